@@ -1,1 +1,1 @@
-"""Figures that the documentation shows, each made by one command."""
+"""Benchmarks that produce the figures in the documentation. Each is run by one command."""

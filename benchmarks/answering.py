@@ -1,4 +1,7 @@
-"""A loopback server for functions that start. Every secret exists, and every table is empty."""
+"""A loopback server that replaces AWS while functions start.
+
+Every secret exists, and every table is empty.
+"""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -7,14 +10,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
 SECRET = json.dumps({"k1": "k" * 64}, separators=(",", ":"))
-"""The text of every secret. Link keys are JSON, and the key of the suppressions is any text."""
+"""The value of every secret. Link keys must be JSON; the key for suppressions may be any text."""
 
 _EMPTY = {"Items": [], "Count": 0, "ScannedCount": 0, "Attributes": {}}
 _SECRET = {"ARN": "arn", "Name": "name", "VersionId": "v" * 32, "SecretString": SECRET}
 
 
 def _no_rows(request: Mapping[str, Mapping[str, object]]) -> Mapping[str, object]:
-    """Return the answer to a BatchGetItem without rows, which has every table of the request."""
+    """Return a BatchGetItem response that lists every requested table without rows."""
     return {"Responses": {table: [] for table in request["RequestItems"]}, "UnprocessedKeys": {}}
 
 
@@ -22,8 +25,8 @@ def _no_rows(request: Mapping[str, Mapping[str, object]]) -> Mapping[str, object
 def answering(found: Mapping[str, object] | None = None) -> Iterator[str]:
     """Run a server that answers every request while the block runs. Yield its address.
 
-    `found` has the answer of each operation by name, or a function of the request. By default
-    tables are empty.
+    `found` maps each operation to its response, or to a function of the request. By default, tables
+    are empty.
     """
     answers: dict[str, object] = {"GetSecretValue": _SECRET, "GetItem": {}, **(found or {})}
 
@@ -32,7 +35,7 @@ def answering(found: Mapping[str, object] | None = None) -> Iterator[str]:
         disable_nagle_algorithm = True
 
         def do_POST(self) -> None:
-            """Answer the operation in the header X-Amz-Target of AWS's JSON protocols."""
+            """Answer the operation in the X-Amz-Target header, which AWS's JSON protocols use."""
             request = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))))
             operation = self.headers.get("X-Amz-Target", "").rpartition(".")[2]
             empty = _no_rows(request) if operation == "BatchGetItem" else _EMPTY
@@ -45,7 +48,7 @@ def answering(found: Mapping[str, object] | None = None) -> Iterator[str]:
             self.wfile.write(body)
 
         def log_message(self, *_: object) -> None:
-            """Suppress the log."""
+            """Discard the log message."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True

@@ -1,8 +1,9 @@
-"""The CPU time of a request to DynamoDB through the adapters: a read, a write, and ten events.
+"""A benchmark of the CPU time of a DynamoDB request through the adapters: a read, a write, and ten
+events.
 
-DynamoDB is a server on loopback in a separate process, whose CPU does not count. The peer is
-boto3's client with its default settings. It sends the same request, but does not convert the result
-into values of the domain.
+DynamoDB is a loopback server in a separate process, whose CPU time does not count. The peer is a
+boto3 client with default settings. The peer sends the same request, but does not convert the
+response into domain objects.
 """
 
 import argparse
@@ -29,7 +30,7 @@ from tests.builders import NOW, a_run, a_window, an_event
 
 _EVENTS = 10
 _REQUESTS = 100
-"""The number of requests of each kind in a round."""
+"""The number of requests of each kind per round."""
 
 _RETENTION = timedelta(days=200)
 
@@ -44,7 +45,7 @@ def measure(rounds: int) -> dict[str, float]:
                 began = time.process_time()
                 for _ in range(_REQUESTS):
                     request()
-                if number:  # the first round connects
+                if number:  # the first round opens the connections
                     seconds = (time.process_time() - began) / _REQUESTS
                     took.setdefault(name, []).append(seconds)
     return {name: median(seconds) for name, seconds in took.items()}

@@ -1,9 +1,9 @@
-"""The CPU time of a function's start until its first message, with imports and `build()`.
+"""A benchmark of the CPU time of a cold start, including imports and `build()`.
 
-Each function starts in a fresh process, as it is deployed, with its handler, the layers with
-compiled `.pyc`, and its settings in the environment. AWS is a server on loopback, whose CPU does
-not count. The peer is `naive_handler`. `nothing` is Python itself, whose time is subtracted from
-both, because Lambda has already started it.
+Each function starts in a new process as deployed, with its handler, the layers with compiled `.pyc`
+files, and its settings in the environment. AWS is a loopback server, whose CPU time does not count.
+The peer is `naive_handler`. `nothing` measures Python itself, whose time is subtracted from both,
+because Lambda has already started Python.
 """
 
 import argparse
@@ -41,9 +41,10 @@ _PROGRAMS = {
 
 
 def measure(rounds: int) -> dict[str, list[float]]:
-    """Return CPU seconds, user and system, by function and of `naive`, one for each round.
+    """Return the CPU seconds (user and system) per round, by function and for `naive`.
 
-    Each of them starts once in a round, so that other load of the machine disturbs all alike.
+    Each of them starts once per round, so that other load on the machine affects all of them
+    equally.
     """
     took: dict[str, list[float]] = {name: [] for name in _PROGRAMS}
     with deployed() as folder, answering() as aws:
@@ -71,7 +72,8 @@ def main() -> None:
 def deployed() -> Iterator[Path]:
     """Create a folder with the layers as `opt`, and a folder for each function's module.
 
-    The dependencies are those of this environment, except botocore, which is as in the layer.
+    The dependencies are those of this environment, except for botocore, which is reduced as in the
+    layer.
     """
     with TemporaryDirectory() as name:
         folder = Path(name)

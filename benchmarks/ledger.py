@@ -1,4 +1,4 @@
-"""The calls of a step to its ports, and the memory that it uses."""
+"""A ledger of the calls of a step to its ports, and of the memory that the step uses."""
 
 import gc
 import tracemalloc
@@ -17,7 +17,7 @@ from gazette.domain.model import RunKey, Schedule, Window
 from gazette.domain.ports.queues import QueuedRun, Shard
 
 _PAGES = {"due"}
-"""Methods that return pages."""
+"""The methods that return pages."""
 
 _BEGAN, _KEPT, _PEAK, _BEFORE, _ANSWERED, _COPIED, _AFTER = range(7)
 
@@ -26,10 +26,10 @@ _BEGAN, _KEPT, _PEAK, _BEFORE, _ANSWERED, _COPIED, _AFTER = range(7)
 class Ledger:
     """A record of calls by `port.method`, and of the caller's peak memory in bytes.
 
-    Memory is what Python has allocated, except what the ports keep. To separate the two, a port
-    takes and returns only copies, as a real table does. The numbers are in an array, because a
-    number in a list would itself use memory. Python's free lists, which both sides fill and empty,
-    add an error of less than a hundred bytes a reader.
+    The memory is what Python has allocated, excluding the data that the ports store. To separate
+    the two, a port accepts and returns only copies, as a real table does. The numbers are in an
+    array, because a number in a list would itself use memory. Python's free lists, which both the
+    caller and the ports use, cause an error of less than a hundred bytes per reader.
     """
 
     calls: Counter[str] = field(default_factory=Counter)
@@ -37,14 +37,15 @@ class Ledger:
 
     @property
     def peak(self) -> int:
-        """The peak in bytes, as seen at each call."""
+        """The peak in bytes, sampled at each call."""
         return self._bytes[_PEAK]
 
     @contextmanager
     def weighing(self) -> Iterator[None]:
-        """Measure the memory of a caller within the block. It must leave no reference cycles.
+        """Measure the memory of the caller within the block.
 
-        Disable the garbage collector, whose runs and free lists would change the result.
+        The block must not leave reference cycles. The garbage collector is disabled, because its
+        runs and free lists would change the result.
         """
         gc.collect()
         gc.disable()
@@ -58,11 +59,11 @@ class Ledger:
             gc.enable()
 
     def port(self, name: str, port: object) -> Any:
-        """Return the port with all calls counted."""
+        """Return a wrapper of the port that counts all calls."""
         return _Port(name, port, self)
 
     def ask(self, name: str, method: Callable[..., Any], *given: Any, **named: Any) -> Any:
-        """Call a method of a port."""
+        """Call a method of a port and record the call."""
         self.calls[name] += 1
         if not tracemalloc.is_tracing():
             return method(*given, **named)
@@ -80,7 +81,7 @@ class Ledger:
         return copy
 
     def pages(self, name: str, method: Callable[..., Any], *given: Any) -> Iterator[Sequence[Any]]:
-        """Call a method of a port that returns pages. Request each page when it is needed."""
+        """Call a method of a port that returns pages. Request each page only when needed."""
         self.calls[name] += 1
         pages = method(*given)
         while page := self.ask(f"{name}, pages", partial(next, pages, ())):
@@ -105,7 +106,7 @@ class _Port:
 
 
 def _copy(value: Any) -> Any:
-    """Copy a value as a port would create it. The rest is immutable: text, numbers, frequencies."""
+    """Return a copy of a value, as a port would create it. Immutable values are not copied."""
     copied = _COPIES.get(type(value))
     return copied(value) if copied else value
 
@@ -118,7 +119,10 @@ def _rebuilt(kind: type[Any]) -> Callable[[Any], Any]:
     names = [part.name for part in fields(kind)]
 
     def rebuild(value: Any) -> Any:
-        """Rebuild each part. A tuple of all parts would stay in Python's free lists."""
+        """Rebuild each part of the value.
+
+        A tuple of all parts would remain in Python's free lists.
+        """
         made = object.__new__(kind)
         for name in names:
             object.__setattr__(made, name, _copy(getattr(value, name)))

@@ -1,7 +1,8 @@
-"""`make linear`, which checks that fan-out's cost follows the events, not the number of readers.
+"""The command `make linear`, which checks that the cost of fan-out depends on waiting events, not
+on the number of readers.
 
-It runs the real tick and fan-out with our fakes. It counts calls of the ports exactly, by name.
-Memory is that of fan-out, without the fakes' rows. Time is a ratio.
+It runs the real tick and fan-out on fakes. Calls to the ports are counted exactly, by name. The
+memory is that of fan-out, without the rows of the fakes. Times are compared as ratios.
 """
 
 import sys
@@ -15,28 +16,33 @@ from benchmarks.town import SHARDS, Town
 
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000)
 FIXED = SIZES[0]
-"""The number of readers with waiting events, while the number of other readers grows."""
+"""The constant number of readers with waiting events, while the number of other readers grows."""
 
 _NOT_FULL = SHARDS + 1
-"""Calls that do not count, because in each shard the last page and the last ten may not be full."""
+"""Calls that are not counted, because the last page and the last ten messages of a shard may not be
+full.
+"""
 
 _MEMORY = 1.25
-"""The maximum growth of fan-out's memory, whatever the number of readers."""
+"""The maximum growth of fan-out's memory, for any number of readers."""
 
 _TIME = 3
-"""The maximum growth of a reader's time, which includes larger dictionaries and other load."""
+"""The maximum growth of the time per reader, which allows for larger dictionaries and other load.
+"""
 
 _TIMED_AT_LEAST = 10_000
-"""Readers from which time is measured. Fewer are fanned out several times, and the fastest
-counts."""
+"""The minimum number of readers in a time measurement.
+
+Smaller sizes are repeated, and the fastest repetition counts.
+"""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """The cost of one slot with `waiting` of the `readers`.
+    """The cost of one slot in which `waiting` of the `readers` have events.
 
-    `calls` are by `port.method`, `held` is in bytes, and `seconds` are of this process, or 0 if not
-    measured.
+    `calls` are by `port.method`, `held` is in bytes, and `seconds` is the CPU time of this process,
+    or 0 if not measured.
     """
 
     readers: int
@@ -49,14 +55,18 @@ class Measured:
 
     @property
     def seconds_each(self) -> float:
-        """Seconds for each reader with waiting events."""
+        """The seconds per reader with waiting events."""
         return self.seconds / self.waiting
 
 
 def measure(
     readers: int, waiting: int | None = None, *, timed: bool = False, page: int = 100
 ) -> Measured:
-    """Fan out one slot. `waiting` is None for all readers. `page` is the largest size of a page."""
+    """Fan out one slot and measure the cost.
+
+    `waiting` is the number of readers with events; None means all readers. `page` is the maximum
+    page size.
+    """
     waiting = readers if waiting is None else waiting
     town, ledger = Town(readers, waiting=waiting, page=page), Ledger()
     done = town.fan_out(ledger, weighs=True)
@@ -73,9 +83,10 @@ def _seconds(readers: int) -> float:
 
 
 def not_flat(found: Sequence[Measured]) -> list[str]:
-    """Return sentences about costs that grow with the number of readers, the smallest first.
+    """Return sentences about costs that grow with the number of readers.
 
-    The keys of the readers with waiting events are the same, and so is every call.
+    `found` starts with the smallest size. In all sizes, the readers with waiting events have the
+    same keys, so all calls are the same.
     """
     first = found[0]
     return [
@@ -88,8 +99,10 @@ def not_flat(found: Sequence[Measured]) -> list[str]:
 
 
 def not_straight(found: Sequence[Measured], slot: Mapping[str, int]) -> list[str]:
-    """Return sentences about costs that do not follow the events. `slot` has the calls of an empty
-    slot."""
+    """Return sentences about costs that are not proportional to the events.
+
+    `slot` contains the calls of an empty slot.
+    """
     least, most = found[0], found[-1]
     wrong = [
         f"{each.done.total()} of {each.waiting} readers were fanned out: {dict(each.done)}"
@@ -120,7 +133,7 @@ def _not_held(found: Sequence[Measured]) -> list[str]:
 
 
 def time_ratio(found: Sequence[Measured]) -> float:
-    """Return the ratio of a reader's time with the most readers to that with the fewest."""
+    """Return the ratio between the time per reader at the largest and at the smallest size."""
     return found[-1].seconds_each / found[0].seconds_each
 
 
@@ -155,7 +168,7 @@ def main() -> int:
 
 
 def calls_each(size: Measured, slot: Mapping[str, int]) -> float:
-    """Return the calls for each reader with waiting events, without those of an empty slot."""
+    """Return the calls per reader with waiting events, without the calls of an empty slot."""
     return sum(_each(size, name, slot) for name in size.calls)
 
 

@@ -1,8 +1,9 @@
-"""The peer of `cold_start`, one module that imports everything and makes clients at first use.
+"""The peer of `cold_start`, a single module that imports everything and creates clients at first
+use.
 
-It follows the documentation of its libraries: `import boto3`, Powertools' batch processor, parser
-and data classes, premailer for each email, and a PynamoDB model for each table. It has the clients
-of `generate` and reads the same secrets.
+It uses its libraries as their documentation recommends: `import boto3`, Powertools' batch
+processor, parser and data classes, premailer for each email, and a PynamoDB model for each table.
+It creates the same clients and reads the same secrets as `generate`.
 """
 
 import json
@@ -24,7 +25,7 @@ USED = (BatchProcessor(EventType.SQS), SQSEvent, premailer.transform)
 
 
 class Event(BaseModel):
-    """An event of a service."""
+    """An event that a service published."""
 
     user_id: str
     id: str
@@ -43,7 +44,7 @@ class EventRow(Model):
 
 
 class RunRow(Model):
-    """An email."""
+    """The row of a run, which becomes one email."""
 
     class Meta:
         table_name = "runs"

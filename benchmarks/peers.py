@@ -1,4 +1,4 @@
-"""The peers of rendering, from the environment `.bench` of `make bench`."""
+"""The peers of the rendering benchmark, which `make bench` installs in the environment `.bench`."""
 
 import subprocess
 import sys
@@ -11,11 +11,11 @@ _FOLDER = Path(__file__).parents[1] / ".bench"
 
 
 class NoPeers(Exception):
-    """A missing environment. The text says what to do."""
+    """An error for a missing environment. The message describes the remedy."""
 
 
 def peer(name: str) -> Any:
-    """Return a module from PyPI, such as `css_inline`. Raise NoPeers if it is missing."""
+    """Return a module from PyPI, such as `css_inline`. Raise NoPeers if the module is missing."""
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     packages = str(_FOLDER / "lib" / version / "site-packages")
     sys.path.append(packages)
@@ -28,8 +28,10 @@ def peer(name: str) -> Any:
 
 
 def mjml(source: str) -> str:
-    """Return the HTML that MJML's command line makes of a template. Raise NoPeers if it is
-    missing."""
+    """Return a template rendered to HTML by MJML's command line.
+
+    Raise NoPeers if MJML is missing.
+    """
     command = _FOLDER / "node_modules" / "mjml" / "bin" / "mjml"
     if not command.exists():
         raise NoPeers("mjml is not in .bench: run `make bench`, which installs it.")

@@ -9,13 +9,16 @@ from demo.replay import SETTLE_SECONDS
 from demo.service import Service
 
 _WITHIN = 1800
-"""Seconds within which ingest must finish."""
+"""The time limit for ingest, in seconds."""
 
 Progress = Callable[[str], None]
 
 
 def fill(service: Service, readers: int, slot: datetime, progress: Progress) -> dict[str, str]:
-    """Register readers who are due in the slot, with an event each. Return the links by user id."""
+    """Register readers who are due in the slot, each with one event.
+
+    Return the event links by user id.
+    """
     at = datetime.now(UTC)
     numbers = range(readers)
     service.put("subscriber.changed", (_profile(number, slot, at) for number in numbers))

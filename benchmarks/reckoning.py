@@ -1,4 +1,4 @@
-"""A count of each reader's runs and emails of a slot, from the tables and the emails."""
+"""A count of each reader's runs and emails in a slot, based on the tables and the emails."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,10 +20,10 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Reckoned:
-    """The result of a count. `problems` describes the first of each kind.
+    """The result of a count.
 
-    `duplicates` are surplus runs and emails; `lost` are readers whose event is in none of their
-    emails.
+    `problems` describes the first problem of each kind. `duplicates` is the number of surplus runs
+    and emails. `lost` is the number of readers whose event is in none of their emails.
     """
 
     runs: int
@@ -37,7 +37,10 @@ class Reckoned:
 def reckon(
     links: Mapping[str, str], runs: Sequence[Stored], emails: Sequence[Accepted]
 ) -> Reckoned:
-    """Compare with the expected result. `links` has the link of each reader's event by user id."""
+    """Compare the runs and emails with the expected result.
+
+    `links` contains the link of each reader's event by user id.
+    """
     runs_of = Counter(run.user_id for run in runs)
     sent = sum(run.status == Status.SENT for run in runs)
     accepted = Counter(mail.tags["run"] for mail in emails)
@@ -69,7 +72,7 @@ def _reader(mail: Accepted) -> str:
 
 
 def _is_of(mail: Accepted, links: Mapping[str, str]) -> bool:
-    """Return True if the email went to the reader of its run and has that reader's link."""
+    """Return True if the email was sent to the reader of its run and has that reader's link."""
     user_id = _reader(mail)
     return mail.to.partition("@")[0] == user_id and links.get(user_id, "\0") in mail.part("plain")
 

@@ -1,8 +1,8 @@
-"""A comparison of ways to render an email of 35 groups, in CPU seconds.
+"""A comparison of ways to render an email with 35 groups, in CPU seconds.
 
-The floor is plain Jinja2: the same template in one piece, with inlined CSS, compiled once, with
-prepared values, and only in English. It does not clean, translate or count, and its email equals
-ours except for white space.
+The floor is plain Jinja2 with a single template that has inlined CSS, is compiled once, gets
+prepared values, and is only in English. The floor does not clean, translate or count. Its email
+equals ours except for white space.
 
 `python -m benchmarks.rendering` prints the medians, and `make bench` compares them with the goals.
 The peers are in `.bench`, which `make bench` installs.
@@ -40,7 +40,7 @@ from infra.assets.inline import inline
 from infra.assets.templates import build_templates
 
 COLD, WARM, FLOOR = "cold", "warm", "plain Jinja2"
-"""Our rendering with an empty and with a full cache, and the floor of the comparison."""
+"""The names of our rendering with an empty and with a full cache, and of the floor."""
 
 _PREMAILER, _CSS_INLINE, _MJML = "premailer per email", "css-inline per email", "MJML precompiled"
 
@@ -50,10 +50,10 @@ GROUPS = 35
 _WHY = "You're getting this daily digest because of activity that involves you on {}."
 
 _FEW = 2
-"""The number of people who are named if there are several more."""
+"""The number of people whose names are shown if there are more."""
 
 _EACH = 5
-"""The number of emails that each way renders in a round, whose median counts."""
+"""The number of emails that each way renders per round. The median counts."""
 
 _TEMPLATES = Path(__file__).parents[1] / "templates"
 _EMAILS = Path(__file__).parent / "emails"
@@ -86,12 +86,12 @@ _SENTENCE = "It took us a while to see why the second query was slower than the 
 
 
 class UnequalError(Exception):
-    """A difference between two ways' emails, which makes their times incomparable."""
+    """An error for different emails from two ways, whose times cannot be compared."""
 
 
 Render = Callable[[], Edition]
 Way = Callable[[Digest, Subscriber], Render]
-"""A function that prepares, and returns the function to measure."""
+"""A function that prepares a way to render, and returns the function to measure."""
 
 
 def measure(rounds: int) -> Mapping[str, Sequence[float]]:
@@ -109,9 +109,9 @@ def measure(rounds: int) -> Mapping[str, Sequence[float]]:
 
 
 def digest(number: int) -> Digest:
-    """Return a digest with so many groups, all in full.
+    """Return a digest with this number of groups, all shown in full.
 
-    Equal numbers make equal but new objects, as for readers of one post.
+    The same number returns equal but new objects, as for two readers of the same post.
     """
     some = random.Random(number)
     return compose(
@@ -159,7 +159,7 @@ def _seconds(name: str, way: Way, number: int) -> float:
 
 
 def ours_and_floor(folder: Path) -> dict[str, Way]:
-    """Return the ways that need no peers. Build the templates into `folder`, which is empty."""
+    """Build the templates into the empty `folder`, and return the ways that do not need peers."""
     ours = _ours(folder / "gazette_templates")
     return {COLD: ours, WARM: ours, FLOOR: _plain(inline(_styled(), name="email.html"))}
 
@@ -184,7 +184,7 @@ def _with_premailer(page: str) -> str:
 
 
 def _styled() -> str:
-    """Return the page of the floor with our style sheets, not inlined."""
+    """Return the floor's page with our style sheets, which are not inlined."""
     css = (_TEMPLATES / "email.css").read_text().replace("{{ language.start }}", "left")
     page = (_EMAILS / "email.html").read_text()
     outlook = (_TEMPLATES / "outlook.css").read_text()
@@ -194,7 +194,7 @@ def _styled() -> str:
 
 
 def _plain(page: str, *, finish: Callable[[str], str] = str) -> Way:
-    """Return a way with ordinary Jinja2. `finish` makes the email of the rendered page."""
+    """Return a way that uses plain Jinja2. `finish` converts the rendered page into the email."""
     sources = {"email.html": page}
     environment = Environment(
         loader=FunctionLoader(lambda name: sources.get(name) or (_EMAILS / name).read_text()),
@@ -224,7 +224,7 @@ def _plain(page: str, *, finish: Callable[[str], str] = str) -> Way:
 
 
 def _simply(block: Block, zone: ZoneInfo) -> dict[str, Any]:
-    """Return the values of a block of one group for the plain templates, in English."""
+    """Return the English values of a one-group block for the plain templates."""
     [group] = block.groups
     names, number = [actor.name for actor in group.actors], group.people
     few = names if number <= _FEW else [names[0], f"{number - 1} others"]
@@ -266,7 +266,10 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def compare(ways: Mapping[str, Way]) -> None:
-    """Render an email, which warms the caches, and compare. Raise UnequalError."""
+    """Render an email with each way, which warms the caches, and compare the emails.
+
+    Raise UnequalError if the emails differ.
+    """
     shown, to = digest(0), _reader(0)
     ours = ways[WARM](shown, to)()
     for name, way in ways.items():

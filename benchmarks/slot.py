@@ -1,8 +1,9 @@
-"""`make slot`, which sends digests to 5,000 readers of one slot. Each gets one run and one email.
+"""The command `make slot`, which sends digests to 5,000 readers in one slot. Each reader must get
+one run and one email.
 
 As in the demo, the real stacks run on the embedded engine with the stand-in for SES, and readers
 and events are published to the bus. Then one tick starts the slot. The memory of fan-out is the
-peak (VmHWM) of its worker process, less that of an idle one.
+peak (VmHWM) of its worker process, minus the peak of an idle worker.
 """
 
 import argparse
@@ -30,14 +31,17 @@ from demo.ses import StandIn
 
 _FOLDER = ROOT / "build" / "slot"
 _AHEAD = timedelta(hours=2)
-"""The time until the slot. A tick carries its own time, so the benchmark does not wait."""
+"""The time until the slot.
+
+A tick contains its own time, so the benchmark does not wait for the slot.
+"""
 
 _WITHIN = 1800
-"""Seconds within which all emails must be sent."""
+"""The time limit for sending all emails, in seconds."""
 
 
 def main() -> int:
-    """Run the benchmark. Return 0 only if every reader has one sent run and one email."""
+    """Run the benchmark. Return 0 only if every reader has exactly one sent run and one email."""
     parser = argparse.ArgumentParser(prog="make slot", description=__doc__)
     parser.add_argument("--readers", type=int, default=5000)
     readers = parser.parse_args().readers
@@ -91,7 +95,10 @@ def _slot(readers: int) -> int:
 
 
 def _idle(service: Service, workers: Workers) -> float:
-    """Run a tick without readers, to build the functions. Return the memory of fan-out in MB."""
+    """Run a tick without readers, which starts the functions.
+
+    Return the memory of fan-out in MB.
+    """
     service.tick(datetime.now(UTC))
     service.wait_until_drained("shard")
     workers.look()
@@ -103,7 +110,7 @@ def _tick(
 ) -> tuple[float, float]:
     """Run one tick, and wait until every queue is empty.
 
-    Return the seconds until fan-out had ended, and until SES had the last email.
+    Return the seconds until fan-out ended, and until SES received the last email.
     """
     began = time.monotonic()
     service.tick(slot)

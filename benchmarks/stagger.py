@@ -1,4 +1,6 @@
-"""`make plots`, which draws the load of services in an hour that 100,000 readers chose."""
+"""The command `make plots`, which draws the load on services during an hour that 100,000 readers
+chose.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -18,7 +20,7 @@ READERS = 100_000
 SECONDS = 3600
 _BEGIN = datetime(2026, 11, 22, tzinfo=UTC)
 _POINT = 30
-"""Seconds for each point of the picture."""
+"""The seconds per point of the plot."""
 
 _SPREAD = Stage(name="prod", sender="", list_id="").spread
 
@@ -27,7 +29,9 @@ WAYS = {
     "a random delay": (0, _SPREAD),
     "a slot of their own, and a random delay": (None, _SPREAD),
 }
-"""The minute that readers chose (None for only the hour), and the longest delay in seconds."""
+"""The compared cases: the minute that readers chose (None if only the hour), and the maximum delay
+in seconds.
+"""
 
 
 def requests(readers: int, minute: int | None, spread: int, *, seed: int = 1) -> list[int]:
@@ -56,7 +60,7 @@ def _due(readers: int, minute: int | None) -> Iterator[datetime]:
 
 
 def draw(found: dict[str, list[int]]) -> bytes:
-    """Draw the busiest second of each half minute, on a logarithmic scale, as SVG.
+    """Return an SVG plot of the busiest second of each half minute, on a logarithmic scale.
 
     Pygal is imported here, because it adds a finder to Python's import system.
     """
@@ -85,7 +89,7 @@ def draw(found: dict[str, list[int]]) -> bytes:
 
 
 def _without_scripts(root: Any) -> Any:
-    """Remove the scripts, so that the picture is safe to open."""
+    """Remove the scripts from the SVG, so that it is safe to open."""
     for parent in list(root.iter()):
         for child in list(parent):
             if str(child.tag).endswith("script"):
@@ -94,14 +98,14 @@ def _without_scripts(root: Any) -> Any:
 
 
 def _points(seconds: Sequence[int]) -> list[tuple[float, int]]:
-    """Return the points. A logarithmic scale has none for 0."""
+    """Return the points of the plot. Zeros are omitted, because the scale is logarithmic."""
     spans = range(0, len(seconds), _POINT)
     peaks = [(start / 60, max(seconds[start : start + _POINT])) for start in spans]
     return [(minute, peak) for minute, peak in peaks if peak]
 
 
 def main() -> None:
-    """Draw the picture and print its figures."""
+    """Draw the plot and print its figures."""
     found = {name: requests(READERS, *way) for name, way in WAYS.items()}
     for name, seconds in found.items():
         busy = sum(map(bool, seconds))

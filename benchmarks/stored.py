@@ -1,4 +1,4 @@
-"""The results of a slot in the tables, queues and logs of the deployed stage."""
+"""The results of a slot, read from the tables, queues and logs of the deployed stage."""
 
 import json
 import os
@@ -31,7 +31,7 @@ _DEAD = (
 
 @contextmanager
 def as_client_of(engine: Engine) -> Iterator[None]:
-    """Let the adapters in this process call only the engine."""
+    """Redirect the adapters in this process to the engine."""
     before = dict(os.environ)
     for name in before:
         if name.startswith("AWS_"):
@@ -61,9 +61,9 @@ def look(service: Service, slot: datetime) -> tuple[list[Stored], BatchView]:
 
 
 def due_by_invocation() -> Iterator[int]:
-    """Yield the number of due schedules for each invocation of fan-out, from its own metric.
+    """Yield the number of due schedules for each invocation of fan-out, from fan-out's metric.
 
-    There are more invocations than shards if some ran out of time and handed on the rest.
+    There are more invocations than shards if some invocations ran out of time and queued the rest.
     """
     pages = boto3.client("logs").get_paginator("filter_log_events")
     for page in pages.paginate(logGroupName="/aws/lambda/gazette-local-fanout"):

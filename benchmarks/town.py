@@ -1,4 +1,4 @@
-"""A slot with waiting events for any number of readers, on our own fakes."""
+"""A slot with waiting events for any number of readers, on fakes."""
 
 from collections import Counter
 from contextlib import nullcontext
@@ -24,10 +24,10 @@ from tests.indexed import IndexedEvents, IndexedRuns, IndexedSchedules
 from tests.world import World
 
 SHARDS = 4
-"""A number so small that even the fewest readers fill pages."""
+"""The number of shards, which is small so that even the smallest size fills pages."""
 
 _WEIGHED = 0
-"""The shard whose memory is measured, because each shard is a separate invocation."""
+"""The shard whose memory is measured. Each shard is a separate invocation."""
 
 _STAGE = Stage(name="prod", sender="", list_id="")
 _LIMITS = FanoutLimits(
@@ -41,8 +41,8 @@ _LIMITS = FanoutLimits(
 class Town:
     """A number of readers, and the ports of fan-out.
 
-    All want their digest in the slot of `NOW`. The first `waiting` of them have events. The others
-    are idle, because fan-out disarmed them when they had none.
+    All readers chose the slot of `NOW`. The first `waiting` readers have events. The others are
+    idle, because fan-out disarmed their schedules when they had no events.
     """
 
     def __init__(self, readers: int, *, waiting: int, page: int = 100) -> None:
@@ -78,7 +78,7 @@ class Town:
                 arm({(user_id, DAILY): reader}, context=context)
 
     def fan_out(self, ledger: Ledger, *, weighs: bool) -> Counter[str]:
-        """Run one tick, and all of its messages."""
+        """Run one tick, and process all messages that it sends."""
         shard_queue = FakeQueue[Shard]()
         asked = ledger.port("shard_queue", shard_queue)
         context = FanoutContext(

@@ -1,9 +1,10 @@
-"""`make window`, which measures the CPU and memory of an email with very many events.
+"""The command `make window`, which measures the CPU time and memory of an email with very many
+events.
 
-DynamoDB is a server on loopback in a separate process, which sends pages of a megabyte. The
-delivery code reads, sorts and renders the window, in a separate process for each shape: events on
-one or on many entities, by one or by many people. The exit status is 1 if an email costs too much
-or counts its events wrongly.
+DynamoDB is a loopback server in a separate process, which returns pages of one megabyte. The
+delivery code reads, sorts and renders the window in a separate process for each shape: events on
+one or many entities, by one or many people. The exit status is 1 if an email exceeds a limit or
+shows the wrong number of events.
 """
 
 import argparse
@@ -35,10 +36,10 @@ from infra.assets.templates import build_templates
 from tests.builders import KEY, NOW, a_subscriber, an_event
 
 _PAGE = 2_000
-"""Rows of about a megabyte, which is the limit of a Query."""
+"""The number of rows in a page of about one megabyte, the size limit of a Query."""
 
 _MOST_CPU, _MOST_MEMORY = 5.0, 200.0
-"""The limits: seconds, and megabytes of the whole process."""
+"""The limits of an email: CPU seconds, and megabytes of the whole process."""
 
 _HOME = "https://example.com/"
 _LINKS = Links(_HOME, _HOME, _HOME, _HOME)
@@ -51,7 +52,10 @@ _SHAPES = {
 
 
 class Cost(NamedTuple):
-    """CPU seconds, the process's peak memory in MB, and the number in the email's subject."""
+    """The cost of an email:
+
+    CPU seconds, peak memory of the process in MB, and the number in the subject.
+    """
 
     cpu: float
     memory: float
@@ -77,7 +81,7 @@ def main() -> int:
 
 @cache
 def _body(shape: tuple[bool, bool]) -> str:
-    """Return the body of each event, with `@` in place of its number."""
+    """Return the body of the events, with `@` in place of the event number."""
     many_entities, many_people = shape
     return body_of(
         an_event(
@@ -101,7 +105,7 @@ def _row(number: int, shape: tuple[bool, bool]) -> dict[str, dict[str, str]]:
 
 
 def _page(request: Mapping[str, Any], *, shape: tuple[bool, bool], events: int) -> dict[str, Any]:
-    """Return a page of a Query. Its start key contains the number of an event."""
+    """Return a page of a Query. The start key contains the number of an event."""
     behind = request.get("ExclusiveStartKey")
     first = int(behind["event_id"]["S"][-8:]) + 1 if behind else 0
     numbers = range(first, min(first + _PAGE, events))

@@ -1,4 +1,4 @@
-"""The engine's workers of a function, and their peak memory from /proc."""
+"""The peak memory of a function's worker processes on the engine, read from /proc."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -8,15 +8,15 @@ _PROCESSES = Path("/proc")
 
 
 class NoMemory(Exception):
-    """A process whose memory cannot be read. The text gives the reason."""
+    """An error for a process whose memory cannot be read. The message gives the reason."""
 
 
 @dataclass
 class Workers:
-    """The workers of the function `name` of the engine whose process is `engine`.
+    """The workers of function `name`, run by the engine with process id `engine`.
 
-    The engine runs each worker in a folder with the function's name. `peaks` has the peak memory,
-    in KB, of each process ever seen, including those that have ended.
+    The engine runs each worker in a folder with the function's name. `peaks` contains the peak
+    memory of each worker in KB, including workers that have ended.
     """
 
     engine: int
@@ -25,7 +25,7 @@ class Workers:
     peaks: dict[int, int] = field(default_factory=dict)
 
     def look(self) -> None:
-        """Read the peak memory of each worker. Raise NoMemory if it cannot be read."""
+        """Record the peak memory of each worker. Raise NoMemory if the memory cannot be read."""
         if not (self.processes / "self" / "status").exists():
             raise NoMemory("/proc has no memory of processes here: run this on Linux.")
         self.peaks.update(self._found())
@@ -36,7 +36,7 @@ class Workers:
 
     @property
     def peak_mb(self) -> float:
-        """The highest peak of a worker. Raise NoMemory if none was seen."""
+        """The highest peak memory of any worker in MB. Raise NoMemory if there was no worker."""
         if not self.peaks:
             raise NoMemory(f"The engine has no worker of {self.name}.")
         return max(self.peaks.values()) / 1024
@@ -51,7 +51,7 @@ class Workers:
                 command = (folder / "cmdline").read_text(errors="replace")
                 lines = (folder / "status").read_text(errors="replace").splitlines()
             except OSError:
-                continue  # it has ended
+                continue  # the worker has ended
             status = dict(line.split(":", 1) for line in lines if ":" in line)
             if f"-{self.name}-" not in command or int(status["PPid"]) != self.engine:
                 continue

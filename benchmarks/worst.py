@@ -1,6 +1,7 @@
-"""`make worst`, which measures the CPU and memory of the worst possible messages and forms.
+"""The command `make worst`, which measures the CPU time and memory of the worst possible messages
+and forms.
 
-A separate process reads each, and its peak memory before and after is compared.
+Each input is read in a separate process, whose peak memory before and after is compared.
 """
 
 import json
@@ -21,12 +22,14 @@ from rich.console import Console
 from rich.table import Table
 
 _MESSAGE = 1024 * 1024
-"""Bytes, the limit of a message in SQS.
-https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html"""
+"""The maximum size of an SQS message in bytes.
+https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html
+"""
 
 _REQUEST = 6 * 1024 * 1024
-"""Bytes, the limit of a function's payload in one invocation.
-https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html"""
+"""The maximum payload of a synchronous invocation in bytes.
+https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
+"""
 
 _URLENCODED = "application/x-www-form-urlencoded"
 _PARTS = "multipart/form-data; boundary=b"
@@ -41,14 +44,14 @@ _EVENT = {
 
 
 class Cost(NamedTuple):
-    """The cost of reading one: CPU seconds, and the growth of peak memory in megabytes."""
+    """The cost of reading one input: CPU seconds, and the growth of peak memory in megabytes."""
 
     cpu: float
     memory: float
 
 
 def _message(detail: str, detail_type: str = "event.created") -> str:
-    """Return an envelope; `detail` is JSON."""
+    """Return an event envelope around `detail`, which is JSON text."""
     return (
         '{"version":"0","id":"6a7e8feb-b491-4cf7-a9f1-bf3703467718","source":"test",'
         '"account":"123456789012","time":"2026-11-21T09:30:00Z","region":"us-east-1",'
@@ -61,13 +64,13 @@ def _list(one: str) -> str:
 
 
 def _names(detail_type: str) -> str:
-    """Return a detail of unknown fields."""
+    """Return a detail that consists of unknown fields."""
     fields = ",".join(f'"{number}":1' for number in range(_MESSAGE // 10))
     return _message(f"{{{fields}}}", detail_type)
 
 
 def _long(detail_type: str) -> str:
-    """Return a detail with all its fields, as texts."""
+    """Return a detail in which all fields are long texts."""
     names = sorted({name for model in DETAIL_MODELS[detail_type] for name in model.model_fields})
     text = "%" * (_MESSAGE // len(names) - 400)
     return _message(json.dumps(dict.fromkeys(names, text)), detail_type)
@@ -91,7 +94,7 @@ MESSAGES: dict[str, Callable[[], str]] = {
     **{f"{each} with unknown fields": partial(_names, each) for each in DETAIL_MODELS},
     **{f"{each} with long fields": partial(_long, each) for each in DETAIL_MODELS},
 }
-"""Functions that make the worst messages, by name."""
+"""Functions that create the worst messages, by name."""
 
 FORMS: dict[str, tuple[Callable[[], str], str, bool]] = {
     "a form of separators": (lambda: "&" * LONGEST_FORM, _URLENCODED, False),
@@ -106,7 +109,7 @@ FORMS: dict[str, tuple[Callable[[], str], str, bool]] = {
         False,
     ),
 }
-"""Functions that make the worst forms by name, their content types, and True for base64."""
+"""Functions that create the worst forms, by name, with the content type and True for base64."""
 
 
 def measure(name: str) -> Cost:

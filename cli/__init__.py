@@ -1,1 +1,1 @@
-"""The command `gazette`, for platform engineers and support."""
+"""The `gazette` command line for platform engineers and support."""

@@ -1,4 +1,4 @@
-"""The command `gazette`, for teams that publish events and for operators of Gazette."""
+"""The `gazette` command, for teams that publish events and for operators of Gazette."""
 
 import io
 import sys
@@ -33,7 +33,7 @@ from cli.templates.command import templates
 from cli.version import Version
 
 app = typer.Typer(
-    help="Check events, follow batches, explain emails, and operate a stage.",
+    help="Check events, monitor batches, explain emails, and operate a stage.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
@@ -41,7 +41,7 @@ app = typer.Typer(
 
 @app.callback()
 def gazette(version: Version = False) -> None:
-    """Accept the options of the command itself."""
+    """Accept the options of `gazette` itself."""
 
 
 app.add_typer(event, name="event")
@@ -77,7 +77,7 @@ def main() -> None:
     use_pinned_zones()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # the terminal may lack a character of a name
+            stream.reconfigure(errors="replace")  # the terminal may not support a character
     try:
         app()
     except Exception:  # noqa: BLE001  # Python would exit with 1, which means a negative result

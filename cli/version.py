@@ -1,4 +1,4 @@
-"""`gazette --version`: the release of this command. It does not call AWS."""
+"""`gazette --version`: print the release of this command, without a call to AWS."""
 
 from importlib.metadata import version
 from typing import Annotated

@@ -1,1 +1,1 @@
-"""A demo on an embedded engine, which counts real emails made from real input."""
+"""A demo on an embedded engine, which produces real emails from real input and counts them."""

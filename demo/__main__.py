@@ -1,4 +1,6 @@
-"""`python -m demo`, which deploys a stage, replays a real week, and counts events and emails."""
+"""The command `python -m demo`, which deploys a stage, replays a real week, and counts events and
+emails.
+"""
 
 import argparse
 import json
@@ -28,7 +30,10 @@ from demo.stored import stored
 _FOLDER = ROOT / "build" / "demo"
 _PROBLEMS_SHOWN = 10
 _LATE = 2 * 24 * 60 * 60
-"""Seconds. The clock ticks once a day here, so a digest that is a day late is not too late."""
+"""The allowed delay of a digest in seconds.
+
+The demo's clock ticks once a day, so a delay of a day is acceptable.
+"""
 
 
 def main() -> int:
@@ -157,7 +162,7 @@ def _show(console: Console, report: dict[str, float], problems: list[str]) -> No
 
 
 def _say(console: Console, report: Mapping[str, float], repeated: Repeated) -> None:
-    """Print the last lines, about the contents of the inbox."""
+    """Print the last lines of the report, which describe the contents of the inbox."""
     for number, what in (
         (repeated.subjects, "digests with the subject of the last one but other contents"),
         (repeated.preheaders, "preheaders that begin with their subject"),
@@ -182,7 +187,10 @@ def _say_forecast(console: Console, comparison: Compared) -> None:
 
 
 def _keep(console: Console, engine: Engine, ses: StandIn, service: Service, slot: datetime) -> None:
-    """Leave everything running after the tick at `slot`. Each line on stdin advances a day."""
+    """Keep everything running after the tick at `slot`.
+
+    Each line on standard input advances the clock by a day.
+    """
     console.print(f"inbox: {ses.url}/    To use the engine in your own shell:")
     for name, value in engine.environment.items():
         console.print(f"  export {name}={value}", soft_wrap=True)

@@ -1,4 +1,4 @@
-"""An audit of lost and duplicate events, counted only from the emails that arrived."""
+"""An audit of lost and duplicate events, based only on the emails that arrived."""
 
 import re
 from collections import Counter, defaultdict
@@ -21,9 +21,10 @@ _LINES = {
     "follow": r"(?P<people>.+) started following you",
     "other": r"(?P<count>\d+) updates: .+|Update: .+",
 }
-"""The lines of an email by category. Categories without a line of their own are `other`.
+"""The patterns of an email's lines by category.
 
-A line without a number counts people, each of whom does that only once a day.
+Categories without a specific line are `other`. A line without a number counts people, because each
+person causes such an event only once a day.
 """
 
 _PATTERNS = {what: re.compile(rf"(?:  )?(?:{words})") for what, words in _LINES.items()}
@@ -33,15 +34,18 @@ _BETWEEN_NAMES = re.compile(r", and |, | and ")
 _ISOLATES = dict.fromkeys(map(ord, "\u2066\u2067\u2068\u2069"))
 _MORE = re.compile(r"^And (?P<events>\d+) more updates?\.$", re.MULTILINE)
 _TOTAL = re.compile(r"^(?P<events>\d+) updates for you\.$", re.MULTILINE)
-"""The sentence with the number of updates, which a digest with one update does not have."""
+"""The pattern of the sentence with the number of updates.
+
+A digest with one update does not contain it.
+"""
 
 Counts = Counter[tuple[str, str]]
-"""Numbers of events by the entity's link and the category, as in `_LINES`."""
+"""Numbers of events by the entity's link and the category (a key of `_LINES`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The contents of one email: events by link and category, omitted events, and its total."""
+    """The contents of one email: events by link and category, omitted events, and the total."""
 
     run: str
     counts: Counts
@@ -51,9 +55,10 @@ class Seen:
 
 @dataclass(slots=True)
 class Findings:
-    """The results of an audit. `problems` describes each in words.
+    """The results of an audit.
 
-    `lost_events` were published but are in no email. `duplicate_emails` should be 0.
+    `problems` describes each problem in words. `lost_events` counts events that were published but
+    are in no email. `duplicate_emails` should be 0.
     """
 
     events_in_emails: int = 0
@@ -69,7 +74,7 @@ class Findings:
 
 
 def read(mail: Accepted) -> Seen:
-    """Return the contents of an email, read from its text part as a reader would."""
+    """Return the contents of an email, read from its text part."""
     text = mail.part("plain").replace("\r\n", "\n").translate(_ISOLATES)
     more = _MORE.search(text)
     total = _TOTAL.search(text)
@@ -108,7 +113,7 @@ def _count(groups: Mapping[str, str | None]) -> int:
 def audit(events: Iterable[Happened], accepted: Sequence[Accepted]) -> Findings:
     """Compare each student's emails, in order, with the days on which the student had events.
 
-    Each such day must be one email that counts exactly the day's events of each entity.
+    Each such day must have one email with exactly the day's events of each entity.
     """
     expected: dict[str, dict[int, Counts]] = defaultdict(lambda: defaultdict(Counter))
     for event in events:

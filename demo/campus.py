@@ -101,7 +101,7 @@ def zone(student: int) -> str:
 
 
 def subscriber_changed(student: int, now: datetime) -> dict[str, Any]:
-    """Return the detail that registers a student."""
+    """Return the `subscriber.changed` detail that registers a student."""
     return {
         "user_id": user_id(student),
         "email": address(student),
@@ -114,7 +114,7 @@ def subscriber_changed(student: int, now: datetime) -> dict[str, Any]:
 
 
 def event_created(message: Message, first_day: date) -> dict[str, Any]:
-    """Return the detail of a message for its reader, moved to the days of the replay."""
+    """Return the message as an event detail for its reader, moved to the days of the replay."""
     at = midnight(first_day) + timedelta(days=message.day, minutes=message.minute_of_day)
     return {
         "user_id": user_id(message.target),
@@ -132,5 +132,5 @@ def event_created(message: Message, first_day: date) -> dict[str, Any]:
 
 
 def midnight(day: date) -> datetime:
-    """Return the start of a day of the replay."""
+    """Return the instant at which a day of the replay starts."""
     return datetime.combine(day, datetime.min.time(), UTC)

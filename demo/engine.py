@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[1]
 _ENGINE_PYTHON = ROOT / ".engine" / "bin" / "python"
 _START = ROOT / "demo" / "engine_start.py"
 WRITE_UNITS = "write_units.json"
-"""The file in an engine's folder with the write units at the time of the last list of tables."""
+"""The file in an engine's folder with the write units, updated whenever the tables are listed."""
 _CDK = ROOT / "node_modules" / ".bin" / "cdk"
 _STARTS_WITHIN = 60
 _REGION = "us-east-1"
@@ -31,14 +31,15 @@ _ACCOUNT = "000000000000"
 
 
 class EngineError(Exception):
-    """An engine that cannot be used. The text says in one line what to do."""
+    """An error for an engine that cannot be used. The message describes the remedy in one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """A running engine. `environment` directs every AWS client of a process to it.
+    """A running engine.
 
-    It runs functions as child processes of the process `process_id`.
+    `environment` redirects all AWS clients of a process to the engine. Functions run as child
+    processes of process `process_id`.
     """
 
     url: str
@@ -49,7 +50,10 @@ class Engine:
     def request(
         self, url: str, method: str, path: str, headers: Mapping[str, str], body: bytes
     ) -> tuple[int, str, bytes]:
-        """Request the HTTP API at `url` with its host as Host, by which the engine routes."""
+        """Send a request to the HTTP API at `url`.
+
+        The engine routes requests by the Host header.
+        """
         request = urllib.request.Request(  # noqa: S310 -- the engine's own address
             f"{self.url}{path}",
             data=body if method == "POST" else None,
@@ -65,9 +69,10 @@ class Engine:
 
 @contextmanager
 def running(*, ses_url: str, folder: Path, port: int = 0) -> Iterator[Engine]:
-    """Start the engine, on `port` or a free one, and end it by its process id.
+    """Run the engine on `port`, or on a free port, while the block runs.
 
-    `folder` gets its log and its temporary files. Raise EngineError if it does not start.
+    `folder` receives the engine's log and temporary files. Raise EngineError if the engine does not
+    start.
     """
     _check_tools()
     port = _free_port(port)
@@ -109,10 +114,11 @@ def deploy(
     app: str = "infra.app",
     **settings: Any,
 ) -> dict[str, str]:
-    """Deploy a stage with the CDK command line, after a bootstrap. Return its outputs.
+    """Deploy a stage with the CDK command line, including the bootstrap, and return its outputs.
 
-    The stage has the settings of the stage `local`, whatever its name, overridden by `settings`.
-    `base_url` is the base of the links in its emails. `app` is the module that synthesises.
+    For any name, the stage has the settings of the stage `local`, overridden by `settings`.
+    `base_url` is the base URL of the links in emails. `app` is the module that synthesises the
+    stacks.
     """
     assembly = folder / "cdk.out"
     outputs = folder / "outputs.json"
@@ -152,7 +158,10 @@ def _cdk(*arguments: str) -> list[str]:
 
 
 def _cdk_environment(engine: Engine, assembly: Path) -> dict[str, str]:
-    """Return the environment. Skip validation, which takes seconds and which tests/infra does."""
+    """Return the environment for the CDK.
+
+    Skip the CDK's validation, which takes seconds and is part of tests/infra.
+    """
     return {
         **os.environ,
         **engine.environment,
@@ -168,7 +177,7 @@ def _context(stage: str, **settings: Any) -> dict[str, Any]:
 
 
 def _lock(folder: Path) -> IO[str]:
-    """Lock the folder until the engine ends, and free it when the process ends."""
+    """Lock the folder until the engine ends. The lock is released if the process ends."""
     lock = (folder / ".lock").open("w")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -215,7 +224,7 @@ def _client_environment(url: str) -> dict[str, str]:
 def _engine_environment(port: int, ses_url: str, temporary: Path) -> dict[str, str]:
     """Return the engine's environment, which its functions inherit.
 
-    It leaves out the caller's AWS configuration, and gives only SES another endpoint.
+    It omits the caller's AWS configuration, and overrides only the endpoint of SES.
     """
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
     inherited.pop("PYTHONPATH", None)

@@ -1,8 +1,9 @@
 """The start of the embedded engine in its own interpreter, with six changes.
 
-Its default bus accepts `aws.` sources. On AWS and in the engine, PutEvents rejects a `source` that
-begins with `aws.`. The engine has no SES events of its own, so the stand-in for SES must be able to
-publish them. https://docs.aws.amazon.com/eventbridge/latest/ref/events-structure.html
+The default bus accepts `aws.` sources. On AWS and in the unchanged engine, PutEvents rejects a
+`source` that begins with `aws.`. The engine does not publish SES events, so the stand-in for SES
+must be able to publish them.
+https://docs.aws.amazon.com/eventbridge/latest/ref/events-structure.html
 
 It unpacks each layer once. The engine would do so for each worker of each function. That takes
 longer than the rest of a cold start, and on a busy machine invocations would time out.
@@ -44,7 +45,7 @@ if "DEMO_CLOCK_AHEAD" in os.environ:
 
 
 class _Archive(ZipFile):
-    """A zip file whose layers are unpacked once, and then linked."""
+    """A zip file whose layers are unpacked once and then linked for each worker."""
 
     _unpacking = threading.Lock()
 
@@ -97,7 +98,10 @@ def _count_write_units(tables: Any, file: Path) -> None:
 
 
 def main() -> None:
-    """Run the engine until it is ended. Raise SystemExit if the engine is an unknown version."""
+    """Run the engine until it is terminated.
+
+    Raise SystemExit if the version of the engine is unknown.
+    """
     put_events = importlib.import_module("ministack.services.eventbridge")._put_events
     if put_events.__defaults__ != (False,):
         raise SystemExit("PutEvents of this engine has changed. See demo/engine_start.py.")

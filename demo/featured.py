@@ -1,4 +1,4 @@
-"""Six emails that are worth a look, chosen by their contents."""
+"""A selection of six interesting emails, based on their contents."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -10,12 +10,12 @@ from demo.audit import Seen
 from demo.inbox import Row
 
 _CALM = 6
-"""The number of entities in the digest of an ordinary busy day."""
+"""The number of entities in a typical digest of a busy day."""
 
 
 @dataclass(frozen=True, slots=True)
 class Featured:
-    """An email's place among all, and the reason to look at it."""
+    """The index of an email among all emails, and the reason to look at the email."""
 
     why: str
     place: int
@@ -59,7 +59,10 @@ _WORTH: Sequence[tuple[str, Callable[[Row, Seen], float]]] = (
 
 
 def featured(rows: Sequence[Row], seen: Sequence[Seen]) -> list[Featured]:
-    """Return the best email of each kind, none twice. Of equally good ones, return the earlier."""
+    """Return the best email of each kind, without repeating an email.
+
+    If emails are equally good, choose the earliest.
+    """
     chosen: list[Featured] = []
     for why, worth in _WORTH:
         places = {each.place for each in chosen}

@@ -21,14 +21,16 @@ from demo.invented import Happened
 from demo.replay import last_slot
 
 RECORDED = Path(__file__).parent / "data" / "forecast-week.json.gz"
-"""`week.json` and `measured.json` of a run of the demo, as `week` and `measured` of one object."""
+"""The path of a recorded demo run, with the contents of `week.json` and `measured.json` as `week`
+and `measured`.
+"""
 
 WITHIN = 0.05
-"""The relative error of write units that is still accepted."""
+"""The maximum accepted relative error of write units."""
 
 _STAGE = "local"
 _HEX = "0123456789ABCDEF"
-"""The characters at the end of names that CloudFormation generates."""
+"""The pattern of the suffix in names that CloudFormation generates."""
 
 _A_LITTLE = timedelta(seconds=1)
 
@@ -43,7 +45,10 @@ class Measured:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """A forecast and its measurement. `other_slots` differ in their number of digests."""
+    """A forecast and its measurement.
+
+    `other_slots` contains slots with different numbers of digests.
+    """
 
     slots: int
     other_slots: Sequence[str]
@@ -57,12 +62,14 @@ class Compared:
 
     @property
     def agrees(self) -> bool:
-        """True if every slot is equal and write units differ by at most five percent."""
+        """True if all slots are equal and the write units differ by at most five percent."""
         return not self.other_slots and abs(self.apart) <= WITHIN
 
 
 def measured(due: Mapping[str, datetime], runs: Iterable[str], counted: Path) -> Measured:
-    """Return the digests that arrived by due slot, and the write units that the engine counted."""
+    """Return the number of digests that arrived by due slot, and the write units counted by the
+    engine.
+    """
     digests = Counter(
         slot_id(slot_of(due[run])) for run in runs if parse_run_id(run).schedule == DAILY
     )
@@ -83,7 +90,10 @@ def week_of(
     activities: int,
     at_once: int,
 ) -> Week:
-    """Return the week as input of the simulator. `put_at` has the time of each day's events."""
+    """Return the week as input for the simulator.
+
+    `put_at` contains the time at which each day's events are published.
+    """
     readers = [
         Reader(name=str(student), zone=campus.zone(student), hour=campus.DIGEST_HOUR, minute=0)
         for student in range(campus.STUDENTS + 1)
@@ -106,7 +116,9 @@ def week_of(
 def put_times(
     days: int, *, began: datetime, registered: tuple[datetime, datetime]
 ) -> list[datetime]:
-    """Return the time of each day's events: now, and then the end of the day before."""
+    """Return the publishing time of each day's events: now for the first day, then the end of the
+    previous day.
+    """
     return [began, *(last_slot(day, registered) + _A_LITTLE for day in range(days - 1))]
 
 
@@ -139,7 +151,7 @@ def recorded() -> tuple[Week, Measured]:
 
 
 def compare(result: Forecast, measurement: Measured) -> Compared:
-    """Compare the digests of each slot, and the sum of write units."""
+    """Compare the digests of each slot and the total of write units."""
     mine = digests_by_slot(result)
     every = sorted(mine.keys() | measurement.digests.keys())
     return Compared(

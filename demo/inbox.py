@@ -1,6 +1,6 @@
-"""The rows of an inbox, and checks that each shows something new.
+"""The rows of an inbox, and checks that each row shows something new.
 
-They are read only from the emails that arrived.
+Rows are based only on the emails that arrived.
 """
 
 import re
@@ -14,38 +14,40 @@ from gazette.domain.scheduling.kinds import ScheduleKind, kind_of
 from demo.ses import Accepted
 
 LARGEST_HTML = 90_000
-"""The size in bytes that the HTML of an email must not reach."""
+"""The size in bytes below which the HTML of an email must remain."""
 
 _OWN_LINK = re.compile(r"https?://\S+/(?:unsubscribe|updates)/\S+$")
 
 _PADDING = dict.fromkeys(map(ord, "\u034f\u2007\u200c\xad"))
-"""Characters that fill up a preheader, so that no text of the email follows it."""
+"""The characters that pad a preheader, so that inboxes do not show the email's text after it."""
 
 _END_OF_SUBJECT = re.compile(r"(?: \+ [\d,]+ more)?(?: · [^·]+)?$")
-"""The end of a subject that no preheader repeats: the number of further updates, and the day."""
+"""The pattern of the end of a subject, which preheaders do not repeat: the number of further
+updates, and the day.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An email as an inbox shows it."""
+    """An email in the form in which an inbox shows it."""
 
     to: str
     schedule: str
     subject: str
     preheader: str
 
-    # The links of its blocks.
+    # The links of the email's blocks.
     things: tuple[str, ...]
 
-    # Its text without the reader's own links, which differ in each email.
+    # The email's text without the reader's personal links, which differ in each email.
     told: str
 
-    # The size of its HTML.
+    # The size of the email's HTML in bytes.
     html_bytes: int
 
     @property
     def is_digest(self) -> bool:
-        """True unless it is an immediate email, whose thread has one subject."""
+        """True if the email is a digest. The immediate emails of a thread share one subject."""
         return kind_of(self.schedule) is not ScheduleKind.IMMEDIATE
 
 
@@ -53,16 +55,16 @@ class Row:
 class Repeated:
     """Counts of repetitions in the emails."""
 
-    # Digests with the subject of the one before, but other contents.
+    # The number of digests with the same subject as the previous digest, but different contents.
     subjects: int = 0
 
-    # Preheaders that begin with their subject.
+    # The number of preheaders that begin with their subject.
     preheaders: int = 0
 
-    # Entities that are twice in an email.
+    # The number of entities that occur twice in an email.
     things: int = 0
 
-    # Emails whose HTML is too large.
+    # The number of emails whose HTML is too large.
     too_large: int = 0
 
 
@@ -83,7 +85,7 @@ def row(mail: Accepted) -> Row:
 
 
 def look(rows: Sequence[Row]) -> Repeated:
-    """Count the repetitions in rows, given in the order in which their emails arrived."""
+    """Count the repetitions in rows. The rows must be in the order in which the emails arrived."""
     before: dict[str, Row] = {}
     subjects = preheaders = things = 0
     for each in rows:

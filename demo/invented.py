@@ -1,7 +1,8 @@
-"""Invented contents for the messages of the real week, always the same.
+"""Invented but deterministic contents for the messages of the real week.
 
-The sender, recipient and time of each message are real (`demo.campus`). A message becomes one
-event, so there are as many events and emails as the real week makes. Texts are from `demo.texts`.
+The sender, recipient and time of each message are real (`demo.campus`). Each message becomes one
+event, so the numbers of events and emails are those of the real week. The texts are in
+`demo.texts`.
 """
 
 import random
@@ -28,10 +29,15 @@ _FIRST: Mapping[str, Mapping[str, int]] = {
     "timetable": {"timetable": 1},
     "library": {"library": 1},
 }
-"""The category of a person's first event of a day about an entity, by its kind, with weights."""
+"""The categories of a person's first event of a day about an entity, with weights, by kind of
+entity.
+"""
 
 _THEN = {"chat": "message", "thread": "reply", "album": "comment", "draft": "reply"}
-"""The category of all later events of that day. A person likes, mentions or follows once a day."""
+"""The categories of a person's later events of a day about an entity.
+
+A person likes, mentions or follows only once a day.
+"""
 
 _FOLLOWED = {"chat": 7, "thread": 5, "album": 4, "draft": 4}
 _ADDRESSED = {
@@ -43,13 +49,14 @@ _ADDRESSED = {
     "timetable": 1,
     "library": 1,
 }
-"""Kinds of entities with weights, for pairs who both wrote, and for those without an answer."""
+"""Kinds of entities with weights, for pairs who both wrote and for pairs in which only one wrote.
+"""
 
 _NOBODY = {"timetable", "library"}
 """Kinds of entities that belong to the campus. Their events have no actor."""
 
 AT_ONCE = 0
-"""The number of the reader who is not a student. Students' numbers begin with 1."""
+"""The number of the further reader, who gets immediate emails. Students' numbers start at 1."""
 
 _WITH_FACE = 0.6
 _THREADS = 40
@@ -66,7 +73,7 @@ class Thing:
 
     @property
     def url(self) -> str:
-        """The address of the entity."""
+        """The URL of the entity."""
         return f"{_SITE}/{self.kind}/{self.id}"
 
 
@@ -86,7 +93,9 @@ class Happened:
         return self.category not in _NOBODY
 
     def detail(self, first_day: date) -> dict[str, Any]:
-        """Return the detail of an activity if the reader follows the entity, else of an event."""
+        """Return the detail of an activity if the reader follows the entity, or else the detail of
+        an event.
+        """
         plain = campus.event_created(self.message, first_day)
         if self.is_followed:
             del plain["user_id"]
@@ -102,7 +111,7 @@ class Happened:
 
 
 def happened(week: Iterable[Message]) -> list[Happened]:
-    """Return an event for each message, in their order."""
+    """Return one event for each message, in the order of the messages."""
     messages = [*week]
     mutual = campus.mutual(messages)
     pools: dict[tuple[int, str, str], Iterator[str]] = {}
@@ -130,7 +139,7 @@ def happened(week: Iterable[Message]) -> list[Happened]:
 def thread() -> list[Happened]:
     """Return three events about one entity for a further reader, who gets immediate emails.
 
-    They are on different days, so that each becomes a separate email.
+    The events are on different days, so that each event becomes a separate email.
     """
     thing = Thing("draft", "thread", "Speech for the summer festival")
     return [
@@ -142,7 +151,7 @@ def thread() -> list[Happened]:
 
 
 def wants_at_once(now: datetime) -> dict[str, Any]:
-    """Return the detail that registers that reader."""
+    """Return the detail that registers the further reader, who gets immediate emails."""
     categories = {category for _, category, _ in THREAD}
     wanted = {"frequencies": dict.fromkeys(sorted(categories), "immediate")}
     return campus.subscriber_changed(AT_ONCE, now) | wanted
@@ -155,7 +164,7 @@ def shared(conversation: str) -> Thing:
 
 
 def follow_created(student: int, conversation: str, first_day: date) -> dict[str, Any]:
-    """Return the detail by which a student follows a shared entity, a day before the replay."""
+    """Return the detail with which a student follows a shared entity, a day before the replay."""
     thing = shared(conversation)
     return {
         "user_id": campus.user_id(student),
@@ -165,7 +174,7 @@ def follow_created(student: int, conversation: str, first_day: date) -> dict[str
 
 
 def _addressed(message: Message, met: set[tuple[int, int]]) -> Thing:
-    """Return the entity about which a student writes to one who does not answer, for a day."""
+    """Return the entity about which a student writes to a student who does not reply."""
     source, target, day = message.source, message.target, message.day
     draw = random.Random(f"{source} {target} {day}")
     kind = _drawn(draw, _ADDRESSED)
@@ -197,7 +206,7 @@ def _thing(draw: random.Random, kind: str, identity: str) -> Thing:
 
 
 def _excerpts(target: int, kind: str, category: str) -> Iterator[str]:
-    """Yield a reader's excerpts, each text once before any repeats."""
+    """Yield a reader's excerpts. No text repeats before all texts have been used."""
     draw = random.Random(f"{target} {kind} {category}")
     texts = [*(MENTIONS[kind] if category == "mention" else SAID.get(kind, {}).get(category, ()))]
     reader = campus.name(target).partition(" ")[0].lower()
@@ -217,7 +226,7 @@ def _drawn(draw: random.Random, weights: Mapping[str, int]) -> str:
 
 
 def _person(student: int) -> dict[str, str]:
-    """Return the student's page, and the picture that some students have."""
+    """Return the URL of the student's page and of the student's picture, if any."""
     draw = random.Random(f"face {student}")
     page = {"url": f"{_SITE}/people/{student}"}
     if draw.random() >= _WITH_FACE:

@@ -1,4 +1,4 @@
-"""The mailbox of the stand-in for SES, which works while emails still arrive."""
+"""The mailbox of the stand-in for SES, which can be opened while emails still arrive."""
 
 import re
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ li {{ padding: 0.5rem 0; border-bottom: 1px solid #8884; overflow-wrap: anywhere
 
 
 def inbox(emails: Sequence[tuple[str, str]]) -> str:
-    """Return the page of all emails, given as recipient and subject; the latest is first."""
+    """Return the page with all emails, latest first. `emails` contains recipients and subjects."""
     rows = "\n".join(
         f'<li>{escape(to)}<br><a href="/messages/{place}">{escape(subject)}</a></li>'
         for place, (to, subject) in reversed([*enumerate(emails)])
@@ -41,12 +41,12 @@ def inbox(emails: Sequence[tuple[str, str]]) -> str:
 
 
 def with_pictures(html: str) -> str:
-    """Return the email with its pictures from this server."""
+    """Return the email's HTML with the pictures loaded from this server."""
     return html.replace(PICTURES_AT, "/pictures/")
 
 
 def picture(path: str) -> bytes | None:
-    """Return a picture of the demo; None if `path` is not one."""
+    """Return a picture of the demo, or None if `path` is not a picture."""
     match = _PICTURE.fullmatch(path)
     file = _FOLDER / match[1] if match else None
     return file.read_bytes() if file and file.is_file() else None

@@ -1,8 +1,8 @@
-"""`python -m demo.picture`, which draws the dashboard from the metrics of a real run.
+"""The command `python -m demo.picture`, which draws the dashboard from the metrics of a real run.
 
-Its graphs are those of `infra.constructs.watching.panels` that have data here. AWS's own metrics
-are missing, because the embedded engine does not measure them, and so are metrics that the stage
-does not track. `--again` redraws the last run.
+It draws the graphs in `infra.constructs.watching.panels` that have data in this run. AWS's own
+metrics are missing, because the embedded engine does not measure them. Metrics that the stage does
+not track are missing too. `--again` redraws the last run.
 """
 
 import sys
@@ -26,7 +26,9 @@ _HIGH = 186
 _PLOT_LEFT, _PLOT_TOP, _PLOT_HIGH = 38, 46, 82
 _PLOT_WIDE = _WIDE - _PLOT_LEFT - 12
 _HEAD, _LINE, _LETTER = 52, 16, 6.1
-"""Pixels: a question's heading, a line of text, and the widest letter of a legend."""
+"""Sizes in pixels: the height of a heading, the height of a line of text, and the width of the
+widest letter in a legend.
+"""
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
 _STYLE = (
     "text{font:11px system-ui,-apple-system,'Segoe UI',Arial,sans-serif;fill:#1f2328}"
@@ -46,7 +48,7 @@ def panels_drawn() -> dict[str, list[Panel]]:
 
 
 def left_out(question: str) -> list[str]:
-    """Return the titles of the other panels of a question."""
+    """Return the titles of a question's panels that are not drawn."""
     return [panel.title for panel in PANELS[question] if panel not in panels_drawn()[question]]
 
 
@@ -112,7 +114,7 @@ def _graph(panel: Panel, run: Recorded, left: float, top: float) -> str:
 
 
 def _points(run: Recorded, name: str, statistic: str) -> Points:
-    """Return the points of a line. A count that is missing in an hour with a tick is 0."""
+    """Return the points of a line. If a count is missing in an hour with a tick, it is 0."""
     points = dict(run.points[f"{name} {statistic}"])
     ticks = [hour for hour, _ in run.points["ticks_done Sum"]]
     if points and statistic == "Sum":
@@ -121,7 +123,7 @@ def _points(run: Recorded, name: str, statistic: str) -> Points:
 
 
 def _line(points: Points, colour: str, hours: int, x: float, y: float, most: float) -> str:
-    """Return a line through the middles of the hours, with a dot for each."""
+    """Return an SVG line through the middle of each hour, with a dot for each point."""
     at = [
         (
             x + (hour + 0.5) / hours * _PLOT_WIDE,
@@ -140,7 +142,7 @@ def _line(points: Points, colour: str, hours: int, x: float, y: float, most: flo
 
 
 def _legend(lines: dict[str, Points], left: float, top: float) -> list[str]:
-    """Return the legend in as many lines as it needs. A metric without data is marked `none`."""
+    """Return the legend in as many lines as needed. Metrics without data are marked `none`."""
     parts, x = [], left + 10
     for number, (name, points) in enumerate(lines.items()):
         words = name if points else f"{name}: none"
@@ -156,7 +158,9 @@ def _legend(lines: dict[str, Points], left: float, top: float) -> list[str]:
 
 
 def _round_up(most: float) -> float:
-    """Return 1, 2, 4, 6 or 8 times a power of ten, so that half of it is also short."""
+    """Return the next number that is 1, 2, 4, 6 or 8 times a power of ten, so that its half is also
+    short.
+    """
     if most <= 0:
         return 1
     power = 10.0 ** floor(log10(most))
@@ -173,7 +177,7 @@ def _rule(x1: float, y1: float, x2: float, y2: float) -> str:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Let the hours pass, record the measurement, and draw it."""
+    """Run the stage for the hours, record the measurement, and draw the dashboard."""
     began = time.monotonic()
     if "--again" not in arguments:
         folder = ROOT / "build" / "watched"

@@ -1,4 +1,6 @@
-"""The hourly measurement of a run of `demo.watched`, as demo/data/dashboard.json stores it."""
+"""The hourly measurement of a run of `demo.watched`, in the form stored in
+demo/data/dashboard.json.
+"""
 
 import json
 from collections import defaultdict
@@ -15,12 +17,12 @@ RECORDED = ROOT / "demo" / "data" / "dashboard.json"
 _HOUR = 3600
 
 Points = Sequence[tuple[int, float]]
-"""Hours since the beginning, each with the statistic of its values."""
+"""The value of a statistic for each hour since the beginning."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """One run: its day, its size, and the points of each `metric statistic`."""
+    """One run, with its day, its size, and the points of each `metric statistic`."""
 
     day: str
     hours: int
@@ -67,7 +69,7 @@ def _aggregate(values: Sequence[float], statistic: str) -> float:
 
 
 def write_down(run: Recorded, path: Path = RECORDED) -> None:
-    """Write the run, one line for each metric, for `read_back`."""
+    """Write the run to a file, with one line for each metric."""
     content = asdict(run)
     points = content.pop("points")
     rows = ",\n".join(f"  {json.dumps(name)}: {json.dumps(each)}" for name, each in points.items())

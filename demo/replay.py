@@ -1,4 +1,6 @@
-"""The replay of a real week: publish a day's messages as events, then advance the clock."""
+"""The replay of a real week, which publishes each day's messages as events and then advances the
+clock.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
@@ -16,19 +18,21 @@ from demo.invented import Happened
 from demo.service import Service
 
 SETTLE_SECONDS = 2.2
-"""A little more than the settle lag of the stage `local`, so that published events are visible."""
+"""A time slightly longer than the settle lag of the stage `local`, after which published events are
+visible.
+"""
 
 _ROOM = timedelta(minutes=3)
-"""The time that registration and the events of the first day may take on a slow machine."""
+"""The time that registration and publishing the first day's events may take on a slow machine."""
 
 Progress = Callable[[str], None]
 
 
 def time_to_begin(now: datetime) -> datetime:
-    """Return the first instant from `now` on after which no digest is due for three minutes.
+    """Return the first instant, not before `now`, after which no digest is due for three minutes.
 
-    A digest that was due in between would have only part of the first day's events. Its reader
-    would get two mixed emails instead of one for each day.
+    A digest due during these minutes would contain only part of the first day's events. Its reader
+    would get two mixed emails instead of one email for each day.
     """
     recurrences = (Recurrence(campus.DIGEST_HOUR, 0, zone) for zone in campus.ZONES)
     begin = now
@@ -41,8 +45,8 @@ def time_to_begin(now: datetime) -> datetime:
 def register(service: Service, week: list[campus.Message]) -> tuple[datetime, datetime]:
     """Register every student and the further reader, and let pairs of students follow entities.
 
-    Publish it all at once, because its order of arrival does not matter. Return the slots in which
-    that began and ended.
+    Publish everything at once, because the order of arrival does not matter. Return the slots in
+    which the registration began and ended.
     """
     began = datetime.now(UTC)
     students = range(1, campus.STUDENTS + 1)
@@ -63,14 +67,16 @@ def register(service: Service, week: list[campus.Message]) -> tuple[datetime, da
 
 
 def first_day(began: datetime) -> date:
-    """Return the day before, so that all of its events are over when their digest is due."""
+    """Return the day before `began`, so that all events of that day are past when their digest is
+    due.
+    """
     return began.date() - timedelta(days=1)
 
 
 def last_slot(day: int, registered: tuple[datetime, datetime]) -> datetime:
     """Return the slot in which the last digests of the replay's `day` are due.
 
-    It is the latest of all zones' occurrences number `day` after the last registration.
+    This is the latest occurrence number `day` after the last registration, across all time zones.
     """
     _, ended = registered
     recurrences = (Recurrence(campus.DIGEST_HOUR, 0, zone) for zone in campus.ZONES)
@@ -87,9 +93,9 @@ def replay(
     wait: Callable[[float], None],
     progress: Progress,
 ) -> int:
-    """Publish each day's events, then advance the clock until every student's digest was due.
+    """Publish each day's events, then advance the clock until every student's digest is due.
 
-    Return the number of events. The replay begins yesterday. It does not wait for the days to pass,
+    Return the number of events. The replay starts yesterday. It does not wait for the days to pass,
     because the clocks of the functions are set ahead.
     """
     first = first_day(registered[0])
@@ -116,7 +122,9 @@ def time_to_go(so_far: float, messages: Sequence[campus.Message]) -> float:
 
 
 def let_pass(service: Service, until: datetime) -> None:
-    """Set the clock to `until`, tick once for all slots until then, and let the digests go out."""
+    """Set the clock to `until`, run one tick for all slots until then, and wait until the digests
+    are sent.
+    """
     service.set_clock(until)
     service.tick(until)
     service.wait_until_drained("shard", "generate", "immediate")

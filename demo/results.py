@@ -1,4 +1,4 @@
-"""The output of the demo: every email as a file, an inbox of them, and the figures."""
+"""The output of the demo: every email as a file, an inbox page, and the figures."""
 
 import json
 import shutil
@@ -21,12 +21,12 @@ from demo.ses import Accepted
 
 _PICTURES = Path(__file__).parent / "data" / "pictures"
 _SHOWN = 140
-"""The number of characters of a preheader that the widest inboxes show."""
+"""The maximum number of preheader characters that inboxes show."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A row of the inbox. `due_at` is the time of the email on its reader's clock."""
+    """A row of the inbox. `due_at` is the due time of the email in its reader's time zone."""
 
     file: str
     reader: str
@@ -37,7 +37,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """The emails that were due on one date of their readers, in order."""
+    """The emails that were due on one date in their readers' time zones, in order."""
 
     title: str
     lines: tuple[Line, ...]
@@ -52,7 +52,8 @@ def write(
 ) -> None:
     """Write `emails/*.eml` and `*.html`, `pictures`, `index.html` and `report.json` to `folder`.
 
-    `rows` are those of `accepted`, in the same order. `due` has the due time of each run.
+    `rows` contains the rows of `accepted`, in the same order. `due` contains the due time of each
+    run.
     """
     emails = folder / "emails"
     shutil.rmtree(emails, ignore_errors=True)
@@ -75,7 +76,10 @@ def write(
 def page(
     lines: Sequence[Line], best: Sequence[tuple[str, Line]], report: Mapping[str, float]
 ) -> str:
-    """Return the inbox as HTML. It has no script, and loads only its own emails and pictures."""
+    """Return the inbox as HTML.
+
+    The page has no scripts, and loads only its own emails and pictures.
+    """
     templates = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,

@@ -1,4 +1,4 @@
-"""A client of the deployed stage: publish events, tick the clock, and watch the queues."""
+"""A client of the deployed stage that publishes events, ticks the clock and watches queues."""
 
 import json
 import time
@@ -26,22 +26,25 @@ if TYPE_CHECKING:
 _DETAILS_A_CHUNK = 100
 _QUIET_FOR = 2
 _LOOKS_EVERY = 0.2
-"""Seconds. Queues are counted in the order of the flow, so a message on its way is not missed."""
+"""The interval in seconds between counts of the queues.
+
+Queues are counted in the order of the flow, so that no message in transit is missed.
+"""
 _PATIENCE = 120
-"""Seconds within which something must change while messages are processed on a slow machine."""
+"""The longest time in seconds without a change while a slow machine processes messages."""
 _AT_MOST = 1_800
-"""Seconds within which all messages must be processed."""
+"""The time limit in seconds for processing all messages."""
 
 
 class ServiceError(Exception):
-    """A failure of the deployed stage."""
+    """An error for a failure of the deployed stage."""
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """Clients of one deployed stage, whose functions and queues have names with `prefix`.
+    """Clients of one deployed stage.
 
-    `urls` caches the addresses of its queues.
+    The names of its functions and queues begin with `prefix`. `urls` caches the URLs of its queues.
     """
 
     bus: str
@@ -55,7 +58,7 @@ class Service:
 
     @classmethod
     def at(cls, engine: Engine, outputs: Mapping[str, str], *, stage: str = "local") -> "Service":
-        """Return the client of the stage that was deployed to `engine`."""
+        """Return a client for the stage deployed to `engine`."""
         session = boto3.Session(
             aws_access_key_id=engine.environment["AWS_ACCESS_KEY_ID"],
             aws_secret_access_key=engine.environment["AWS_SECRET_ACCESS_KEY"],
@@ -72,7 +75,10 @@ class Service:
         )
 
     def put(self, detail_type: str, details: Iterable[Mapping[str, Any]]) -> int:
-        """Publish the details on two threads. Return their number. Raise NotPut."""
+        """Publish the details on two threads, and return their number.
+
+        Raise NotPut if some are not published.
+        """
         producer = Producer("campus.messages", bus=self.bus, client=self.events)
         remaining = iter(details)
         chunks = iter(lambda: list(islice(remaining, _DETAILS_A_CHUNK)), [])
@@ -80,7 +86,7 @@ class Service:
             return sum(workers.map(lambda chunk: producer.put(chunk, detail_type), chunks))
 
     def tick(self, time_of_tick: datetime, step: str = "fanout") -> None:
-        """Invoke a step like EventBridge Scheduler, which does so every ten or five minutes."""
+        """Invoke a step as EventBridge Scheduler does every five or ten minutes."""
         answer = self.functions.invoke(
             FunctionName=f"{self.prefix}-{step}",
             Qualifier=LIVE,
@@ -90,9 +96,10 @@ class Service:
             raise ServiceError(f"{step} failed: {answer['Payload'].read().decode()}")
 
     def set_clock(self, to: datetime) -> None:
-        """Set the clock of all functions to `to`, from where it goes on.
+        """Set the clock of all functions to `to`. The clock continues from there.
 
-        Call it while their queues are empty, because running workers keep their time.
+        Call this only while the functions' queues are empty, because running workers keep their old
+        time.
         """
         ahead = int((to - datetime.now(UTC)).total_seconds())
         for page in self.functions.get_paginator("list_functions").paginate():
@@ -102,13 +109,17 @@ class Service:
                 self.change(function["FunctionName"], Environment={"Variables": variables})
 
     def change(self, function: str, **configuration: Any) -> None:
-        """Change a function's configuration, and point its alias to a version with the change."""
+        """Change a function's configuration, and point its alias to a version with the new
+        configuration.
+        """
         self.functions.update_function_configuration(FunctionName=function, **configuration)
         version = self.functions.publish_version(FunctionName=function)["Version"]
         self.functions.update_alias(FunctionName=function, Name=LIVE, FunctionVersion=version)
 
     def settings(self, step: str) -> dict[str, str]:
-        """Return the environment of a step's function, which has its settings and tables."""
+        """Return the environment variables of a step's function, which contain its settings and
+        tables.
+        """
         answer = self.functions.get_function_configuration(FunctionName=f"{self.prefix}-{step}")
         return answer["Environment"]["Variables"]
 
@@ -126,7 +137,7 @@ class Service:
         return sum(map(int, counts.values())) - hidden
 
     def _troubles(self, *queues: str) -> list[str]:
-        """Return the last warnings and errors in the logs of the queues' functions."""
+        """Return the last warnings and errors in the logs of the functions that the queues feed."""
         lines: list[str] = []
         for queue in queues:
             with suppress(self.logs.exceptions.ResourceNotFoundException):
@@ -144,7 +155,7 @@ class Service:
         return int(answer["Attributes"]["VisibilityTimeout"])
 
     def queue_url(self, queue: str) -> str:
-        """Return the address of the stage's queue."""
+        """Return the URL of the stage's queue."""
         if queue not in self.urls:
             answer = self.queues.get_queue_url(QueueName=f"{self.prefix}-{queue}")
             self.urls[queue] = answer["QueueUrl"]
@@ -160,15 +171,13 @@ class Service:
     def wait_until_drained(
         self, *queues: str, within: float | None = None, delayed: bool = True
     ) -> None:
-        """Return when the queues have been empty a few times in a row.
+        """Wait until the queues have been empty several times in a row.
 
         `delayed` includes delayed messages. `within` is the number of seconds in which the counts
-        must change. By default it is two minutes more than the visibility time-out of a message
-        whose worker failed.
-
-        Raise ServiceError if the counts do not change for that long, or if it takes half an hour.
-        Counts may also stay the same while work goes on, because fan-out sends as many messages to
-        a queue as generate receives from it.
+        must change. The default is two minutes longer than the visibility time-out of a message
+        whose worker failed. Raise ServiceError if the counts do not change for that long, or after
+        half an hour. Counts may also remain unchanged during work, because fan-out may send as many
+        messages to a queue as generate receives.
         """
         if within is None:
             within = max(map(self._visibility_of, queues)) + _PATIENCE
@@ -190,7 +199,7 @@ class Service:
             time.sleep(_LOOKS_EVERY)
 
     def turn_back(self, slot: datetime) -> None:
-        """Set the checkpoint of every shard to `slot`, whatever it was."""
+        """Set the checkpoint of every shard to `slot`, regardless of its current value."""
         table = self.settings("fanout")["GAZETTE_CONTROL_TABLE"]
         answer = self.tables.query(
             TableName=table,

@@ -1,13 +1,13 @@
 """A stand-in for Amazon SES on loopback, with SESv2's SendEmail and GetAccount.
 
-It keeps the accepted messages, answers by a script or by chance, and can publish SES's events to
-a bus.
+It stores the accepted messages, responds according to a script or by chance, and can publish SES
+events to a bus.
 
-It is also the reader's mailbox. It shows the messages, and forwards the links in emails to the
-deployed function, so that readers can follow them.
+It is also the readers' mailbox. It shows the messages, and forwards requests for the links in
+emails to the deployed function, so that readers can follow the links.
 
-The embedded engine's own SES drops headers and tags. Only SES's requests are therefore sent here,
-by AWS_ENDPOINT_URL_SESV2, which botocore reads. Gazette's code is not involved.
+The embedded engine's own SES drops headers and tags. Requests to SES are therefore redirected to
+the stand-in with AWS_ENDPOINT_URL_SESV2, which botocore reads. Gazette's code does not change.
 """
 
 import json
@@ -37,7 +37,10 @@ from demo.ses_http import Forward, Loss, Reply, handler
 
 
 class _Subject(UnstructuredHeader, BaseHeader):
-    """A subject that is kept unchanged. The standard library would decode encoded words in it."""
+    """A subject header that is kept unchanged.
+
+    The standard library would decode its encoded words.
+    """
 
     @classmethod
     def parse(cls, value: str, kwds: dict[str, Any]) -> None:
@@ -45,13 +48,13 @@ class _Subject(UnstructuredHeader, BaseHeader):
         kwds["decoded"], kwds["parse_tree"] = value, None
 
     def fold(self, *, policy: Policy) -> str:
-        """Return the header on one line, with encoded words where needed."""
+        """Return the header folded to one line, with encoded words where needed."""
         return f"{self.name}: {header_words(self, self.name)}{policy.linesep}"
 
 
 _HEADERS = HeaderRegistry()
 _HEADERS.map_to_type("subject", _Subject)
-_POLICY = SMTP.clone(  # never fold, and so encode, a long link
+_POLICY = SMTP.clone(  # never fold a long link, because folding would encode it
     max_line_length=998, header_factory=_HEADERS
 )
 _SIGNED = {"authorization", "x-amz-date"}
@@ -61,7 +64,7 @@ _HEADER_NAME = re.compile(r"[!-9;-~]{1,126}")
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A message that was accepted, as it arrived."""
+    """An accepted message, exactly as it arrived."""
 
     message_id: str
     to: str
@@ -70,17 +73,17 @@ class Accepted:
     configuration_set: str = ""
 
     def part(self, subtype: str) -> str:
-        """Return the `plain` or `html` alternative."""
+        """Return the `plain` or `html` alternative of the message."""
         part = self.message.get_body((subtype,))
         return part.get_content() if part else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A scripted answer: an error, or any answer to a message that is accepted (`taken`).
+    """A scripted response: an error, or any response to an accepted message (`taken`).
 
-    An answer with `taken` is not used for GetAccount. With `loss` it does not arrive completely.
-    `body` replaces the `message`.
+    A response with `taken` is not used for GetAccount. With `loss`, the response does not arrive
+    completely. `body` replaces the `message`.
     """
 
     status: int
@@ -93,9 +96,10 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Chances:
-    """The shares, 0 to 1, of messages that are accepted without an answer, unless scripted.
+    """The shares (0 to 1) of messages that are accepted but whose response is lost, unless
+    scripted.
 
-    They depend only on `seed`, the recipient and the tags, whatever the order of messages.
+    The outcome depends only on `seed`, the recipient and the tags, not on the order of messages.
     """
 
     hang: float = 0.0
@@ -103,7 +107,7 @@ class Chances:
     seed: int = 0
 
     def loss(self, taken: "Accepted") -> Loss | None:
-        """Return the loss of the answer to this message, if any."""
+        """Return the way in which the response to this message is lost, or None."""
         drawn = chance("answer", self.seed, taken.to, taken.tags).random()
         if drawn < self.hang:
             return Loss.HANG
@@ -111,14 +115,14 @@ class Chances:
 
 
 class BadRequest(Exception):
-    """A request that SES would reject."""
+    """An error for a request that SES would reject."""
 
 
 class _Server(ThreadingHTTPServer):
     """A server that accepts as many simultaneous connections as all workers open.
 
-    Each worker has ten threads. With a backlog of five, the default, Linux drops other connections.
-    Their clients connect a second later, or mistake a reset for a lost answer.
+    Each worker has ten threads. With the default backlog of five, Linux drops further connections.
+    Their clients connect again a second later, or mistake a reset for a lost response.
     """
 
     daemon_threads = True
@@ -126,13 +130,12 @@ class _Server(ThreadingHTTPServer):
 
 
 class StandIn:
-    """The server. Use it as a context manager; `url` is the endpoint of SESv2.
+    """The stand-in server, a context manager. `url` is its SESv2 endpoint.
 
-    Other operations go to the SES at the URL `behind`, if it is set.
-
-    While `publish` is set, each accepted message makes SES's events, even if its answer was lost.
-    `channel` describes their delivery. `on_first` is called after the first message. `refuses`
-    returns the answer to a message that is rejected, unless scripted.
+    Other operations are forwarded to the SES at the URL `behind`, if set. While `publish` is set,
+    each accepted message causes SES events, even if its response was lost. `channel` describes how
+    these events are delivered. `on_first` is called after the first message. `refuses` returns the
+    response to a message that must be rejected, unless scripted.
     """
 
     def __init__(
@@ -156,13 +159,13 @@ class StandIn:
         self._server = _Server(("127.0.0.1", port), handler(self))
         self._thread = threading.Thread(
             target=self._server.serve_forever,
-            args=(0.05,),  # seconds until it ends
+            args=(0.05,),  # the seconds until the server ends
             daemon=True,
         )
 
     @property
     def url(self) -> str:
-        """The address of the server."""
+        """The URL of the server."""
         return f"http://127.0.0.1:{self._server.server_port}"
 
     def __enter__(self) -> "StandIn":
@@ -175,14 +178,14 @@ class StandIn:
         with self._lock:
             self._ended = True
             for connection in self._hanging:
-                with suppress(OSError):  # the client was faster
+                with suppress(OSError):  # the client closed the connection first
                     connection.shutdown(socket.SHUT_RDWR)
         self._server.server_close()
         self._thread.join()
         self.postman.__exit__()
 
     def hang(self, connection: socket.socket) -> None:
-        """Return when the client has gone away, or when the stand-in ends."""
+        """Block until the client disconnects or the stand-in ends."""
         with self._lock:
             if self._ended:
                 return
@@ -196,7 +199,7 @@ class StandIn:
                 self._hanging.discard(connection)
 
     def page(self, path: str) -> str | None:
-        """Return the page of the inbox, or of one message."""
+        """Return the HTML of the inbox, or of one message."""
         if path == "/":
             return inbox([(mail.to, str(mail.message["Subject"])) for mail in self.accepted])
         number = path.removeprefix("/messages/")
@@ -205,7 +208,10 @@ class StandIn:
         return None
 
     def elsewhere(self, method: str, path: str, headers: Mapping[str, str]) -> Reply | None:
-        """Return the answer of the SES at `behind`, which an emulator selects by the signature."""
+        """Return the response of the SES at `behind`.
+
+        An emulator selects the service by the signature.
+        """
         if not self.behind:
             return None
         signed = {name: value for name, value in headers.items() if name.lower() in _SIGNED}
@@ -217,7 +223,7 @@ class StandIn:
             return Reply(err.code, err.headers.get("x-amzn-errortype", ""), err.read())
 
     def send_email(self, request: dict[str, Any]) -> Reply:
-        """Accept or reject a message, and return the answer."""
+        """Accept or reject a message, and return the response."""
         with self._lock:
             self.requests += 1
             answer = self.script.popleft() if self.script else None
@@ -251,7 +257,7 @@ class StandIn:
         return _scripted(answer) if answer else Reply(200, "", body, self._chances.loss(accepted))
 
     def account(self) -> Reply:
-        """Return the answer to GetAccount, as SES documents it.
+        """Return the response to GetAccount, as documented by SES.
 
         https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_GetAccount.html
         """

@@ -1,4 +1,4 @@
-"""The events that the stand-in for SES publishes: late, twice, or not at all."""
+"""The events that the stand-in for SES publishes, which may be late, duplicated, or lost."""
 
 import heapq
 import itertools
@@ -20,15 +20,19 @@ Entry = Mapping[str, Any]
 """An entry of PutEvents without EventBusName, which means the default bus."""
 
 Publish = Callable[[Sequence[Entry]], object]
-"""A function that publishes up to ten entries. If it raises, the error is kept; events are lost."""
+"""A function that publishes up to ten entries.
+
+If it raises an error, the error is recorded and the events are lost.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """The delivery of events. The shares are 0 to 1, drawn by `seed` and the event's message.
+    """The behaviour of event delivery.
 
-    Each event, and each copy, takes up to `delay`, so it may overtake others. `reordered` is the
-    share of messages whose last event is published first.
+    The shares are from 0 to 1, and draws depend on `seed` and the event's message. Each event and
+    each copy is delayed by up to `delay`, so events may overtake others. `reordered` is the share
+    of messages whose last event is published first.
     """
 
     delay: timedelta = timedelta(0)
@@ -40,7 +44,7 @@ class Channel:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """The data of a message in its events: id, sender, recipient, tags, and time."""
+    """The data of a message that its events contain: id, sender, recipient, tags, and time."""
 
     message_id: str
     sender: str
@@ -51,7 +55,7 @@ class Taken:
 
 
 class NotPut(Exception):
-    """A failure to publish events of SES to the bus."""
+    """An error in publishing SES events to the bus."""
 
 
 def default_bus(events: "EventBridgeClient") -> Publish:
@@ -75,15 +79,17 @@ def default_bus(events: "EventBridgeClient") -> Publish:
 
 
 def chance(of: str, seed: int, to: str, tags: Mapping[str, str]) -> Random:
-    """Return equal draws `of` something for equal messages, whatever the order of messages."""
+    """Return a random generator whose draws depend only on `of`, `seed` and the message, not on the
+    order of messages.
+    """
     return Random(f"{of} {seed} {to} {sorted(tags.items())}")
 
 
 def entries(taken: Taken) -> list[Entry]:
-    """Return SES's events of a message, in their order.
+    """Return the SES events of a message, in order.
 
-    Names: https://docs.aws.amazon.com/eventbridge/latest/ref/events-ref-ses.html
-    `detail`: https://docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-contents.html
+    Names: https://docs.aws.amazon.com/eventbridge/latest/ref/events-ref-ses.html `detail`:
+    https://docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-contents.html
     """
     delivery = {
         "recipients": [taken.to],
@@ -98,7 +104,7 @@ def entries(taken: Taken) -> list[Entry]:
 
 
 def travelling(made: Sequence[Entry], channel: Channel, dice: Random) -> Iterator[Entry]:
-    """Yield the events of a message that are published, in the order of publishing."""
+    """Yield the events of a message that are published, in publishing order."""
     for entry in reversed(made) if dice.random() < channel.reordered else made:
         is_lost, twice = dice.random() < channel.lost, dice.random() < channel.duplicated
         yield from [entry] * (0 if is_lost else 2 if twice else 1)
@@ -126,7 +132,7 @@ def _instant(at: datetime) -> str:
 
 
 class Postman:
-    """A thread that passes entries to `publish`. Use it as a context manager."""
+    """A context manager with a thread that passes entries to `publish`."""
 
     def __init__(self, publish: Callable[[], Publish | None], channel: Channel) -> None:
         self.failures: list[Exception] = []
@@ -143,14 +149,14 @@ class Postman:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End after the current call. Entries that still wait are lost."""
+        """End the thread after the current call. Entries that are still waiting are lost."""
         with self._changed:
             self._ended = True
             self._changed.notify()
         self._thread.join()
 
     def carry(self, taken: Taken) -> None:
-        """Schedule the events of a message and return. Do nothing if there is no `publish`."""
+        """Schedule the events of a message without waiting. Do nothing if `publish` is not set."""
         if self._publish() is None:
             return
         dice = chance("events", self._channel.seed, taken.to, taken.tags)
@@ -171,7 +177,7 @@ class Postman:
                 self.failures.append(err)
 
     def _next(self) -> list[Entry]:
-        """Return up to ten due entries as soon as there are any; none at the end."""
+        """Return up to ten due entries as soon as there are any, or no entries at the end."""
         with self._changed:
             while not self._ended:
                 now = monotonic()

@@ -1,4 +1,4 @@
-"""HTTP for the stand-in for SES, with responses that break off, never arrive, or reset."""
+"""The HTTP server of the stand-in for SES, whose responses can break off, reset or be lost."""
 
 import json
 import socket
@@ -16,16 +16,17 @@ _API = "/v2/email/"
 _ACCOUNT = f"{_API}account"
 
 Forward = Callable[[str, str, dict[str, str], bytes], tuple[int, str, bytes]]
-"""A function that answers a reader's request.
+"""A function that handles a reader's request.
 
-It takes method, path, headers and body, and returns status, content type and body."""
+It takes the method, path, headers and body, and returns the status, content type and body.
+"""
 
 
 class Loss(StrEnum):
     """The ways in which a response does not arrive completely."""
 
     HANG = "hang"
-    """No response until the client goes away or the stand-in ends."""
+    """No response until the client disconnects or the stand-in ends."""
 
     CLOSE = "close"
     """A connection that is closed without a response."""
@@ -42,7 +43,7 @@ class Loss(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A response to send or to lose: the status, the error's code if any, and the body."""
+    """A response to send or to lose: the status, the error code if any, and the body."""
 
     status: int
     code: str
@@ -51,24 +52,24 @@ class Reply:
 
 
 class Served(Protocol):
-    """The methods that the server needs of the stand-in."""
+    """The methods of the stand-in that the server calls."""
 
     forward: Forward | None
 
     def send_email(self, request: dict[str, Any]) -> Reply:
-        """Answer SendEmail."""
+        """Return the response to SendEmail."""
 
     def account(self) -> Reply:
-        """Answer GetAccount."""
+        """Return the response to GetAccount."""
 
     def page(self, path: str) -> str | None:
-        """Return the HTML of a page of the mailbox; None if it does not exist."""
+        """Return the HTML of a page of the mailbox, or None if the page does not exist."""
 
     def elsewhere(self, method: str, path: str, headers: Mapping[str, str]) -> Reply | None:
-        """Answer another operation of SES; None if it is unknown."""
+        """Return the response to another SES operation, or None if the operation is unknown."""
 
     def hang(self, connection: socket.socket) -> None:
-        """Return when the client has gone away, or when the server ends."""
+        """Block until the client disconnects or the server ends."""
 
 
 def handler(stand_in: Served) -> type[BaseHTTPRequestHandler]:
@@ -156,6 +157,6 @@ def handler(stand_in: Served) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(body)
 
         def log_message(self, *_: object) -> None:
-            """Suppress the log, because the demo shows its own progress."""
+            """Discard the log message, because the demo shows its own progress."""
 
     return Handler

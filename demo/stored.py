@@ -1,4 +1,4 @@
-"""The rows in the tables of the deployed stage, to compare with the emails that arrived."""
+"""Counts of the deployed stage's rows, for comparison with the emails that arrived."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ class Stored:
 
 
 def stored(engine: Engine) -> Stored:
-    """Read all tables."""
+    """Read all tables, and return the counts."""
     result = Stored()
     for kind, item in _items(engine):
         result.rows[kind] += 1

@@ -1,6 +1,6 @@
-"""Texts that students write to each other in the demo. They are invented for the demo.
+"""Invented texts that students write to each other in the demo.
 
-`{course}`, `{place}`, `{food}`, `{day}`, `{hour}` and `{week}` are filled in.
+The placeholders `{course}`, `{place}`, `{food}`, `{day}`, `{hour}` and `{week}` are filled in.
 """
 
 from collections.abc import Mapping
@@ -125,7 +125,7 @@ TITLES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
     "library": {"": ("A book that you reserved is here", "Your copy of {course} is here")},
 }
-"""Titles by kind of entity, and by the picture that belongs to them, if any."""
+"""Titles by kind of entity, and by the picture that belongs to the title, if any."""
 
 _TALK = (
     "I tried this last week, and it works. The only hard part was to begin.",
@@ -271,7 +271,8 @@ THREAD = (
     (23, "reply", "I read it meanwhile, and the second half is the better one. Begin there?"),
     (14, "reply", "Yes, let us turn it round. Thank you both!"),
 )
-"""The events of the reader with immediate emails: number of the sender, category, and excerpt."""
+"""The events of the reader who gets immediate emails: number of the sender, category, and excerpt.
+"""
 
 PICTURES = {
     "harbour": "Boats in a harbour at dawn",
@@ -281,7 +282,7 @@ PICTURES = {
     "garden": "Flower beds, seen from above",
     "stage": "A stage with three lamps",
 }
-"""Descriptions of demo/data/pictures."""
+"""Descriptions of the pictures in demo/data/pictures."""
 
 FACES = 12
 """The number of pictures of people, `face0.jpg` and so on."""

@@ -1,10 +1,10 @@
-"""A day and a half of a stage as an operator watches it, on the embedded engine.
+"""A day and a half of a stage on the embedded engine, from an operator's perspective.
 
-The messages are the first ones of the demo's week. Unlike in `make demo`, the clock ticks for
-fan-out and the sweep at every hour at which a digest is due, one reader in five wants immediate
-emails, and SES's delivery events arrive. A few faults happen by `_chance`, the same ones in every
-run: mailboxes that do not exist, servers that reject the sender, complaints, unsubscribes, and lost
-answers of SES.
+The messages are the first messages of the demo's week. Unlike in `make demo`, the clock ticks for
+fan-out and the sweep at every hour with a due digest, one reader in five chose immediate emails,
+and SES delivery events arrive. `_chance` selects a few faults, which are the same in every run:
+mailboxes that do not exist, servers that reject the sender, complaints, unsubscribes, and lost SES
+responses.
 """
 
 import json
@@ -52,9 +52,9 @@ class Watched:
 
 
 def watch(folder: Path, progress: Progress) -> Watched:
-    """Deploy a stage, let the hours pass, and read the metrics of its functions.
+    """Deploy a stage, run it for the hours, and return the metrics of its functions.
 
-    Leave out the metrics of the first tick, which also sends digests that were due before midnight.
+    Omit the metrics of the first tick, which also sends digests that were due before midnight.
     """
     week = [message for message in campus.messages() if message.day < ceil(HOURS / 24)]
     students = sorted({message.target for message in week})
@@ -118,7 +118,7 @@ def _at(message: campus.Message, begin: datetime) -> datetime:
 
 
 def _put(service: Service, messages: Sequence[campus.Message], first_day: date) -> int:
-    """Publish the messages, and let immediate emails go out."""
+    """Publish the messages, and wait until the immediate emails are sent."""
     count = service.put(
         "event.created", (campus.event_created(each, first_day) for each in messages)
     )
@@ -133,7 +133,7 @@ def _profile(student: int, now: datetime) -> dict[str, Any]:
 
 
 def _leave(mails: Iterable[Accepted], unsubscribe: Callable[[str], None]) -> None:
-    """Unsubscribe three readers of a hundred, as mail programs do."""
+    """Unsubscribe three in a hundred readers, as mail programs do."""
     for mail in mails:
         if _chance(mail.to, "leaves") < 0.03:
             unsubscribe(urlsplit(str(mail.message["List-Unsubscribe"]).strip("<>")).path)
@@ -149,7 +149,9 @@ def _with_faults(publish: Publish) -> Publish:
 
 
 def _faulty(some: Sequence[Entry]) -> Iterator[Entry]:
-    """Yield events of SES, with some bounces instead of deliveries and a few complaints."""
+    """Yield SES events, in which some deliveries are replaced with bounces and a few complaints are
+    added.
+    """
     for entry in some:
         record = json.loads(entry["Detail"])
         (to,) = record["mail"]["destination"]
@@ -186,5 +188,5 @@ def _entry(record: dict[str, Any], detail_type: str, event_type: str, content: A
 
 
 def _chance(of: str, what: str) -> float:
-    """Return the same draw, 0 to 1, for the same reader and question."""
+    """Return a draw from 0 to 1 that is always the same for the same reader and purpose."""
     return random.Random(f"{of} {what}").random()

@@ -1,4 +1,4 @@
-"""The metrics of the functions of a deployed stage, from their logs on the embedded engine.
+"""The metrics that a deployed stage's functions write to their logs on the embedded engine.
 
 On AWS, CloudWatch reads them from the logs.
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
@@ -15,7 +15,7 @@ from demo.service import Service
 
 @dataclass(frozen=True, slots=True, order=True)
 class Value:
-    """A value of a metric, at the time of the function's clock."""
+    """The value of a metric at a time on the function's clock."""
 
     at: datetime
     step: str

@@ -1,9 +1,9 @@
-"""The CDK app: one code base, one set of stacks per stage."""
+"""The CDK app, which creates one set of stacks for each stage."""
 
 import os
 import sysconfig
 from pathlib import Path
 
-# The CDK's Python libraries talk to a Node process. Without this they would take whatever Node is
-# on the path, or fail without saying why where there is none.
+# The CDK's Python libraries start a Node process. By default they use the first Node on the path,
+# or fail without an explanation if there is none.
 os.environ.setdefault("JSII_NODE", str(Path(sysconfig.get_path("scripts")) / "node"))

@@ -1,4 +1,4 @@
-"""The CDK app: `npx cdk synth`, or `python -m infra.app` without the command line."""
+"""The CDK app, run by `npx cdk synth` or, without the CDK's command line, `python -m infra.app`."""
 
 import json
 import os
@@ -20,9 +20,9 @@ def context() -> dict[str, Any]:
 
 
 def main() -> None:
-    """Synthesise, or exit with a line for each problem.
+    """Synthesise the stacks, or exit with a line for each problem.
 
-    Check the stage before importing the CDK and building layers, which takes twenty seconds.
+    Check the stage first, because importing the CDK and building the layers take twenty seconds.
     """
     use_pinned_zones()
     context_of_file = context()
@@ -36,9 +36,10 @@ def main() -> None:
 
 
 def _check_stage(given: Mapping[str, Any]) -> None:
-    """Raise StageError for a stage that is not ready, or that uses the name of another one.
+    """Raise StageError if a stage is not ready to deploy, or uses a name of another stage.
 
-    This is not done where a stage is read, because `gazette` also reads stages that are not ready.
+    Reading a stage does not include this check, because `gazette` also works with stages that are
+    not ready.
     """
     stage = read_stage(given["stage"], given["stages"])
     others = other_stages(stage.name, given["stages"])
@@ -57,7 +58,7 @@ def _place_of_the_credentials() -> Place:
 
 
 def _context_of_command_line() -> dict[str, Any]:
-    """Return the context that `cdk` passes to this app: that of cdk.json, changed by `-c`."""
+    """Return the context that `cdk` passes to this app: cdk.json with the overrides of `-c`."""
     return dict(json.loads(os.environ.get("CDK_CONTEXT_JSON", "{}")))
 
 

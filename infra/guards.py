@@ -1,4 +1,4 @@
-"""Settings that a stage must have before a deployment that keeps its data."""
+"""Settings that a stage with `retain` must have before it is deployed."""
 
 import re
 from collections.abc import Iterator

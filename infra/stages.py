@@ -1,4 +1,4 @@
-"""Reading of a stage from cdk.json, with all problems at once."""
+"""Functions that read a stage from cdk.json and report all of its problems at once."""
 
 import json
 import re
@@ -34,7 +34,7 @@ class StageError(Exception):
 
 
 def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
-    """Return the stage `name` of cdk.json. Raise StageError with all of its problems."""
+    """Return the stage `name` in cdk.json. Raise StageError with all problems of the stage."""
     if name not in stages:
         raise StageError(
             f"There is no stage {name!r} in cdk.json. Its stages are {', '.join(sorted(stages))}. "
@@ -60,14 +60,17 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
 
 
 def other_stages(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Iterator[Stage]:
-    """Yield all other stages, without settings that cannot be read. Those are their own errors."""
+    """Yield all other stages, without their invalid settings.
+
+    Reading those stages reports their errors.
+    """
     for other, values in stages.items():
         if other != name and isinstance(values, Mapping):
             yield _stage(other, values, without=_unreadable(values))
 
 
 def _stage(name: str, values: Mapping[str, Any], *, without: Iterable[Wrong]) -> Stage:
-    """Return the stage with defaults in place of the settings of these problems."""
+    """Return the stage with defaults in place of the settings that have problems."""
     out = {setting for each in without for setting in each.of}
     sound = {setting: value for setting, value in values.items() if setting not in out}
     return Stage(name=name, **dict.fromkeys(_required(), "") | sound)
@@ -80,7 +83,7 @@ def _about_others(problems: Iterable[Wrong], known: Iterable[Wrong]) -> list[Wro
 
 
 def refused(name: str, wrong: Iterable[str]) -> StageError:
-    """Return an error with a line for each sentence of `wrong`."""
+    """Return an error with one line for each sentence in `wrong`."""
     return StageError("\n".join(f"Stage {name!r} in cdk.json: {each}" for each in wrong))
 
 
@@ -128,7 +131,9 @@ def _unreadable(values: Mapping[str, Any]) -> Iterator[Wrong]:
 def _wrong(stage: Stage) -> Iterator[Wrong]:
     """Yield the problems within each group of settings."""
     if not re.fullmatch(r"[a-z][a-z0-9]{0,15}", stage.name):
-        yield Wrong("its name must be 1 to 16 of a-z and 0-9, and begin with a letter.", of=())
+        yield Wrong(
+            "its name must have 1 to 16 characters of a-z and 0-9, and begin with a letter.", of=()
+        )
     yield from out_of_range(stage, RANGES)
     yield from no_choice(stage, CHOICES)
     yield from wrong_with_owner(stage)

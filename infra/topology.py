@@ -8,9 +8,9 @@ Uses = tuple[tuple[str, tuple[str, ...]], ...]
 MAX_RECEIVES = 16
 """The number of times that SQS delivers a message before it moves to the dead-letter queue.
 
-A failed message returns after 10 to 60 seconds, and later after up to ten minutes
+A failed message returns after 10 to 60 seconds, and after later failures within ten minutes
 (`domain/redelivery.py`). The last receive is therefore 52 to 107 minutes after the first. If the
-worker dies or times out each time, the visibility time-out passes between two receives.
+worker crashes or times out, the message returns after the visibility time-out.
 docs/decisions/0051-what-failed-comes-back-within-a-minute.md
 """
 
@@ -21,19 +21,19 @@ https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html"""
 
 @dataclass(frozen=True, kw_only=True)
 class Index:
-    """An index. Without a partition key it is a local one."""
+    """A table index, which is local if it has no partition key."""
 
     name: str
     partition_key: str | None = None
     sort_key: str
 
-    # The attributes that it projects in addition to the keys; None for all.
+    # The attributes that the index projects in addition to the keys. None for all attributes.
     holds: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """A table and its indexes."""
+    """A DynamoDB table and its indexes."""
 
     name: str
     partition_key: str
@@ -53,10 +53,10 @@ class Step:
     timeout: int
     memory: int
 
-    # The queue that feeds it.
+    # The queue that feeds the function.
     queue: str | None
 
-    # Further queues that feed it, so that their messages do not wait behind those of `queue`.
+    # Further queues that feed the function. Their messages do not wait behind those of `queue`.
     beside: tuple[str, ...] = ()
 
     batch_size: int = 10
@@ -69,10 +69,10 @@ class Step:
     # https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html
     may_recurse: bool = False
 
-    # Its permissions on tables, and on indexes, which are separate resources.
+    # The function's permissions on tables, and on indexes, which are separate resources.
     tables: Uses
 
-    # Further permissions with SES.
+    # Further permissions in a stage that sends with SES.
     tables_of_ses: Uses = ()
 
     # Further permissions in a stage with a content source.
@@ -84,7 +84,7 @@ class Step:
     def tables_with(
         self, mail_provider: str, *, asks_source: bool = False, has_critical: bool = False
     ) -> Uses:
-        """Return its permissions on tables in a stage with this provider."""
+        """Return the function's permissions on tables in a stage with this mail provider."""
         return (
             *self.tables,
             *(self.tables_of_ses if mail_provider == "ses" else ()),
@@ -94,7 +94,7 @@ class Step:
 
     @property
     def queues(self) -> tuple[str, ...]:
-        """The queues that feed it."""
+        """The queues that feed the function."""
         return (self.queue, *self.beside) if self.queue else ()
 
 
@@ -165,7 +165,7 @@ TABLES = (
 
 INGEST = Step(
     name="ingest",
-    timeout=90,  # ten messages, each with up to a full entry of events, written one by one
+    timeout=90,  # ten messages with up to a full entry of events each, which are written one by one
     memory=512,
     queue="ingest",
     tables=(
@@ -201,8 +201,8 @@ FOLLOWERS = Step(
     timeout=60,
     memory=512,
     queue="followers",
-    batch_size=2,  # two pages of a hundred, each perhaps with its own run and message
-    may_recurse=True,  # a walk queues the next one, which continues after the last page
+    batch_size=2,  # two pages of a hundred followers, who may each need a run and a message
+    may_recurse=True,  # a walk over the followers queues its continuation after the last page
     tables=(
         ("subscribers", ("GetItem", "BatchGetItem")),
         ("schedules", ("GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem")),
@@ -220,7 +220,7 @@ FANOUT = Step(
     memory=512,
     queue="shard",
     batch_size=1,
-    may_recurse=True,  # a shard that takes longer than an invocation queues a message for the rest
+    may_recurse=True,  # a shard that takes longer than one invocation queues a message for the rest
     tables=(
         ("subscribers", ("GetItem", "UpdateItem")),
         ("schedules", ("GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem")),
@@ -229,14 +229,14 @@ FANOUT = Step(
         ("runs", ("Query", "PutItem")),
         ("control", ("Query", "UpdateItem", "DeleteItem")),
     ),
-    tables_of_ses=(("pace", ("UpdateItem",)),),  # the account's quota
+    tables_of_ses=(("pace", ("UpdateItem",)),),  # reads the account's sending quota
 )
 _SENDING = (
     ("runs", ("GetItem", "Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
     ("suppressions", ("BatchGetItem",)),
     ("events", ("GetItem", "BatchGetItem", "UpdateItem", "DeleteItem")),
     ("events/stored", ("Query",)),
-    # Events under changed preferences leave the run, perhaps for an idle schedule.
+    # Changed preferences may move events from the run to an idle schedule.
     ("follows", ("BatchGetItem",)),
     ("schedules", ("GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem")),
     ("control", ("GetItem", "BatchGetItem", "Query", "UpdateItem")),
@@ -244,7 +244,7 @@ _SENDING = (
 )
 GENERATE = Step(
     name="generate",
-    timeout=120,  # ten emails in parallel are rendered, then sent and committed
+    timeout=120,  # ten emails are rendered in parallel, then sent and committed
     memory=1024,
     queue="generate",
     beside=("immediate",),  # an immediate email does not wait behind a backlog of digests
@@ -259,7 +259,7 @@ RESEND = Step(
     timeout=GENERATE.timeout,
     memory=GENERATE.memory,
     queue="resend",
-    max_receives=MAX_RECEIVES + 15,  # each attempt and each worker that dies takes one
+    max_receives=MAX_RECEIVES + 15,  # each attempt and each crashed worker uses up one receive
     may_recurse=True,
     tables=(
         *_SENDING,
@@ -271,7 +271,7 @@ FEEDBACK = Step(
     timeout=30,
     memory=512,
     queue="feedback",
-    # A failed message reaches the dead-letter queue before the grace is over. SQS also stops
+    # A failed message reaches the dead-letter queue before the grace period ends. SQS also stops
     # counting a message in the age of the oldest one after a few receives.
     # https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
     max_receives=3,
@@ -300,7 +300,9 @@ SWEEP = Step(
         ("schedules", ("Scan", "PutItem")),
         ("events/stored", ("Query",)),
     ),
-    tables_of_ses=(("control", ("GetItem",)),),  # the time up to which delivery events arrived
+    tables_of_ses=(
+        ("control", ("GetItem",)),
+    ),  # reads the time up to which delivery events have arrived
 )
 PREFERENCES = Step(
     name="preferences",
@@ -325,7 +327,7 @@ STEPS = (INGEST, FOLLOWERS, FANOUT, GENERATE, RESEND, FEEDBACK, SWEEP, PREFERENC
 
 CONTENT = Step(
     name="content",
-    timeout=120,  # ten requests in sequence, each perhaps repeated, and their items
+    timeout=120,  # ten requests in sequence with possible retries, and the writes of their items
     memory=256,
     queue="content",
     may_recurse=True,  # a fetch without a permit is requeued with a new message
@@ -339,4 +341,4 @@ CONTENT = Step(
         ("pace", ("UpdateItem",)),
     ),
 )
-"""The function of a stage whose digests ask a content source."""
+"""The function that a stage needs in addition if it has a content source."""

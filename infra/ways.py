@@ -1,8 +1,8 @@
-"""The addresses at which the HTTP API and the front answer, in each state of the front.
+"""The addresses that the HTTP API and the front serve, in each state of the front.
 
-Between neighbouring states, from `NO_FRONT` to `only`, either one address opens or closes, or the
-links' name moves from one open address to another. A stage can therefore go from one state to the
-next, in either direction, without broken links.
+Between neighbouring states, from `NO_FRONT` to `only`, one address opens or closes, or
+`links_domain` moves from one open address to another. A stage can therefore move to a neighbouring
+state, in either direction, without broken links.
 docs/decisions/0063-the-service-leads-the-name-of-links.md
 """
 
@@ -18,20 +18,20 @@ _READY, _OPEN, _ONLY = FRONTS
 
 
 def state_of_front(stage: Stage) -> str:
-    """Return the stage's state, which is one of `STATES`."""
+    """Return the state of the stage's front, which is one of `STATES`."""
     return stage.front if stage.front_rate_limit else NO_FRONT
 
 
 def leads_to_front(stage: Stage) -> bool:
-    """Return True if `links_domain` leads to the front instead of the HTTP API."""
+    """Return True if `links_domain` points to the front instead of the HTTP API."""
     return state_of_front(stage) in {_OPEN, _ONLY}
 
 
 def answers_at_links_domain(stage: Stage) -> bool:
-    """Return True if the HTTP API answers requests for the name `links_domain`."""
+    """Return True if the HTTP API serves requests for `links_domain`."""
     return bool(stage.links_host) and state_of_front(stage) != _ONLY
 
 
 def answers_at_own_address(stage: Stage) -> bool:
-    """Return True if the HTTP API answers at its own address, which the front uses as origin."""
+    """Return True if the HTTP API serves requests at its own address, the front's origin."""
     return not stage.links_host or stage.api_address or bool(stage.front_rate_limit)

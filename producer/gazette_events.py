@@ -1,11 +1,11 @@
-"""A publisher of events that uses lists, because EventBridge charges by entry, not by event.
+"""A client that publishes events in lists, because EventBridge charges per entry, not per event.
 
 This file needs only boto3. Copy it into your service, or install its folder.
 
-    from gazette_events import Producer
+from gazette_events import Producer
 
-    gazette = Producer("shop.comments")
-    gazette.put([{"id": "comment-4711", "user_id": "ann", ...}, ...])
+gazette = Producer("shop.comments") gazette.put([{"id": "comment-4711", "user_id": "ann", ...},
+...])
 
 Keep one `Producer` for each source; threads may share it.
 """
@@ -21,24 +21,28 @@ import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
 LISTS: Final = frozenset({"event.created"})
-"""The detail types that may have a list in one entry."""
+"""The detail types whose entries may contain a list."""
 
 _EVENTS_A_LIST = 100
-"""Events. Gazette looks up the readers of a hundred events at once."""
+"""The maximum number of events in a list. Gazette looks up the readers of 100 events at once."""
 
 _BYTES_A_LIST = 64_000
-"""An entry is billed in units of 64 KB. https://aws.amazon.com/eventbridge/pricing/"""
+"""The maximum size of a list. EventBridge bills entries in units of 64 KB.
+https://aws.amazon.com/eventbridge/pricing/
+"""
 
 _ENTRIES_A_CALL = 10
 _BYTES_A_CALL = 256_000
-"""The size that every Region accepts for a call. A larger entry needs a call of its own.
-https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEvents.html"""
+"""The request size that every Region accepts. A larger entry is sent in a separate request.
+https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEvents.html
+"""
 
 _BYTES_AN_ENTRY = 1_000_000
 
 _TRANSIENT = frozenset({"InternalFailure", "ThrottlingException"})
-"""Codes of errors that are worth a retry.
-https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEventsResultEntry.html"""
+"""The error codes after which an entry is sent again.
+https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEventsResultEntry.html
+"""
 
 _LONGEST_PAUSE = 5.0
 _BEYOND_NAMES = '{"events":[]}'
@@ -60,7 +64,10 @@ class Refused:
 
 
 class NotPut(Exception):
-    """An error for details that were not published. Publish `refused` again; ids make it safe."""
+    """An error with the details that were not published.
+
+    Publish `refused` again; ids prevent duplicates.
+    """
 
     def __init__(self, bus: str, put: int, refused: list[Refused]) -> None:
         first = refused[0]
@@ -81,16 +88,16 @@ class _Entry:
 
 
 _Rejection = tuple[_Entry, str, str]
-"""A rejected entry, with code and message."""
+"""A rejected entry, with its error code and message."""
 
 
 class Producer:
     """A publisher of one service's events.
 
-    `source` is the service's name, such as `shop.comments`. `client` is a client of EventBridge, by
-    default boto3's in the Region of the environment. Its own retries repeat calls that fail as a
-    whole. `attempts` is the number of times that a transient error of an entry is tried. `sleep`
-    waits for a number of seconds between them.
+    `source` is the service's name, such as `shop.comments`. `client` is an EventBridge client. The
+    default is a boto3 client in the environment's Region, which itself retries requests that fail
+    as a whole. `attempts` is the maximum number of times that an entry is sent if its errors are
+    transient. `sleep` waits for a number of seconds between attempts.
     """
 
     def __init__(
@@ -111,12 +118,12 @@ class Producer:
         self._sleep = sleep
 
     def put(self, details: Iterable[Detail], detail_type: str = "event.created") -> int:
-        """Publish every detail and return their number. They may arrive in any order.
+        """Publish all details and return their number. Details may arrive in any order.
 
-        Events go in lists of up to a hundred and 64 KB, other detail types ten a call. Entries with
-        transient errors are published again, after a growing pause. Raise NotPut with the failed
-        details after all others are published. If a call fails as a whole, raise it at once with
-        all remaining details.
+        Events are combined into lists of up to 100 events and 64 KB. Other detail types are sent
+        ten per request. Entries with transient errors are sent again after an increasing delay.
+        After all other details are published, raise NotPut with the failed details. If a request
+        fails as a whole, raise NotPut at once with all remaining details.
         """
         if isinstance(details, Mapping):
             raise TypeError("put takes a list of details, even for a single one: put([detail]).")
@@ -135,9 +142,9 @@ class Producer:
         return count
 
     def _put(self, entries: list[_Entry]) -> tuple[list[_Rejection], Exception | None]:
-        """Return the entries that were rejected permanently or at every attempt.
+        """Send entries, and return those that were rejected permanently or at every attempt.
 
-        If a call failed as a whole, add its entries and return its error.
+        If a request fails as a whole, also return its entries and the error.
         """
         rejections: list[_Rejection] = []
         for attempt in range(self._attempts):
@@ -161,7 +168,7 @@ class Producer:
     def _entries(
         self, detail_type: str, details: Iterable[Detail], refused: list[Refused]
     ) -> Iterator[_Entry]:
-        """Yield an entry for each list, or for each detail of a type without lists."""
+        """Yield entries. Each has a list of details or, for types without lists, one detail."""
         most = _EVENTS_A_LIST if detail_type in LISTS else 1
         around = len((self._source + detail_type + _BEYOND_NAMES).encode())
         texts: list[str] = []

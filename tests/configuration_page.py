@@ -1,4 +1,4 @@
-"""`python -m tests.configuration_page`: docs/configuration.md, written from the settings."""
+"""A script, `python -m tests.configuration_page`, that generates docs/configuration.md."""
 
 import ast
 import json
@@ -26,10 +26,11 @@ stages in `cdk.json` under `context.stages`. `make docs` generates this page fro
 - Synthesis refuses values that are out of range or have the wrong type. It reports all problems at
   once, with one line for each: the setting, its value, and what to do.
 - Synthesis compares a stage with all others. It refuses a `bus`, `domain`, `links_domain` or DNS
-  record that another stage uses, and names both. Set `account` and `region` in each stage, so
-  that it knows which stages are in the same place.
-- Tables and the keys that sign readers' links are in the data stack. They are retained and have
-  deletion protection. Tables that cannot be rebuilt have point-in-time recovery (see `restorable`).
+  record that another stage uses, and names both stages. Set `account` and `region` in each stage,
+  so that synthesis knows which stages share an account and Region.
+- Tables and the keys that sign readers' links are in the data stack, which is retained. Tables also
+  have deletion protection. Tables that cannot be rebuilt have point-in-time recovery (see
+  `restorable`).
 - If your machine has no Python 3.13, synthesis warns that the layers ship without `.pyc` files.
 
 See also [sending](sending.md), [unknown outcomes](unknown-outcomes.md),
@@ -40,7 +41,7 @@ _NOT_SET = "name"
 
 @dataclass(frozen=True)
 class Setting:
-    """The row of a setting."""
+    """The row of a setting in a table of docs/configuration.md."""
 
     kind: str
     default: str
@@ -83,14 +84,14 @@ def settings() -> Mapping[str, Setting]:
 
 
 def _given(each: Field[Any]) -> object:
-    """Return the default of the setting."""
+    """Return the default value of the setting."""
     return each.default if each.default_factory is MISSING else each.default_factory()
 
 
 def _setting(kind: object, default: object, text: str) -> Setting:
     parts = _TEXT.fullmatch(text)
     if parts is None:
-        raise ValueError(f"not a meaning, an empty line, and limits: {text!r}")
+        raise ValueError(f"expected a meaning, an empty line, and limits: {text!r}")
     unit, meaning, wrong = (" ".join((part or "").split()) for part in parts.groups())
     return Setting(_kind(kind), _default(default), unit, meaning, wrong)
 

@@ -1,4 +1,4 @@
-"""Writes docs/content: the schema and the example of what a recommendation service answers."""
+"""A script that writes docs/content, with the schema and an example of a recommendation response."""
 
 from pathlib import Path
 

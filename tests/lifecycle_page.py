@@ -1,4 +1,4 @@
-"""`python -m tests.lifecycle_page` writes docs/lifecycle.md from the transition function."""
+"""A script, `python -m tests.lifecycle_page`, that generates docs/lifecycle.md."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -68,7 +68,7 @@ RUNS: tuple[tuple[str, Run], ...] = (
     ("skipped", replace(_PENDING, status=Status.SKIPPED, reason=Reason.EMPTY)),
     ("cancelled", replace(_PENDING, status=Status.CANCELLED, reason=Reason.BATCH_CANCELLED)),
 )
-"""Every kind of run that some signal treats differently."""
+"""Every kind of run that at least one signal handles differently."""
 
 SIGNALS: tuple[tuple[str, Signal], ...] = (
     ("Claim", Claim(_WINDOW, _NOON, "m")),
@@ -98,14 +98,14 @@ a run.
 
 `make docs` writes this page from `transition` in `gazette.domain.delivery.lifecycle`, which defines
 the result of every signal in every status. Signals that a table does not list are ignored.
-[protocol.md](protocol.md) has the rules, and the [glossary](glossary.md) the terms.
+[protocol.md](protocol.md) states the rules, and the [glossary](glossary.md) defines the terms.
 
 ```mermaid
 stateDiagram-v2"""
 
-_ATTEMPTS = """Each signal about an attempt contains its number. Signals about earlier attempts
-are ignored, except acceptance and evidence. A stop increments the run's epoch, so that a claim that
-is based on an older read fails."""
+_ATTEMPTS = """Each signal about an attempt contains the number of the attempt. Signals about
+earlier attempts are ignored, except acceptance and evidence. A stop increments the run's epoch, so
+a claim that is based on an older read fails."""
 
 
 def page() -> str:
@@ -114,7 +114,7 @@ def page() -> str:
 
 
 def _diagram() -> Iterator[str]:
-    """Yield one arrow for each pair of statuses, with the signals that lead along it."""
+    """Yield one arrow for each pair of statuses, labelled with the signals that cause the change."""
     arrows: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
     for _, run in RUNS:
         for name, signal in SIGNALS:
@@ -131,7 +131,7 @@ def _diagram() -> Iterator[str]:
 
 
 def _tables() -> Iterator[str]:
-    """Yield the table of each kind of run: what each signal makes of it."""
+    """Yield a table for each kind of run, with the effect of each signal."""
     for kind, run in RUNS:
         yield f"## {kind}"
         yield ""
@@ -148,13 +148,13 @@ def _tables() -> Iterator[str]:
 def _told(run: Run, after: Run) -> str:
     if (after.status, after.reason) == (run.status, run.reason):
         late = ", overtaken" if after.overtaken and not run.overtaken else ""
-        return f"unchanged, epoch raised{late}"
+        return f"unchanged, epoch incremented{late}"
     return after.status.value
 
 
 def _why(run: Run, signal: Signal, after: Run) -> str:
     if isinstance(signal, Skip | Cancel):
-        return "the reason that the signal gives"
+        return "the signal's reason"
     return "" if after.reason == run.reason else f"`{after.reason}`"
 
 

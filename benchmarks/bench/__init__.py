@@ -1,1 +1,1 @@
-"""`make bench`: every goal of speed and cost, measured in one run."""
+"""The benchmark `make bench`, which measures every speed and cost goal in one run."""

@@ -1,4 +1,6 @@
-"""`make bench`: each goal of speed and cost, with its figure, its peers, and whether it is met."""
+"""The command `make bench`, which reports each speed and cost goal with its figure, peers and
+verdict.
+"""
 
 import argparse
 import sys
@@ -15,9 +17,9 @@ _ROUNDS = 7
 
 
 def main() -> int:
-    """Measure, print, and write build/bench.
+    """Measure the goals, print the results, and write them to build/bench.
 
-    Exit status 1 if a goal is missed beyond noise, 2 if a part failed.
+    Return exit status 1 if a goal is missed beyond noise, or 2 if a part failed.
     """
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     names = sorted({*PARTS, *(goal.name for goal in GOALS)})
@@ -45,7 +47,10 @@ def _is_chosen(goal: Goal, only: Sequence[str], without: Sequence[str]) -> bool:
 
 
 def measure(parts: Mapping[str, Part], made: BenchStage, rounds: int) -> Mapping[str, Measured]:
-    """Return the measurement of each goal. A part that raises is reported and left out."""
+    """Return the measurement of each goal.
+
+    If a part raises an error, report the error and omit its goals.
+    """
     measured: dict[str, Measured] = {}
     began = time.monotonic()
     for name, part in parts.items():
@@ -61,7 +66,7 @@ def measure(parts: Mapping[str, Part], made: BenchStage, rounds: int) -> Mapping
 def judge(
     goals: Sequence[Goal], chosen: Sequence[Goal], measured: Mapping[str, Measured]
 ) -> list[Result]:
-    """Return a result for each goal. A chosen goal without a measurement has failed."""
+    """Return the result of each goal. A chosen goal without a measurement counts as failed."""
     return [
         Result(goal, measured.get(goal.name), has_failed=goal.name not in measured)
         if goal in chosen

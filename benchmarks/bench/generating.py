@@ -1,4 +1,6 @@
-"""Benchmark of digests: the real function `generate`, in batches of ten, and the naive design."""
+"""A benchmark of digests that compares the real function `generate`, in batches of ten, with the
+naive design.
+"""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -19,14 +21,15 @@ _FILL = "benchmarks.bench.readers"
 
 BATCH = 10
 _BATCHES = 3
-"""The number of batches of each design in a round."""
+"""The number of batches per design in each round."""
 
 
 @dataclass
 class Rounds:
-    """The measurements of each round for each digest: CPU and wall-clock seconds, and bytes logged.
+    """The measurements of each round, per digest: CPU and wall-clock seconds, and bytes logged.
 
-    It also has the calls of each batch and, for our function, a digest's CPU seconds by package.
+    Also contains the calls of each batch and, for our function, the CPU seconds of a digest by
+    package.
     """
 
     cpu: list[float] = field(default_factory=list)
@@ -44,16 +47,19 @@ class Rounds:
 
     @property
     def per_second(self) -> list[float]:
-        """The number of digests for each second of CPU."""
+        """The number of digests per CPU second."""
         return [1 / seconds for seconds in self.cpu]
 
     @property
     def milliseconds(self) -> list[float]:
-        """Wall-clock milliseconds for each digest."""
+        """The wall-clock milliseconds per digest."""
         return [1000 * seconds for seconds in self.wall]
 
     def counted(self, *named: str) -> float:
-        """Return the median number of calls for each digest, of these names or of all."""
+        """Return the median number of calls per digest.
+
+        Count only calls with these names, or all calls.
+        """
         return median(
             sum(number for name, number in calls.items() if not named or name in named) / BATCH
             for calls in self.calls
@@ -61,7 +67,7 @@ class Rounds:
 
 
 def _fill(stage: BenchStage, batches: int, **given: object) -> list[list[str]]:
-    """Create batches of ten new readers, and return their user ids."""
+    """Create ten new readers per batch, and return their user ids by batch."""
     count = batches * BATCH
     first = stage.take_readers(count)
     stage.aws.set_latency(dynamodb=0.0, ses=0.0, sqs=0.0, secrets=0.0)
@@ -78,9 +84,9 @@ def generate(
     latency: Mapping[str, float],
     batches: int = _BATCHES,
 ) -> tuple[Rounds, Rounds]:
-    """Measure rounds of our function and of the naive design in turn, after a warm-up of each.
+    """Measure rounds of our function and the naive design alternately, after a warm-up of each.
 
-    Two events are about the same entity.
+    Each entity has two events.
     """
     found = {OURS: Rounds(), NAIVE: Rounds()}
     given = {"events": events, "groups": events // 2}

@@ -1,4 +1,4 @@
-"""The goals of speed and cost, their measurements, and their verdicts."""
+"""The speed and cost goals, their measurements, and their verdicts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from statistics import median, quantiles
 class Verdict(StrEnum):
     """The verdict on a goal.
 
-    `within noise`: the median misses the goal, but a quarter of the rounds meets it.
+    `within noise`: the median misses the goal, but at least a quarter of the rounds meet it.
 
     `failed`: the part that measures the goal raised an error.
     """
@@ -23,8 +23,10 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """A goal. `part` measures it. With `is_floor`, `target` is the minimum, otherwise the
-    maximum."""
+    """A speed or cost goal, measured by `part`.
+
+    `target` is the minimum if `is_floor`, else the maximum.
+    """
 
     name: str
     says: str
@@ -41,10 +43,10 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A figure, and the quartiles of its rounds, which show the noise of this run.
+    """A measured figure, and the quartiles of its rounds, which show the noise of this run.
 
-    `peers` has the figures of others in the same unit, `how` describes the measurement, and
-    `profile` has the CPU seconds of one run by package.
+    `peers` contains the figures of the peers in the same unit, `how` describes the measurement, and
+    `profile` contains the CPU seconds of one run by package.
     """
 
     figure: float
@@ -66,7 +68,10 @@ class Result:
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict. A missed median is within noise if the better quartile meets the goal."""
+        """The verdict.
+
+        If the median misses the goal but the better quartile meets it, the goal is within noise.
+        """
         if self.measured is None:
             return Verdict.FAILED if self.has_failed else Verdict.NOT_RUN
         found = self.measured
@@ -95,9 +100,9 @@ def ratio(
     peers: Mapping[str, Sequence[float]] | None = None,
     how: str = "",
 ) -> Measured:
-    """Return the ratio of the medians, and the quartiles of the ratios of the rounds.
+    """Return the ratio of the medians, and the quartiles of the ratios per round.
 
-    `peers` become ratios to `other`, too.
+    The figures of `peers` also become ratios to `other`.
     """
     rounds = [mine / theirs for mine, theirs in zip(one, other, strict=True)]
     low, high = _quartiles(rounds)
@@ -106,7 +111,7 @@ def ratio(
 
 
 def exact(figure: float, *, peers: Mapping[str, float] | None = None, how: str = "") -> Measured:
-    """Return a figure that is counted or computed, and therefore has no noise."""
+    """Return a measurement for a counted or computed figure, which has no noise."""
     return Measured(figure, figure, figure, (), peers or {}, how)
 
 

@@ -1,4 +1,4 @@
-"""Benchmark of events: the real function `ingest`, for readers whose schedules are armed."""
+"""A benchmark of events, with the real function `ingest` and readers with armed schedules."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -15,14 +15,14 @@ _LATENCY = 0.010
 _LIST = 100
 _MESSAGES = 10
 _INVOCATIONS = 3
-"""The number of invocations in a round, with ten single events and with a list each."""
+"""The number of invocations per round, both with ten single events and with one list."""
 
 
 @dataclass
 class Ingested:
-    """The measurements of each round for each event: CPU and wall-clock seconds, and bytes logged.
+    """The measurements of each round, per event: CPU and wall-clock seconds, and bytes logged.
 
-    It also has the calls of an invocation, and an event's CPU seconds by package.
+    Also contains the calls of an invocation, and the CPU seconds of an event by package.
     """
 
     cpu: list[float] = field(default_factory=list)
@@ -33,14 +33,15 @@ class Ingested:
 
     @property
     def per_second(self) -> list[float]:
-        """The number of events for each second of CPU."""
+        """The number of events per CPU second."""
         return [1 / seconds for seconds in self.cpu]
 
 
 def ingest(stage: BenchStage, rounds: int) -> tuple[Ingested, Ingested]:
-    """Measure rounds of invocations with ten single events, and with lists of a hundred, in turn.
+    """Measure rounds of invocations, alternately with ten single events and with a list of a
+    hundred.
 
-    A list is for a hundred readers, and ten messages are for ten.
+    Each event is for a different reader.
     """
     first = stage.take_readers(_LIST)
     stage.aws.set_latency(dynamodb=0.0, sqs=0.0, secrets=0.0)
@@ -70,7 +71,7 @@ def ingest(stage: BenchStage, rounds: int) -> tuple[Ingested, Ingested]:
 
 
 def _event(first: int, events: int, turn: int) -> dict[str, Any]:
-    """Return an invocation with an event for each reader, as single messages or as one list."""
+    """Return an invocation payload with one event per reader, as single messages or as one list."""
     details = [
         detail_of(happened(first + number, turn, 1), id=f"e{turn}", user_id=user(first + number))
         for number in range(events)

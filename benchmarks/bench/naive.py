@@ -1,8 +1,9 @@
-"""The design with which Gazette is compared: a common first version, with the same libraries.
+"""The naive design with which Gazette is compared: a typical first version with the same libraries.
 
-It processes one message at a time: read the reader and the unsent events, list them with Jinja2,
-inline the CSS with premailer, send, and mark each event as sent. It neither groups events nor
-claims runs, so it sends duplicates for repeated messages. It has no rate limit and no suppression.
+It processes one message at a time. It reads the reader and the unsent events, lists the events with
+Jinja2, inlines the CSS with premailer, sends the email, and marks each event as sent. It does not
+group events or claim runs, so repeated messages cause duplicates. It has no rate limit and no
+suppression.
 """
 
 import json
@@ -22,7 +23,7 @@ _BRAND = {"name": "Example Ltd", "accent": "#1d4ed8", "accent_dark": "#93c5fd"}
 
 
 class NaiveReader(Model):
-    """A reader."""
+    """A reader in the naive design."""
 
     class Meta:
         table_name = "naive_readers"
@@ -49,7 +50,7 @@ class NaiveEvent(Model):
 
 
 def lambda_handler(event: dict[str, Any], _: object) -> dict[str, Any]:
-    """Process a batch. If one message fails, all fail."""
+    """Process a batch of messages. If one message fails, the whole batch fails."""
     for record in event["Records"]:
         _send_digest(json.loads(record["body"])["user_id"])
     return {}

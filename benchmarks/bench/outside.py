@@ -1,4 +1,4 @@
-"""Goals that other modules measure: rendering, cold starts, the bill, and the demo from scratch."""
+"""Goals measured by other modules: rendering, cold starts, cost, and the demo from scratch."""
 
 import os
 import shutil
@@ -19,11 +19,13 @@ from cli.cost.prices import read_prices
 _FIRST = "the first email is there"
 _BEGUN = "engine at"
 _OURS = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "PYTHONPATH", "VIRTUAL_ENV"}
-"""Variables of this run and its environments, to be removed."""
+"""Prefixes of environment variables to remove, which belong to this run and its environments."""
 
 
 def render(_: BenchStage, rounds: int) -> Mapping[str, Measured]:
-    """Compare an email of 35 groups with plain Jinja2, with a cold and with a warm cache."""
+    """Compare the rendering of an email with 35 groups, with a cold and a warm cache, with plain
+    Jinja2.
+    """
     found = rendering.measure(rounds)
     floor = found[rendering.FLOOR]
     ours = {rendering.COLD, rendering.WARM}
@@ -37,7 +39,7 @@ def render(_: BenchStage, rounds: int) -> Mapping[str, Measured]:
 
 
 def cold(_: BenchStage, rounds: int) -> Mapping[str, Measured]:
-    """Compare the CPU of a cold start with that of a module that imports everything."""
+    """Compare the CPU time of a cold start with that of a module that imports everything."""
     found = cold_start.measure(rounds)
     naive = found[cold_start.PEER]
     others = {name: found[name] for name in found if name not in {"generate", cold_start.PEER}}
@@ -46,7 +48,7 @@ def cold(_: BenchStage, rounds: int) -> Mapping[str, Measured]:
 
 
 def bill(_: BenchStage, __: int) -> Mapping[str, Measured]:
-    """Compute the variable cost of a million digests in a month with `gazette cost`."""
+    """Compute the variable cost of a million digests per month with `gazette cost`."""
     how = "computed by `gazette cost`: what grows with use, default settings"
     peers = {"SES itself": read_prices().plans["none"].of(1_000_000)}
     return {
@@ -58,7 +60,7 @@ def bill(_: BenchStage, __: int) -> Mapping[str, Measured]:
 def demo(_: BenchStage, __: int) -> Mapping[str, Measured]:
     """Run `make demo` once in a copy of the project's files, including installation.
 
-    Packages come from the caches of the machine if they are there.
+    Packages come from the machine's caches if available.
     """
     FOLDER.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=FOLDER, prefix="clone-") as name:
@@ -87,7 +89,7 @@ def _copy(clone: Path) -> None:
 
 
 def _timed(clone: Path) -> dict[str, float]:
-    """Return the seconds until the demo began, until its first email, and until its end."""
+    """Return the seconds until the demo started, until its first email, and until its end."""
     inherited = {name: value for name, value in os.environ.items() if name not in _OURS}
     python = Path(sys.base_prefix) / "bin" / "python3"
     began = time.monotonic()

@@ -1,4 +1,4 @@
-"""The page of a run, with the table of goals and a plot of each. It loads no other files."""
+"""The self-contained HTML page of a run, with the table of goals and a plot for each goal."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -9,7 +9,7 @@ from benchmarks.bench.plots import plot
 _KINDS = {Verdict.MET: "met", Verdict.NOT_RUN: "left-out"}
 
 _PACKAGES = 15
-"""The number of packages shown of a profile; bench.json has all."""
+"""The number of packages shown per profile. bench.json contains all packages."""
 
 _STYLE = """
 :root { color-scheme: light dark; --text: #111827; --ground: #ffffff; --line: #d1d5db;

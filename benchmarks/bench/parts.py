@@ -1,4 +1,4 @@
-"""The parts of the benchmark. Each returns its measurements by the name of the goal."""
+"""The parts of the benchmark. Each part returns measurements by the name of the goal."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -19,12 +19,15 @@ Part = Callable[[BenchStage, int], Found]
 
 _EQUAL = dict.fromkeys(("dynamodb", "ses", "sqs", "secrets"), 0.010)
 _MODELLED = {"dynamodb": 0.005, "ses": 0.060, "sqs": 0.010, "secrets": 0.010}
-"""Seconds. DynamoDB answers within single-digit milliseconds. AWS documents none of the others.
-https://aws.amazon.com/blogs/database/understanding-amazon-dynamodb-latency/"""
+"""The modelled latency of each service in seconds. DynamoDB responds within single-digit
+milliseconds. AWS does not document the latency of the other services.
+https://aws.amazon.com/blogs/database/understanding-amazon-dynamodb-latency/
+"""
 
 _ROW_WRITES = 1000
-"""Write units a second of one partition, and therefore of one row.
-https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html"""
+"""The maximum write units per second for one partition, and therefore for one row.
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html
+"""
 
 _WORKERS = 20
 NAIVE = "naive design"
@@ -33,7 +36,7 @@ _EVENT_PAGES = "dynamodb Query events"
 
 
 def digests(stage: BenchStage, rounds: int) -> Found:
-    """Measure digests of ten events, while AWS answers in 10 ms."""
+    """Measure digests of ten events, with AWS responses after 10 ms."""
     ours, naive = generate(stage, rounds, events=10, latency=_EQUAL)
     writes = ours.counted(_PACE)
     fastest = RANGES["emails_per_second"].most or _ROW_WRITES / writes
@@ -77,10 +80,11 @@ def against_naive(stage: BenchStage, rounds: int) -> Found:
 
 
 def workers(stage: BenchStage, rounds: int) -> Found:
-    """Compute the rate of twenty workers from one, because they share only the pace row.
+    """Compute the rate of twenty workers from that of one worker, because they share only the pace
+    row.
 
-    A worker has its share of a vCPU, but a whole CPU here. The measured time of a batch is
-    therefore extended by the missing CPU time, as if the worker never computed while it waits.
+    On Lambda, a worker has only a share of a vCPU. The measured time of a batch is therefore
+    extended by the missing CPU time, as if the worker never computed while it waits.
     """
     ours, _ = generate(stage, rounds, events=10, latency=_MODELLED)
     share = min(1.0, GENERATE.memory / A_VCPU)
@@ -100,7 +104,7 @@ def workers(stage: BenchStage, rounds: int) -> Found:
 
 
 def events(stage: BenchStage, rounds: int) -> Found:
-    """Compare ten single events an invocation with lists of a hundred."""
+    """Compare invocations with ten single events and invocations with a list of a hundred."""
     singles, lists = ingest(stage, rounds)
     return {
         "events": replace(

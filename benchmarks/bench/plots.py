@@ -1,4 +1,4 @@
-"""Plots of the goals as static SVG, with a bar for us and each peer, and a line at the goal."""
+"""Static SVG plots of the goals, with a bar for Gazette and each peer, and a line at the goal."""
 
 from html import escape
 
@@ -42,7 +42,10 @@ def plot(result: Result) -> str:
 
 
 def _bar(row: int, name: str, value: float, scale: float, high: float) -> list[str]:
-    """Return the bar of a row; the first is ours. Its value is to the right of `high`."""
+    """Return the bar of a row, with its value to the right of `high`.
+
+    Gazette is in the first row.
+    """
     middle, width, kind = _middle(row), max(1.0, value * scale), "peer" if row else "ours"
     return [
         _text(_NAME - 10, middle + 5, "end", name),

@@ -1,8 +1,8 @@
-"""The CPU time of an invocation by package, in all of its threads.
+"""A profiler of an invocation's CPU time by package, across all threads.
 
-Profiling makes each call slower, so the shares are more reliable than the sums. yappi measures the
-CPU time of each thread, and a thread that waits uses none. cProfile cannot do that: from Python
-3.12 on, a second profile cannot start while one is active
+Profiling slows down every call, so the shares are more reliable than the sums. yappi measures the
+CPU time of each thread, excluding waits. cProfile cannot profile several threads: since Python
+3.12, a second profile cannot start while another is active
 (https://github.com/python/cpython/issues/124656).
 """
 
@@ -20,13 +20,13 @@ _FOLDERS = {
     f"{Path(gazette.__file__).parents[1]}/": 3,
     f"{Path(__file__).parents[2]}/": 1,
 }
-"""Kinds of folders, each with the number of names that distinguish its packages."""
+"""Kinds of folders, with the number of path components that identify a package."""
 
 
 def profiled(act: Callable[[], object]) -> Mapping[str, float]:
-    """Return the CPU seconds of `act` by package, the greatest first.
+    """Return the CPU seconds of `act` by package, in descending order.
 
-    The time of a built-in function counts for its caller.
+    The time of a built-in function counts towards its caller.
     """
     yappi.set_clock_type("cpu")
     yappi.start(builtins=False)

@@ -1,7 +1,7 @@
 """A handler for `benchmarks.bench.worker` that fills the tables for a measurement.
 
-Profiles go through the function `ingest`. The real adapters create the runs, and the events as if
-stored an hour ago. No two readers share an entity, so no group comes from the cache.
+Profiles are stored by the function `ingest`. The real adapters store the runs and, dated one hour
+ago, the events. No two readers share an entity, so no group comes from the cache.
 """
 
 import os
@@ -26,9 +26,10 @@ _SAID = "I read this twice, and I still think that the second half deserves a pa
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> None:
-    """Add `readers` with `events` each in `groups`, numbered from `first`.
+    """Add `readers` readers, numbered from `first`, each with `events` events in `groups` groups.
 
-    `armed` adds only profiles, with an armed schedule. `naive` adds them for the naive design.
+    With `armed`, add only profiles with an armed schedule. With `naive`, add the readers for the
+    naive design.
     """
     numbers = range(event["first"], event["first"] + event["readers"])
     if event.get("naive"):
@@ -50,7 +51,7 @@ def user(number: int) -> str:
 
 
 def profile(number: int) -> dict[str, Any]:
-    """Return the detail of a `subscriber.changed`."""
+    """Return the detail of the reader's `subscriber.changed` event."""
     return {
         "user_id": user(number),
         "email": f"{user(number)}@example.com",
@@ -61,7 +62,7 @@ def profile(number: int) -> dict[str, Any]:
 
 
 def happened(reader: int, number: int, groups: int) -> Event:
-    """Return a reader's event with this number, about one of the reader's `groups` entities."""
+    """Return the reader's event number `number`, about one of the reader's `groups` entities."""
     group = number % groups
     title = f"{_TITLES[group % len(_TITLES)]}, {reader}-{group}"
     entity = f"{reader}-{group}"

@@ -1,4 +1,4 @@
-"""The functions of one stage in separate processes, with the loopback server as AWS."""
+"""The functions of one stage in separate processes, with the loopback server in place of AWS."""
 
 import json
 import os
@@ -54,7 +54,7 @@ class Process:
         return Took(**self._asked(event))
 
     def profile(self, event: dict[str, Any]) -> dict[str, float]:
-        """Invoke the function once. Return the CPU seconds by package, the greatest first."""
+        """Invoke the function once. Return the CPU seconds by package, in descending order."""
         found: dict[str, float] = self._asked({"profiled": event})["profile"]
         return found
 
@@ -73,14 +73,17 @@ class Process:
         return self._process.poll() is not None
 
     def end(self) -> None:
-        """End the process, and wait for its end."""
+        """End the process and wait until it has ended."""
         with self._process:
             self._ask.close()
 
 
 @dataclass
 class BenchStage:
-    """Empty tables, and the processes of functions, which end with it."""
+    """A stage with empty tables and a process for each function.
+
+    Closing the stage ends the processes.
+    """
 
     aws: Loopback
     environment: dict[str, str]
@@ -88,15 +91,15 @@ class BenchStage:
     _readers: int = 0
 
     def take_readers(self, count: int) -> int:
-        """Reserve `count` numbers of readers, and return the first."""
+        """Reserve `count` reader numbers, and return the first."""
         self._readers += count
         return self._readers - count
 
     def process(self, module: str) -> Process:
         """Return the process of a handler's module.
 
-        Start it on first use, and again if it has ended, so that a crash in one part does not
-        affect the next.
+        Start the process at the first use. If it has ended, start it again, so that a crash in one
+        part does not affect the next part.
         """
         running = self._processes.get(module)
         if running is None or running.has_ended:
@@ -111,7 +114,7 @@ class BenchStage:
 
 @contextmanager
 def stage() -> Iterator[BenchStage]:
-    """Start a stage with the settings that the stack writes, but with unlimited permits."""
+    """Start a stage with the same settings as a deployed stage, but with unlimited permits."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     layer = FOLDER / "layer"
     shutil.rmtree(layer, ignore_errors=True)

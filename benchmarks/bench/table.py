@@ -1,4 +1,4 @@
-"""The goals in the order of the printed table."""
+"""The list of goals, in the order of the printed table."""
 
 from benchmarks.bench.goals import Goal
 

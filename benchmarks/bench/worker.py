@@ -1,12 +1,13 @@
-"""`python -m benchmarks.bench.worker MODULE LOG`, which invokes its handler as Lambda does.
+"""The command `python -m benchmarks.bench.worker MODULE LOG`, which invokes a module's handler as
+Lambda does.
 
-Each line of standard input is an event as JSON. Each line of standard output describes its
-invocation: `cpu` of this process and `wall` in seconds, `logged` with the bytes written to LOG,
-which CloudWatch would ingest, and the `answer`. An event in `profiled` is invoked under a profiler
-and answered only with its `profile`.
+Each line of standard input is an event as JSON. Each line of standard output describes one
+invocation: the `cpu` and `wall` seconds, the bytes `logged` to LOG, which CloudWatch would ingest,
+and the `answer`. An event in `profiled` runs under a profiler, and its output is only the
+`profile`.
 
-The process has one CPU if the system supports that. Threads on two CPUs would pass the
-interpreter's lock back and forth, for a third more CPU.
+If the system supports it, the process is limited to one CPU. On two CPUs, threads would pass the
+interpreter lock back and forth and use a third more CPU time.
 """
 
 import json
@@ -21,7 +22,7 @@ from benchmarks.bench.profiling import profiled
 
 
 class Context:
-    """The context that Lambda passes to a handler, with a minute left."""
+    """A stand-in for the Lambda context, with one minute remaining."""
 
     function_name = "bench"
     memory_limit_in_mb = 1769
@@ -30,7 +31,7 @@ class Context:
 
     @staticmethod
     def get_remaining_time_in_millis() -> int:
-        """Return always the same time."""
+        """Return a constant remaining time."""
         return 60_000
 
 

@@ -1,1 +1,1 @@
-"""A server on loopback that answers like AWS after a set time."""
+"""A loopback server that responds like AWS, after a configured latency."""

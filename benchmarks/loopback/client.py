@@ -16,13 +16,18 @@ _ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True, slots=True)
 class Loopback:
-    """A running server. `environment` sends every AWS client of a process to it."""
+    """A running loopback server.
+
+    `environment` redirects all AWS clients of a process to this server.
+    """
 
     url: str
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """The address, and credentials without any rights."""
+        """The environment variables with the server's address, and with credentials that have no
+        permissions.
+        """
         return {
             "AWS_ENDPOINT_URL": self.url,
             "AWS_ACCESS_KEY_ID": "test",
@@ -37,7 +42,7 @@ class Loopback:
         self._control(latency=seconds)
 
     def take_calls(self) -> Counter[str]:
-        """Return the calls since the last time, as `service Operation table`."""
+        """Return the calls since the previous `take_calls`, as `service Operation table`."""
         return Counter(self._control(clear=True))
 
     def _control(self, **request: object) -> dict[str, int]:
@@ -51,7 +56,7 @@ class Loopback:
 
 @contextmanager
 def loopback() -> Iterator[Loopback]:
-    """Run the server in a separate process. It has no tables yet."""
+    """Run the server, which initially has no tables, in a separate process."""
     with subprocess.Popen(
         [sys.executable, "-m", "benchmarks.loopback.server"],
         stdin=subprocess.PIPE,

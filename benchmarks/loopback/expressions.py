@@ -1,4 +1,4 @@
-"""DynamoDB's conditions on writes, keys and filters, as far as the adapters use them.
+"""DynamoDB's expressions for write conditions, keys and filters, as far as the adapters use them.
 
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.OperatorsAndFunctions.html
 """
@@ -20,7 +20,7 @@ _TOKEN = re.compile(r"\s*([#:]?\w+|<=|>=|<>|[=<>(),+-])")
 
 
 def holds(text: str, item: Item, names: Names, values: Values) -> bool:
-    """Return True if a condition is true. An empty one is."""
+    """Return True if the condition holds for the item, or if the condition is empty."""
     return not text or _condition(text)(item, names, values)
 
 
@@ -33,7 +33,7 @@ def _condition(text: str) -> Condition:
 
 
 class Tokens:
-    """The words and signs of an expression in sequence; empty at its end."""
+    """The tokens of an expression in sequence. The token at the end is empty."""
 
     def __init__(self, text: str) -> None:
         self._tokens: list[str] = [*_TOKEN.findall(text), ""]
@@ -49,7 +49,7 @@ class Tokens:
         return self._tokens[self._at - 1]
 
     def expect(self, token: str) -> None:
-        """Move past the next token. Raise ValueError if it is another."""
+        """Move past the next token. Raise ValueError if the token is not `token`."""
         if (found := self.take()).upper() != token:
             raise ValueError(f"{found!r} instead of {token!r} in {' '.join(self._tokens)}")
 
@@ -142,7 +142,7 @@ def term_of(tokens: Tokens) -> Term:
 
 
 def ordered(value: Value | None) -> Any:
-    """Return a key by which values of the same type can be compared."""
+    """Return a sort key for comparing values of the same type."""
     if value is None:
         return None
     ((kind, content),) = value.items()

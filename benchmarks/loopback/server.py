@@ -1,10 +1,10 @@
-"""`python -m benchmarks.loopback.server`: DynamoDB, SQS, SES and Secrets Manager on loopback.
+"""The loopback server for DynamoDB, SQS, SES and Secrets Manager.
 
-It is a separate process, so that its work does not count for its clients. Each answer comes after
-the latency of its service. It prints its port, and ends when its standard input does.
-
-POST /control with {"latency": {service: seconds}} sets latencies, and with {"clear": true} resets
-the counts. The answer has the calls so far by service, operation and table.
+`python -m benchmarks.loopback.server` runs it as a separate process, so that its CPU time does not
+count towards its clients. The server responds after the latency of the service. It prints its port,
+and ends when standard input ends. POST /control with {"latency": {service: seconds}} sets
+latencies, and with {"clear": true} resets the counts. The response contains the calls so far by
+service, operation and table.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ _SECRETS = {
 
 
 class Cloud:
-    """The answers of the services, their latencies, and the counts of calls."""
+    """The services with their responses, latencies, and counts of calls."""
 
     def __init__(self) -> None:
         self.latency: dict[str, float] = {}
@@ -37,7 +37,7 @@ class Cloud:
         self._emails = 0
 
     def answer(self, path: str, target: str, body: bytes) -> tuple[int, bytes, float]:
-        """Return status and body, and the seconds after which to send them."""
+        """Return the status, the body, and the delay in seconds before the response is sent."""
         request = json.loads(body or b"{}")
         if path == "/control":
             return 200, json.dumps(self._control(request)).encode(), 0.0
@@ -82,7 +82,7 @@ class Cloud:
 
 
 class _Connection(asyncio.Protocol):
-    """One connection that stays open. A client sends its next request only after the answer."""
+    """A persistent connection. The client sends the next request only after the response."""
 
     def __init__(self, cloud: Cloud) -> None:
         self._cloud = cloud
@@ -127,7 +127,7 @@ async def _serve() -> None:
 
 
 def main() -> int:
-    """Serve until standard input ends."""
+    """Run the server until standard input ends."""
     asyncio.run(_serve())
     return 0
 

@@ -1,7 +1,7 @@
-"""DynamoDB's tables in memory, with conditions and sparse, projecting indexes.
+"""In-memory DynamoDB tables, with conditions and with sparse, projecting indexes.
 
-They are for one thread. There are no size limits of pages and no expiry, and an index is consistent
-with its table.
+The tables are not thread-safe. Pages have no size limit, items do not expire, and indexes are
+consistent with their tables.
 """
 
 from collections import defaultdict
@@ -16,7 +16,7 @@ Answer = dict[str, Any]
 
 
 class Refused(Exception):
-    """An error of DynamoDB, with its code and the rest of the answer."""
+    """A DynamoDB error, with its code and the other fields of the response."""
 
     def __init__(self, code: str, **details: Any) -> None:
         super().__init__(code)
@@ -25,7 +25,7 @@ class Refused(Exception):
 
 
 class _Table:
-    """Rows by partition key and sort key."""
+    """A table, with rows by partition key and sort key."""
 
     def __init__(self, definition: Request) -> None:
         self.keys = _keys(definition)
@@ -101,7 +101,7 @@ class _Table:
 
 
 class Tables:
-    """The tables of DynamoDB, and its operations by name."""
+    """The tables of DynamoDB, with its operations by name."""
 
     def __init__(self) -> None:
         self._tables: dict[str, _Table] = {}
@@ -118,7 +118,7 @@ class Tables:
         }
 
     def answer(self, operation: str, request: Request) -> Answer:
-        """Answer a request. Raise Refused, or KeyError for an unknown operation."""
+        """Return the response to a request. Raise Refused, or KeyError for an unknown operation."""
         return self._operations[operation](request)
 
     def _create(self, request: Request) -> Answer:
@@ -210,7 +210,7 @@ def _returned(request: Request, before: Item, after: Item) -> Answer:
 
 
 def _keys(definition: Request) -> list[str]:
-    """Return the names of the keys, the partition key first."""
+    """Return the names of the key attributes, starting with the partition key."""
     ordered = sorted(definition["KeySchema"], key=lambda key: str(key["KeyType"]))
     return [key["AttributeName"] for key in ordered]
 
@@ -223,7 +223,7 @@ def _given(request: Request) -> tuple[dict[str, str], Item]:
 
 
 def _text(value: dict[str, Any]) -> str:
-    """Return a key, which is a string in all of our tables."""
+    """Return the text of a key value. All of our tables have string keys."""
     return str(value["S"])
 
 

@@ -1,4 +1,4 @@
-"""DynamoDB's updates, as far as the adapters use them.
+"""DynamoDB's update expressions, as far as the adapters use them.
 
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.UpdateExpressions.html
 """
@@ -10,11 +10,14 @@ from functools import cache
 from benchmarks.loopback.expressions import Item, Names, Tokens, Values, ordered, term_of
 
 Change = Callable[[Item, Item, Names, Values], None]
-"""A function that changes the second item by the values of the first, unchanged one."""
+"""A function that updates an item in place.
+
+It receives the original item and the item to change.
+"""
 
 
 def updated(text: str, item: Item, names: Names, values: Values) -> Item:
-    """Return the item after an update, as a copy."""
+    """Return an updated copy of the item."""
     after = dict(item)
     for change in _update(text):
         change(item, after, names, values)

@@ -1,1 +1,1 @@
-"""`gazette batch`: list, watch and cancel the digests of a slot."""
+"""`gazette batch`: list, watch and cancel batches."""

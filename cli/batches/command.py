@@ -1,4 +1,4 @@
-"""`gazette batch`: list, watch and cancel the digests that are due in one slot."""
+"""`gazette batch`: list, watch and cancel batches. A batch is all digests due in one slot."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -36,20 +36,20 @@ _BETWEEN_LOOKS = 2.0
 """The interval between reads, in seconds."""
 
 _AT_ONCE, _A_TIME = 16, 500
-"""The number of runs that are cancelled in parallel, and the number loaded at once."""
+"""The number of runs to cancel in parallel, and the number to load at a time."""
 
 _ROUNDS = 90
-"""The maximum number of reads after a cancellation. A claimed run ends only with its worker."""
+"""The maximum number of reads after a cancellation. Runs that a worker has claimed end later."""
 
 batch = typer.Typer(
-    help="List, watch and cancel batches: the digests that are due in one slot.",
+    help="List, watch and cancel batches. A batch is all digests that are due in one slot.",
     no_args_is_help=True,
 )
 BatchId = Annotated[
     str,
     typer.Argument(
         metavar="ID",
-        help="The slot in UTC, such as 2026-11-22T06:10Z.",
+        help="The slot of the batch in UTC, such as 2026-11-22T06:10Z.",
         autocompletion=recent_slots,
     ),
 ]
@@ -58,7 +58,7 @@ BatchId = Annotated[
 @batch.command("list", cls=Command)
 def list_batches(
     stage: StageName = "prod",
-    limit: Annotated[int, typer.Option(min=1, help="The maximum number of batches.")] = 10,
+    limit: Annotated[int, typer.Option(min=1, help="The maximum number of batches to list.")] = 10,
 ) -> None:
     """List the latest batches, newest first, with their states and counts."""
     with refusals_of_tables(stage):
@@ -72,7 +72,9 @@ def list_batches(
 def show(
     batch_id: BatchId,
     stage: StageName = "prod",
-    once: Annotated[bool, typer.Option("--once", help="Show it once, without refreshing.")] = False,
+    once: Annotated[
+        bool, typer.Option("--once", help="Show the progress once, without refreshing.")
+    ] = False,
 ) -> None:
     """Show the progress of a batch. On a terminal, the output refreshes until the batch is over or
     you press Ctrl-C."""
@@ -94,8 +96,9 @@ def cancel(
     stage: StageName = "prod",
     yes: Yes = False,
 ) -> None:
-    """Cancel the digests of a batch that no worker has claimed. Their events go into the next
-    digest."""
+    """Cancel the digests of a batch that no worker has claimed. The next digest of each reader
+    includes their events.
+    """
     slot = named_slot(batch_id)
     with refusals_of_tables(stage):
         context = _context(stage)
@@ -107,7 +110,7 @@ def cancel(
 
 
 def _cancel(slot: datetime, context: BatchContext) -> BatchView:
-    """Cancel runs in parallel until none is pending."""
+    """Cancel pending runs in parallel until none are left."""
     with ThreadPoolExecutor(_AT_ONCE) as workers:
 
         def many_at_a_time(
@@ -132,13 +135,13 @@ def _cancel(slot: datetime, context: BatchContext) -> BatchView:
 
 def _question(before: BatchView) -> str:
     return (
-        f"Batch {slot_id(before.batch.slot)}: {before.number(Status.SENT)} digests were sent, "
-        f"{before.to_come} are pending. Cancel the pending ones?"
+        f"Batch {slot_id(before.batch.slot)}: {before.number(Status.SENT)} digests have been "
+        f"sent, and {before.to_come} are pending. Cancel the pending digests?"
     )
 
 
 def _report(after: BatchView) -> None:
-    """Print the number of runs that were cancelled, and of runs that ended before."""
+    """Print how many runs were cancelled, and how many had already ended."""
     cancelled, sent = after.number(Status.CANCELLED), after.number(Status.SENT)
     unknown, otherwise = after.number(Status.UNKNOWN), after.number(Status.SKIPPED, Status.FAILED)
     tell(
@@ -153,9 +156,9 @@ def _report(after: BatchView) -> None:
         pending=after.pending,
     )
     if after.not_started:
-        note(f"{after.not_started} have not started. They are cancelled when they start.")
+        note(f"{after.not_started} digests have not started. Each is cancelled when it starts.")
     if after.pending:
-        note(f"{after.pending} have not ended yet. Run the command again in a minute.")
+        note(f"{after.pending} digests have not ended yet. Run the command again in a minute.")
 
 
 def _context(stage: str) -> BatchContext:
@@ -166,8 +169,8 @@ def _known(slot: datetime, context: BatchContext) -> BatchView:
     view = read_batch(slot, context=context)
     if not view.expected and view.batch.cancelled_at is None:
         raise NotPossible(
-            f"Batch {slot_id(slot)} is empty. No digest was started in it, and no event is waiting "
-            "for it. `gazette batch list` shows the latest batches."
+            f"Batch {slot_id(slot)} is empty: no digest was started, and no event is waiting. To "
+            "see the latest batches, run `gazette batch list`."
         )
     return view
 

@@ -1,4 +1,4 @@
-"""A batch as a row of a list and as a live view."""
+"""Views of a batch: a row of the list, and a live view of its progress."""
 
 import math
 from collections.abc import Sequence
@@ -34,12 +34,12 @@ COLUMNS = {
 
 @dataclass(frozen=True, slots=True)
 class BatchProgress:
-    """The progress of a batch at one time."""
+    """A snapshot of the progress of a batch."""
 
     view: BatchView
     pace: PaceReading
 
-    # Runs that ended per second since the snapshot before, or None if that is unknown.
+    # Runs that ended per second since the previous snapshot, or None if unknown.
     per_second: float | None
 
     @classmethod
@@ -55,14 +55,14 @@ class BatchProgress:
 
     @property
     def left(self) -> timedelta | None:
-        """The time until all runs have ended at this rate, or None if that is unknown."""
+        """The estimated time until all runs have ended, or None if unknown."""
         if self.view.is_over or not self.per_second:
             return None
         return timedelta(seconds=math.ceil(self.view.to_come / self.per_second))
 
     @property
     def document(self) -> Document:
-        """The JSON output."""
+        """The progress as JSON output."""
         view = self.view
         return {
             "batch": slot_id(view.batch.slot),
@@ -83,7 +83,7 @@ class BatchProgress:
         }
 
     def lines(self) -> list[tuple[str, ...]]:
-        """Return the cells of each line for a pipe: names and values, then runs by status."""
+        """Return the cells of each line of piped output: names and values, then runs by status."""
         view = self.view
         facts = [
             ("batch", slot_id(view.batch.slot)),
@@ -98,7 +98,7 @@ class BatchProgress:
         return [*facts, *runs, ("rate", pace_text(self.pace))]
 
     def picture(self) -> RenderableType:
-        """Draw a progress bar, the runs by status and reason, and the rate of digests."""
+        """Draw a progress bar, the number of runs by status and reason, and the rate of digests."""
         view = self.view
         title = Text(f"Batch {slot_id(view.batch.slot)}, {state_in_words(view)}", style="bold")
         bar = Table.grid(padding=(0, 1))
@@ -113,18 +113,18 @@ class BatchProgress:
         for row in _by_status(view):
             table.add_row(*map(str, row))
         if view.not_started:
-            table.add_row("not started", "fan-out has not reached them yet", f"{view.not_started}")
+            table.add_row("not started", "fan-out has not started them yet", f"{view.not_started}")
         return Group(title, bar, table, Text(pace_text(self.pace), style="dim"))
 
 
 def state_in_words(view: BatchView) -> str:
-    """Return the state, with the time of a cancellation."""
+    """Return the state of a batch, with the time if the batch was cancelled."""
     cancelled = view.batch.cancelled_at
     return f"cancelled at {cancelled:%H:%M:%S} UTC" if cancelled else state(view)
 
 
 def state(view: BatchView) -> str:
-    """Return the state: to come, under way, over or cancelled."""
+    """Return the state of a batch: to come, under way, over or cancelled."""
     if view.batch.cancelled_at:
         return "cancelled"
     if view.batch.started_at is None:
@@ -133,7 +133,7 @@ def state(view: BatchView) -> str:
 
 
 def listing(views: Sequence[BatchView]) -> Rows:
-    """Return the rows of a list of batches."""
+    """Return the rows of the list of batches."""
     return Rows("batches", COLUMNS, [_row(view) for view in views])
 
 

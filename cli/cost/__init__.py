@@ -1,1 +1,1 @@
-"""`gazette cost`: estimate the cost of a stage."""
+"""`gazette cost`: estimate the AWS cost of a stage."""

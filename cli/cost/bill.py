@@ -1,4 +1,4 @@
-"""The items of the bill."""
+"""The line items of the estimated bill."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ _GB = 1e9
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """An item of the bill."""
+    """A line item of the bill, with its quantity."""
 
     service: str
     what: str
@@ -53,13 +53,13 @@ class Item:
 
     quantity: float
 
-    # True if the item does not depend on use.
+    # True if the item does not depend on usage.
     fixed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """An item with its cost in dollars."""
+    """A line item with its cost in dollars."""
 
     item: Item
     unit: str
@@ -67,7 +67,7 @@ class Line:
 
 
 def bill(usage: Usage, prices: Prices) -> list[Line]:
-    """Return the lines of the bill, with SES last."""
+    """Return the lines of the bill. The lines for SES are last."""
     lines = [
         Line(each, prices.of[each.price].unit, prices.of[each.price].of(each.quantity))
         for each in items(usage)
@@ -78,7 +78,7 @@ def bill(usage: Usage, prices: Prices) -> list[Line]:
 
 
 def items(usage: Usage) -> Iterator[Item]:
-    """Yield all items except SES, whose price depends on a plan."""
+    """Yield all items except SES emails, whose price depends on the plan."""
     yield from _bus(usage)
     yield from _queues(usage)
     yield from _functions(usage)
@@ -94,15 +94,15 @@ def _emails(usage: Usage, prices: Prices) -> Iterator[Line]:
     dollars = plan.of(usage.emails / month) * month
     yield Line(Item("SES", name, "ses", usage.emails), "email", dollars)
     if plan.month:
-        yield Line(Item("SES", "the plan", "ses", month, fixed=True), "month", plan.month * month)
+        yield Line(Item("SES", "plan fee", "ses", month, fixed=True), "month", plan.month * month)
 
 
 def _bus(usage: Usage) -> Iterator[Item]:
     signs = usage.readers * usage.signs * usage.days / MONTH
     yield Item("EventBridge", "events", "eventbridge.events", usage.entries * chunks(usage.entry))
-    yield Item("EventBridge", "activity of readers", "eventbridge.events", signs)
+    yield Item("EventBridge", "reader activity", "eventbridge.events", signs)
     fired = (TICKS + SWEEPS) * usage.days
-    yield Item("EventBridge", "the clock", "eventbridge.schedules", fired, fixed=True)
+    yield Item("EventBridge", "ticks and sweeps", "eventbridge.schedules", fired, fixed=True)
 
 
 def _queues(usage: Usage) -> Iterator[Item]:
@@ -119,7 +119,7 @@ def _queues(usage: Usage) -> Iterator[Item]:
         yield Item("SQS", "content", "sqs.requests", 0.3 * usage.fetches)
     polls = QUEUES * POLLERS * _DAY / A_POLL * usage.days
     clock = (TICKS + SWEEPS) * usage.days * (2 + SHARDS * 2)
-    yield Item("SQS", "waiting for messages", "sqs.requests", polls + clock, fixed=True)
+    yield Item("SQS", "polling", "sqs.requests", polls + clock, fixed=True)
 
 
 def _functions(usage: Usage) -> Iterator[Item]:
@@ -131,7 +131,9 @@ def _functions(usage: Usage) -> Iterator[Item]:
     messages = usage.entries + _signs(usage)
     invoked = (messages + usage.reports + usage.fetches) / ten + usage.sending + usage.requeued
     yield Item("Lambda", "requests", "lambda.requests", invoked)
-    yield Item("Lambda", "requests of the clock", "lambda.requests", clock + sweeps, fixed=True)
+    yield Item(
+        "Lambda", "requests of ticks and sweeps", "lambda.requests", clock + sweeps, fixed=True
+    )
     for function, what, number in (
         ("ingest", event, usage.all_events),
         ("ingest", "event alone", _signs(usage)),
@@ -151,17 +153,19 @@ def _functions(usage: Usage) -> Iterator[Item]:
         yield Item("Lambda", "generate, emails", "lambda.gb_seconds", _sending(usage))
     used = _gb_seconds("fanout", "tick of a shard") * clock
     used += _gb_seconds("sweep", "sweep of a partition") * sweeps
-    yield Item("Lambda", "the clock", "lambda.gb_seconds", used, fixed=True)
+    yield Item("Lambda", "ticks and sweeps", "lambda.gb_seconds", used, fixed=True)
 
 
 def _gb_seconds(function: str, what: str) -> float:
-    """Return the GB-seconds of a message: processor time at the function's share, and waits."""
+    """Return the GB-seconds per message, for processor time and waits for AWS calls."""
     duration = CPU[what] * SLOWER * A_VCPU / MEMORY[function] + CALL * CALLS.get(what, 0)
     return duration / 1000 * MEMORY[function] / 1024
 
 
 def _sending(usage: Usage) -> float:
-    """Return the GB-seconds of generate. With SMTP, the exchange determines the duration."""
+    """Return the GB-seconds that generate uses to send email. With SMTP, the duration of the SMTP
+    exchange determines the result.
+    """
     seconds = AN_INVOCATION * usage.sending + AN_EMAIL * usage.emails
     if not usage.by_ses:
         seconds = BY_SMTP * usage.sending
@@ -176,30 +180,32 @@ def _units(usage: Usage) -> Iterator[Item]:
     delivered = usage.reports - usage.emails if usage.reports else 0
     for what, units, number in (
         ("events", actions.event(usage.row), usage.all_events - usage.at_once),
-        ("events at once", actions.immediate_event(usage.row), usage.at_once),
+        ("events for immediate email", actions.immediate_event(usage.row), usage.at_once),
         ("fan-out", actions.due_schedule(quiet=usage.quiet), usage.sent_digests),
         ("digests", digest, usage.sent_digests),
         ("immediate emails", at_once, usage.at_once),
         (
-            "reports of sending",
+            "sent events",
             actions.report(of_sending=True, categories=hold, sharing=sharing),
             usage.reports - delivered,
         ),
-        ("reports of delivery", actions.report(of_sending=False, categories=0), delivered),
-        ("activity of readers", actions.sign_of_life(), _signs(usage)),
+        ("other delivery events", actions.report(of_sending=False, categories=0), delivered),
+        ("reader activity", actions.sign_of_life(), _signs(usage)),
         ("fetches, items", actions.fetch(usage.items, usage.row), usage.fetches),
     ):
         if number:
             yield Item("DynamoDB", f"writes: {what}", "dynamodb.writes", units.written * number)
             yield Item("DynamoDB", f"reads: {what}", "dynamodb.reads", units.read * number)
     written = (actions.WRITES["a tick"] + SHARDS) * TICKS * usage.days
-    yield Item("DynamoDB", "writes: the clock", "dynamodb.writes", written, fixed=True)
+    yield Item("DynamoDB", "writes: ticks and sweeps", "dynamodb.writes", written, fixed=True)
     reads = TICKS * (3 + SHARDS * actions.SLOTS / 2) + SWEEPS * actions.PARTITIONS * 3 / 2
-    yield Item("DynamoDB", "reads: the clock", "dynamodb.reads", reads * usage.days, fixed=True)
+    yield Item(
+        "DynamoDB", "reads: ticks and sweeps", "dynamodb.reads", reads * usage.days, fixed=True
+    )
 
 
 def _stored(usage: Usage) -> Iterator[Item]:
-    """Yield the storage of rows until they expire, and of readers for `days`."""
+    """Yield the storage of rows until they expire, and of subscribers for the days of the bill."""
     event = usage.row + AN_INDEX_ENTRY
     retention = usage.run_retention_days
     run, batch, engagement, reader = (
@@ -238,7 +244,7 @@ def _watched(usage: Usage) -> Iterator[Item]:
     clock = TICKS * (1 + SHARDS) * (LINE["fanout"] + AROUND_AN_INVOCATION["fanout"])
     clock += SWEEPS * (1 + SHARDS) * AROUND_AN_INVOCATION["sweep"]
     clock_logs = clock * usage.days / _GB
-    yield Item("CloudWatch", "logs of the clock", "cloudwatch.logs", clock_logs, fixed=True)
+    yield Item("CloudWatch", "logs of ticks and sweeps", "cloudwatch.logs", clock_logs, fixed=True)
     yield Item("CloudWatch", "metrics", "cloudwatch.metrics", METRICS * months, fixed=True)
     yield Item("CloudWatch", "alarms", "cloudwatch.alarms", ALARMS * months, fixed=True)
     if usage.dashboard:

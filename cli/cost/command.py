@@ -1,4 +1,4 @@
-"""`gazette cost`: estimate the cost of a stage."""
+"""`gazette cost`: estimate the AWS cost of a stage."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -25,15 +25,20 @@ COLUMNS = {
     "fixed": "",
 }
 FIXED = "fixed"
-"""The mark of an item that does not depend on use."""
+"""The mark of items whose cost does not depend on usage."""
 
 
 def cost(
     readers: Annotated[int, typer.Option(min=1, help="The number of readers who get email.")],
-    events: Annotated[float, typer.Option(min=0, help="Events per reader and day.")] = 10,
+    events: Annotated[
+        float, typer.Option(min=0, help="The number of events per reader per day.")
+    ] = 10,
     digests: Annotated[
         float,
-        typer.Option(min=0, help="Digests per reader and day. For weekly digests, specify 0.14."),
+        typer.Option(
+            min=0,
+            help="The number of digests per reader per day, such as 0.14 for weekly digests.",
+        ),
     ] = 1,
     quiet: Annotated[
         float,
@@ -45,7 +50,14 @@ def cost(
     ] = 0,
     listed: Annotated[
         int,
-        typer.Option("--list", min=1, help="Events per published list. 1 means no lists."),
+        typer.Option(
+            "--list",
+            min=1,
+            help=(
+                "The number of events per published list. Specify 1 if events are published "
+                "individually."
+            ),
+        ),
     ] = 100,
     size: Annotated[
         int, typer.Option("--bytes", min=100, help="The size of an event as JSON, in bytes.")
@@ -53,48 +65,58 @@ def cost(
     items: Annotated[
         float,
         typer.Option(
-            min=0, max=20, help="New items of a content source per digest. 0 means no source."
+            min=0,
+            max=20,
+            help=(
+                "The number of new items from content sources per digest. Specify 0 if there "
+                "are none."
+            ),
         ),
     ] = 0,
     categories: Annotated[
         float, typer.Option(min=1, help="The average number of categories in an email.")
     ] = 1,
     signs: Annotated[
-        float, typer.Option(min=0, help="Activity events (subscriber.active) per reader and month.")
+        float, typer.Option(min=0, help="Activity events (subscriber.active) per reader per month.")
     ] = 4,
-    days: Annotated[float, typer.Option(min=0.01, help="The number of days in the bill.")] = 30,
+    days: Annotated[
+        float, typer.Option(min=0.01, help="The number of days to estimate the cost for.")
+    ] = 30,
     together: Annotated[
         int,
         typer.Option(
             min=1,
             max=10,
-            help="Messages per invocation of ingest and feedback. With little traffic, specify 1.",
+            help="Messages per invocation of ingest and feedback. For low traffic, specify 1.",
         ),
     ] = 10,
     plan: Annotated[
         str, typer.Option(help="The SES price plan: none, essentials, pro or enterprise.")
     ] = "none",
     region: Annotated[
-        str, typer.Option(help="The region of the prices. Other regions need a file of prices.")
+        str,
+        typer.Option(
+            help="The AWS region. For a region other than the default, also specify --prices."
+        ),
     ] = "us-east-1",
     prices: Annotated[
-        Path, typer.Option(help="The file with prices.", show_default="cli/cost/prices.json")
+        Path, typer.Option(help="The path of the price file.", show_default="cli/cost/prices.json")
     ] = OURS,
     stage: StageName = "prod",
 ) -> None:
-    """Estimate the AWS cost of a stage by item, without taxes and free tiers.
+    """Estimate the AWS cost of a stage by item, excluding taxes and free tiers.
 
     The estimate uses the settings of the stage in cdk.json, such as report_deliveries, restorable,
-    category_hold and the rate. Tests measure the DynamoDB units. The durations and logs of
-    functions are assumptions (cli/cost/assumptions.py). Requests to readers' links, at about one
-    dollar per million, are not included.
+    category_hold and the sending rate. Tests measure the DynamoDB units. The durations and log
+    sizes of functions are assumptions (cli/cost/assumptions.py). The estimate excludes requests to
+    readers' links, which cost about one dollar per million.
     """
     charged = read_prices(prices)
     if charged.region != region:
         raise NotPossible(
-            f"{prices} has the prices of {charged.region}, not of {region}. Copy the file, enter "
-            "the prices of your region from https://aws.amazon.com/pricing/, and specify the copy "
-            "with --prices."
+            f"{prices} contains the prices of {charged.region}, not of {region}. Copy the file, "
+            "enter the prices of your region from https://aws.amazon.com/pricing/, and specify "
+            "the copy with --prices."
         )
     if plan not in charged.plans:
         raise NotPossible(
@@ -134,12 +156,13 @@ def cost(
     )
     _say_sums(usage, lines)
     note(
-        f"Prices of {charged.region} without free tiers. The oldest price is of {charged.oldest()}."
+        f"Prices of {charged.region}, excluding free tiers. The oldest price dates from "
+        f"{charged.oldest()}."
     )
 
 
 def sums(lines: Sequence[Line]) -> dict[str, float]:
-    """Return the dollars for SES, for items that grow with use, for fixed items, and in total."""
+    """Return the cost in dollars of SES, of variable items and of fixed items, and the total."""
     ours = [line for line in lines if line.item.service != "SES"]
     parts = {
         "ses": sum(line.dollars for line in lines) - sum(line.dollars for line in ours),

@@ -1,4 +1,4 @@
-"""`python -m cli.cost.page`: update the costs in docs/tables.md and README.md from the bill."""
+"""`python -m cli.cost.page`: update the estimated costs in docs/tables.md and README.md."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -16,10 +16,10 @@ PAGE, README = _ROOT / "docs" / "tables.md", _ROOT / "README.md"
 BEGIN, END = "<!-- `make docs` writes this part -->", "<!-- up to here -->"
 
 MILLION = Usage(readers=1_000_000 / 30, events=10, digests=1, listed=100, signs=0, days=30)
-"""A million digests of ten events in a month, for readers without activity events."""
+"""A month with one million digests of ten events each, and no activity events."""
 
 ALONE = replace(MILLION, listed=1)
-"""The same usage, with each event published individually."""
+"""The usage of `MILLION`, with each event published individually."""
 
 _IN_THE_README = re.compile(
     r"(each cost \$)\d+( in AWS, excluding SES, .+?, and \$)\d+( if they publish)", re.DOTALL
@@ -33,36 +33,38 @@ _SETTINGS: Sequence[tuple[str, Usage]] = (
     ("`restorable` with `events`", replace(MILLION, restorable=("runs", "events"))),
     ("`category_hold` false", replace(MILLION, category_hold=False)),
     (
-        "500 emails per second, with ten in an invocation instead of one",
+        "500 emails per second, with ten emails per invocation instead of one",
         replace(MILLION, digests_together=10, immediate_together=10),
     ),
-    ("one message in an invocation of ingest and feedback", replace(MILLION, together=1)),
+    ("one message per invocation of ingest and feedback", replace(MILLION, together=1)),
     ("events of 1,200 bytes instead of 400", replace(MILLION, size=1200)),
-    ("each digest after a day without events", replace(MILLION, quiet=1)),
+    ("a day without events before each digest", replace(MILLION, quiet=1)),
 )
 
 _LIVES = (("daily", 39, 39), ("weekly", 45, 45), ("monthly", 79, 110))
-"""The minimum and maximum days for which an event is stored, by its schedule."""
+"""The minimum and maximum number of days for which an event is stored, by its schedule."""
 
 
 def dollars(usage: Usage) -> float:
-    """Return the cost of a million emails, excluding SES and fixed items."""
+    """Return the cost in dollars of one million emails, excluding SES and fixed items."""
     return sums(bill(usage, read_prices()))["grows"] / usage.emails * 1e6
 
 
 def section() -> str:
-    """Return the generated part of the page."""
+    """Return the generated cost section of docs/tables.md."""
     return "\n".join((BEGIN, "", *_text(read_prices()), "", END))
 
 
 def page(before: str) -> str:
-    """Return the page with its generated part updated."""
+    """Return docs/tables.md with its generated section updated."""
     start, end = before.index(BEGIN), before.index(END) + len(END)
     return before[:start] + section() + before[end:]
 
 
 def readme(before: str) -> str:
-    """Return the README with its two costs updated. Raises ValueError without the sentence."""
+    """Return the README with its two costs updated. Raises ValueError if the sentence with the
+    costs is missing.
+    """
     lists, alone = f"{dollars(MILLION):.0f}", f"{dollars(ALONE):.0f}"
     after, number = _IN_THE_README.subn(rf"\g<1>{lists}\g<2>{alone}\g<3>", before)
     if number != 1:
@@ -75,12 +77,12 @@ def _text(prices: Prices) -> Iterator[str]:
     yield (
         f"This table shows the cost of a million daily digests with {MILLION.in_a_digest:.0f} "
         f"events of {MILLION.size} bytes and one category, in {prices.region}, with the default "
-        "settings, without free tiers and taxes. `gazette cost` computes it for your own usage. "
-        "`cli/cost/prices.json` has the date and source of every price; the oldest price is of "
-        f"{prices.oldest()}. Tests measure the units. The durations of functions, the messages "
-        "per invocation and the logs are assumptions (`cli/cost/assumptions.py`). A stage without "
-        "`emails_per_second` is sized for 14 emails per second, where an invocation sends one "
-        "email."
+        "settings, excluding free tiers and taxes. `gazette cost` computes the cost of your own "
+        "usage. `cli/cost/prices.json` contains the date and source of every price; the oldest "
+        f"price dates from {prices.oldest()}. Tests measure the DynamoDB units. Function "
+        "durations, messages per invocation and log sizes are assumptions "
+        "(`cli/cost/assumptions.py`). A stage without `emails_per_second` is sized for 14 "
+        "emails per second, at which an invocation sends one email."
     )
     yield ""
     yield "| | in lists of 100 | individually |"
@@ -88,20 +90,20 @@ def _text(prices: Prices) -> Iterator[str]:
     for part in _parts(lists):
         yield f"| {part} | {_sum_of(lists, part)} | {_sum_of(alone, part)} |"
     grow = f"${dollars(MILLION):.2f} | ${dollars(ALONE):.2f}"
-    yield f"| **total that grows with use** | {grow} |"
+    yield f"| **total variable cost** | {grow} |"
     for plan in ("none", "essentials"):
         cost = prices.plans[plan].of(1_000_000)
         name = "without a plan" if plan == "none" else f"plan {plan.capitalize()}"
         yield f"| SES, {name} | ${cost:.2f} | ${cost:.2f} |"
     fixed = sums(lists)["fixed"]
-    yield f"| fixed, per month and stage | ${fixed:.2f} | ${fixed:.2f} |"
+    yield f"| fixed cost per stage and month | ${fixed:.2f} | ${fixed:.2f} |"
     yield ""
     yield (
-        "Fixed costs are metrics and alarms, Lambda's polls of eight queues, the ticks, and two "
-        "secrets. Storage includes each row until it expires."
+        "Fixed costs are metrics, alarms, Lambda's polls of eight queues, ticks, and two "
+        "secrets. Storage costs cover each row until it expires."
     )
     yield ""
-    yield "| change | for a million digests, in lists |"
+    yield "| change | cost of a million digests in lists |"
     yield "| --- | --- |"
     for name, usage in _SETTINGS:
         yield f"| {name} | {dollars(usage) - dollars(MILLION):+.2f} dollars |"
@@ -132,21 +134,22 @@ def _stored(prices: Prices) -> Iterator[str]:
     each = 2 * (MILLION.row + AN_INDEX_ENTRY)
     month = prices.of["dynamodb.storage"].of(each * 1e6 / 1e9)
     yield (
-        f"A million such events take {each * 1e6 / 1e9:.1f} GB with their index ({AN_INDEX_ENTRY} "
-        f"additional bytes per entry), which is ${month:.2f} per month. Until they expire, they "
-        "cost "
+        f"A million such events use {each * 1e6 / 1e9:.1f} GB including their index "
+        f"({AN_INDEX_ENTRY} additional bytes per entry), which costs ${month:.2f} per month. "
+        "Until the events expire, they cost "
         + ", ".join(_life(month, *life) for life in _LIVES)
-        + f", and at most {_cost(month, 196)} with a pause."
+        + f", and at most {_cost(month, 196)} if the reader pauses email."
     )
     yield ""
     unit = prices.of["dynamodb.writes"].of(1e6)
     email = prices.plans["none"].of(1_000_000)
     share = 100 * unit / email
     yield (
-        "Without tracking of clicks and opens, recording the outcome of an email costs two write "
-        f"units, for sent and delivered, or {2 * share:.2f} percent of the price of the email. "
-        "Each category that it shows costs one more unit, which the emails of an invocation share, "
-        f"or at most {share:.3f} percent. Each tracked click or open costs one more unit."
+        "Without click and open tracking, recording the outcome of an email costs two write "
+        f"units (sent and delivered), or {2 * share:.2f} percent of the price of the email. Each "
+        f"category in the email costs at most one more unit ({share:.3f} percent), because the "
+        "emails of an invocation share the write. Each tracked click or open costs one more "
+        "unit."
     )
 
 

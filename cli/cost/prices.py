@@ -1,4 +1,4 @@
-"""The prices of AWS, from a file with the date and the source of each price."""
+"""AWS prices from a file that states the date and the source of each price."""
 
 import json
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ OURS = Path(__file__).parent / "prices.json"
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """The price of a service's unit."""
+    """The price of a unit of an AWS service."""
 
     # The price of `per` units.
     dollars: float
@@ -40,11 +40,12 @@ class EmailPlan:
     # The fee in dollars per month.
     month: float
 
-    # The tiers by number of emails in the month: the upper limit, or None, and the price per email.
+    # The tiers by emails per month: the upper limit (None for the last tier), and the price per
+    # email.
     emails: tuple[tuple[int | None, float], ...]
 
     def of(self, emails: float) -> float:
-        """Return the cost of a month's emails in dollars, without the fee."""
+        """Return the cost of a month's emails in dollars, excluding the fee."""
         cost, before = 0.0, 0.0
         for until, price in self.emails:
             end = emails if until is None else min(emails, until)
@@ -55,7 +56,7 @@ class EmailPlan:
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """The prices of a region."""
+    """The AWS prices of a region."""
 
     region: str
 
@@ -77,7 +78,7 @@ class Prices:
 
 
 def read_prices(path: Path = OURS) -> Prices:
-    """Read prices from a file in the format of `prices.json`. Raises NotPossible."""
+    """Read a price file in the format of `prices.json`. Raises NotPossible."""
     try:
         content = json.loads(path.read_text())
         ses = content["ses"]
@@ -95,5 +96,6 @@ def read_prices(path: Path = OURS) -> Prices:
         )
     except (OSError, ValueError, LookupError, TypeError) as err:
         raise NotPossible(
-            f"{path} is not a valid file of prices ({err!r}). Copy {OURS} and change its values."
+            f"{path} is not a valid price file ({err!r}). Copy {OURS}, and change the prices in "
+            "the copy."
         ) from err

@@ -1,4 +1,4 @@
-"""The usage of a stage."""
+"""The usage from which the cost of a stage is estimated."""
 
 import math
 from dataclasses import dataclass
@@ -6,25 +6,27 @@ from dataclasses import dataclass
 from cli.cost.assumptions import AROUND_AN_EVENT, REQUEUED, REQUEUED_ALONE
 
 _CHUNK = 65_536
-"""The bytes that EventBridge and SQS bill as one unit. https://aws.amazon.com/eventbridge/pricing/"""
+"""The number of bytes that EventBridge and SQS bill as one unit.
+https://aws.amazon.com/eventbridge/pricing/
+"""
 
 _AROUND_AN_ENTRY = 400
-"""The bytes that EventBridge adds around a detail."""
+"""The number of bytes that EventBridge adds to the detail of an event."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """The usage of a stage. Fields with the name of a setting have its meaning."""
+    """The usage of a stage. A field with the name of a setting has the meaning of that setting."""
 
     readers: float
 
-    # Events per reader and day.
+    # Events per reader per day.
     events: float = 10
 
-    # Digests per reader and day.
+    # Digests per reader per day.
     digests: float = 1
 
-    # The share of digests whose schedule had no events at the occurrence before.
+    # The share of digests whose schedule had no events at the previous occurrence.
     quiet: float = 0
 
     # The share of events that are sent as immediate email.
@@ -42,16 +44,16 @@ class Usage:
     # Categories per email.
     categories: float = 1
 
-    # Activity events per reader and month.
+    # Activity events per reader per month.
     signs: float = 4
 
-    # The days of the bill.
+    # The number of days to estimate the cost for.
     days: float = 30
 
     # Messages per invocation of ingest and feedback.
     together: int = 10
 
-    # Emails per invocation of generate, which depend on the rate
+    # Emails per invocation of generate. The number depends on the rate
     # (docs/decisions/0053-concurrency-follows-the-rate.md).
     digests_together: int = 1
     immediate_together: int = 1
@@ -93,12 +95,12 @@ class Usage:
 
     @property
     def emails(self) -> float:
-        """The number of emails of both streams."""
+        """The number of emails in both streams (digests and immediate emails)."""
         return self.sent_digests + self.at_once
 
     @property
     def sending(self) -> float:
-        """The number of generate invocations that send."""
+        """The number of generate invocations that send email."""
         return self.sent_digests / self.digests_together + self.at_once / self.immediate_together
 
     @property
@@ -133,7 +135,7 @@ class Usage:
 
     @property
     def reports(self) -> float:
-        """The number of delivery events, without the few bounces and complaints."""
+        """The number of delivery events, excluding the few bounces and complaints."""
         return self.emails * (1 + self.report_deliveries) if self.by_ses else 0
 
 
@@ -143,5 +145,5 @@ def _requeued(together: int) -> float:
 
 
 def chunks(size: float) -> int:
-    """Return the number of billed events or requests of a message with `size` bytes."""
+    """Return the number of units that EventBridge and SQS bill for a message of `size` bytes."""
     return max(1, math.ceil(size / _CHUNK))

@@ -1,4 +1,4 @@
-"""`gazette dlq`: list dead letters, forecast their redrive, and redrive them."""
+"""`gazette dlq`: list dead letters, forecast the effect of a redrive, and redrive them."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -45,17 +45,17 @@ _ENOUGH = 100
 """The number of messages per queue that `list` reads to find the oldest."""
 
 _COUNTED = 1000
-"""The number of messages per queue that are read for the question before a redrive."""
+"""The number of messages per queue that are read to summarise a redrive before confirmation."""
 
 dlq = typer.Typer(
-    help="List dead letters, show the effect of a redrive on each, and redrive them.",
+    help="List dead letters, forecast the effect of a redrive, and redrive them.",
     no_args_is_help=True,
 )
 Name = Annotated[
     str | None,
     typer.Argument(
         metavar="[QUEUE]",
-        help="A queue, such as generate-dead. By default, all queues.",
+        help="A dead-letter queue, such as generate-dead. The default is all queues.",
         autocompletion=queue_names,
     ),
 ]
@@ -63,7 +63,9 @@ Name = Annotated[
 
 @dlq.command("list", cls=Command)
 def list_queues(stage: StageName = "prod") -> None:
-    """List the dead-letter queues, with the number of messages and the date of the oldest."""
+    """List the dead-letter queues, with the number of messages and the time of the oldest
+    message.
+    """
     rows = []
     for dead, queue in _of(stage, chosen(None, stage)):
         waiting = queue.waiting()
@@ -82,14 +84,17 @@ def show(
         int, typer.Option(min=1, help="The maximum number of messages per queue.")
     ] = 50,
 ) -> None:
-    """Show each dead letter, and the effect of a redrive now, with the reason. Changes nothing."""
+    """Show each dead letter, and the effect that a redrive would have now. Changes nothing."""
     pairs = _of(stage, chosen(name, stage))
     letters, cut = [], []
     for dead, queue in pairs:
         sample = look(dead, queue, most=limit)
         letters += sample
         if len(sample) == limit and (waiting := queue.waiting()) > limit:
-            cut.append(f"{limit} of about {waiting} in {queue.name}. --limit shows more.")
+            cut.append(
+                f"Showing {limit} of about {waiting} messages in {queue.name}. Specify --limit "
+                "to show more."
+            )
     with _tables(stage) as tables:
         rows = [_row(letter, tables) for letter in letters]
     Rows("dead_letters", _SHOWN, rows).show(more=bool(cut))
@@ -104,21 +109,26 @@ def redrive(
     name: Name = None,
     stage: StageName = "prod",
     yes: Yes = False,
-    run: Annotated[str | None, typer.Option(help="Only this run, such as ann-daily-17.")] = None,
+    run: Annotated[
+        str | None, typer.Option(help="Redrive only messages of this run, such as ann-daily-17.")
+    ] = None,
     batch: Annotated[
         str | None,
         typer.Option(
-            help="Only digests that are due in this slot, such as 2026-11-22T06:10Z.",
+            help="Redrive only digests that are due in this slot, such as 2026-11-22T06:10Z.",
             autocompletion=recent_slots,
         ),
     ] = None,
     on: Annotated[
         datetime | None,
-        typer.Option(formats=["%Y-%m-%d"], help="Only runs that are due on this date (UTC)."),
+        typer.Option(
+            formats=["%Y-%m-%d"], help="Redrive only runs that are due on this date (UTC)."
+        ),
     ] = None,
 ) -> None:
-    """Move dead letters back to the queues they came from. This is safe at any time, because no
-    email is sent twice."""
+    """Move dead letters back to their source queues. A redrive is safe at any time, because no
+    email is sent twice.
+    """
     selection = select(run, batch, on)
     moves = [
         (dead, queue, next(queues(stage, dead.source)))
@@ -164,24 +174,24 @@ def _redrivable(name: str | None, stage: str, selection: Selection) -> Sequence[
         return [dead for dead in candidates if dead.source]
     if name and not candidates[0].names_runs:
         raise NotPossible(
-            f"The messages of {candidates[0].name} are not about runs. Redrive it without --run, "
-            "--batch and --on."
+            f"The messages in {candidates[0].name} do not belong to runs. Redrive the queue "
+            "without --run, --batch and --on."
         )
     return [dead for dead in candidates if dead.names_runs]
 
 
 @dataclass(frozen=True, slots=True)
 class _Chooser:
-    """A selector of the messages to redrive. It prints the forecast of each moved message."""
+    """A selector of the messages to redrive, which prints a forecast for each moved message."""
 
     dead: DeadQueue
     selection: Selection
     tables: "_Tables"
 
-    # The forecasts of moved messages, for the JSON output.
+    # Forecasts for moved messages, for the JSON output.
     messages: list[Document]
 
-    # The forecasts of selected messages, by message id.
+    # Forecasts for selected messages, by message id.
     forecasts: dict[str, tuple[str, str, str]] = field(default_factory=dict)
 
     def selects(self, message: "MessageTypeDef") -> bool:
@@ -194,7 +204,7 @@ class _Chooser:
         return is_selected
 
     def print_forecast(self, message: "MessageTypeDef") -> None:
-        """Print the forecast of a moved message."""
+        """Print the forecast for a moved message."""
         if forecast := self.forecasts.pop(message["MessageId"], None):
             say(": ".join(forecast))
             self.messages.append(dict(zip(("about", "redrive", "why"), forecast, strict=True)))
@@ -210,14 +220,15 @@ def _ask(
         letters = [letter for letter in letters if selection.includes(letter, tables.due_at)]
         effects = Counter(tables.answer(letter)[0] for letter in letters)
         summary = ", ".join(f"{number} {word}" for word, number in effects.most_common())
-        say(f"{dead.name}: {first}{len(letters)}: {summary or 'none of them'}")
-    confirm("Redrive them? No email is sent twice.")
+        say(f"{dead.name}: {first}{len(letters)}: {summary or 'none selected'}")
+    confirm("Redrive these messages? No email is sent twice.")
 
 
 def _of(stage: str, wanted: Sequence[DeadQueue]) -> list[tuple[DeadQueue, Queue]]:
-    """Return dead-letter queues with their SQS queues, without optional queues of other stages.
+    """Return each dead-letter queue with its SQS queue. Skip optional queues that the stage does
+    not have.
 
-    Raises NotPossible if the only queue does not exist.
+    Raises NotPossible if a single queue is requested and does not exist.
     """
     by_name = {f"gazette-{stage}-{dead.name}": dead for dead in wanted}
     optional = OPTIONAL if len(wanted) > 1 else ()
@@ -227,7 +238,7 @@ def _of(stage: str, wanted: Sequence[DeadQueue]) -> list[tuple[DeadQueue, Queue]
 
 @dataclass(frozen=True, slots=True)
 class _Tables:
-    """Lookups of runs: the forecast of a redrive, and the due time."""
+    """Table lookups about runs: the forecast of a redrive, and the due time."""
 
     stage: str
     forecast: ForecastOf
@@ -240,7 +251,7 @@ class _Tables:
 
 @contextmanager
 def _tables(stage: str) -> Iterator[_Tables]:
-    """Provide the lookups. They open the tables when a dead letter names a run."""
+    """Provide the table lookups. The tables are opened when a dead letter first names a run."""
 
     @cache
     def settings() -> GenerateSettings:

@@ -1,4 +1,4 @@
-"""The effect of a redrive on a dead letter, as one word and as a sentence."""
+"""Forecasts of the effect of a redrive on a dead letter, in one word and in a sentence."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -16,56 +16,69 @@ from cli.shared.console import printable
 from cli.shared.next_commands import aimed
 
 AGAIN = "again"
-"""The effect on a message that is processed like a new one."""
+"""The effect of a redrive on a message that is processed like a new message."""
 
 FAILS_AGAIN = "fails_again"
-"""The effect on a message that its function cannot decode."""
+"""The effect of a redrive on a message that its function cannot decode."""
 
 STAYS = "stays"
-"""The effect on a message without a source queue."""
+"""The effect of a redrive on a message without a source queue."""
 
 ForecastOf = Callable[[RunKey, bool], Forecast]
-"""A function that forecasts the redrive of a run. The flag is True if all attempts had failed."""
+"""A function that forecasts the redrive of a run. The flag is True if every attempt had failed."""
 
 WAITING_FOR: Mapping[WaitingFor, str] = {
-    WaitingFor.PAUSE_OVER: "the provider rejected it temporarily; it is retried at {at}",
-    WaitingFor.COLLECTED: "it is still collecting events; it is sent at {at} or later",
-    WaitingFor.OLDER_RUN: "an older run of its schedule has not ended; it is retried at {at}",
-    WaitingFor.PERMIT: "no send permit is available; it is retried at {at}",
-    WaitingFor.NEXT_DAY: "the daily cap is used up; it waits for the next day",
-    WaitingFor.REMOVAL: "it has more obsolete events than one message can remove; it continues "
-    "at once",
-    WaitingFor.SENDING_RESUMED: "sending is stopped (`gazette sending status` shows the reason); "
-    "it is sent once sending resumes",
+    WaitingFor.PAUSE_OVER: "the provider temporarily rejected the email; it is retried at {at}",
+    WaitingFor.COLLECTED: "the email is still collecting events; it is sent at {at} or later",
+    WaitingFor.OLDER_RUN: (
+        "an older run of the same schedule has not ended; this run is retried at {at}"
+    ),
+    WaitingFor.PERMIT: "no send permit is available; the run is retried at {at}",
+    WaitingFor.NEXT_DAY: "the daily cap is used up; the run waits until the next day",
+    WaitingFor.REMOVAL: (
+        "the run has more obsolete events than one message can remove; it continues immediately"
+    ),
+    WaitingFor.SENDING_RESUMED: (
+        "sending is stopped (`gazette sending status` shows the reason); the email is sent once "
+        "sending resumes"
+    ),
 }
 
 _SENT_NOW = (
-    "it was not sent, and events are waiting, so it is sent now. If it fails again, see the log "
-    "of its function"
+    "the email was not sent, and events are waiting, so it is sent now. If it fails again, "
+    "check the log of the function"
 )
-_SENT_AGAIN = "it may have been sent, and the stage's policy is to send it again, so it is sent now"
-_NO_RUN = "its run does not exist or was deleted, so a redrive changes nothing"
-_UNREADABLE = "its function cannot decode it and fails again. Delete it"
+_SENT_AGAIN = (
+    "the email may have been sent; the stage's policy is to send it again, so it is sent now"
+)
+_NO_RUN = "the run does not exist or was deleted, so a redrive changes nothing"
+_UNREADABLE = "the function cannot decode the message and would fail again. Delete the message"
 
 _OF_ANOTHER_VERSION = (
-    "a row that it needs is unreadable; the log names the row. Deploy the release that wrote it, "
-    "or repair the row, then redrive"
+    "a required row is unreadable; the log names the row. Deploy the release that wrote the "
+    "row, or repair the row, then redrive the message"
 )
 
 _OF_ANOTHER = {
-    Redrive.STARTS_NEXT: "it failed; run {run} starts now, with all waiting events",
-    Redrive.SENT_SINCE: "run {run}, due {at}, was sent with its events; no email is sent",
-    Redrive.GOES_WITH: "its events go with run {run}, which has not been sent and is queued again",
-    Redrive.PAUSED: "{was}; no run is started because the reader paused email; its events go "
-    "with the first email after the pause",
+    Redrive.STARTS_NEXT: "the run failed; run {run} starts now with all waiting events",
+    Redrive.SENT_SINCE: "run {run}, due {at}, has already sent these events; no email is sent",
+    Redrive.GOES_WITH: (
+        "the events are included in run {run}, which has not been sent and is queued again"
+    ),
+    Redrive.PAUSED: (
+        "{was}; no run is started because the reader paused email; the first email after the "
+        "pause includes the events"
+    ),
     Redrive.NO_SCHEDULE: "{was}; no run is started because the reader no longer has this schedule",
 }
 
 _ENDINGS = {
-    Redrive.ALREADY_SENT: "it is not sent again",
-    Redrive.UNKNOWN: "a delivery event or the sweep determines its outcome; a redrive does not",
-    Redrive.BEING_SENT: "a second worker does not send it meanwhile",
-    Redrive.TOO_LATE: "its events go with the next digest",
+    Redrive.ALREADY_SENT: "the email is not sent again",
+    Redrive.UNKNOWN: (
+        "a redrive does not change the outcome; a delivery event or the sweep determines it"
+    ),
+    Redrive.BEING_SENT: "a second worker does not send the email at the same time",
+    Redrive.TOO_LATE: "the next digest includes its events",
     Redrive.NOT_WANTED: "no email is sent",
 }
 
@@ -86,7 +99,7 @@ def _answer(letter: DeadLetter, forecast: ForecastOf) -> tuple[str, str]:
 
 
 def _why(expected: Forecast) -> str:
-    """Return the reason, without content or an address."""
+    """Return the reason, without the content or the address of an email."""
     run = expected.run
     if expected.redrive is Redrive.UNREADABLE:
         return _OF_ANOTHER_VERSION
@@ -108,7 +121,7 @@ def _why(expected: Forecast) -> str:
 
 
 def _waiting_for(expected: Forecast) -> str:
-    """Return the condition it waits for, with the time, or "" if it does not wait."""
+    """Return the condition that a run waits for, with the time, or "" if the run does not wait."""
     if expected.waiting_for is None or expected.again_at is None:
         return ""
     return WAITING_FOR[expected.waiting_for].format(at=moment(expected.again_at))

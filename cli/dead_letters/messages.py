@@ -1,4 +1,4 @@
-"""Dead letters by their keys, without content or addresses."""
+"""Descriptions of dead letters by their keys, without content or addresses."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -28,38 +28,39 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import MessageTypeDef
 
 _SHOWN = 40
-"""The number of characters shown of a message that Gazette did not send."""
+"""The maximum number of characters to show of a message that Gazette did not send."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """A dead letter."""
+    """A message in a dead-letter queue."""
 
     dead: DeadQueue
 
     # A short description, such as the id of the run.
     about: str
 
-    # The time of arrival in its first queue, by the clock of SQS.
+    # The time at which the message arrived in its first queue, by the SQS clock.
     since: datetime
 
     # The number of receives so far.
     received: int
 
-    # The key of its run, if it names one.
+    # The key of the run that the message names, if any.
     key: RunKey | None = None
 
-    # True if its run had failed, so that a redrive starts the next run.
+    # True if the run had failed. A redrive then starts the next run.
     given_up: bool = False
 
-    # False if its function cannot decode it.
+    # False if the function cannot decode the message.
     is_ours: bool = True
 
 
 def look(dead: DeadQueue, queue: Queue, *, most: int) -> list[DeadLetter]:
-    """Return up to `most` messages of a queue, oldest first, and release them at once.
+    """Return up to `most` messages of a queue, oldest first, and make them visible again
+    immediately.
 
-    This counts as a receive. A dead-letter queue has no limit of receives.
+    Reading counts as a receive. A dead-letter queue does not limit the number of receives.
     """
     messages: list[MessageTypeDef] = []
     with Held(queue) as hidden:
@@ -109,9 +110,9 @@ def _delivery_event(body: str) -> str:
     try:
         delivery_event = decode_delivery_event(body)
     except ForeignEvent:
-        return f"{detail_type(body)}, which returns to the quarantine"
+        return f"{detail_type(body)}, which a redrive returns to the quarantine"
     if delivery_event is None:
-        return "a delivery event of an email that Gazette did not send"
+        return "a delivery event for an email that Gazette did not send"
     return (
         f"{delivery_event.type} of {run_id(delivery_event.run) if delivery_event.run else 'no run'}"
     )
@@ -120,8 +121,8 @@ def _delivery_event(body: str) -> str:
 def _tick(body: str) -> str:
     """Describe a tick.
 
-    A tick that did not reach its function is the function's input. If the function failed, Lambda
-    wraps the input in a record:
+    If a tick did not reach its function, the message is the function's input. If the function
+    failed, Lambda wraps the input in a record:
     https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-retain-records.html
     """
     try:

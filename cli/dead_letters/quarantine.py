@@ -1,4 +1,4 @@
-"""`gazette quarantine`: list and redrive events that do not match the contract."""
+"""`gazette quarantine`: list and redrive events that do not match the event contract."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 _COLUMNS = {"since": "when (UTC)", "detail_type": "detail-type", "reason": "reason"}
 
 quarantine = typer.Typer(
-    help="List and redrive events that do not match the contract.", no_args_is_help=True
+    help="List and redrive events that do not match the event contract.", no_args_is_help=True
 )
 
 
 @quarantine.command("list", cls=Command)
 def show(
     stage: StageName = "prod",
-    limit: Annotated[int, typer.Option(min=1, help="The maximum number of events.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, help="The maximum number of events to list.")] = 50,
 ) -> None:
-    """List the events in quarantine, and the reasons. Changes nothing."""
+    """List the events in quarantine, and the reason for each. Changes nothing."""
     (queue,) = queues(stage, "quarantine")
     messages: list[MessageTypeDef] = []
     with Held(queue) as hidden:
@@ -41,12 +41,15 @@ def show(
     if not messages:
         note(f"{queue.name} is empty.")
     elif waiting > len(messages):
-        note(f"{len(messages)} of about {waiting} in {queue.name}. --limit shows more.")
+        note(
+            f"Showing {len(messages)} of about {waiting} events in {queue.name}. Specify --limit "
+            "to show more."
+        )
 
 
 @quarantine.command("redrive", cls=UnaskedChange)
 def move(stage: StageName = "prod") -> None:
-    """Return all events in quarantine to their functions. Fix the cause first."""
+    """Send all events in quarantine back to their functions. Fix the cause first."""
     waiting, ingest, feedback = queues(stage, "quarantine", "ingest", "feedback")
     outcome = redrive(
         waiting,
@@ -61,8 +64,8 @@ def move(stage: StageName = "prod") -> None:
         )
     if outcome.moved:
         note(
-            "An event that is still invalid returns within a minute. `gazette quarantine list` "
-            "shows the reason."
+            "Events that are still invalid return to the quarantine within a minute. To see the "
+            "reasons, run `gazette quarantine list`."
         )
     give({"moved": outcome.moved, "left": outcome.remaining, "came_back": outcome.came_back})
 

@@ -11,17 +11,17 @@ class DeadQueue:
 
     name: str
 
-    # The queue that a redrive moves the messages to, or None if they cannot be redriven.
+    # The queue to which a redrive moves the messages, or None if they cannot be redriven.
     source: str | None
 
     # The effect of a redrive on each message, or "" if it depends on the run.
     sentence: str = ""
 
-    # True if SQS moves messages here, by the redrive policy of `source`. False if EventBridge or a
+    # True if the redrive policy of `source` moves messages to this queue. False if EventBridge or a
     # function sends them.
     is_policy: bool = True
 
-    # True if a redrive prints its forecast for each message.
+    # True if a redrive prints a forecast for each message.
     has_forecast: bool = False
 
     # True if only some stages have the queue.
@@ -29,31 +29,31 @@ class DeadQueue:
 
     @property
     def names_runs(self) -> bool:
-        """True if each message is about one run."""
+        """True if each message names a run."""
         return self.source in {"generate", "immediate", "resend"}
 
 
-_STORED = "stored like a new event; a duplicate changes nothing"
-_NOTED = "recorded; a duplicate of a recorded delivery event changes nothing"
+_STORED = "the event is stored like a new event; a duplicate changes nothing"
+_NOTED = "the delivery event is recorded; a duplicate changes nothing"
 
 KNOWN = (
     DeadQueue("ingest-dead", "ingest", _STORED),
     DeadQueue(
         "followers-dead",
         "followers",
-        "its activity is routed to the followers again; a follower who has the event does not get "
-        "a duplicate",
+        "the activity is routed to the followers again; a follower who already has the event "
+        "does not get a duplicate",
     ),
     DeadQueue(
         "shard-dead",
         "shard",
-        "its slots are fanned out again; no digest is started twice",
+        "the slots are fanned out again; no digest is started twice",
     ),
     DeadQueue(
         "content-dead",
         "content",
-        "its content source is queried again if a digest still waits for it; items are not "
-        "duplicated",
+        "the content source is queried again if a digest is still waiting for items; items are "
+        "not duplicated",
         is_optional=True,
     ),
     DeadQueue("generate-dead", "generate"),
@@ -64,30 +64,31 @@ KNOWN = (
     DeadQueue(
         "sweep-dead",
         "sweep",
-        "the runs of its partition are swept again, which also happens every five minutes",
+        "the runs of the partition are swept again; a sweep also runs every five minutes",
     ),
     DeadQueue("undelivered", "ingest", _STORED, is_policy=False),
     DeadQueue("feedback-undelivered", "feedback", _NOTED, is_policy=False),
     DeadQueue(
         "ticks-undelivered",
         None,
-        "a tick cannot be redriven, and the next tick does its work; delete it",
+        "a tick cannot be redriven; the next tick does the same work, so delete the message",
         is_policy=False,
     ),
 )
 
 
 OPTIONAL = frozenset(dead.name for dead in KNOWN if dead.is_optional)
-"""The queues of stages with a content source."""
+"""The queues that exist only in stages with a content source."""
 
 
 def queue_names(incomplete: str) -> list[str]:
-    """Return the names that complete a prefix, for the shell."""
+    """Return the names of queues that begin with a prefix, for shell completion."""
     return [dead.name for dead in KNOWN if dead.name.startswith(incomplete)]
 
 
 def chosen(name: str | None, stage: str) -> tuple[DeadQueue, ...]:
-    """Return the queue with a name, with or without `gazette-<stage>-`, or all queues for None.
+    """Return the queue with a name, or all queues for None. The prefix `gazette-<stage>-` is
+    optional.
 
     Raises NotPossible.
     """

@@ -1,4 +1,4 @@
-"""Redrive a dead-letter queue by an SQS message move task, or message by message."""
+"""Redrive a dead-letter queue with an SQS message move task, or message by message."""
 
 import time
 from collections.abc import Callable
@@ -35,36 +35,36 @@ _NOT_OFFERED = (
     "UnknownOperationException",
     "UnsupportedOperation",
 )
-"""Error codes if move tasks are unavailable, or if the queue is not a dead-letter queue."""
+"""SQS error codes if move tasks are unavailable, or if the queue is not a dead-letter queue."""
 
 _UNDER_WAY = {"RUNNING", "CANCELLING"}
 
 
 @dataclass(frozen=True, slots=True)
 class NotOffered:
-    """The result if SQS does not offer move tasks for the queue."""
+    """The result if SQS does not support move tasks for the queue."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A choice of messages to redrive."""
+    """A selection of the messages to redrive."""
 
     # Returns True for a message to redrive.
     selects: "Callable[[MessageTypeDef], bool]"
 
-    # Runs after a message was moved.
+    # Called after each moved message.
     on_moved: "Callable[[MessageTypeDef], None]"
 
 
 def move(
     dead: DeadQueue, waiting: Queue, target: Queue, *, choice: Choice | None, report: Report
 ) -> Redriven:
-    """Move all messages, or those of `choice`, from `waiting` to `target`.
+    """Move all messages, or only those that `choice` selects, from `waiting` to `target`.
 
-    No message is lost. A duplicate is harmless, because a message has only keys, or content that is
-    stored once. SQS can move all messages of a queue that is the dead-letter queue of
-    another one. In the other cases, the command receives, sends and deletes each message: if
-    EventBridge sent them, with a choice, and if SQS does not offer move tasks.
+    No message is lost. Duplicates are harmless, because a message has only keys, or content that is
+    stored once. An SQS move task can move all messages of a queue that is the dead-letter queue of
+    another queue. Otherwise, messages are received, sent and deleted one by one: if EventBridge
+    sent them, if `choice` is specified, or if SQS does not support move tasks.
     https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_StartMessageMoveTask.html
     """
     if choice:
@@ -84,10 +84,10 @@ def move(
 
 
 def _by_task(waiting: Queue, target: Queue, report: Report) -> Redriven | NotOffered:
-    """Move the messages by a task. If a task is already running, wait for it to end.
+    """Move the messages with an SQS move task. If a task is already running, wait until it ends.
 
-    SQS allows one task per queue. The task names its target, because SQS does not know the source
-    of messages that a function sent.
+    SQS allows one task per queue. The task specifies its target, because SQS does not know the
+    source of messages that a function sent.
     https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/troubleshooting-dlq-redrive.html
     """
     source, destination = waiting.arn(), target.arn()
@@ -109,9 +109,9 @@ def _by_task(waiting: Queue, target: Queue, report: Report) -> Redriven | NotOff
 
 
 def _followed(waiting: Queue, source: str, ended: Task, report: Report) -> Task:
-    """Wait until the task ends, and return it, or None if SQS does not list it.
+    """Wait until the task ends, and return the task, or None if SQS does not list it.
 
-    `ended`: the task that had ended before.
+    `ended` is the previous task, which had already ended.
     """
     latest = ""
     for _ in range(_LOOKS):
@@ -135,7 +135,7 @@ def _latest(waiting: Queue, source: str) -> Task:
 
 
 def _is(task: Task, ended: Task) -> bool:
-    """Return True if both are the same task."""
+    """Return True if both entries are the same task."""
     return bool(task and ended) and _started(task) == _started(ended)
 
 
@@ -155,7 +155,9 @@ def _progress(task: Task) -> str:
 
 
 def _problem(task: Task, waiting: Queue, target: Queue) -> str:
-    """Return the reason why the task failed, usually a missing permission, or ""."""
+    """Return the reason why the task failed, such as a missing permission, or "" if it did not
+    fail.
+    """
     status = task.get("Status", "") if task else ""
     if status == "COMPLETED":
         return ""
@@ -163,8 +165,8 @@ def _problem(task: Task, waiting: Queue, target: Queue) -> str:
         seen = f"was {status.lower()}" if status else "is not listed yet"
         return f"The SQS task that redrives {waiting.name} {seen}."
     return (
-        f"SQS stopped ({task.get('FailureReason', 'no reason')}). Your credentials need "
-        "sqs:ReceiveMessage, sqs:DeleteMessage and sqs:GetQueueAttributes on "
+        f"SQS stopped the redrive ({task.get('FailureReason', 'no reason')}). Your credentials "
+        "need sqs:ReceiveMessage, sqs:DeleteMessage and sqs:GetQueueAttributes on "
         f"{waiting.name}, and sqs:SendMessage on {target.name}."
     )
 

@@ -18,11 +18,11 @@ DueAt = Callable[[RunKey], datetime | None]
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The conditions for a dead letter. Without conditions, all dead letters are selected."""
+    """Conditions that select dead letters. Without conditions, all dead letters are selected."""
 
     run: RunKey | None
 
-    # The slot of a digest. An immediate run has none.
+    # The slot of a digest. Immediate runs do not have a slot.
     batch: datetime | None
 
     # The date in UTC on which the run was due.
@@ -34,7 +34,9 @@ class Selection:
         return self == Selection(None, None, None)
 
     def includes(self, letter: DeadLetter, due_at: DueAt) -> bool:
-        """Return True if a dead letter is selected. One without a run does not meet conditions."""
+        """Return True if a dead letter meets all conditions. A dead letter without a run meets
+        none.
+        """
         if self.is_everything:
             return True
         if letter.key is None or (self.run and letter.key != self.run):
@@ -48,7 +50,7 @@ class Selection:
 
 
 def select(run: str | None, batch: str | None, on: datetime | None) -> Selection:
-    """Return the selection of the command's options. Raises NotPossible."""
+    """Return the selection that the options of the command specify. Raises NotPossible."""
     return Selection(
         run=_run(run) if run else None,
         batch=named_slot(batch, name="--batch") if batch else None,

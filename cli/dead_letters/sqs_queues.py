@@ -19,7 +19,9 @@ HOLD = 120
 """The visibility timeout of a received message, in seconds."""
 
 POLL = 1
-"""The wait time of a receive, in seconds. Without it, SQS queries only some of its servers.
+"""The wait time of a receive, in seconds. Without a wait time, SQS queries only some of its
+servers.
+
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-short-and-long-polling.html
 """
 
@@ -32,27 +34,27 @@ _CLOCKS_APART = timedelta(seconds=2)
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """A queue."""
+    """An SQS queue of a stage."""
 
     name: str
     url: str
     client: "SQSClient"
 
-    # The time at which its URL was read, by the clock of SQS.
+    # The time at which the URL was read, by the SQS clock.
     found_at: datetime
 
     def send(self, body: str) -> None:
-        """One SendMessage."""
+        """Send a message to the queue. One SendMessage."""
         with refusals_in_words(self.name):
             self.client.send_message(QueueUrl=self.url, MessageBody=body)
 
     def delete(self, message: "MessageTypeDef") -> None:
-        """One DeleteMessage."""
+        """Delete a message from the queue. One DeleteMessage."""
         with refusals_in_words(self.name):
             self.client.delete_message(QueueUrl=self.url, ReceiptHandle=message["ReceiptHandle"])
 
     def waiting(self) -> int:
-        """Return the approximate number of messages, including hidden ones."""
+        """Return the approximate number of messages, including messages in flight."""
         with refusals_in_words(self.name):
             counts = self.client.get_queue_attributes(
                 QueueUrl=self.url,
@@ -64,7 +66,7 @@ class Queue:
         return sum(map(int, counts.values()))
 
     def arn(self) -> str:
-        """Return the ARN. One GetQueueAttributes."""
+        """Return the ARN of the queue. One GetQueueAttributes."""
         with refusals_in_words(self.name):
             return self.client.get_queue_attributes(QueueUrl=self.url, AttributeNames=["QueueArn"])[
                 "Attributes"
@@ -72,9 +74,9 @@ class Queue:
 
 
 def queues(stage: str, *kinds: str, optional: Collection[str] = ()) -> Iterator[Queue]:
-    """Yield the queues `gazette-<stage>-<kind>`, without `optional` queues that do not exist.
+    """Yield the queues `gazette-<stage>-<kind>`, skipping `optional` queues that do not exist.
 
-    Raises NotPossible if another queue does not exist.
+    Raises NotPossible if any other queue does not exist.
     """
     client: SQSClient | None = None
     for kind in kinds:
@@ -91,9 +93,9 @@ def queues(stage: str, *kinds: str, optional: Collection[str] = ()) -> Iterator[
 
 
 def service_time(answer: Any, now: datetime) -> datetime:
-    """Return the time of an SQS response that arrived at `now`, by the clock of SQS.
+    """Return the time of an SQS response that arrived at `now`, by the SQS clock.
 
-    The header has whole seconds, so `now` is more precise while the clocks agree.
+    The Date header has whole seconds. If both clocks agree, `now` is more precise and is returned.
     """
     date = answer["ResponseMetadata"]["HTTPHeaders"].get("date")
     if date is None:
@@ -103,7 +105,9 @@ def service_time(answer: Any, now: datetime) -> datetime:
 
 
 class Held:
-    """Messages that are hidden from other consumers until the `with` ends, for at most HOLD."""
+    """Messages that are hidden from other consumers until the `with` block ends, for at most HOLD
+    seconds.
+    """
 
     def __init__(self, queue: Queue) -> None:
         self._queue = queue
@@ -121,9 +125,9 @@ class Held:
         return len(self._by_id)
 
     def receive(self, most: int = BATCH) -> "list[MessageTypeDef]":
-        """Receive messages, and return those that are new. One ReceiveMessage.
+        """Receive messages, and return those that were not received before. One ReceiveMessage.
 
-        Keep the newest receipt handle of a message that is received again.
+        If a message is received again, its newest receipt handle is kept.
         """
         queue = self._queue
         with refusals_in_words(queue.name):
@@ -157,14 +161,14 @@ class Held:
                 ],
             )
         except (BotoCoreError, ClientError):
-            return  # they become visible when HOLD is over
+            return  # the messages become visible after HOLD seconds
 
 
 def sent_at(message: "MessageTypeDef") -> datetime:
-    """Return the time at which a message was sent to the queue, by the clock of SQS."""
+    """Return the time at which a message was sent to the queue, by the SQS clock."""
     return datetime.fromtimestamp(int(message["Attributes"]["SentTimestamp"]) / 1000, UTC)
 
 
 def received_times(message: "MessageTypeDef") -> int:
-    """Return the approximate number of receives of a message."""
+    """Return the approximate number of times that a message was received."""
     return int(message["Attributes"].get("ApproximateReceiveCount", 1))

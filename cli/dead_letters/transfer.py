@@ -17,22 +17,22 @@ _FRUITLESS = 20
 
 @dataclass(frozen=True, slots=True)
 class Redriven:
-    """The outcome of a redrive, in numbers of messages."""
+    """The outcome of a redrive, as numbers of messages."""
 
     # Messages that were redriven.
     moved: int
 
-    # Messages that remain and were not redriven, including those that arrived meanwhile.
+    # Messages that were not redriven, including messages that arrived during the redrive.
     remaining: int
 
-    # Messages that were redriven and are in the queue again.
+    # Messages that were redriven and have returned to the queue.
     came_back: int = 0
 
     # The reason why the redrive ended early.
     problem: str = ""
 
     def __str__(self) -> str:
-        """Describe the outcome for people."""
+        """Describe the outcome in words."""
         returned = f", {self.came_back} returned" if self.came_back else ""
         return f"{self.moved} redriven, {self.remaining} remaining{returned}"
 
@@ -47,10 +47,10 @@ def redrive(
 ) -> Redriven:
     """Move the messages that were in `waiting` at `started`. The body determines the target.
 
-    A later message stays, because it may be a redriven message that failed again. Each message is
-    deleted after it was sent, so that none is lost. A crash between the two calls duplicates the
-    message, which every function tolerates. `selects`: returns True for a message to move.
-    `on_moved`: runs after a message was moved.
+    Later messages are not moved, because they may be redriven messages that failed again. Each
+    message is sent before it is deleted, so that no message is lost. A crash between the two calls
+    duplicates the message, which every function tolerates. `selects` returns True for a message to
+    move. `on_moved` is called after each moved message.
     """
     moved = fruitless = came_back = 0
     problem = ""

@@ -1,4 +1,4 @@
-"""`gazette doctor`: all checks of a stage, the worst findings first."""
+"""`gazette doctor`: check a stage, and list the worst findings first."""
 
 import time
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ from cli.shared.next_commands import aimed
 from cli.templates.checks import check_deployment
 
 FOUND = 1
-"""The exit status if there are problems, for pipelines."""
+"""The exit status if there are problems. Pipelines can test it."""
 
 _COLUMNS = {
     "check": "check",
@@ -57,9 +57,9 @@ def doctor(
     """Check the domain, SES, ticks, functions, tables, queues and templates of a stage. Changes
     nothing.
 
-    Each finding has the state and the remedy. A missing permission is a finding too. The exit code
-    is 1 if there are problems, 2 if a check was not possible, and 0 otherwise. Warnings do not
-    change it.
+    Each finding describes the state and what to do. A missing permission is also a finding. The
+    exit code is 1 if there are problems, 2 if a check was not possible, and 0 otherwise. Warnings
+    do not affect the exit code.
     """
     settings = settings_of(stage, "generate", GenerateSettings)
     sweep = settings_of(stage, "sweep", SweepSettings)

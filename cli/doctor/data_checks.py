@@ -13,7 +13,10 @@ from cli.doctor.findings import Finding, Unseen, ok, problem, unseen
 from cli.doctor.stage_facts import DEAD, QUEUE, TABLE, Deployed, StageFacts, queue_name
 from cli.shared.next_commands import PUT_BACK, PUT_BACK_PAGE, to_run
 
-_CHANGED = f"It was changed by hand. `{PUT_BACK}` reverts the change; other deployments do not."
+_CHANGED = (
+    f"The resource was changed manually. To revert the change, run `{PUT_BACK}`. Other "
+    "deployments do not revert it."
+)
 _RESTORE = (
     "https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/PointInTimeRecovery.html"
 )
@@ -28,7 +31,7 @@ Settings = Mapping[str, Any]
 
 
 def check_data(facts: StageFacts) -> Iterator[Finding]:
-    """Check each table and queue, and the messages of dead-letter queues."""
+    """Check each table, each queue, and the number of messages in dead-letter queues."""
     for each in facts.of(TABLE):
         yield _compared(f"table {each.name}", each, expected_table, actual_table, _RESTORE)
     for each in facts.of(QUEUE):
@@ -39,7 +42,7 @@ def check_data(facts: StageFacts) -> Iterator[Finding]:
 
 
 def check_templates(versions: TemplateVersions, bundles: BundleStore) -> Iterator[Finding]:
-    """Read and verify each version in force, like the functions."""
+    """Check that the bundle of each version in force exists and is unchanged."""
     try:
         in_force = versions.in_force()
     except UnreadableRow as err:
@@ -65,10 +68,10 @@ def _readable(version: Version, share: str, bundles: BundleStore) -> Finding:
     except Unavailable as err:
         return unseen(check, Unseen(str(err)))
     if content is None:
-        return problem(check, "its bundle does not exist", _TEMPLATES_TODO, _TEMPLATES)
+        return problem(check, "the bundle does not exist", _TEMPLATES_TODO, _TEMPLATES)
     if checksum_of(content) != version.checksum:
         return problem(
-            check, "its bundle differs from the pushed bundle", _TEMPLATES_TODO, _TEMPLATES
+            check, "the stored bundle differs from the pushed bundle", _TEMPLATES_TODO, _TEMPLATES
         )
     try:
         unpack(content)
@@ -78,12 +81,12 @@ def _readable(version: Version, share: str, bundles: BundleStore) -> Finding:
 
 
 def check_dead_letters(name: str, now: Settings, *, stage: str) -> Finding:
-    """Check that a dead-letter queue is empty. Each message needs an operator."""
+    """Check that a dead-letter queue is empty. Each message in it requires an operator."""
     waiting = int(now.get("ApproximateNumberOfMessages", 0))
     if not waiting:
         return ok(f"dead letters {name}", "none")
     command = "quarantine list" if name == "quarantine" else f"dlq show {name}"
-    todo = f"`{to_run(command, stage=stage)}` shows the messages and the reasons."
+    todo = f"To see the messages and the reasons, run `{to_run(command, stage=stage)}`."
     return problem(f"dead letters {name}", f"{waiting}", todo, page_of_queue(name))
 
 
@@ -94,7 +97,7 @@ def page_of_queue(name: str) -> str:
 
 
 def expected_table(template: Settings) -> Settings:
-    """Return the settings of a table in its template, in the form of `actual_table`."""
+    """Return the settings of a table in the template, in the format of `actual_table`."""
     ttl = template.get("TimeToLiveSpecification", {})
     pitr = template.get("PointInTimeRecoverySpecification", {})
     return {
@@ -107,7 +110,7 @@ def expected_table(template: Settings) -> Settings:
 
 
 def actual_table(now: Settings) -> Settings:
-    """Return the current settings of a table, from the answers of three Describe operations."""
+    """Return the current settings of a table, from the responses of three Describe operations."""
     table, ttl = now["Table"], now["TimeToLiveDescription"]
     pitr = now["ContinuousBackupsDescription"].get("PointInTimeRecoveryDescription", {})
     is_on = ttl.get("TimeToLiveStatus") in ("ENABLED", "ENABLING")
@@ -121,20 +124,20 @@ def actual_table(now: Settings) -> Settings:
 
 
 def expected_queue(template: Settings) -> Settings:
-    """Return the settings of a queue in its template, with SQS's defaults."""
+    """Return the settings of a queue in the template, including the defaults of SQS."""
     redrive = template.get("RedrivePolicy", {})
     return {
-        "visibility time-out": int(template.get("VisibilityTimeout", 30)),
+        "visibility timeout": int(template.get("VisibilityTimeout", 30)),
         "retention": int(template.get("MessageRetentionPeriod", 345_600)),
         "receives": int(redrive["maxReceiveCount"]) if redrive else None,
     }
 
 
 def actual_queue(now: Settings) -> Settings:
-    """Return the current settings of a queue. SQS returns the redrive policy as JSON."""
+    """Return the current settings of a queue. SQS returns the redrive policy as JSON text."""
     redrive = json.loads(now.get("RedrivePolicy", "null"))
     return {
-        "visibility time-out": int(now.get("VisibilityTimeout", 30)),
+        "visibility timeout": int(now.get("VisibilityTimeout", 30)),
         "retention": int(now.get("MessageRetentionPeriod", 345_600)),
         "receives": int(redrive["maxReceiveCount"]) if redrive else None,
     }
@@ -144,7 +147,7 @@ def _compared(check: str, each: Deployed, expected: Any, actual: Any, page: str)
     if isinstance(each.now, Unseen):
         return unseen(check, each.now)
     if each.now is None:
-        todo = f"Restore it. If it was empty, `{PUT_BACK}` creates it again."
+        todo = f"Restore the resource. If it was empty, run `{PUT_BACK}` to create it again."
         where = page if each.kind == TABLE else PUT_BACK_PAGE
         return problem(check, f"{each.physical} does not exist", todo, where)
     before, now = expected(each.template), actual(each.now)

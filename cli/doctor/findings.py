@@ -1,4 +1,4 @@
-"""The findings of checks."""
+"""Findings of the checks."""
 
 from dataclasses import dataclass
 
@@ -31,17 +31,17 @@ class Unseen:
 
 
 def ok(check: str, seen: str) -> Finding:
-    """Create a finding without a problem."""
+    """Create a finding that reports no problem."""
     return Finding(check, Level.OK, seen)
 
 
 def warning(check: str, seen: str, todo: str, page: str) -> Finding:
-    """Create a finding to review."""
+    """Create a finding that an operator should review."""
     return Finding(check, Level.WARNING, seen, todo, page)
 
 
 def problem(check: str, seen: str, todo: str, page: str) -> Finding:
-    """Create a finding about a failure."""
+    """Create a finding that reports a failure."""
     return Finding(check, Level.PROBLEM, seen, todo, page)
 
 

@@ -1,4 +1,4 @@
-"""Checks of the SES account, and of the records that mailbox providers require."""
+"""Checks of the SES account and of the DNS records that mailbox providers require."""
 
 import json
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ def check_account(facts: MailFacts) -> Iterator[Finding]:
     """Check the sending status, the sandbox, the quota and the plan of the account."""
     account = facts.account
     if account is None or isinstance(account, Unseen):
-        yield unseen("ses account", account or Unseen("SES does not know the account"))
+        yield unseen("ses account", account or Unseen("SES returned no data for the account"))
         return
     yield check_sending(account, facts.stage)
     yield check_sandbox(account)
@@ -45,18 +45,18 @@ def check_sending(account: Answer, stage: str) -> Finding:
     status = account.get("EnforcementStatus", "HEALTHY")
     if not account.get("SendingEnabled", True) or status == "SHUTDOWN":
         todo = "Answer the support case in the SES console (Reputation metrics)."
-        return problem("ses sending", f"SES does not send: {status}", todo, page)
+        return problem("ses sending", f"SES does not send email: {status}", todo, page)
     if status != "HEALTHY":
         todo = (
-            f"`{to_run('statistics', stage=stage)}` shows bounces and complaints. Fix the cause, "
-            "and answer the support case."
+            f"To see bounces and complaints, run `{to_run('statistics', stage=stage)}`. Fix the "
+            "cause, and answer the support case."
         )
         return warning("ses sending", f"the account is under review: {status}", todo, page)
     return ok("ses sending", "enabled, and the account is healthy")
 
 
 def check_sandbox(account: Answer) -> Finding:
-    """Check that the account is out of the sandbox, where each recipient must be verified."""
+    """Check that the account is out of the sandbox, in which every recipient must be verified."""
     if account.get("ProductionAccessEnabled"):
         return ok("ses sandbox", "the account has production access")
     todo = "Request production access before you send to readers."
@@ -65,27 +65,29 @@ def check_sandbox(account: Answer) -> Finding:
 
 
 def check_quota(account: Answer, rate: int) -> Finding:
-    """Compare the rate of the stage with the account's, and check the daily quota."""
+    """Compare the sending rate of the stage with the account's limit, and check the daily quota."""
     quota = account.get("SendQuota", {})
     most, daily = quota.get("MaxSendRate", 0), quota.get("Max24HourSend", -1)
     sent = quota.get("SentLast24Hours", 0)
-    day = "no daily quota" if daily < 0 else f"{sent:,.0f} of {daily:,.0f} in 24 hours"
+    day = "no daily quota" if daily < 0 else f"{sent:,.0f} of {daily:,.0f} emails sent in 24 hours"
     seen = f"at most {most:g} emails per second; {day}"
     page = f"{_SES}/dg/manage-sending-quotas.html"
     if rate > most:
         todo = (
-            f"Lower emails_per_second ({rate}), or request a higher rate. SES rejects emails above "
-            "the rate."
+            f"Lower emails_per_second ({rate}), or request a higher sending rate. SES rejects "
+            "emails that exceed the rate."
         )
         return problem("ses quota", seen, todo, page)
     if 0 <= daily * 0.9 <= sent:
-        todo = "Request a higher quota. Emails above the quota wait until the next day."
+        todo = "Request a higher quota. Emails that exceed the quota wait until the next day."
         return warning("ses quota", seen, todo, page)
     return ok("ses quota", seen)
 
 
 def check_plan(account: Answer) -> Finding:
-    """Check the SES plan, which exists since July 2026. Gazette does not need its features."""
+    """Check the SES price plan. Plans exist since July 2026, and Gazette does not need their
+    features.
+    """
     plan = account.get("PricingAttributes", {}).get("CurrentPlan")
     plans = read_prices().plans
     if not plan or plan.lower() not in plans:
@@ -102,48 +104,53 @@ def check_plan(account: Answer) -> Finding:
 
 
 def check_identity(sender: Sender) -> Finding:
-    """Check that the sender is verified, which SES requires."""
+    """Check that SES has verified the identity of the sender."""
     check, page = f"identity {sender.address}", _DOMAIN
     if isinstance(sender.identity, Unseen):
         return unseen(check, sender.identity)
     if sender.identity is None:
-        seen = "SES has neither the address nor its domain"
+        seen = "neither the address nor its domain is an identity in SES"
         return problem(check, seen, "Verify the domain.", page)
     if not sender.identity.get("VerifiedForSendingStatus"):
         status = sender.identity.get("VerificationStatus", "PENDING")
-        todo = "Add the DKIM records to the DNS. SES checks for 72 hours."
+        todo = "Add the DKIM records to DNS. SES checks for these records for 72 hours."
         return problem(check, f"{sender.name} is not verified: {status}", todo, page)
     return ok(check, f"{sender.name} is verified")
 
 
 def check_dkim(sender: Sender, identity: Answer) -> Finding:
-    """Check DKIM. Mailbox providers reject bulk email without a signature of its domain."""
+    """Check DKIM. Mailbox providers reject bulk email that is not signed with its domain."""
     dkim, check = identity.get("DkimAttributes", {}), f"dkim {sender.address}"
     if dkim.get("SigningEnabled") and dkim.get("Status") == "SUCCESS":
-        return ok(check, "SES signs")
+        return ok(check, "SES signs email")
     state = dkim.get("Status", "NOT_STARTED") if dkim.get("SigningEnabled") else "switched off"
-    todo = "Add the three CNAME records of DKIM to the DNS, or set `domain` and `hosted_zone`."
-    return problem(check, f"SES does not sign: {state}", todo, _DOMAIN)
+    todo = "Add the three DKIM CNAME records to DNS, or set `domain` and `hosted_zone`."
+    return problem(check, f"SES does not sign email: {state}", todo, _DOMAIN)
 
 
 def check_mail_from(sender: Sender, identity: Answer) -> Finding:
-    """Check the MAIL FROM domain. Without it, SPF passes for a domain of SES and is not aligned."""
+    """Check the MAIL FROM domain. Without one, SPF passes for an SES domain and is not aligned."""
     mail_from, check = identity.get("MailFromAttributes", {}), f"mail from {sender.address}"
     name, state = mail_from.get("MailFromDomain"), mail_from.get("MailFromDomainStatus")
     page = f"{_SES}/dg/mail-from.html"
     if not name:
-        todo = "Set `domain`, or a MAIL FROM domain in SES. Outlook.com requires aligned SPF too."
-        return warning(check, "bounces go to a domain of SES", todo, page)
+        todo = (
+            "Set `domain`, or set a MAIL FROM domain in SES. Outlook.com also requires aligned SPF."
+        )
+        return warning(check, "bounces are sent to an SES domain", todo, page)
     if state != "SUCCESS":
         todo = (
-            f"Add its MX and TXT records to the DNS. Until then SES uses its own domain ({state})."
+            "Add the MX and TXT records of the MAIL FROM domain to DNS. Until then, SES uses "
+            f"its own domain ({state})."
         )
         return warning(check, f"SES cannot find the MX record of {name}", todo, page)
     return ok(check, name)
 
 
 def check_dmarc(sender: Sender) -> Finding:
-    """Check for exactly one DMARC record. Gmail, Yahoo and Outlook.com require `p=none` or more."""
+    """Check for exactly one DMARC record. Gmail, Yahoo and Outlook.com require at least
+    `p=none`.
+    """
     check = f"dmarc {sender.address}"
     if isinstance(sender.dmarc, Unseen):
         return unseen(check, sender.dmarc)
@@ -152,7 +159,7 @@ def check_dmarc(sender: Sender) -> Finding:
         todo = f'Add the TXT record _dmarc.{domain} "v=DMARC1; p=none", or set `domain`.'
         return problem(check, "there is no DMARC record", todo, _DOMAIN)
     if len(sender.dmarc) > 1:
-        todo = "Delete all but one. Receivers ignore multiple records (RFC 9989)."
+        todo = "Keep only one DMARC record. Receivers ignore DMARC if there are several (RFC 9989)."
         return problem(check, f"{len(sender.dmarc)} DMARC records", todo, _DOMAIN)
     return ok(check, sender.dmarc[0])
 
@@ -168,13 +175,14 @@ def check_destinations(name: str, answer: Answer | Unseen | None) -> Finding:
     }
     if missing := sorted(_NEEDED - published):
         why = (
-            "A deployment does not, because CloudFormation does not read event destinations. Until "
-            "then, Gazette does not learn of bounces and complaints."
+            "A deployment does not restore the destination, because CloudFormation does not "
+            "read event destinations. Until you restore it, Gazette receives no bounces and "
+            "complaints."
         )
-        back = f"`{_put_back(name, ours[0])}`" if ours else "The command on that page"
-        todo = f"{back} restores it. {why}"
-        return problem(check, f"not published: {', '.join(missing)}", todo, page)
-    return ok(check, f"{len(published)} types go to the default bus")
+        back = f"`{_put_back(name, ours[0])}`" if ours else "The command on the runbook page"
+        todo = f"{back} restores the destination. {why}"
+        return problem(check, f"event types not published: {', '.join(missing)}", todo, page)
+    return ok(check, f"{len(published)} event types are published to the default bus")
 
 
 def _put_back(name: str, destination: Answer) -> str:

@@ -1,4 +1,4 @@
-"""Look up a stage's senders, configuration sets and account in SES and the DNS."""
+"""Lookups of a stage's senders, configuration sets and account in SES and in DNS."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from mypy_boto3_sesv2 import SESV2Client
 
 Answer = Mapping[str, Any]
-"""The answer of an SES operation."""
+"""The response of an SES operation."""
 
 LookUp = Callable[[str], list[str] | Unseen]
-"""A function that returns the TXT records of a name."""
+"""A function that returns the TXT records of a DNS name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class Sender:
     # The name of the identity.
     name: str = ""
 
-    # The most specific identity in SES, whose settings apply, or None.
+    # The most specific identity in SES, or None. Its settings apply to the sender.
     identity: Answer | Unseen | None
 
     # The DMARC records of the domain, or of the nearest parent domain with a record.
@@ -40,7 +40,7 @@ class Sender:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MailFacts:
-    """The state of a stage in SES and the DNS.
+    """The state of a stage in SES and in DNS.
 
     https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_GetAccount.html
     https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_GetEmailIdentity.html
@@ -49,7 +49,7 @@ class MailFacts:
 
     stage: str
 
-    # The stage's setting in emails per second, or 0 for the rate of the quota.
+    # The sending rate set for the stage, in emails per second, or 0 to use the rate of the account.
     rate: int
 
     account: Answer | Unseen | None
@@ -60,7 +60,7 @@ class MailFacts:
 
 
 def mail_facts(settings: GenerateSettings, *, stage: str, look_up: LookUp) -> MailFacts:
-    """Query SES and the DNS. No email is sent."""
+    """Look up the mail facts in SES and in DNS. No email is sent."""
     client: SESV2Client = boto3.client("sesv2")
     addresses = dict.fromkeys(
         parseaddr(each)[1].lower() for each in (settings.sender, settings.immediate_sender)
@@ -96,8 +96,8 @@ def _sender(address: str, client: "SESV2Client", look_up: LookUp) -> Sender:
 def _dmarc(domain: str, look_up: LookUp) -> list[str] | Unseen:
     """Return the DMARC records that receivers use.
 
-    They look at the domain, then at its parents (RFC 9989, section 4.10). By RFC 7489, they look at
-    the organizational domain, which is one of the parents.
+    Receivers look up the domain, then its parent domains (RFC 9989, section 4.10). Under RFC 7489,
+    they look up the organizational domain, which is one of the parent domains.
     """
     for each in _upwards(domain):
         records = look_up(f"_dmarc.{each}")

@@ -1,4 +1,4 @@
-"""Lookups in AWS and the DNS. A failed lookup returns `Unseen`."""
+"""Lookups in AWS and in DNS. A failed lookup returns `Unseen`."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -28,9 +28,10 @@ _PATIENCE = 5
 
 
 def asked(action: str, ask: Callable[[], T]) -> T | Unseen | None:
-    """Return the result of `ask`, None for a missing resource, or Unseen for another error.
+    """Return the result of `ask`, None if the resource does not exist, or Unseen for any other
+    error.
 
-    `action`: the IAM action that the credentials need.
+    `action` is the IAM action that the credentials need.
     """
     try:
         return ask()
@@ -48,11 +49,11 @@ def asked(action: str, ask: Callable[[], T]) -> T | Unseen | None:
 
 
 def text_records(name: str) -> list[str] | Unseen:
-    """Return the TXT records of a name, or none if the name does not exist.
+    """Return the TXT records of a DNS name, or an empty result if the name does not exist.
 
     The resolver of this machine answers within a few seconds.
     """
-    resolver_error = f"the DNS did not respond for {name}"
+    resolver_error = f"DNS did not respond for {name}"
     try:
         resolver = dns.resolver.Resolver()
         answer = resolver.resolve(name, "TXT", lifetime=_PATIENCE)

@@ -1,4 +1,4 @@
-"""Compare the configuration sets with the template."""
+"""Checks that SES configuration sets match the template."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ _PAUSED = f"{_SES}/dg/monitoring-sender-reputation-pausing.html"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Options that SES sets by one operation.
+    """Options of a configuration set that one SES operation sets.
 
-    The template and GetConfigurationSet have the same fields.
+    The template and GetConfigurationSet use the same fields.
     https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-ses-configurationset.html
     https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_GetConfigurationSet.html
     """
@@ -28,11 +28,11 @@ class Options:
     defaults: Mapping[str, object]
 
     def of(self, answer: Answer) -> Mapping[str, object]:
-        """Return the fields of a configuration set, by path."""
+        """Return the fields of a configuration set by path."""
         return {path: _at(answer, path, default) for path, default in self.defaults.items()}
 
     def command(self, name: str, template: Mapping[str, object]) -> str:
-        """Return the command that restores the options of the template."""
+        """Return the AWS CLI command that restores the options in the template."""
         arguments = " ".join(filter(None, _arguments(template)))
         return f"aws sesv2 {self.operation} --configuration-set-name {name} {arguments}".rstrip()
 
@@ -73,7 +73,10 @@ def check_sets(facts: StageFacts) -> Iterator[Finding]:
         if isinstance(each.now, Unseen):
             yield unseen(check, each.now)
         elif each.now is None:
-            todo = f"It was deleted. `{PUT_BACK}` creates it again, without its event destinations."
+            todo = (
+                f"The configuration set was deleted. Run `{PUT_BACK}` to create it again, "
+                "without event destinations."
+            )
             yield problem(check, "does not exist", todo, PUT_BACK_PAGE)
         else:
             drifted = [*_drifted(check, each.physical, each.template, each.now)]
@@ -93,10 +96,13 @@ def _drifted(check: str, name: str, template: Answer, now: Answer) -> Iterator[F
         seen, command = "; ".join(changed), options.command(name, expected)
         page = f"{_SES}/APIReference-V2/API_{_operation(options)}.html"
         if options is _SENDING:
-            todo = f"Sending was paused. Fix the cause, then resume it with `{command}`."
+            todo = f"Sending was paused. Fix the cause, then run `{command}` to resume sending."
             yield problem(check, seen, todo, _PAUSED)
         else:
-            todo = f"It was changed by hand. `{command}` reverts the change; a deployment does not."
+            todo = (
+                "The configuration set was changed manually. To revert the change, run "
+                f"`{command}`. A deployment does not revert it."
+            )
             yield warning(check, seen, todo, page)
 
 
@@ -110,7 +116,9 @@ def _at(answer: Answer, path: str, default: object) -> object:
 
 
 def _arguments(template: Mapping[str, object]) -> Iterator[str]:
-    """Yield the arguments of the AWS CLI. A nested structure is one shorthand argument."""
+    """Yield the arguments of the AWS CLI. A nested structure becomes one argument in shorthand
+    syntax.
+    """
     nested = {path: value for path, value in template.items() if path.count(".") > 1}
     if any(nested.values()):
         parts = ([*path.split(".")[1:], f"{value}"] for path, value in nested.items() if value)

@@ -1,6 +1,6 @@
-"""Compare the concurrency of the functions with the rate of SES and the limit of the account.
+"""Compare the concurrency of functions with the SES sending rate and the account's limit.
 
-`gazette.settings.concurrency` computed it from the settings of the stage.
+`gazette.settings.concurrency` computes the concurrency from the settings of the stage.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,16 +18,18 @@ _QUOTA = (
     "aws service-quotas request-service-quota-increase --service-code lambda "
     "--quota-code L-B99A9384 --desired-value"
 )
-"""The command that raises the quota "Concurrent executions".
-https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html"""
+"""The AWS CLI command that requests a higher quota "Concurrent executions".
+
+https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
+"""
 
 
 def check_sizes(
     facts: StageFacts, settings: GenerateSettings, account: Looked
 ) -> Iterator[Finding]:
-    """Check the limit of the account and the size of each queue of runs.
+    """Check the account's concurrency limit and the size of each queue of runs.
 
-    `account`: the answer of SES's GetAccount, or None for an SMTP server.
+    `account` is the response of SES GetAccount, or None for an SMTP server.
     """
     yield from check_limit(facts)
     rate = rate_of(settings, account)
@@ -36,10 +38,10 @@ def check_sizes(
 
 
 def check_limit(facts: StageFacts) -> Iterator[Finding]:
-    """Compare Lambda's limit of the account with the functions, and with the setting."""
+    """Compare the account's Lambda limit with the functions of the stage and with the setting."""
     check = "lambda concurrency"
     if facts.limits is None or isinstance(facts.limits, Unseen):
-        yield unseen(check, facts.limits or Unseen("Lambda does not know the account"))
+        yield unseen(check, facts.limits or Unseen("Lambda returned no data for the account"))
         return
     limit = int(facts.limits["AccountLimit"]["ConcurrentExecutions"])
     yield _fits(check, facts, limit)
@@ -48,7 +50,7 @@ def check_limit(facts: StageFacts) -> Iterator[Finding]:
 
 
 def rate_of(settings: GenerateSettings, account: Looked) -> float:
-    """Return the rate limiter's emails per second of both streams, or 0 if it is unknown."""
+    """Return the sending rate of both streams in emails per second, or 0 if the rate is unknown."""
     if settings.emails_per_second or account is None or isinstance(account, Unseen):
         return settings.emails_per_second
     return min(MAX_RATE, QUOTA_SHARE * float(account.get("SendQuota", {}).get("MaxSendRate", 0)))
@@ -57,10 +59,11 @@ def rate_of(settings: GenerateSettings, account: Looked) -> float:
 def check_senders(
     facts: StageFacts, settings: GenerateSettings, rate: float, *, is_growing: bool
 ) -> Iterator[Finding]:
-    """Compare the deployed size of each queue of runs with the size that the rate needs.
+    """Compare the deployed size of each queue of runs with the size that the sending rate requires.
 
-    `is_growing`: True in the sandbox, whose low quota allows a larger size. A smaller size is
-    correct for an SMTP server that limits its connections, because email then waits in SQS.
+    `is_growing` is True in the sandbox, where a larger size is allowed because the quota is low. A
+    smaller size is correct for an SMTP server that limits connections, because email then waits in
+    SQS.
     """
     needed = _senders(settings, rate)
     for each in facts.of(MAPPING):
@@ -77,7 +80,7 @@ def check_senders(
             yield ok(check, f"{_text(actual)}, the limit of connections to the SMTP server")
             continue
         why = (
-            "email goes out more slowly than possible"
+            "email is sent more slowly than possible"
             if actual.concurrency * actual.batch < size.concurrency * size.batch
             else "runs wait for permits, and Lambda costs more"
         )
@@ -93,10 +96,10 @@ def _senders(settings: GenerateSettings, rate: float) -> Mapping[str, Size]:
 def _which_setting(
     queue: str, actual: Size, size: Size, settings: GenerateSettings, rate: float
 ) -> str:
-    """Return the setting to change.
+    """Return the remedy, which names the setting to change.
 
-    It is `concurrency` if it differs from the size for the rate, and `emails_per_second` if SES's
-    quota differs from the assumed quota.
+    The setting is `concurrency` if it differs from the size for the sending rate, and
+    `emails_per_second` if the SES quota differs from the assumed quota.
     """
     if settings.emails_per_second:
         return (
@@ -108,16 +111,16 @@ def _which_setting(
         return f"Remove `{queue}` from `concurrency`, and deploy."
     remove = "" if actual == assumed else f", remove `{queue}` from `concurrency`"
     return (
-        f"Set `emails_per_second` to {max(1, int(rate))}{remove}, and deploy. Without it, the "
-        f"functions are sized for a quota of {ASSUMED_QUOTA} per second."
+        f"Set `emails_per_second` to {max(1, int(rate))}{remove}, and deploy. If it is not set, "
+        f"functions are sized for a quota of {ASSUMED_QUOTA} emails per second."
     )
 
 
 def _fits(check: str, facts: StageFacts, limit: int) -> Finding:
-    """Compare the account's limit with the concurrency of the stage, as at synthesis.
+    """Compare the account's limit with the concurrency of the stage.
 
-    This is only a warning. The minimum of a queue is two, so an account with a limit of ten is too
-    small for every stage, but it can send email.
+    The finding is only a warning. The minimum concurrency of a queue is two, so a limit of ten is
+    too low for any stage, but such an account can still send email.
     """
     mappings = facts.of(MAPPING)
     mapped = sum(size_of_mapping(each.template)["MaximumConcurrency"] for each in mappings)
@@ -167,4 +170,4 @@ def _is_sandbox(account: Looked) -> bool:
 
 def _text(size: Size) -> str:
     runs = "run" if size.batch == 1 else "runs"
-    return f"{size.concurrency} invocations at once with up to {size.batch} {runs} each"
+    return f"{size.concurrency} concurrent invocations with up to {size.batch} {runs} each"

@@ -20,18 +20,20 @@ from cli.overview.alarms import page_of
 from cli.shared.next_commands import PUT_BACK, PUT_BACK_PAGE
 
 Check = Callable[[str, Deployed, Answer], Finding]
-"""A function that checks a resource, by the name of the check, its template and its state."""
+"""A function that checks a resource. Its arguments are the check's name, the resource and its
+state.
+"""
 
-_DELETED = f"It was deleted. `{PUT_BACK}` creates it again."
+_DELETED = f"The resource was deleted. Run `{PUT_BACK}` to create it again."
 _UNREAD = (
-    "It was deleted. A deployment does not create it again, because CloudFormation does not read "
-    "mappings. Create it with `aws lambda create-event-source-mapping`."
+    "The mapping was deleted. A deployment does not create it again, because CloudFormation "
+    "does not read mappings. To create it, run `aws lambda create-event-source-mapping`."
 )
 _LAMBDA = "https://docs.aws.amazon.com/lambda/latest/dg"
 
 
 def check_stage(facts: StageFacts) -> Iterator[Finding]:
-    """Check the resources of the stacks, without tables and queues."""
+    """Check the resources of the stacks, except tables and queues."""
     if isinstance(facts.resources, Unseen):
         yield unseen("stacks", facts.resources)
     yield from _each("schedule", facts.of(SCHEDULE), _schedule)
@@ -46,14 +48,14 @@ def check_stage(facts: StageFacts) -> Iterator[Finding]:
 
 
 def check_alarms(alarms: Looked) -> Iterator[Finding]:
-    """Report each raised alarm, with the runbook page in its description."""
+    """Report each raised alarm, with the runbook page that its description names."""
     if alarms is None or isinstance(alarms, Unseen):
         yield unseen("alarms", alarms or Unseen("CloudWatch has no alarms"))
         return
     in_alarm = alarms.get("MetricAlarms", ())
     for each in in_alarm:
         check, page = f"alarm {each['AlarmName']}", page_of(each.get("AlarmDescription", ""))
-        yield problem(check, "in alarm", "Follow the steps on its page.", page)
+        yield problem(check, "in alarm", "Follow the steps on the runbook page.", page)
     if not in_alarm:
         yield ok("alarms", "none in alarm")
 
@@ -76,7 +78,7 @@ def _schedule(check: str, each: Deployed, now: Answer) -> Finding:
         is_sweep = each.name == "SweepTick"
         why = "stuck runs do not recover" if is_sweep else "digests do not start"
         page = f"docs/runbook/{'sweep' if is_sweep else 'fanout'}-silent.md"
-        todo = f"Enable it in EventBridge Scheduler. Until then, {why}."
+        todo = f"Enable the schedule in EventBridge Scheduler. Until then, {why}."
         return problem(check, f"{state}", todo, page)
     return ok(check, "enabled" if state == "ENABLED" else "disabled by the setting `ticks`")
 
@@ -84,7 +86,7 @@ def _schedule(check: str, each: Deployed, now: Answer) -> Finding:
 def _rule(check: str, _: Deployed, now: Answer) -> Finding:
     if now.get("State") == "ENABLED":
         return ok(check, "enabled")
-    todo = "Enable it in EventBridge. Events that arrive before that are lost."
+    todo = "Enable the rule in EventBridge. Events that arrive while the rule is disabled are lost."
     return problem(check, f"{now.get('State')}", todo, "docs/runbook/undelivered.md")
 
 
@@ -93,7 +95,10 @@ def _mapping(check: str, each: Deployed, now: Answer) -> Finding:
     state = now.get("State")
     if state not in ("Enabled", "Creating", "Enabling", "Updating"):
         command = f"aws lambda update-event-source-mapping --uuid {each.physical} --enabled"
-        todo = f"`{command}` enables it; a deployment does not. Its queue grows until then."
+        todo = (
+            f"To enable the mapping, run `{command}`. A deployment does not enable it. Until "
+            "then, its queue grows."
+        )
         return problem(check, f"{state}", todo, page)
     expected, actual = size_of_mapping(each.template), size_of_mapping(now)
     changed = [
@@ -106,18 +111,17 @@ def _mapping(check: str, each: Deployed, now: Answer) -> Finding:
     command = f"aws lambda update-event-source-mapping --uuid {each.physical}"
     most, window = expected["MaximumConcurrency"], expected["MaximumBatchingWindowInSeconds"]
     todo = (
-        f"It was changed by hand. `{command} --batch-size {expected['BatchSize']} "
-        f"--maximum-batching-window-in-seconds {window} "
-        f"--scaling-config {f'MaximumConcurrency={most}' if most else '{}'}` reverts the change; a "
-        "deployment does not."
+        f"The mapping was changed manually. To revert the change, run `{command} --batch-size "
+        f"{expected['BatchSize']} --maximum-batching-window-in-seconds {window} --scaling-config "
+        f"{f'MaximumConcurrency={most}' if most else '{}'}`. A deployment does not revert it."
     )
     return warning(check, "; ".join(changed), todo, page)
 
 
 def size_of_mapping(mapping: Answer) -> Mapping[str, int]:
-    """Return the settings of a mapping that determine its invocations.
+    """Return the settings of an event source mapping that determine its invocations.
 
-    `mapping`: its properties in the template, or the answer of Lambda.
+    `mapping` has the properties in the template, or is the response of Lambda.
     https://docs.aws.amazon.com/lambda/latest/api/API_GetEventSourceMapping.html
     """
     scaling = mapping.get("ScalingConfig") or {}
@@ -133,8 +137,9 @@ def _alias(check: str, _: Deployed, now: Answer) -> Finding:
     if live == newest:
         return ok(check, f"version {live}, the newest")
     todo = (
-        "`gazette rollback --list` shows the live deployment. If the rollback is not intended, "
-        "`gazette rollback NAME` makes the newest one live. Deploying the same code does not."
+        "To see the live deployment, run `gazette rollback --list`. If the rollback is not "
+        "intended, run `gazette rollback NAME` to make the newest deployment live. Deploying "
+        "the same code again does not undo a rollback."
     )
     seen = f"version {live}; the newest is {newest}"
     return warning(check, seen, todo, "docs/runbook/bad-deployment.md")
@@ -146,13 +151,13 @@ def _subscription(check: str, _: Deployed, now: Answer, *, expected: bool) -> Fi
     waiting = [each for each in subscriptions if not each["SubscriptionArn"].startswith("arn:")]
     if waiting:
         todo = (
-            "Follow the link in the email from AWS to that address. Until then, it receives no "
-            "alarms."
+            "Confirm the subscription with the link in the email that AWS sent to the address. "
+            "Until then, the address receives no alarms."
         )
         return problem(check, f"{len(waiting)} not confirmed", todo, page)
     if not subscriptions and not expected:
         return ok(check, "none, because `alarm_email` is not set")
     if not subscriptions:
-        todo = "It was removed. Subscribe the address of `alarm_email` again."
+        todo = "The subscription was removed. Subscribe the address in `alarm_email` again."
         return warning(check, "no subscription", todo, page)
     return ok(check, f"{len(subscriptions)} confirmed")

@@ -1,4 +1,4 @@
-"""Look up the deployed template of a stage, and the current state of its resources."""
+"""Lookups of the deployed template of a stage and the current state of its resources."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ from cli.doctor.questions import asked
 
 Answer = Mapping[str, Any]
 Looked = Answer | Unseen | None
-"""The answer of AWS, None for a missing resource, or a failed lookup."""
+"""The response of AWS, None for a missing resource, or a failed lookup."""
 
 _HASH = re.compile(r"[0-9A-F]{8}$")
 _AT_ONCE = 8
@@ -24,7 +24,7 @@ _AT_ONCE = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deployed:
-    """A resource of the stacks."""
+    """A deployed resource of the stacks."""
 
     name: str
 
@@ -43,7 +43,7 @@ class Deployed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageFacts:
-    """The resources of a stage."""
+    """The resources, limits and raised alarms of a stage."""
 
     stage: str
 
@@ -57,7 +57,7 @@ class StageFacts:
     alarms: Looked = None
 
     def of(self, kind: str) -> list[Deployed]:
-        """Return the resources of a type, or none if they are unknown."""
+        """Return the resources of a type, or an empty result if they are unknown."""
         resources = [] if isinstance(self.resources, Unseen) else self.resources
         return [each for each in resources if each.kind == kind]
 
@@ -72,7 +72,7 @@ _KNOWN |= {CONFIGURATION_SET}
 
 
 class Asker:
-    """A reader of the services of one account and region."""
+    """A client of the AWS services of one account and region."""
 
     def __init__(self) -> None:
         names = ("dynamodb", "sqs", "sns", "scheduler", "events", "lambda", "cloudwatch", "sesv2")
@@ -80,7 +80,9 @@ class Asker:
         self._cloudformation = boto3.client("cloudformation")
 
     def stacks(self, stage: str) -> list[Deployed] | Unseen:
-        """Return the resources of both stacks. An unknown stack is a ValidationError."""
+        """Return the resources of both stacks. AWS reports an unknown stack as a
+        ValidationError.
+        """
         resources: list[Deployed] = []
         for stack in (f"GazetteData{stage.capitalize()}", f"Gazette{stage.capitalize()}"):
             listed = asked("cloudformation:ListStackResources", partial(self._listed, stack))
@@ -135,7 +137,7 @@ class Asker:
         return asked("lambda:GetAccountSettings", self._of["lambda"].get_account_settings)
 
     def alarms(self, stage: str) -> Looked:
-        """Return the stage's alarms in the state ALARM. One DescribeAlarms per hundred."""
+        """Return the stage's alarms in the state ALARM. One DescribeAlarms per hundred alarms."""
         return asked("cloudwatch:DescribeAlarms", partial(self._raised, stage))
 
     def _raised(self, stage: str) -> Answer:
@@ -218,7 +220,7 @@ def stage_facts(stage: str) -> StageFacts:
 
 
 DEAD = frozenset({*(dead.name for dead in KNOWN), "quarantine"})
-"""The queues whose messages need an operator."""
+"""The queues whose messages require an operator."""
 
 
 def queue_name(url: str, stage: str) -> str:
@@ -227,9 +229,9 @@ def queue_name(url: str, stage: str) -> str:
 
 
 def _joined(listed: list[Answer], template: Answer, stage: str) -> Iterator[Deployed]:
-    """Yield resources with their properties. Names do not have the hash that CDK adds.
+    """Yield resources with their properties. Resource names omit the hash that CDK adds.
 
-    A mapping has the name of its queue, because a function may have several mappings.
+    An event source mapping has the name of its queue, because a function may have several mappings.
     """
     physical = {each["LogicalResourceId"]: each.get("PhysicalResourceId", "") for each in listed}
     for each in listed:
@@ -247,7 +249,7 @@ def _joined(listed: list[Answer], template: Answer, stage: str) -> Iterator[Depl
 
 
 def _resolved(value: object, physical: Mapping[str, str]) -> object:
-    """Replace a reference to a resource or to its attribute by its physical id."""
+    """Replace a reference to a resource or its attribute with the physical id of the resource."""
     match value:
         case {"Ref": str(name)} | {"Fn::GetAtt": [str(name), *_]}:
             return physical.get(name, name)

@@ -15,7 +15,9 @@ from cli.shared.next_commands import to_run
 from cli.shared.pace import stopped_text
 
 _LATE = 2 * SLOT + timedelta(minutes=5)
-"""The time within which a shard should finish a slot. The tick comes with the next slot."""
+"""The age from which the last finished slot of a shard is late. A slot is fanned out at the next
+tick.
+"""
 
 
 def check_work(facts: WorkFacts) -> Iterator[Finding]:
@@ -28,7 +30,7 @@ def check_work(facts: WorkFacts) -> Iterator[Finding]:
 def check_ticks(
     checkpoints: Mapping[int, datetime] | Unseen | None, *, shards: int, ticks: bool, now: datetime
 ) -> Finding:
-    """Check that fan-out keeps up, by the last slot that each shard has finished."""
+    """Check that fan-out keeps up, based on the last slot that each shard has finished."""
     page = "docs/runbook/fanout-silent.md"
     if not ticks:
         return ok("last tick", "disabled by the setting `ticks`")
@@ -36,13 +38,18 @@ def check_ticks(
         return unseen("last tick", checkpoints or Unseen("the table `control` does not exist"))
     missing = [shard for shard in range(shards) if shard not in checkpoints]
     if missing:
-        todo = "Wait for the next tick, at most ten minutes. Then check the log of fan-out."
+        todo = "Wait up to ten minutes for the next tick. Then check the log of fan-out."
         seen = f"{len(missing)} of {shards} shards have not finished a slot yet"
         return warning("last tick", seen, todo, page)
     last = min(checkpoints[shard] for shard in range(shards))
     if now - last > _LATE:
-        todo = "Check the schedule Tick, the log of fan-out and the queue shard."
-        return problem("last tick", f"a shard is late; its last slot is {moment(last)}", todo, page)
+        todo = "Check the schedule Tick, the log of fan-out and the queue `shard`."
+        return problem(
+            "last tick",
+            (f"a shard is late; the last slot that it finished is {moment(last)}"),
+            todo,
+            page,
+        )
     return ok("last tick", f"every shard has finished the slot {moment(last)}")
 
 
@@ -52,7 +59,7 @@ def check_invoked(name: str, number: int | Unseen | None, *, ticks: bool) -> Fin
     if not ticks:
         return ok(check, "disabled by the setting `ticks`")
     if number is None or isinstance(number, Unseen):
-        return unseen(check, number or Unseen("CloudWatch does not have the metric"))
+        return unseen(check, number or Unseen("the metric does not exist in CloudWatch"))
     if number == 0:
         todo = "Check the schedule SweepTick in EventBridge Scheduler, and the function's log."
         page = "docs/runbook/sweep-silent.md"
@@ -61,7 +68,7 @@ def check_invoked(name: str, number: int | Unseen | None, *, ticks: bool) -> Fin
 
 
 def check_breakers(paces: Streams[PaceReading] | Unseen | None, *, stage: str) -> list[Finding]:
-    """Check that no stream is stopped, by hand or automatically."""
+    """Check that no stream was stopped, manually or automatically."""
     if paces is None or isinstance(paces, Unseen):
         return [unseen("breakers", paces or Unseen("the table `pace` does not exist"))]
     both = (("digest", paces.digest), ("immediate", paces.immediate))
@@ -73,7 +80,7 @@ def _breaker(check: str, breaker: OpenBreaker | None, stage: str) -> Finding:
         return ok(check, "closed")
     resume, seen = to_run("sending resume", stage=stage), stopped_text(breaker)
     if breaker.by_hand:
-        todo = f"`{resume}` resumes sending."
+        todo = f"To resume sending, run `{resume}`."
         return warning(check, seen, todo, "docs/runbook/stop-all-email.md")
-    todo = f"Fix the cause. `{resume}` resumes sending at once."
+    todo = f"Fix the cause. To resume sending immediately, run `{resume}`."
     return problem(check, seen, todo, "docs/runbook/breaker-opened.md")

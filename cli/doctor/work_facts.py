@@ -1,4 +1,4 @@
-"""Look up the progress of fan-out, the invocations of the sweep, and the streams."""
+"""Lookups of the progress of fan-out, the invocations of the sweep, and the streams."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _SPAN = timedelta(minutes=30)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkFacts:
-    """The activity of a stage."""
+    """The recent activity of a stage."""
 
     stage: str
     shards: int
@@ -44,7 +44,7 @@ class WorkFacts:
 
 
 def work_facts(stage: str, settings: GenerateSettings, sweep: SweepSettings) -> WorkFacts:
-    """Look up the activity. One Query, two GetItem and one GetMetricStatistics."""
+    """Look up the activity of a stage. One Query, two GetItem and one GetMetricStatistics."""
     at = now()
     batches = DynamoBatches(
         sweep.control_table, retention=timedelta(days=sweep.run_retention_days), clock=now

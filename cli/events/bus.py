@@ -18,7 +18,7 @@ class StageBus:
     region: str = ""
 
     def problem(self, given: object) -> str:
-        """Return the problem of an EventBusName (a name or an ARN), or "" if it is correct.
+        """Return the problem of an EventBusName (a name or an ARN), or "" if there is none.
 
         https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEventsRequestEntry.html
         """
@@ -42,6 +42,6 @@ class StageBus:
 
 
 def bus_of(stage: str, project: Path) -> StageBus:
-    """Return the bus of a stage in the cdk.json of a project. Raises NotPossible."""
+    """Return the bus of a stage from the cdk.json of a project. Raises NotPossible."""
     settings = stage_of(stage, project)
     return StageBus(settings.bus, settings.account, settings.region)

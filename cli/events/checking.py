@@ -1,4 +1,4 @@
-"""Check an entry: decode it into a command, or list its problems."""
+"""Check an event: decode it into a command, or list its problems."""
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -15,26 +15,26 @@ from cli.events.entries import Entry
 from cli.events.envelopes import Envelope, envelope
 
 _NO_EVENT = (
-    "is not an event: specify DetailType and Detail as in PutEvents, or detail-type and detail as "
-    "in EventBridge deliveries"
+    "is not an event: specify DetailType and Detail (PutEvents entry), or detail-type and "
+    "detail (EventBridge envelope)"
 )
 _ADDRESS = (
-    "user_id: looks like an email address. Ids remain in logs, runs and links of emails after an "
-    "erasure; use an id that does not identify the person"
+    "user_id: looks like an email address. Ids remain in logs, runs and email links after an "
+    "erasure; use an id that does not identify a person"
 )
 _DEEP = "is nested too deeply: remove some levels"
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The result of the check of an entry."""
+    """The result of checking an entry."""
 
-    # The place of the entry in the file.
+    # The position of the entry in the file.
     label: str
 
     envelope: Envelope | None = None
 
-    # The decoded command. With `problems`, the valid part of the entry.
+    # The decoded command. If there are `problems`, the command has the valid part of the entry.
     command: Command | None = None
 
     problems: tuple[str, ...] = ()
@@ -42,12 +42,12 @@ class Checked:
     # The number of problems that `problems` omits.
     more: int = 0
 
-    # A risk of an entry that would be accepted.
+    # A risk of an entry that Gazette would accept.
     warning: str = ""
 
     @property
     def detail_type(self) -> str:
-        """The entry's detail type, or "" if it has none."""
+        """The detail type of the entry, or "" if the entry has none."""
         content = self.envelope.content if self.envelope else None
         named = (content or {}).get("detail-type")
         return named if isinstance(named, str) else ""
@@ -63,9 +63,9 @@ def check(
 ) -> Checked:
     """Check an entry, and name the field of each problem.
 
-    `hosts`: the hosts that links may lead to. `schemas`: the schemas of `data`, by category.
-    `sources`: the sources that may publish each detail type. `bus`: the only bus that the entry may
-    name.
+    `hosts` are the hosts that links may point to. `schemas` are the schemas of `data` by category.
+    `sources` are the sources that may publish each detail type. `bus` is the only bus that the
+    entry may name.
     """
     if entry.problem:
         return Checked(entry.label, problems=(entry.problem,))
@@ -83,7 +83,7 @@ def check(
 
 
 def _from(wrapped: Envelope) -> tuple[str, str]:
-    """Return the detail type and the source, or "" for a missing one."""
+    """Return the detail type and the source of an entry. A missing value is ""."""
     content = wrapped.content or {}
     return str(content.get("detail-type", "")), str(content.get("source", ""))
 

@@ -34,21 +34,23 @@ File = Annotated[
     str,
     typer.Argument(
         metavar="FILE",
-        help="A JSON file with a PutEvents entry, an EventBridge envelope, a list of these, or one "
-        "per line. - reads standard input.",
+        help=(
+            "A file with PutEvents entries or EventBridge envelopes: a JSON object, a JSON "
+            "list, or one object per line. Specify - for standard input."
+        ),
     ),
 ]
 
 
 @event.command("lint", cls=Command)
 def lint(file: File, stage: StageName = "prod") -> None:
-    """Check events, and print the effect or the problems of each one. Exit code 1 means that an
+    """Check events, and print the effect or the problems of each event. The exit code is 1 if an
     event has a problem.
 
-    The check uses the settings of the stage in cdk.json. Links must lead to the hosts in
-    link_hosts. If sources lists a detail type, the source must be in its list. If an entry names a
-    bus, it must be the stage's bus. If the templates of the stage have a schema for the category,
-    data must match it.
+    The check uses the settings of the stage in cdk.json. Links must point to hosts in link_hosts.
+    If sources lists a detail type, events of this type must have a listed source. If an entry names
+    a bus, it must be the bus of the stage. If the templates of the stage have a schema for a
+    category, data must match the schema.
     """
     checked = _checked(file, stage)
     for each in checked:
@@ -66,16 +68,16 @@ def show(
         str | None,
         typer.Option(
             metavar="TAG",
-            help="The language, such as de. It overrides the language of the profiles in the file.",
+            help="The language, such as de. Overrides the language of the profiles in the file.",
         ),
     ] = None,
     variation: Variation = 1,
     version: Version = None,
 ) -> None:
-    """Show the lines of events in a digest, and the effect of other detail types.
+    """Show how events appear in a digest, and describe the effect of other detail types.
 
-    The command renders with the working tree and the stage's own templates. With `--version`, it
-    renders with that version. A profile in the file sets the language and the time zone of its
+    The command renders with the templates of the working tree, including the stage's own templates,
+    or with those of `--version`. A profile in the file sets the language and the time zone of its
     reader.
     """
     checked = _checked(file, stage)
@@ -100,8 +102,8 @@ def show(
     give({"lines": lines, "others": others, "refused": rejected})
     if rejected:
         note(
-            f"gazette: Gazette would reject {', '.join(rejected)}. "
-            "`gazette event lint` shows the reasons.",
+            f"gazette: Gazette would reject {', '.join(rejected)}. To see the reasons, run "
+            "`gazette event lint`.",
             style="red",
         )
         raise typer.Exit(1)
@@ -111,10 +113,12 @@ def show(
 def schemas(
     folder: Annotated[
         Path,
-        typer.Argument(metavar="DIR", help="The folder to write to.", show_default="docs/events"),
+        typer.Argument(
+            metavar="DIR", help="The folder to write the files to.", show_default="docs/events"
+        ),
     ] = _PROJECT / "docs" / "events",
 ) -> None:
-    """Write the JSON Schema and worked examples of every detail type."""
+    """Write the JSON Schema and examples of every detail type."""
     try:
         written = [str(path) for path in published.write(folder)]
     except OSError as err:

@@ -1,4 +1,4 @@
-"""The lines of events in a digest, in its order."""
+"""The lines of a digest that show given events."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -13,16 +13,17 @@ from cli.preview.sample import READER
 from cli.shared.descriptions import instant
 
 FOLLOWER = "a follower"
-"""The user id for whom an activity is previewed. A real user id cannot contain a space."""
+"""The user id in previews of activities. The space prevents a conflict with a real user id."""
 
 ReaderOf = Callable[[str], Subscriber]
 """A function that returns a reader by user id."""
 
 
 def readers_in(commands: Iterable[Command], locale: str | None) -> ReaderOf:
-    """Return the readers of the latest profiles among the commands; others are the sample reader.
+    """Return a function that looks up readers in the latest profiles among the commands.
 
-    `locale`: the language to use instead of theirs.
+    Readers without a profile get the sample profile. `locale` overrides the language of every
+    reader.
     """
     known: dict[str, Subscriber] = {}
     for command in commands:
@@ -39,7 +40,9 @@ def readers_in(commands: Iterable[Command], locale: str | None) -> ReaderOf:
 
 
 def events_in(commands: Iterable[Command]) -> list[Event]:
-    """Return the events for readers. Of several versions of an event, return the latest."""
+    """Return the events in the commands. If an event has several versions, return only the
+    latest.
+    """
     latest: dict[tuple[str, str], Event] = {}
     for command in commands:
         for event in _events(command):
@@ -50,7 +53,7 @@ def events_in(commands: Iterable[Command]) -> list[Event]:
 
 
 def preview(events: Iterable[Event], *, side: Side, reader_of: ReaderOf) -> Iterator[str]:
-    """Yield the lines to show, by reader, grouped like one digest with all events of the reader.
+    """Yield the lines to show for each reader, as in one digest with all events of the reader.
 
     Raises RenderingFailed if a template fails.
     """

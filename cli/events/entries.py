@@ -1,4 +1,4 @@
-"""Read the events in a file: PutEvents entries or EventBridge envelopes."""
+"""Read events from a file of PutEvents entries or EventBridge envelopes."""
 
 import sys
 from dataclasses import dataclass
@@ -9,14 +9,14 @@ from gazette.adapters.contract.strict_json import UnreadableError, read_json
 
 from cli.shared.console import NotPossible
 
-_EXAMPLE = "docs/events/event.created.example.json is an example"
+_EXAMPLE = "For an example, see docs/events/event.created.example.json"
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An entry of the file."""
+    """An entry of an events file."""
 
-    # The place of the entry in the file, such as `entry 2` or `line 7`.
+    # The position of the entry in the file, such as `entry 2` or `line 7`.
     label: str
 
     # The decoded JSON.
@@ -27,17 +27,17 @@ class Entry:
 
 
 def read_entries(source: str) -> list[Entry]:
-    """Read the entries in a file, or in standard input for `-`. Raises NotPossible."""
+    """Read the entries of a file, or of standard input if the path is `-`. Raises NotPossible."""
     name = "standard input" if source == "-" else source
     text = _text(source, name)
     if not text.strip():
-        raise NotPossible(f"{name} is empty. Add an event to it; {_EXAMPLE}.")
+        raise NotPossible(f"{name} is empty. Add an event. {_EXAMPLE}.")
     try:
         return _entries(read_json(text), "entry")
     except UnreadableError as err:
         lines = _lines(text)
         if not lines:
-            raise NotPossible(f"{name} is {err}. Fix that; {_EXAMPLE}.") from err
+            raise NotPossible(f"{name} is {err}. Correct the file. {_EXAMPLE}.") from err
         return lines
 
 
@@ -59,7 +59,7 @@ def _text(source: str, name: str) -> str:
 
 
 def _lines(text: str) -> list[Entry]:
-    """Read the entries of JSON Lines. Return none if the first line is not JSON."""
+    """Read the entries of JSON Lines. Return no entries if the first line is not JSON."""
     entries: list[Entry] = []
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
@@ -77,6 +77,6 @@ def _entries(value: Any, label: str, *, numbered: bool = True) -> list[Entry]:
     if not isinstance(value, list):
         return [Entry(f"{label} 1" if numbered else label, value)]
     if not value:
-        return [Entry(label, problem="is an empty list: add an event to it")]
+        return [Entry(label, problem="is an empty list: add an event")]
     between = " " if numbered else ", entry "
     return [Entry(f"{label}{between}{place}", each) for place, each in enumerate(value, start=1)]

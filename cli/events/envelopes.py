@@ -1,4 +1,6 @@
-"""Convert an entry to the envelope that Gazette would receive, and check EventBridge's rules."""
+"""Convert an entry to the envelope that Gazette would receive, and check the rules of
+EventBridge.
+"""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -11,14 +13,16 @@ from gazette.adapters.contract.strict_json import UnreadableError, read_json
 from cli.events.bus import StageBus
 
 LIMIT = 1_000_000
-"""The size in bytes that a PutEvents entry must stay below (1 MB since 2026, 256 KB before).
+"""The size in bytes that a PutEvents entry must not reach (1 MB since 2026, 256 KB before).
 
 SQS accepts 1 MiB. The difference leaves room for the envelope, and for the reason in quarantine.
 https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEvents.html
 """
 
 _BILLED = 65_536
-"""The size in bytes that is billed as one event. https://aws.amazon.com/eventbridge/pricing/"""
+"""The size in bytes that EventBridge bills as one event.
+https://aws.amazon.com/eventbridge/pricing/
+"""
 
 _TIME = 14
 _NAMES = {
@@ -29,14 +33,20 @@ _NAMES = {
     "Resources": "resources",
 }
 _ENTRY = (*_NAMES, "EventBusName", "TraceHeader")
-"""https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEventsRequestEntry.html"""
+"""The fields of a PutEvents entry.
+
+https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEventsRequestEntry.html
+"""
 
 _ENVELOPE = (*_NAMES.values(), "version", "id", "account", "region", "replay-name")
-"""https://docs.aws.amazon.com/eventbridge/latest/ref/overiew-event-structure.html"""
+"""The fields of an EventBridge envelope.
+
+https://docs.aws.amazon.com/eventbridge/latest/ref/overiew-event-structure.html
+"""
 
 _ENOUGH_OF_AN_ENTRY = {"Source", "DetailType", "Detail"}
 _ENOUGH_OF_AN_ENVELOPE = {"source", "detail-type", "detail"}
-"""Fields that identify an event. One of them is enough to check the others."""
+"""Fields that identify an EventBridge envelope. One of these fields is enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +56,10 @@ class Envelope:
     # The content to decode, or None if the detail is unreadable text.
     content: dict[str, Any] | None
 
-    # The size as a PutEvents entry, in bytes.
+    # The size of the PutEvents entry, in bytes.
     size: int
 
-    # The problems outside the detail.
+    # Problems of the fields outside the detail.
     problems: tuple[str, ...]
 
     @property
@@ -59,9 +69,10 @@ class Envelope:
 
 
 def envelope(value: Any, *, bus: StageBus | None = None) -> Envelope | None:
-    """Return the envelope in a JSON value, or None if it is not an event. Raises RecursionError.
+    """Convert a JSON value to an envelope, or return None if it is not an event. Raises
+    RecursionError.
 
-    `bus`: the bus that an entry may name.
+    `bus` is the only bus that an entry may name.
     """
     if not isinstance(value, dict):
         return None
@@ -75,7 +86,9 @@ def envelope(value: Any, *, bus: StageBus | None = None) -> Envelope | None:
 
 
 def detail_type(body: str) -> str:
-    """Return the detail type of a message of the ingest queue, or the reason in parentheses."""
+    """Return the detail type of a message in the ingest queue, or in parentheses why it has
+    none.
+    """
     try:
         content = json.loads(body)
     except (ValueError, RecursionError):
@@ -96,14 +109,14 @@ def _envelope(fields: dict[str, Any], problems: list[str]) -> Envelope:
     size = _size(fields)
     if size >= LIMIT:
         problems.append(
-            f"size: must be less than {LIMIT:,} bytes (1 MB); shorten the entry, or distribute a "
-            "list of events over several entries"
+            f"size: must be less than {LIMIT:,} bytes (1 MB); shorten the entry, or split a list "
+            "of events into several entries"
         )
     return Envelope(content, size, tuple(problems))
 
 
 def _size(fields: dict[str, Any]) -> int:
-    """Return the size of an entry in bytes. A detail that is an object counts as compact JSON.
+    """Return the size of an entry in bytes. A detail that is an object is measured as compact JSON.
 
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/events/CalculatePutEventsEntrySize.html
     """
@@ -121,7 +134,7 @@ def _as_text(detail: Any) -> str | None:
 
 
 def _around(entry: dict[str, Any], bus: StageBus | None) -> list[str]:
-    """Return the problems outside the detail, such as a wrong bus."""
+    """Return the problems of the fields outside the detail, such as a wrong bus."""
     wrong_bus = bus.problem(entry["EventBusName"]) if bus and "EventBusName" in entry else ""
     return [
         *_source(entry, "Source"),
@@ -141,7 +154,7 @@ def _source(fields: dict[str, Any], name: str) -> Iterator[str]:
 
 
 def _unknown(fields: dict[str, Any], known: Sequence[str], what: str) -> Iterator[str]:
-    """Yield a problem for each unknown field, with the known field that is most similar."""
+    """Yield a problem for each unknown field, and suggest the most similar known field."""
     spellings = {each.lower(): each for each in known}
     for name in sorted(fields.keys() - {*known}):
         similar = get_close_matches(name.lower(), spellings, n=1)

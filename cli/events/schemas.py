@@ -1,4 +1,4 @@
-"""The schemas of `data` in the templates of a stage."""
+"""The schemas of `data` in the templates of a stage in cdk.json."""
 
 from pathlib import Path
 
@@ -9,11 +9,11 @@ from cli.shared.stages import stage_of
 
 
 def schemas_of(stage: str, project: Path) -> Schemas:
-    """Return the schemas of `data` of a stage in cdk.json, by category. Raises NotPossible."""
+    """Return the schemas of `data` for a stage in cdk.json, by category. Raises NotPossible."""
     own = stage_of(stage, project).templates
     if not own or not any((project / own).glob(SCHEMA_FILES)):
         return {}
-    # The import takes a tenth of a second, and only some stages need it.
+    # The import takes a tenth of a second, and only stages with schemas need it.
     from infra.assets.data_schemas import check_schemas
     from infra.assets.inline import TemplateError
 

@@ -24,7 +24,7 @@ from cli.templates.building import templates_of
 _SHARE = re.compile(r"([0-9]{1,2})=([0-9]{1,5})")
 PROJECT = Path(__file__).parents[2]
 
-_SOON = "Takes effect within a minute."
+_SOON = "The change takes effect within a minute."
 
 experiment = typer.Typer(
     help="Show, start, change and stop A/B tests of email variations.",
@@ -34,7 +34,7 @@ experiment = typer.Typer(
 
 @experiment.command("show", cls=Command)
 def show(stage: StageName = "prod") -> None:
-    """Show the running experiment, its start, and the share of each variation."""
+    """Show the running experiment, its start time, and the share of each variation."""
     with refusals_of_tables(stage):
         running = _experiments(stage).running()
     if running is None:
@@ -62,10 +62,11 @@ def start(
     stage: StageName = "prod",
     yes: Yes = False,
 ) -> None:
-    """Start an experiment and end the running one, or change the weights of the running one.
+    """Start an experiment and end the running experiment, or change the weights of the running
+    experiment.
 
-    If the name is that of the running experiment, most readers keep their variation. Only as many
-    readers change it as the new weights require.
+    If the name is unchanged, only the weights change. Most readers then keep their variation, and
+    only as many readers change it as the new weights require.
     """
     new_weights = _weights(weights)
     with refusals_of_tables(stage):
@@ -82,9 +83,9 @@ def start(
     note(_SOON)
     for variation in missing(new_weights, stage):
         note(
-            f"The templates of this working tree have no folder {VARIATIONS}/{variation}. Unless "
-            f"the deployed templates have it, readers with variation {variation} get the default "
-            "templates."
+            f"The templates of this working tree have no folder {VARIATIONS}/{variation}. If the "
+            "deployed templates do not have this folder either, readers with variation "
+            f"{variation} get the default templates."
         )
 
 

@@ -1,1 +1,1 @@
-"""`gazette explain`: explain why a reader got an email or did not get one."""
+"""`gazette explain`: explain why a reader did or did not get an email."""

@@ -1,4 +1,4 @@
-"""`gazette explain`: explain why a reader got an email or did not get one."""
+"""`gazette explain`: explain why a reader did or did not get an email."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -24,25 +24,27 @@ from cli.shared.suppression_key import suppression_key
 
 _FIRST_YEAR, _LAST_YEAR = 2000, 2999
 _SIDE = len(RUN[:4])
-"""The number of columns that identify a run. The others describe its outcome."""
+"""The number of columns that identify a run. The other columns describe its outcome."""
 
 
 def explain(
     user: Annotated[
-        str, typer.Argument(metavar="USER", help="The user_id of the reader in your events.")
+        str, typer.Argument(metavar="USER", help="The user_id of the reader, as in your events.")
     ],
     day: Annotated[
         str | None,
         typer.Argument(
             metavar="DATE",
-            help="A date in the reader's time zone, YYYY-MM-DD. By default, the current state.",
+            help=(
+                "A date in the reader's time zone (YYYY-MM-DD). By default, the command "
+                "explains the current state."
+            ),
             show_default=False,
         ),
     ] = None,
     stage: StageName = "prod",
 ) -> None:
-    """Explain why a reader got an email or did not get one, with schedules, runs and waiting
-    events.
+    """Explain why a reader did or did not get an email, with schedules, runs and waiting events.
 
     The command changes nothing, and never shows addresses or content.
     """
@@ -85,7 +87,7 @@ def _date(text: str) -> date:
 
 
 def _lines(all_sections: list[Section]) -> Iterator[tuple[str, ...]]:
-    """Yield the cells of each row, after the name of its section."""
+    """Yield the cells of each row. The first cell is the name of the section."""
     for section in all_sections:
         for row in section.rows:
             yield (section.name, *row)
@@ -104,7 +106,7 @@ def _picture(all_sections: list[Section]) -> Iterator[RenderableType]:
 
 
 def _table(section: Section) -> Table:
-    """Draw a table. Leading cells are empty if they repeat the row above."""
+    """Draw a table. Leading cells that repeat the row above are left empty."""
     table = Table(*section.columns)
     above: tuple[str, ...] = ()
     for row in section.rows:
@@ -117,7 +119,7 @@ def _table(section: Section) -> Table:
 
 
 def _runs(section: Section) -> Table:
-    """Draw runs in two columns, because their facts do not fit in a column each."""
+    """Draw runs in two columns, because the facts of a run do not fit in one column each."""
     table = Table("run", "outcome", show_lines=True)
     for row in section.rows:
         at, at_utc, *which = row[:_SIDE]

@@ -11,11 +11,13 @@ from gazette.domain.subscribers.frequency import EVERYTHING
 from cli.shared.descriptions import DAYS, listed
 
 _SURE = 28
-"""The last day that every month has."""
+"""The last day of the month that exists in every month."""
 
 
 def name_of(schedule: str, about: str = "") -> str:
-    """Return the name of a schedule, or of immediate email `about` an entity."""
+    """Return the name of the email of a schedule. For an immediate email, `about` names the
+    entity.
+    """
     if schedule == Unsent.WAITING:
         return "the profile"
     if schedule == Unsent.EXCLUDED:
@@ -29,17 +31,17 @@ def name_of(schedule: str, about: str = "") -> str:
 
 
 def named(category: str) -> str:
-    """Return the name of a category, or of all categories without their own choice."""
+    """Return the name of a category, or a phrase for all categories without a choice."""
     return "everything else" if category == EVERYTHING else category
 
 
 def sentence(text: str) -> str:
-    """Convert the first letter to upper case, and no other."""
+    """Convert the first letter to upper case. Other letters do not change."""
     return text[:1].upper() + text[1:]
 
 
 def counted(events: int) -> str:
-    """Return a number with its noun, such as `1 event`."""
+    """Return a number of events with its noun, such as `1 event`."""
     return "1 event" if events == 1 else f"{events} events"
 
 
@@ -55,7 +57,7 @@ def clock_time(at: datetime, zone: ZoneInfo) -> str:
 
 
 def bare_utc(at: datetime) -> str:
-    """Format an instant in UTC without the zone, such as `2026-11-21 07:10`."""
+    """Format an instant in UTC without naming the zone, such as `2026-11-21 07:10`."""
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M}"
 
 
@@ -65,7 +67,7 @@ def utc(at: datetime) -> str:
 
 
 def times(run: Run) -> str:
-    """Describe the times of creation, claim and sending, with the delay, or return ""."""
+    """Describe the times of a run's creation, claim and sending, and the delay, or return ""."""
     acts = (("created", run.created_at), ("claimed", run.claimed_at), ("sent", run.sent_at))
     text = ", ".join(f"{act} {seconds(at)}" for act, at in acts if at)
     delay = f" ({after(run.sent_at - run.due_at)})" if run.sent_at else ""
@@ -114,7 +116,7 @@ def _ordinal(number: int) -> str:
 
 
 def made_with(run: Run) -> str:
-    """Return the version of the templates of an email, such as `version 7`.
+    """Return the version of the templates of a sent email, such as `version 7`.
 
     Return "" for the deployed templates, and if no email was rendered.
     """

@@ -40,7 +40,7 @@ class Section:
 
 
 def sections(found: Explanation) -> list[Section]:
-    """Return the summary, then the tables with its facts."""
+    """Return the summary, followed by tables with the facts behind the summary."""
     return [
         Section("answer", ("answer",), [(each,) for each in verdict(found)]),
         Section("reader", ("what", "value"), list(_reader(found))),
@@ -92,7 +92,7 @@ def _reader(found: Explanation) -> Iterator[tuple[str, str]]:
     yield "user id", found.user_id
     yield "status", _status(found)
     if found.time_zone and found.zone.key != found.time_zone:
-        yield "time zone", f"{found.time_zone}, which is unknown here, so times are in UTC"
+        yield "time zone", f"{found.time_zone}, which is not a known time zone, so times are in UTC"
     else:
         yield "time zone", found.zone.key
     yield "local time now", f"{local(found.now, found.zone)} ({utc(found.now)})"
@@ -127,7 +127,7 @@ def _schedules(found: Explanation) -> Iterator[tuple[str, ...]]:
 
 
 def _fetched(schedule: Schedule) -> str:
-    """Describe the content sources of a schedule and their last fetch."""
+    """Describe the content sources of a schedule and the last fetch."""
     sources = f"shows {', '.join(schedule.sources)}"
     if schedule.fetched_at is None:
         return f"{sources}; never fetched"

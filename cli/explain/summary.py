@@ -16,7 +16,7 @@ from cli.explain.upcoming import expected, following, late, quiet
 from cli.shared.descriptions import listed
 
 _MOST = 3
-"""The maximum number of runs in the summary. The table has all of them."""
+"""The maximum number of runs in the summary. The table lists all runs."""
 
 _MAYBE = {Status.SENDING, Status.UNKNOWN}
 
@@ -50,18 +50,19 @@ def _now(found: Explanation) -> Iterator[str]:
         categories = dict.fromkeys(named(each.category) for each in found.expired)
         yield (
             f"{counted(sum(each.count for each in found.expired))} of {listed([*categories])} "
-            "expired before an email showed it."
+            "expired before being included in an email."
         )
     if found.lapsed:
         categories = dict.fromkeys(named(each.category) for each in found.lapsed)
         yield (
             f"{counted(sum(each.count for each in found.lapsed))} of {listed([*categories])} "
-            "lapsed at the time that the service set (expires_at), before an email showed it."
+            "lapsed at the time that the service set (expires_at), before being included in an "
+            "email."
         )
     if found.held_categories:
         yield (
-            f"On hold for all readers: {listed([*map(named, found.held_categories)])}. "
-            "`gazette sending status` shows the reason. The events are sent once the category is "
+            f"On hold for all readers: {listed([*map(named, found.held_categories)])}. To see "
+            "the reason, run `gazette sending status`. The events are sent once the category is "
             "resumed."
         )
 
@@ -73,7 +74,7 @@ def _on_date(found: Explanation) -> Iterator[str]:
         yield _described(entry, f"of {clock_time(entry.run.due_at, found.zone)}", found)
     if len(found.runs) > _MOST:
         more = len(found.runs) - _MOST
-        yield f"The table below has {more} more run{'s' * (more > 1)}."
+        yield f"The table below lists {more} more run{'s' * (more > 1)}."
     nothing_waited = [*quiet(found)]
     yield from nothing_waited
     yield from _muted(found, found.runs, nothing_waited=bool(nothing_waited))
@@ -83,7 +84,7 @@ def _on_date(found: Explanation) -> Iterator[str]:
 
 
 def _standing(found: Explanation) -> Iterator[str]:
-    """Explain why the reader does not get any email, regardless of their runs."""
+    """Explain why the reader gets no email at all, whatever the outcome of their runs."""
     if found.status is not None:
         if found.status is not SubscriberStatus.ACTIVE:
             words = standing(found.status)
@@ -109,8 +110,8 @@ def _standing(found: Explanation) -> Iterator[str]:
         )
         return
     yield (
-        f"Gazette has no profile of {found.user_id}, because no subscriber.changed was published. "
-        "Check that the id is the user_id of your events."
+        f"Gazette has no profile for {found.user_id}, because no subscriber.changed was "
+        "published. Check that the id is the user_id of your events."
     )
     if events := sum(each.count for each in found.waiting):
         verb, them = ("is", "it") if events == 1 else ("are", "them")
@@ -125,14 +126,16 @@ def _suppressed(found: Suppression) -> str:
     back = (
         "Only the reader can undo this, on the preference page."
         if found.cause is Cause.UNSUBSCRIBED
-        else f"`gazette suppression remove {found.address}` removes the suppression. Then publish "
-        "subscriber.changed with a newer changed_at."
+        else (
+            f"To remove the suppression, run `gazette suppression remove {found.address}`. Then "
+            "publish subscriber.changed with a newer changed_at."
+        )
     )
     return f"Their address has been suppressed since {utc(found.since)} because {why}. {back}"
 
 
 def _lead(found: Explanation) -> Iterator[str]:
-    """State that no email was sent on the date, or that this is unknown."""
+    """State that no email was sent on the date, or that it is not yet known."""
     today = found.now.astimezone(found.zone).date()
     if found.on is None or any(entry.run.status is Status.SENT for entry in found.runs):
         return
@@ -147,7 +150,7 @@ def _lead(found: Explanation) -> Iterator[str]:
 
 
 def _described(entry: ExplainedRun, when: str, found: Explanation, *, lead: str = "") -> str:
-    """Describe the outcome of a run with the reason, and the window of a sent run."""
+    """Describe the outcome of a run and the reason. For a sent run, add its window."""
     run, words = entry.run, words_for(entry.run)
     what = f"{lead}{name_of(run.key.schedule, entry.about)} {when}{', which' if lead else ''}"
     proof = f" (message id {run.message_id})" if run.message_id else ""
@@ -156,7 +159,7 @@ def _described(entry: ExplainedRun, when: str, found: Explanation, *, lead: str 
     code = f" ({run.detail})" if run.detail else ""
     text = f"{sentence(what)} {outcome(run)}: {words.why}{proof}{code}."
     if run.overtaken:
-        text += " A stop came after the claim, too late for this email."
+        text += " Sending was stopped after the claim, too late for this email."
     if run.status is Status.SENT and run.window:
         return f"{text} It covers {_window(run.window, found)}."
     if not run.status.is_final and found.now > run.check_at:
@@ -165,7 +168,7 @@ def _described(entry: ExplainedRun, when: str, found: Explanation, *, lead: str 
 
 
 def _given_up(given_up: tuple[Waiting, ...]) -> Iterator[str]:
-    """Name events that are not sent again because they may already have been sent."""
+    """List events that are not sent again because they may already have been sent."""
     places = _by_place(given_up)
     if twice := [place for place in places if place[0] != Unsent.GIVEN_UP]:
         yield (
@@ -175,8 +178,8 @@ def _given_up(given_up: tuple[Waiting, ...]) -> Iterator[str]:
     for _, _, events in (place for place in places if place[0] == Unsent.GIVEN_UP):
         yield (
             f"Not sent again: {counted(events)} that may have been sent in an email without a "
-            f"delivery event, and that {'has' if events == 1 else 'have'} since expired or lapsed, "
-            "or that templates can no longer show."
+            f"delivery event. Since then, {'it has' if events == 1 else 'they have'} expired or "
+            f"lapsed, or the templates can no longer show {'it' if events == 1 else 'them'}."
         )
 
 
@@ -190,7 +193,7 @@ def _window(window: Window, found: Explanation) -> str:
 def _muted(
     found: Explanation, runs: tuple[ExplainedRun, ...], *, nothing_waited: bool = False
 ) -> Iterator[str]:
-    """Name the categories and follows that the reader muted, if no event was waiting."""
+    """List the categories and follows that the reader muted, if no event was waiting."""
     empty = any(entry.run.reason in {Reason.EMPTY, Reason.NOTHING_WAITED} for entry in runs)
     if not found.status or not (empty or nothing_waited):
         return
@@ -203,7 +206,7 @@ def _muted(
 
 
 def _by_place(waiting: tuple[Waiting, ...]) -> list[tuple[str, str, int]]:
-    """Return schedule, entity and number of events, of all categories together."""
+    """Return the number of events by schedule and entity. Categories are not distinguished."""
     places = dict.fromkeys((each.schedule, each.about) for each in waiting)
     ordered = sorted(places, key=lambda place: place[0] not in set(DIGESTS))
     return [
@@ -216,6 +219,7 @@ def _waits(place: tuple[str, str, int]) -> str:
     schedule, about, events = place
     if schedule == Unsent.EXCLUDED:
         return (
-            f"{counted(events)} excluded because templates could not show them; publish them again"
+            f"{counted(events)} excluded because the templates could not show them; publish the "
+            "events again"
         )
     return f"{counted(events)} for {name_of(schedule, about)}"

@@ -9,7 +9,7 @@ from cli.explain.phrases import clock_time, local, name_of, sentence, utc
 
 
 def late(outlook: Outlook, found: Explanation) -> Iterator[str]:
-    """Explain why a schedule is late, if it is."""
+    """Explain why a schedule is late. Yield no sentences if the schedule is on time."""
     due = outlook.schedule.next_due_at
     what = sentence(f"{name_of(outlook.schedule.name)} of {local(due, found.zone)}")
     if outlook.due is Due.OVERDUE:
@@ -28,7 +28,9 @@ def late(outlook: Outlook, found: Explanation) -> Iterator[str]:
 
 
 def following(found: Explanation) -> Iterator[str]:
-    """Name the next planned digest, or else the next one if an event arrives."""
+    """Name the next planned digest. If none is planned, name the next digest if an event
+    arrives.
+    """
     conditions = (
         (Due.PLANNED, ""),
         (Due.IDLE, ", if an event arrives before then; no event is waiting"),
@@ -38,12 +40,12 @@ def following(found: Explanation) -> Iterator[str]:
         if coming:
             first = min(coming, key=lambda outlook: outlook.next[0])
             name, when = name_of(first.schedule.name), first.next[0]
-            yield f"Next is {name} of {local(when, found.zone)} ({utc(when)}){condition}."
+            yield f"Next email: {name} of {local(when, found.zone)} ({utc(when)}){condition}."
             return
 
 
 def quiet(found: Explanation) -> Iterator[str]:
-    """Name the schedules without a run on a date because no event was waiting."""
+    """List the schedules without a run on a date because no event was waiting."""
     with_run = {entry.run.key.schedule for entry in found.runs}
     for each in found.outlooks:
         if each.quiet and each.schedule.name not in with_run:
@@ -53,7 +55,7 @@ def quiet(found: Explanation) -> Iterator[str]:
 
 
 def expected(found: Explanation) -> Iterator[str]:
-    """Explain why an active reader has no run on a date, if events were waiting."""
+    """Explain why an active reader has no run on a date although events were waiting."""
     due_on_date = [(each, each.on_date) for each in found.outlooks if each.on_date]
     if not due_on_date:
         yield "The reader has no schedule that is due on that date."
@@ -74,7 +76,7 @@ def _missing(outlook: Outlook, due: datetime, found: Explanation) -> Iterator[st
     elif due > found.now:
         yield (
             f"{what} is omitted because the hour, days or time zone changed shortly before, or "
-            "because the date already had its digest."
+            "because a digest was already due on that date."
         )
     elif found.changed_at and due < found.changed_at:
         yield f"{what} was not scheduled yet. The profile dates from {utc(found.changed_at)}."

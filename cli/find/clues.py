@@ -1,7 +1,7 @@
-"""Extract the run, the message id or the address from a part of an email. Pure.
+"""Find the run, the message id or the address in a part of an email. No I/O.
 
-Every link of an email, and its header List-Unsubscribe, has a token that names the run. A lookup
-does not need to verify the token, so it does not read a key.
+Every link of an email, and the header List-Unsubscribe, has a token that names the run. A lookup
+does not verify the token, so it does not need a key.
 """
 
 import binascii
@@ -21,12 +21,16 @@ from gazette.domain.subscribers.addresses import ADDRESS, canonical
 
 _TOKEN = re.compile(r"\bk[1-9][0-9]{0,5}\.([A-Za-z0-9_-]+)\.[A-Za-z0-9_-]+")
 _OF_SES = re.compile(r"@([a-z0-9-]+\.)?(email\.)?amazonses\.com$")
-"""The suffix that SES adds to its message id: `@email.amazonses.com` in us-east-1, or a domain with
-the region. https://docs.aws.amazon.com/ses/latest/dg/header-fields.html"""
+"""The suffix that SES adds to a message id: `@email.amazonses.com` in us-east-1, or a domain with
+the region. https://docs.aws.amazon.com/ses/latest/dg/header-fields.html
+"""
 
 _MESSAGE_ID = re.compile(r"(?=.{20}|.*@)(?!.*\.eml$)[!-.0-~]{1,200}")
-"""Text that may be a message id. SES's ids have 60 characters, and an SMTP server's have an `@`.
-Paths and user ids are usually shorter."""
+"""A pattern for text that may be a message id.
+
+Message ids of SES have 60 characters, and those of SMTP servers contain an `@`. Paths and user ids
+are usually shorter.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,7 @@ class MessageId:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """An email address, in any spelling."""
+    """An email address in any spelling."""
 
     text: str
 
@@ -47,7 +51,7 @@ Clue = RunKey | MessageId | Address
 
 
 def clue_in(given: str) -> Clue | None:
-    """Read a run id, a link, a token, a message id or an address. Return None for other texts."""
+    """Parse a run id, link, token, message id or address. Return None for any other text."""
     text = given.strip().removeprefix("<").removesuffix(">")
     try:
         return parse_run_id(text)
@@ -63,7 +67,9 @@ def clue_in(given: str) -> Clue | None:
 
 
 def clue_in_email(raw: bytes) -> Clue | None:
-    """Return the run that a link of an email names, also if it was forwarded, or its message id."""
+    """Return the run that a link in an email names, or the message id. The email may be
+    forwarded.
+    """
     message = email.message_from_bytes(raw, policy=policy.default)
     for text in (*map(str, message.values()), *_bodies(message)):
         if run := next(_runs(text), None):

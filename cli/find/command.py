@@ -1,4 +1,4 @@
-"""`gazette find`: find the reader and the run of an email, with its status."""
+"""`gazette find`: find the reader and the run of an email, with the status of the run."""
 
 import sys
 from collections.abc import Sequence
@@ -45,20 +45,24 @@ def find(
         str,
         typer.Argument(
             metavar="MESSAGE_ID|ADDRESS|LINK|RUN|FILE",
-            help="A link or token of the email, its run id, or the email as a file (- for standard "
-            "input) needs one read. A message id of the provider or an address needs a scan of a "
-            "table.",
+            help=(
+                "A link or token from the email, a run id, an email file (- for standard "
+                "input), a message id of the provider, or an address. A message id or an "
+                "address requires a table scan."
+            ),
         ),
     ],
     stage: StageName = "prod",
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before a table scan.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Scan tables without asking for confirmation.")
+    ] = False,
 ) -> None:
     """Find the reader and the run of an email by one of its links, its message id, or an address.
 
-    Every link in an email and its header List-Unsubscribe name the run, also in a forwarded email.
-    Tables have no index by message id or address, so for these `find` scans a whole table. It shows
-    the number of rows and the cost, and asks for confirmation first. Exit code 1 means that no
-    email or reader matched.
+    Every link in an email and the header List-Unsubscribe name the run, even in a forwarded email.
+    To find a message id or an address, the command scans a whole table, because tables have no
+    index for them. It first shows the number of rows and the cost, and asks for confirmation. The
+    exit code is 1 if no email or reader matches.
     """
     clue = _clue(given)
     if clue is None:
@@ -73,7 +77,7 @@ def find(
     if not rows:
         note(_GONE.format(days=settings.run_retention_days))
         raise typer.Exit(NOT_FOUND)
-    note("`gazette explain USER` shows the reader's emails, and the reasons.")
+    note("To see the reader's emails and the reasons, run `gazette explain USER`.")
 
 
 _GONE = (
@@ -84,11 +88,11 @@ _GONE = (
 def _not_a_clue(given: str) -> str:
     text = repr(printable(given)[:60])
     if "/" in given or given.endswith(".eml"):
-        return f"{text} is neither a file nor a link of an email. Check the path."
+        return f"{text} is neither a file nor a link from an email. Check the path."
     reader = f" For a reader, run `gazette explain {given}`." if USER_ID.fullmatch(given) else ""
     return (
-        f"{text} is unknown. Specify an address, a message id, a link, a run id or a file with an "
-        f"email.{reader}"
+        f"{text} is unknown. Specify an address, a message id, a link, a run id or an email "
+        f"file.{reader}"
     )
 
 
@@ -132,7 +136,7 @@ def _readers_at(
 ) -> list[Sequence[object]]:
     """Find readers by address, in any spelling.
 
-    Stored addresses are ASCII, so the stored and the canonical spelling have the same length.
+    Stored addresses are ASCII, so an address and its canonical spelling have the same length.
     """
     spelling = canonical(address.text)
     rows = _scanned(
@@ -152,7 +156,7 @@ def _scanned(
     yes: bool,
     most: int | None = None,
 ) -> list[dict[str, str]]:
-    """Scan a table, after confirmation."""
+    """Scan a table after confirmation."""
     size = size_of(table)
     if not yes:
         prices = read_prices()

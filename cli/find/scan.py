@@ -1,4 +1,4 @@
-"""Scan a table by an attribute that is not in a key or an index, and estimate the cost."""
+"""Scan a table by an attribute that has no index, and estimate the cost."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -9,18 +9,24 @@ from typing import Any
 import boto3
 
 SEGMENTS = 4
-"""The number of parallel segments. More segments could exhaust the read capacity of a partition
-(3,000 units per second, 128 for a page of a scan), which the functions need.
-https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html"""
+"""The number of parallel segments of a scan.
+
+More segments could exhaust the read capacity of a partition, which the functions need. A partition
+has 3,000 read units per second, and a page of a scan uses 128.
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html
+"""
 
 _UNIT = 8192
-"""The bytes per read unit of an eventually consistent scan. Filtered rows count too.
-https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Scan.html"""
+"""The bytes per read unit of an eventually consistent scan. Rows that the filter excludes also
+count.
+
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Scan.html
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The size of a table. DynamoDB updates it every six hours."""
+    """The size of a table, which DynamoDB updates every six hours."""
 
     rows: int
 
@@ -35,24 +41,27 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """The filter of a scan."""
+    """The filter condition of a scan."""
 
     attribute: str
 
     # The filter expression, with `#a` for the attribute and `:v` for the value.
     expression: str
 
-    # The value as a DynamoDB type and its content.
+    # The value: a DynamoDB type and its content.
     value: Mapping[str, str]
 
     @classmethod
     def equals(cls, attribute: str, text: str) -> "Condition":
-        """Select the rows whose attribute is `text`."""
+        """Return a condition that selects rows whose attribute equals `text`."""
         return cls(attribute, "#a = :v", {"S": text})
 
     @classmethod
     def has_bytes(cls, attribute: str, number: int) -> "Condition":
-        """Select the rows by the length of an attribute. A DynamoDB filter cannot ignore case."""
+        """Return a condition that selects rows by the length of an attribute.
+
+        A DynamoDB filter cannot ignore case.
+        """
         return cls(attribute, "size(#a) = :v", {"N": str(number)})
 
 
@@ -70,10 +79,9 @@ def scan(
     most: int | None = None,
     progress: Callable[[int], None],
 ) -> list[Mapping[str, str]]:
-    """Return the attributes `shown` of rows that meet `condition`.
+    """Return the attributes `shown` of rows that meet `condition`, up to `most` rows.
 
-    Stop after `most` rows. `progress`: called from several threads with the number of rows of each
-    page.
+    `progress` is called from several threads with the number of rows of each page.
     """
     names = {f"#s{number}": name for number, name in enumerate(shown)}
     request = {

@@ -18,13 +18,16 @@ from cli.shared.console import NotPossible, note, printable
 from cli.shared.deployed import StageName, settings_of
 
 _KEPT_FOR_MAIL = "Unsubscribe links should work for at least 30 days after the email was sent."
-"""The rule of the CAN-SPAM Act in the United States.
-https://www.ftc.gov/business-guidance/resources/can-spam-act-compliance-guide-business"""
+"""The rule of the CAN-SPAM Act of the United States.
+
+https://www.ftc.gov/business-guidance/resources/can-spam-act-compliance-guide-business
+"""
 
 _LEAKED = (
-    "Anyone with the key can act for any reader until it is retired. The links in all emails that "
-    "it signed, including those of the next minute, stop working. Their readers can unsubscribe "
-    "with the next email, in the preferences of your own product, or by contacting you."
+    "Until the key is retired, anyone who has it can act for any reader. All links that the key "
+    "signed stop working, including links in emails of the next minute. Affected readers can "
+    "unsubscribe with a link in the next email, in the preferences of your product, or by "
+    "contacting you."
 )
 
 _SIGNS = "signs and verifies"
@@ -37,7 +40,7 @@ links = typer.Typer(
 
 @links.command("list", cls=Command)
 def show(stage: StageName = "prod") -> None:
-    """List the ids of the keys, and the key that signs. The output never contains a key."""
+    """List the ids of the keys, and mark the key that signs. The output never contains a key."""
     with _refusals(stage):
         keys = _store(stage).read()
     rows = [
@@ -51,7 +54,7 @@ def show(stage: StageName = "prod") -> None:
 def rotate(
     stage: StageName = "prod",
 ) -> None:
-    """Add a key that signs the links of new emails. Links in older emails keep working."""
+    """Add a key that signs the links in new emails. Links in older emails keep working."""
     with _refusals(stage):
         keys = link_keys.rotate(store=_store(stage), draw_key=draw_key)
     tell(
@@ -78,13 +81,15 @@ def retire(
         bool,
         typer.Option(
             "--now",
-            help="Retire the key even if it signs, and replace it by a new one. Use this if the "
-            "key leaked.",
+            help=(
+                "Retire the key even if it is the signing key, and replace it with a new key. "
+                "Specify this option if the key leaked."
+            ),
         ),
     ] = False,
     yes: Yes = False,
 ) -> None:
-    """Remove a key, so that all links that it signed stop working."""
+    """Remove a key. All links that the key signed stop working."""
     with _refusals(stage):
         store = _store(stage)
         link_keys.refuse_to_retire(key_id, store.read(), leaked=now)
@@ -101,7 +106,7 @@ def retire(
         signs=remaining.newest,
         keys=remaining.ids,
     )
-    note(f"Remaining keys: {', '.join(remaining.ids)}. {remaining.newest} signs.")
+    note(f"Remaining keys: {', '.join(remaining.ids)}. {remaining.newest} is the signing key.")
 
 
 @contextmanager

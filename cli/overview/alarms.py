@@ -1,4 +1,4 @@
-"""The raised alarms of a stage, and their runbook pages."""
+"""The raised alarms of a stage, and the runbook page of each."""
 
 import re
 from dataclasses import dataclass
@@ -22,22 +22,22 @@ class Alarm:
 
     since: datetime
 
-    # The page of the runbook, as a path or a URL.
+    # The runbook page, as a path or a URL.
     page: str
 
 
 def page_of(alarm_text: str) -> str:
-    """Return the page at the end of an alarm's description.
+    """Return the runbook page that an alarm's description names.
 
-    It is a path, or a URL if the stage sets `runbook_url`. For descriptions without a page, return
-    the index of the runbook.
+    The page is a path, or a URL if the stage sets `runbook_url`. If the description names no page,
+    return the index of the runbook.
     """
     match = _LAST.search(alarm_text)
     return match[1] if match else INDEX
 
 
 def raised(stage: str) -> list[Alarm]:
-    """Return the raised alarms, the oldest first. One DescribeAlarms per hundred."""
+    """Return the raised alarms, oldest first. One DescribeAlarms per hundred alarms."""
     prefix = f"gazette-{stage}-"
     with refusals_in_words("alarms", service="cloudwatch"):
         pages = boto3.client("cloudwatch").get_paginator("describe_alarms")

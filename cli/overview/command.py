@@ -41,13 +41,15 @@ _STYLES = {Level.PROBLEM: "bold red", Level.WARNING: "yellow", Level.OK: ""}
 
 def overview(
     stage: StageName = "prod",
-    once: Annotated[bool, typer.Option("--once", help="Show it once, without refreshing.")] = False,
+    once: Annotated[
+        bool, typer.Option("--once", help="Show the overview once, without refreshing.")
+    ] = False,
 ) -> None:
     """Show the state of a stage on one screen, with problems first. On a terminal, the output
     refreshes until you press Ctrl-C.
 
-    The lines are about the next digests, the current batches and their rate, stuck runs, unknown
-    outcomes, stopped streams, held categories and raised alarms. Each line has the command to run
+    The lines describe the next digests, the current batches and their rate, stuck runs, unknown
+    outcomes, stopped streams, held categories and raised alarms. Each line names the command to run
     next. A refresh makes 187 calls with 16 shards, because it reads the runs of the last three
     batches and the keys of all open runs.
     """
@@ -79,7 +81,7 @@ def overview(
 
 
 def _templates(seen: Seen) -> Document:
-    """Return the templates in force for JSON, with empty fields if their row is unreadable."""
+    """Return the templates in force for JSON. The fields are empty if the row is unreadable."""
     in_force = seen.tables.templates
     if isinstance(in_force, UnreadableRow):
         return {**dict.fromkeys(in_force_document(NOTHING_PUSHED)), "deployed_since": False}
@@ -95,13 +97,13 @@ def _count(
 
 @dataclass(frozen=True, slots=True)
 class _Snapshot:
-    """The state of a stage at one time."""
+    """The state of a stage at the time of a refresh."""
 
     seen: Seen
 
     @property
     def document(self) -> Document:
-        """The JSON output."""
+        """The state of the stage as JSON output."""
         seen, tables = self.seen, self.seen.tables
         return {
             "at": tables.at,
@@ -133,11 +135,11 @@ class _Snapshot:
         }
 
     def lines(self) -> list[tuple[str, ...]]:
-        """Return the cells of each line for a pipe: level, area, text, command."""
+        """Return the cells of each line of piped output: level, area, text and command."""
         return [(each.level.value, each.area, each.text, each.command) for each in lines(self.seen)]
 
     def picture(self) -> RenderableType:
-        """Draw the lines as a table."""
+        """Draw the overview as a table."""
         table = Table.grid(padding=(0, 2))
         table.add_column(no_wrap=True)
         table.add_column(no_wrap=True)

@@ -1,4 +1,4 @@
-"""The lines of an overview, with the command to run next."""
+"""The lines of an overview, each with the command to run next."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from cli.templates.listing import is_deployed_since
 from cli.templates.stage import in_words_of
 
 _LATE, _STUCK = timedelta(minutes=15), timedelta(hours=1)
-"""The ages of an open run from which it is a warning, and a problem."""
+"""The ages at which an open run becomes a warning, and a problem."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The state of a stage at one time."""
+    """The state of a stage from which the overview is made."""
 
     stage: str
     tables: Overview
@@ -60,7 +60,7 @@ class Seen:
     layers: Collection[str]
 
     def to_run(self, words: str) -> str:
-        """Return a command for this stage."""
+        """Return a command for the stage of the overview."""
         return to_run(words, stage=self.stage)
 
 
@@ -117,8 +117,8 @@ def _stuck(seen: Seen) -> Iterator[Line]:
     standing = seen.tables.standing
     if standing.held_by_day:
         text = (
-            f"{standing.held_by_day:,} emails wait for the next day because the daily cap or quota "
-            "is used up"
+            f"{standing.held_by_day:,} emails are waiting for the next day because the daily cap "
+            "or quota is used up"
         )
         yield Line(Level.WARNING, "held by day", text, seen.to_run("sending status"))
     waits, due = standing.age, standing.due_at
@@ -135,7 +135,7 @@ def _unknown(seen: Seen) -> Iterator[Line]:
     for view in seen.tables.unknown:
         name, number = slot_id(view.batch.slot), view.number(Status.UNKNOWN)
         noun = "email" if number == 1 else "emails"
-        text = f"{number:,} {noun} of batch {name} may or may not have been sent"
+        text = f"{number:,} {noun} of batch {name} may have been sent"
         yield Line(Level.WARNING, "unknown", text, seen.to_run(f"batch show {name}"))
 
 

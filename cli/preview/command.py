@@ -30,19 +30,21 @@ _PROJECT = Path(__file__).parents[2]
 
 
 def preview(
-    kind: Annotated[Kind, typer.Argument(help="The kind of email.")] = Kind.DIGEST,
+    kind: Annotated[Kind, typer.Argument(help="The kind of email to render.")] = Kind.DIGEST,
     file: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
-            help="A file with events, in the format of `gazette event lint`. - reads standard "
-            "input.",
+            help=(
+                "A file of events, in the format of `gazette event lint`. Specify - for "
+                "standard input."
+            ),
         ),
     ] = None,
     user: Annotated[
         str | None,
         typer.Option(
-            metavar="USER", help="Show the waiting events of this reader. Changes nothing."
+            metavar="USER", help="Render the waiting events of this reader. Changes nothing."
         ),
     ] = None,
     stage: StageName = "prod",
@@ -54,21 +56,23 @@ def preview(
     to: Annotated[
         Path,
         typer.Option(
-            metavar="FOLDER", help="The folder to write to.", show_default="build/preview"
+            metavar="FOLDER",
+            help="The folder to write the preview to.",
+            show_default="build/preview",
         ),
     ] = _PROJECT / "build" / "preview",
     open_it: Annotated[
         bool, typer.Option("--open/--no-open", help="Open the page in a browser.")
     ] = True,
 ) -> None:
-    """Render an email with sample events, events of a file, or the waiting events of a reader.
+    """Render an email with sample events, events from a file, or the waiting events of a reader.
 
-    The page shows the email in light and dark, on a phone, and as text. The command renders with
-    the working tree and the stage's own templates. With `--version`, it renders with that version.
-    Links are placeholders.
+    The page shows the email in light and dark mode, on a phone, and as text. The command renders
+    with the templates of the working tree, including the stage's own templates, or with those of
+    `--version`. Links are placeholders.
     """
     if file is not None and user is not None:
-        raise NotPossible("--file and --user exclude each other. Remove one of them.")
+        raise NotPossible("--file and --user cannot be used together.")
     if user is not None:
         letter = _of_user(user, stage, kind)
     elif file is not None:
@@ -111,11 +115,11 @@ def preview(
         }
     )
     if open_it and not webbrowser.open(index.absolute().as_uri()):
-        note("gazette: no browser is available. Open the page by hand.")
+        note("gazette: no browser is available. Open the page yourself.")
 
 
 def _sender(stage: str, kind: Kind) -> str:
-    """Return the sender's display name, or the address if there is none."""
+    """Return the sender's display name, or the address if the sender has no name."""
     chosen = stage_of(stage, _PROJECT)
     sender = chosen.immediate_sender if kind is Kind.IMMEDIATE else ""
     return next(filter(None, parseaddr(sender or chosen.sender)))

@@ -1,4 +1,4 @@
-"""The content of an email: its reader and events."""
+"""The content of an email: the reader and the events."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from cli.shared.console import NotPossible
 
 
 class Kind(StrEnum):
-    """The kinds of email."""
+    """The kinds of email that can be rendered."""
 
     DIGEST = "digest"
     IMMEDIATE = "immediate"
@@ -28,17 +28,19 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EmailContent:
-    """The content of an email."""
+    """The reader, events and schedule of an email."""
 
     reader: Subscriber
     events: tuple[Event, ...]
 
-    # The name of the schedule, which determines the kind and the footer of the email.
+    # The name of the schedule. It determines the kind and the footer of the email.
     schedule: str
 
     @property
     def due_at(self) -> datetime:
-        """The due time, from which the email names days. It is the time of the latest event."""
+        """The due time, relative to which the email names days. It is the time of the latest
+        event.
+        """
         return max(event.occurred_at for event in self.events)
 
 
@@ -50,7 +52,8 @@ def sample(kind: Kind) -> EmailContent:
 def of_entries(entries: Sequence[Checked], kind: Kind) -> EmailContent:
     """Return the events of the first reader in a file. Raises NotPossible.
 
-    The reader is the profile in the file, or else the sample reader.
+    The reader is taken from the profile in the file, or is the sample reader if there is no
+    profile.
     """
     commands = [each.command for each in entries if each.command]
     events = events_in(commands)
@@ -58,13 +61,13 @@ def of_entries(entries: Sequence[Checked], kind: Kind) -> EmailContent:
         rejected = sum(bool(each.problems) for each in entries)
         verb = "entry is" if rejected == 1 else "entries are"
         why = (
-            f" {rejected} {verb} invalid; `gazette event lint` shows the problems."
+            f" {rejected} {verb} invalid; To see the problems, run `gazette event lint`."
             if rejected
             else ""
         )
         number = "1 entry" if len(entries) == 1 else f"{len(entries)} entries"
         raise NotPossible(
-            f"No event to show in {number}.{why} Add an event.created or an activity.created."
+            f"No event to show in {number}.{why} Add an event.created or activity.created event."
         )
     user_id = events[0].user_id
     profiles = [
@@ -80,7 +83,7 @@ def of_waiting(waiting: Waiting | None, user_id: str, kind: Kind) -> EmailConten
     """Return the waiting events of a reader. Raises NotPossible if there are none."""
     if waiting is None:
         raise NotPossible(
-            f"{user_id} has no profile. `gazette explain {user_id}` shows the reason."
+            f"{user_id} has no profile. To see the reason, run `gazette explain {user_id}`."
         )
     immediate = sorted(
         name for name in waiting.by_schedule if kind_of(name) is ScheduleKind.IMMEDIATE
@@ -91,13 +94,13 @@ def of_waiting(waiting: Waiting | None, user_id: str, kind: Kind) -> EmailConten
             return EmailContent(waiting.subscriber, events, schedule)
     email = "an immediate email" if kind is Kind.IMMEDIATE else "a digest"
     raise NotPossible(
-        f"No event of {user_id} is waiting for {email}. `gazette explain {user_id}` shows the "
-        "waiting events."
+        f"No event of {user_id} is waiting for {email}. To see the waiting events, run `gazette "
+        f"explain {user_id}`."
     )
 
 
 def _letter(reader: Subscriber, events: Sequence[Event], kind: Kind) -> EmailContent:
-    """Return the content of an email. An immediate one is about the first entity of a digest."""
+    """Return the content of an email. An immediate email is about the first entity of a digest."""
     if kind is Kind.DIGEST:
         return EmailContent(reader, tuple(events), DAILY)
     busiest = compose(events, max_blocks=1).blocks[0].latest.entity.key

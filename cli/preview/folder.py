@@ -1,4 +1,4 @@
-"""Write the folder of a preview: a page, and the email in light, dark and as text."""
+"""Write the folder of a preview: a page, and the email in light mode, in dark mode and as text."""
 
 import re
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from cli.preview.inbox_row import inbox_row
 
 INDEX = "index.html"
 _CLIPPED = 102_000
-"""The size of HTML in bytes at which Gmail clips an email."""
+"""The size of the HTML part in bytes from which Gmail clips an email."""
 
 _QUERY = re.compile(r"\(\s*prefers-color-scheme\s*:\s*(dark|light)\s*\)", re.IGNORECASE)
 _SCHEMES = re.compile(
@@ -40,7 +40,7 @@ _SCHEMES_SHOWN = (_Scheme("Light", "light.html"), _Scheme("Dark", "dark.html"))
 
 
 def write(edition: Edition, folder: Path, *, sender: str) -> Path:
-    """Write the folder, and return the page to open. `sender`: the sender's display name."""
+    """Write the folder, and return the page to open. `sender` is the sender's display name."""
     folder.mkdir(parents=True, exist_ok=True)
     files = {
         "email.html": edition.html,
@@ -55,13 +55,13 @@ def write(edition: Edition, folder: Path, *, sender: str) -> Path:
 
 
 def forced(html: str, scheme: str) -> str:
-    """Force a color scheme, `light` or `dark`, by replacing the media queries of an email."""
+    """Force the color scheme `light` or `dark` by replacing the media queries of an email."""
     queries = _QUERY.sub(lambda match: "all" if match[1].lower() == scheme else "not all", html)
     return _SCHEMES.sub(lambda match: f"{match[1]}{scheme}", queries)
 
 
 def sizes(edition: Edition) -> str:
-    """Describe the sizes of an email, and its share of Gmail's limit."""
+    """Describe the sizes of an email, and the share of Gmail's limit that the HTML uses."""
     html, text = (len(part.encode()) for part in (edition.html, edition.text))
     return (
         f"HTML {html:,} bytes ({html / _CLIPPED:.0%} of Gmail's limit), text {text:,} bytes, "

@@ -1,4 +1,4 @@
-"""The row of an email in an inbox: sender, subject and preheader."""
+"""The row of an email in an inbox: the sender, the subject and the preheader."""
 
 from dataclasses import dataclass
 
@@ -7,15 +7,15 @@ from lxml import html as parser
 from lxml.etree import ParserError
 
 _SHOWN = 140
-"""The maximum length of a preheader. The widest inboxes show this many characters."""
+"""The maximum length of a preheader in characters, as shown in the widest inboxes."""
 
 _INVISIBLE = dict.fromkeys(map(ord, "\u034f\u200c\xad"))
-"""The invisible characters that fill our preheaders, in addition to spaces."""
+"""The invisible characters, in addition to spaces, that pad the preheader of an email."""
 
 
 @dataclass(frozen=True, slots=True)
 class InboxRow:
-    """The row of an email in an inbox."""
+    """An email as a row of an inbox."""
 
     # The sender's display name.
     sender: str
@@ -27,15 +27,15 @@ class InboxRow:
 
 
 def inbox_row(edition: Edition, sender: str) -> InboxRow:
-    """Return the row of an email. `sender`: the sender's display name."""
+    """Return the inbox row of an email. `sender` is the sender's display name."""
     return InboxRow(sender, edition.subject, after_subject(edition.html))
 
 
 def after_subject(html: str) -> str:
-    """Return the text that mail programs show after the subject, or "" without a body.
+    """Return the text that mail programs show after the subject, or "" if there is no body.
 
-    It is the first text of the body, hidden or not. Fillers count as characters, like in mail
-    programs, so the result shows whether other text leaks into the preheader.
+    The text begins with the first text of the body, hidden or not. Padding characters count, as in
+    mail programs, so the result shows whether other text follows the preheader in the inbox.
     """
     try:
         body = parser.document_fromstring(html).find("body")

@@ -1,17 +1,19 @@
-"""Options of the commands that render templates."""
+"""Options shared by the commands that render templates."""
 
 from typing import Annotated
 
 import typer
 
 Variation = Annotated[
-    int, typer.Option(min=1, metavar="NUMBER", help="The variation of the templates.")
+    int, typer.Option(min=1, metavar="NUMBER", help="The variation of the templates to render.")
 ]
 Version = Annotated[
     str | None,
     typer.Option(
         metavar="VERSION",
-        help="The number of a version of the templates, or `deployed`. By default, the working "
-        "tree.",
+        help=(
+            "The number of a version of the templates, or `deployed`. By default, the templates "
+            "of the working tree are used."
+        ),
     ),
 ]

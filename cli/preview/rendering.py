@@ -25,13 +25,15 @@ LINKS = Links(
     updates="https://example.com/updates/preview",
     leave=lambda scope: f"https://example.com/leave/{scope.kind}",
 )
-"""Placeholder links. With real links, anyone who sees the preview could act for the reader."""
+"""Placeholder links. With real links, anyone who sees the preview could act on behalf of the
+reader.
+"""
 
 
 def render(letter: EmailContent, templates: Templates, *, variation: int = 1) -> Edition:
     """Render an email with the templates of the working tree.
 
-    Raises NotPossible with the file, the line and the problem.
+    Raises NotPossible. The error names the file, the line and the problem.
     """
     return by_tree(partial(render_with, letter), templates, variation=variation)
 
@@ -43,9 +45,10 @@ def by_tree(
     variation: int = 1,
     inlined: bool = True,
 ) -> ShownT:
-    """Return the result of `show` for the templates of the working tree. Raises NotPossible.
+    """Call `show` with the templates of the working tree, and return its result. Raises
+    NotPossible.
 
-    `inlined`: True to inline styles, which is slower.
+    If `inlined` is True, styles are inlined, which is slower.
     """
     check_variation(templates, variation)
     with built(templates, inlined=inlined) as folder:
@@ -64,7 +67,7 @@ def by_tree(
 
 
 def render_with(letter: EmailContent, side: Side) -> Edition:
-    """Render an email with templates and settings. Raises RenderingFailed."""
+    """Render an email with the given templates and settings. Raises RenderingFailed."""
     variation = side.variation or 1
     arrangement = side.renderer.arrangement(variation, side.arrangement)
     digest = compose(letter.events, max_blocks=side.max_blocks, arrangement=arrangement)

@@ -50,14 +50,14 @@ _PLACES: tuple[tuple[str, str, str, int, str], ...] = (
     ("follow", "u1", "You", 2, ""),
     ("build_failed", "b1", "gazette / main", 1, "3 of 214 tests failed."),
 )
-"""The category, the entity's id and title, the number of events, and the latest excerpt."""
+"""The category, id, title, number of events, and latest excerpt of each sample entity."""
 
 _WITHOUT_ACTOR = {"build_failed"}
 
 _AVATARS = {"Bo Berg": "https://example.com/avatars/bo.png"}
 
 _IMAGES = {"p1": Image("https://example.com/pictures/p1.jpg", "A heap of letters on a table")}
-"""Pictures that do not exist. Mail programs also omit pictures until the reader allows them."""
+"""Image URLs that do not resolve. Mail programs also hide images until the reader allows them."""
 
 _FOLLOWED = {"a1", "p4"}
 

@@ -1,4 +1,4 @@
-"""`gazette send-test`: send the sample email to an address."""
+"""`gazette send-test`: send a sample email to an address."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -27,7 +27,8 @@ from cli.templates.building import templates_of
 
 _PROJECT = Path(__file__).parents[2]
 _RUN = "test"
-"""The tag `run` of the email. It is not the id of a run, so feedback ignores its events."""
+"""The value of the email's tag `run`. It is not a run id, so feedback ignores the email's events.
+"""
 
 
 def send_test(
@@ -35,25 +36,26 @@ def send_test(
         str,
         typer.Argument(metavar="ADDRESS", help="The address of a mailbox that you can read."),
     ],
-    kind: Annotated[Kind, typer.Option("--kind", help="The kind of email.")] = Kind.DIGEST,
+    kind: Annotated[Kind, typer.Option("--kind", help="The kind of email to send.")] = Kind.DIGEST,
     stage: StageName = "prod",
 ) -> None:
-    """Send the sample of `gazette preview` to an address, with the sender and the configuration set
-    of the stage.
+    """Send the sample email of `gazette preview` to an address, with the stage's sender and
+    configuration set.
 
-    The email has the headers of a real one, and its links are placeholders. In the message source,
-    `Authentication-Results` shows whether your mailbox provider accepts DKIM, SPF and DMARC. The
-    command does not send to suppressed addresses.
+    The email has the headers of a real email, but its links are placeholders. In the message
+    source, `Authentication-Results` shows whether your mailbox provider accepts DKIM, SPF and
+    DMARC. The command does not send to suppressed addresses.
     """
     if not ADDRESS.fullmatch(to):
         raise NotPossible(
-            f"{printable(to)!r} is not an email address. Use a form such as ann@example.com."
+            f"{printable(to)!r} is not an email address. Specify an address such as "
+            "ann@example.com."
         )
     settings = settings_of(stage, "generate", GenerateSettings)
     _refuse_suppressed(to, stage, settings)
     letter = sample(kind)
     mail = _mail(replace(letter, reader=replace(letter.reader, email=to)), stage, settings)
-    with refusals_in_words("the SMTP server's login", service="secretsmanager"):
+    with refusals_in_words("the login of the SMTP server", service="secretsmanager"):
         mailer = mailers(settings).of(letter.schedule)
     outcome = mailer.send(mail, 1)
     if not isinstance(outcome, Accepted):
@@ -75,8 +77,8 @@ def _in_words(outcome: SendOutcome, stage: str) -> str:
     if isinstance(outcome, Uncertain):
         return f"The email may or may not have been sent ({detail}). Check the mailbox."
     return (
-        f"The provider rejected the email ({detail}). `gazette doctor --stage {stage}` shows the "
-        "cause."
+        f"The provider rejected the email ({detail}). To find the cause, run `gazette doctor "
+        f"--stage {stage}`."
     )
 
 
@@ -87,7 +89,7 @@ def _refuse_suppressed(to: str, stage: str, settings: GenerateSettings) -> None:
         suppression = suppressions.get(address_hash(to))
     if suppression:
         raise NotPossible(
-            f"{to} is suppressed ({suppression.cause}). To allow it again, run `gazette "
+            f"{to} is suppressed ({suppression.cause}). To allow the address again, run `gazette "
             f"suppression remove {to} --stage {stage}`."
         )
 

@@ -1,4 +1,4 @@
-"""Render emails with a version of the templates and the settings of the stage."""
+"""Render emails with a version of the templates and the deployed settings of the stage."""
 
 from collections.abc import Callable, Collection
 from dataclasses import replace
@@ -23,14 +23,18 @@ from cli.templates.stage import files_of, refusals, version_of
 def render_version(
     letter: EmailContent, given: str, stage: str, *, variation: int
 ) -> tuple[Edition, Collection[str]]:
-    """Render an email, and return it with the version's languages. Raises NotPossible."""
+    """Render an email with a version. Return the email and the version's languages. Raises
+    NotPossible.
+    """
     return by_version(partial(render_with, letter), given, stage, variation=variation)
 
 
 def by_version(
     show: Callable[[Side], ShownT], given: str, stage: str, *, variation: int
 ) -> tuple[ShownT, Collection[str]]:
-    """Return the result of `show` for a version, and its languages. Raises NotPossible."""
+    """Call `show` with a version, and return its result and the version's languages. Raises
+    NotPossible.
+    """
     settings = settings_of(stage, "generate", GenerateSettings)
     with refusals(stage):
         context = build_templates(settings)

@@ -1,1 +1,3 @@
-"""The pages of docs/cli: the permissions, an example and the JSON shape of each command."""
+"""The generated pages of docs/cli: IAM permissions, an example and the JSON shape of each
+command.
+"""

@@ -1,4 +1,4 @@
-"""An example of each command, for docs/cli. A test parses them all."""
+"""An example of each command for docs/cli. A test parses every example."""
 
 from collections.abc import Mapping
 

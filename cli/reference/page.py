@@ -24,7 +24,7 @@ _CONSOLE = Path(__file__).with_name("console.md")
 
 
 def commands() -> dict[str, dict[str, TyperCommand]]:
-    """Return the commands by path, by group. A command outside a group is its own group."""
+    """Return the commands by group and path. A command without a group forms its own group."""
     return {
         name: {f"{name} {each}": inner for each, inner in _inner(group)}
         if isinstance(group, TyperGroup)
@@ -44,7 +44,7 @@ def pages() -> Mapping[str, str]:
 
 
 def write() -> None:
-    """Write the pages, and delete the page of each command that no longer exists."""
+    """Write the pages, and delete the pages of commands that no longer exist."""
     FOLDER.mkdir(exist_ok=True)
     written = pages()
     for page in FOLDER.glob("*.md"):
@@ -76,7 +76,7 @@ def _index() -> Iterator[str]:
 
 
 def _summary(command: TyperCommand) -> str:
-    """Return the first sentence of the help text."""
+    """Return the first sentence of a command's help text."""
     first = paragraphs(command.help or "").partition("\n")[0]
     return re.split(r"(?<=[.!]) ", first, maxsplit=1)[0]
 

@@ -1,9 +1,11 @@
-"""The IAM permissions of each command. Tests run the commands and compare.
+"""The IAM permissions of each command. Tests run the commands, and compare the calls with this
+module.
 
 A resource has a kind and a short name, such as `table/runs`, `table/runs/index/*`,
-`queue/generate-dead`, `function/generate`, `bucket/templates` or `secret/links`. `queue/*` is any
-queue of the stage. `*` is for actions without resource-level permissions. CloudFormation generates
-the names of tables, so the pattern of a table also matches its copies, which have a suffix.
+`queue/generate-dead`, `function/generate`, `bucket/templates` or `secret/links`. `queue/*` means
+any queue of the stage, and `*` is used for actions without resource-level permissions.
+CloudFormation generates the names of tables, so the pattern of a table also matches copies of the
+table, whose names have a suffix.
 """
 
 from collections import defaultdict
@@ -17,7 +19,7 @@ from cli.restore.command import Restorable
 from cli.rollback.versions import FUNCTIONS
 
 Grant = tuple[str, str]
-"""A resource, and the IAM action on it."""
+"""A resource and an IAM action that is allowed on it."""
 
 _SERVICES = {
     "table": "dynamodb",
@@ -54,7 +56,9 @@ def _settings_of(function: str) -> frozenset[Grant]:
 
 
 _SUPPRESSION_KEY = _on("secret/suppressions", "GetSecretValue")
-"""The permission of commands that look up an address. Commands that only list must not have it."""
+"""The permission of commands that look up an address. Commands that only list addresses must not
+have this permission.
+"""
 
 
 def _each(resources: Iterable[str], *actions: str) -> frozenset[Grant]:
@@ -80,8 +84,11 @@ _LOOK = (*_COUNT, "ReceiveMessage", "ChangeMessageVisibility")
 _READ_VERSIONS = _on("bucket/templates/versions/*", "GetObject") | _on(
     "bucket/templates", "ListBucket"
 )
-"""The permissions to read versions. Without ListBucket, S3 denies access to a missing object.
-https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html"""
+"""The permissions to read versions of the templates.
+
+Without ListBucket, S3 reports a missing object as access denied.
+https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
+"""
 
 _DRY_RUN = (
     _settings_of("generate")
@@ -260,7 +267,7 @@ PERMISSIONS: Mapping[str, frozenset[Grant]] = {
     | _on("table/runs/index/*", "Query")
     | _on("table/control", "Query"),
 }
-"""The permissions by the path of the command."""
+"""The permissions of each command, by the path of the command."""
 
 _OPEN = ("GetQueueAttributes", "GetQueueUrl", "ListDeadLetterSourceQueues", "ListQueueTags")
 _READ = (*_OPEN, "ReceiveMessage", "ChangeMessageVisibility")
@@ -272,15 +279,16 @@ IN_THE_CONSOLE = (
     | _each(_SOURCES, *_OPEN, "SendMessage")
     | _each([each for each in _DEAD if each not in _REDRIVEN], *_READ, "PurgeQueue")
 )
-"""The permissions to redrive queues in the SQS console: open a queue, read its messages, delete a
-message, redrive the others, and purge the ticks. SQS moves messages with the permissions of the
-person who starts the redrive.
+"""The permissions to redrive queues in the SQS console: open a queue, read messages, delete a
+message, redrive the others, and purge the ticks.
+
+SQS moves messages with the permissions of the person who starts the redrive.
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-configure-dead-letter-queue-redrive.html
 """
 
 
 def policy(grants: frozenset[Grant], stage: str) -> dict[str, Any]:
-    """Return an IAM policy. Resources with the same actions share a statement."""
+    """Return an IAM policy. Resources with the same actions share one statement."""
     actions: dict[str, set[str]] = defaultdict(set)
     for grant in grants:
         for arn in arns(grant, stage):
@@ -298,10 +306,10 @@ def policy(grants: frozenset[Grant], stage: str) -> dict[str, Any]:
 
 
 def arns(grant: Grant, stage: str) -> Iterator[str]:
-    """Yield the ARNs of a grant in a stage, in any region and account of the `aws` partition.
+    """Yield the ARNs of a grant for a stage, in any region and account of the `aws` partition.
 
-    GetFunctionConfiguration has two ARNs, with and without the alias, because AWS documents only
-    for Invoke that the ARN of the alias is evaluated.
+    GetFunctionConfiguration has two ARNs, with and without the alias. Only for Invoke does AWS
+    document that the ARN of the alias is evaluated.
     https://docs.aws.amazon.com/lambda/latest/dg/lambda-api-permissions-ref.html
     """
     resource, action = grant
@@ -338,7 +346,7 @@ def _arn(resource: str, stage: str) -> str:
             return "arn:aws:lambda:*:*:event-source-mapping:*"
         case "layer":
             return "arn:aws:lambda:*:*:layer:*"
-        case "bucket":  # CloudFormation generates its name in lower case
+        case "bucket":  # CloudFormation generates bucket names in lower case
             bucket, _, inside = name.partition("/")
             return f"arn:aws:s3:::gazettedata{stage}-{bucket}*" + (f"/{inside}" if inside else "")
         case "identity":

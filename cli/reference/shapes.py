@@ -1,16 +1,18 @@
-"""The JSON fields of each command, with the kinds of their values.
+"""The JSON fields of each command's output, with the kinds of their values.
 
-A test runs the commands and compares. Add fields, but never rename or remove one. `?` after a kind
-means that the value may be null. Instants are ISO 8601 in UTC, and rates are emails per second.
+A test runs the commands, and compares their output with this module. Add fields, but never rename
+or remove a field. `?` after a kind means that the value may be null. Instants are ISO 8601 in UTC,
+and rates are emails per second.
 """
 
 from collections.abc import Mapping
 
 Shape = str | list["Shape"] | Mapping[str, "Shape"]
-"""The kind of a value, a list of a kind, or an object by field. The field `*` is any name."""
+"""The kind of a value, a list of one kind, or an object by field. The field `*` matches any name.
+"""
 
 ONE_A_LINE = frozenset({"suppression export"})
-"""Commands with long output, which print one object per line (https://jsonlines.org)."""
+"""Commands with long output, which print one JSON object per line (https://jsonlines.org)."""
 
 _STREAM: Shape = {
     "state": "text",
@@ -487,4 +489,4 @@ SHAPES: Mapping[str, Shape] = {
     "suppression import": {"new": "number", "there_already": "number"},
     "suppression export": {"address_hash": "text", "reason": "text", "since": "instant"},
 }
-"""The shapes by the path of the command."""
+"""The shape of each command's output, by the path of the command."""

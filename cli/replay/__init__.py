@@ -1,1 +1,1 @@
-"""`gazette replay`: render sent emails again with changed templates or settings."""
+"""`gazette replay`: render sent emails again to see the effect of a change."""

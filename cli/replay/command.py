@@ -1,4 +1,4 @@
-"""`gazette replay`: render sent emails again with changed templates or settings."""
+"""`gazette replay`: render sent emails again to see the effect of a change."""
 
 import webbrowser
 from collections.abc import Sequence
@@ -39,21 +39,25 @@ _ROWS = 20
 def replay(
     stage: StageName = "prod",
     days: Annotated[
-        int, typer.Option(min=1, max=200, help="Replay emails of this many days until now.")
+        int,
+        typer.Option(min=1, max=200, help="The number of past days whose emails are replayed."),
     ] = 7,
     sample: Annotated[
         int,
         typer.Option(
-            min=1, max=10_000, help="The number of emails. The sample is stable between replays."
+            min=1,
+            max=10_000,
+            help="The number of emails to replay. Repeated replays use the same sample.",
         ),
     ] = 200,
     user: Annotated[
-        str | None, typer.Option(metavar="USER", help="Only the emails of this reader.")
+        str | None, typer.Option(metavar="USER", help="Replay only the emails of this reader.")
     ] = None,
     templates: Annotated[
         Path | None,
         typer.Option(
-            metavar="FOLDER", help="Your own templates. By default, the folder in cdk.json."
+            metavar="FOLDER",
+            help="The folder with your own templates. By default, the folder in cdk.json.",
         ),
     ] = None,
     variation: Annotated[
@@ -61,29 +65,36 @@ def replay(
         typer.Option(
             min=1,
             metavar="NUMBER",
-            help="The variation for all emails. By default, each has its own.",
+            help=(
+                "The variation to use for all emails. By default, each email keeps its own "
+                "variation."
+            ),
         ),
     ] = None,
     version: Annotated[
         str | None,
         typer.Option(
             metavar="VERSION",
-            help="The version after the change: a number, or `deployed`. By default, the working "
-            "tree.",
+            help=(
+                "The version after the change: a number, or `deployed`. By default, the "
+                "templates of the working tree."
+            ),
         ),
     ] = None,
     as_sent: Annotated[
         bool,
         typer.Option(
             "--as-sent",
-            help="Use the version that each email was sent with as the version before the change, "
-            "instead of the version in force.",
+            help=(
+                "Before the change, render each email with the version that it was sent with, "
+                "instead of the version in force."
+            ),
         ),
     ] = False,
     to: Annotated[
         Path,
         typer.Option(
-            metavar="FOLDER", help="The folder for the page.", show_default="build/replay"
+            metavar="FOLDER", help="The folder to write the page to.", show_default="build/replay"
         ),
     ] = sides.PROJECT / "build" / "replay",
     open_it: Annotated[
@@ -92,15 +103,15 @@ def replay(
 ) -> None:
     """Render sent emails again, and show the effect of changed templates or settings.
 
-    Each email is rendered before and after the change. Before the change, it has the deployed
-    settings and the templates in force for its reader. After the change, it has the templates of
-    the working tree, and the settings ranking, category_weights, sections, max_blocks and
-    full_blocks in cdk.json. The command writes a page with the most changed emails side by side. It
-    changes nothing, and its links are placeholders. Exit code 1 means that an email would fail,
-    omit an event, or be too large to show all its blocks.
+    Each email is rendered before and after the change. Before the change, the email has the
+    deployed settings and the templates in force for its reader. After the change, it has the
+    templates of the working tree, and the settings ranking, category_weights, sections, max_blocks
+    and full_blocks in cdk.json. The command writes a page that shows the most changed emails side
+    by side. It changes nothing, and links are placeholders. The exit code is 1 if an email would
+    fail, omit an event, or be too large to show all its blocks.
     """
     if version is not None and templates is not None:
-        raise NotPossible("--version and --templates exclude each other. Remove one of them.")
+        raise NotPossible("--version and --templates cannot be used together.")
     if user is not None and not USER_ID.fullmatch(user):
         raise NotPossible(
             f"--user {printable(user)!r} is not a valid user id. Specify the user_id of your "
@@ -134,8 +145,8 @@ def replay(
             )
             if user is not None and not (runs.runs or runs.unreadable):
                 raise NotPossible(
-                    f"No email was sent to {user} in {days} days. Specify a larger --days. "
-                    f"`gazette explain {user}` shows the reader's emails."
+                    f"No email was sent to {user} in {days} days. Specify a larger number of "
+                    f"--days. To see the reader's emails, run `gazette explain {user}`."
                 )
             comparison = compare(
                 progress(runs.runs, "rendering", total=len(runs.runs)),
@@ -158,7 +169,7 @@ def replay(
     write_page(index, content)
     _tell(comparison, runs, notes, index)
     if open_it and not webbrowser.open(index.absolute().as_uri()):
-        note("gazette: no browser is available. Open the page by hand.")
+        note("gazette: no browser is available. Open the page yourself.")
     if any(each.breaks for each in comparison.emails):
         raise typer.Exit(BREAKS)
 

@@ -17,15 +17,17 @@ from cli.replay.comparison import Compared, Comparison, Problem, Seen
 from cli.templates.renderers import VersionSide
 
 _AT_ONCE, _AHEAD = 16, 64
-"""The number of emails that are read in parallel, and the number that are read ahead."""
+"""The number of emails to read in parallel, and the number to read ahead."""
 
 _LOCATED = 10
-"""The maximum number of mistakes that are located. Each location takes a build of the templates."""
+"""The maximum number of mistakes to locate in the templates. Each location requires a build."""
 
 preheader_of = lru_cache(maxsize=2)(after_subject)
 
 Locate = Callable[[SentEmail, list[Event]], str]
-"""A function that returns the file and line at which an email, or some of its events, fail."""
+"""A function that returns the file and line at which an email, or some of its events, fail to
+render.
+"""
 
 
 def compare(
@@ -39,7 +41,7 @@ def compare(
 ) -> Comparison:
     """Read and render each run. Keep the content of only a few emails in memory.
 
-    `before`: returns the version of the templates of a run before the change.
+    `before` returns the version of the templates of a run before the change.
     """
     comparison, mistakes = Comparison(), _Mistakes(locate)
     for run, email in _read_ahead(runs, read):
@@ -69,7 +71,7 @@ def compare(
 def _read_ahead(
     runs: Iterable[Run], read: Callable[[Run], SentEmail | Missing]
 ) -> Iterator[tuple[Run, SentEmail | Missing]]:
-    """Yield emails in the order of the runs. Read the next ones while an email is rendered."""
+    """Yield emails in the order of the runs. While an email is rendered, read the next emails."""
     ahead: deque[tuple[Run, Future[SentEmail | Missing]]] = deque()
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         for run in runs:
@@ -83,7 +85,7 @@ def _read_ahead(
 
 
 def _has_same_categories(run: Run, was: Rendition) -> bool:
-    """Return True if the email still has the ranked categories that the run's row has stored."""
+    """Return True if the email still has the ranked categories that are stored in the run's row."""
     return was.edition is not None and run.categories in {(), was.edition.categories}
 
 
@@ -101,13 +103,14 @@ def _seen(rendition: Rendition, problems: tuple[Problem, ...]) -> Seen:
 
 
 def _plainly(rendition: Rendition) -> tuple[Problem, ...]:
-    """Return the problems of an email, without their place in the templates."""
+    """Return the problems of an email, without their location in the templates."""
     failed = (Problem(None, rendition.failed),) if rendition.failed else ()
     return (*failed, *(Problem(event.id, why) for event, why in rendition.excluded))
 
 
 class _Mistakes:
-    """The places of mistakes in templates. Each mistake is located once, and only the first few.
+    """Locations of mistakes in templates. Only the first few mistakes are located, and each only
+    once.
 
     The same message in the templates of two categories or variations counts as two mistakes.
     """
@@ -117,7 +120,7 @@ class _Mistakes:
         self._known: dict[tuple[object, ...], str] = {}
 
     def of(self, email: SentEmail, rendition: Rendition) -> tuple[Problem, ...]:
-        """Return the problems of an email with their place."""
+        """Return the problems of an email, with their locations."""
         events = {event.id: event for event in email.events}
         return tuple(
             replace(

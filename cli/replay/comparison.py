@@ -1,4 +1,4 @@
-"""The result of a replay: sent emails before and after a change."""
+"""The result of a replay: the sent emails before and after a change."""
 
 import heapq
 from collections import Counter
@@ -11,7 +11,7 @@ from gazette.domain.templates.versions import Version
 from gazette.steps.support.replay import Side
 
 WHOLE = 20
-"""The number of emails whose content is kept. For the others, only a summary is kept."""
+"""The number of emails whose content is kept. For other emails, only a summary is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,8 @@ class Compared:
     variation: int
     changes: frozenset[Change]
 
-    # True if the email before the change still has the ranked categories of the sent email. The
-    # run's row does not store more of the sent email.
+    # True if the email before the change still has the ranked categories of the sent email, which
+    # are all that the run's row stores of its content.
     same_categories: bool
 
     before: Seen
@@ -63,12 +63,12 @@ class Compared:
 
     @property
     def breaks(self) -> bool:
-        """True if the reader would lose content."""
+        """True if the reader would lose content because of the change."""
         return not self.changes.isdisjoint(BREAKS)
 
     @property
     def place(self) -> tuple[int, str]:
-        """The sort key of lists, with the most changed emails first."""
+        """The sort key of lists. The most changed emails are first."""
         return -weight(self.changes), run_id(self.run.key)
 
 
@@ -83,11 +83,11 @@ class Whole:
 
 @dataclass(slots=True)
 class Comparison:
-    """The result for all emails."""
+    """The result of a replay for all emails."""
 
     emails: list[Compared] = field(default_factory=list)
 
-    # The number of runs that could not be rendered again, by cause.
+    # The number of runs that could not be rendered again, by reason.
     missing: Counter[Missing] = field(default_factory=Counter)
 
     # The most changed emails with their content, at most `WHOLE`.
@@ -97,7 +97,7 @@ class Comparison:
     versions: dict[Version, Side] = field(default_factory=dict)
 
     def add(self, compared: Compared, was: Rendition, now: Rendition) -> None:
-        """Add an email. Keep its content while it is one of the most changed."""
+        """Add an email. Its content is kept while it is among the most changed emails."""
         self.emails.append(compared)
         if compared.changes:
             candidates = [*self.whole, Whole(compared, was, now)]
@@ -105,5 +105,5 @@ class Comparison:
 
     @property
     def changed(self) -> list[Compared]:
-        """The changed emails, the most changed first."""
+        """The changed emails, sorted with the most changed first."""
         return sorted((each for each in self.emails if each.changes), key=lambda each: each.place)

@@ -1,7 +1,7 @@
-"""The page of a replay, with the changes and the most changed emails side by side.
+"""The page of a replay: the changes, and the most changed emails side by side.
 
-The page has no external resources and no scripts. Emails are in sandboxed frames, and their links
-are placeholders.
+The page has no external resources and no scripts. Emails are shown in sandboxed frames, and their
+links are placeholders.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ from cli.replay.side_by_side import Fact, side_by_side
 from cli.shared.answers import moment
 
 _ROWS = 500
-"""The maximum number of less changed emails in the table of the page."""
+"""The maximum number of less changed emails in the table on the page."""
 
 _MEANINGS = {
     Change.FAILS: "can no longer be rendered",
@@ -49,7 +49,7 @@ def page(
 ) -> str:
     """Return the page as HTML.
 
-    `before`, `after`: descriptions of the templates and settings. `settings`: the name and the two
+    `before` and `after` describe the templates and settings. `settings` has the name and the two
     values of each setting that differs.
     """
     templates = Environment(

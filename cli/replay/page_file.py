@@ -1,4 +1,4 @@
-"""The file of a replay's page."""
+"""The file with the page of a replay."""
 
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -9,7 +9,7 @@ from cli.shared.console import NotPossible
 def place_of_page(folder: Path) -> Path:
     """Return the path of the page in a writable folder. Raises NotPossible.
 
-    This is checked first, because the replay takes minutes.
+    The folder is checked before the replay, which takes minutes.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The sent runs of a replay: a sample of the table, or the runs of a reader."""
+"""The sent runs to replay: a sample of the table, or the runs of one reader."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
@@ -9,18 +9,23 @@ from gazette.steps.support.replay import Sample, runs_of_reader, take_sample
 from cli.find.scan import SEGMENTS, size_of
 
 _PART, _PARTS = 1_000_000, 2**19
-"""The size of a part of the table in bytes, and the maximum number of parts. DynamoDB allows a
-million segments.
-https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_Scan.html"""
+"""The size of a part of the table in bytes, and the maximum number of parts.
+
+DynamoDB allows a million segments.
+https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_Scan.html
+"""
 
 _MOST_PARTS = 1_000
-"""The maximum number of parts to read. At a megabyte each, they take about 125,000 read units."""
+"""The maximum number of parts to read. Parts of one megabyte use about 125,000 read units in total.
+"""
 
 
 def sent_runs(
     reading: Replay, table: str, *, since: datetime, sample: int, user: str | None
 ) -> Sample:
-    """Return at most `sample` runs that were sent at `since` or later, to `user` if given."""
+    """Return at most `sample` runs that were sent at `since` or later, only to `user` if
+    specified.
+    """
     if user is not None:
         return runs_of_reader(user, sample, since=since, runs=reading.runs)
     parts, size = SEGMENTS, size_of(table).size

@@ -1,4 +1,4 @@
-"""The settings of digests that differ in a replay."""
+"""The digest settings that differ between the two sides of a replay."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -14,8 +14,8 @@ _NOT_SET = "not set"
 def settings_changed(before: Mapping[Version, Side], after: Side) -> list[tuple[str, str, str]]:
     """Return the name and the two values of each setting that differs.
 
-    `before`: the versions that emails were rendered with. If they have different values, the result
-    has all of them, such as `by version: 20 (the deployed templates), 5 (version 7)`.
+    `before` are the versions that emails were rendered with. If their values differ, the result
+    lists all of them, such as `by version: 20 (the deployed templates), 5 (version 7)`.
     """
     were, now = {version: _settings(side) for version, side in before.items()}, _settings(after)
     names = dict.fromkeys(name for each in (*were.values(), now) for name in each)

@@ -1,4 +1,4 @@
-"""The content of a replay's page for an email, side by side."""
+"""The content of a replay's page about one email, side by side."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from cli.shared.answers import moment
 from cli.templates.stage import named
 
 _LINES, _WIDTH = 60, 300
-"""The maximum number of lines in the diff of text parts, and their maximum length."""
+"""The maximum number of lines in the diff of text parts, and the maximum length of a line."""
 
 _ANCHOR = re.compile(r"<(?:a|area)\s(?:[^>\"']|\"[^\"]*\"|'[^']*')*>", re.IGNORECASE)
 _HREF = re.compile(r"(\shref\s*=\s*)(?:\"[^\"]*\"|'[^']*'|[^\s>\"']+)", re.IGNORECASE)
@@ -22,7 +22,7 @@ _HREF = re.compile(r"(\shref\s*=\s*)(?:\"[^\"]*\"|'[^']*'|[^\s>\"']+)", re.IGNOR
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A row with a value on both sides."""
+    """A row that compares a value before and after the change."""
 
     name: str
     before: str
@@ -30,24 +30,24 @@ class Fact:
 
     @property
     def is_changed(self) -> bool:
-        """True if the values differ."""
+        """True if the two values differ."""
         return self.before != self.after
 
 
 @dataclass(frozen=True, slots=True)
 class BlockRow:
-    """A block in the list of a side."""
+    """A row in the list of an email's blocks."""
 
     title: str
     lines: str
 
-    # The difference from the other side.
+    # The difference from the block on the other side.
     note: str
 
 
 @dataclass(frozen=True, slots=True)
 class HalfShown:
-    """A side of an email."""
+    """The email before or after the change."""
 
     name: str
 
@@ -63,7 +63,7 @@ class HalfShown:
 
 @dataclass(frozen=True, slots=True)
 class EmailShown:
-    """An email side by side."""
+    """An email before and after the change, side by side."""
 
     run: str
     about: str
@@ -72,7 +72,7 @@ class EmailShown:
     facts: Sequence[Fact]
     halves: Sequence[HalfShown]
 
-    # The marks and the lines in the diff of the text parts.
+    # The diff of the text parts, as a mark and a line each.
     text: Sequence[tuple[str, str]]
 
     # The number of lines that `text` omits.
@@ -80,7 +80,9 @@ class EmailShown:
 
 
 def side_by_side(whole: Whole, *, names_version: bool) -> EmailShown:
-    """Return an email side by side. `names_version`: True to name the version before."""
+    """Return an email side by side. If `names_version` is True, name the version before the
+    change.
+    """
     each, run = whole.compared, whole.compared.run
     sent = f"sent {moment(run.sent_at)}" if run.sent_at else "sent at an unknown time"
     version = f", before with {named(each.version)}" if names_version else ""
@@ -132,7 +134,7 @@ def _half(name: str, own: Rendition, seen: Seen, *, other: Rendition, missing: s
 def _blocks(
     own: Sequence[BlockShown], other: Sequence[BlockShown], missing: str, side: str
 ) -> Iterator[BlockRow]:
-    """Yield the blocks of a side. A moved or changed block has its note on the side after."""
+    """Yield the blocks of one side. After the change, a moved or changed block has a note."""
     places = {each.key: place for place, each in enumerate(other, start=1)}
     lines = {each.key: each.lines for each in other}
     for place, each in enumerate(own, start=1):
@@ -148,9 +150,9 @@ def _blocks(
 
 
 def without_links(html: str) -> str:
-    """Replace the links of an email by placeholders, which do not identify the reader.
+    """Replace the links of an email with placeholders, which do not identify the reader.
 
-    The frame and the policy of the page block links too, but not if they open in a new tab.
+    The frame and the policy of the page also block links, except links that open in a new tab.
     """
     return _ANCHOR.sub(lambda tag: _HREF.sub(r'\1"#"', tag[0]), html)
 
@@ -160,7 +162,7 @@ def _text(rendition: Rendition) -> list[str]:
 
 
 def _difference(was: Sequence[str], now: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield the lines that differ, with one line of context, if both sides have an email."""
+    """Yield the differing lines with one line of context, or no lines if a side has no email."""
     if was and now:
         for line in [*unified_diff(was, now, n=1, lineterm="")][2:]:
             mark, text = line[:1], line[1:]

@@ -1,4 +1,6 @@
-"""The two sides of a replay: the stage, and the working tree or a version."""
+"""The two sides of a replay: the stage before the change, and the working tree or a version after
+it.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -37,12 +39,12 @@ class After:
     # The name, such as `version 7`.
     name: str
 
-    # The name with the settings.
+    # The name, with the settings in use.
     description: str
 
     side: Side
 
-    # The folders of the templates, or None for a version, whose files are not in a folder.
+    # The folders of the templates. None for a version, whose files are not in a folder.
     tree: Templates | None = None
 
 
@@ -54,7 +56,7 @@ def before_in_words(stage: str, in_force: InForce, *, as_sent: bool) -> str:
 
 
 def templates_of_tree(stage: str, *, own: Path | None, variation: int | None) -> Templates:
-    """Return the templates of the working tree, with `own` instead of the stage's own templates.
+    """Return the templates of the working tree. `own` replaces the stage's own templates.
 
     Raises NotPossible.
     """
@@ -96,7 +98,7 @@ def after_tree(
 
 
 def check_version(given: str) -> None:
-    """Raise NotPossible if the text is not a version. The stage may not have the version."""
+    """Raise NotPossible if the text is not a version. The version need not exist in the stage."""
     with _of_option(f"--version {printable(given)}"):
         number_of(given)
 
@@ -119,13 +121,14 @@ def after_version(
     name = "the deployed templates" if version.is_deployed else f"version {version.number}"
     return After(
         name=name,
-        description=f"{name}, and the deployed settings of {stage} that it does not set",
+        description=f"{name}, and the deployed settings of {stage} for all other settings",
         side=replace(side_of(version, files, settings), variation=variation),
     )
 
 
 def locator(after: After, link_maker: LinkMaker) -> Callable[[SentEmail, list[Event]], str]:
-    """Return a function that finds the file and the line at which events of an email fail.
+    """Return a function that finds the file and the line at which events of an email fail to
+    render.
 
     For a version, the function returns "".
     """
@@ -142,7 +145,7 @@ def locator(after: After, link_maker: LinkMaker) -> Callable[[SentEmail, list[Ev
 
 @contextmanager
 def _of_option(option: str) -> Iterator[None]:
-    """Add the wrong option to an error."""
+    """Add the name of the wrong option to an error."""
     try:
         yield
     except (NotPossible, InvalidRollout) as err:

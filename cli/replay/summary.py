@@ -1,4 +1,4 @@
-"""The figures and sentences of a replay."""
+"""The key figures and sentences of a replay."""
 
 from collections import Counter
 from itertools import islice
@@ -12,7 +12,7 @@ from gazette.steps.support.replay import Sample
 from cli.replay.comparison import Compared, Comparison
 
 _PROBLEMS = 20
-"""The maximum number of different mistakes in the output."""
+"""The maximum number of different mistakes to print."""
 
 _LARGER = f"larger than {LONGEST_HTML // 1000} KB"
 _PHRASES = {
@@ -29,16 +29,16 @@ _PHRASES = {
     Change.CUT: (_LARGER, _LARGER),
     Change.FAILS: ("fails", "fail"),
 }
-"""The phrases for one email, and for other numbers."""
+"""The phrases for one email, and for any other number of emails."""
 
 _ALWAYS = {Change.CUT, Change.FAILS}
-"""Changes that the headline always counts, so that people know that they were checked."""
+"""Changes that the headline always counts, even if the count is zero."""
 
 _MISSING = {
     Missing.READER: "their readers no longer have a profile",
     Missing.EVENTS: "their events are no longer stored",
     Missing.UNREADABLE: "this version cannot read their rows",
-    Missing.TEMPLATES: "the version of the templates that they were sent with is no longer stored",
+    Missing.TEMPLATES: "the version of the templates with which they were sent is no longer stored",
 }
 
 
@@ -63,7 +63,9 @@ def headline(comparison: Comparison) -> str:
 
 
 def medians(comparison: Comparison) -> dict[str, float]:
-    """Return the median HTML size in bytes of emails that exist on both sides, or 0."""
+    """Return the median HTML sizes in bytes before and after, of emails that exist on both sides,
+    or 0.
+    """
     sizes = [
         (each.before.html_bytes, each.after.html_bytes)
         for each in comparison.emails
@@ -74,27 +76,27 @@ def medians(comparison: Comparison) -> dict[str, float]:
 
 
 def kilobytes(size: float) -> str:
-    """Format a number of bytes."""
+    """Format a number of bytes in kilobytes."""
     return f"{size / 1000:.1f} KB"
 
 
 def not_compared(comparison: Comparison) -> list[str]:
-    """Return sentences about the limits of the comparison."""
+    """Return sentences about emails that could not be compared completely."""
     notes = [
         f"{number} {_emails(number)} cannot be rendered again because {_MISSING[why]}."
         for why, number in sorted(comparison.missing.items())
     ]
     if others := sum(not each.same_categories for each in comparison.emails):
         notes.append(
-            f"{others} sent {_emails(others)} had different categories, or in a different order, "
-            "because events, profile, templates or settings changed since. The row of a run does "
-            "not record other changes."
+            f"{others} sent {_emails(others)} had different categories or a different order of "
+            "categories, because events, profiles, templates or settings have changed since. "
+            "The row of a run does not record other changes."
         )
     if both := [each for each in comparison.emails if each.after.problems and not each.breaks]:
         first = both[0]
         notes.append(
-            f"{len(both)} {_emails(len(both))} cannot be shown completely before the change "
-            f"either, such as {run_id(first.run.key)}: {first.after.problems[0].why}"
+            f"Even before the change, {len(both)} {_emails(len(both))} cannot be shown "
+            f"completely, such as {run_id(first.run.key)}: {first.after.problems[0].why}"
         )
     return notes
 
@@ -107,19 +109,22 @@ def reading(runs: Sample, days: int) -> list[str]:
         notes.append(f"This version cannot read {runs.unreadable} {noun}.")
     if runs.parts:
         notes.append(
-            f"Read {runs.read} of {runs.parts} parts of the table of runs, {runs.read_units:,.1f} "
-            f"read units, and found {runs.runs_seen} sent {_emails(runs.runs_seen)} of {days} days."
+            f"Read {runs.read} of {runs.parts} parts of the table of runs "
+            f"({runs.read_units:,.1f} read units), and found {runs.runs_seen} sent "
+            f"{_emails(runs.runs_seen)} of {days} days."
         )
     elif runs.runs_seen > len(runs.runs):
         notes.append(
-            f"Rendered {len(runs.runs)} of {runs.runs_seen} sent emails of {days} days. Specify a "
-            "larger --sample for more."
+            f"Rendered {len(runs.runs)} of {runs.runs_seen} sent emails of {days} days. To "
+            "render more, specify a larger --sample."
         )
     return notes
 
 
 def problems(comparison: Comparison) -> list[str]:
-    """Return each mistake once, with the id of a run, and the number of omitted mistakes."""
+    """Return each mistake once, with the id of a run, and the number of mistakes that are
+    omitted.
+    """
     first: dict[str, str] = {}
     for each in comparison.changed:
         if each.breaks:
@@ -132,7 +137,7 @@ def problems(comparison: Comparison) -> list[str]:
 
 
 def names(each: Compared) -> list[str]:
-    """Return the names of an email's changes, the worst first."""
+    """Return the names of an email's changes, with the worst first."""
     return [change.value for change in Change if change in each.changes]
 
 

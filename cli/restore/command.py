@@ -14,7 +14,7 @@ from cli.shared.console import NotPossible, note
 from cli.shared.deployed import StageName, settings_of
 
 COPY = "-restored"
-"""The suffix of the name of a copy."""
+"""The suffix of the table name of a copy."""
 
 
 class Restorable(StrEnum):
@@ -36,7 +36,9 @@ class Restorable(StrEnum):
 
     @property
     def only_gains(self) -> bool:
-        """True if newer rows stay, because readers have unsubscribed since the copy."""
+        """True if a restore keeps newer rows, because readers may have unsubscribed since the copy
+        was made.
+        """
         return self is self.SUPPRESSIONS
 
 
@@ -44,26 +46,27 @@ def restore(
     table: Annotated[Restorable, typer.Argument(metavar="TABLE", help="The table to restore.")],
     stage: StageName = "prod",
     region: Annotated[
-        str | None, typer.Option("--from-region", metavar="REGION", help="The region of the copy.")
+        str | None,
+        typer.Option("--from-region", metavar="REGION", help="The AWS region of the copy."),
     ] = None,
     copy: Annotated[
         str,
         typer.Option(
             "--from",
             metavar="NAME",
-            help="The full name of the copy.",
+            help="The full table name of the copy.",
             show_default=f"the table's name with {COPY}",
         ),
     ] = "",
     user: Annotated[
-        str, typer.Option("--user", metavar="USER", help="Only the rows of this reader.")
+        str, typer.Option("--user", metavar="USER", help="Restore only the rows of this reader.")
     ] = "",
     yes: Yes = False,
 ) -> None:
-    """Restore the rows of a table from a copy of it.
+    """Restore the rows of a table from a copy of the table.
 
-    The command writes the rows that differ, and deletes rows that are not in the copy. For
-    suppressions, it only adds missing rows. Stop email and the functions first, see
+    The command writes rows that differ, and deletes rows that are not in the copy. For
+    suppressions, it only adds missing rows. Before a restore, stop email and the functions. See
     docs/runbook/restore.md.
     """
     if user and not table.is_by_reader:
@@ -83,10 +86,10 @@ def restore(
             difference = Difference(difference.lost)
         summary = (
             f"{len(difference.lost)} rows to add, {len(difference.changed)} to change, "
-            f"{len(difference.new)} to delete because the copy does not have them"
+            f"{len(difference.new)} to delete because they are not in the copy"
         )
         if not yes:
-            confirm(f"Table {table} of stage {stage}: {summary}. Restore?")
+            confirm(f"Table {table} of stage {stage}: {summary}. Restore the table?")
         written = bring_back(live, saved, difference)
     tell(
         f"table {table} of stage {stage} is restored from {copy}: {summary}",
@@ -95,4 +98,7 @@ def restore(
         deleted=len(difference.new),
         written=written,
     )
-    note("Rows that were written meanwhile may be missing. Repeat the command until it finds none.")
+    note(
+        "Rows that were written during the restore may be missing. Repeat the command until it "
+        "finds no rows to restore."
+    )

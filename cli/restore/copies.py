@@ -14,18 +14,19 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 Item = Mapping[str, Any]
-"""A row in the form of the DynamoDB API, with a type and a value for each attribute."""
+"""A row in the format of the DynamoDB API, with a type and a value for each attribute."""
 
 Write = Mapping[str, Any]
-"""A put or a delete in the form of BatchWriteItem."""
+"""A put or delete request in the format of BatchWriteItem."""
 
 _A_CALL = 25
-"""The maximum number of writes in a BatchWriteItem.
+"""The maximum number of writes in one BatchWriteItem.
+
 https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchWriteItem.html
 """
 
 _PAUSES = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
-"""The delays before retries of unprocessed rows, in seconds."""
+"""The delays before each retry of unprocessed rows, in seconds."""
 
 _SETS = ("SS", "NS", "BS")
 
@@ -42,18 +43,20 @@ class Rows:
     # The names of the key attributes.
     key: tuple[str, ...]
 
-    # The only partition to read, or None for all of them.
+    # The only partition to read, or None to read all partitions.
     partition: str | None = None
 
     @classmethod
     def of(cls, client: "DynamoDBClient", name: str, partition: str | None = None) -> "Rows":
-        """Look up the key of a table. One DescribeTable."""
+        """Look up the key attributes of a table. One DescribeTable."""
         schema = client.describe_table(TableName=name)["Table"]["KeySchema"]
         key = sorted(schema, key=lambda part: part["KeyType"])  # HASH comes before RANGE
         return cls(client, name, tuple(part["AttributeName"] for part in key), partition)
 
     def __iter__(self) -> Iterator[Item]:
-        """Read the rows. One strongly consistent Scan per megabyte, or a Query for a partition."""
+        """Read the rows. One strongly consistent Scan per megabyte, or one Query for a
+        partition.
+        """
         if self.partition is None:
             scanned = self.client.get_paginator("scan").paginate(
                 TableName=self.name, ConsistentRead=True
@@ -76,7 +79,9 @@ class Rows:
         return tuple(item[name]["S"] for name in self.key)
 
     def write(self, requests: Iterable[Write]) -> int:
-        """Write rows, and return their number. One BatchWriteItem per 25. Raises NotPossible."""
+        """Write rows, and return the number of rows written. One BatchWriteItem per 25 rows. Raises
+        NotPossible.
+        """
         written, remaining = 0, iter(requests)
         while chunk := list(islice(remaining, _A_CALL)):
             self._write(chunk)
@@ -111,7 +116,7 @@ class Difference:
 
 
 def compare(table: Rows, copy: Rows) -> Difference:
-    """Compare all rows. A row takes about 300 bytes of memory, for its key and digest."""
+    """Compare all rows. Each row uses about 300 bytes of memory for its key and digest."""
     digests = {copy.named(item): _digest(item) for item in copy}
     new, changed, same = set(), set(), set()
     for item in table:
@@ -127,7 +132,7 @@ def compare(table: Rows, copy: Rows) -> Difference:
 
 
 def bring_back(table: Rows, copy: Rows, difference: Difference) -> int:
-    """Write the rows of the copy that differ, and delete new rows. Safe to repeat."""
+    """Write the rows of the copy that differ, and delete newer rows. This is safe to repeat."""
     keys = difference.lost | difference.changed
     puts = (_put(item) for item in copy if copy.named(item) in keys)
     deletes = (_delete(zip(table.key, key, strict=True)) for key in sorted(difference.new))

@@ -1,1 +1,1 @@
-"""`gazette rollback`: return all functions to an earlier deployment."""
+"""`gazette rollback`: roll back all functions to an earlier deployment."""

@@ -1,4 +1,4 @@
-"""`gazette rollback`: return all functions to an earlier deployment."""
+"""`gazette rollback`: roll back all functions to an earlier deployment."""
 
 from typing import Annotated
 
@@ -25,14 +25,14 @@ def rollback(
     ] = False,
     yes: Yes = False,
 ) -> None:
-    """Return all functions to an earlier deployment, within seconds and without a build.
+    """Roll back all functions to an earlier deployment, within seconds and without a build.
 
     A rollback restores the code, the layers with the templates, and the settings of the functions.
     Tables, queues, schedules, alarms and policies do not change. The next deployment replaces the
     versions only if it changes a function, so deploying the same code again does not undo the
     rollback.
 
-    If a rollback was interrupted, repeat it with the name of its deployment.
+    If a rollback was interrupted, run the command again with the same deployment.
     """
     deployments = read_deployments(stage)
     if only_list:
@@ -44,13 +44,13 @@ def rollback(
         _show(deployments)
         return
     if not yes:
-        confirm(f"Return all functions of stage {stage} to deployment {goal.name}?")
+        confirm(f"Roll back all functions of stage {stage} to deployment {goal.name}?")
     try:
         point_to(goal, stage)
     except BaseException:
         note(
-            "The rollback was interrupted, so the functions may be of different deployments. "
-            f"`gazette rollback {goal.name}` completes it."
+            "The rollback was interrupted, so the functions may run different deployments. To "
+            f"complete the rollback, run `gazette rollback {goal.name}`."
         )
         raise
     say(f"All functions of stage {stage} run deployment {goal.name}.")
@@ -64,32 +64,31 @@ def _goal(deployments: Deployments, name: str | None) -> Deployment:
             raise NotPossible(_which_to_finish(deployments))
         if deployments.before is None:
             raise NotPossible(
-                "There is no complete deployment before the live one. "
-                "`gazette rollback --list` shows all deployments."
+                "There is no complete deployment before the live deployment. To see all "
+                "deployments, run `gazette rollback --list`."
             )
         return deployments.before
     goal = next((each for each in deployments.all if each.name == name), None)
     if goal is None:
         raise NotPossible(
-            f"Deployment {name} does not exist. `gazette rollback --list` shows all deployments."
+            f"Deployment {name} does not exist. To see all deployments, run `gazette rollback "
+            "--list`."
         )
     if not goal.is_whole:
         raise NotPossible(
-            f"Deployment {name} does not have a version of every function. Choose a complete "
+            f"Deployment {name} does not have a version of every function. Specify a complete "
             "deployment."
         )
     return goal
 
 
 def _which_to_finish(deployments: Deployments) -> str:
-    """Return the remedy if the functions are of different deployments."""
+    """Return the error to raise if the functions run different deployments, with the remedy."""
     commands = [f"`gazette rollback {each.name}`" for each in deployments.begun]
-    problem = (
-        "The functions are of different deployments, for example after an interrupted rollback."
-    )
+    problem = "The functions run different deployments, for example after an interrupted rollback."
     if not commands:
         return f"{problem} Specify a complete deployment from `gazette rollback --list`."
-    return f"{problem} Choose one of them for all functions: {' or '.join(commands)}."
+    return f"{problem} To use one deployment for all functions, run {' or '.join(commands)}."
 
 
 def _show(deployments: Deployments) -> None:

@@ -1,4 +1,4 @@
-"""The deployments of a stage, and the versions of the functions in each."""
+"""The deployments of a stage, with the version of each function."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 FUNCTIONS = tuple(step.name for step in STEPS)
 
 _OPTIONAL = (CONTENT.name,)
-"""Functions that only some stages have. A deployment without them is complete, and a rollback to it
-does not change them."""
+"""Functions that only some stages have.
+
+A deployment without them is still complete, and a rollback to such a deployment does not change
+them.
+"""
 
 _NAMED = "deployment "
 """The prefix of a version's description, before the name of the deployment."""
@@ -37,7 +40,7 @@ class Deployment:
 
     @property
     def is_whole(self) -> bool:
-        """True if it has a version of every function that all stages have."""
+        """True if the deployment has a version of every function that all stages have."""
         return self.versions.keys() >= set(FUNCTIONS)
 
     def works(self, live: Mapping[str, int]) -> bool:
@@ -52,12 +55,12 @@ class Deployments:
     # The deployments, newest first.
     all: tuple[Deployment, ...]
 
-    # The version behind the alias of each function.
+    # The version that the alias of each function points to.
     live: Mapping[str, int]
 
     @property
     def working(self) -> Deployment | None:
-        """The live deployment, or None while the functions are of different deployments."""
+        """The live deployment, or None if the functions run different deployments."""
         return next((each for each in self.all if each.works(self.live)), None)
 
     @property
@@ -84,8 +87,9 @@ class Deployments:
 
 
 def read_deployments(stage: str) -> Deployments:
-    """Read the deployments. One GetAlias, and one ListVersionsByFunction per fifty versions, for
-    each function."""
+    """Read the deployments. For each function: one GetAlias, and one ListVersionsByFunction per
+    fifty versions.
+    """
     versions: dict[str, dict[str, int]] = defaultdict(dict)
     published: dict[str, datetime] = {}
     live: dict[str, int] = {}
@@ -115,7 +119,7 @@ def read_deployments(stage: str) -> Deployments:
 
 
 def point_to(deployment: Deployment, stage: str) -> None:
-    """Move the alias of each function. One UpdateAlias per function. Safe to repeat."""
+    """Move the alias of each function. One UpdateAlias per function. This is safe to repeat."""
     for function, version in deployment.versions.items():
         name = f"gazette-{stage}-{function}"
         with refusals_in_words(name, service="lambda"):

@@ -1,1 +1,1 @@
-"""`gazette sending`: show, stop and resume sending."""
+"""`gazette sending`: show the state of sending, and stop or resume it."""

@@ -1,4 +1,4 @@
-"""`gazette sending --category`: show, hold and resume categories."""
+"""`gazette sending --category`: hold and resume categories."""
 
 from datetime import datetime
 
@@ -13,11 +13,11 @@ from cli.shared.answers import Document, confirm, moment, tell
 from cli.shared.console import NotPossible, note, printable
 from cli.shared.deployed import settings_of
 
-_TAKES_EFFECT = "Takes effect within a minute."
+_TAKES_EFFECT = "The change takes effect within a minute."
 
 
 def check_category(category: str) -> None:
-    """Raise NotPossible for an invalid category name. The category may have no events."""
+    """Raise NotPossible if the name of a category is invalid. The category need not have events."""
     if category != NEW_LINK and not CATEGORY_NAME.fullmatch(category):
         raise NotPossible(
             f"--category {category!r} is not a valid category name. Use 1 to 32 characters of a-z, "
@@ -26,7 +26,7 @@ def check_category(category: str) -> None:
 
 
 def row(held: CategoryHold) -> tuple[str, str]:
-    """Return the name of a held category, with the time and the reason."""
+    """Return the name of a held category, and the time and reason of the hold."""
     how = "held by hand" if held.by_hand else "held"
     return (
         f"category {held.category}",
@@ -35,7 +35,7 @@ def row(held: CategoryHold) -> tuple[str, str]:
 
 
 def held_document(held: CategoryHold) -> Document:
-    """Return a held category for JSON."""
+    """Return a held category as JSON output."""
     return {
         "category": held.category,
         "by_hand": held.by_hand,
@@ -51,18 +51,20 @@ def stopped(
     changed: bool = True,
     since: datetime | None = None,
 ) -> Document:
-    """Return the outcome of a stop or a resume for JSON. `since`: the time of the stop before."""
+    """Return the outcome of a stop or a resume as JSON output. `since` is the time of the earlier
+    stop.
+    """
     return {"category": category, "stopped": is_stopped, "changed": changed, "since": since}
 
 
 def stop_category(
     category: str, reason: str, *, context: SendingContext, stage: str, yes: bool
 ) -> None:
-    """Hold a category, after confirmation."""
+    """Put a category on hold, after confirmation."""
     if not yes:
         confirm(
-            f"Hold the events of category {category} in stage {stage} until someone runs "
-            f"`gazette sending resume --category {category} --stage {stage}`?"
+            f"Put category {category} of stage {stage} on hold until someone runs `gazette "
+            f"sending resume --category {category} --stage {stage}`?"
         )
     if not hold_category(category, reason, context=context):
         sentence = f"category {category} of stage {stage} is already on hold"
@@ -88,6 +90,6 @@ def resume_category(category: str, *, stage: str) -> None:
         **stopped(False, category=category),
     )
     note(
-        f"{_TAKES_EFFECT} Waiting events go into the next digest. Immediate email goes out within "
-        "15 minutes."
+        f"{_TAKES_EFFECT} The next digest includes the waiting events. Immediate email is sent "
+        "within 15 minutes."
     )

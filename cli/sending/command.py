@@ -32,7 +32,11 @@ from cli.shared.pace import next_try, rate_text, state, stream
 
 Category = Annotated[
     str | None,
-    typer.Option("--category", metavar="NAME", help="This category instead of all email."),
+    typer.Option(
+        "--category",
+        metavar="NAME",
+        help="Apply the command to this category instead of all email.",
+    ),
 ]
 
 sending = typer.Typer(
@@ -44,7 +48,7 @@ sending = typer.Typer(
 def status(stage: StageName = "prod") -> None:
     """Show the state and the rate of digests and immediate email, and the held categories.
 
-    For a stopped stream, the output also has the reason, the start, and the next attempt.
+    For a stopped stream, the output includes the reason, the start time, and the next attempt.
     """
     with refusals_of_tables(stage):
         context = _context(stage)
@@ -58,22 +62,22 @@ def status(stage: StageName = "prod") -> None:
         [*rows(readings), *map(row, categories)],
     )
     if readings.digest.breaker or readings.immediate.breaker:
-        note(f"`gazette sending resume --stage {stage}` resumes all email at once.")
+        note(f"To resume all email, run `gazette sending resume --stage {stage}`.")
     if categories:
-        note(f"`gazette sending resume --category NAME --stage {stage}` resumes a category.")
+        note(f"To resume a category, run `gazette sending resume --category NAME --stage {stage}`.")
 
 
 @sending.command("stop", cls=Command)
 def stop(
     reason: Annotated[
         str,
-        typer.Argument(metavar="REASON", help="The reason, shown by `gazette sending status`."),
+        typer.Argument(metavar="REASON", help="The reason to show in `gazette sending status`."),
     ],
     stage: StageName = "prod",
     category: Category = None,
     yes: Yes = False,
 ) -> None:
-    """Stop all email of the stage, or one category, until someone resumes it. No event is lost."""
+    """Stop all email of a stage, or of one category, until someone resumes it. No event is lost."""
     if not reason.strip():
         raise NotPossible("REASON is empty. Describe in a few words why you stop sending.")
     if category is not None:
@@ -91,12 +95,12 @@ def stop(
             )
         stop_sending(printable(reason.strip()), context=context)
     tell(f"all email of stage {stage} is stopped until you resume it", **stopped())
-    note("Workers may send emails that they have already prepared for some more seconds.")
+    note("For a few seconds, workers may still send emails that they have already prepared.")
 
 
 @sending.command("resume", cls=UnaskedChange)
 def resume(stage: StageName = "prod", category: Category = None) -> None:
-    """Resume all email, or one category, whether it was stopped by hand or automatically."""
+    """Resume all email of a stage, or of one category, after a manual or automatic stop."""
     if category is not None:
         check_category(category)
         with refusals_of_tables(stage):
@@ -112,11 +116,11 @@ def resume(stage: StageName = "prod", category: Category = None) -> None:
         f"all email of stage {stage} is resumed; it was stopped at {moment(since)}",
         **stopped(False, since=since),
     )
-    note("Waiting email goes out within 15 minutes.")
+    note("Waiting email is sent within 15 minutes.")
 
 
 def rows(readings: Streams[PaceReading]) -> list[tuple[str, str]]:
-    """Return names and values, of digests first and then of immediate email."""
+    """Return names and values, for digests first and then for immediate email."""
     return [*_of("digest", readings.digest), *_of("immediate", readings.immediate)]
 
 

@@ -1,1 +1,1 @@
-"""Code shared by the commands: stages, errors, descriptions and tables."""
+"""Shared code of the commands: stages, errors, descriptions and output."""

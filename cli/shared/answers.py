@@ -1,7 +1,7 @@
-"""The output of a command: tables and sentences for people, tab-separated lines or JSON.
+"""The output of a command: tables and sentences for people, tab-separated lines, or JSON.
 
-A command passes its values once, and this module chooses the format. A terminal gets a table. A
-pipe gets one line per row, with cells separated by tabs. With `--json`, the output is one document,
+A command passes its values once, and this module selects the format. A terminal gets a table. A
+pipe gets one line per row, with tab-separated cells. With `--json`, the output is one document,
 whose field names are listed in `cli.reference.shapes`.
 """
 
@@ -20,39 +20,40 @@ from rich.text import Text
 from cli.shared.console import NotPossible, printable, say, wants_json
 
 NOTHING = "-"
-"""The text of a cell without a value."""
+"""The text of an empty cell."""
 
 
 class Level(StrEnum):
-    """The severity of a finding, the worst first. All commands use this scale."""
+    """The severity of a finding, with the worst first. All commands use this scale."""
 
     PROBLEM = "problem"
     """A failure: email is not sent or not accepted, its delivery events are lost, or messages
     need an operator."""
 
     UNSEEN = "unseen"
-    """A check that could not be made. Its subject may or may not work."""
+    """A check that was not possible. It is unknown whether the subject works."""
 
     WARNING = "warning"
-    """A finding to review. The subject works, or an operator stopped it on purpose."""
+    """A finding to review. The subject works, or an operator stopped it intentionally."""
 
     OK = "ok"
 
     @property
     def rank(self) -> int:
-        """The sort key of lists. The worst level has 0."""
+        """The sort key of lists. The worst level has the rank 0."""
         return [*Level].index(self)
 
 
 Document = Mapping[str, object]
-"""JSON output: strings, numbers, booleans, instants, None, and lists and mappings of these."""
+"""JSON output: strings, numbers, booleans, instants, None, and lists and mappings of these values.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A value with a text for people."""
+    """A value with a text to show to people."""
 
-    # The value in JSON.
+    # The value in JSON output.
     value: object
 
     # The text on a terminal and in a pipe.
@@ -61,12 +62,13 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A list of similar things."""
+    """A list of items with the same fields."""
 
     # The name of the list in JSON.
     name: str
 
-    # The heading of each field, in order. A field with an empty heading appears only in JSON.
+    # The heading of each field, in order. A field with an empty heading appears only in JSON
+    # output.
     columns: Mapping[str, str]
 
     # The values of each row, one per column.
@@ -74,12 +76,12 @@ class Rows:
 
     @property
     def document(self) -> list[Document]:
-        """The JSON output, one object per row."""
+        """The rows as JSON output, with one object per row."""
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 
     @property
     def lines(self) -> list[tuple[str, ...]]:
-        """The cells of the columns with a heading, by row."""
+        """The cells of each row, for columns with a heading."""
         headings = self.columns.values()
         return [
             tuple(cell(value) for value, heading in zip(row, headings, strict=True) if heading)
@@ -87,7 +89,7 @@ class Rows:
         ]
 
     def table(self) -> Table:
-        """Draw the columns with a heading, with numbers aligned to the right."""
+        """Draw the columns that have a heading. Numbers are aligned to the right."""
         table = Table()
         for place, heading in enumerate(self.columns.values()):
             if heading:
@@ -99,7 +101,7 @@ class Rows:
         return table
 
     def show(self, **others: object) -> None:
-        """Print the rows. The JSON output has the fields of `others` too."""
+        """Print the rows. The JSON output also includes the fields of `others`."""
         picture = self.table() if self.rows else None
         answer({self.name: self.document, **others}, lines=self.lines, picture=lambda: picture)
 
@@ -110,7 +112,7 @@ def answer(
     lines: Iterable[Sequence[str]],
     picture: Callable[[], RenderableType | None],
 ) -> None:
-    """Print the document with `--json`, the picture on a terminal, and the lines into a pipe."""
+    """Print the document with `--json`, the picture on a terminal, or the lines to a pipe."""
     give(document)
     console = Console()
     if wants_json():
@@ -142,32 +144,36 @@ def tell(sentence: str, **fields: object) -> None:
 
 
 def give(document: Document) -> None:
-    """Print the document with `--json`. ASCII output contains no control characters."""
+    """Print the document if `--json` is specified. The output is ASCII without control
+    characters.
+    """
     if wants_json():
         typer.echo(json.dumps(plain(document), indent=2))
 
 
 def give_line(document: Document) -> None:
-    """Print a document on one line, for JSON Lines (https://jsonlines.org)."""
+    """Print a document on one line, as in JSON Lines (https://jsonlines.org)."""
     typer.echo(json.dumps(plain(document)))
 
 
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
-"""The option of a command that asks before it makes a change."""
+"""The option `--yes` of a command that asks for confirmation before it makes a change."""
 
 
 def confirm(question: str) -> None:
     """Ask for confirmation, and end the command if the answer is no.
 
-    Raises NotPossible with `--json`, because a program cannot answer.
+    Raises NotPossible with `--json`, because a program cannot confirm.
     """
     if wants_json():
-        raise NotPossible("--json cannot ask for confirmation. Add --yes to run without it.")
+        raise NotPossible(
+            "--json cannot ask for confirmation. Add --yes to run without confirmation."
+        )
     typer.confirm(question, abort=True)
 
 
 def cell(value: object) -> str:
-    """Format a value for people, on one line."""
+    """Format a value for people on one line."""
     match value:
         case None:
             return NOTHING

@@ -1,4 +1,4 @@
-"""Errors of AWS and the SDK as one line with the remedy."""
+"""Errors of AWS and the SDK, converted to one line with the remedy."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -50,18 +50,18 @@ _MISSING = frozenset(
 _NOT_HERE = {
     "sqs": "Queue {name} does not exist",
     "lambda": "Function {name} does not exist",
-    "dynamodb": "A table is missing among {name}",
+    "dynamodb": "At least one of {name} does not exist",
     "secretsmanager": "The secret of {name} does not exist",
     "ses": "SES does not have {name}",
     "cloudwatch": "CloudWatch does not have {name}",
     "s3": "The bucket of {name} does not exist",
 }
-"""Messages for a missing resource, by the IAM prefix of the service."""
+"""Messages about missing resources, by the IAM prefix of the service."""
 
 
 @contextmanager
 def refusals_in_words(name: str, *, service: str = "sqs") -> Iterator[None]:
-    """Convert errors of AWS to NotPossible. `name`: the resource, such as a queue or tables."""
+    """Convert AWS errors to NotPossible. `name` is the resource, such as a queue or the tables."""
     try:
         yield
     except (BotoCoreError, ClientError) as err:
@@ -70,30 +70,30 @@ def refusals_in_words(name: str, *, service: str = "sqs") -> Iterator[None]:
         cause = of_aws(err)
         message = in_words(cause, name, service) if cause else f"{err}. Try again."
         raise NotPossible(printable(message)) from err
-    except ValueError as err:  # the endpoint is not a URL
+    except ValueError as err:  # AWS_ENDPOINT_URL is not a URL
         raise NotPossible(f"{printable(str(err))}. Check AWS_ENDPOINT_URL.") from err
 
 
 def refusals_of_tables(stage: str) -> AbstractContextManager[None]:
-    """Convert errors of the tables of a stage to NotPossible."""
+    """Convert errors from the tables of a stage to NotPossible."""
     return refusals_in_words(f"the tables of stage {stage}", service="dynamodb")
 
 
 def in_words(err: BotoCoreError | ClientError, name: str, service: str = "sqs") -> str:
-    """Return a sentence with the problem and the remedy."""
+    """Return the problem and the remedy of an error."""
     if isinstance(err, ClientError):
         return _answer(err, name, service)
     if isinstance(err, NoRegionError):
         return "No region is set. Set AWS_DEFAULT_REGION to the region of the stage."
     if isinstance(err, _NOT_LOGGED_IN):
-        return f"No AWS credentials ({err}). {_LOG_IN}."
+        return f"There are no AWS credentials ({err}). {_LOG_IN}."
     if isinstance(err, (ConnectionError, HTTPClientError)):
         return f"AWS does not respond ({err}). Check the network, the region and AWS_ENDPOINT_URL."
     return f"The call to AWS failed ({err}). Check your AWS configuration."
 
 
 def of_aws(err: BaseException) -> BotoCoreError | ClientError | None:
-    """Return the AWS error that caused an error, or None. PynamoDB stores it in `cause`."""
+    """Return the AWS error that caused an error, or None. PynamoDB stores the cause in `cause`."""
     cause: BaseException | None = err
     while cause is not None and not isinstance(cause, (BotoCoreError, ClientError)):
         cause = cause.__cause__ or getattr(cause, "cause", None)

@@ -1,4 +1,4 @@
-"""The base classes of commands, with their errors, exit codes, help, `--json` and `--yes`."""
+"""Base classes of commands: errors, exit codes, help, `--json` and `--yes`."""
 
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
@@ -11,7 +11,7 @@ from cli.shared.next_commands import DEFAULT_STAGE
 
 
 class Command(TyperCommand):
-    """A command that reports an expected error in one line, and accepts `--json`."""
+    """A command that reports an expected error on one line, and accepts `--json`."""
 
     def __init__(self, name: str | None, **options: Any) -> None:
         super().__init__(name, **options)
@@ -21,7 +21,7 @@ class Command(TyperCommand):
     def make_context(
         self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
     ) -> Any:
-        """Parse the arguments. With `--json`, report a wrong option in JSON."""
+        """Parse the arguments. With `--json`, report an invalid option as JSON."""
         is_json = "--json" in _options(args)
         try:
             return super().make_context(info_name, args, parent, **extra)
@@ -39,9 +39,10 @@ class Command(TyperCommand):
 
 
 class UnaskedChange(Command):
-    """A command that changes a stage without confirmation, because it can be undone or repeated.
+    """A command that changes a stage without confirmation, because the change can be undone or
+    repeated.
 
-    It accepts `--yes` so that a script can pass it to every command that changes a stage.
+    The command accepts `--yes` so that a script can pass the option to every command.
     """
 
     def __init__(self, name: str | None, **options: Any) -> None:
@@ -55,12 +56,14 @@ class UnaskedChange(Command):
 
 
 def paragraphs(text: str) -> str:
-    """Join each paragraph into one line, so that a terminal wraps it at its own width."""
+    """Join the lines of each paragraph into one line, so that a terminal wraps it at its own
+    width.
+    """
     return "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))
 
 
 def _options(args: Sequence[str]) -> list[str]:
-    """Return the words before `--`. The words after it are arguments."""
+    """Return the words before `--`. All words after `--` are arguments."""
     return list(args[: args.index("--")] if "--" in args else args)
 
 
@@ -76,7 +79,10 @@ def _json_option() -> TyperOption:
 def _yes_option() -> TyperOption:
     def command(
         yes: Annotated[
-            bool, typer.Option("--yes", help="No effect; accepted so that scripts can pass it.")
+            bool,
+            typer.Option(
+                "--yes", help="Has no effect. Scripts can pass this option to every command."
+            ),
         ] = False,
     ) -> None:
         """Declare the option."""
@@ -85,7 +91,7 @@ def _yes_option() -> TyperOption:
 
 
 def _only_option(command: Callable[..., None]) -> TyperOption:
-    """Return a new option, which Typer makes from the only parameter of a function."""
+    """Return a new option, which Typer creates from the only parameter of a function."""
     probe = typer.Typer(add_completion=False)
     probe.command()(command)
     (option,) = (

@@ -1,4 +1,4 @@
-"""Shell completion of values. It never calls AWS, so it is fast and works offline."""
+"""Shell completion of values. It does not call AWS, so it is fast and works offline."""
 
 import json
 from datetime import UTC, datetime
@@ -8,11 +8,11 @@ from gazette.domain.scheduling.calendar import SLOT, slot_id, slot_of
 
 _CDK = Path(__file__).parents[2] / "cdk.json"
 _SLOTS = range(1, -18, -1)
-"""The next slot, the current one, and those of the last three hours."""
+"""The offsets of the suggested slots: the next slot, the current slot, and the last three hours."""
 
 
 def known_stages(incomplete: str) -> list[str]:
-    """Return the stages of cdk.json, or none if the file is unreadable."""
+    """Return the stages in cdk.json, or no stages if the file is unreadable."""
     try:
         stages = json.loads(_CDK.read_text())["context"]["stages"]
     except (OSError, ValueError, KeyError, TypeError):
@@ -21,7 +21,7 @@ def known_stages(incomplete: str) -> list[str]:
 
 
 def recent_slots(incomplete: str) -> list[str]:
-    """Return slots that may have a batch, the next one first."""
+    """Return slots that may have a batch. The next slot is first."""
     now = slot_of(datetime.now(UTC))
     return _of([slot_id(now + number * SLOT) for number in _SLOTS], incomplete)
 

@@ -1,4 +1,4 @@
-"""Lines on standard output and standard error, and errors of one line."""
+"""Output on standard output and standard error, and one-line errors."""
 
 import json
 from collections.abc import Iterator
@@ -13,25 +13,27 @@ from rich.text import Text
 from cli.shared.next_commands import DEFAULT_STAGE, aimed
 
 NOT_POSSIBLE = 2
-"""The exit status if the command could not run, for example because of a wrong option."""
+"""The exit status if the command could not run, for example because an option is invalid."""
 
 _IN_JSON = ContextVar("in_json", default=False)
 """True while a command with `--json` runs."""
 
 _STAGE = ContextVar("stage", default=DEFAULT_STAGE)
-"""The stage of the running command. The commands that its lines name act on that stage."""
+"""The stage of the running command. It is added to commands that messages recommend."""
 
 _UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
-"""Categories of characters that control a terminal or are invisible: control and format characters,
-surrogates, line and paragraph separators.
-https://www.unicode.org/reports/tr44/#General_Category_Values"""
+"""Unicode categories of characters that control a terminal or are invisible: control and format
+characters, surrogates, and line and paragraph separators.
+
+https://www.unicode.org/reports/tr44/#General_Category_Values
+"""
 
 _BLANK = set("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-"""Characters of other categories that a terminal draws as a blank."""
+"""Characters of other categories that a terminal shows as a blank."""
 
 
 class NotPossible(Exception):
-    """An expected failure of a command. Each text is one line: the problem and the remedy."""
+    """An expected failure of a command. Each text is one line with the problem and the remedy."""
 
     def __str__(self) -> str:
         """Join the texts into one line."""
@@ -52,7 +54,7 @@ def say(text: str, *, style: str = "") -> None:
 
 
 def note(text: str, *, style: str = "") -> None:
-    """Print a note on standard error, as one line, or as an object with `--json`."""
+    """Print a note on standard error, as one line, or as a JSON object with `--json`."""
     text = aimed(text, stage=_STAGE.get())
     if wants_json():
         _object(note=text)
@@ -61,7 +63,9 @@ def note(text: str, *, style: str = "") -> None:
 
 
 def failed(*texts: str, in_json: bool) -> None:
-    """Print the reasons for a failure on standard error, one per line, or as one object."""
+    """Print the reasons for a failure on standard error, one per line, or as one JSON object with
+    `--json`.
+    """
     reasons = [aimed(text, stage=_STAGE.get()) for text in texts]
     if in_json:
         _object(error=" ".join(reasons), exit_code=NOT_POSSIBLE)
@@ -79,8 +83,8 @@ def wants_json() -> bool:
 def one_line_errors(*, in_json: bool = False, stage: str = DEFAULT_STAGE) -> Iterator[None]:
     """Print the reasons of a NotPossible, and exit with `NOT_POSSIBLE`.
 
-    `in_json`: the output, the notes and the error are JSON. `stage`: the stage of the commands that
-    notes and errors name in backticks.
+    With `in_json`, the output, notes and errors are JSON. `stage` is added to commands that notes
+    and errors name in backticks.
     """
     before, stage_before = _IN_JSON.set(in_json), _STAGE.set(stage)
     try:

@@ -1,8 +1,8 @@
-"""The settings of a stage's deployed functions.
+"""The settings of a stage, read from its deployed functions.
 
-CloudFormation generates the names of tables. Each function has the names that it needs in its
-environment, together with the other settings of the stage. Commands read them there, so that they
-need no configuration of their own.
+CloudFormation generates the names of tables. The environment of each function contains the names
+that it uses, and other settings of the stage. Commands read the settings from there, so they need
+no configuration of their own.
 """
 
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -31,21 +31,21 @@ def environment(stage: str, step: str) -> dict[str, str]:
     """Return the environment of the live function `gazette-<stage>-<step>`.
 
     One GetFunctionConfiguration. Raises NotPossible. If the caller may not decrypt the variables,
-    Lambda returns an error instead:
+    Lambda returns an error instead of the variables:
     https://docs.aws.amazon.com/lambda/latest/api/API_EnvironmentResponse.html
     """
     response = _configuration(stage, step).get("Environment", {})
     if error := response.get("Error"):
         raise NotPossible(
             f"The settings of gazette-{stage}-{step} are unreadable "
-            f"({error.get('ErrorCode', 'no code')}). Your credentials need kms:Decrypt on its "
-            "key."
+            f"({error.get('ErrorCode', 'no code')}). Your credentials need kms:Decrypt on the "
+            "KMS key of the function."
         )
     return response.get("Variables", {})
 
 
 def layers(stage: str, step: str) -> list[str]:
-    """Return the ARNs of the live function's layers, the smallest first.
+    """Return the ARNs of the layers of the live function, the smallest layer first.
 
     One GetFunctionConfiguration. Raises NotPossible.
     """
@@ -54,7 +54,9 @@ def layers(stage: str, step: str) -> list[str]:
 
 
 def _configuration(stage: str, step: str) -> "FunctionConfigurationResponseTypeDef":
-    """Return the configuration of the version behind the alias `live`, also after a rollback."""
+    """Return the configuration of the version that the alias `live` points to, even after a
+    rollback.
+    """
     name = f"gazette-{stage}-{step}"
     with refusals_in_words(name, service="lambda"):
         client: LambdaClient = boto3.client("lambda")

@@ -1,4 +1,4 @@
-"""Descriptions of domain commands, in one line each."""
+"""One-line descriptions of domain commands."""
 
 from datetime import datetime
 from typing import assert_never
@@ -55,7 +55,7 @@ def in_words(command: Command) -> str:
 
 
 def instant(at: datetime) -> str:
-    """Format an instant in UTC for readers."""
+    """Format an instant in UTC for people, such as `21 November 2026, 07:10 UTC`."""
     return f"{at.day} {at:%B %Y, %H:%M} UTC"
 
 
@@ -119,12 +119,16 @@ def _follow(change: ChangeFollow) -> str:
     if not change.state.following:
         return f"{change.user_id} no longer follows {change.entity} {since}"
     how = change.state.frequency
-    often = {None: "as often as its category", Frequency.NEVER: "and mutes it"}.get(how, how)
+    often = {None: "as often as its category", Frequency.NEVER: ("and mutes the entity")}.get(
+        how, how
+    )
     return f"{change.user_id} follows {change.entity} {since}, {often}"
 
 
 def listed(names: list[str]) -> str:
-    """Join names into a phrase, or the first three and the number of the others."""
-    if len(names) > 7:  # a week fits
+    """Join names into a phrase. If there are many, name the first three and the number of the
+    others.
+    """
+    if len(names) > 7:  # all weekdays are named
         return f"{', '.join(names[:3])} and {len(names) - 3} others"
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

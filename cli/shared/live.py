@@ -1,4 +1,4 @@
-"""Terminal output that refreshes: a live view, and the progress bar of a long task."""
+"""Terminal output that refreshes: a live view, and a progress bar for long tasks."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -13,20 +13,20 @@ from cli.shared.answers import Document, answer
 from cli.shared.console import wants_json
 
 _BETWEEN_LOOKS = 2.0
-"""The minimum interval between reads, in seconds. Reading takes at most a quarter of the time."""
+"""The minimum interval between reads in seconds. Reads take at most a quarter of the total time."""
 
 Item = TypeVar("Item")
 
 
 class Snapshot(Protocol):
-    """The state at one time."""
+    """The state of a live view at one time."""
 
     @property
     def document(self) -> Document:
-        """The JSON output."""
+        """The state as JSON output."""
 
     def lines(self) -> Sequence[Sequence[str]]:
-        """Return the cells of each line for a pipe."""
+        """Return the cells of each line of piped output."""
 
     def picture(self) -> RenderableType:
         """Draw the state for a terminal."""
@@ -41,7 +41,9 @@ def watch(
     *,
     is_last: Callable[[SnapshotT], bool],
 ) -> None:
-    """Print the first snapshot. On a terminal, refresh it until `is_last` or Ctrl-C."""
+    """Print the first snapshot. On a terminal, refresh it until `is_last` is true or Ctrl-C is
+    pressed.
+    """
     console = Console()
     if wants_json() or not console.is_terminal:
         answer(first.document, lines=first.lines(), picture=first.picture)
@@ -57,7 +59,7 @@ def watch(
 
 
 def progress(items: Iterable[Item], doing: str, *, total: int | None = None) -> Iterable[Item]:
-    """Iterate over items, with a progress bar if standard error is a terminal."""
+    """Iterate over items. If standard error is a terminal, show a progress bar."""
     console = Console(stderr=True)
     return track(
         items,

@@ -1,15 +1,16 @@
-"""Commands that messages recommend, with the option for the stage of the message."""
+"""The commands that messages recommend, with the stage as an option."""
 
 import re
 
 DEFAULT_STAGE = "prod"
-"""The stage of a command without `--stage`."""
+"""The stage if a command has no `--stage`."""
 
 PUT_BACK = "make deploy REVERT_DRIFT=1"
-"""The command that restores resources that were changed or deleted by hand.
+"""The command that restores resources that were manually changed or deleted.
 
-An ordinary deployment compares two templates, so it does not restore them.
-https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/drift-aware-change-sets.html"""
+An ordinary deployment compares two templates, so it does not restore such resources.
+https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/drift-aware-change-sets.html
+"""
 PUT_BACK_PAGE = "docs/runbook/put-back.md"
 
 _QUOTED = re.compile(r"`gazette ([^`]+)`")
@@ -22,7 +23,7 @@ def to_run(words: str, *, stage: str) -> str:
 
 
 def aimed(text: str, *, stage: str) -> str:
-    """Add the stage to each command in backticks."""
+    """Add the option for the stage to each command in backticks."""
     if stage != DEFAULT_STAGE:
         text = text.replace(f"`{PUT_BACK}`", f"`{PUT_BACK} STAGE={stage}`")
     return _QUOTED.sub(lambda match: f"`{to_run(match[1], stage=stage)}`", text)

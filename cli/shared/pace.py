@@ -1,4 +1,4 @@
-"""The rate of a stream of email, and the reason if it is stopped."""
+"""The sending rate of a stream, and the reason if the stream is stopped."""
 
 from gazette.domain.delivery.circuit_breaker import OpenBreaker
 from gazette.domain.delivery.pace import PaceReading
@@ -8,7 +8,7 @@ from cli.shared.console import printable
 
 
 def stream(pace: PaceReading) -> Document:
-    """Return the rate of a stream and the reason if it is stopped, for JSON."""
+    """Return the rate of a stream, and the reason if the stream is stopped, as JSON output."""
     breaker, quota = pace.breaker, pace.quota
     return {
         "state": state(breaker),
@@ -32,13 +32,13 @@ def state(breaker: OpenBreaker | None) -> str:
 
 
 def pace_text(pace: PaceReading) -> str:
-    """Describe the rate of a stream, and the reason if it is stopped."""
+    """Describe the rate of a stream, and the reason if the stream is stopped."""
     stopped = f"; {stopped_text(pace.breaker)}" if pace.breaker else ""
     return f"{rate_text(pace)}{stopped}"
 
 
 def rate_text(pace: PaceReading) -> str:
-    """Describe the rate of a stream and its share of the day."""
+    """Describe the rate of a stream, and how much of the day's limit is used."""
     of = "" if pace.rate == pace.full_rate else f" of {pace.full_rate:g}"
     cap = "" if pace.cap is None else f" of {pace.cap}, the cap of a new sending domain"
     quota = ""
@@ -49,7 +49,7 @@ def rate_text(pace: PaceReading) -> str:
 
 
 def stopped_text(breaker: OpenBreaker) -> str:
-    """Describe the start and the reason of a stop, and the time of the next attempt."""
+    """Describe when and why a stream was stopped, and the time of the next attempt."""
     how = "by hand" if breaker.by_hand else "automatically"
     why = f" ({printable(breaker.why)})" if breaker.why else ""
     return f"stopped {how} since {moment(breaker.since)}{why}; next email: {next_try(breaker)}"

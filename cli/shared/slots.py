@@ -1,4 +1,4 @@
-"""Slots as the ids of batches."""
+"""Slots, which identify batches."""
 
 from datetime import datetime
 
@@ -16,7 +16,7 @@ def named_slot(text: str, *, name: str = "ID") -> datetime:
         instant = None
     if instant is None or instant.tzinfo is None:
         raise NotPossible(
-            f"{name} {printable(text)!r} is not a batch. Specify its slot in UTC, such as "
-            "2026-11-22T06:10Z. `gazette batch list` shows the slots."
+            f"{name} {printable(text)!r} is not a batch. Specify the slot of a batch in UTC, "
+            "such as 2026-11-22T06:10Z. To see the slots, run `gazette batch list`."
         )
     return slot_of(instant)

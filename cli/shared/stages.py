@@ -1,4 +1,4 @@
-"""Stages of cdk.json, for commands that do not call AWS."""
+"""The stages in cdk.json, for commands that do not call AWS."""
 
 import json
 from collections.abc import Mapping
@@ -16,7 +16,9 @@ from infra.stages import StageError, read_stage
 def stage_of(
     name: str, project: Path, *, overrides: Mapping[str, object] = MappingProxyType({})
 ) -> Stage:
-    """Read a stage from the cdk.json of a project, and override settings. Raises NotPossible."""
+    """Read a stage from the cdk.json of a project, with some settings overridden. Raises
+    NotPossible.
+    """
     stages = json.loads((project / "cdk.json").read_text())["context"]["stages"]
     if name in stages:
         stages[name] = {**stages[name], **overrides}
@@ -32,5 +34,5 @@ def sources_of(name: str, project: Path) -> Sources:
 
 
 def hosts_of(name: str, project: Path) -> LinkHosts:
-    """Return the hosts that the links of events may lead to in a stage. Raises NotPossible."""
+    """Return the hosts that event links may point to in a stage. Raises NotPossible."""
     return LinkHosts.of(stage_of(name, project).link_hosts)

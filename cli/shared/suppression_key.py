@@ -1,4 +1,4 @@
-"""The hash key of a stage's suppressions, for commands that look up an address."""
+"""The key that hashes suppressed addresses of a stage, for commands that look up an address."""
 
 from gazette.adapters.aws.suppression_key import read_suppression_key
 from gazette.domain.errors import InvalidKeys
@@ -8,7 +8,7 @@ from cli.shared.console import NotPossible, printable
 
 
 def suppression_key(stage: str, secret: str) -> bytes:
-    """Read the key from the secret in a stage's settings. Raises NotPossible."""
+    """Read the key from the secret that a stage's settings name. Raises NotPossible."""
     name = f"the suppression key of stage {stage}"
     try:
         with refusals_in_words(name, service="secretsmanager"):

@@ -9,7 +9,7 @@ _TEN = 10
 
 
 def last_line(result: Outcome) -> str:
-    """Return the line with the main figures, for comparisons of simulations."""
+    """Return one line with the main figures, to compare simulations."""
     return (
         f"simulate: readers={result.readers} emails={result.emails} in_hour={result.in_hour:.4f} "
         f"usd={result.dollars['total']:.2f} peak_mb={result.peak_mb:.0f} wall_s={result.wall_s:.0f}"
@@ -17,7 +17,7 @@ def last_line(result: Outcome) -> str:
 
 
 def sentences(result: Outcome) -> list[str]:
-    """Return the results as sentences, the most important first."""
+    """Return the results as sentences, with the most important first."""
     lines = [_on_time(result), _first_to_break(result.ceilings[0])]
     for number, what in (
         (result.too_late, "are skipped as too late (max_lateness)"),
@@ -28,9 +28,8 @@ def sentences(result: Outcome) -> list[str]:
             lines.append(f"{number:,} emails {what}.")
     dollars = result.dollars
     lines.append(
-        f"A month of such days costs ${dollars['total']:,.0f} for the emails sent: "
-        f"SES ${dollars['ses']:,.0f}, other variable cost ${dollars['grows']:,.0f}, "
-        f"fixed cost ${dollars['fixed']:,.0f}."
+        f"A month of such days costs ${dollars['total']:,.0f}: SES ${dollars['ses']:,.0f}, other "
+        f"variable cost ${dollars['grows']:,.0f}, fixed cost ${dollars['fixed']:,.0f}."
     )
     return lines
 
@@ -39,24 +38,24 @@ def _on_time(result: Outcome) -> str:
     if not result.due:
         return "No digest is due, because no reader has waiting events."
     return (
-        f"{_verdict(result)}: {result.in_hour:.2%} of {result.due:,} digests go out in the hour "
-        f"that their readers chose, and {result.soon_after:.2%} in the ten minutes after it. "
-        f"The last digest goes out at {result.last_at:%Y-%m-%d %H:%M} UTC."
+        f"{_verdict(result)}: {result.in_hour:.2%} of {result.due:,} digests are sent in the "
+        f"hour that their readers chose, and {result.soon_after:.2%} in the ten minutes after "
+        f"that hour. The last digest is sent at {result.last_at:%Y-%m-%d %H:%M} UTC."
     )
 
 
 def _first_to_break(first: Ceiling) -> str:
     if not first.load:
-        return "No limit is reached, because there is no load."
+        return "No limit is reached because there is no load."
     return (
         f"First limit: {first.name}, at {first.multiple:,.2f} times this load "
-        f"({_short(first.load)} of {_short(first.limit)} {first.unit}). "
-        f"To raise it: {first.to_do}."
+        f"({_short(first.load)} of {_short(first.limit)} {first.unit}). To raise this limit, "
+        f"{first.to_do}."
     )
 
 
 def _short(number: float) -> str:
-    """Format a number without decimals, unless it is small."""
+    """Format a number. Only small numbers have decimals."""
     return f"{number:,.0f}" if number >= _TEN else f"{number:.2g}"
 
 
@@ -100,16 +99,16 @@ def _span(seconds: float) -> str:
 
 
 def ceiling_rows(result: Outcome) -> Rows:
-    """Return the rows of limits, the first one to be reached at the top."""
+    """Return the rows of limits. The limit that is reached first is at the top."""
     return Rows(
         "ceilings",
         {
             "name": "limit of",
-            "multiple": "reached at (× load)",
+            "multiple": "reached at this multiple of the load",
             "load": "load",
             "limit": "limit",
             "unit": "unit",
-            "to_do": "to raise it",
+            "to_do": "to raise the limit",
         },
         [
             (
@@ -181,5 +180,5 @@ def document(result: Outcome) -> Document:
 
 
 def _multiple(each: Ceiling) -> Shown:
-    """Return the multiple, or None without load, because JSON has no infinity."""
+    """Return the multiple, or None if there is no load, because JSON has no infinity."""
     return Shown(each.multiple, f"{each.multiple:,.2f}") if each.load else Shown(None, NOTHING)

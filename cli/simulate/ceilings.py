@@ -1,4 +1,4 @@
-"""The limits of a stage, and the share of each that the busiest time uses."""
+"""The limits of a stage, and the share of each limit that is used at the busiest time."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -21,16 +21,18 @@ _HOUR, _DAY = 3600.0, 86_400.0
 _SLOTS_AN_HOUR = 6
 _TEN = 10
 _UNEVEN = 2
-"""The peak of events relative to their average, as in settings.concurrency. Emails have no peak."""
+"""The ratio of peak events to average events, as in settings.concurrency. Emails have no peak."""
 
 A_PARTITION = 1000
-"""The write units per second of a partition key.
-https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html"""
+"""The maximum write units per second of a partition key.
+
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ceiling:
-    """A limit, with the load at the busiest time."""
+    """A limit, and the load at the busiest time."""
 
     name: str
 
@@ -42,18 +44,20 @@ class Ceiling:
 
     unit: str
 
-    # The means to raise the limit.
+    # The action that raises the limit.
     to_do: str
 
     @property
     def multiple(self) -> float:
-        """The multiple of this load that reaches the limit, or infinity without load."""
+        """The multiple of this load at which the limit is reached, or infinity if there is no
+        load.
+        """
         return self.limit / self.load if self.load else inf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Peaks:
-    """The load at the busiest times."""
+    """The load on each part of a stage at its busiest time."""
 
     # Digests due in the busiest hour.
     hour: float
@@ -74,7 +78,7 @@ class Peaks:
 
     @property
     def digests(self) -> float:
-        """The digests per second of the busiest hour."""
+        """The digests per second in the busiest hour."""
         return self.hour / _HOUR
 
     @property
@@ -84,7 +88,7 @@ class Peaks:
 
 
 def peaks(forecast: Forecast) -> Peaks:
-    """Compute the peaks from the due digests, regardless of their outcome."""
+    """Compute the peaks from the digests that are due, whatever their outcome."""
     slots = [0.0] * int(forecast.question.days * _DAY / A_SLOT)
     for due, number in forecast.due.items():
         slots[int(due // A_SLOT)] += number
@@ -104,7 +108,7 @@ def peaks(forecast: Forecast) -> Peaks:
 
 
 def ceilings(forecast: Forecast, times: Times | None = None) -> list[Ceiling]:
-    """Return all limits, the first one to be reached at the top."""
+    """Return all limits. The limit that is reached first is at the top."""
     return sorted(
         _ceilings(forecast, peaks(forecast), times or Times()), key=lambda one: one.multiple
     )
@@ -120,7 +124,7 @@ def _ceilings(forecast: Forecast, peak: Peaks, times: Times) -> Iterator[Ceiling
             load=peak.digests,
             limit=plan.most * plan.each,
             unit="requests per second",
-            to_do="more instances (--service-most)",
+            to_do="add instances (--service-most)",
         )
 
 
@@ -130,35 +134,35 @@ def _of_sending(forecast: Forecast, peak: Peaks) -> Iterator[Ceiling]:
     pace = Pace(quota=Quota(rate=account.rate), quota_at=forecast.begin)
     digests = full_rate(pace, replace(plan, share=shares.digest))
     immediate = full_rate(pace, replace(plan, share=shares.immediate))
-    more = "a higher sending rate of SES and emails_per_second"
+    more = "raise the SES sending rate and emails_per_second"
     yield Ceiling(
         name="rate of digests",
         load=peak.digests,
         limit=digests,
         unit="emails per second",
-        to_do=f"{more}, or a smaller immediate_share",
+        to_do=f"{more}, or lower immediate_share",
     )
     yield Ceiling(
         name="rate of immediate emails",
         load=peak.immediate,
         limit=immediate,
         unit="emails per second",
-        to_do=f"{more}, or a larger immediate_share",
+        to_do=f"{more}, or raise immediate_share",
     )
     yield Ceiling(
-        name="sending rate of SES",
+        name="SES sending rate",
         load=peak.emails,
         limit=account.rate,
         unit="emails per second",
-        to_do="ask AWS for a higher sending rate",
+        to_do="request a higher sending rate from AWS",
     )
     if account.daily is not None:
         yield Ceiling(
-            name="daily quota of SES",
+            name="SES daily quota",
             load=peak.emails_a_day,
             limit=account.daily,
             unit="emails in 24 hours",
-            to_do="request a larger daily quota",
+            to_do="request a higher daily quota from AWS",
         )
     if (cap := plan.cap_on(forecast.question.begin)) is not None:
         yield Ceiling(
@@ -166,7 +170,7 @@ def _of_sending(forecast: Forecast, peak: Peaks) -> Iterator[Ceiling]:
             load=peak.emails_a_day,
             limit=cap,
             unit="emails per day",
-            to_do="wait, because it doubles each day, or begin with fewer readers",
+            to_do="wait until the cap has grown (it doubles each day), or begin with fewer readers",
         )
 
 
@@ -179,9 +183,9 @@ def _of_functions(forecast: Forecast, peak: Peaks, times: Times) -> Iterator[Cei
         load=peak.schedules,
         limit=at_once * READERS_A_SHARD,
         unit="due schedules in a slot",
-        to_do="more shards"
+        to_do="add shards"
         if installation.shards <= sizes["fanout"].concurrency
-        else "more concurrency of fanout",
+        else "raise the concurrency of fanout",
     )
     asking = forecast.service.plan.latency if forecast.service else 0.0
     for name, load, waits in (
@@ -193,7 +197,7 @@ def _of_functions(forecast: Forecast, peak: Peaks, times: Times) -> Iterator[Cei
             load=load,
             limit=_emails_a_second(sizes[name], times, waits=waits),
             unit="emails per second",
-            to_do=f"emails_per_second, or more concurrency of {name}",
+            to_do=f"raise emails_per_second, or raise the concurrency of {name}",
         )
     for name, load, ten in (
         ("ingest", peak.events * _UNEVEN, TEN_EVENTS),
@@ -204,14 +208,14 @@ def _of_functions(forecast: Forecast, peak: Peaks, times: Times) -> Iterator[Cei
             load=load,
             limit=sizes[name].concurrency * _TEN / ten,
             unit="messages per second",
-            to_do=f"more concurrency of {name}",
+            to_do=f"raise the concurrency of {name}",
         )
 
 
 def _emails_a_second(size: Size, times: Times, *, waits: float) -> float:
-    """Return the emails per second of the workers without waits for permits.
+    """Return the emails per second that workers can send if they never wait for permits.
 
-    `waits`: the response time of the service in seconds, while it is not overloaded.
+    `waits` is the response time of the service in seconds while it is not overloaded.
     """
     duration = times.start + times.prepare + (size.batch - 1) * times.more + waits + times.send
     return size.concurrency * size.batch / duration
@@ -219,11 +223,11 @@ def _emails_a_second(size: Size, times: Times, *, waits: float) -> float:
 
 def _of_tables(forecast: Forecast, peak: Peaks) -> Iterator[Ceiling]:
     yield Ceiling(
-        name="row of the pace",
+        name="pace row",
         load=peak.emails,
         limit=MAX_RATE,
         unit="emails per second",
-        to_do="a second stage for a part of the readers",
+        to_do="move some readers to a second stage",
     )
     of_index = 2
     yield Ceiling(
@@ -231,7 +235,7 @@ def _of_tables(forecast: Forecast, peak: Peaks) -> Iterator[Ceiling]:
         load=peak.slot * of_index / A_SLOT,
         limit=PARTITIONS * A_PARTITION,
         unit="write units per second",
-        to_do="a second stage for a part of the readers",
+        to_do="move some readers to a second stage",
     )
     each = (WRITES["a due schedule, in fan-out"] - 3) / A_SLOT
     yield Ceiling(
@@ -239,5 +243,5 @@ def _of_tables(forecast: Forecast, peak: Peaks) -> Iterator[Ceiling]:
         load=peak.schedules * each,
         limit=forecast.question.installation.shards * A_PARTITION,
         unit="write units per second",
-        to_do="more shards",
+        to_do="add shards",
     )

@@ -42,42 +42,52 @@ def simulate(
     events: Annotated[
         float,
         typer.Option(
-            min=0, max=_MOST_EVENTS, help="The average number of events per reader and day."
+            min=0, max=_MOST_EVENTS, help="The average number of events per reader per day."
         ),
     ] = 3,
     immediate: Annotated[
         float,
         typer.Option(min=0, max=1, help="The share of events that are sent as immediate email."),
     ] = 0,
-    hour: Annotated[int, typer.Option(min=0, max=23, help="The hour of the digest.")] = 8,
+    hour: Annotated[
+        int, typer.Option(min=0, max=23, help="The hour of the digest in the reader's time zone.")
+    ] = 8,
     on_the_hour: Annotated[
         float,
         typer.Option(
             min=0,
             max=1,
-            help="The share of readers who chose the first minute of the hour. The others chose "
-            "only the hour.",
+            help=(
+                "The share of readers who chose the first minute of the hour. Other readers "
+                "chose only the hour."
+            ),
         ),
     ] = 0,
     zone: Annotated[
         list[str] | None,
         typer.Option(
             metavar="ZONE=PARTS",
-            help="A time zone with its share of the readers, such as Europe/Berlin=3. Repeat the "
-            "option for each zone.",
+            help=(
+                "A time zone and its share of the readers, such as Europe/Berlin=3. Repeat the "
+                "option for each zone."
+            ),
             show_default="the world",
         ),
     ] = None,
     quota: Annotated[
         float,
         typer.Option(
-            min=0.01, max=_MOST_A_SECOND, help="The account's sending rate in SES, per second."
+            min=0.01,
+            max=_MOST_A_SECOND,
+            help="The SES sending rate of the account, in emails per second.",
         ),
     ] = 14,
     daily_quota: Annotated[
         int | None,
         typer.Option(
-            min=1, help="The account's quota in SES, per 24 hours.", show_default="no limit"
+            min=1,
+            help="The SES quota of the account, in emails per 24 hours.",
+            show_default="no limit",
         ),
     ] = None,
     instead: Annotated[
@@ -85,8 +95,10 @@ def simulate(
         typer.Option(
             "--set",
             metavar="SETTING=VALUE",
-            help="A setting that overrides the stage's, such as emails_per_second=450. Repeat the "
-            "option for more settings.",
+            help=(
+                "A setting to override, such as emails_per_second=450. Repeat the option for "
+                "more settings."
+            ),
         ),
     ] = None,
     service: Annotated[
@@ -94,8 +106,10 @@ def simulate(
         typer.Option(
             min=0,
             max=_MOST_A_SECOND,
-            help="The requests per second that an instance of your service can answer. Each digest "
-            "makes one request. 0 means no service.",
+            help=(
+                "The requests per second that an instance of your service can answer. Each "
+                "digest makes one request. Specify 0 to simulate no service."
+            ),
         ),
     ] = 0,
     service_least: Annotated[
@@ -119,7 +133,7 @@ def simulate(
         str, typer.Option(help="The SES price plan: none, essentials, pro or enterprise.")
     ] = "none",
     prices: Annotated[
-        Path, typer.Option(help="The file with prices.", show_default="cli/cost/prices.json")
+        Path, typer.Option(help="The path of the price file.", show_default="cli/cost/prices.json")
     ] = OURS,
     stage: StageName = "prod",
     to_html: Annotated[
@@ -127,10 +141,11 @@ def simulate(
         typer.Option("--html", metavar="FILE", help="Also write an HTML page with plots."),
     ] = None,
 ) -> None:
-    """Simulate a day of a stage: the delays of digests, the cost, and the first limit.
+    """Simulate a day of a stage: the delays of digests, the cost, and the limit that is reached
+    first.
 
     The simulation uses Gazette's own code for the calendar, the stagger, the rate limiter and the
-    retries, and the settings of the stage in cdk.json. docs/forecast.md lists its assumptions.
+    retries, and the settings of the stage in cdk.json. docs/forecast.md lists the assumptions.
     """
     began = time.monotonic()
     check_writable("--html", to_html)
@@ -141,8 +156,8 @@ def simulate(
         )
     if service and service_least > service_most:
         raise NotPossible(
-            f"--service-least {service_least} is greater than --service-most {service_most}. Lower "
-            "the first or raise the second."
+            f"--service-least {service_least} is greater than --service-most {service_most}. "
+            "Lower --service-least or raise --service-most."
         )
     settings = settings_in(instead or [])
     question = Question(
@@ -184,7 +199,7 @@ def simulate(
 
 
 def zones_in(arguments: Sequence[str]) -> Mapping[str, float]:
-    """Read the parts of the readers by zone. Raises NotPossible."""
+    """Parse the shares of readers by time zone. Raises NotPossible."""
     from zoneinfo import available_timezones
 
     known, zones = available_timezones(), {}
@@ -192,7 +207,7 @@ def zones_in(arguments: Sequence[str]) -> Mapping[str, float]:
         name, separator, parts = each.partition("=")
         if name not in known:
             raise NotPossible(
-                f"--zone {each!r}: time zone {name!r} does not exist. Use a form such as "
+                f"--zone {each!r}: time zone {name!r} does not exist. Specify a zone such as "
                 "Europe/Berlin=3."
             )
         if name in zones:
@@ -210,14 +225,14 @@ def zones_in(arguments: Sequence[str]) -> Mapping[str, float]:
 
 
 def settings_in(arguments: Sequence[str]) -> Mapping[str, object]:
-    """Read settings of a stage, with values as JSON or text. Raises NotPossible."""
+    """Parse settings of a stage, whose values are JSON or text. Raises NotPossible."""
     settings: dict[str, object] = {}
     for each in arguments:
         name, separator, value = each.partition("=")
         if not separator:
             raise NotPossible(
                 f"--set {each!r} has no value. Use the form SETTING=VALUE, such as spread=300. "
-                "docs/configuration.md lists the settings."
+                "See docs/configuration.md for the settings."
             )
         try:
             settings[name] = json.loads(value)
@@ -233,7 +248,7 @@ def _day(given: str) -> date:
         day = date.fromisoformat(given)
     except ValueError as err:
         raise NotPossible(
-            f"--begin {given!r} is not a date. Use a form such as 2026-11-24."
+            f"--begin {given!r} is not a date. Specify a date such as 2026-11-24."
         ) from err
     if day.year not in _YEARS:
         raise NotPossible(f"--begin {given} must have a year from {_YEARS[0]} to {_YEARS[-1]}.")

@@ -1,6 +1,6 @@
-"""A population of known readers and events, to compare a forecast with a measurement.
+"""A population of known readers and events, used to compare a forecast with a measurement.
 
-See docs/forecast.md. The rest of the simulation is the same.
+The other parts of the simulation are unchanged. See docs/forecast.md.
 """
 
 import json
@@ -22,7 +22,7 @@ _HOUR = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reader:
-    """A reader with a daily digest, and its time in the reader's zone."""
+    """A reader with a daily digest, and the time of the digest in the reader's time zone."""
 
     name: str
     zone: str
@@ -32,7 +32,7 @@ class Reader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stored:
-    """An event of a reader, with the time of storage in UTC."""
+    """An event of a reader, with the time in UTC at which the event was stored."""
 
     reader: str
     at: datetime
@@ -54,7 +54,7 @@ class Week:
     # The number of stored activities.
     activities: int = 0
 
-    # The number of pointers to activities, stored at their parents.
+    # The number of pointers to activities that are stored with parent entities.
     pointers: int = 0
 
     # The number of events that were sent as immediate email.
@@ -67,7 +67,7 @@ class Week:
 
     @property
     def other_writes(self) -> Counter[str]:
-        """The write units of profiles, follows and activities."""
+        """The write units for profiles, follows and activities."""
         return Counter(
             {
                 "profiles": int(WRITES["a new profile"]) * len(self.readers),
@@ -79,7 +79,7 @@ class Week:
 
 @dataclass(slots=True)
 class _Schedule:
-    """A schedule of a reader."""
+    """The state of a reader's schedule."""
 
     recurrence: Recurrence
 
@@ -95,16 +95,16 @@ class _Schedule:
 
 @dataclass(slots=True)
 class ExactPopulation:
-    """The readers of a measured week."""
+    """The readers and schedules of a measured week."""
 
     week: Week
 
-    # The origin of the seconds of cohorts.
+    # The instant from which the seconds in cohorts are counted.
     begin: datetime
 
     schedules: dict[str, _Schedule] = field(default_factory=dict)
 
-    # The later events, in order.
+    # The events after the next event, in order.
     later: Iterator[Stored] = field(init=False)
 
     # The next event, or None after the last one.
@@ -118,7 +118,7 @@ class ExactPopulation:
         self.ahead = next(self.later, None)
 
     def due_in(self, slot: datetime) -> Iterator[Occurrences]:
-        """Store the events before a slot, and yield the schedules that are due in it."""
+        """Store the events before a slot, and yield the schedules that are due in the slot."""
         self._store(slot)
         cohorts: dict[Cohort, Counter[str]] = {}
         for schedule in self.schedules.values():
@@ -138,7 +138,9 @@ class ExactPopulation:
             yield Occurrences(cohort, counts["digests"], counts["quiet"], counts["first"])
 
     def _store(self, until: datetime) -> None:
-        """Store the events before an instant. The first event of an idle schedule arms it."""
+        """Store the events before an instant. The first event of an idle schedule arms the
+        schedule.
+        """
         while self.ahead and self.ahead.at < until:
             schedule = self.schedules[self.ahead.reader]
             if schedule.due_at is None:
@@ -162,7 +164,9 @@ def read_week(path: Path) -> Week:
 
 
 def week_in(found: Mapping[str, Any]) -> Week:
-    """Convert the decoded JSON of `written` to a week. Raises ValueError, KeyError or TypeError."""
+    """Convert decoded JSON, as returned by `written`, to a week. Raises ValueError, KeyError or
+    TypeError.
+    """
     return Week(
         **{
             **found,

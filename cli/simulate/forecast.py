@@ -1,4 +1,4 @@
-"""The simulation of one or more days."""
+"""Simulate one or more days of a stage."""
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
@@ -35,12 +35,12 @@ _TICK = "a tick"
 
 @dataclass(slots=True)
 class Depths:
-    """The waiting messages by queue and minute."""
+    """The number of waiting messages, by queue and minute."""
 
     by_minute: dict[str, list[int]] = field(default_factory=dict)
 
     def add(self, name: str, number: int) -> None:
-        """Record the next minute of a queue."""
+        """Record the depth of a queue for the next minute."""
         self.by_minute.setdefault(name, []).append(number)
 
 
@@ -59,10 +59,10 @@ class Forecast:
     # Digests by due time, in seconds since `begin`.
     due: Counter[float] = field(default_factory=Counter)
 
-    # Due schedules without a waiting event.
+    # Due schedules that have no waiting event.
     quiet: int = 0
 
-    # Digests whose schedule was armed by their first event.
+    # Digests whose first event armed the schedule.
     first: int = 0
 
     # Published events.
@@ -82,16 +82,16 @@ class Forecast:
     # The largest number of blocks in a queue.
     blocks: int = 0
 
-    # The number of acts on the timeline.
+    # The number of actions on the timeline.
     acts: int = 0
 
 
 def simulate(
     question: Question, *, times: Times | None = None, week: Week | None = None
 ) -> Forecast:
-    """Simulate the days of the question, and then the emails that remain.
+    """Simulate the days of the question, then the sending of the remaining emails.
 
-    `week`: known readers, events and ticks, instead of random ones.
+    `week` specifies known readers, events and ticks to use instead of random ones.
     """
     simulation = _Simulation(question, times or Times(), week)
     simulation.run()
@@ -161,7 +161,7 @@ class _Simulation:
         )
 
     def run(self) -> None:
-        """Run until the last email is sent."""
+        """Run the simulation until the last email is sent."""
         for tick in self.ticks:
             self.timeline.at(tick, self._tick)
         self.timeline.at(self.end, self._learn_quota)
@@ -213,7 +213,7 @@ class _Simulation:
         return any(queue.waiting for queue in self._queues()) or bool(self.fanout.jobs)
 
     def _look(self) -> None:
-        """Record the depths of the queues every minute."""
+        """Record the depth of each queue every minute."""
         names = ("generate", "immediate", "resend")
         for name, queue in zip(names, self._queues(), strict=True):
             self.forecast.depths.add(name, queue.waiting)
@@ -236,7 +236,7 @@ class _Simulation:
             timeline.at(timeline.now + 1, self._immediate)
 
     def _count_writes(self) -> None:
-        """Count the write units except for delivery events, by docs/tables.md."""
+        """Count the write units of all operations in docs/tables.md except delivery events."""
         forecast, tally, ticks = self.forecast, self.forecast.tally, len(self.ticks)
         at_once = self.week.at_once if self.week else tally.sent[IMMEDIATE]
         if self.week:
@@ -246,9 +246,10 @@ class _Simulation:
             {
                 "events": int(WRITES["an event"]) * (forecast.events - forecast.at_once),
                 "events at once": int(WRITES["an event for an immediate email"]) * forecast.at_once,
-                "arming": int(WRITES["… the first for an idle schedule"]) * forecast.first,
+                "arming": int(WRITES["the first event for an idle schedule"]) * forecast.first,
                 "fan-out": int(WRITES["a due schedule, in fan-out"]) * sum(forecast.due.values()),
-                "going idle": int(WRITES["… for which no event waits"]) * forecast.quiet,
+                "going idle": int(WRITES["a due schedule without a waiting event"])
+                * forecast.quiet,
                 "batches": self.fanout.batches,
                 "permits": self.rows.digest.writes + self.rows.immediate.writes,
                 "digests": (int(WRITES["a digest, in generate"]) - permit) * tally.sent["digest"],

@@ -34,17 +34,20 @@ WORLD: Mapping[str, float] = MappingProxyType(
         "America/Denver": 1,
     }
 )
-"""The default percentage of readers in each time zone. It is an assumption that roughly follows the
-number of Internet users. https://data.worldbank.org/indicator/IT.NET.USER.ZS"""
+"""The default percentage of readers in each time zone.
+
+This is an assumption that roughly follows the number of Internet users.
+https://data.worldbank.org/indicator/IT.NET.USER.ZS
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traffic:
-    """Readers and their events."""
+    """The readers and their events."""
 
     readers: int
 
-    # Events per reader and day.
+    # Events per reader per day.
     events: float = 3
 
     # The share of events that are sent as immediate email.
@@ -53,7 +56,8 @@ class Traffic:
     # The hour of the digest, in the reader's time zone.
     hour: int = 8
 
-    # The share of readers who chose the first minute of the hour. The others have one of six slots.
+    # The share of readers who chose the first minute of the hour. Other readers get one of the six
+    # slots of the hour.
     on_the_hour: float = 0
 
     # The share of readers by time zone, in any unit.
@@ -62,7 +66,7 @@ class Traffic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """The SES account."""
+    """The SES account of a simulation."""
 
     # Emails per second.
     rate: float
@@ -75,7 +79,7 @@ class Account:
 class Installation:
     """The settings of a stage that affect sending."""
 
-    # The rate plan of both streams together.
+    # The rate plan for both streams together.
     plan: PacePlan
 
     immediate_share: int
@@ -83,7 +87,7 @@ class Installation:
     spread: timedelta
     max_lateness: timedelta
 
-    # The time for which an immediate email waits.
+    # The time for which an immediate email waits to collect events.
     hold: timedelta
 
     # The size of each function, by name.

@@ -1,4 +1,4 @@
-"""The figures of a simulation."""
+"""The key figures of a simulation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,28 +15,28 @@ from cli.simulate.forecast import Forecast
 
 _MONTH = 30
 ALL = 0.999
-"""The share of a day's digests that counts as all of them."""
+"""The share of a day's digests that is treated as all digests."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Queue:
-    """The load of a queue."""
+    """The load of a queue in a simulation."""
 
     name: str
 
     # The largest number of waiting messages.
     most: int
 
-    # The time of the largest number.
+    # The time at which the number was largest.
     at: datetime
 
-    # The longest time in minutes without an empty queue.
+    # The longest time in minutes for which the queue was not empty.
     minutes: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """The figures of a simulation."""
+    """The key figures of a simulation."""
 
     forecast: Forecast
     readers: int
@@ -48,7 +48,8 @@ class Outcome:
     # Digests that were due.
     due: int
 
-    # The shares of due digests that were sent in the chosen hour, and in the ten minutes after it.
+    # The shares of due digests that were sent in the chosen hour, and in the ten minutes after that
+    # hour.
     in_hour: float
     soon_after: float
 
@@ -67,12 +68,12 @@ class Outcome:
     # Temporary rejections.
     refused: int
 
-    # Emails that were rejected too often.
+    # Emails that failed because they were rejected too often.
     failed: int
 
     requeues_per_email: float
 
-    # The time of the last digest.
+    # The time at which the last digest was sent.
     last_at: datetime
 
     queues: Sequence[Queue]
@@ -89,17 +90,17 @@ class Outcome:
 
     @property
     def emails(self) -> int:
-        """The number of emails of both streams."""
+        """The number of emails in both streams (digests and immediate emails)."""
         return self.digests + self.immediate
 
     @property
     def is_on_time(self) -> bool:
-        """True if all digests go out in the chosen hour."""
+        """True if all digests are sent in the hour that their readers chose."""
         return self.in_hour >= ALL
 
 
 def outcome(forecast: Forecast, usage: Usage, prices: Prices, *, wall_s: float) -> Outcome:
-    """Compute the figures. `usage`: the settings of the stage, without simulated usage."""
+    """Compute the figures. `usage` has the settings of the stage, without simulated usage."""
     tally = forecast.tally
     digests, immediate = tally.sent["digest"], tally.sent["immediate"]
     due = sum(forecast.due.values())
@@ -134,7 +135,7 @@ def outcome(forecast: Forecast, usage: Usage, prices: Prices, *, wall_s: float) 
 
 
 def _month(forecast: Forecast, usage: Usage, requeues: float) -> Usage:
-    """Scale the simulated days to thirty days."""
+    """Scale the figures of the simulated days to thirty days."""
     traffic, tally, days = forecast.question.traffic, forecast.tally, forecast.question.days
     digests = tally.sent["digest"]
     return replace(
@@ -152,7 +153,7 @@ def _month(forecast: Forecast, usage: Usage, requeues: float) -> Usage:
 
 
 def _together(forecast: Forecast, name: str, emails: int) -> int:
-    """Return the simulated emails per invocation that sends."""
+    """Return the simulated emails per invocation, counting only invocations that send."""
     invoked = forecast.tally.sending[name]
     return max(1, round(emails / invoked)) if invoked else 1
 

@@ -15,7 +15,7 @@ from cli.simulate.plots import BOTTOM, HEIGHT, LEFT, WIDTH, Plot, plot
 
 _MINUTE = 60
 _A_SLOT = 10
-"""The length of a slot in minutes."""
+"""The length of a slot, in minutes."""
 
 
 def page(result: Outcome, *, made_at: datetime) -> str:
@@ -77,7 +77,9 @@ def plots(forecast: Forecast) -> Iterator[Plot]:
 
 
 def _due_a_minute(forecast: Forecast) -> dict[int, float]:
-    """Return the due digests by minute, distributed over the ten minutes of their slot."""
+    """Return the due digests by minute. The digests of a slot are distributed over its ten
+    minutes.
+    """
     due: defaultdict[int, float] = defaultdict(float)
     for at, number in forecast.due.items():
         for minute in range(_A_SLOT):

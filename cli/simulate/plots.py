@@ -1,4 +1,4 @@
-"""Line plots as SVG without scripts."""
+"""Line plots as SVG, without scripts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ class Line:
 
     name: str
 
-    # The number that determines its colour.
+    # The number that determines the colour of the line.
     number: int
 
     # The attribute `d` of the SVG path.
@@ -32,7 +32,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A plot."""
+    """A line plot with two axes."""
 
     title: str
 
@@ -49,7 +49,9 @@ class Plot:
 
 
 def plot(title: str, unit: str, values: Mapping[str, Sequence[float]], *, minutes: int) -> Plot:
-    """Plot values by minute. If several minutes share a point, it has the largest value."""
+    """Plot values by minute. If several minutes share a point, the point shows the largest
+    value.
+    """
     every = max(1, ceil(minutes / _MOST_POINTS))
     thinned = {
         name: [max(line[at : at + every]) for at in range(0, len(line), every)]

@@ -1,4 +1,4 @@
-"""A population of readers, grouped by the time of their digests."""
+"""The readers of a simulation, grouped by the time of their digests."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ _HOUR = timedelta(hours=1)
 
 @dataclass(slots=True)
 class Group:
-    """Readers of the same zone and minute.
+    """Readers with the same time zone and minute.
 
     The first event arms a schedule. The schedule becomes idle after an occurrence without waiting
     events (docs/tables.md, rule 23).
@@ -57,7 +57,9 @@ class Occurrences:
 
 @dataclass(slots=True)
 class Population:
-    """All readers. Their events are independent, with the same rate for each reader."""
+    """All readers of a simulation. Events are independent, and their rate is the same for each
+    reader.
+    """
 
     traffic: Traffic
     random: Random
@@ -82,7 +84,7 @@ class Population:
 
     @property
     def chance(self) -> float:
-        """The probability that a reader has waiting events a day after the last digest."""
+        """The probability that a reader has waiting events one day after the last digest."""
         return 1 - exp(-self.traffic.events * (1 - self.traffic.immediate))
 
     def due_in(self, slot: datetime) -> Iterator[Occurrences]:
@@ -103,7 +105,9 @@ class Population:
 
 
 def _minutes(on_the_hour: float) -> Iterator[tuple[int, float]]:
-    """Yield each minute with its share of readers. Those who chose only the hour are even."""
+    """Yield each minute with its share of readers. Readers who chose only the hour are evenly
+    distributed.
+    """
     for minute in _TENS:
         share = (1 - on_the_hour) / len(_TENS)
         yield minute, share + (on_the_hour if minute == 0 else 0)

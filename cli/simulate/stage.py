@@ -1,4 +1,4 @@
-"""The inputs of a simulation from a stage of cdk.json."""
+"""The inputs of a simulation, read from a stage in cdk.json."""
 
 from collections.abc import Mapping
 from datetime import date, timedelta
@@ -19,8 +19,8 @@ def installation_of(name: str, overrides: Mapping[str, object]) -> Installation:
     stage = stage_of(name, _PROJECT, overrides=overrides)
     if stage.mail_provider != "ses":
         raise NotPossible(
-            f"Stage {name!r} sends by {stage.mail_provider}, but the simulation supports only SES. "
-            "To simulate SES, add --set mail_provider=ses."
+            f"Stage {name!r} sends email with {stage.mail_provider}, but the simulation supports "
+            "only SES. To simulate SES, add --set mail_provider=ses."
         )
     return Installation(
         plan=PacePlan(
@@ -41,7 +41,9 @@ def installation_of(name: str, overrides: Mapping[str, object]) -> Installation:
 
 
 def usage_of(name: str, overrides: Mapping[str, object], *, plan: str) -> Usage:
-    """Return the settings of a stage that affect its bill, without usage. Raises NotPossible."""
+    """Return the settings of a stage that affect its cost, without the usage. Raises
+    NotPossible.
+    """
     stage = stage_of(name, _PROJECT, overrides=overrides)
     return Usage(
         readers=0,

@@ -19,8 +19,10 @@ from cli.shared.console import NotPossible, note, printable
 from cli.shared.deployed import StageName, settings_of
 
 sources = typer.Typer(
-    help="Show, stop and resume requests to the recommendation service, and give existing readers "
-    "the content sources of the stage.",
+    help=(
+        "Show, stop and resume requests to the recommendation service, and apply the stage's "
+        "content sources to existing readers."
+    ),
     no_args_is_help=True,
 )
 
@@ -30,8 +32,8 @@ def status(stage: StageName = "prod") -> None:
     """Show the state and the rate of requests to the recommendation service, and the number of
     waiting fetches.
 
-    While requests are stopped, the output also has the reason, the start, and the time of the next
-    attempt.
+    While requests are stopped, the output also has the reason, the start time, and the time of the
+    next attempt.
     """
     settings = _settings(stage)
     with refusals_of_tables(stage):
@@ -53,22 +55,22 @@ def status(stage: StageName = "prod") -> None:
         _rows(reading, waiting, dead),
     )
     if breaker and breaker.by_hand:
-        note(f"`gazette sources resume --stage {stage}` resumes the requests at once.")
+        note(f"To resume the requests, run `gazette sources resume --stage {stage}`.")
 
 
 @sources.command("stop", cls=Command)
 def stop(
     reason: Annotated[
         str,
-        typer.Argument(metavar="REASON", help="The reason, shown by `gazette sources status`."),
+        typer.Argument(metavar="REASON", help="The reason to show in `gazette sources status`."),
     ],
     stage: StageName = "prod",
     yes: Yes = False,
 ) -> None:
     """Stop all requests to the recommendation service until someone resumes them.
 
-    Digests wait for their items for the time in `recommendations_policy`, and are then sent without
-    them.
+    Digests wait for items for the time in `recommendations_policy`, and are then sent without
+    items.
     """
     if not reason.strip():
         raise NotPossible("REASON is empty. Describe in a few words why you stop the requests.")
@@ -86,12 +88,12 @@ def stop(
         changed=True,
         since=None,
     )
-    note("Requests that are already in progress still complete.")
+    note("Requests in progress will complete.")
 
 
 @sources.command("resume", cls=UnaskedChange)
 def resume(stage: StageName = "prod") -> None:
-    """Resume requests that were stopped by hand or automatically."""
+    """Resume requests after a manual or automatic stop."""
     settings = _settings(stage)
     with refusals_of_tables(stage):
         permits = build_permits(settings)
@@ -113,12 +115,12 @@ def arm(
     stage: StageName = "prod",
     yes: Yes = False,
 ) -> None:
-    """Give the digests of existing readers the content sources of the stage.
+    """Apply the stage's content sources to the digests of existing readers.
 
-    Run this after you change content_sources or the default frequency of a source's category.
-    Otherwise each reader gets the change with their next profile. The command reads every reader,
-    and is safe to repeat. Without `--yes`, it counts the readers to change and asks for
-    confirmation.
+    Run this command after you change content_sources or the default frequency of a source's
+    category. Otherwise, the change applies to each reader only when their next profile is
+    published. The command reads every reader, and is safe to repeat. Without `--yes`, it counts the
+    readers to change and asks for confirmation.
     """
     settings = _settings(stage)
     with refusals_of_tables(stage):
@@ -129,11 +131,11 @@ def arm(
         counts = arm_sources(readers, context=context)
     tell(_in_words(counts), **{each.value: counts[each] for each in Armed})
     if counts[Armed.UNREADABLE]:
-        note("The metric `unreadable_rows` counts unreadable rows once they are due.")
+        note("The metric `unreadable_rows` counts these rows once they are due.")
     if counts[Armed.CHANGING]:
         raise NotPossible(
-            f"The schedules of {counts[Armed.CHANGING]:,} readers kept changing. Run "
-            f"`gazette sources arm --stage {stage}` again."
+            f"The schedules of {counts[Armed.CHANGING]:,} readers changed repeatedly and were "
+            f"not updated. Run `gazette sources arm --stage {stage}` again."
         )
 
 

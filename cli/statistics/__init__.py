@@ -1,1 +1,1 @@
-"""`gazette statistics`: reports on emails for the terminal, as CSV and as HTML."""
+"""`gazette statistics`: email reports on the terminal, as CSV and as HTML."""

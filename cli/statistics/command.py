@@ -1,4 +1,4 @@
-"""`gazette statistics`: counts and rates of emails of a batch, week, experiment or rollout."""
+"""`gazette statistics`: counts and rates of the emails of a batch, week, experiment or rollout."""
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -31,7 +31,7 @@ from cli.statistics.summary import answer
 from cli.statistics.terminal import show
 
 _AT_ONCE = 32
-"""The number of slots that are read in parallel. A week has 1,008 slots with 16 partitions each."""
+"""The number of slots to read in parallel. A week has 1,008 slots with 16 partitions each."""
 
 
 def statistics(
@@ -45,11 +45,16 @@ def statistics(
         ),
     ] = None,
     week: Annotated[
-        str | None, typer.Option("--week", metavar="WEEK", help="A week in UTC, such as 2026-W47.")
+        str | None,
+        typer.Option("--week", metavar="WEEK", help="An ISO 8601 week in UTC, such as 2026-W47."),
     ] = None,
     experiment: Annotated[
         str | None,
-        typer.Option("--experiment", metavar="NAME", help="An experiment, with its result."),
+        typer.Option(
+            "--experiment",
+            metavar="NAME",
+            help="The name of an experiment. The report includes its result.",
+        ),
     ] = None,
     rollout: Annotated[
         int | None,
@@ -57,7 +62,10 @@ def statistics(
             "--rollout",
             min=1,
             metavar="VERSION",
-            help="A version of the templates, compared with the version of the other readers.",
+            help=(
+                "The number of a templates version. The report compares it with the version of "
+                "the other readers."
+            ),
         ),
     ] = None,
     stage: StageName = "prod",
@@ -74,8 +82,8 @@ def statistics(
     rollout.
 
     The outcomes are sent, delivered, bounced, complained, opened, clicked and unsubscribed. The
-    command shows totals, and counts by frequency, category, locale, variation and version of the
-    templates.
+    command shows totals, and counts by frequency, category, locale, variation and templates
+    version.
     """
     options = {
         "--batch": batch,
@@ -84,7 +92,7 @@ def statistics(
         "--rollout": rollout,
     }
     if len(names := [name for name, value in options.items() if value is not None]) > 1:
-        raise NotPossible(f"{' and '.join(names)} exclude each other. Specify one of them.")
+        raise NotPossible(f"{' and '.join(names)} cannot be used together. Specify only one.")
     for option, file in (("--csv", to_csv), ("--html", to_html)):
         check_writable(option, file)
     began = now()
@@ -106,7 +114,10 @@ def statistics(
     report = answer(span, collected)
     show(report, more={"since": span.since, "until": span.until, "unreported": unreported})
     if not report.counts:
-        note("No delivery events yet. With mail_provider smtp, there are never any.")
+        note(
+            "There are no delivery events yet. With mail_provider smtp, delivery events do not "
+            "exist."
+        )
     if unreported:
         note(f"{unreported} sent digests have no delivery event yet.")
     if to_csv:
@@ -119,7 +130,7 @@ def statistics(
 
 
 def _unreported(span: Span, collected: Statistics, context: StatisticsContext) -> int:
-    """Return the number of sent digests of a batch without a delivery event.
+    """Return the number of sent digests in a batch that have no delivery event.
 
     Immediate emails do not belong to a batch.
     """

@@ -1,6 +1,6 @@
 """The differences between the variations of an experiment, with confidence intervals.
 
-docs/decisions/0029 explains the choice of readers as the unit, and of the interval.
+docs/decisions/0029 explains why the unit is the reader, and why this interval is used.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,12 +15,13 @@ CONFIDENCE = 0.95
 
 _OUTCOMES = (Measure.CLICKED, Measure.UNSUBSCRIBED, Measure.COMPLAINED, Measure.OPENED)
 """The outcomes by priority. The first tracked outcome decides. Opens are last, because mail
-programs load pictures too."""
+programs also load images on their own.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The difference of the shares of readers with an outcome, between `arm` and `base`."""
+    """The difference between `arm` and `base` in the share of readers with an outcome."""
 
     outcome: Measure
     base: Arm
@@ -37,7 +38,7 @@ class Verdict:
 
     @property
     def words(self) -> str:
-        """The verdict in one line."""
+        """The verdict as one line of text."""
         which = f"{self.arm.of} {self.arm.number} compared with {self.base.number}"
         if not self.is_shown:
             span = _points(self.low, self.high)
@@ -48,14 +49,15 @@ class Verdict:
 
 
 Findings = Mapping[Measure, Sequence[Verdict]]
-"""Verdicts by outcome, the deciding outcome first. There are none for a single variation."""
+"""Verdicts by outcome, with the deciding outcome first. Empty if there is only one variation."""
 
 
 def compare(arms: Sequence[Arm]) -> Findings:
-    """Compare each arm with the first one. Omit outcomes without readers if they may be untracked.
+    """Compare each arm with the first arm. Omit outcomes without readers, because they may be
+    untracked.
 
     With several arms, the Bonferroni correction widens the intervals, so that all intervals of an
-    outcome together have CONFIDENCE.
+    outcome together have the probability CONFIDENCE.
     """
     always = {Measure.UNSUBSCRIBED, Measure.COMPLAINED}
     outcomes = [each for each in _OUTCOMES if each in always or any(arm.did[each] for arm in arms)]
@@ -71,10 +73,10 @@ def _verdicts(outcome: Measure, arms: Sequence[Arm]) -> Iterator[Verdict]:
 def _verdict(outcome: Measure, base: Arm, arm: Arm, alpha: float) -> Verdict:
     """Compute Newcombe's hybrid score interval.
 
-    The call names method and comparison, because the defaults might change:
+    The call specifies the method and the comparison, because the defaults might change:
     https://www.statsmodels.org/stable/generated/statsmodels.stats.proportion.confint_proportions_2indep.html
     """
-    # The import takes seconds, and only experiments need it.
+    # The import takes seconds, and only experiments use it.
     from statsmodels.stats.proportion import confint_proportions_2indep
 
     low, high = confint_proportions_2indep(
@@ -90,7 +92,9 @@ def _verdict(outcome: Measure, base: Arm, arm: Arm, alpha: float) -> Verdict:
 
 
 def _points(low: float, high: float) -> str:
-    """Format bounds in percentage points, with enough digits to show bounds that are not zero."""
+    """Format bounds in percentage points, with enough digits that a bound other than zero is not
+    shown as zero.
+    """
     least = min((abs(bound) for bound in (low, high) if bound), default=0.01) * 100
     digits = min(6, max(1, -floor(log10(least))))
     return f"{low * 100:.{digits}f} to {high * 100:.{digits}f}"

@@ -1,4 +1,4 @@
-"""Write reports to files."""
+"""Files that contain reports."""
 
 import csv
 import io
@@ -9,7 +9,10 @@ from cli.shared.console import NotPossible
 
 
 def check_writable(option: str, file: Path | None) -> None:
-    """Check a path before the report is read, which takes a minute. Raises NotPossible."""
+    """Check that a path is writable. Raises NotPossible.
+
+    The path is checked first, because reading the data takes a minute.
+    """
     if file is None:
         return
     if file.is_dir():
@@ -19,7 +22,7 @@ def check_writable(option: str, file: Path | None) -> None:
 
 
 def readers_file(file: Path) -> Path:
-    """Return the path of the table of readers, such as `report.readers.csv` for `report.csv`."""
+    """Return the path of the readers table, such as `report.readers.csv` for `report.csv`."""
     return file.with_name(f"{file.stem}.readers{file.suffix}")
 
 
@@ -31,7 +34,7 @@ def write_csv(option: str, file: Path, lines: Iterable[tuple[str, ...]]) -> None
 
 
 def write(option: str, file: Path, text: str) -> None:
-    """Write text in UTF-8. Raises NotPossible."""
+    """Write text to a file in UTF-8. Raises NotPossible."""
     try:
         file.write_text(text, encoding="utf-8", newline="")
     except OSError as err:

@@ -1,4 +1,4 @@
-"""The forest plot of an experiment's differences, on one scale. Pure."""
+"""The forest plot of an experiment, which shows all differences on one scale. No I/O."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,23 +12,23 @@ _TICKS = 4
 """The maximum number of ticks on each side of zero."""
 
 _MARGIN = 4.0
-"""The space outside the outermost ticks in percent of the width. It fits half of a label."""
+"""The space outside the outermost ticks, in percent of the width. It has room for half a label."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tick:
     """A tick of the scale."""
 
-    # In percentage points.
+    # The value in percentage points.
     label: str
 
-    # In percent of the width.
+    # The position in percent of the width.
     place: float
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """The interval of a difference."""
+    """The confidence interval of a difference."""
 
     outcome: Measure
     which: str
@@ -44,14 +44,14 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """All intervals, with their common scale."""
+    """All intervals and their common scale."""
 
     ticks: tuple[Tick, ...]
     intervals: tuple[Interval, ...]
 
 
 def forest(findings: Findings) -> Forest | None:
-    """Draw the intervals, or return None without a comparison."""
+    """Draw the intervals, or return None if there is no comparison."""
     verdicts = [verdict for verdicts in findings.values() for verdict in verdicts]
     if not verdicts:
         return None
@@ -73,12 +73,12 @@ def _intervals(verdicts: list[Verdict], end: float) -> Iterator[Interval]:
 
 
 def _place(value: float, end: float) -> float:
-    """Scale a value from `-end` to `end` to percent of the width."""
+    """Convert a value from `-end` to `end` to a position in percent of the width."""
     return 50 + (50 - _MARGIN) * value / end
 
 
 def _step(widest: float) -> float:
-    """Return the least of 1, 2 and 5 times a power of ten with at most `_TICKS` steps."""
+    """Return the smallest of 1, 2 and 5 times a power of ten that needs at most `_TICKS` steps."""
     if not widest:
         return 1.0
     power = 10.0 ** floor(log10(widest / _TICKS))

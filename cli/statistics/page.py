@@ -32,7 +32,7 @@ class Bar:
     name: str
     text: str
 
-    # In percent of the width.
+    # The length in percent of the width.
     length: float
 
 
@@ -51,7 +51,7 @@ class Tile:
     name: str
     figure: str
 
-    # A second figure, such as the number of emails.
+    # An additional figure, such as the number of emails.
     detail: str = ""
 
 
@@ -84,7 +84,9 @@ def page(answer: Answer, *, made_at: datetime) -> str:
 
 
 def _is_shown(counts: Counts, measure: Measure) -> bool:
-    """Return True for a measure with a column. Measures that are zero have one sentence instead."""
+    """Return True if a measure has a column. Measures that are zero are listed in one sentence
+    instead.
+    """
     return measure in _ALWAYS or (
         is_tracked(counts, measure) and counts[Dimension.TOTAL, "", measure] > 0
     )
@@ -96,7 +98,7 @@ def _cut(all_rows: Sequence[Row], measures: Sequence[Measure]) -> Iterator[Row]:
 
 
 def _tiles(answer: Answer) -> Iterator[Tile]:
-    """Yield the key figures. Untracked measures have none."""
+    """Yield the key figures. Untracked measures are omitted."""
     if answer.arms:
         among = f"in {len(answer.arms)} {answer.arms[0].of}s"
         yield Tile("readers", f"{sum(arm.readers for arm in answer.arms):,}", among)
@@ -113,15 +115,15 @@ def _tiles(answer: Answer) -> Iterator[Tile]:
 
 
 def _without_dash(note: str) -> str:
-    """Remove the explanation of the dash, which only the terminal shows."""
+    """Remove the explanation of the dash, which is shown only on the terminal."""
     plain = note.removeprefix(f"{UNTRACKED}: ")
     return plain[0].upper() + plain[1:]
 
 
 def _bars(counts: Counts) -> Iterator[Bars]:
-    """Yield a chart of all outcomes, then the deciding outcome by each dimension.
+    """Yield a chart of all outcomes, then charts of the deciding outcome by each dimension.
 
-    The scale of the first chart is the number of sent emails. All others share a scale.
+    The scale of the first chart is the number of sent emails. All other charts share one scale.
     """
     (total,) = rows(counts, Dimension.TOTAL)
     cells = [cell for cell in total.cells if cell.rate]

@@ -1,4 +1,4 @@
-"""The slots of a report: a batch, a week, an experiment or a rollout. Pure."""
+"""The slots of a report: a batch, a week, an experiment or a rollout. No I/O."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -39,7 +39,7 @@ class Span:
 
     compared: Compared = Compared.VARIATION
 
-    # The number of the arm that the others are compared with, or None for the lowest number.
+    # The number of the arm that is compared with the other arms, or None for the lowest number.
     base: int | None = None
 
     @property
@@ -57,20 +57,22 @@ def of_batch(text: str) -> Span:
         instant = None
     if instant is None or instant.tzinfo is None:
         raise NotPossible(
-            f"--batch {printable(text)!r} is not a batch. Specify its slot in UTC, such as "
-            "2026-11-22T06:10Z. `gazette batch list` shows the slots."
+            f"--batch {printable(text)!r} is not a batch. Specify the slot of a batch in UTC, "
+            "such as 2026-11-22T06:10Z. To see the slots, run `gazette batch list`."
         )
     return Span(f"Emails due in the slot {slot_id(slot)}", slot, slot + SLOT)
 
 
 def of_week(text: str | None, *, now: datetime) -> Span:
-    """Return an ISO 8601 week in UTC up to now, or this week for None. Raises NotPossible."""
+    """Return the slots of an ISO 8601 week in UTC, up to now. None means this week. Raises
+    NotPossible.
+    """
     this_week = "{:04d}-W{:02d}".format(*now.astimezone(UTC).isocalendar())
     week = this_week if text is None else text
     monday = _monday(week)
     if monday is None:
         raise NotPossible(
-            f"--week {printable(week)!r} is not an ISO 8601 week. Use a form such as 2026-W47."
+            f"--week {printable(week)!r} is not an ISO 8601 week. Specify a week such as 2026-W47."
         )
     since = datetime.combine(monday, time(), UTC)
     end = since + timedelta(days=7)
@@ -82,15 +84,16 @@ def of_week(text: str | None, *, now: datetime) -> Span:
 
 
 def of_experiment(name: str, periods: Mapping[str, ExperimentPeriod], *, now: datetime) -> Span:
-    """Return the slots of an experiment and of the day before, whose emails may have been late.
+    """Return the slots of an experiment and of the day before, whose emails may have been sent
+    late.
 
     Raises NotPossible.
     """
     if name not in periods:
         known = ", ".join(sorted(periods)) or "none"
         raise NotPossible(
-            f"--experiment {printable(name)!r} never ran. Past experiments: {known}. "
-            "`gazette experiment start` starts a new one."
+            f"--experiment {printable(name)!r} never ran. Past experiments: {known}. To start a "
+            "new experiment, run `gazette experiment start`."
         )
     period = periods[name]
     ended = f"until {period.until:%Y-%m-%d %H:%M}" if period.until else "and still running"
@@ -103,15 +106,15 @@ def of_experiment(name: str, periods: Mapping[str, ExperimentPeriod], *, now: da
 
 
 def of_rollout(number: int, changes: Sequence[Change], *, now: datetime) -> Span:
-    """Return the last rollout of a version, while only a part of the readers had the version.
+    """Return the slots of the last rollout of a version, while only some readers had the version.
 
     Raises NotPossible.
     """
     rollout = last_rollout(number, changes)
     if rollout is None:
         raise NotPossible(
-            f"--rollout {number}: this version was never rolled out to a part of the readers, so "
-            "there is no comparison. `gazette templates list --log` shows all rollouts."
+            f"--rollout {number}: this version was never rolled out to only some readers, so "
+            "there is no comparison. To see all rollouts, run `gazette templates list --log`."
         )
     ended = f"until {rollout.until:%Y-%m-%d %H:%M}" if rollout.until else "and still running"
     current = f"version {rollout.current}" if rollout.current else "the deployed templates"

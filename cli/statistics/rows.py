@@ -1,4 +1,4 @@
-"""The rows of a report, for the terminal, CSV and the page. Pure."""
+"""The rows of a report for the terminal, CSV and the HTML page. No I/O."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _RATES = [measure for measure in Measure if measure is not Measure.SENT]
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The number and the share of emails in a row, or None for an untracked measure."""
+    """The number and the share of emails in a row. The number is None for an untracked measure."""
 
     measure: Measure
     number: int | None
@@ -32,7 +32,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """All emails, or the emails with a value of a dimension."""
+    """A row for all emails, or for the emails with one value of a dimension."""
 
     dimension: Dimension
     value: str
@@ -40,7 +40,7 @@ class Row:
 
 
 def rows(counts: Counts, dimension: Dimension) -> list[Row]:
-    """Return the rows of a dimension, those with the most emails first."""
+    """Return the rows of a dimension. The row with the most emails is first."""
     return [
         Row(dimension, printable(value), tuple(_cells(counts, dimension, value)))
         for value in values(counts, dimension)
@@ -48,14 +48,16 @@ def rows(counts: Counts, dimension: Dimension) -> list[Row]:
 
 
 def percent(share: float) -> str:
-    """Format a share in percent, with two decimals below one percent, as for complaints."""
+    """Format a share in percent. Shares below one percent, such as complaints, have two
+    decimals.
+    """
     return f"{share:.2%}" if 0 < share < 0.01 else f"{share:.1%}"
 
 
 def table(counts: Counts) -> Iterator[tuple[str, ...]]:
-    """Yield the header, then a row for each value, with numbers and shares.
+    """Yield a header, then a row for each value with numbers and shares.
 
-    A cell is empty if the measure is untracked, or if a share has no base.
+    A cell is empty if the measure is untracked or the share has no base.
     """
     yield (
         "group",
@@ -71,9 +73,10 @@ def table(counts: Counts) -> Iterator[tuple[str, ...]]:
 
 
 def readers_table(arms: Sequence[Arm], findings: Findings) -> Iterator[tuple[str, ...]]:
-    """Yield the header, then a row for each outcome and arm, the deciding outcome first.
+    """Yield a header, then a row for each outcome and arm, with the deciding outcome first.
 
-    `low` and `high` bound the difference from the first variation or version, and are empty there.
+    `low` and `high` are the bounds of the difference from the first variation or version, whose own
+    bounds are empty.
     """
     of = arms[0].of.value if arms else Compared.VARIATION.value
     yield ("outcome", of, "readers", "did", "share", "low", "high", "verdict")

@@ -1,4 +1,4 @@
-"""The content of a report. Pure."""
+"""The content of a statistics report. No I/O."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,17 +14,17 @@ from cli.statistics.rows import UNTRACKED
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The content of a report."""
+    """The content of a statistics report."""
 
     title: str
 
     # The numbers of emails.
     counts: Counts
 
-    # The readers of an experiment or rollout by arm, or empty.
+    # The readers of an experiment or rollout by arm. Empty for other reports.
     arms: Sequence[Arm]
 
-    # The comparison of the arms, or empty.
+    # The comparison of the arms. Empty for other reports.
     findings: Findings
 
     # Explanations for readers of the report.
@@ -32,7 +32,7 @@ class Answer:
 
     @property
     def verdicts(self) -> list[str]:
-        """The verdicts in one line each, the deciding outcome first."""
+        """The verdicts, one line each, with the deciding outcome first."""
         lines = [
             f"{outcome}: {verdict.words}"
             for outcome, verdicts in self.findings.items()
@@ -44,7 +44,7 @@ class Answer:
 
 
 def answer(span: Span, collected: Statistics) -> Answer:
-    """Return the report on the slots of `span`."""
+    """Return the report for the slots of `span`."""
     arms = sorted(collected.readers.arms(span.compared), key=lambda arm: arm.number != span.base)
     notes = [*_notes(collected.counts, arms, len(collected.readers.moved))]
     return Answer(span.title, collected.counts, arms, compare(arms), notes)
@@ -52,40 +52,41 @@ def answer(span: Span, collected: Statistics) -> Answer:
 
 def _notes(counts: Counts, arms: Sequence[Arm], moved: int) -> Iterator[str]:
     yield (
-        "Delivered, bounced, rejected, delayed and unconfirmed are shares of the emails sent. The "
-        "others are shares of the emails delivered or unconfirmed. Unconfirmed means that the "
-        "provider accepted the email but has not reported its delivery. An email counts in each "
-        "category that it showed."
+        "Delivered, bounced, rejected, delayed and unconfirmed are shares of the emails sent. "
+        "Other outcomes are shares of the emails delivered or unconfirmed. Unconfirmed means "
+        "that the provider accepted the email but has not reported its delivery. An email "
+        "counts in each category that it contained."
     )
     untracked = [measure.value for measure in Measure if not is_tracked(counts, measure)]
     if untracked:
         yield (
-            f"{UNTRACKED}: not tracked. A stage tracks {' and '.join(untracked)} emails only with "
-            "its settings track_opens and track_clicks."
+            f"{UNTRACKED}: not tracked. A stage tracks {' and '.join(untracked)} emails only if "
+            "track_opens and track_clicks are set."
         )
     others = len(arms) - 1
     if others > 0:
         yield (
-            "The comparison is of readers, not emails. Each reader counts once, in the arm where "
-            "they began. Only the first outcome decides, because with several outcomes one of "
-            "them is more likely to differ by chance."
+            "The comparison counts readers, not emails. Each reader counts once, in the arm in "
+            "which they started. Only the first outcome decides, because the more outcomes are "
+            "compared, the more likely a difference by chance becomes."
         )
     if others > 1:
         yield (
-            f"Each interval has a confidence of {1 - (1 - CONFIDENCE) / others:.2%}, so that the "
-            f"{others} intervals of an outcome together have {CONFIDENCE:.0%} (Bonferroni)."
+            f"Each interval has a confidence level of {1 - (1 - CONFIDENCE) / others:.2%}, so "
+            f"that the {others} intervals of an outcome together have a level of "
+            f"{CONFIDENCE:.0%} (Bonferroni)."
         )
     if moved and arms[0].of is Compared.VERSION:
         yield (
-            "The percentage changed during the rollout. Readers who got both versions count in the "
-            f"version that they began with ({moved:,} in total). Readers who began before the "
-            "change had more time to act, which may explain a difference. For a reliable result, "
-            "compare while the percentage is constant."
+            "The percentage changed during the rollout. Readers who got both versions count in "
+            f"the version that they got first ({moved:,} in total). Readers who started before "
+            "the change had more time to act, which may explain a difference. For a reliable "
+            "result, compare while the percentage is constant."
         )
     elif moved:
         yield (
             "The weights changed during the experiment. Readers who got more than one variation "
-            f"count in the one that they began with ({moved:,} in total). Readers who began before "
-            "the change had more time to act, which may explain a difference. For a reliable "
-            "result, start an experiment with a new name."
+            f"count in the variation that they got first ({moved:,} in total). Readers who "
+            "started before the change had more time to act, which may explain a difference. "
+            "For a reliable result, start an experiment with a new name."
         )

@@ -14,11 +14,13 @@ from cli.statistics.rows import column, percent, readers_table, rows, table
 from cli.statistics.summary import Answer
 
 _IF_ANY = (Measure.REJECTED, Measure.DELAYED)
-"""Columns that are omitted if they are zero in all rows."""
+"""Columns that are omitted if all their values are zero."""
 
 
 def show(report: Answer, *, more: Document) -> None:
-    """Print a report. Lines begin with the name of their section. `more`: fields for JSON only."""
+    """Print a report. Lines begin with the name of their section. `more` has fields for JSON
+    only.
+    """
     answer(
         {
             "title": report.title,
@@ -80,7 +82,7 @@ def _readers_document(report: Answer) -> Iterator[Document]:
 
 def _readers(answer: Answer) -> Table:
     of = answer.arms[0].of.value
-    grid = _table(1, of, "readers", *(f"who {outcome}" for outcome in answer.findings))
+    grid = _table(1, of, "readers", *(f"readers who {outcome}" for outcome in answer.findings))
     for arm in answer.arms:
         did = [arm.did[outcome] for outcome in answer.findings]
         cells = (f"{number:,} {percent(number / arm.readers)}" for number in did)
@@ -106,7 +108,7 @@ def _emails(answer: Answer) -> Table:
 
 
 def _table(names: int, *columns: str) -> Table:
-    """Create a table without truncation. The first `names` columns are aligned to the left."""
+    """Create a table without truncation. The first `names` columns are left-aligned."""
     side: JustifyMethod
     grid = Table(box=SIMPLE, padding=0)
     for place, heading in enumerate(columns):

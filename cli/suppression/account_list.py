@@ -1,4 +1,4 @@
-"""The account-level suppression list of SES."""
+"""The account-level suppression list in SES."""
 
 from gazette.bootstrap.support.suppression import build_ses_suppressions
 
@@ -7,15 +7,15 @@ from cli.shared.console import note
 
 
 def remove_in_ses(given: str) -> None:
-    """Remove all spellings of an address from SES's list. Raises NotPossible.
+    """Remove all spellings of an address from the SES suppression list. Raises NotPossible.
 
-    SES stores addresses, so a hash does not identify an entry.
+    SES stores addresses, so an entry cannot be found by a hash.
     """
     address = given.strip()
     if "@" not in address:
         note(
-            "SES may still have an entry in its own suppression list. To remove that entry too, "
-            "run this command with the address instead of its hash."
+            "The SES suppression list may still contain the address. To remove the address from "
+            "that list too, run this command with the address instead of the hash."
         )
         return
     with refusals_in_words("the SES suppression list", service="ses"):

@@ -1,4 +1,4 @@
-"""`gazette suppression`: addresses that do not get email, and the reasons."""
+"""`gazette suppression`: manage the addresses that do not get email."""
 
 import sys
 from collections.abc import Iterator
@@ -27,16 +27,16 @@ from cli.suppression.account_list import remove_in_ses
 from cli.suppression.lists import Unreadable, hash_of, instant_of, read_list, write_json, write_list
 
 _MEANING = {
-    Cause.UNSUBSCRIBED: "The reader unsubscribed. Only they can subscribe again.",
+    Cause.UNSUBSCRIBED: "The reader unsubscribed. Only the reader can subscribe again.",
     Cause.BOUNCED: (
-        "An email to the address bounced. If the mailbox does not exist, the next email bounces "
-        "too, and bounces damage the reputation of your domain."
+        "An email to the address bounced. If the mailbox does not exist, the next email will "
+        "bounce too, and bounces damage the reputation of your domain."
     ),
     Cause.COMPLAINED: (
-        "The reader marked an email as spam. Send to them again only if they ask you to. For most "
-        "mailbox providers, one complaint per thousand emails is too many."
+        "The reader marked an email as spam. Send to this reader again only at their request. "
+        "For most mailbox providers, one complaint per thousand emails is too many."
     ),
-    Cause.MANUAL: "An operator suppressed it, with this command or an import.",
+    Cause.MANUAL: "An operator suppressed the address, with this command or an import.",
 }
 
 _COLUMNS = {"address_hash": "address", "reason": "reason", "since": "since"}
@@ -48,7 +48,8 @@ suppression = typer.Typer(
 Address = Annotated[
     str,
     typer.Argument(
-        metavar="ADDRESS", help="An address, its hash in the output of `list`, or its SHA-256."
+        metavar="ADDRESS",
+        help="An email address, the hash shown by `list`, or the SHA-256 of the address.",
     ),
 ]
 
@@ -57,18 +58,20 @@ Address = Annotated[
 def show(
     stage: StageName = "prod",
     reason: Annotated[
-        Cause | None, typer.Option("--reason", help="Only addresses with this reason.")
+        Cause | None, typer.Option("--reason", help="List only addresses with this reason.")
     ] = None,
     since: Annotated[
         str,
         typer.Option(
-            "--since", help="Only addresses suppressed on or after this date, YYYY-MM-DD."
+            "--since", help="List only addresses suppressed on or after this date (YYYY-MM-DD)."
         ),
     ] = "",
-    page: Annotated[int, typer.Option("--page", min=1, help="The number of the page.")] = 1,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="Rows per page.")] = 50,
+    page: Annotated[int, typer.Option("--page", min=1, help="The number of the page to show.")] = 1,
+    limit: Annotated[
+        int, typer.Option("--limit", min=1, max=1000, help="The number of rows per page.")
+    ] = 50,
 ) -> None:
-    """List the hashes of suppressed addresses, with reason and date, newest first."""
+    """List the hashes of suppressed addresses with the reason and date, newest first."""
     with _problems(stage):
         earliest = instant_of(since) if since else None
         newest = nlargest(
@@ -84,7 +87,7 @@ def show(
     rows = [(each.address, each.cause, each.since) for each in on_page]
     Rows("addresses", _COLUMNS, rows).show(more=len(newest) > page * limit)
     if len(newest) > page * limit:
-        note(f"`--page {page + 1}` shows more.")
+        note(f"To show more, specify `--page {page + 1}`.")
     elif len(newest) <= (page - 1) * limit:
         note("No suppressed addresses match.")
 
@@ -93,10 +96,13 @@ def show(
 def add(
     address: Address,
     stage: StageName = "prod",
-    reason: Annotated[Cause, typer.Option("--reason", help="The reason.")] = Cause.MANUAL,
+    reason: Annotated[
+        Cause, typer.Option("--reason", help="The reason for the suppression.")
+    ] = Cause.MANUAL,
 ) -> None:
-    """Suppress an address, so that it does not get more email. The command sends only the keyed
-    hash of the address to AWS."""
+    """Suppress an address, so that no more email is sent to the address. The command sends only a
+    keyed hash of the address to AWS.
+    """
     with _problems(stage):
         hashed, context = _opened(stage, address)
         suppressions = context.suppressions
@@ -110,7 +116,7 @@ def add(
             changed=True,
             reason=reason,
         )
-        note("Workers may send emails that they have already prepared for some more seconds.")
+        note("For a few seconds, workers may still send emails that they have already prepared.")
     elif existing:
         tell(
             f"{hashed} of stage {stage} was already suppressed: {existing.cause}",
@@ -127,7 +133,9 @@ def remove(
     stage: StageName = "prod",
     yes: Yes = False,
 ) -> None:
-    """Allow an address again, also in SES, and explain how its reader becomes active again."""
+    """Remove the suppression of an address, also in SES, and explain how the reader becomes active
+    again.
+    """
     _allow(address, stage, yes=yes)
     remove_in_ses(address)
 
@@ -138,15 +146,15 @@ def take(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="A CSV file with a heading. Columns: address or address_hash, reason, since.",
+            help="A CSV file with a header line. Columns: address or address_hash, reason, since.",
         ),
     ],
     stage: StageName = "prod",
 ) -> None:
-    """Suppress every address in a CSV file, or none if a line is invalid.
+    """Suppress every address in a CSV file. If a line is invalid, no address is suppressed.
 
     A hash that begins with `h` must be from an export of this stage, or of a stage with the same
-    key. With a different key, it does not match any address.
+    key. With a different key, the hash does not match any address.
     """
     try:
         with file.open(encoding="utf-8-sig", newline="") as lines:
@@ -169,8 +177,8 @@ def take(
                 changed += suppressions.add(each.address, each.cause, each.since)
     except NotPossible as err:
         raise NotPossible(
-            f"{err} {number} of {len(entries)} lines were imported. Import the file again; this "
-            "does not change imported addresses."
+            f"{err} {number} of {len(entries)} lines were imported. Import the file again. "
+            "Addresses that were already imported do not change."
         ) from err
     existing = len(entries) - changed
     tell(
@@ -199,14 +207,16 @@ def _tell_allowed(sentence: str, hashed: str, *, changed: bool) -> None:
 
 
 def _allow(address: str, stage: str, *, yes: bool) -> None:
-    """Remove the suppression of the stage."""
+    """Remove the suppression of an address in the stage."""
     with _problems(stage):
         hashed, context = _opened(stage, address)
         before = context.suppressions.get(hashed)
         if before is None:
             _tell_allowed(f"{hashed} of stage {stage} was not suppressed", hashed, changed=False)
             return
-        meaning = _MEANING.get(before.cause, "A different release of Gazette suppressed it.")
+        meaning = _MEANING.get(
+            before.cause, ("A different release of Gazette suppressed the address.")
+        )
         note(f"{before.cause} since {moment(before.since)}. {meaning}")
         if not yes:
             confirm(f"Allow email to {hashed} of stage {stage} again?")
@@ -220,17 +230,20 @@ def _allow(address: str, stage: str, *, yes: bool) -> None:
             changed=True,
             reason=after.cause,
         )
-        note("The address stays suppressed because a reader with it also unsubscribed.")
+        note(
+            "The address is still suppressed because a reader with this address also unsubscribed."
+        )
         return
     if after:
         raise NotPossible(
-            f"The address was suppressed for {after.cause} in the meantime. Check it, and run the "
-            "command again."
+            f"The address was suppressed for {after.cause} in the meantime. Check the new "
+            "reason, then run the command again."
         )
     _tell_allowed(f"{hashed} of stage {stage} is no longer suppressed", hashed, changed=True)
     note(
-        "To send to its reader again, publish subscriber.changed with a newer changed_at. Readers "
-        "can also start again on their preference page; readers who unsubscribed must do so."
+        "To resume email to the reader, publish subscriber.changed with a newer changed_at. "
+        "Readers can also resume email on the preference page. Readers who unsubscribed must "
+        "resume email themselves."
     )
 
 
@@ -248,7 +261,9 @@ def _settings(stage: str) -> FeedbackSettings:
 
 
 def _listed(stage: str) -> Iterator[Suppression]:
-    """Iterate over all suppressions. This needs no key, so it does not reveal known addresses."""
+    """Iterate over all suppressions. No key is needed, so the caller cannot look up known
+    addresses.
+    """
     return readable(build_suppression_list(_settings(stage)).each())
 
 
@@ -260,7 +275,9 @@ def _context(stage: str) -> tuple[SuppressionContext, bytes]:
 
 
 def _opened(stage: str, address: str) -> tuple[str, SuppressionContext]:
-    """Return the keyed hash of an address, and the suppressions. Raises Unreadable."""
+    """Open the suppressions, and return them with the keyed hash of an address. Raises
+    Unreadable.
+    """
     hashed = hash_of(address)
     context, key = _context(stage)
     return keyed_hash(hashed, key), context

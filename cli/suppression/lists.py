@@ -1,4 +1,4 @@
-"""Read and write lists of suppressed addresses as CSV."""
+"""Lists of suppressed addresses as CSV and JSON Lines."""
 
 import csv
 import re
@@ -21,7 +21,7 @@ _REASONS = ", ".join(Cause)
 
 
 class Unreadable(Exception):
-    """A list with invalid lines. Each text has the line, the problem and the remedy."""
+    """A list with invalid lines. Each text states the line, the problem and the remedy."""
 
     def __init__(self, *lines: str) -> None:
         super().__init__(*lines)
@@ -29,7 +29,9 @@ class Unreadable(Exception):
 
 
 def hash_of(given: str) -> str:
-    """Hash an address, or return a hash, keyed or not, unchanged. Raises Unreadable."""
+    """Hash an address. A value that is already a hash, keyed or not, is returned unchanged. Raises
+    Unreadable.
+    """
     text = given.strip()
     hashed = text.lower()
     if _HASH.fullmatch(hashed) or KEYED_HASH.fullmatch(hashed):
@@ -37,18 +39,18 @@ def hash_of(given: str) -> str:
     if _ADDRESS.fullmatch(text):
         return address_hash(text)
     raise Unreadable(
-        f"{printable(text)!r} is neither an address, such as ann@example.com, nor a hash, which "
-        "has 64 hexadecimal digits, after an h in the output of `list`"
+        f"{printable(text)!r} is neither an address, such as ann@example.com, nor a hash. A hash "
+        "has 64 hexadecimal digits, with the prefix h in the output of `list`"
     )
 
 
 def instant_of(given: str) -> datetime:
-    """Read a date in UTC, or an instant with its time zone. Raises Unreadable."""
+    """Parse a date in UTC, or an instant with a time zone. Raises Unreadable."""
     try:
         instant = read_instant(given.strip())
     except ValueError as err:
         raise Unreadable(
-            f"{printable(given)!r} is not a date. Use a form such as 2026-11-21 or "
+            f"{printable(given)!r} is not a date. Specify a date such as 2026-11-21 or "
             "2026-11-21T08:00:00Z"
         ) from err
     if instant.tzinfo is None:
@@ -59,9 +61,11 @@ def instant_of(given: str) -> datetime:
 
 
 def read_list(lines: Iterable[str], *, now: datetime) -> list[Suppression]:
-    """Read a CSV with a heading: `address` or `address_hash`, and optionally `reason` and `since`.
+    """Read a CSV file with a header line. The columns are `address` or `address_hash`, and
+    optionally `reason` and `since`.
 
-    The defaults are the reason `manual`, and `now`. Raises Unreadable with every invalid line.
+    The defaults are the reason `manual` and the time `now`. Raises Unreadable, which lists every
+    invalid line.
     """
     rows = csv.reader(lines, strict=True)
     entries: list[Suppression] = []
@@ -84,7 +88,7 @@ def read_list(lines: Iterable[str], *, now: datetime) -> list[Suppression]:
 
 
 def write_list(entries: Iterable[Suppression], to: TextIO) -> Iterator[Suppression]:
-    """Write the heading, then each suppression as it is read."""
+    """Write the header line, then write each suppression as soon as it is read."""
     rows = csv.writer(to, lineterminator="\n")
     rows.writerow(COLUMNS)
     for each in entries:
@@ -104,14 +108,14 @@ def _check(heading: list[str]) -> None:
     named = {"address", "address_hash"} & set(heading)
     if unknown or len(named) != 1 or len(set(heading)) != len(heading):
         raise Unreadable(
-            "line 1: the heading must have the column address or address_hash, and may have reason "
-            f"and since; it is {printable(','.join(heading))!r}"
+            "line 1: the header line must have the column address or address_hash, and may have "
+            f"reason and since, but is {printable(','.join(heading))!r}"
         )
 
 
 def _suppression(heading: list[str], row: list[str], now: datetime) -> Suppression:
     if len(row) != len(heading):
-        raise Unreadable(f"{len(row)} cells under {len(heading)} columns")
+        raise Unreadable(f"{len(row)} cells, but the header line has {len(heading)} columns")
     cells = dict(zip(heading, (cell.strip() for cell in row), strict=True))
     reason = cells.get("reason") or Cause.MANUAL.value
     if reason not in set(Cause):

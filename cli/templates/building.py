@@ -1,4 +1,4 @@
-"""Build the templates of the working tree in the same way as synthesis."""
+"""Build the templates of the working tree in the same way as in synthesis."""
 
 import shutil
 import tempfile
@@ -35,7 +35,7 @@ _MAX_BLOCKS = 20
 
 @dataclass(frozen=True, slots=True)
 class Templates:
-    """Folders of templates, and the settings of digests."""
+    """The folders of templates, and the digest settings used with them."""
 
     source: Path
 
@@ -46,12 +46,12 @@ class Templates:
     max_blocks: int = _MAX_BLOCKS
 
     def origin(self, name: Path) -> Path:
-        """Return the file behind `name`."""
+        """Return the source file of the built file `name`."""
         own = self.overlay / name if self.overlay else None
         return own if own and own.exists() else self.source / name
 
     def speak(self, tag: str) -> bool:
-        """Return True if the templates have the language `tag`, or its base language."""
+        """Return True if the templates support the language `tag` or its base language."""
         folders = filter(None, (self.source, self.overlay))
         languages = {language for folder in folders for language in Languages(folder).tags}
         return is_one_of(tag, languages)
@@ -90,7 +90,7 @@ def check_variation(templates: Templates, variation: int) -> None:
 
 @contextmanager
 def built(templates: Templates, *, inlined: bool = True) -> Iterator[Path]:
-    """Build the templates, as in the layer, into a temporary folder. Raises NotPossible."""
+    """Build the templates into a temporary folder, as in the layer. Raises NotPossible."""
     with tempfile.TemporaryDirectory() as folder:
         try:
             build_templates(
@@ -102,9 +102,11 @@ def built(templates: Templates, *, inlined: bool = True) -> Iterator[Path]:
 
 
 def tried_out(templates: Templates, folder: Path, kind: type[Environment]) -> None:
-    """Render the same emails and pages as synthesis, in an environment of this kind.
+    """Render the same emails and pages as in synthesis, in a template environment of the given
+    kind.
 
-    `folder`: the built templates. Raises NotPossible with the file, the line and the problem.
+    `folder` has the built templates. Raises NotPossible. The error names the file, the line and the
+    problem.
     """
     try:
         try_out(folder, kind=kind)
@@ -130,10 +132,9 @@ def located(
     *,
     kind: type[Environment] | None = None,
 ) -> str:
-    """Return the file, the line and the reason of a failure of `show`.
+    """Return the file, the line and the reason of a failure of `show`, or "" if no template failed.
 
-    Return "" if the failure is not in a template. Inlining CSS moves lines, so this uses the source
-    files.
+    Inlining CSS moves lines, so the location refers to the source files.
     """
     with built(templates, inlined=False) as folder:
         for source in filter(None, (templates.source, templates.overlay)):

@@ -1,4 +1,4 @@
-"""The identity of the caller in AWS."""
+"""The AWS identity of the caller."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Check that the stage was not deployed after the push of a version in force."""
+"""Check whether the stage was deployed after the push of a version in force."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -18,11 +18,11 @@ _PAGE = "docs/templates.md"
 
 
 def check_deployment(stage: str, context: TemplatesContext) -> Iterator[Finding]:
-    """Compare the versions in force with the deployment, if a version was pushed."""
+    """Compare the versions in force with the deployment, if a pushed version is in force."""
     try:
         answer = asked("dynamodb:GetItem on the table control", partial(_in_force, context))
     except UnreadableRow:
-        return  # `check_templates` reports it
+        return  # `check_templates` reports this problem
     if not isinstance(answer, tuple):
         yield unseen(_CHECK, answer or Unseen("the table `control` does not exist"))
         return

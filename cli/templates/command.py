@@ -48,7 +48,8 @@ def push(
     folder: Annotated[
         Path | None,
         typer.Argument(
-            metavar="FOLDER", help="Your own templates. By default, the folder in cdk.json."
+            metavar="FOLDER",
+            help="The folder with your own templates. By default, the folder in cdk.json.",
         ),
     ] = None,
     percent: Annotated[
@@ -56,13 +57,16 @@ def push(
         typer.Option(
             min=1,
             max=EVERYBODY,
-            help="The percentage of readers who get it. A reader's version does not alternate.",
+            help=(
+                "The percentage of readers who get the new version. Each reader keeps their "
+                "version."
+            ),
         ),
     ] = EVERYBODY,
     remark: Annotated[
         str,
         typer.Option(
-            "--note", metavar="TEXT", help="A description of the change, shown by `list`."
+            "--note", metavar="TEXT", help="A description of the change, which `list` shows."
         ),
     ] = "",
     stage: StageName = "prod",
@@ -70,10 +74,11 @@ def push(
 ) -> None:
     """Push the templates of the working tree, and put them in force within a minute.
 
-    The command builds and checks them as in a deployment, and renders them in the sandbox of the
-    workers. If a template fails, the error has its file and line, and the templates are not
-    uploaded. A push is refused if it needs a deployment, because the schemas of data, the brand,
-    the web pages or their translations, or the release of the code changed.
+    The command builds and checks the templates as in a deployment, and renders them in the same
+    sandbox as the workers. If a template fails, the error names the file and the line, and the
+    templates are not uploaded. A push is rejected if the change needs a deployment. This is the
+    case if the schemas of data, the brand, the web pages or their translations, or the release of
+    the code changed.
     """
     if len(remark) > _LONGEST_NOTE:
         raise NotPossible(f"--note has {len(remark)} characters. The limit is {_LONGEST_NOTE}.")
@@ -93,7 +98,7 @@ def push(
             return
         show_changes(before, changes, bundle.settings)
         if not yes:
-            confirm(f"Put this in force for {_readers(percent)} of stage {stage}?")
+            confirm(f"Put these templates in force for {_readers(percent)} of stage {stage}?")
         outcome = steps.push(
             Bundle(
                 content=bundle.content,
@@ -127,7 +132,7 @@ def rollout(
 ) -> None:
     """Change the percentage of readers who get the candidate. 100 ends the rollout.
 
-    If you raise the percentage, readers who have the candidate keep it.
+    If you raise the percentage, readers who already have the candidate keep it.
     """
     with refusals(stage):
         context = versions_of(stage)
@@ -149,7 +154,7 @@ def rollback(
         str | None,
         typer.Argument(
             metavar="VERSION",
-            help="The number of a version, or `deployed`. By default, the version before.",
+            help="The number of a version, or `deployed`. By default, the previous version.",
         ),
     ] = None,
     stage: StageName = "prod",
@@ -178,14 +183,16 @@ def _readers(percent: int) -> str:
 
 def _question(to: int | None) -> str:
     if to is None:
-        return "Go back?"
+        return "Roll back?"
     return f"Put {f'version {to}' if to else 'the deployed templates'} in force for all readers?"
 
 
 def _files_in_force(
     current: Version, layer: DeployedLayer, context: TemplatesContext, stage: str
 ) -> Files | None:
-    """Return the files to compare a push with, or None if they are lost. A push may fix that."""
+    """Return the files in force, to compare a push with, or None if they are lost. A push may
+    repair this.
+    """
     try:
         return layer.templates if current.is_deployed else files_of(current, context, stage)
     except NotPossible as err:
@@ -194,6 +201,6 @@ def _files_in_force(
 
 
 def _is_of(current: Version, layer: DeployedLayer, context: TemplatesContext) -> bool:
-    """Return True if a version was pushed after the deployment, or is the deployed one."""
+    """Return True if a version is the deployed version, or was pushed after the deployment."""
     pushed = context.versions.find(current.number)
     return current.is_deployed or (pushed is not None and pushed.layer == layer.arn)

@@ -14,7 +14,7 @@ from cli.templates.pushing import packed, tree_of
 from cli.templates.stage import files_of, refusals, version_of, versions_of
 
 DIFFERENT = 1
-"""The exit status if the versions differ, like that of diff."""
+"""The exit status if the versions differ, as in the Unix command diff."""
 
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -29,21 +29,24 @@ def diff(
     ] = None,
     after: Annotated[
         str | None,
-        typer.Argument(metavar="B", help="The other version. By default, the working tree."),
+        typer.Argument(
+            metavar="B", help="The version to compare with. By default, the working tree."
+        ),
     ] = None,
     stage: StageName = "prod",
     templates: Annotated[
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="Your own templates in the working tree. By default, the folder in cdk.json.",
+            help="The folder with your own templates. By default, the folder in cdk.json.",
         ),
     ] = None,
 ) -> None:
     """Show the differences between two versions, file by file, including settings.json.
 
-    The command compares built files, with inlined CSS, and the sentences of compiled catalogues.
-    Exit code 0 means no difference, 1 a difference, and 2 that the comparison failed.
+    The command compares built files, with inlined CSS and with the sentences of compiled
+    catalogues. The exit code is 0 if there is no difference, 1 if there is a difference, and 2 if
+    the comparison failed.
     """
     with refusals(stage):
         context = versions_of(stage)
@@ -61,7 +64,7 @@ def diff(
 
 
 def document(each: FileDifference) -> dict[str, object]:
-    """Return a difference for JSON. `added` and `removed` are numbers of lines."""
+    """Return the difference as JSON output. `added` and `removed` are numbers of lines."""
     return {
         "file": each.path,
         "change": each.change.value,

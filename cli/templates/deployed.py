@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mypy_boto3_lambda import LambdaClient
 
 _TEMPLATES, _CODE = "python/gazette_templates/", "python/gazette/"
-"""The folders of the templates and the code in the layer."""
+"""The folders of the templates and of the code in the layer."""
 
 _MODULE = ".py"
 _PATIENCE = 60
@@ -35,28 +35,28 @@ _PATIENCE = 60
 
 @dataclass(frozen=True, slots=True)
 class DeployedLayer:
-    """The layer with the code and the templates of a stage."""
+    """The layer that contains the code and the templates of a stage."""
 
     arn: str
 
     # The fingerprint of the code.
     release: str
 
-    # The files that a bundle would have. Settings of a version are not among them, because the
-    # deployed templates use the settings of the stage.
+    # The files that a bundle would contain, except version settings. The deployed templates use the
+    # settings of the stage.
     templates: Files
 
 
 def fetch(link: str) -> bytes:
-    """Download a layer from the link that Lambda returned. Raises OSError."""
-    with urllib.request.urlopen(link, timeout=_PATIENCE) as answer:  # noqa: S310 -- Lambda made it
+    """Download a layer from the URL that Lambda returned. Raises OSError."""
+    with urllib.request.urlopen(link, timeout=_PATIENCE) as answer:  # noqa: S310 -- Lambda returned the URL
         return bytes(answer.read())
 
 
 def read_layer(stage: str) -> DeployedLayer:
-    """Read the layer with the code and the templates of a stage. Raises NotPossible.
+    """Read the layer that contains the code and the templates of a stage. Raises NotPossible.
 
-    One GetLayerVersionByArn per layer, the smallest first, until a layer has templates.
+    One GetLayerVersionByArn per layer, starting with the smallest, until a layer has templates.
     """
     client: LambdaClient = boto3.client("lambda")
     for arn in layers(stage, "generate"):
@@ -77,7 +77,7 @@ def read_layer(stage: str) -> DeployedLayer:
 
 @cache
 def release_here() -> str:
-    """Return the release of this command's code."""
+    """Return the release of the code that runs this command."""
     root = Path(gazette.__path__[0])
     return _fingerprint(
         (str(file.relative_to(root)), file.read_bytes()) for file in root.rglob(f"*{_MODULE}")
@@ -112,7 +112,7 @@ def _of_a_version(templates: Files) -> Files:
 
 
 def _fingerprint(code: Iterable[tuple[str, bytes]]) -> str:
-    """Hash our modules. Their names and contents identify the release."""
+    """Hash our modules. The names and contents of the modules identify the release."""
     digest = hashlib.sha256()
     for name, content in sorted(code):
         if name.endswith(_MODULE):

@@ -1,4 +1,4 @@
-"""Compare two versions of the templates, file by file. Pure."""
+"""The differences between two versions of the templates, file by file. No I/O."""
 
 import io
 from collections.abc import Iterator, Mapping
@@ -25,7 +25,7 @@ class FileChange(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FileDifference:
-    """A file that differs."""
+    """The difference between two versions of a file."""
 
     path: str
     change: FileChange
@@ -35,17 +35,19 @@ class FileDifference:
 
     @property
     def added(self) -> int:
-        """The number of lines that only the later version has."""
+        """The number of lines that only the newer version has."""
         return sum(line.startswith("+") for line in self.lines[2:])
 
     @property
     def removed(self) -> int:
-        """The number of lines that only the earlier version has."""
+        """The number of lines that only the older version has."""
         return sum(line.startswith("-") for line in self.lines[2:])
 
 
 def differences(before: Files, after: Files, *, named: tuple[str, str]) -> list[FileDifference]:
-    """Return the files that differ, by path. `named`: the names of the versions in the diff."""
+    """Return the files that differ, sorted by path. `named` has the names of the two versions for
+    the diff.
+    """
     return [
         FileDifference(
             path, _change(path, before, after), tuple(_lines(path, before, after, named))
@@ -85,6 +87,6 @@ def _sentences(catalogue: Catalog) -> Iterator[str]:
 
 
 def _joined(text: object) -> str:
-    """Join the plural forms of a sentence into one line."""
+    """Join the plural forms of a message into one line."""
     forms = text if isinstance(text, (list, tuple)) else (text,)
     return " | ".join(" ".join(str(form).split()) for form in forms)

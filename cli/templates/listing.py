@@ -1,4 +1,4 @@
-"""`gazette templates list`: the versions, their readers, and the log of changes."""
+"""`gazette templates list`: list versions, the readers who get them, and the log of changes."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated
@@ -12,7 +12,7 @@ from cli.shared.deployed import StageName, layers
 from cli.templates.stage import in_words_of, named, refusals, versions_of
 
 _SHORT = 12
-"""The number of characters of a checksum that people see."""
+"""The number of characters of a checksum that the list shows."""
 
 _COLUMNS = {
     "version": "version",
@@ -42,12 +42,14 @@ def show(
     stage: StageName = "prod",
     log: Annotated[
         bool,
-        typer.Option("--log", help="Show all changes of the versions in force, the latest first."),
+        typer.Option(
+            "--log", help="List all changes of the versions in force, with the latest first."
+        ),
     ] = False,
 ) -> None:
     """List the versions of the templates, with their authors and the readers who get them.
 
-    Version 0 is the deployed version. With `--log`, list the changes of the versions
+    Version 0 is the deployed version. With `--log`, the command lists the changes of the versions
     in force instead.
     """
     with refusals(stage):
@@ -72,7 +74,9 @@ def show(
 
 
 def in_force_document(in_force: InForce) -> Document:
-    """Return the versions in force for JSON. `percent`: the share of readers with the candidate."""
+    """Return the versions in force as JSON output. `percent` is the share of readers with the
+    candidate.
+    """
     candidate = in_force.candidate
     return {
         "version": in_force.current.number,
@@ -88,7 +92,7 @@ def is_deployed_since(
 ) -> bool:
     """Return True if the stage was deployed after the push of a version in force.
 
-    `layers`: the ARNs of the stage's layers.
+    `layers` are the ARNs of the layers that the stage uses.
     """
     candidate = in_force.candidate
     versions = {in_force.current, *([candidate.version] if candidate else ())}
@@ -100,18 +104,22 @@ def is_deployed_since(
 def deployed_since(
     in_force: InForce, history: Sequence[PushedVersion], layers: Collection[str]
 ) -> str:
-    """Explain the effect of such a deployment and the remedy, or return ""."""
+    """Explain the effect and the remedy if the stage was deployed after a push. Otherwise, return
+    "".
+    """
     if not is_deployed_since(in_force, history, layers):
         return ""
     if in_force.current.is_deployed:
         return (
-            "The stage was deployed after the push of the candidate, and its readers still get the "
-            "candidate. End its rollout, and push it again from the deployed release."
+            "The stage was deployed after the candidate was pushed, and readers of the "
+            "candidate do not get the deployed templates. End the rollout, and push the "
+            "candidate again from the deployed release."
         )
     return (
-        f"The stage was deployed after the push of {named(in_force.current)}, which is still in "
-        "force, so readers do not get the deployed templates. `gazette templates rollback "
-        "deployed` puts them in force. A push from the deployed release includes both changes."
+        f"The stage was deployed after {named(in_force.current)} was pushed. This version is "
+        "still in force, so readers do not get the deployed templates. To put the deployed "
+        "templates in force, run `gazette templates rollback deployed`. To combine both "
+        "changes, push from the deployed release."
     )
 
 
@@ -150,7 +158,7 @@ def _versions(in_force: InForce, history: Sequence[PushedVersion]) -> Rows:
 
 
 def _share(version: Version, in_force: InForce) -> Shown:
-    """Return the percentage of readers who get a version."""
+    """Return the percentage of readers who get a version, as text."""
     candidate = in_force.candidate
     of_candidate = candidate.percent if candidate else 0
     if candidate and version == candidate.version:

@@ -1,7 +1,7 @@
-"""The template files of web pages, which always use the deployed version.
+"""The template files of web pages, which are always rendered with the deployed version.
 
-The preference function sends the hash of its style sheet and the origins of its logos in a header,
-before it has read the reader, whose version it therefore does not know.
+The preference function sends a header with the hash of its style sheet and the origins of its logos
+before it reads the reader. At that time, it does not know the version of the reader.
 """
 
 import io
@@ -18,18 +18,18 @@ _BRAND = "brand.json"
 _PAGES = "preferences/"
 _NAMES = "categories/*/name.txt"
 _QUOTED = "parts/quoted.txt"
-"""The quotation marks of a language, which pages use too."""
+"""Message ids of the quotation marks of a language, which web pages also use."""
 
 _CATALOGUES = "locales/*/LC_MESSAGES/messages.mo"
 
 
 def differing(ours: Files, theirs: Files) -> list[str]:
-    """Return the changed files of pages, and a changed sentence of each catalogue."""
+    """Return the changed files of web pages, and a changed sentence of each catalogue."""
     either = sorted(ours.keys() | theirs.keys())
     changed = [each for each in either if ours.get(each) != theirs.get(each)]
     different = [each for each in changed if each == _BRAND or _is_of_pages(each)]
     catalogues = [each for each in changed if Path(each).match(_CATALOGUES)]
-    if not catalogues:  # reading every page takes about as long as all else of a push
+    if not catalogues:  # reading every page takes about as long as the rest of a push
         return different
     sentences = {*_sentences(ours), *_sentences(theirs)}
     for each in catalogues:
@@ -46,7 +46,7 @@ def _is_of_pages(name: str) -> bool:
 
 
 def _sentences(files: Files) -> Iterator[str]:
-    """Yield the translated sentences of pages, and the first form of each plural."""
+    """Yield the translated sentences of web pages. For a plural, yield the first form."""
     templates = QuickEnvironment(
         extensions=["jinja2.ext.i18n"], trim_blocks=True, lstrip_blocks=True
     )
@@ -60,7 +60,7 @@ def _sentences(files: Files) -> Iterator[str]:
 
 
 def _translations(catalogue: bytes | None) -> dict[str, object]:
-    """Read translations, by the sentence or the first form of a plural."""
+    """Read translations by sentence. For a plural, the key is the first form."""
     if catalogue is None:
         return {}
     return {

@@ -1,4 +1,4 @@
-"""Build and check a bundle of the working tree, and render it in the sandbox."""
+"""Build and check a bundle of the working tree's templates, and render it in the sandbox."""
 
 import tempfile
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ PROJECT = Path(__file__).parents[2]
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """A bundle with its files and settings."""
+    """A bundle, with its files and settings."""
 
-    # The compressed bundle.
+    # The content of the compressed bundle.
     content: bytes
 
     files: Files
@@ -29,7 +29,9 @@ class Packed:
 
 
 def tree_of(stage: str, folder: Path | None) -> Templates:
-    """Return our templates with your own, from a folder or from cdk.json. Raises NotPossible."""
+    """Return Gazette's templates, with the stage's own templates from a folder or from cdk.json.
+    Raises NotPossible.
+    """
     if folder is None:
         return templates_of(stage, PROJECT)
     if not folder.is_dir():
@@ -40,7 +42,9 @@ def tree_of(stage: str, folder: Path | None) -> Templates:
 
 
 def packed(tree: Templates) -> Packed:
-    """Build and pack templates. Raises NotPossible with the file that fails."""
+    """Build the templates, and pack them into a bundle. Raises NotPossible with the file that
+    failed.
+    """
     with built(tree) as folder:
         try:
             content = pack(folder)
@@ -50,9 +54,9 @@ def packed(tree: Templates) -> Packed:
 
 
 def try_in_sandbox(bundle: Packed, tree: Templates) -> None:
-    """Render each email from the bundle in the sandbox, like the workers.
+    """Render each email from the bundle in the same sandbox as the workers.
 
-    Raises NotPossible with the file in the working tree, the line and the problem.
+    Raises NotPossible. The error names the file in the working tree, the line and the problem.
     """
     with tempfile.TemporaryDirectory() as folder:
         write_files(bundle.files, Path(folder))
@@ -60,26 +64,29 @@ def try_in_sandbox(bundle: Packed, tree: Templates) -> None:
 
 
 def refuse_what_needs_a_deployment(bundle: Packed, layer: DeployedLayer, stage: str) -> None:
-    """Raise NotPossible if the code, the schemas of data or the pages differ from the deployed."""
+    """Raise NotPossible if the code, the schemas of data or the web pages differ from the
+    deployment.
+    """
     if layer.release != release_here():
         raise NotPossible(
             f"The code of this working tree differs from the release deployed in stage {stage}, "
-            "which may lack features that the templates need. Check out the deployed release, or "
-            "deploy this one first."
+            "which may lack features that the templates need. Check out the deployed release, "
+            "or deploy this release first."
         )
     ours, theirs = schemas_of(bundle.files), schemas_of(layer.templates)
     either = sorted(ours.keys() | theirs.keys())
     differ = [each for each in either if ours.get(each) != theirs.get(each)]
     if differ:
         raise NotPossible(
-            f"The data schema of {', '.join(differ)} differs from the deployed one, which ingest "
-            "uses to validate events. A schema change needs a deployment. Deploy it, then push."
+            f"The data schema of {', '.join(differ)} differs from the deployed schema, which "
+            "ingest uses to validate events. A schema change needs a deployment. Deploy the "
+            "schema, then push."
         )
     if differ := pages.differing(bundle.files, layer.templates):
         raise NotPossible(
             f"{', '.join(differ)} differs from the deployed version. Web pages, such as the "
-            "preference page, use only deployed files, so this change needs a deployment. Deploy "
-            "it, then push, or remove it from the folder that you push."
+            "preference page, use only deployed files, so this change needs a deployment. "
+            "Deploy the change, then push, or remove the change from the folder that you push."
         )
 
 

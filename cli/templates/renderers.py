@@ -1,4 +1,4 @@
-"""The renderers of a stage's versions, configured like those of its functions."""
+"""Renderers of the versions of a stage, configured as in its functions."""
 
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -23,7 +23,9 @@ from cli.templates.stage import files_of, named
 
 
 def renderer_of(version: Version, files: Files) -> JinjaRenderer:
-    """Return a renderer, in the sandbox for a pushed version. Raises NotPossible."""
+    """Return a renderer of a version. Pushed versions are rendered in the sandbox. Raises
+    NotPossible.
+    """
     unpacked = Unpacked(files)
     kind = None if version.is_deployed else SandboxedTemplates
     try:
@@ -31,8 +33,8 @@ def renderer_of(version: Version, files: Files) -> JinjaRenderer:
     except (BrandError, VariationError) as err:
         raise NotPossible(
             f"This command cannot use {_templates(version)} "
-            f"({str(err).replace(f'{unpacked.path}/', '')}). Use the command of the release that "
-            "they were made for."
+            f"({str(err).replace(f'{unpacked.path}/', '')}). Use the command of the release for "
+            "which they were made."
         ) from err
 
 
@@ -42,9 +44,9 @@ def _templates(version: Version) -> str:
 
 
 def side_of(version: Version, files: Files, settings: GenerateSettings) -> Side:
-    """Return a version with the settings of the stage, as used for sending. Raises NotPossible.
+    """Return a version with the settings that the stage uses for sending. Raises NotPossible.
 
-    SES removes its marks of untracked links, so they are not a difference.
+    SES removes its marks of untracked links, so these marks are not a difference.
     """
     says = version.settings
     return Side(
@@ -65,7 +67,7 @@ def check_variation_of(version: Version, files: Files, variation: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class VersionSide:
-    """A version with its renderer and settings."""
+    """A version, with its renderer and settings."""
 
     version: Version
     side: Side
@@ -74,7 +76,8 @@ class VersionSide:
 class SidesOfRuns:
     """The versions that runs are rendered with before a change. Each version is fetched once.
 
-    It is the version in force for the reader of a run, or with `as_sent` the version of the run.
+    By default, a run is rendered with the version in force for its reader. With `as_sent`, it is
+    rendered with the version that it was sent with.
     """
 
     def __init__(
@@ -90,22 +93,22 @@ class SidesOfRuns:
         self._as_sent = as_sent
         self._made, self._version = cache(self._make), cache(self._find)
         if not as_sent:
-            self._made(self.in_force.current)  # reports an unreadable version before all else
+            self._made(self.in_force.current)  # reports an unreadable version first
 
     def __call__(self, run: Run) -> VersionSide | Missing:
-        """Return the version of a run, or Missing if its version is no longer stored."""
+        """Return the version of a run, or Missing if that version is no longer stored."""
         if not self._as_sent:
             return self._made(version_for(run.key.user_id, self.in_force))
         version = self._version(run.templates)
         return self._made(version) if version else Missing.TEMPLATES
 
     def without_runs(self) -> dict[Version, Side]:
-        """Return the current version, for a comparison without runs."""
+        """Return the current version, for a comparison that has no runs."""
         current = self.in_force.current
         return {} if self._as_sent else {current: self._made(current).side}
 
     def _find(self, number: int) -> Version | None:
-        """Return the version with a number, or None if it is no longer stored."""
+        """Return the version with a number, or None if the version is no longer stored."""
         if number == DEPLOYED.number:
             return DEPLOYED
         pushed = self._context.versions.find(number)

@@ -1,4 +1,4 @@
-"""The versions of the templates of a stage, and their files."""
+"""The versions of a stage's templates, and their files."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,7 +23,7 @@ _OF_S3 = {"GetObject", "PutObject"}
 
 @contextmanager
 def refusals(stage: str) -> Iterator[None]:
-    """Convert errors of the versions of a stage to NotPossible."""
+    """Convert errors about the versions of a stage to NotPossible."""
     with refusals_of_tables(stage):
         try:
             yield
@@ -45,7 +45,7 @@ def versions_of(stage: str) -> TemplatesContext:
 
 
 def number_of(given: str) -> int:
-    """Read the number of a version, such as `7`, or `deployed` for 0. Raises NotPossible."""
+    """Parse the number of a version, such as `7`, or `deployed` for 0. Raises NotPossible."""
     if given == "deployed":
         return DEPLOYED.number
     if not given.isascii() or not given.isdigit():
@@ -69,8 +69,8 @@ def files_of(version: Version, context: TemplatesContext, stage: str) -> Files:
         raise NotPossible(f"The bundle of version {version.number} is no longer stored.")
     if checksum_of(content) != version.checksum:
         raise NotPossible(
-            f"The bundle of version {version.number} is damaged, because its checksum differs. To "
-            "store it again, run `gazette templates push` with the same folder."
+            f"The bundle of version {version.number} is damaged, because its checksum differs. "
+            "To store the bundle again, run `gazette templates push` with the same folder."
         )
     try:
         return unpack(content)
@@ -79,7 +79,9 @@ def files_of(version: Version, context: TemplatesContext, stage: str) -> Files:
 
 
 def in_words_of(in_force: InForce) -> str:
-    """Return a text such as `5 % of the readers get version 7, others version 6`."""
+    """Describe the versions in force, such as `5 % of the readers get version 7, others version
+    6`.
+    """
     current = named(in_force.current)
     if (candidate := in_force.candidate) is None:
         return f"all readers get {current}"

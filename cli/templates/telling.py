@@ -1,4 +1,4 @@
-"""The output of a push, a rollout and a rollback."""
+"""The output of a push, a rollout or a rollback."""
 
 from collections.abc import Mapping, Sequence
 
@@ -16,16 +16,17 @@ from cli.templates.pushing import Packed
 from cli.templates.stage import in_words_of, named
 
 _FEW = 10
-"""The maximum number of files that are listed by name."""
+"""The maximum number of files to list by name."""
 
 SOON = (
-    "Workers use the change within a minute. An email that a worker has already claimed keeps its "
-    "version, also if it is sent again."
+    "Workers apply the change within a minute. Emails that a worker has already claimed keep "
+    "their version, even if they are sent again."
 )
 
 
 def nothing_to_push(before: InForce, percent: int, bundle: Packed) -> None:
-    """Report that the bundle equals the version in force. This is not an error, for pipelines.
+    """Report that the bundle equals the version in force. This is not an error, so that pipelines
+    succeed.
 
     Raises NotPossible if a rollout was requested.
     """
@@ -52,7 +53,8 @@ def show_changes(
         say(f"{each.change}: {each.path} (+{each.added} -{each.removed})")
     if len(changes) > _FEW:
         note(
-            f"{len(changes) - _FEW} more files differ. `gazette templates diff` shows all of them."
+            f"{len(changes) - _FEW} more files differ. To see all of them, run `gazette "
+            "templates diff`."
         )
     for name, was, becomes in _settings_changes(before.current.settings, settings):
         say(f"setting {name}: {_value(was)} -> {_value(becomes)}")
@@ -61,7 +63,9 @@ def show_changes(
 def _settings_changes(
     before: VersionSettings, after: VersionSettings
 ) -> list[tuple[str, object, object]]:
-    """Return names with the values before and after. None means the value of the stage."""
+    """Return the names of changed settings, with the values before and after. None means that the
+    stage's value applies.
+    """
     was, becomes = before.as_written(), after.as_written()
     return [
         (name, was.get(name), becomes.get(name))

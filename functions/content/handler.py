@@ -1,4 +1,4 @@
-"""Fetches from the content queue, each of which requests the recommendations of one digest."""
+"""The content function, which fetches the recommendations for digests."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from gazette.observability import Message, TimeLeft, count, each_message, logger
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Process up to ten fetches in sequence, so that one request is in progress at a time."""
+    """Process up to ten fetches in sequence, so that only one request is in progress at a time."""
     with observed(context):
         return each_message(event, context, _fetch, come_back=come_back)
 
@@ -28,7 +28,7 @@ def _fetch(message: Message, time_left: TimeLeft) -> None:
     if result.broken:
         first = result.broken[0]
         logger().warning(
-            "items do not fit their schema",
+            "items do not match their schema",
             left_out=left_out,
             place=first.place,
             field=first.field,
@@ -36,7 +36,7 @@ def _fetch(message: Message, time_left: TimeLeft) -> None:
             problems=len(result.broken),
         )
     logger().info(
-        "source asked" if result.requests else "source not asked",
+        "source queried" if result.requests else "source not queried",
         outcome=result.outcome,
         user_id=result.fetch.user_id,
         schedule=result.fetch.schedule,

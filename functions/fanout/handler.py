@@ -1,4 +1,4 @@
-"""Ticks of the clock, and the shards into which each tick is split."""
+"""The fan-out function, which splits each clock tick into shards and processes the shards."""
 
 from dataclasses import asdict
 from datetime import datetime
@@ -26,12 +26,12 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
 
 
 def _learn_quota() -> None:
-    """Store the account's quota. A failure does not fail the tick."""
+    """Store the account's sending quota. The tick continues if this fails."""
     try:
         quota = build_learn_quota()()
     except Unavailable as why:
         count("quota_not_learned")
-        logger().warning("quota not learned", why=str(why))
+        logger().warning("quota not stored", why=str(why))
     else:
         if quota:
             logger().info("quota learned", **asdict(quota))

@@ -1,4 +1,4 @@
-"""Delivery events of SES from the feedback queue."""
+"""The feedback function, which processes delivery events from SES."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from gazette.observability import Message, TimeLeft, count, each_message, logger
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Process up to ten delivery events; each succeeds or is retried separately."""
+    """Process up to ten delivery events. Each event succeeds or is retried separately."""
     with observed(context):
         answer = each_message(event, context, _process, come_back=come_back_of_few)
         _finish()
@@ -20,14 +20,15 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
 
 
 def _finish() -> None:
-    """Write the counts of the messages.
+    """Write the counts for the batch.
 
-    If the function cannot be built, there are no counts, and each message has already failed.
+    If the function could not be built, there are no counts because every message has already
+    failed.
     """
     try:
         build().finish()
     except (Unavailable, InvalidKeys) as why:
-        logger().warning("counts wait for the next invocation", why=str(why))
+        logger().warning("counts deferred to the next invocation", why=str(why))
 
 
 def _process(message: Message, _: TimeLeft) -> None:

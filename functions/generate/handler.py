@@ -1,4 +1,4 @@
-"""Runs from the generate queue. Each becomes one email or ends with the reason for none."""
+"""The generate function, which turns each run into one email or records why it sent none."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from gazette.run_metrics import record_delivery, record_fragments
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Process up to ten runs; each ends, continues in another message, or is retried."""
+    """Process up to ten runs. Each run ends, continues in another message, or is retried."""
     with observed(context):
         answer = each_message(
             event, context, _generate, come_back=come_back, run_all=coalescer().side_by_side

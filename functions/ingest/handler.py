@@ -1,4 +1,4 @@
-"""Messages from the bus that arrive through the ingest queue and are stored in the tables."""
+"""The ingest function, which stores events from the bus in the tables."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from gazette.observability import Message, TimeLeft, all_messages, count, logger
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Process up to ten messages; each succeeds or is retried separately."""
+    """Process up to ten messages. Each message succeeds or is retried separately."""
     with observed(context):
         return all_messages(event, context, _ingest, come_back=come_back)
 
@@ -29,7 +29,7 @@ def _ingest(messages: Sequence[Message], time_left: TimeLeft) -> list[Exception 
 
 
 def _record(outcomes: Mapping[str, int], message_ids: Sequence[str]) -> None:
-    """Count and log messages with equal outcomes, so that most batches need only one line."""
+    """Count and log messages by outcome, so that most batches need only one log line."""
     for outcome, number in outcomes.items():
         count(f"ingest_{outcome}", number * len(message_ids))
     logger().info("messages ingested", outcomes=outcomes, message_ids=message_ids)

@@ -1,4 +1,4 @@
-"""The links in emails, to unsubscribe, set preferences, and view past emails in the browser."""
+"""The preferences function, which serves the links in emails."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -22,21 +22,21 @@ from gazette.http import (
 from gazette.observability import TimeLeft, count, logger, observed, time_left_of
 
 _STATUS = {Notice.NOT_SAVED: 503, Notice.UNSURE: 503, Notice.UNREADABLE: 400, Notice.WRONG: 400}
-"""The status of a preference page by its notice; 200 for all others."""
+"""The HTTP status of a preference page by its notice. The default is 200."""
 
 _SHOWS = ("GET", "HEAD", "OPTIONS")
 _ACTS = ("GET", "HEAD", "POST", "OPTIONS")
 _METHODS = {"unsubscribe": _ACTS, "preferences": _ACTS, "email": _SHOWS, "updates": _SHOWS}
-"""The methods of each link, by the first part of its path. A token follows it."""
+"""The allowed HTTP methods of each link, by the first segment of its path."""
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> Answer:
-    """Answer a request that the HTTP API accepted."""
+    """Answer a request from the HTTP API."""
     with observed(context):
         request = read_http(event)
         if request.method != "HEAD":
             return _answer(request, time_left_of(context))
-        # The page is rendered because only then its status is known (RFC 9110, section 9.3.2).
+        # Render the page, because its status depends on its content (RFC 9110, section 9.3.2).
         return without_content(_answer(replace(request, method="GET"), time_left_of(context)))
 
 
@@ -73,15 +73,15 @@ def _routed(request: Request, time_left: TimeLeft) -> Answer:
 
 
 def _confirm(request: Request, token: str) -> Answer:
-    """Show the confirmation page. Change nothing, because link scanners open every link."""
+    """Show the confirmation page. Do not change any data, because link scanners open every link."""
     return _page(200, build().confirm_page(token, request.languages))
 
 
 def _leave(request: Request, token: str, time_left: TimeLeft) -> Answer:
     """Handle the page's buttons and one-click unsubscribes (RFC 8058).
 
-    These need no login, no redirect and no particular body. Answer 503 if the request may not have
-    been carried out.
+    These require no login, redirect or specific body. Return 503 if the request may not have taken
+    effect.
     """
     preferences = build()
     link = preferences.unsubscribe_link(token)
@@ -95,7 +95,7 @@ def _leave(request: Request, token: str, time_left: TimeLeft) -> Answer:
 
 
 def _show(request: Request, token: str) -> Answer:
-    """Show the preference page, or offer a new link. Change nothing."""
+    """Show the preference page, or offer a new link. Do not change any data."""
     preferences = build()
     try:
         overview = preferences.show(preferences.preferences_link(token), _follows_after(request))
@@ -105,9 +105,10 @@ def _show(request: Request, token: str) -> Answer:
 
 
 def _choose(request: Request, token: str, time_left: TimeLeft) -> Answer:
-    """Handle a button of the preference page. The token is the only proof of the reader's identity.
+    """Handle a button on the preference page.
 
-    If its link has ended, mail a new one. The answer is the same whether or not that succeeds.
+    The token is the only proof of the reader's identity. If the link has expired, email a new link.
+    The response is the same whether or not the email can be sent.
     """
     preferences = build()
     try:
@@ -132,7 +133,7 @@ def _chosen(request: Request, token: str, time_left: TimeLeft) -> Answer:
 
 
 def _follows_after(request: Request) -> str:
-    """Return the entity after which the page's follows begin; empty for the first page."""
+    """Return the entity after which the page of follows starts, or empty for the first page."""
     return request.query.get(FOLLOWS_AFTER, ("",))[0]
 
 
@@ -142,7 +143,7 @@ def _form(request: Request) -> Mapping[str, Sequence[str]]:
 
 
 def _missing(request: Request) -> Answer:
-    """Answer unknown paths, invalid links and links of deleted subscribers alike."""
+    """Return the response for unknown paths, invalid links and links of deleted subscribers."""
     return _page(404, build().pages.invalid_link(request.languages))
 
 

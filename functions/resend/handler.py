@@ -1,4 +1,4 @@
-"""Runs from the resend queue, whose email the provider rejected for now."""
+"""The resend function, which retries email that the provider temporarily rejected."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from gazette.run_metrics import record_fragments, record_resend
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Process up to ten runs; each ends, or its message is hidden until the next attempt."""
+    """Process up to ten runs. A run ends, or its message is hidden until the next attempt."""
     with observed(context):
         answer = each_message(
             event, context, _resend, come_back=come_back, run_all=coalescer().side_by_side

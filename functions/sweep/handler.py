@@ -1,4 +1,4 @@
-"""The sweep, which recovers lost runs and decides unknown outcomes every five minutes."""
+"""The sweep function, which recovers lost runs and resolves unknown outcomes every five minutes."""
 
 from collections import Counter
 from datetime import datetime

@@ -1,4 +1,5 @@
-"""botocore's data, reduced to the parts that the functions read, because each start parses it all.
+"""A reduction of botocore's data to the parts that the functions need, because every cold start
+parses all of it.
 
 A service's model describes the parameters of its operations. botocore uses the texts in it only for
 its own documentation. `endpoints.json` lists the regions of every AWS service.
@@ -12,13 +13,14 @@ from typing import Any
 
 SERVICES = frozenset({"cloudwatch", "dynamodb", "events", "s3", "secretsmanager", "sesv2", "sqs"})
 """The services that the functions call, by botocore's names. The layer omits the models of all
-others, which are half of botocore's files."""
+other services, which are half of botocore's files.
+"""
 
 _TEXTS = "documentation"
 
 
 def shrink(data: Path) -> None:
-    """Delete other services and all texts from botocore's folder `data`."""
+    """Delete unused services and all documentation from botocore's folder `data`."""
     for service in data.iterdir():
         if service.is_dir() and service.name not in SERVICES:
             shutil.rmtree(service)
@@ -32,11 +34,16 @@ def shrink(data: Path) -> None:
 
 
 def _without_texts(model: Path) -> str:
-    """Rewrite a model and return the name of its service in `endpoints.json`."""
+    """Remove the documentation from a service model.
+
+    Return the service's name in `endpoints.json`.
+    """
     content = _silenced(json.loads(gzip.decompress(model.read_bytes())))
     for parameter in content.get("clientContextParams", {}).values():
-        parameter["documentation"] = ""  # botocore reads these of S3 for every request
-    _replace(model, gzip.compress(_json(content), mtime=0))  # equal bytes at each deployment
+        parameter["documentation"] = ""  # botocore reads these fields for every S3 request
+    _replace(
+        model, gzip.compress(_json(content), mtime=0)
+    )  # mtime=0 keeps the bytes equal at each deployment
     prefix: str = content["metadata"]["endpointPrefix"]
     return prefix
 
@@ -52,9 +59,8 @@ def _silenced(value: Any) -> Any:
 
 
 def _replace(path: Path, content: bytes) -> None:
-    """Replace the file by a new one, because uv may have linked it from its cache.
-
-    Writing into a linked file would change it in every environment.
+    """Replace the file with a new file, because uv may have linked it from its cache. Writing to a
+    linked file would change it in every environment.
     https://docs.astral.sh/uv/reference/settings/#link-mode
     """
     path.unlink()

@@ -1,7 +1,7 @@
-"""Checks of the data schemas in an adopter's templates, before they are deployed.
+"""Checks of the data schemas in an adopter's templates, before a deployment.
 
-Ingest validates data as JSON Schema of draft 07. It would ignore keywords of later drafts and
-misspelt keywords.
+Ingest validates data with JSON Schema, draft 07. It would ignore misspelt keywords and keywords of
+later drafts.
 """
 
 import json
@@ -26,16 +26,18 @@ _ONE = {
     *("propertyNames", "then"),
 }
 _KEYWORDS = {*Draft7Validator.META_SCHEMA["properties"]}
-"""https://json-schema.org/draft-07/draft-handrews-json-schema-validation-01"""
+"""The keywords of draft 07.
+https://json-schema.org/draft-07/draft-handrews-json-schema-validation-01
+"""
 
 
 def check_schemas(templates: Path) -> Schemas:
-    """Return a folder's schemas by category. Raise TemplateError with the file."""
+    """Return a folder's schemas by category. Raise TemplateError, which names the file."""
     return {file.parent.name: _checked(file) for file in sorted(templates.glob(SCHEMA_FILES))}
 
 
 def example_of(templates: Path, category: str) -> str:
-    """Return the first example in a category's schema as an event has it; empty without one."""
+    """Return the first example in a category's schema as event data, or `{}` if there is none."""
     for file in templates.glob(SCHEMA_FILES.replace("*", category)):
         for example in json.loads(file.read_bytes()).get("examples", []):
             return compact(example)
@@ -66,7 +68,7 @@ def _checked(file: Path) -> DataSchema:
 
 
 def _schemas_in(schema: Any, place: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the schema and its subschemas, each with its place."""
+    """Yield the schema and its subschemas, each with its path."""
     if not isinstance(schema, dict):
         return
     yield place, schema
@@ -97,7 +99,7 @@ def _check(schema: dict[str, Any], where: str) -> None:
 
 
 def _check_examples(file: Path, examples: list[Any], schema: DataSchema) -> None:
-    """Check the examples. Templates are tried out with the first one."""
+    """Check the examples of a schema. The trial rendering of templates uses the first example."""
     for number, example in enumerate(examples):
         where = f"{file}, example {number + 1}"
         if not isinstance(example, dict):

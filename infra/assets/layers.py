@@ -1,4 +1,4 @@
-"""Builds of the two layers on this machine, without Docker."""
+"""A builder of the two layers, which runs on this machine without Docker."""
 
 import hashlib
 import os
@@ -29,13 +29,15 @@ _TEMPLATES = ROOT / "templates"
 
 
 class BuildError(Exception):
-    """A layer that could not be built. The text gives the reason and what to do."""
+    """An error in the build of a layer. The message gives the reason and the remedy."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """The Python version and platform of the layers; the platform by uv's name, or None for this
-    machine."""
+    """The Python version and platform of the layers.
+
+    `platform` is the name that uv uses, or None for this machine.
+    """
 
     python: str
     platform: str | None
@@ -91,7 +93,7 @@ def core_code(target: Target, overlay: Path | None) -> lambda_.Code:
 
 @cache
 def interpreter_for(target: Target) -> str | None:
-    """Return a Python of the target's version that can write .pyc files; None if missing."""
+    """Return a Python interpreter of the target's version that can write .pyc files, or None."""
     if target.python == HOST.python:
         return sys.executable
     search = subprocess.run(
@@ -107,10 +109,10 @@ def interpreter_for(target: Target) -> str | None:
 
 
 def languages(overlay: Path | None) -> set[str]:
-    """Return the languages of the templates by CLDR's names, without countries (`pt` for `pt-BR`).
+    """Return the CLDR names of the templates' languages, without countries (`pt` for `pt-BR`).
 
-    Include the parents of these languages, because the file of `nb` has only its differences from
-    `no`. https://www.unicode.org/reports/tr35/#Parent_Locales
+    Include parent languages. For example, the file of `nb` contains only the differences from `no`.
+    https://www.unicode.org/reports/tr35/#Parent_Locales
     """
     folders = [_TEMPLATES] + ([overlay] if overlay else [])
     tags = {path.name for folder in folders for path in folder.glob("locales/*/")}
@@ -148,7 +150,7 @@ def _install(folder: Path, target: Target, spoken: set[str]) -> None:
 
 
 def _compile(folder: Path, target: Target) -> None:
-    """Write .pyc files that are valid without timestamps, because zipping loses timestamps."""
+    """Write .pyc files that do not depend on timestamps, because zipping loses timestamps."""
     interpreter = interpreter_for(target)
     if interpreter is None:
         return
@@ -181,7 +183,10 @@ def _bundled(
 
 @jsii.implements(ILocalBundling)
 class _LocalBundling:
-    """A build on this machine. It raises failures, because the CDK would otherwise try Docker."""
+    """A build on this machine.
+
+    It raises an error if it fails, because the CDK would otherwise try Docker.
+    """
 
     def __init__(self, build: "Any") -> None:
         self._build = build

@@ -1,6 +1,8 @@
-"""`make messages`, which updates each language's catalogue from the sentences of the templates.
+"""The command `make messages`, which updates each language's catalogue from the sentences of the
+templates.
 
-New sentences are untranslated, and changed ones fuzzy. Sentences that no template has are removed.
+New sentences are added untranslated, changed sentences are marked fuzzy, and unused sentences are
+removed.
 """
 
 import re
@@ -22,7 +24,7 @@ _NOISE = re.compile(
     r"|Generated-By):.*\n",
     re.MULTILINE,
 )
-"""Header fields that do not concern the translation."""
+"""Header fields that are irrelevant to translation."""
 
 _JINJA = [("**.html", "jinja2"), ("**.txt", "jinja2")]
 _OPTIONS = {"trimmed": "true", "silent": "false", "trim_blocks": "true", "lstrip_blocks": "true"}
@@ -41,14 +43,14 @@ def extract(*folders: Path) -> Catalog:
 
 
 def catalogues(templates: Path) -> list[Path]:
-    """Return the catalogue files."""
+    """Return the paths of the catalogue files."""
     return sorted(templates.glob(f"locales/*/LC_MESSAGES/{CATALOGUE}.po"))
 
 
 def update(file: Path, template: Catalog, *, ours: Path | None = None) -> tuple[int, int]:
-    """Update one catalogue. Return the number of its sentences and of those to translate.
+    """Update one catalogue. Return the number of sentences, and how many need translation.
 
-    Leave out sentences that `ours`, a folder of templates, translates.
+    Omit sentences that are already translated in `ours`, a folder of templates.
     """
     tag = file.parents[1].name
     catalogue = read_catalogue(file, tag)
@@ -71,7 +73,9 @@ def write(catalogue: Catalog, file: Path) -> None:
 
 
 def main() -> None:
-    """Update the catalogues of your folder, or ours, and print what needs translation."""
+    """Update the catalogues of your folder, or of ours, and print how many sentences need
+    translation.
+    """
     own = [Path(folder) for folder in sys.argv[1:]]
     template = extract(TEMPLATES, *own)
     for folder in own or [TEMPLATES]:

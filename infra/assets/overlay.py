@@ -10,20 +10,22 @@ from gazette.adapters.templates.bundle import SETTINGS_FILE
 from infra.assets.inline import TemplateError
 
 _FREE = {"parts", "locales"}
-"""Folders whose files may have any name. Templates name their parts, and languages are folders."""
+"""Folders in which any file name is allowed, because templates include parts by name and each
+language is a folder.
+"""
 
 _CATEGORIES = "categories"
 _OF_A_CATEGORY = {"line.txt", "name.txt", "headline.txt", "button.txt"}
 
 _SAME_FOR_ALL = {"brand.json", "email.css", "outlook.css", "locales", "preferences"}
-"""Files that all variations share: brand, styles and languages of all emails, and the pages."""
+"""Files that all variations share: the brand, styles and languages of emails, and the web pages."""
 
 _SCHEMA = Path(SCHEMA_FILES).name
 _NOTES = {".md", ".rst"}
 
 
 def check_names(source: Path, overlay: Path) -> None:
-    """Raise TemplateError for a file that no template uses."""
+    """Raise TemplateError if the overlay has a file that no template uses."""
     for file in sorted(overlay.rglob("*")):
         name = file.relative_to(overlay)
         hidden = any(part.startswith(".") for part in name.parts)

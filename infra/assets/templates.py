@@ -1,6 +1,6 @@
-"""The templates that the layer ships, with an adopter's files, inlined CSS and compiled catalogues.
+"""The build of the layer's templates, with an adopter's files, inlined CSS and compiled catalogues.
 
-The build reads every file once, so that it finds mistakes before a deployment.
+The build reads every file, so that it finds mistakes before a deployment.
 """
 
 import re
@@ -25,18 +25,24 @@ from infra.assets.version_settings import read_version_settings
 
 _STYLE_SHEET = "email.css"
 _OUTLOOK = "outlook.css"
-"""A style sheet that stays in the head. Its selectors match only after Outlook marks elements."""
+"""The style sheet for Outlook, which is not inlined.
+
+Its selectors match only elements that Outlook marks.
+"""
 
 _LINK = re.compile(
     rf"<link\b[^>]*\bhref=\"({re.escape(_STYLE_SHEET)}|{re.escape(_OUTLOOK)})\"[^>]*>"
 )
 _PARTS = "parts"
-"""The folder that emails share. Web pages have their own style sheets and parts."""
+"""The folder of parts that emails share. Web pages have their own style sheets and parts."""
 
 _NO_DATE = datetime(1970, 1, 1, tzinfo=UTC)
 
 _TAG = re.compile(r"[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?")
-"""Language, script and country in the case of RFC 5646, 2.1.1, so that each has only one folder."""
+"""The pattern of a language tag in the letter case of RFC 5646, section 2.1.1.
+
+Each language can therefore have only one folder.
+"""
 
 
 def build_templates(
@@ -84,7 +90,10 @@ def build_templates(
 
 
 def _origin(name: str, source: Path, overlay: Path | None) -> Path:
-    """Return the file that `name` was copied from, which is the file to fix."""
+    """Return the file from which `name` was copied.
+
+    Errors in the copy must be fixed in that file.
+    """
     return overlay / name if overlay and (overlay / name).exists() else source / name
 
 
@@ -96,7 +105,10 @@ def _text_of(file: Path, origin: Path) -> str:
 
 
 def _style_sheet(file: Path, origin: Path) -> str:
-    """Return the style sheet. Raise TemplateError for a brace that would hide all later rules."""
+    """Return the style sheet.
+
+    Raise TemplateError for an unmatched brace, which would disable all later rules.
+    """
     css = _text_of(file, origin)
     bare = re.sub(r"/\*.*?\*/|\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", "", css, flags=re.DOTALL)
     if bare.count("{") != bare.count("}"):
@@ -108,7 +120,7 @@ def _style_sheet(file: Path, origin: Path) -> str:
 
 
 def _check(text: str, origin: Path, target: Path) -> None:
-    """Compile the template, which is the only way to find a filter that does not exist."""
+    """Compile the template, because only compilation detects unknown filters."""
     templates = environment(target)
     try:
         templates.compile(text)
@@ -117,7 +129,7 @@ def _check(text: str, origin: Path, target: Path) -> None:
 
 
 def _styled(template: str, css: str, outlook: str, name: str, *, inlined: bool) -> str:
-    """Return the template with its style sheets, and with the first one inlined if `inlined`."""
+    """Return the template with its style sheets. If `inlined`, inline the first style sheet."""
     styles = {
         _STYLE_SHEET: f"<style>\n{css}</style>",
         _OUTLOOK: f'<style data-premailer="ignore">\n{outlook}</style>',
@@ -135,7 +147,7 @@ def _is_of_email(template: Path) -> bool:
 
 
 def _hidden(_: str, names: list[str]) -> list[str]:
-    """Return files of tools that must not ship, such as `.git`, `.env` and `.DS_Store`."""
+    """Return the hidden files, such as `.git`, `.env` and `.DS_Store`, which must not ship."""
     return [name for name in names if name.startswith(".")]
 
 
@@ -162,7 +174,7 @@ def _compile_catalogues(sources: list[Path], target: Path) -> None:
         folder = target / "locales" / tag / "LC_MESSAGES"
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{CATALOGUE}.po").unlink(missing_ok=True)
-        catalogue.creation_date = _NO_DATE  # the build's date would change the bytes
+        catalogue.creation_date = _NO_DATE  # omit the build date, which would change the bytes
         with (folder / f"{CATALOGUE}.mo").open("wb") as compiled:
             write_mo(compiled, catalogue)
 

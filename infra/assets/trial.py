@@ -1,4 +1,4 @@
-"""A trial of every email of built templates, to find errors of rendering before a deployment."""
+"""A trial rendering of every email from the built templates, to find errors before a deployment."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -60,8 +60,8 @@ _READER = Subscriber(
 def try_out(built: Path, *, kind: type[Environment] | None = None) -> None:
     """Render each kind, language, variation and category, both full and with one event.
 
-    `kind` is the class of JinjaRenderer's environment. Raise TemplateError with the template that
-    fails to render, or that lacks the event or the link to unsubscribe.
+    `kind` is the class of JinjaRenderer's environment. Raise TemplateError, which names the
+    template, if an email cannot be rendered or lacks the event or the unsubscribe link.
     """
     try:
         render_all(built, JinjaRenderer(built, kind=kind), check=_check_shown)
@@ -75,10 +75,10 @@ def render_all(
     *,
     check: Callable[[Edition, str], object] = lambda *_: None,
 ) -> None:
-    """Render the emails of `try_out` with a renderer of these templates.
+    """Render an email of each kind, language, variation and category.
 
-    `check` gets each email that shows events, and its schedule.
-    Raise RenderingFailed with the language and variation.
+    `renderer` must use the templates in `built`. `check` is called with each email that shows
+    events, and its schedule. Raise RenderingFailed with the language and variation.
     """
     digests = [compose(events, max_blocks=1000) for events in _few_and_many(built)]
     *_, many = _few_and_many(built)
@@ -95,12 +95,14 @@ def render_all(
             except RenderingFailed as err:
                 text = f"{err}; language {tag}, variation {variation}"
                 raise RenderingFailed(text) from (err.__cause__ or err)
-            if digest is not digests[0]:  # the new link
+            if digest is not digests[0]:  # the email with the new link has no events
                 check(edition, schedule)
 
 
 def _check_shown(edition: Edition, schedule: str) -> None:
-    """Raise TemplateError if an email lacks its events, which count as sent, or a required link."""
+    """Raise TemplateError if an email omits its events, which would count as sent, or a required
+    link.
+    """
     folder = "digest" if kind_of(schedule) is ScheduleKind.DIGEST else "immediate"
     for name, part in (("body.html", edition.html), ("body.txt", edition.text)):
         if _URL not in part:
@@ -116,10 +118,11 @@ def _check_shown(edition: Edition, schedule: str) -> None:
 
 
 def _few_and_many(built: Path) -> Iterator[list[Event]]:
-    """Yield a new link, then events of each category without actors, then events with actors.
+    """Yield the contents of each trial email: a new link, events without actors, or events with
+    actors.
 
-    Both begin with one event of each category. Two categories share an entity. The data of an event
-    is the example of its category's schema.
+    First yield one event of each category, then several. Two categories share an entity. Event data
+    is the example in the category's schema.
     """
     yield [_event(NEW_LINK, 0, "")]
     categories = sorted(folder.name for folder in (built / "categories").glob("*/"))

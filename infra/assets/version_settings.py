@@ -1,6 +1,6 @@
-"""`settings.json` of an adopter's templates, with the settings that belong to a pushed version.
+"""The file `settings.json` in an adopter's templates, with the settings of a pushed version.
 
-Deployed templates use the settings of the stage in cdk.json instead.
+Deployed templates use the stage's settings in cdk.json instead.
 """
 
 from pathlib import Path
@@ -19,7 +19,10 @@ from infra.assets.inline import TemplateError
 
 
 def read_version_settings(templates: Path) -> VersionSettings:
-    """Return the settings in a folder of templates. Raise TemplateError with file and setting."""
+    """Return the settings in a folder of templates.
+
+    Raise TemplateError, which names the file and setting.
+    """
     file = templates / SETTINGS_FILE
     if not file.is_file():
         return NO_SETTINGS

@@ -1,1 +1,1 @@
-"""Building blocks of the stacks."""
+"""The CDK constructs from which the stacks are built."""

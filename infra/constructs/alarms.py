@@ -19,7 +19,8 @@ _ABOVE = cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD
 
 
 class Urgency(StrEnum):
-    """The urgency of an alarm. It is the first word of the alarm's text, so that pagers can filter.
+    """The urgency of an alarm. It is the first word of the alarm's text, so that pagers can filter
+    alarms by urgency.
 
     docs/decisions/0054-one-topic-and-a-first-word.md
     """
@@ -28,14 +29,14 @@ class Urgency(StrEnum):
     """Wake someone. Readers miss email or cannot unsubscribe, or the account is at risk."""
 
     MORNING = "MORNING"
-    """Wait until the morning. No email is lost until then, or few readers are affected."""
+    """Wait until the morning. Until then no email is lost, or few readers are affected."""
 
 
 class AlarmTopic(sns.Topic):
     """The topic of all alarms. The stage's `alarm_email`, if any, is subscribed to it.
 
-    Its policy replaces the default one, so it must also allow the account's alarms to publish.
-    https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/AlarmThatSendsEmail.html
+    The topic's policy replaces the default policy, so it must also allow the account's alarms to
+    publish. https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/AlarmThatSendsEmail.html
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, stage: Stage) -> None:
@@ -53,10 +54,10 @@ class AlarmTopic(sns.Topic):
 
 
 def describe(urgency: Urgency, meaning: str, *, stage: Stage) -> str:
-    """Return the text of an alarm. `{stage}` in `meaning` becomes the stage's name.
+    """Return the text of an alarm. Replace `{stage}` in `meaning` with the stage's name.
 
-    The text ends with its page of the runbook. With `runbook_url` it is a full address that no
-    period follows, so that mail programs turn it into a link.
+    The text ends with the path of the alarm's runbook page. If `runbook_url` is set, it ends with
+    the page's URL without a period, so that mail programs make it a link.
     """
     text = f"{urgency}: {meaning.format(stage=stage.name)}"
     if not stage.runbook_url:
@@ -66,7 +67,7 @@ def describe(urgency: Urgency, meaning: str, *, stage: Stage) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class AlarmText:
-    """The name and text of an alarm."""
+    """The name, urgency and text of an alarm."""
 
     name: str
     urgency: Urgency
@@ -88,10 +89,11 @@ def create_alarm(
     bad: int | None = None,
     missing: cloudwatch.TreatMissingData = cloudwatch.TreatMissingData.NOT_BREACHING,
 ) -> None:
-    """Create an alarm that fires when the metric is above the threshold, or compares otherwise.
+    """Create an alarm. By default, it fires when the metric is above the threshold.
 
-    `bad` is the number of periods, out of `periods` in a row, that must breach; None for all.
-    `missing` is the treatment of a period without data, which is not breaching by default.
+    `bad` is the number of periods, out of the last `periods`, that must breach the threshold. None
+    means all of them. `missing` is the treatment of periods without data. By default they do not
+    breach the threshold.
     """
     alarm = cloudwatch.Alarm(
         scope,
@@ -109,14 +111,14 @@ def create_alarm(
 
 
 def announce(alarm: cloudwatch.Alarm, topic: sns.ITopic) -> None:
-    """Notify the topic when the alarm fires, and when it is over."""
+    """Notify the topic when the alarm fires, and when it returns to OK."""
     action = actions.SnsAction(topic)
     alarm.add_alarm_action(action)
     alarm.add_ok_action(action)
 
 
 def own_metric(name: str, stage: Stage, statistic: str, *, period: Duration) -> cloudwatch.Metric:
-    """Return a metric of docs/metrics.md, as the functions of the stage write it."""
+    """Return a metric that the stage's functions write. docs/metrics.md lists these metrics."""
     return cloudwatch.Metric(
         namespace="Gazette",
         metric_name=name,
@@ -127,9 +129,9 @@ def own_metric(name: str, stage: Stage, statistic: str, *, period: Duration) -> 
 
 
 def service_name(stage: Stage) -> str:
-    """Return the name of a stage in logs and metrics, where it is the dimension `service`.
+    """Return the stage's service name in logs, and the dimension `service` of its metrics.
 
-    The functions read it from POWERTOOLS_SERVICE_NAME.
+    Functions read it from POWERTOOLS_SERVICE_NAME.
     https://docs.aws.amazon.com/powertools/python/latest/core/metrics/
     """
     return f"gazette-{stage.name}"

@@ -19,11 +19,11 @@ def start_clocks(
     sweep: StepConstruct,
     undelivered: sqs.IQueue,
 ) -> None:
-    """Start fan-out every ten minutes, on the slot, and the sweep every five minutes.
+    """Schedule fan-out every ten minutes, at the start of a slot, and the sweep every five minutes.
 
-    Each tick has its scheduled time. EventBridge Scheduler invokes the function asynchronously, so
-    a tick that fails in the function goes to the queue `undelivered`, like a tick that never
-    reached it.
+    Each tick contains its scheduled time. EventBridge Scheduler invokes the functions
+    asynchronously. Ticks that a function does not receive or cannot process therefore go to the
+    same queue, `undelivered`.
     https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-schedule-context-attributes.html
     """
     for name, step, minutes in (("Tick", fanout, "0/10"), ("SweepTick", sweep, "3/5")):

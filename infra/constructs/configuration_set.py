@@ -22,7 +22,8 @@ def build_configuration_set(scope: Construct, stage: Stage, stream: Stream) -> s
     - TLS: `tls` of the stage. SES always tries TLS. If TLS is required, it does not deliver to a
       server without it. https://docs.aws.amazon.com/ses/latest/dg/security-protocols.html
     - Suppression: SES withholds email to an address that bounced or complained before. This is a
-      second net behind the table `suppressions`, for example after a restore to an earlier time.
+      second safeguard behind the table `suppressions`, for example after a restore to an earlier
+      time.
       https://docs.aws.amazon.com/ses/latest/dg/sending-email-suppression-list.html
     - Virtual Deliverability Manager: off, whatever the account's default. It costs extra without a
       plan, and its engagement metrics rewrite links and add a picture.
@@ -79,9 +80,10 @@ def may_send(stack: Stack, stage: Stage, stream: Stream) -> iam.PolicyStatement:
 
 
 def _identities(address: str, verified: str) -> Iterator[str]:
-    """Yield the identities that may verify this address: itself, without its label, its domains.
+    """Yield the identities that may verify an address: the address with and without its label, and
+    its domains.
 
-    SES uses the closest one, so stop at the domain that the stage verifies.
+    SES uses the most specific identity, so stop at the domain that the stage verifies.
     https://docs.aws.amazon.com/ses/latest/dg/creating-identities.html
     """
     local, _, domain = address.rpartition("@")

@@ -20,21 +20,22 @@ _REPORTED = (
     ses.EmailSendingEvent.COMPLAINT,
     ses.EmailSendingEvent.REJECT,
 )
-"""The events that every stage needs. `SEND` is the first proof that SES accepted an email.
+"""The SES events that every stage needs. `SEND` is the first proof that SES accepted an email.
 
 SES reports opens and clicks only if the stage tracks them. It then adds an image to each email and
 routes each link through its own server.
 https://docs.aws.amazon.com/ses/latest/dg/configure-custom-open-click-domains.html
-https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_TrackingConfigurationOverrides.html"""
+https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_TrackingConfigurationOverrides.html
+"""
 
 
 def publish_delivery_events(
     scope: Construct, stage: Stage, *, queue: sqs.IQueue, undelivered: sqs.IQueue
 ) -> None:
-    """Create a configuration set for each stream. With SES, route delivery events to `queue`.
+    """Create a configuration set for each stream.
 
-    They pass through the default bus and, with `feedback_by_sns`, also through a topic. Events that
-    cannot be delivered go to `undelivered`.
+    If the provider is SES, route delivery events to `queue` through the default bus and, with
+    `feedback_by_sns`, also through a topic. Events that cannot be delivered go to `undelivered`.
     """
     sets = {
         name_of_set(stage, stream): build_configuration_set(scope, stage, stream)
@@ -87,14 +88,14 @@ def _publish_by_sns(
     queue: sqs.IQueue,
     undelivered: sqs.IQueue,
 ) -> None:
-    """Create a topic to which only SES may publish, for these sets of this account.
+    """Create a topic to which only SES may publish, and only for these configuration sets.
 
     The CDK writes that policy and creates the destination after it, because SES tests the topic
     immediately.
     https://docs.aws.amazon.com/ses/latest/dg/event-publishing-add-event-destination-sns.html
     Messages are raw, that is, SES's record without SNS's envelope.
-    https://docs.aws.amazon.com/sns/latest/dg/sns-large-payload-raw-message-delivery.html
-    Messages that SNS cannot deliver go to the subscription's dead-letter queue.
+    https://docs.aws.amazon.com/sns/latest/dg/sns-large-payload-raw-message-delivery.html Messages
+    that SNS cannot deliver go to the subscription's dead-letter queue.
     https://docs.aws.amazon.com/sns/latest/dg/sns-dead-letter-queues.html
 
     The topic requires TLS and has no KMS key. SES cannot publish to a topic with the AWS managed

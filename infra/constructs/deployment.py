@@ -16,17 +16,18 @@ from gazette.settings.environment import LIVE
 from infra.topology import Step
 
 VERSION = lambda_.VersionOptions(removal_policy=RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
-"""Options that retain a version when the next one replaces it, so that a rollback can use it.
+"""Options that retain a function version when the next version replaces it, so that a rollback can
+use it.
 
-CloudFormation deletes the versions of a failed deployment. Lambda does not publish a version if
-code and configuration are those of the last one, and the next attempt would fail.
+CloudFormation deletes the versions of a failed deployment. Otherwise the next attempt would fail,
+because Lambda does not publish a version with the same code and configuration as the last version.
 https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-attribute-deletionpolicy.html
 https://docs.aws.amazon.com/lambda/latest/api/API_PublishVersion.html
 """
 
 
 class Deployed(Protocol):
-    """A step with its function and its alias."""
+    """A step, with its function and the alias of the function."""
 
     step: Step
     function: lambda_.Function
@@ -37,7 +38,10 @@ class Deployed(Protocol):
 
 
 def live_alias(scope: Construct, function: lambda_.Function) -> lambda_.Alias:
-    """Create the alias by which `function` is called. It points to the latest version."""
+    """Create the alias through which `function` is invoked.
+
+    The alias points to the latest version.
+    """
     return lambda_.Alias(
         scope,
         "Live",
@@ -53,8 +57,9 @@ def name_deployment(
     """Write the deployment's name into the description of every function. Return the name.
 
     The name is a hash of all code and settings. A change of any of them therefore publishes a
-    version of every function, and a deployment without a change publishes none. A version copies
-    its function's description, by which `gazette rollback` finds the versions of a deployment.
+    version of every function, and a deployment without a change publishes none. Each version copies
+    its function's description, from which `gazette rollback` identifies the versions of a
+    deployment.
     """
     parts = [
         *(_content(layer) for layer in layers),

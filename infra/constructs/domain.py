@@ -1,4 +1,4 @@
-"""The sending domain, with its identity in SES and the DNS records that authenticate its email."""
+"""The sending domain, with its SES identity and the DNS records that authenticate its email."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from constructs import Construct
 from infra.stage import Stage
 
 _SECONDS = "1800"
-"""The time for which resolvers may cache a record."""
+"""The time in seconds for which resolvers may cache a record."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,5 +123,5 @@ class SendingDomain(Construct):
             )
         Annotations.of(self).add_info(
             f"Create the outputs Dns… of this stack as DNS records of {self._stage.domain}. SES "
-            "sends once it finds those of DKIM."
+            "sends email once it finds the DKIM records."
         )

@@ -1,9 +1,9 @@
-"""Grants of only the actions in use, in place of the CDK's own, which add others.
+"""Grants of only the actions in use. They replace the CDK's own grants, which include more.
 
-`make enforce` fails if a template grants an action that is not used. With the CDK's grants, senders
-may also read a queue's attributes, readers of a secret may also describe it, and functions may
-write to every log group of the account. These classes replace the CDK's wherever it grants,
-including event sources, targets and destinations.
+`make enforce` fails if a template grants an unused action. With the CDK's grants, senders may also
+read a queue's attributes, readers of a secret may also describe the secret, and functions may write
+to every log group of the account. These classes also apply to event sources, targets and
+destinations.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,18 +17,20 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 VERSIONS = "versions/"
-"""The prefix of the keys of versions (adapters/templates/s3.py)."""
+"""The key prefix of template versions in the bucket (adapters/templates/s3.py)."""
 
 
 class LeastQueue(sqs.Queue):
-    """A queue whose users may only send, or only consume as Lambda does."""
+    """A queue that grants only the permission to send, or the permissions with which Lambda
+    consumes.
+    """
 
     def grant_send_messages(self, grantee: iam.IGrantable) -> iam.Grant:
-        """Let the grantee send, but not read the queue's attributes."""
+        """Let the grantee send messages, but not read the queue's attributes."""
         return self.grant(grantee, "sqs:SendMessage")
 
     def grant_consume_messages(self, grantee: iam.IGrantable) -> iam.Grant:
-        """Let Lambda consume messages for a function with this role, and hide those that failed.
+        """Let Lambda consume messages for a function with this role, and hide failed messages.
 
         https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
         """
@@ -42,7 +44,7 @@ class LeastQueue(sqs.Queue):
 
 
 class LeastSecret(secretsmanager.Secret):
-    """A secret whose readers may read it, but not describe it."""
+    """A secret whose readers may read its value, but not describe the secret."""
 
     def grant_read(
         self,
@@ -61,11 +63,12 @@ def may_read(grantee: iam.IGrantable, arn: str) -> iam.Grant:
 
 
 def may_read_versions(grantee: iam.IGrantable, bucket: s3.IBucket) -> None:
-    """Let the grantee read the versions of the templates, and learn that one does not exist.
+    """Let the grantee read template versions, and detect that a version does not exist.
 
-    S3 answers a request for a missing object with 404 only to callers that may list the bucket. All
-    others get 403, as for an existing object. A run that is pinned to a version must distinguish
-    the two. https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
+    S3 responds to a request for a missing object with 404 only if the caller may list the bucket.
+    Other callers get 403, as for an object that they may not read. A run that is pinned to a
+    version must distinguish these cases.
+    https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
     """
     for action, arn in (
         ("s3:GetObject", bucket.arn_for_objects(f"{VERSIONS}*")),
@@ -77,7 +80,7 @@ def may_read_versions(grantee: iam.IGrantable, bucket: s3.IBucket) -> None:
 def may_use(
     grantee: iam.IGrantable, tables: Mapping[str, dynamodb.Table], what: str, actions: Sequence[str]
 ) -> iam.Grant:
-    """Let the grantee do this to a table, or to one of its indexes, named `table/index`.
+    """Let the grantee perform actions on a table, or on one of its indexes (`table/index`).
 
     An index is a separate resource. Permission to query a table does not include its indexes.
     https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/api-permissions-reference.html
@@ -92,9 +95,10 @@ def may_use(
 
 
 def role_that_logs(scope: Construct, group: logs.ILogGroup) -> iam.Role:
-    """Create a role for a function that may write only this log.
+    """Create a role for a function that may write only to this log group.
 
-    AWS's managed policy would also let it create log groups, and write to all of the account.
+    AWS's managed policy would also let the function create log groups, and write to all log groups
+    of the account.
     https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AWSLambdaBasicExecutionRole.html
     """
     role = iam.Role(scope, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))

@@ -9,7 +9,7 @@ from infra.stage import Stage
 
 
 def build_layers(scope: Construct, stage: Stage) -> list[lambda_.ILayerVersion]:
-    """Create the layers for Lambda, or for this machine with `host_layers`."""
+    """Create the layers for Lambda or, with `host_layers`, for this machine."""
     target = HOST if stage.host_layers else LAMBDA
     overlay = ROOT / stage.templates if stage.templates else None
     if interpreter_for(target) is None:

@@ -16,7 +16,7 @@ UNDELIVERED = "undelivered"
 
 
 def failed_runs(scope: Construct, stage: Stage, topic: sns.ITopic) -> WatchedQueue:
-    """Create the queue of runs whose email the provider rejected, so that they can be redriven."""
+    """Create the queue of runs whose email the provider rejected, from which to redrive them."""
     return _watched(
         scope,
         "failed",
@@ -34,14 +34,14 @@ def failed_runs(scope: Construct, stage: Stage, topic: sns.ITopic) -> WatchedQue
 
 
 def quarantine(scope: Construct, stage: Stage, topic: sns.ITopic) -> WatchedQueue:
-    """Create the queue of invalid events, and of delivery events of unknown emails.
+    """Create the queue for invalid events, and for delivery events of unknown emails.
 
-    It has messages for two functions. Each function returns those of the other one to this queue.
+    After a redrive, each of the two functions returns the other function's messages to this queue.
     """
     return _watched(
         scope,
         "quarantine",
-        "Some events do not fit their schema, or SES sent delivery events of emails that these "
+        "Some events do not match their schema, or SES sent delivery events for emails that these "
         "tables do not know. Every event is in the queue. What to do: "
         f"`gazette quarantine list --stage {stage.name}` shows the reasons. Fix the cause. Then "
         f"run `gazette quarantine redrive --stage {stage.name}`. "
@@ -82,7 +82,10 @@ def undelivered_feedback(scope: Construct, stage: Stage, topic: sns.ITopic) -> W
 
 
 def ticks_undelivered(scope: Construct, stage: Stage, topic: sns.ITopic) -> WatchedQueue:
-    """Create the queue of ticks that a function did not get or could not process, to be purged."""
+    """Create the queue of ticks that a function did not receive or could not process.
+
+    An operator purges this queue instead of redriving it.
+    """
     name = "ticks-undelivered"
     return _watched(
         scope,

@@ -1,4 +1,4 @@
-"""The queues that feed functions, and the queues that must stay empty, which have an alarm."""
+"""The queues that feed functions, and the queues with an alarm that must stay empty."""
 
 from aws_cdk import Duration, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -12,19 +12,20 @@ from infra.constructs.grants import LeastQueue
 _RETENTION = Duration.days(14)
 
 _MOST_RECEIVES = 1000
-"""The maximum of SQS. Viewing a message in the console also counts as a receive.
-https://repost.aws/knowledge-center/sqs-dead-letter-queue"""
+"""The highest receive count that SQS allows. Viewing a message in the console also counts as a
+receive. https://repost.aws/knowledge-center/sqs-dead-letter-queue
+"""
 
 
 class WatchedQueue(LeastQueue):
     """A queue that should be empty. An alarm fires while it has a message.
 
-    `of` is the name of the queue whose dead letters it receives. It is empty only for a queue that
-    is purged, because SQS redrives only from a dead-letter queue.
+    `of` is the name of the queue whose dead letters this queue receives. SQS redrives only from a
+    dead-letter queue, so `of` is empty only for a queue that is purged instead.
     https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_StartMessageMoveTask.html
-    `behind` is the dead-letter queue of this queue, although messages practically never reach it.
-    Being one makes `behind` a queue that can be redriven. A message that does get there returns to
-    the same function. docs/decisions/0095-every-queue-can-be-redriven-in-the-console.md
+    `behind` is the dead-letter queue of this queue. Messages practically never reach `behind`, but
+    as a dead-letter queue it can be redriven. A message that does reach it returns to the same
+    function. docs/decisions/0095-every-queue-can-be-redriven-in-the-console.md
     """
 
     def __init__(
@@ -65,10 +66,10 @@ class WatchedQueue(LeastQueue):
 
 
 def way_back(queue: str, destination: str) -> str:
-    """Return an alarm's sentence about the redrive of a queue in the SQS console.
+    """Return the sentence of an alarm about how to redrive a queue in the SQS console.
 
-    It names the destination by ARN, as the console requires. SQS does not know the source of
-    messages that it did not move itself.
+    The sentence contains the destination's ARN, because the console requires it. SQS does not know
+    the source of messages that SQS did not move itself.
     https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-configure-dead-letter-queue-redrive.html
     https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/troubleshooting-dlq-redrive.html
     """
@@ -101,11 +102,12 @@ def step_queue(
 
 
 def _dead_letters_of(scope: Construct, construct_id: str, name: str) -> sqs.RedriveAllowPolicy:
-    """Return a policy by which only queue `name` may use this queue for its dead letters.
+    """Return a policy that lets only queue `name` use this queue for its dead letters.
 
-    Another queue could otherwise do so, and its owner could move the messages there. The ARN is
-    built from the name, because that queue already refers to this one. A move to a custom
-    destination and `gazette dlq redrive` need other permissions than this policy.
+    Otherwise the owner of another queue could also use this queue for dead letters, and then move
+    the messages in this queue to the other queue. The ARN is built from the name, because that
+    queue already refers to this one. A move to a custom destination and `gazette dlq redrive` need
+    other permissions than this policy.
     https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SetQueueAttributes.html
     """
     if not name:

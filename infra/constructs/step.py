@@ -22,30 +22,34 @@ from infra.stage import Stage
 from infra.topology import PREFERENCES, VISIBILITY_FACTOR, Step
 
 _URGENCIES = {"ingest": Urgency.NOW, "feedback": Urgency.NOW}
-"""The urgency of dead letters by queue. Events that ingest could not process reach no reader. Those
-that feedback could not process suppress no address and leave outcomes unknown. The sweep or the
-next tick makes up for all others, or they concern few readers."""
+"""The urgency of dead letters, by queue.
+
+Events that ingest could not process reach no reader. Delivery events that feedback could not
+process suppress no address and leave outcomes unknown. On other queues, the sweep or the next tick
+recovers the work, or few readers are affected.
+"""
 
 _LOGGING: dict[str, Any] = {
     "logging_format": lambda_.LoggingFormat.JSON,
     "system_log_level_v2": lambda_.SystemLogLevel.WARN,
     "application_log_level_v2": lambda_.ApplicationLogLevel.INFO,
 }
-"""Lambda's own log lines from WARN on, because its START and REPORT lines cost more than those of
-the functions. Lines that are already JSON, from the logger and the metrics, stay as they are. The
-level of functions is INFO instead of WARN, because Lambda treats metrics, which have no level, as
-INFO.
+"""Options that log Lambda's own lines only from level WARN. Its START and REPORT lines would cost
+more than the functions' own lines. Lambda does not change lines from the logger and the metrics,
+which are already JSON. The level of functions is INFO instead of WARN, because Lambda treats
+metrics, which have no level, as INFO.
 https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-logformat.html
-https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html"""
+https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html
+"""
 
 
 class StepConstruct(Construct):
     """The resources of a step.
 
-    `queues` has the queues that feed the step by name, and `dead` their dead-letter queues.
-    `live` is the alias by which the function is always called. `variables` are the settings that
-    the function reads from its environment. `behind` is the dead-letter queue of `dead`, which
-    makes `dead` a queue that can be redriven (`WatchedQueue`).
+    `queues` contains the queues that feed the step by name, and `dead` contains their dead-letter
+    queues. `live` is the alias through which the function is always invoked. `variables` are the
+    settings that the function reads from its environment. `behind` is the dead-letter queue of
+    `dead`, so it can be redriven.
     """
 
     def __init__(
@@ -118,7 +122,7 @@ class StepConstruct(Construct):
             may_use(self.function, tables, what, table_actions)
 
     def configure(self, settings: Settings) -> None:
-        """Write the settings that the function reads into its environment."""
+        """Add the settings to the environment of the function."""
         self.variables = settings.to_env()
         for variable, value in self.variables.items():
             self.function.add_environment(variable, value)
@@ -157,16 +161,19 @@ class StepConstruct(Construct):
         )
 
     def _id_of(self, queue: str) -> str:
-        """Return the prefix of the ids of a queue's resources; empty for the step's first queue."""
+        """Return the id prefix of a queue's resources, empty for the step's first queue."""
         return "" if queue == self.step.queue else queue.title()
 
     def _visibility(self, stage: Stage) -> Duration:
-        """Return the time for which Lambda collects a batch and the function then processes it."""
+        """Return a visibility time-out that covers collecting a batch and processing it."""
         collecting = stage.window_of(self.step)
         return Duration.seconds(self.step.timeout * VISIBILITY_FACTOR + collecting)
 
 
 def _window(step: Step, stage: Stage) -> Duration | None:
-    """Return the batching window, or None, so that Lambda invokes as soon as it has a message."""
+    """Return the batching window.
+
+    None means that Lambda invokes the function at the first message.
+    """
     seconds = stage.window_of(step)
     return Duration.seconds(seconds) if seconds else None

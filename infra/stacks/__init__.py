@@ -1,1 +1,1 @@
-"""The stacks: data, which is retained, the service, which can be replaced, and the front."""
+"""The stacks of a stage: data (retained), the service (replaceable) and the front."""

@@ -1,4 +1,4 @@
-"""A warning if the functions together may use more concurrency than the account has."""
+"""A warning if the functions together may exceed the account's concurrency limit."""
 
 from aws_cdk import Annotations
 from constructs import Construct
@@ -8,7 +8,11 @@ from infra.stage import Stage
 
 
 def compare_concurrency(scope: Construct, stage: Stage) -> None:
-    """Warn, and name the settings to lower. The stage works, but its functions may be throttled."""
+    """Warn and name the settings to lower if the functions may exceed the account's concurrency
+    limit.
+
+    Such a stage works, but its functions may be throttled.
+    """
     each = {name: size.concurrency for name, size in stage.sizes.items()}
     most = stage.account_concurrency
     if sum(each.values()) <= most:

@@ -1,4 +1,6 @@
-"""The data stack, which outlives the service, with tables, keys, templates and sending domain."""
+"""The data stack, which contains the tables, keys, templates and sending domain and outlives the
+service.
+"""
 
 from typing import Any, Unpack
 
@@ -19,9 +21,9 @@ from infra.topology import TABLES, Table
 class DataStack(Stack):
     """The tables, keys and templates of a stage, and its domains.
 
-    `tables` has the tables by name. `links_secret` has the keys that sign the links in emails.
-    `suppressions_secret` has the key without which the hashes in `suppressions` are useless.
-    `templates` is the bucket of pushed templates.
+    `tables` contains the tables by name. `links_secret` contains the keys that sign the links in
+    emails. `suppressions_secret` contains the key of the hashes in `suppressions`, which are
+    useless without the key. `templates` is the bucket of pushed templates.
 
     `installation` identifies these tables, even if a stage is deleted and deployed again with the
     same names. It is the last part of the stack's ARN, which CloudFormation generates.
@@ -71,7 +73,10 @@ class DataStack(Stack):
         self.links = LinksDomain(self, "Links", stage=stage) if stage.links_host else None
 
     def _templates(self, stage: Stage) -> s3.Bucket:
-        """Create the bucket. Versions do not expire, because a run may need its version again."""
+        """Create the bucket of pushed templates.
+
+        Versions never expire, because a run may need its version again.
+        """
         return s3.Bucket(
             self,
             "Templates",

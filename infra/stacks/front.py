@@ -1,4 +1,4 @@
-"""The stack of the front's resources that must be in us-east-1: a certificate and a WAF rule."""
+"""The stack of the front, whose certificate and WAF rule must be in us-east-1."""
 
 from typing import Unpack
 
@@ -11,17 +11,19 @@ from infra.stacks.placement import Placement
 from infra.stage import Stage
 
 REGION = "us-east-1"
-"""https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/cnames-and-https-requirements.html,
-https://docs.aws.amazon.com/waf/latest/developerguide/how-aws-waf-works-resources.html"""
+"""The Region that CloudFront requires for certificates and WAF rules.
+https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/cnames-and-https-requirements.html,
+https://docs.aws.amazon.com/waf/latest/developerguide/how-aws-waf-works-resources.html
+"""
 
 _MINUTES = 5
-"""The period in which WAF counts requests."""
+"""The period, in minutes, in which WAF counts requests."""
 
 
 class FrontStack(Stack):
     """The `certificate` of `links_domain`, and the `rules` that limit requests from one address.
 
-    It outlives the service stack, which has the distribution.
+    The stack outlives the service stack, which contains the CloudFront distribution.
     """
 
     def __init__(
@@ -42,7 +44,7 @@ class FrontStack(Stack):
 
 
 def _too_many(stage: Stage) -> waf.CfnWebACL.RuleProperty:
-    """Return the rule. Its response is 429, like that of API Gateway's throttle for all readers.
+    """Return the WAF rule. Like API Gateway's throttling, it responds with status 429.
 
     https://docs.aws.amazon.com/waf/latest/developerguide/waf-rule-statement-type-rate-based.html
     """
@@ -66,7 +68,7 @@ def _too_many(stage: Stage) -> waf.CfnWebACL.RuleProperty:
 
 
 def _seen(name: str, stage: Stage) -> waf.CfnWebACL.VisibilityConfigProperty:
-    """Count requests, but do not keep them as samples, because their paths contain tokens."""
+    """Return options that count requests but keep no samples, because the paths contain tokens."""
     return waf.CfnWebACL.VisibilityConfigProperty(
         cloud_watch_metrics_enabled=True,
         metric_name=f"gazette-{stage.name}-{name}",

@@ -8,7 +8,7 @@ from infra.stage import Stage
 
 
 class Placement(TypedDict):
-    """The arguments with which every stack of a stage is created."""
+    """The arguments common to all stacks of a stage."""
 
     env: Environment
     termination_protection: bool

@@ -67,7 +67,10 @@ SettingsT = TypeVar("SettingsT", bound=Settings)
 
 
 class ServiceStack(Stack):
-    """Everything except data. It can be deleted and deployed again once its queues are empty."""
+    """The stack of everything except data.
+
+    It can be deleted and deployed again once its queues are empty.
+    """
 
     def __init__(
         self,
@@ -258,7 +261,9 @@ class ServiceStack(Stack):
     def _configure_content(
         self, content: StepConstruct, *, requested_by: tuple[StepConstruct, ...]
     ) -> None:
-        """Let it store items like ingest stores events, and count the fetches that wait."""
+        """Let the content function store items in the same way as ingest stores events, and count
+        waiting fetches.
+        """
         for step in (content, *requested_by):
             self._queues["content"].grant_send_messages(step.function)
         self._queues["content"].grant(content.function, "sqs:GetQueueAttributes")
@@ -282,7 +287,7 @@ class ServiceStack(Stack):
         feedback.configure(self._settings(FeedbackSettings))
 
     def _configure_sweep(self, sweep: StepConstruct) -> None:
-        """Configure the sweep. With SES, it checks whether delivery events arrive.
+        """Configure the sweep. With SES, the sweep checks whether delivery events arrive.
 
         It sends its canary as a digest, because delivery events of both streams take the same path.
         """
@@ -305,7 +310,9 @@ class ServiceStack(Stack):
         preferences.configure(self._settings(PreferencesSettings, base_url=base_url))
 
     def _settings(self, kind: type[SettingsT], **given: str) -> SettingsT:
-        """Return a function's settings, by name from the tables, the queues and the stage."""
+        """Return a function's settings, with values from the tables, the queues and the stage by
+        name.
+        """
         digest, immediate = self._stage.streams
         known: dict[str, Any] = {
             "content_queue_url": "",

@@ -1,4 +1,4 @@
-"""A stage, which is one installation, and its settings."""
+"""The settings of a stage, which is one installation of Gazette."""
 
 from infra.stage.owner import NOTHING
 from infra.stage.stage import Stage, Stream

@@ -1,4 +1,4 @@
-"""Clocks, margins and switches for development."""
+"""Settings of clocks and margins, and switches for development."""
 
 from dataclasses import dataclass
 
@@ -8,11 +8,12 @@ class Clocks:
     """Advanced settings."""
 
     settle_lag: int = 15
-    """[seconds] The time after a window's end in which late writes become visible, before the
+    """[seconds] The time to wait after a window ends, so that late writes are visible when the
     window is read.
 
-    More than the longest write of an event (1.5 seconds) plus `clock_skew`, up to 300. Too short:
-    an event could be missed."""
+    More than 1.5 seconds (the longest write of an event) plus `clock_skew`, up to 300. Too short:
+    events could be missed.
+    """
 
     clock_skew: int = 5
     """[seconds] The maximum difference between the clocks of two functions.
@@ -25,27 +26,32 @@ class Clocks:
     5 or more. Too short: more unknown outcomes."""
 
     check_after: int = 3600
-    """[seconds] The time after which the sweep first checks a run that should have been sent.
+    """[seconds] The time after which the sweep first checks a run that is due but not sent.
 
-    0 or more. Too short: unnecessary messages. Too long: a lost message is found later."""
+    0 or more. Too short: unnecessary messages. Too long: a lost message is found later.
+    """
 
     lookback_slots: int = 6
-    """[slots] The number of earlier slots that each tick reads again, because the due index is
+    """[slots] The number of earlier slots that each tick also reads, because the due index is
     eventually consistent.
 
-    1 to 144. Too few: fan-out can miss a schedule that the index shows late."""
+    1 to 144. Too few: fan-out can miss a schedule that appears late in the index.
+    """
 
     dashboard: bool = True
-    """A dashboard in CloudWatch, `gazette-<stage>`.
+    """The CloudWatch dashboard `gazette-<stage>`, which costs $3 a month.
 
-    It costs $3 a month. `false`: no dashboard."""
+    `false`: no dashboard.
+    """
 
     ticks: bool = True
     """The clock starts digests and the sweep.
 
-    `false`: no digest starts by itself."""
+    `false`: digests do not start automatically.
+    """
 
     host_layers: bool = False
-    """Build the layers for this machine instead of Lambda, for the embedded engine.
+    """A build of the layers for this machine instead of Lambda, for the embedded engine.
 
-    `true` on a platform other than Lambda's: functions cannot import their libraries."""
+    `true` on a platform other than Lambda's: functions cannot import their libraries.
+    """

@@ -1,4 +1,4 @@
-"""Content sources: the events of a reader, and the items of a service of yours."""
+"""Settings of the content sources: a reader's events, and items from your own service."""
 
 import re
 from collections.abc import Iterator
@@ -13,14 +13,17 @@ _URL = re.compile(
 )
 _PICTURE = re.compile(r"https://[A-Za-z0-9\[][!-~]*")
 _SECRET_NAME = re.compile(r"[A-Za-z0-9/_+=.@-]{1,512}")
-"""https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_CreateSecret.html"""
+"""The pattern of a secret's name.
+https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_CreateSecret.html
+"""
 
 RECOMMENDATION = "recommendation"
-"""The category of the items from the service."""
+"""The category of items from the recommendation service."""
 
 _LONGEST_URL = 500
-"""Characters. Lambda limits the environment variables of a function to 4 KB.
-https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html"""
+"""The maximum length of a URL in characters. Lambda limits a function's environment variables to 4
+KB. https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,35 +31,40 @@ class Content:
     """Content sources."""
 
     content_sources: list[str] = field(default_factory=lambda: [LISTS["content_sources"][0]])
-    """The content sources of digests, in the order in which an email shows them. With
-    `["events", "recommendations"]`, Gazette also fetches items from
-    [a service of yours](content.md).
+    """The content sources of digests, in the order in which an email shows them. With `["events",
+    "recommendations"]`, Gazette also fetches items from [your own service](content.md).
 
-    Must contain `events`."""
+    Must contain `events`.
+    """
 
     recommendations_url: str = ""
     """The endpoint of the service, such as `https://recommend.shop.example/v1/items`.
 
-    Must be https, or http on loopback; at most 500 characters. Required with `recommendations`."""
+    Must be an https URL of at most 500 characters; on loopback, http is allowed. Required with
+    `recommendations`.
+    """
 
     recommendations_secret: str = ""
-    """The name of a secret in Secrets Manager whose text is the service's bearer token. Empty: no
+    """The name of the Secrets Manager secret that contains the service's bearer token. Empty: no
     token.
 
     Must be the name, not the ARN. With a wrong token the service rejects all requests, and the
-    circuit breaker opens."""
+    circuit breaker opens.
+    """
 
     recommendations_per_second: int = 10
     """[requests a second] The maximum rate of requests from all workers together, including
     retries.
 
-    1 to 1,000; each request writes one row. Too low: digests wait, or go out without items."""
+    1 to 1,000; each request writes one row. Too low: digests wait, or are sent without items.
+    """
 
     recommendations_ramp_from: int = 1
-    """[requests a second] The rate after a pause or an outage. It doubles each `ramp_every` while
-    there is work. 0: no ramp.
+    """[requests a second] The rate after a pause or an outage. The rate doubles every `ramp_every`
+    while there is work. 0: no ramp.
 
-    0 to 1,000. Too high: a cold service is overloaded at once."""
+    0 to 1,000. Too high: a cold service is overloaded at once.
+    """
 
     recommendations_concurrency: int = 10
     """[requests] The maximum number of concurrent requests of all workers.
@@ -76,31 +84,37 @@ class Content:
     1 to 20. Each item costs two write units."""
 
     recommendations_lead: int = 0
-    """[minutes] The time before a digest in which Gazette may fetch its items. It spreads the
-    requests evenly over that time. 0: when the digest is due.
+    """[minutes] The time before a digest in which Gazette may fetch its items. Gazette spreads the
+    requests evenly over this time. 0: Gazette fetches the items when the digest is due.
 
-    0 to 1,440 in steps of 10, and at most `recommendations_fresh_for`."""
+    0 to 1,440 in steps of 10, and at most `recommendations_fresh_for`.
+    """
 
     recommendations_fresh_for: int = 1440
-    """[minutes] The maximum age of items when the digest is due. Gazette fetches older ones again.
+    """[minutes] The maximum age of items when the digest is due. Gazette fetches older items again.
 
-    10 to 10,080."""
+    10 to 10,080.
+    """
 
     recommendations_policy: str = "without"
-    """The behaviour of a digest whose items are missing when it is due: `without` (wait for
-    `recommendations_patience`, then go out without them) or `wait` (until `max_lateness`).
+    """The behaviour if the items of a digest are missing when the digest is due. `without`: wait
+    for `recommendations_patience`, then send the digest without items. `wait`: wait until
+    `max_lateness`.
 
-    `without` or `wait`. With `wait`, an outage of the service delays digests for hours."""
+    `without` or `wait`. With `wait`, an outage of the service delays digests for hours.
+    """
 
     recommendations_patience: int = 600
-    """[seconds] The time for which a digest waits for its items before it goes out without them.
+    """[seconds] The time for which a digest waits for its items before it is sent without them.
 
-    60 to 3,600, and at most half of `max_lateness`."""
+    60 to 3,600, and at most half of `max_lateness`.
+    """
 
     recommendations_fallback_image: str = ""
-    """The URL of a picture for items that have none. Empty: no picture.
+    """The URL of an image for items without an image. Empty: no image.
 
-    Must be an https URL of at most 500 characters."""
+    Must be an https URL of at most 500 characters.
+    """
 
     @property
     def asks_source(self) -> bool:

@@ -1,4 +1,4 @@
-"""The address of readers' links, and the limits of requests."""
+"""Settings of the links in emails and of the limits on requests."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _FRONT_RATE_LIMIT = Range(100, 1_000_000)
 _OF_A_DOMAIN = ("links_certificate", "api_address", "front_rate_limit")
 
 FRONTS = ("ready", "open", "only")
-"""The values of `front`, in the order in which a stage goes through them."""
+"""The values of `front`, in the order in which they are deployed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,42 +28,47 @@ class Links:
     """Links in emails."""
 
     links_domain: str = ""
-    """The domain of the links in emails, such as `links.shop.example`. It
-    [stays the same](links.md) if you replace the stack. `none`: the HTTP API's own address.
+    """The domain of the links in emails, such as `links.shop.example`. It [stays the
+    same](links.md) if you replace the stack. `none`: links use the HTTP API's own address.
 
     Needs `hosted_zone` or `links_certificate`. Synthesis refuses the domain of another stage in the
-    same Region. With `retain`, this or `base_url` is required: links to the API's own address
-    break when the service stack is deleted, and readers may use them for two years."""
+    same Region. With `retain`, this or `base_url` is required: links to the API's own address break
+    when the service stack is deleted, and readers may use them for two years.
+    """
 
     links_certificate: str = ""
     """The ARN of an ACM certificate for `links_domain`. Empty: the stack creates one in
     `hosted_zone`.
 
-    Must be in the Region of the stage, also with `front_rate_limit`."""
+    Must be in the Region of the stage, even with `front_rate_limit`.
+    """
 
     api_address: bool = False
-    """The HTTP API also answers at its own address, in addition to `links_domain`.
+    """Access to the HTTP API at its own address, in addition to `links_domain`.
 
     Must be `true` if earlier emails have links to that address; otherwise they break. Synthesis
-    refuses `true` with `front_rate_limit`, because the limit would not apply to that address."""
+    refuses `true` with `front_rate_limit`, because the limit would not apply to that address.
+    """
 
     front_rate_limit: int = 0
     """[requests in five minutes] The limit of requests to `links_domain` from one IP address. It
-    applies before the throttle for all readers. The limit is a WAF rule of
-    [the front](links.md#a-limit-for-each-address), a CloudFront distribution. 0: no front and no
-    limit.
+    applies before the rate limit for all readers. The limit is a WAF rule of [the
+    front](links.md#a-limit-for-each-address), a CloudFront distribution. 0: no front and no limit.
 
     0, or 100 to 1,000,000. Too low: one-click unsubscribes are rejected, because mailbox providers
-    send them from few addresses. Needs `links_domain` and `region`."""
+    send them from few addresses. Needs `links_domain` and `region`.
+    """
 
     front: str = "only"
-    """The state of the front, with `front_rate_limit`. `ready`: the front exists, and links lead
-    to the HTTP API. `open`: links lead to the front, and the HTTP API still accepts requests at
-    `links_domain`. `only`: all requests pass the front. Synthesis refuses `ready` and `open`
+    """The state of the front, with `front_rate_limit`. `ready`: the front exists, and links point
+    to the HTTP API. `open`: links point to the front, and the HTTP API still accepts requests at
+    `links_domain`. `only`: all requests go through the front. Synthesis refuses `ready` and `open`
     without `front_rate_limit`.
 
-    Once emails are out, [deploy one state after the other](links.md#switch-the-front-on-or-off).
-    If you skip one, links fail for a minute or two."""
+    Once emails have been sent, [deploy one state after the
+    other](links.md#switch-the-front-on-or-off). If you skip a state, links fail for a minute or
+    two.
+    """
 
     front_certificate: str = ""
     """The ARN of an ACM certificate for `links_domain` in `us-east-1`. Empty: the stack creates one
@@ -73,16 +78,18 @@ class Links:
     without `front_rate_limit`."""
 
     base_url: str = ""
-    """The base URL of readers' links if you serve them neither at `links_domain` nor at the
-    address of the HTTP API: a URL of yours that forwards to the API.
+    """The base URL of links in emails, if it is neither `links_domain` nor the HTTP API's own
+    address. Your server at this URL must forward requests to the API.
 
     Must begin with `https://`; without `retain`, also with `http://127.0.0.1:`. If it does not
-    forward to the API, links in emails are broken."""
+    forward to the API, links in emails are broken.
+    """
 
     requests_per_second: int = 50
-    """[requests a second] The rate limit of the HTTP API, for all readers together.
+    """[requests a second] The rate limit of the HTTP API for all readers combined.
 
-    1 to 10,000. The API answers further requests with 429."""
+    1 to 10,000. The API answers further requests with 429.
+    """
 
     requests_burst: int = 100
     """[requests] The burst limit of the HTTP API.
@@ -92,18 +99,19 @@ class Links:
     preferences_concurrency: int = 0
     """[invocations] The reserved concurrency of the function that answers readers. 0: none.
 
-    0 to 1,000. Readers and other functions then cannot take concurrency from each other. Lambda
-    refuses a reservation that leaves less than 100 of the account's limit, so it must be 0 in an
-    account with a limit of 100 or less. Too low: readers are rejected."""
+    0 to 1,000. With a reservation, readers and other functions cannot take concurrency from each
+    other. Lambda refuses a reservation that leaves less than 100 of the account's limit, so it must
+    be 0 in an account with a limit of 100 or less. Too low: readers are rejected.
+    """
 
     @property
     def links_host(self) -> str:
-        """The domain of the links in emails; empty if they have none."""
+        """The domain of the links in emails, which is empty if it is not set."""
         return "" if self.links_domain == NOTHING else self.links_domain
 
 
 def _front_without_limit(links: Links) -> Iterator[Wrong]:
-    """Yield the settings that have no effect without a front, because they are a mistake."""
+    """Yield the problems with settings that have no effect without a front."""
     if links.front_rate_limit:
         return
     is_set = {
@@ -120,7 +128,7 @@ def _front_without_limit(links: Links) -> Iterator[Wrong]:
 
 
 def wrong_with_links(links: Links) -> Iterator[Wrong]:
-    """Yield the problems with readers' links."""
+    """Yield the problems with the settings of links."""
     yield from out_of_range(links, _RANGES)
     yield from no_choice(links, {"front": FRONTS})
     if links.base_url and not links.base_url.startswith(("https://", "http://127.0.0.1:")):
@@ -139,7 +147,7 @@ def wrong_with_links(links: Links) -> Iterator[Wrong]:
         )
     if links.base_url:
         yield Wrong(
-            "links_domain and base_url exclude each other. Remove one of them.",
+            "links_domain and base_url cannot be used together. Remove one of them.",
             of=("links_domain", "base_url"),
         )
     if not links.front_rate_limit:
@@ -152,7 +160,7 @@ def wrong_with_links(links: Links) -> Iterator[Wrong]:
         )
     if links.api_address:
         yield Wrong(
-            "front_rate_limit and api_address exclude each other, because the limit does not apply "
-            "to the API's own address. Remove one of them.",
+            "front_rate_limit and api_address cannot be used together, because the limit does not "
+            "apply to the API's own address. Remove one of them.",
             of=("front_rate_limit", "api_address"),
         )

@@ -1,4 +1,4 @@
-"""The owner and the identity of a stage."""
+"""Settings of the owner and the identity of a stage."""
 
 import re
 from collections.abc import Iterator
@@ -11,10 +11,13 @@ from infra.stage.checks.wrong import Wrong
 ROOT = Path(__file__).parents[2]
 
 NOTHING = "none"
-"""The value by which `alarm_email` and `links_domain` are left out on purpose."""
+"""The value of `alarm_email` or `links_domain` that leaves the setting out on purpose."""
 
 _RUNBOOK_URL = re.compile(r"https?://(?=.{1,192}$)[^\s{}]*[^\s{}/]")
-"""A pattern that limits the length, because the text of an alarm has at most 1,024 characters."""
+"""The pattern of `runbook_url`.
+
+It limits the length, because the text of an alarm has at most 1,024 characters.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,34 +31,40 @@ class Owner:
     circuit breaker opens."""
 
     list_id: str
-    """The name of your list in the header List-Id (RFC 2919), such as `digest.shop.example`.
+    """The name of your mailing list in the List-Id header (RFC 2919), such as
+    `digest.shop.example`.
 
-    Only letters, digits, dots and hyphens."""
+    May contain only letters, digits, dots and hyphens.
+    """
 
     alarm_email: str = ""
     """The address that receives the alarms. AWS sends it a request to confirm the subscription.
     `none`: no subscription.
 
-    Required with `retain`. Synthesis refuses an empty value, because no one would see an alarm."""
+    Required with `retain`. Synthesis refuses an empty value, because no one would see the alarms.
+    """
 
     runbook_url: str = ""
-    """The address under which your team reads docs/runbook, such as
-    `https://git.shop.example/gazette/docs/runbook`. Each alarm then ends with the full address of
-    its page. Empty: with the path of the page.
+    """The base URL at which your team reads docs/runbook, such as
+    `https://git.shop.example/gazette/docs/runbook`. Each alarm then ends with the URL of its
+    runbook page. Empty: each alarm ends with the path of the page.
 
     Must begin with `https://` or `http://`, must not end with a slash, and has at most 200
-    characters."""
+    characters.
+    """
 
     account: str = ""
     """The AWS account, such as `123456789012`. Empty: the account of your credentials.
 
-    Twelve digits. The CDK refuses to deploy with credentials of another account."""
+    Must be twelve digits. The CDK refuses to deploy with credentials of another account.
+    """
 
     region: str = ""
     """The AWS Region, such as `eu-central-1`. Empty: the Region of your credentials.
 
-    Must have the form of a Region's name. If you change it after a deployment, the CDK
-    deploys the stage a second time, without its data."""
+    Must be a valid Region name. If you change it after a deployment, the CDK deploys a second stage
+    without the data of the first.
+    """
 
     tags: dict[str, str] = field(default_factory=dict)
     """Tags of all resources, in addition to `gazette:stage` and `gazette:part`, such as
@@ -70,12 +79,12 @@ class Owner:
     Synthesis refuses the bus of another stage with the same account and Region."""
 
     sources: dict[str, list[str]] = field(default_factory=dict)
-    """The sources that may publish a detail type, such as
-    `{"subscriber.deleted": ["shop.accounts"]}`. Every source may publish a detail type that is
-    missing here.
+    """The sources that may publish a detail type, such as `{"subscriber.deleted":
+    ["shop.accounts"]}`. Every source may publish a detail type that is not listed.
 
     Each list must have a source, and each key must be one of our detail types. Events from other
-    sources go to the quarantine (alarm `events-foreign`)."""
+    sources go to the quarantine (alarm `events-foreign`).
+    """
 
     templates: str = ""
     """A folder next to cdk.json whose files replace those of `templates/`.
@@ -84,7 +93,7 @@ class Owner:
 
 
 def wrong_with_owner(owner: Owner) -> Iterator[Wrong]:
-    """Yield the problems with the owner and the identity."""
+    """Yield the problems with the settings of the owner and the identity."""
     yield from wrong_sender("sender", owner.sender)
     if not re.fullmatch(r"[A-Za-z0-9.-]{1,200}", owner.list_id):
         yield Wrong(

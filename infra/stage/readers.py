@@ -1,4 +1,4 @@
-"""Emails to readers: categories, frequencies, content and order."""
+"""Settings of the emails to readers: categories, frequencies, content and order."""
 
 from dataclasses import dataclass, field
 
@@ -9,24 +9,28 @@ class Readers:
 
     default_frequencies: dict[str, str] = field(default_factory=dict)
     """The frequency of each category for readers who have not chosen one, such as
-    `{"comment": "weekly"}`. A category that is missing here has `daily`.
+    `{"comment": "weekly"}`. Categories that are not listed use `daily`.
 
-    Each must be `never`, `immediate`, `daily`, `weekly` or `custom`."""
+    Each must be `never`, `immediate`, `daily`, `weekly` or `custom`.
+    """
 
     critical_categories: list[str] = field(default_factory=list)
-    """Categories that readers cannot turn off, such as `["security"]`. Gazette sends each of their
-    events immediately in its own email, also to readers who are paused, dormant or unsubscribed.
+    """Categories that readers cannot turn off, such as `["security"]`. Gazette sends each event of
+    these categories immediately in its own email, even to readers who are paused, dormant or
+    unsubscribed.
 
-    At most 20. Their default frequency, if set, must be `immediate`. Use them only for messages
-    that readers must get, such as a new password. See
-    [what still stops them](subscribers.md#critical-categories)."""
+    At most 20. Their default frequency, if set, must be `immediate`. Use critical categories only
+    for messages that readers must get, such as a new password. See [which conditions still stop
+    these emails](subscribers.md#critical-categories).
+    """
 
     link_hosts: list[str] = field(default_factory=list)
-    """The hosts to which links in events may lead, such as `["shop.example", "*.shop.example"]`.
+    """The hosts to which links in events may point, such as `["shop.example", "*.shop.example"]`.
     `*.` allows subdomains of any depth, but not the domain itself. Empty: any host.
 
-    Each must be a host without scheme, port and path; together at most 2,000 characters of JSON.
-    Events that link to another host go to the quarantine."""
+    Each must be a host without scheme, port or path. The list may have at most 2,000 characters of
+    JSON. Events that link to another host go to the quarantine.
+    """
 
     collapse: int = 20
     """[seconds] The time for which an immediate email collects further events of the same entity.
@@ -34,22 +38,25 @@ class Readers:
     1 to 300. Longer: fewer and later emails."""
 
     immediate_unsubscribe: str = "category"
-    """The emails that the unsubscribe button of a mail program ends when it is next to an immediate
-    email: the immediate emails of its `category`, or `everything`, which includes digests. Next to
-    a digest, the button ends the digests.
+    """The emails from which a mail program's unsubscribe button next to an immediate email
+    unsubscribes the reader. `category`: immediate emails of the same category. `everything`: all
+    emails, including digests. The button next to a digest always unsubscribes from digests.
 
-    `category` or `everything`."""
+    `category` or `everything`.
+    """
 
     max_blocks: int = 20
-    """[blocks] The maximum number of blocks in a digest. The digest counts the other blocks and
-    links to the full list.
+    """[blocks] The maximum number of blocks in a digest. The digest shows the number of further
+    blocks and links to the full list.
 
-    1 or more."""
+    1 or more.
+    """
 
     full_blocks: int = 8
-    """[blocks] The number of blocks that a digest shows in full. The others have no excerpts.
+    """[blocks] The number of blocks that a digest shows in full. Further blocks have no excerpts.
 
-    0 or more."""
+    0 or more.
+    """
 
     ranking: str = "relevance"
     """The order of a digest: `relevance` (most important to this reader first), `most_active` or
@@ -76,6 +83,8 @@ class Readers:
     0 or more. If services do not publish `subscriber.active`, every reader becomes dormant."""
 
     max_lateness: int = 21600
-    """[seconds] The maximum delay of a digest. After that its events go into the next digest.
+    """[seconds] The maximum delay of a digest. A digest that would be later is skipped, and its
+    events go into the next digest.
 
-    600 or more."""
+    600 or more.
+    """

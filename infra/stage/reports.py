@@ -1,4 +1,4 @@
-"""Tracking, delivery reports and bounces."""
+"""Settings of tracking, delivery reports and bounces."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,61 +12,73 @@ class Reports:
     """Tracking, reports and bounces."""
 
     track_clicks: bool = False
-    """SES routes links through its own server and reports clicks. A click counts as activity.
+    """Click tracking. SES routes links through its own server and reports clicks. A click counts as
+    activity.
 
-    Needs `ses`."""
+    Needs `ses`.
+    """
 
     track_opens: bool = False
-    """SES adds a tracking pixel to each email and reports opens.
+    """Open tracking. SES adds a tracking pixel to each email and reports opens.
 
-    Needs `ses`."""
+    Needs `ses`.
+    """
 
     opens_are_life: bool = False
     """An open counts as activity of the reader.
 
-    Needs `track_opens`."""
+    Needs `track_opens`.
+    """
 
     tracking_domain: str = ""
-    """The host of the links and pixels that SES tracks. Empty: a host of SES.
+    """The host of tracked links and pixels. Empty: a host of SES.
 
-    It must serve HTTPS: a CloudFront distribution of yours with the origin `r.REGION.awstrack.me`
-    and a domain that is verified in SES. Otherwise links are broken. Needs `track_clicks` or
-    `track_opens`."""
+    Must serve HTTPS through your own CloudFront distribution with the origin
+    `r.REGION.awstrack.me`, and its domain must be verified in SES. Otherwise links are broken.
+    Needs `track_clicks` or `track_opens`.
+    """
 
     feedback_by_sns: bool = False
-    """SES also publishes its events to an SNS topic, because EventBridge may lose one.
+    """An SNS topic to which SES also publishes its events, because EventBridge may lose an event.
 
-    Needs `ses`."""
+    Needs `ses`.
+    """
 
     report_deliveries: bool = True
-    """SES reports each email that a receiving server accepted, in addition to each email that SES
-    itself accepted.
+    """Delivery reports. SES reports each email that a receiving server accepted, in addition to
+    each email that SES itself accepted.
 
-    `false` saves a message and a write for each email. Statistics then count emails as unconfirmed
-    instead of delivered, and the metric `mail_delivered` is missing. An email with an unknown
-    outcome has only one proof instead of two: if SES loses that report, `resend` sends a
-    duplicate. Needs `ses`."""
+    `false`: saves a message and a write for each email. Statistics then count emails as unconfirmed
+    instead of delivered, and the metric `mail_delivered` is missing. Evidence about an unknown
+    outcome comes from one report instead of two. If SES loses the report, `resend` sends a
+    duplicate. Needs `ses`.
+    """
 
     soft_bounces: int = 5
     """[messages] The number of soft bounces within `soft_bounce_days` that suppresses an address.
-    Three in a row over that time, or over two weeks, suppress it too.
+    Three consecutive soft bounces also suppress the address if they span at least this period and
+    at least two weeks.
 
-    1 to 100."""
+    1 to 100.
+    """
 
     soft_bounce_days: int = 14
-    """[days] The period in which soft bounces count.
+    """[days] The period in which soft bounces are counted.
 
-    1 to 365."""
+    1 to 365.
+    """
 
     category_hold: bool = True
-    """Gazette puts a category on hold if too many of its emails bounce or draw complaints.
+    """Automatic holds. Gazette puts a category on hold if too many of its emails bounce or draw
+    complaints.
 
-    `false`: Gazette does not count them, and AWS may review your account because of one
-    category."""
+    `false`: Gazette does not count bounces and complaints by category, and AWS may review your
+    account because of a single category.
+    """
 
 
 def wrong_with_reports(reports: Reports) -> Iterator[Wrong]:
-    """Yield the problems with the reports."""
+    """Yield the problems with the settings of reports."""
     if reports.opens_are_life and not reports.track_opens:
         yield Wrong(
             "opens_are_life needs track_opens. Otherwise SES does not report opens.",

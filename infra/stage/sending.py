@@ -1,4 +1,4 @@
-"""The provider, the identities and the time-outs of sending."""
+"""Settings of the mail provider, its identities and its time-outs."""
 
 import re
 from collections.abc import Iterator
@@ -15,37 +15,43 @@ class Sending:
     """Sending."""
 
     mail_provider: str = "ses"
-    """The provider: `ses`, or `smtp` for any other provider.
+    """The mail provider: `ses`, or `smtp` for any other provider.
 
-    `smtp` requires `smtp_host`, `emails_per_second` and an `unknown_policy` other than `resend`."""
+    `smtp` requires `smtp_host`, `emails_per_second` and an `unknown_policy` other than `resend`.
+    """
 
     immediate_sender: str = ""
     """The sender of immediate emails. Empty: `sender`.
 
-    SES must have verified it, like `sender`."""
+    SES must have verified the address or its domain.
+    """
 
     domain: str = ""
     """The domain that the stack verifies in SES, such as `shop.example`, with DKIM, MAIL FROM and
     DMARC. Empty: you have verified the sender yourself.
 
-    Each sender must be under it. Synthesis refuses the domain of another stage with the same
-    account and Region. The deployment fails if the domain is already verified there. Needs
-    `ses`."""
+    Each sender must be in this domain or a subdomain. Synthesis refuses the domain of another stage
+    with the same account and Region. The deployment fails if the domain is already verified there.
+    Needs `ses`.
+    """
 
     sandbox: bool = False
-    """The SES account is in the sandbox. `true` lets functions use every identity of the account
-    with this sender; `false`, only the identities of the sender.
+    """Permissions for an SES account in the sandbox. `true`: functions may use every identity of
+    the account with this sender. `false`: functions may use only the identities of the sender.
 
-    In the sandbox it must be `true`. Otherwise SES rejects email to a verified recipient, and the
-    circuit breaker opens. Remove it when AWS has moved the account out of the sandbox."""
+    Must be `true` in the sandbox. Otherwise SES rejects email to verified recipients, and the
+    circuit breaker opens. Remove the setting once AWS has moved the account out of the sandbox.
+    """
 
     hosted_zone: dict[str, str] = field(default_factory=dict)
     """The Route 53 zone in which the stack creates DNS records, such as
     `{"id": "Z0123456789ABC", "name": "shop.example"}`. Empty: the records are outputs of the data
     stack, and you create them yourself.
 
-    Must have both keys, and `domain` must be under the name. Synthesis refuses two stages that
-    create the same record. The deployment does not overwrite an existing record; it fails."""
+    Must have both keys, and `domain` must be the zone's name or a subdomain. Synthesis refuses two
+    stages that create the same record. If a record already exists, the deployment fails and does
+    not overwrite it.
+    """
 
     mail_from_domain: str = ""
     """The domain of the bounce address (MAIL FROM), for SPF. Empty: `bounce.` before `domain`.
@@ -54,10 +60,11 @@ class Sending:
 
     dmarc: str = "v=DMARC1; p=none"
     """The DMARC record of `domain`, such as `v=DMARC1; p=none; rua=mailto:dmarc@shop.example` to
-    get reports. Empty: the stack creates none, because you already have one.
+    get reports. Empty: the stack does not create a DMARC record, because you already have one.
 
     Must be a DMARC record. With `p=reject`, receivers reject all email from this domain that is not
-    authenticated, including that of your other systems."""
+    authenticated, including that of your other systems.
+    """
 
     tls: str = "optional"
     """The encryption of email in transit. `optional`: SES encrypts if the receiving server
@@ -78,8 +85,9 @@ class Sending:
     send_timeout: int = 10
     """[seconds] The time-out of a request to SES, for one email.
 
-    3 to 60; with `commit_margin` at most the time-out of `generate`. Too short: more unknown
-    outcomes."""
+    3 to 60. Together with `commit_margin`, at most the time-out of `generate`. Too short: more
+    unknown outcomes.
+    """
 
     smtp_host: str = ""
     """The SMTP server, such as `smtp.shop.example`.
@@ -101,13 +109,15 @@ class Sending:
     """The name of a Secrets Manager secret with `{"username": …, "password": …}`, both in ASCII.
     Empty: no login.
 
-    A wrong login stops all email: the circuit breaker opens."""
+    With a wrong login, the circuit breaker opens and all email stops.
+    """
 
     smtp_command_timeout: int = 20
     """[seconds] The time-out of each of the nine steps of the SMTP exchange up to the end of the
     message.
 
-    5 to 60. All steps of an email must fit an invocation (900 seconds)."""
+    5 to 60. All steps for an email must fit in one invocation (900 seconds).
+    """
 
     smtp_reply_timeout: int = 600
     """[seconds] The time-out for the SMTP server's reply after it has received the message.
@@ -116,12 +126,12 @@ class Sending:
 
     @property
     def bounce_domain(self) -> str:
-        """The MAIL FROM domain; empty without `domain`."""
+        """The MAIL FROM domain, which is empty without `domain`."""
         return self.mail_from_domain or (f"bounce.{self.domain}" if self.domain else "")
 
 
 def wrong_with_sending(sending: Sending) -> Iterator[Wrong]:
-    """Yield the problems with the settings of sending."""
+    """Yield the problems with the settings of the mail provider."""
     if sending.immediate_sender:
         yield from wrong_sender("immediate_sender", sending.immediate_sender)
     yield from no_choice(sending, {"tls": ("optional", "require")})

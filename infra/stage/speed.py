@@ -1,4 +1,4 @@
-"""Rates, concurrency and batching."""
+"""Settings of rates, concurrency and batching."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -10,7 +10,10 @@ from infra.stage.checks.wrong import Wrong, out_of_range
 from infra.topology import STEPS
 
 _WINDOW = Range(0, 60)
-"""Seconds. SQS allows 300, but more than a minute would delay immediate emails too long."""
+"""The longest batching window in seconds.
+
+SQS allows 300, but more than 60 would delay immediate emails too much.
+"""
 
 _RANGES = {
     "ingest_window": _WINDOW,
@@ -24,10 +27,11 @@ class Speed:
     """Rates and concurrency."""
 
     emails_per_second: int = 0
-    """[emails a second] The maximum rate of all workers together. 0: nine tenths of the SES quota.
+    """[emails a second] The maximum sending rate of all workers combined. 0: nine tenths of the SES
+    quota.
 
-    0 to 5000; every ten emails write one DynamoDB row. Required with `smtp`, and then at most
-    500."""
+    0 to 5000; every ten emails write one DynamoDB row. Required with `smtp`, and then at most 500.
+    """
 
     immediate_share: int = 20
     """[per cent] The share of immediate emails in the rate, the ramp and each day's quota.
@@ -35,10 +39,11 @@ class Speed:
     1 to 99. Neither stream uses the unused share of the other."""
 
     ramp_from: int = 10
-    """[emails a second] The rate after a pause. It doubles each `ramp_every` while there is work.
-    0: no ramp.
+    """[emails a second] The rate after a pause. The rate doubles every `ramp_every` seconds while
+    there is work. 0: no ramp.
 
-    0 to 10,000."""
+    0 to 10,000.
+    """
 
     ramp_every: int = 30
     """[seconds] The time after which the rate of the ramp doubles.
@@ -46,15 +51,18 @@ class Speed:
     15 to 3,600."""
 
     warmup_from: str = ""
-    """The first day of a new sending domain in UTC, such as `2026-11-21`. Empty: no warm-up.
+    """The first day (in UTC) on which a new domain sends email, such as `2026-11-21`. Empty: no
+    warm-up.
 
-    Must be a date."""
+    Must be a date.
+    """
 
     warmup_daily: int = 200
-    """[emails] The maximum number of emails on the first day of the warm-up. It doubles each day,
-    for a month.
+    """[emails] The maximum number of emails on the first day of the warm-up. The limit doubles each
+    day for a month.
 
-    1 to 1,000,000. Too many: mailbox providers may reject email of the new domain."""
+    1 to 1,000,000. Too many: mailbox providers may reject email of the new domain.
+    """
 
     spread: int = 600
     """[seconds] The maximum random delay of a digest. It spreads the work of a slot.
@@ -63,11 +71,12 @@ class Speed:
 
     concurrency: dict[str, int] = field(default_factory=dict)
     """The maximum concurrency of functions, such as `{"generate": 40}`. `immediate` is the part of
-    generate that sends immediate emails. A function that is missing here is sized by the rate.
+    generate that sends immediate emails. The default for a function is derived from the rate.
 
     2 to 1,000 of `ingest`, `followers`, `fanout`, `generate`, `immediate`, `resend`, `feedback` and
-    `sweep`. Too low: email goes out more slowly than `emails_per_second`. Too high: workers
-    request permits that they do not get."""
+    `sweep`. Too low: email goes out more slowly than `emails_per_second`. Too high: workers request
+    permits that they do not get.
+    """
 
     account_concurrency: int = 1000
     """[invocations] The concurrency limit of the AWS account, for all stages and services. A new
@@ -81,27 +90,30 @@ class Speed:
     """[seconds] The batching window of ingest: the time for which Lambda collects events for one
     invocation.
 
-    0 to 60. Any value but 0 means fewer invocations, and delays events and immediate emails. In a
-    quiet stage the delay is up to 20 seconds, even with a shorter window."""
+    0 to 60. Any value except 0 reduces invocations, but delays events and immediate emails. In a
+    quiet stage the delay is up to 20 seconds, even with a shorter window.
+    """
 
     feedback_window: int = 20
     """[seconds] The batching window of feedback: the time for which Lambda collects delivery events
     for one invocation.
 
     0 to 60, and at most half of `evidence_grace`. Longer: bounces, complaints and evidence are
-    known later. In a quiet stage Lambda may collect for 20 seconds, even with a shorter window.
-    With 0 it does not wait, and invokes the function more often."""
+    processed later. In a quiet stage Lambda may collect for 20 seconds, even with a shorter window.
+    With 0, Lambda does not wait, and invokes the function more often.
+    """
 
     shards: int = 16
-    """[shards] The number of parts of the readers that fan-out reads in parallel. You may change it
-    at any time.
+    """[shards] The number of shards into which readers are divided. Fan-out reads the shards in
+    parallel. You may change it at any time.
 
-    1 to 256. Too few: one shard handles about 20,000 readers a slot, and fan-out is late (alarm
-    `shards-late`)."""
+    1 to 256. A shard handles about 20,000 readers per slot. Too few: fan-out is late (alarm
+    `shards-late`).
+    """
 
 
 def wrong_with_speed(speed: Speed) -> Iterator[Wrong]:
-    """Yield the problems with rates and concurrency."""
+    """Yield the problems with the settings of rates and concurrency."""
     yield from out_of_range(speed, _RANGES)
     known = [each for step in STEPS if step.queue for each in (step.name, *step.beside)]
     for name, number in speed.concurrency.items():

@@ -1,4 +1,4 @@
-"""A stage: the settings of one installation, and values derived from them."""
+"""A stage, with the settings of one installation and the values derived from the settings."""
 
 from dataclasses import dataclass, replace
 from email.utils import parseaddr
@@ -40,10 +40,10 @@ ROOMS = (Owner, Readers, Content, Sending, Speed, Reports, Unknown, Links, Stora
 
 @dataclass(frozen=True, kw_only=True)
 class Stage(Owner, Readers, Content, Sending, Speed, Reports, Unknown, Links, Storage, Clocks):
-    """One installation. Its settings are in the modules of the base classes.
+    """One installation of Gazette. The base classes define its settings.
 
-    The text below a setting begins with its unit in brackets, if it has one. Its second paragraph
-    gives the allowed values and the effect of a bad one.
+    The docstring of a setting begins with the unit in brackets, if any. The second paragraph of the
+    docstring gives the allowed values and the effect of a bad value.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Stage(Owner, Readers, Content, Sending, Speed, Reports, Unknown, Links, St
 
     @property
     def sizes(self) -> dict[str, Size]:
-        """Each function's size by name, with that of `immediate` (gazette.settings.concurrency)."""
+        """The size of each function by name, and of `immediate` (gazette.settings.concurrency)."""
         tracked = self.track_clicks + self.track_opens
         reports = (1 + self.report_deliveries + tracked) * (1 + self.feedback_by_sns)
         by_name = dict(
@@ -93,14 +93,14 @@ class Stage(Owner, Readers, Content, Sending, Speed, Reports, Unknown, Links, St
         return by_name
 
     def size_of(self, step: Step, queue: str) -> Size:
-        """Return the size of the event source mapping from a queue to the step."""
+        """Return the size (concurrency) of the event source mapping from a queue to the step."""
         size = self.sizes[step.name if queue == step.queue else queue]
         return replace(size, batch=min(size.batch, step.batch_size))
 
     def window_of(self, step: Step) -> int:
         """Return the step's batching window in seconds.
 
-        In a quiet stage any window but 0 lasts up to 20 seconds.
+        In a quiet stage, any window except 0 lasts up to 20 seconds.
         https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
         """
         return {INGEST.name: self.ingest_window, FEEDBACK.name: self.feedback_window}.get(
@@ -110,9 +110,9 @@ class Stage(Owner, Readers, Content, Sending, Speed, Reports, Unknown, Links, St
     def sized(self, step: Step) -> Step:
         """Return the step with the batch size and time-out that this stage needs.
 
-        An SMTP server may take ten minutes for an email. With SMTP, sending functions therefore get
-        one message per invocation and a longer time-out, so that no message returns to the queue
-        for lack of time.
+        An SMTP server may take ten minutes for an email. With SMTP, sending functions therefore
+        receive one message per invocation and have a longer time-out. Otherwise messages would
+        return to the queue for lack of time.
         """
         if self.mail_provider != "smtp" or step not in {GENERATE, RESEND}:
             return step

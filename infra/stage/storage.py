@@ -1,4 +1,4 @@
-"""Retention of data, the archive and recovery."""
+"""Settings of data retention, the archive and recovery."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -9,7 +9,10 @@ from infra.stage.checks.wrong import Wrong, out_of_range
 from infra.topology import TABLES, Table
 
 _ARCHIVE = Range(0, 30, "0 turns the archive off")
-"""Days. Fewer than the 35 for which an event's id is known, so a replay sends no duplicates."""
+"""The allowed retention of the archive in days.
+
+An event's id is known for at least 35 days, so a replay sends no duplicates.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,10 +20,11 @@ class Storage:
     """Retention and recovery."""
 
     event_retention_days: int = 35
-    """[days] The minimum retention of events. It is longer for a reader whose digest is rare or
-    paused.
+    """[days] The minimum retention of events. Retention is longer for readers whose digests are
+    rare or paused.
 
-    35 or more."""
+    35 or more.
+    """
 
     run_retention_days: int = 200
     """[days] The retention of runs and of the outcomes of their emails.
@@ -28,28 +32,32 @@ class Storage:
     More than the longest life of an event, which is 196 days with the default retention."""
 
     archive_days: int = 0
-    """[days] The retention of an archive of the bus. It keeps each event that services publish, so
-    that you can [replay](runbook/replay-events.md) it. 0: no archive.
+    """[days] The retention of the event bus archive. The archive keeps all events that services
+    publish, so that you can [replay](runbook/replay-events.md) them. 0: no archive.
 
     0 to 30, because a replayed event is a known duplicate for `event_retention_days`. An erasure
-    does not reach the archive: events about a reader stay there until they expire."""
+    does not delete a reader's events from the archive. They remain until they expire.
+    """
 
     restorable: list[str] = field(default_factory=lambda: ["runs"])
     """Tables with point-in-time recovery, in addition to those that always have it: `subscribers`,
-    `schedules`, `follows`, `suppressions` and `control`. It costs about as much as the storage of
-    the table.
+    `schedules`, `follows`, `suppressions` and `control`. Recovery costs about as much as the
+    storage of the table.
 
     Any of `activities`, `events`, `runs`, `pace`, `engagement`, `category_stats` and `bounces`.
-    Damage to a table without recovery loses data. `runs`: the record of sent emails, so that events
-    still stored go out again. `events` and `activities`: events that are not sent yet, unless
-    services publish them again. `engagement`: the statistics. Gazette collects the data of the
-    other tables again within days. Without `retain`, no table has recovery."""
+    Damage to a table without recovery loses its data. `runs`: the record of sent emails is lost, so
+    events that are still stored are sent again. `events` and `activities`: unsent events are lost,
+    unless services publish them again. `engagement`: the statistics are lost. Gazette collects the
+    data of the other tables again within days. Without `retain`, no table has recovery.
+    """
 
     retain: bool = True
-    """Keep tables, keys and pushed templates when their stack is deleted, and protect tables from
-    deletion.
+    """Retention of tables, keys and pushed templates when their stack is deleted, and protection of
+    tables from deletion.
 
-    `false`: deleting the stack deletes all data, once its bucket is [empty](runbook/destroy.md)."""
+    `false`: deleting the stack deletes all data, once the template bucket is
+    [empty](runbook/destroy.md).
+    """
 
     def restores(self, table: Table) -> bool:
         """Return True if the table has point-in-time recovery."""
@@ -57,7 +65,7 @@ class Storage:
 
 
 def wrong_with_storage(storage: Storage) -> Iterator[Wrong]:
-    """Yield the problems with retention and recovery."""
+    """Yield the problems with the settings of retention and recovery."""
     yield from out_of_range(storage, {"archive_days": _ARCHIVE})
     optional = [table.name for table in TABLES if not table.is_irreplaceable]
     for name in storage.restorable:

@@ -8,18 +8,22 @@ class Unknown:
     """Unknown outcomes."""
 
     unknown_policy: str = "resend"
-    """The behaviour when it is unknown whether an email went out: `resend`, `carry_over` or
+    """The behaviour if it is unknown whether an email was sent: `resend`, `carry_over` or
     `assume_sent`.
 
     The risk is a duplicate (`resend`), a duplicate and a delay (`carry_over`) or a loss
-    (`assume_sent`). Synthesis refuses `resend` with `smtp`."""
+    (`assume_sent`). Synthesis refuses `resend` with `smtp`.
+    """
 
     evidence_grace: int = 900
-    """[seconds] The time to wait for a delivery event before `unknown_policy` applies.
+    """[seconds] The time for which Gazette waits for a delivery event before `unknown_policy`
+    applies.
 
-    60 to 86,400. Too short: more duplicates or losses. Too long: more delay."""
+    60 to 86,400. Too short: more duplicates or losses. Too long: more delay.
+    """
 
     longest_unknown: int = 21600
     """[seconds] The time for which `resend` waits for proof that delivery events arrive at all.
 
-    At least `evidence_grace`. After it the events go into the next digest."""
+    At least `evidence_grace`. Afterwards the events go into the next digest.
+    """

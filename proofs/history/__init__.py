@@ -1,1 +1,1 @@
-"""The cost of a use case for any past of a reader: calls, units and memory."""
+"""Measurements of each use case for readers with different histories: calls, units and memory."""

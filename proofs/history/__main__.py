@@ -1,5 +1,5 @@
-"""`python -m proofs.history`: measure each use case with each past; the last
-line has the totals.
+"""`python -m proofs.history`: measure each use case with each past. The last
+line of the output has the totals.
 """
 
 import argparse
@@ -87,7 +87,7 @@ def main() -> int:
 
 
 def _print_units() -> int:
-    """Print the AWS requests of the main cases; return how many differ from the computed ones."""
+    """Print the AWS requests of the main cases. Return the number that differ from the computed."""
     print(f"{'calls, write units and read units at AWS':<37}{'with 10':>22}{'with 100':>24}")  # noqa: T201
     by_name, differ = {use.name: use for use in uses(_MOVED_AT_AWS)}, 0
     with on_moto() as account:

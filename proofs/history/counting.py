@@ -1,23 +1,23 @@
 """The calls of a step, computed on the fakes as the adapters would make them.
 
-A method of a port is one request, with these exceptions:
+Each call of a port's method is one request, with these exceptions:
 
-- Reading row by row takes one Query per megabyte, the maximum of a page
+- Reading rows one by one takes one Query per megabyte, the maximum of a page
   (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Query.Pagination.html). Each row
   has the size that the real adapter would store for the first row of its kind.
-- A chain is read in pages of sixteen runs. If no run ends it, a full last page is followed by an
-  empty one, or by one with a run that a head has settled.
+- A chain is read in pages of sixteen runs. If no run ends the chain, a full last page is followed
+  by an empty page, or by a page with a run that a head has settled.
 - The first digest sent after another is found in pages of a hundred runs.
 - Rows by key take one BatchGetItem per hundred
   (https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchGetItem.html).
 - Deletions take one BatchWriteItem per 25
   (https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchWriteItem.html), messages
   one SendMessageBatch per ten, and deferred events one transaction per 49.
-- An activity found from a side takes one more GetItem, and is stored once for each side.
+- An activity that is found through a side takes one more GetItem. It is stored once per side.
 - The last look before a call is one BatchGetItem of two tables.
 
-`proofs/history/real.py` compares this with the requests of the real adapters. A method that this
-module does not list is one request, or one per megabyte that it returns.
+`proofs/history/real.py` compares these counts with the requests of the real adapters. A method that
+this module does not list takes one request, or one per megabyte of its result.
 """
 
 from collections import Counter
@@ -43,7 +43,7 @@ A_CALL = timedelta(milliseconds=5)
 RUNS_A_PAGE = 16
 
 HOPELESS = 30_000
-"""The calls after which a case is abandoned. They would take 150 seconds, more than any timeout."""
+"""The number of calls at which a case is abandoned. They take 150 seconds, above any timeout."""
 _MEGABYTE = 1024 * 1024
 _KEYS_A_CALL = 100
 _DELETIONS_A_CALL = 25
@@ -52,7 +52,7 @@ _DEFERRED_A_CALL = 49
 _MESSAGES_A_CALL = 10
 
 _FREE = {"outlook", "around", "flush"}
-"""Methods that answer from the memory of the process."""
+"""Methods that return values from the memory of the process."""
 
 _WRITES = frozenset(
     """
@@ -66,11 +66,11 @@ _WRITES = frozenset(
 """Methods that write. Every other method reads."""
 
 _OUTSIDE = {"mailer", "bus", "canary", "source", "rate_limiter", "immediate_rate_limiter"}
-"""Ports that use neither DynamoDB nor SQS, and the permits, which take one call for any past."""
+"""Ports that use neither DynamoDB nor SQS, and the permits, which always take one call."""
 
 
 class Hopeless(BaseException):
-    """A case that takes too many calls. It is not an Exception, so that no step can catch it."""
+    """A case that takes too many calls. Not a subclass of Exception, so that no step catches it."""
 
 
 @dataclass
@@ -157,7 +157,7 @@ class Tally:
         return answer
 
     def pages(self, rows: Sequence[Any]) -> int:
-        """Yield rows and count the pages in which they are read."""
+        """Yield rows, and count the pages in which the rows are read."""
         return 1 + sum(map(self._weight_of, rows)) // _MEGABYTE
 
     def _requests_of(self, name: str, given: Sequence[Any], answer: Any) -> int:
@@ -174,7 +174,7 @@ class Tally:
         return 1
 
     def _row_by_row(self, name: str, rows: Iterator[Any]) -> Iterator[Any]:
-        """Count each page when it is requested, and the further requests of each row."""
+        """Count each page when it is requested, and any further requests for each row."""
         page = 0
         for number, row in enumerate(rows):
             page += self._weight_of(row)
@@ -201,7 +201,7 @@ def _messages(tally: Tally, port: object, given: Sequence[Sized]) -> Reckoned:
 
 
 def _erasure(tally: Tally, port: Any, given: Sequence[Any]) -> Reckoned:
-    """Count the requests of an erasure, by the rows that are left."""
+    """Count the requests of an erasure by its remaining rows."""
     user_id, until = given
     rows = [row for key, row in sorted(port.rows.items()) if key[0] == user_id][:_ERASED_A_CALL]
     erased = sum(not until or row.event.counts_at <= until for row in rows)
@@ -222,7 +222,7 @@ def _creation(tally: Tally, port: Any, given: Sequence[Any]) -> Reckoned:
 
 
 def _resubscription(tally: Tally, port: Any, given: Sequence[Any]) -> Reckoned:
-    """Count a resubscription. If its deletion is refused, a second read follows."""
+    """Count a resubscription. If the deletion fails its condition, a second read follows."""
     address, user_id = given
     yield "suppressions.resubscribe", 1 if port.by.get(address) == {user_id} else 2
 
@@ -260,7 +260,7 @@ class _Port:
 
 
 def counted(world: World, tally: Tally) -> World:
-    """Return the same world with every call of its ports counted."""
+    """Return the same world, in which every call of a port is counted."""
     other = copy(world)
     ports: dict[str, Any] = {name: _Port(name, getattr(world, name), tally) for name in PORTS}
     shared = {one.name for one in fields(RoutingContext)}

@@ -1,4 +1,4 @@
-"""A world with one reader's past. Real steps write profile and schedule; rows
+"""A world with one reader's past. The real steps write the profile and the schedule. Other rows
 are written directly.
 """
 
@@ -22,7 +22,7 @@ from tests.world import World
 
 _REGISTERED = NOW - timedelta(days=40)
 DUE = NOW.replace(minute=0)
-"""The due time of the reader's daily digest, eight in Berlin."""
+"""The due time of the reader's daily digest, 08:00 in Berlin."""
 
 Write = Callable[[Past], None]
 """A function that writes all rows of a past."""
@@ -66,7 +66,7 @@ def furnish(world: World, past: Past, write: Write) -> None:
 
 
 def _set_schedule(world: World, past: Past) -> None:
-    """Write the schedule as after its last digest, due today or tomorrow."""
+    """Store the schedule as it is after its last digest, due today or tomorrow."""
     there = world.schedules.get(READER, DAILY)
     assert there is not None
     days = timedelta(days=0 if past.is_due else 1)

@@ -1,4 +1,4 @@
-"""The measurement of one use case with one past, over all receives until it is done."""
+"""The measurement of one use case with one past, over all receives until the work is done."""
 
 import time
 import tracemalloc
@@ -43,10 +43,10 @@ class Measured:
 
     is_done: bool
     megabytes: float = 0
-    """The most memory in use, including copies made by the fakes; 0 if not measured."""
+    """The peak memory use, including copies that the fakes make. 0 if not measured."""
 
     seconds: float = 0
-    """The CPU time, including that of the fakes."""
+    """The CPU time, including the time of the fakes."""
 
     at_aws: int = 0
 
@@ -81,11 +81,11 @@ def measure(use: Use, kind: str, size: int, *, weighs: bool = False) -> Measured
 
 
 def receive_until_done(use: Use, world: World, tally: Tally) -> bool:
-    """Receive the message repeatedly while it is kept, and the messages that continue it.
+    """Receive the message, and the messages that continue its work, until all are acknowledged.
 
-    Readers do not repeat a page's request; ingest finishes the page's work through the bus.
+    A reader's page request is not repeated. Ingest finishes the page's work through the bus.
 
-    Return False if that takes more receives than SQS makes, or too many calls.
+    Return False if this takes more receives than SQS allows, or too many calls.
     """
     try:
         while tally.receives < MAX_RECEIVES:

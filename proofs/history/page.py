@@ -1,5 +1,5 @@
-"""`python -m proofs.history.page`: write the section of docs/tables.md from the
-table of the proof.
+"""`python -m proofs.history.page`: write the generated section of docs/tables.md from
+`proofs.history.stated`.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Pasts of one reader: a number of rows of one kind, as the steps would have written them."""
+"""Pasts of one reader: a number of rows of one kind, as the steps would have stored them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -51,7 +51,7 @@ class Past:
     """True if the address is suppressed."""
 
     is_due: bool = False
-    """True if the daily digest is due now, and not tomorrow."""
+    """True if the daily digest is due now, False if it is due tomorrow."""
 
     status: SubscriberStatus = SubscriberStatus.ACTIVE
 
@@ -97,12 +97,12 @@ def comment(name: str, at: datetime, *, category: str = SOME, on: str = "post#po
 
 
 def waiting(number: int) -> Past:
-    """Return events that have waited for the next daily digest for hours."""
+    """Return events that have waited several hours for the next daily digest."""
     return _waiting(number, "w", _HOURS, _LATEST)
 
 
 def just_now(number: int, named: str = "new") -> Past:
-    """Return events that have waited for minutes. No digest of any past included them."""
+    """Return events that have waited for minutes. They are in no digest of any past."""
     return _waiting(number, named, NOW - 45 * _MINUTE, NOW - 15 * _MINUTE)
 
 
@@ -171,7 +171,7 @@ def runs(size: int) -> Past:
 
 
 def threads(size: int) -> Past:
-    """Return immediate emails that were sent, each on its own entity."""
+    """Return sent immediate emails, each about a different entity."""
     found = [
         _thread(f"post#thread{number}", f"t{number}", at)
         for number, at in enumerate(_instants(_DAYS, _YESTERDAY, size))
@@ -189,7 +189,7 @@ def _thread(entity: str, name: str, at: datetime) -> tuple[Run, StoredEvent]:
 
 
 def activities(size: int) -> Past:
-    """Return the last day's activities on followed entities, which a digest included."""
+    """Return activities of the last day on followed entities. A digest has included them."""
     found = tuple(
         replace(
             an_activity(f"a{each}", category=SOME, entity_id="busy", occurred_at=at),
@@ -204,14 +204,14 @@ def activities(size: int) -> Past:
 
 
 def follows(size: int) -> Past:
-    """Return follows of entities without activities."""
+    """Return follows of entities that have no activities."""
     return _one_digest() + Past(follows=tuple(follow(f"post#f{each}") for each in range(size)))
 
 
 def suppressed(size: int) -> Past:
     """Return critical events on one entity, not sent because the address has bounced.
 
-    An earlier version stored such events.
+    An earlier version of Gazette stored such events.
     """
     schedule = critical_schedule(VAULT)
     runs_, events = list[Run](), list[StoredEvent]()
@@ -240,8 +240,8 @@ def skipped(size: int) -> Past:
 def paused(size: int) -> Past:
     """Return waiting events of one thread while immediate email is stopped.
 
-    Its runs start a quarter of an hour apart. The last two wait, and each earlier one was
-    superseded by the next.
+    The runs of the thread start a quarter of an hour apart. The last two runs wait, and each
+    earlier run was superseded by the next.
     """
     schedule = immediate_schedule(HOT)
     at = list(_instants(_HOURS, _LATEST, size))
@@ -271,9 +271,9 @@ def _on_hold(entity: str, number: int, at: datetime) -> StoredEvent:
 
 
 def with_heads(runs: Iterable[Run], *, waiting: int = 0) -> tuple[Run, ...]:
-    """Return the runs of a schedule, the first one first, with the heads that their creators store.
+    """Return the runs of a schedule, oldest first, with the heads that their creators store.
 
-    The last `waiting` runs before each had not ended by then.
+    When a run is created, the `waiting` runs before it have not ended.
     """
     found = list[Run]()
     for run in runs:
@@ -303,5 +303,5 @@ PASTS: Mapping[str, Callable[[int], Past]] = {
 
 @cache
 def past(kind: str, size: int) -> Past:
-    """Return a past of this size. The reader follows the busy entity in any past."""
+    """Return a past of this size. In every past, the reader follows the busy entity."""
     return PASTS[kind](size) + Past(follows=(follow(BUSY),))

@@ -1,6 +1,6 @@
 """The same use cases on the real adapters, with moto and a meter of its requests.
 
-Calls include those of DynamoDB and SQS. Units are counted as DynamoDB does (`tests/meter.py`).
+The calls are those to DynamoDB and SQS. Units are counted as DynamoDB does (`tests/meter.py`).
 Mail, the bus and the permits are our fakes, because their cost does not depend on a past.
 """
 
@@ -81,7 +81,7 @@ MAIN: Sequence[Case] = (
     ("explain", "runs"),
     ("preference page", "follows"),
 )
-"""The cases compared with the real adapters, with 10 rows and with 100."""
+"""The cases that are compared with the real adapters, with 10 rows and with 100."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class _Events(DynamoEvents):
 
 
 class Account:
-    """An account on moto that successive cases share."""
+    """An AWS account on moto that successive cases share."""
 
     def __init__(self, patches: pytest.MonkeyPatch) -> None:
         create_tables()
@@ -192,7 +192,7 @@ def _write(found: Past) -> None:
 
 @contextmanager
 def on_moto() -> Iterator[Account]:
-    """Return an account. Pauses before a retry take no time."""
+    """Return an AWS account on moto. Pauses before retries take no time."""
     with (
         patch.dict(os.environ, _ENVIRONMENT),
         mock_aws(),

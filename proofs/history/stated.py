@@ -1,4 +1,4 @@
-"""The stated cost and growth of each use case, which docs/tables.md and the tests use."""
+"""The documented cost and growth of each use case. docs/tables.md and the tests use it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ SIZES = (10, 100, 1_000, 10_000)
 
 @dataclass(frozen=True)
 class Grows:
-    """A use case that may grow with these kinds of past, by this many calls per hundred rows."""
+    """A use case that may grow with some kinds of past, and its calls per hundred rows."""
 
     use: str
     kinds: tuple[str, ...]
@@ -41,47 +41,47 @@ CALLS: Mapping[str, int] = {
     "explain": 7,
     "preference page": 4,
 }
-"""The most calls with ten rows of any kind with which a use case has bounded growth."""
+"""The maximum calls of each use case with ten rows, for each kind with bounded growth."""
 
 GROWS: tuple[Grows, ...] = (
     Grows(
         "leave the digests",
         ("follows",),
         2,
-        "Query of the follows for each megabyte, BatchGetItem for each hundred of them",
+        "Query of the follows for each megabyte, BatchGetItem for each hundred follows",
     ),
     Grows(
         "erase",
         ("runs", "threads", "activities", "suppressed", "waiting", "paused", "stopped"),
         5,
-        "Query for each 500 events, BatchWriteItem for each 25 of them",
+        "Query for each 500 events, BatchWriteItem for each 25 events",
     ),
     Grows(
         "follow late",
         ("activities",),
         5,
-        "for each hundred activities, three BatchGetItem and a TransactWriteItems",
+        "three BatchGetItem and a TransactWriteItems for each hundred activities",
     ),
     Grows(
         "choose and move",
         ("waiting",),
         2,
-        "Query for each megabyte of events, TransactWriteItems for each ninety that move",
+        "Query for each megabyte of events, TransactWriteItems for each ninety events that move",
     ),
     Grows("leave the digests", ("waiting",), 2, "the same calls as `choose and move`"),
     Grows("erase", ("follows",), 5, "BatchWriteItem for each 25 follows"),
-    Grows("sweep", ("stopped",), 202, "for each run, SendMessageBatch and PutItem"),
+    Grows("sweep", ("stopped",), 202, "SendMessageBatch and PutItem for each run"),
     Grows("explain", ("runs", "threads", "suppressed", "stopped"), 1, "Query for each megabyte"),
     Grows("explain", ("follows",), 2, "the same calls as `leave the digests`"),
     Grows("preference page", ("follows",), 2, "the same calls as `leave the digests`"),
 )
 
 BOUNDS: Mapping[Case, int] = {("sweep", "stopped"): 15_010}
-"""The most calls of a case with bounded growth, at any size. A sweep starts no run in the last 45
-seconds of its two minutes. The next sweep continues with the remaining runs, oldest first.
+"""The maximum calls of a case with bounded growth, at any size. A sweep starts no run in the last
+45 seconds of its two minutes. The next sweep continues with the remaining runs, oldest first.
 """
 
 WORSE: Mapping[Case, int] = {}
-"""The cases that still cost more than allowed, and the number of rows that shows it. This list only
-shrinks.
+"""The cases that still cost more than allowed, and the number of rows that shows this. Do not add
+cases.
 """

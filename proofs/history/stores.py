@@ -1,4 +1,4 @@
-"""Our fakes with an index, so that a call for one schedule does not scan all others."""
+"""Our fakes with indexes, so that a call for one schedule does not scan all schedules."""
 
 from bisect import bisect_right, insort
 from collections import defaultdict
@@ -16,7 +16,7 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 _AT_FIRST = 64
-"""The usual upper limit for the length of a chain."""
+"""The upper limit of the usual length of a chain."""
 
 
 class Grouped(dict[K, V]):
@@ -67,8 +67,8 @@ class _Rows(Grouped[RunKey, Run]):
 
 
 class HistoryRuns(FakeRuns):
-    """The port `Runs`, which searches a chain among the newest runs first, and further if it is
-    longer.
+    """The port `Runs`. A search for a chain reads the newest runs first, and all runs only if the
+    chain is longer.
     """
 
     def __init__(self) -> None:
@@ -97,7 +97,7 @@ class HistoryRuns(FakeRuns):
 
 @dataclass
 class HistoryEvents(FakeEvents):
-    """The port `Events`, which searches only the events of a schedule."""
+    """The port `Events`. A search reads only the events of one schedule."""
 
     rows: dict[tuple[str, str], StoredEvent | Retracted] = field(
         default_factory=lambda: Grouped(

@@ -1,4 +1,4 @@
-"""A sample of `make history`: the fakes' computed requests equal those of the real adapters."""
+"""A sample of `make history`. The computed requests equal the requests of the real adapters."""
 
 from collections.abc import Iterator
 

@@ -57,7 +57,7 @@ from tests.world import World
 _SINCE = NOW - timedelta(hours=20, minutes=1)
 _BEFORE = NOW - timedelta(minutes=2)
 _WAITING = frozenset({"waiting"})
-"""Events that wait for a digest, which a choice may have to move."""
+"""Events that wait for a digest and may move after a choice."""
 _ANY = frozenset(PASTS)
 
 MOVED = 2_000
@@ -70,10 +70,10 @@ class Use:
 
     name: str
     act: Callable[[World], object]
-    """One receive of its message."""
+    """A function that processes one receive of the message."""
 
     done: Callable[[World], bool]
-    """A check that the case reached its purpose, if the reader gets email."""
+    """A check that the case succeeded, for a reader who gets email."""
 
     prepare: Callable[[Past], Past] = lambda past: past
     """A function that adds the case's own rows to the past."""
@@ -82,17 +82,17 @@ class Use:
     """An action that is not counted."""
 
     paged_in: Collection[str] = frozenset()
-    """The pasts that it may read page by page."""
+    """The pasts that the use case may read page by page."""
 
     timeout: timedelta = timedelta(seconds=topology.INGEST.timeout)
-    """The timeout of its function."""
+    """The timeout of the function."""
 
     longest: timedelta = timedelta(seconds=25)
-    """The longest time that a receive may take, at 5 ms a call."""
+    """The longest time that a receive may take, at 5 ms per call."""
 
     @property
     def is_page(self) -> bool:
-        """Return True if a reader waits for the answer."""
+        """Return True if a reader waits for the response."""
         return self.timeout == _PAGE
 
 
@@ -135,8 +135,8 @@ def _is_erased(world: World) -> bool:
 
 
 def _missed(past: Past) -> Past:
-    """Return a past in which the reader does not follow yet, so that no digest
-    had the activities.
+    """Return a past in which the reader does not follow the entity yet, so the activities are in no
+    digest.
     """
     some = past if past.activities else past + activities(3)
     events = tuple(each for each in some.events if not each.event.via)
@@ -149,7 +149,7 @@ def _is_caught_up(world: World) -> bool:
 
 
 def _one(past: Past) -> Past:
-    """Return the past with an event for the next digest, if it has none waiting."""
+    """Return the past, with an event for the next digest if no event is waiting."""
     return just_now(0 if past.is_armed else 1)
 
 
@@ -158,7 +158,7 @@ def _due(past: Past) -> Past:
 
 
 def _next(past: Past) -> Past:
-    """Return the past with a started daily digest."""
+    """Return the past with a daily digest that has been started."""
     run = replace(pending(DAILY, past.sequence, DUE), created_at=DUE)
     return past + _one(past) + Past((_behind(past, run),))
 
@@ -171,7 +171,7 @@ def _immediate(schedule: str, category: str, on: str, past: Past) -> Past:
 
 
 def _behind(past: Past, run: Run) -> Run:
-    """Return the run as created after the others of its schedule."""
+    """Return the run as if it was created after the other runs of its schedule."""
     older = [each for each in past.runs if each.key.schedule == run.key.schedule]
     chain = back_to_end(reversed(older), of=run.key)
     return replace(run, head=head_for(chain, run.created_at or run.due_at))
@@ -279,8 +279,8 @@ _A_LIST = (
 
 
 def uses(moved: int) -> tuple[Use, ...]:
-    """Return all use cases. `moved` is the number of events, in addition to the past, that a choice
-    moves immediately.
+    """Return all use cases. `moved` is the number of additional events that a choice moves
+    immediately.
     """
     return (
         Use(

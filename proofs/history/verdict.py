@@ -9,20 +9,20 @@ from proofs.history.measure import Measured
 from proofs.history.uses import Use
 
 MORE = 2
-"""The calls that a constant cost may exceed the one with the fewest rows."""
+"""The number of calls by which a constant cost may exceed the cost with the fewest rows."""
 
 ITEMS_A_PAGE = 25
-"""The least rows per call of a paged read."""
+"""The minimum number of rows per call of a paged read."""
 
 WRITES_AN_ITEM = 1 + 1 / ITEMS_A_PAGE
-"""The most writes per row of paged work: one conditional write, and a share of batched ones."""
+"""The maximum writes per row of paged work: a conditional write and a share of a batch."""
 
 MEGABYTES = 200
-"""The most megabytes in memory at once."""
+"""The maximum memory use in megabytes."""
 
 MOST_SECONDS = 60
-"""The most CPU time, several times the time for one pass over 10,000 rows. Comparing each row with
-each other takes minutes.
+"""The maximum CPU time in seconds, several times the time of one pass over 10,000 rows. Comparing
+every row with every other row takes minutes.
 """
 
 Case = tuple[str, str]
@@ -30,7 +30,7 @@ Case = tuple[str, str]
 
 
 class Growth(StrEnum):
-    """The growth of a case. All kinds but `WORSE` are allowed."""
+    """The growth of a case. Every value except `WORSE` is allowed."""
 
     CONSTANT = "constant"
     PAGED = "paged"
@@ -47,8 +47,8 @@ class Verdict:
 
 
 def judge(use: Use, kind: str, found: Sequence[Measured], bounds: Mapping[Case, int]) -> Verdict:
-    """Judge a case by its measurements, the fewest rows first. `bounds` has the most calls of a
-    case.
+    """Return the verdict on a case. The measurements are in order of rows; `bounds` has the maximum
+    calls.
     """
     if why := _unfinished(use, found):
         return Verdict(Growth.WORSE, why)
@@ -67,7 +67,7 @@ def judge(use: Use, kind: str, found: Sequence[Measured], bounds: Mapping[Case, 
 
 
 def _unfinished(use: Use, found: Sequence[Measured]) -> str:
-    """Return the faults that are wrong at any growth."""
+    """Return the faults that are not allowed with any growth."""
     for each in found:
         if each.calls > HOPELESS:
             return f"given up with {each.size} after {HOPELESS} calls"
@@ -83,7 +83,7 @@ def _unfinished(use: Use, found: Sequence[Measured]) -> str:
 
 
 def _unpaged(first: Measured, more: Measured) -> str:
-    """Return the faults of paging. A started page may add up to `MORE` calls."""
+    """Return the faults of paging. A partial page may add up to `MORE` calls."""
     items = more.size - first.size
     reads = more.reads - first.reads - MORE
     writes = more.writes - first.writes - MORE

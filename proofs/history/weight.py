@@ -18,7 +18,7 @@ RETENTION = timedelta(days=200)
 """The retention of runs."""
 
 _KEYS = 150
-"""The bytes of a row that holds only keys. A schedule has several times as many."""
+"""The bytes of a row that contains only keys. A schedule has several times as many bytes."""
 
 
 def weight(row: Any) -> int:

@@ -60,7 +60,7 @@ class Weighed:
 
     @property
     def is_bounded(self) -> bool:
-        """Return True if one email counts all events, within the limits of memory and time."""
+        """Return True if one email counts all events, within the memory and time limits."""
         within = self.megabytes < MOST_MEGABYTES and self.seconds < MOST_SECONDS
         return within and self.is_sent and self.said == self.events
 
@@ -86,7 +86,7 @@ class Pages:
         self.queries, self.seconds = 0, 0.0
 
     def query(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Answer a Query of the local index. Its own time does not count for the reader."""
+        """Respond to a Query of the local index. The time of the simulation does not count."""
         began = time.process_time()
         try:
             return self._answer(asked)
@@ -114,7 +114,7 @@ class Pages:
         return answer
 
     def look_up(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Answer a BatchGetItem of existing events."""
+        """Respond to a BatchGetItem of existing events."""
         keys = asked["RequestItems"]["events"]["Keys"]
         rows = [self._row(int(key["event_id"]["S"][1:])) for key in keys]
         return {"Responses": {"events": rows}}
@@ -145,7 +145,7 @@ class Pages:
 
 @contextmanager
 def _dynamodb(pages: Pages) -> Iterator[None]:
-    """Simulate a DynamoDB that only answers Queries and lookups of events by id."""
+    """Simulate a DynamoDB that responds only to Queries and to lookups of events by id."""
 
     def call(client: BaseClient, operation: str, asked: dict[str, Any]) -> Any:
         if operation == "BatchGetItem":
@@ -185,7 +185,7 @@ def _digest(events: int, *, weighs: bool) -> Weighed:
 
 
 def weigh(events: int = EVENTS) -> Weighed:
-    """Measure the CPU time of a digest of this many events, and in a second run its memory."""
+    """Measure the CPU time of a digest with this many events, and in a second run the memory."""
     timed, weighed = _digest(events, weighs=False), _digest(events, weighs=True)
     return Weighed(
         events, weighed.megabytes, timed.seconds, timed.queries, timed.is_sent, timed.said

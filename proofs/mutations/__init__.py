@@ -1,3 +1,1 @@
-"""Rules removed from the code one at a time, each of which must make its test fail: `make
-mutations`.
-"""
+"""`make mutations`: remove the rules from the code, one at a time, and check that a test fails."""

@@ -1,4 +1,4 @@
-"""`python -m proofs.mutations`: remove each rule; exit status 0 only if each fails its test."""
+"""`python -m proofs.mutations`: remove each rule; exit with 0 only if its test then fails."""
 
 import argparse
 import sys

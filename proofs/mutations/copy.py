@@ -1,4 +1,4 @@
-"""A copy of the project in which rules are taken out, and tests are run against it."""
+"""A copy of the project in which rules are removed and tests run."""
 
 import os
 import re
@@ -27,8 +27,9 @@ def module_of(mutation: Mutation, project: Path) -> Path:
 
 
 def without(mutation: Mutation, text: str) -> str:
-    """Return the module's text without the rule. Raise LookupError unless it
-    occurs exactly once.
+    """Return the module's text without the rule.
+
+    Raise LookupError unless the rule's text occurs exactly once.
     """
     found = text.count(mutation.old)
     if found != 1:
@@ -37,7 +38,7 @@ def without(mutation: Mutation, text: str) -> str:
 
 
 class Copy:
-    """A copy of the project, whose tests import the copy and not the installed package."""
+    """A copy of the project. Its tests import the copied package, not the installed one."""
 
     def __init__(self, into: Path) -> None:
         self._at = into / "project"
@@ -52,12 +53,12 @@ class Copy:
             raise RuntimeError(f"The tests would import {said}, which is not the copy.")
 
     def passes(self, tests: Sequence[str]) -> str:
-        """Return pytest's output if a test fails with all rules in place, or an empty text."""
+        """Return pytest's output if a test fails with all rules in place, or an empty string."""
         done = self._pytest(*dict.fromkeys(tests))
         return "" if done.returncode == 0 else done.stdout
 
     def kills(self, mutation: Mutation) -> str:
-        """Return the name of the test that fails or hangs without the rule, or an empty text.
+        """Return the name of the test that fails or hangs without the rule, or an empty string.
 
         Raise LookupError unless the text to replace occurs exactly once.
         """

@@ -1,4 +1,4 @@
-"""Every trace has its test, and every rule is in the code. The tests remove a few rules."""
+"""Every trace has a test, and every rule is in the code. One test removes a few rules."""
 
 import re
 
@@ -13,7 +13,7 @@ _NAMED = re.compile(r"^def test_trace_([a-z]{1,2})_", re.MULTILINE)
 _QUICK = (
     "time left and deadline are checked right before the call",
     "a worker that finds another's claim does not send",
-    "closing the predecessor and claiming are one transaction",
+    "a run is claimed in the transaction that closes its predecessor",
 )
 
 
@@ -24,7 +24,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
 
 
 def test_every_trace_has_a_test_of_the_code_that_is_named_after_it() -> None:
-    """Tests of the model have the same names, but do not test the code."""
+    """Ignore tests of the model, which have the same names but do not test the code."""
     paths = [
         path
         for top in ("tests", "proofs")

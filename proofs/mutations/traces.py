@@ -1,4 +1,4 @@
-"""The rules that prevent the traces of docs/protocol.md, each with its removal."""
+"""The rules that prevent the traces in docs/protocol.md, and how to remove each rule."""
 
 from itertools import groupby
 from typing import Final
@@ -8,82 +8,88 @@ from proofs.mutations.mutation import Mutation
 _CHOICES = "tests/unit/routing/test_choices_at_delivery.py"
 
 TRACES: Final = {
-    "a": "The next run is claimed while its predecessor is sending or unknown. The same events "
-    "are sent twice, under every policy.",
-    "b": "The predecessor's evidence arrives between the write that closes it and the claim of "
-    "its successor.",
-    "c": "The first claim fixes `since` and is refused. Then the predecessor's evidence arrives, "
-    "and its events are repeated.",
+    "a": "A run is claimed while the previous run is sending or unknown. The same events are "
+    "sent twice, under every policy.",
+    "b": "Evidence for the previous run arrives between the write that closes that run and the "
+    "claim of its successor.",
+    "c": "The first claim fixes `since`, and the provider refuses the attempt. Then evidence for "
+    "the previous run arrives, and the next attempt repeats that run's events.",
     "d": "Evidence arrives for a run that is already retrying, failed or cancelled. A second "
     "email is sent.",
-    "e": "A second attempt after `resend` ends unknown too, and the retries never end.",
+    "e": "After `resend`, the second attempt also has an unknown outcome, and the retries never "
+    "end.",
     "f": "The message of a pending run becomes a dead letter, and the run is lost.",
-    "g": "The response to a claim is lost. The worker loses against its own claim.",
-    "h": "The claim fixes `until`. Events that are stored between the read and the claim are lost.",
+    "g": "The response to a claim is lost. The worker does not recognise its own claim and does "
+    "not send.",
+    "h": "The claim fixes `until`. Events that are stored between the read and the claim are "
+    "never sent.",
     "i": "A worker stalls past its deadline and then sends.",
-    "j": "A message is skipped because the row exists, or a change of preferences leaves a row "
-    "without a message.",
-    "k": "A schedule advances into the open slot and is orphaned.",
-    "l": "An earlier stamp becomes visible after the window was read.",
-    "m": "A producer repeats an event after a change of preferences, and a second row is stored.",
-    "n": "A moved event lands behind the closed window of its new schedule, is moved out of an "
-    "unknown run or one that starts meanwhile, or stays under a stale preference.",
-    "o": "A stop is acknowledged between the worker's check for it and the claim.",
-    "p": "A date occurs twice, a date is missing, or a cancelled run swallows the new hour of the "
-    "same day.",
-    "q": "An event breaks every template, an open breaker drains a queue into its dead letters, "
-    "or an immediate message is never queued.",
-    "r": "A run carries an attempt with an unknown outcome and ends unknown too, and so does its "
-    "successor. Copies grow without bound until a transaction is too large and the reader is "
-    "blocked.",
-    "t": "Evidence for an unclaimed run makes it sent without a window. The chain ends there, and "
-    "the next digest repeats every stored event.",
-    "z": "A DNS record of the sender is wrong, and every reader of the batch is suppressed.",
-    "s": "Refused immediate emails use up every probe of a breaker that they share with digests. "
-    "Digests are too late.",
-    "u": "One row that is unreadable, or has a value of a newer version, stops everything behind "
-    "it.",
-    "v": "A monthly digest beyond the daily cap is skipped like a daily one until its events "
-    "expire, and the run reports that no event waited. Events expire during a pause. An email "
-    "shows an event that has lapsed, or its window closes over one that was given more time.",
-    "y": "A reader is erased and returns within the lag of the due index. A sequence is used "
-    "twice, and an occurrence is lost. A complaint of one of two readers of an address does not "
-    "raise the epoch of the other's runs. The exclusion of an event does not check its run.",
-    "w": "A hundred runs of one thread wait, and muted events cannot leave them. The page says "
-    '"saved", and an email that is claimed afterwards shows a muted event.',
-    "x": "The settle lag relies on the time-out of a request. A worker stalls between the stamp "
-    "and the write, and the event is stored behind a closed window and never sent.",
-    "aa": "A run that exhausted its attempts is redriven without an email, or two workers, a "
-    "crash and fan-out start it twice.",
-    "ab": "A worker stalls between an event and its immediate run. The next event of the thread "
-    "has a run that sends both, and then the earlier sequence sends both again.",
-    "ac": "Fan-out finds no event up to the end of a window and removes the schedule from the due "
-    "index. An event that was stored a moment ago then waits for ever. Or events that can no "
+    "j": "Fan-out queues no message because the row of the run exists, or a change of "
+    "preferences leaves a row without a message.",
+    "k": "A schedule advances into the open slot and is never found again.",
+    "l": "An event with an earlier timestamp becomes visible after the window was read.",
+    "m": "A producer publishes an event again after a change of preferences, and a second row is "
+    "stored.",
+    "n": "An event moves into a window that its new schedule has already closed, leaves a run "
+    "that is unknown or starts at that moment, or remains under an outdated preference.",
+    "o": "A stop is acknowledged between the worker's check for stops and the claim.",
+    "p": "A date has two digests or none, or a cancelled run blocks the digest at the new hour "
+    "of the same day.",
+    "q": "An event breaks every template, an open circuit breaker drains a queue into its "
+    "dead-letter queue, or an immediate message is never queued.",
+    "r": "A run carries an attempt with an unknown outcome, and its own outcome is also unknown, "
+    "as is that of its successor. Copies accumulate until a transaction is too large and the "
+    "reader is blocked.",
+    "t": "Evidence for an unclaimed run marks the run as sent, without a window. The chain of "
+    "runs ends there, and the next digest repeats every stored event.",
+    "z": "A DNS record of the sender is wrong, and every reader in the batch is suppressed.",
+    "s": "Refused immediate emails use up every probe of a circuit breaker that they share with "
+    "digests. Digests are too late.",
+    "u": "A row that is unreadable, or has a value of a newer version, blocks all rows after it.",
+    "v": "A monthly digest that exceeds the daily cap is skipped like a daily digest until its "
+    "events expire, and the run reports that no event waited. Events expire during a pause. An "
+    "email shows an event that has lapsed, or its window closes over an event whose time was "
+    "extended.",
+    "y": "A reader is erased and returns within the delay of the due index. A sequence is used "
+    "twice, and an occurrence is lost. If two readers share an address, a complaint of one "
+    "reader does not raise the epochs of the other reader's runs. The exclusion of an event does "
+    "not check its run.",
+    "w": "A hundred runs of one thread wait, and muted events cannot be removed from them. The "
+    'page says "saved", and an email that is claimed afterwards shows a muted event.',
+    "x": "The settle lag relies on the time-out of a request. A worker stalls between taking a "
+    "timestamp and writing the event, which is then stored in a closed window and never sent.",
+    "aa": "A run that exhausted its attempts is redriven, but no email is sent. Or two workers, "
+    "a crash and fan-out start the run twice.",
+    "ab": "A worker stalls between storing an event and its immediate run. The run of the "
+    "thread's next event sends both events, and then the run with the earlier sequence sends "
+    "both again.",
+    "ac": "Fan-out finds no event up to the end of a window and removes the schedule from the "
+    "due index. An event that was stored a moment ago then waits forever. Or events that can no "
     "longer be sent start an empty run at every occurrence.",
-    "ad": "An event is stored or moved while fan-out removes its schedule from the due index. It "
-    "is never sent.",
-    "ae": "An entry of the due index becomes visible behind the slots that ticks read. Its "
+    "ad": "An event is stored or moved while fan-out removes its schedule from the due index. "
+    "The event is never sent.",
+    "ae": "An entry of the due index becomes visible in a slot that ticks no longer read. Its "
     "schedule is never found.",
-    "af": "Another worker changes a schedule while fan-out processes it, and its slot is behind "
-    "the slots that ticks read. It is never found again.",
-    "ag": "A worker dies, or its message becomes a dead letter, after it stores or moves an event "
-    "and before it arms the schedule. The event is never sent.",
-    "ah": "One worker of fan-out removes a schedule, another starts the run for which it had seen "
-    "an event, and the event moves in between. It is sent twice. Or a date has two digests or "
+    "af": "Another worker changes a schedule while fan-out processes it, and ticks no longer "
+    "read the slot of the schedule. The schedule is never found again.",
+    "ag": "A worker dies, or its message becomes a dead letter, after an event is stored or "
+    "moved and before the schedule is armed. The event is never sent.",
+    "ah": "One worker of fan-out removes a schedule, and another worker starts a run for an "
+    "event that has moved in the meantime. The event is sent twice. Or a date has two digests or "
     "none, because its schedule became idle.",
-    "ai": "A reader becomes dormant while they return and an event arrives. Their schedule stays "
-    "out of the due index.",
-    "aj": "Fan-out does not visit an inactive reader, so the status dormant is never stored. A "
-    "mention is sent at once on day 300.",
-    "ak": "A reader opens a page, turns off a category from an email, and saves the page with "
-    "another hour. The category is turned on again.",
+    "ai": "A reader becomes dormant while they return and an event arrives. Their schedule is "
+    "missing from the due index.",
+    "aj": "Fan-out does not visit an inactive reader, so the status dormant is never stored. "
+    "After 300 days of inactivity, a mention is sent at once.",
+    "ak": "A reader opens the preference page, turns off a category from an email, and then "
+    "saves the page with another hour. Saving turns the category on again.",
     "al": "A reader mutes a category. Then an app publishes a choice for another category, or a "
-    "profile changes another one. The mute is lost.",
-    "am": "A reader unsubscribes, undoes it and unsubscribes again, and the first undo is "
-    "repeated. They get email. The same can happen with a category, a follow, and a restart on an "
-    "older page.",
+    "profile changes another category. The mute is lost.",
+    "am": "A reader unsubscribes, undoes it, unsubscribes again, and the first undo is repeated. "
+    "The reader gets email. The same can happen with a category, a follow, and a resubscription "
+    "on an older page.",
 }
-"""The failures of earlier versions of the rules, by letter."""
+"""Failures that earlier versions of the rules allowed, by letter."""
 
 _WINDOW = "    window = window_of(run, older.since,"
 _LOCAL_DATE = (
@@ -98,27 +104,27 @@ PREVENTED: Final = (
         "steps/delivery/prepare.py",
         "    if older.unsettled:\n",
         "    if older.unsettled and not older.unsettled:\n",
-        "tests/unit/delivery/test_predecessors.py::test_trace_a_a_run_waits_while_its_predecessor_may_have_gone",
+        "tests/unit/delivery/test_predecessors.py::test_trace_a_run_waits_while_predecessor_outcome_is_unknown",
         "a",
     ),
     Mutation(
-        "closing the predecessor and claiming are one transaction",
+        "a run is claimed in the transaction that closes its predecessor",
         "steps/runs.py",
         "                return claimed if runs.swap_together(pairs) else None\n",
         "                for before, after in reversed(pairs):\n"
         "                    runs.swap(before, after)\n"
         "                return claimed\n",
         "tests/unit/delivery/test_predecessors.py"
-        "::test_trace_b_evidence_between_reading_and_claiming_makes_the_claim_fail",
+        "::test_trace_b_evidence_between_read_and_claim_fails_the_claim",
         "b",
     ),
     Mutation(
-        "each attempt computes `since` anew",
+        "each attempt recomputes `since`",
         "steps/delivery/predecessors.py",
         "        return Window(since, run.window.until)\n",
         "        return run.window\n",
         "tests/unit/delivery/test_predecessors.py"
-        "::test_trace_c_what_a_run_covers_is_computed_anew_at_each_attempt",
+        "::test_trace_c_window_is_recomputed_at_each_attempt",
         "c",
     ),
     Mutation(
@@ -127,15 +133,15 @@ PREVENTED: Final = (
         "    if run.status is Status.SENT:\n",
         "    if run.status not in {Status.SENDING, Status.UNKNOWN}:\n",
         "tests/unit/feedback/test_feedback.py"
-        "::test_trace_d_every_delivery_event_proves_acceptance_whatever_the_status",
+        "::test_trace_d_every_delivery_event_proves_acceptance_in_any_status",
         "d",
     ),
     Mutation(
-        "`resend` applies once only",
+        "`resend` applies only once to a run",
         "domain/delivery/lifecycle.py",
         "        case Policy.RESEND if not run.resent:\n",
         "        case Policy.RESEND if True:\n",
-        "tests/unit/sweep/test_sweep.py::test_trace_e_a_second_unknown_after_resend_is_given_up",
+        "tests/unit/sweep/test_sweep.py::test_trace_e_second_unknown_outcome_after_resend_is_given_up",
         "e",
     ),
     Mutation(
@@ -144,7 +150,7 @@ PREVENTED: Final = (
         "            return [_queue_again(run, context.generate_queue, context)]\n",
         "            return [Swept.LEFT_ALONE]\n",
         "tests/unit/sweep/test_sweep.py"
-        "::test_trace_f_a_pending_run_whose_message_is_gone_is_queued_again",
+        "::test_trace_f_pending_run_without_a_message_is_queued_again",
         "f",
     ),
     Mutation(
@@ -152,7 +158,7 @@ PREVENTED: Final = (
         "steps/runs.py",
         "            return stored if stored.is_claimed_like(claimed) else None\n",
         "            return stored if not attempt and stored.is_claimed_like(claimed) else None\n",
-        "tests/unit/delivery/test_deliver.py::test_trace_g_a_claim_that_nobody_answered_is_asked_for_again",
+        "tests/unit/delivery/test_deliver.py::test_trace_g_claim_is_retried_after_lost_response",
         "g",
     ),
     Mutation(
@@ -163,7 +169,7 @@ PREVENTED: Final = (
         "                prepared.window, until=context.clock() - context.limits.settle_lag\n"
         "            ),\n",
         "tests/unit/delivery/test_deliver.py"
-        "::test_trace_h_an_event_that_is_stored_between_read_and_claim_is_in_the_next_digest",
+        "::test_trace_h_event_stored_between_read_and_claim_is_in_next_digest",
         "h",
     ),
     Mutation(
@@ -172,17 +178,17 @@ PREVENTED: Final = (
         "        or context.clock() + limits.send_timeout > claimed.deadline\n",
         "",
         "tests/unit/delivery/test_deliver.py"
-        "::test_trace_i_a_worker_that_stalled_past_its_deadline_does_not_send",
+        "::test_trace_i_worker_stalled_past_deadline_does_not_send",
         "i",
     ),
     Mutation(
-        "an existing run gets its message",
+        "a message is queued for a run that already exists",
         "steps/occurrences/start.py",
         "    return Started(occurrence, context.runs.create(run), until, waits=waits)\n",
         "    found = context.runs.create(run)\n"
         "    gone = replace(found, status=Status.SKIPPED)\n"
         "    return Started(occurrence, run if found is run else gone, until, waits=waits)\n",
-        "tests/unit/fanout/test_fanout.py::test_trace_j_a_crash_after_the_row_is_mended_by_the_message",
+        "tests/unit/fanout/test_fanout.py::test_trace_j_retry_queues_run_stored_before_crash",
         "j",
     ),
     Mutation(
@@ -196,24 +202,23 @@ PREVENTED: Final = (
         "            with self._left_behind(each.occurrence.schedule):\n"
         "                after.append(self._advance(each))\n"
         "        self._queue(started)\n",
-        "tests/unit/fanout/test_fanout.py::test_trace_j_a_crash_after_the_row_is_mended_by_the_message",
+        "tests/unit/fanout/test_fanout.py::test_trace_j_retry_queues_run_stored_before_crash",
         "j",
     ),
     Mutation(
-        "a change of the hour spends a sequence",
+        "a change of the hour uses up a sequence",
         "steps/subscribers/schedules.py",
         "            sequence=given_up.sequence + (next_due_at != given_up.next_due_at),\n",
         "            sequence=given_up.sequence,\n",
-        "tests/unit/fanout/test_fanout.py"
-        "::test_trace_j_a_change_of_the_hour_between_message_and_advance_swallows_no_digest",
+        "tests/unit/fanout/test_fanout.py::test_trace_j_hour_change_during_fan_out_loses_no_digest",
         "j",
     ),
     Mutation(
-        "fan-out advances past missed occurrences to one behind the open slot",
+        "fan-out advances a schedule past missed occurrences to one after the open slot",
         "steps/fanout/fanout.py",
         "        return [schedule for schedule in after if schedule and self._is_due(schedule)]\n",
         "        return []\n",
-        "tests/unit/fanout/test_fanout.py::test_trace_k_a_schedule_never_advances_into_the_open_slot",
+        "tests/unit/fanout/test_fanout.py::test_trace_k_schedule_never_advances_into_current_slot",
         "k",
     ),
     Mutation(
@@ -221,7 +226,7 @@ PREVENTED: Final = (
         "domain/model.py",
         "self.recurrence, after=last_instant_of_slot(now), last=",
         "self.recurrence, after=now, last=",
-        "tests/unit/subscribers/test_schedules.py::test_trace_k_the_open_slot_is_never_chosen",
+        "tests/unit/subscribers/test_schedules.py::test_trace_k_open_slot_is_never_chosen",
         "k",
     ),
     Mutation(
@@ -230,42 +235,42 @@ PREVENTED: Final = (
         f"{_WINDOW} until=context.clock() - context.limits.settle_lag)\n",
         f"{_WINDOW} until=context.clock())\n",
         "tests/unit/delivery/test_deliver.py"
-        "::test_trace_l_an_event_younger_than_the_lag_waits_for_the_next_digest",
+        "::test_trace_l_event_within_read_lag_waits_for_next_digest",
         "l",
     ),
     Mutation(
-        "each attempt to write takes a new stamp",
+        "each attempt to write an event takes a new timestamp",
         "adapters/dynamodb/events.py",
         "        current = put_or_current(event_row(stored), absent(now), repeat=False)\n",
         "        current = put_or_current(event_row(stored), absent(now))\n",
         "tests/contract/dynamodb/test_events.py"
-        "::test_trace_l_a_write_that_met_a_transaction_is_repeated_with_a_stamp_of_its_own",
+        "::test_trace_l_write_retried_after_a_transaction_conflict_has_a_new_timestamp",
         "l",
     ),
     Mutation(
-        "windows are read strongly consistent",
+        "windows are read with strong consistency",
         "adapters/dynamodb/events.py",
         "        consistent_read=True,\n        page_size=page_size,\n",
         "        page_size=page_size,\n",
         "tests/contract/dynamodb/test_windows.py"
-        "::test_trace_l_a_window_is_read_strongly_consistent_from_an_index_of_the_table_itself",
+        "::test_trace_l_window_is_read_strongly_consistently_from_a_local_index",
         "l",
     ),
     Mutation(
-        "the producer's id is the key, whatever the schedule",
+        "the producer's id is the key of an event, whatever its schedule",
         "adapters/dynamodb/events.py",
         "        event_id=stored.event.id,\n",
         '        event_id=f"{stored.schedule}#{stored.event.id}",\n',
-        "tests/contract/dynamodb/test_windows.py::test_trace_m_an_event_id_counts_once_whatever_its_schedule",
+        "tests/contract/dynamodb/test_windows.py::test_trace_m_event_id_is_unique_across_schedules",
         "m",
     ),
     Mutation(
-        "a moved event takes a new stamp",
+        "a moved event takes a new timestamp",
         "adapters/dynamodb/events.py",
         "        actions: list[Action] = [EventRow.stored.set(stored_key(schedule, now))]\n",
         "        stored = stored_key(schedule, stored.stored_at)\n"
         "        actions: list[Action] = [EventRow.stored.set(stored)]\n",
-        "tests/contract/dynamodb/test_windows.py::test_trace_n_a_moved_event_lies_in_the_window_of_its_move",
+        "tests/contract/dynamodb/test_windows.py::test_trace_n_moved_event_is_in_the_window_of_its_move",
         "n",
     ),
     Mutation(
@@ -273,77 +278,74 @@ PREVENTED: Final = (
         "domain/delivery/run.py",
         "            if run.window and (run.status not in _NOT_SENT or run.uncertain)\n",
         "            if run.window and run.status in {Status.SENT, Status.SENDING}\n",
-        "tests/unit/routing/test_route.py::test_trace_n_an_event_is_not_moved_out_of_an_unknown_run",
+        "tests/unit/routing/test_route.py::test_trace_n_event_does_not_move_out_of_an_unknown_run",
         "n",
     ),
     Mutation(
-        "a move includes the runs of its new schedule in its transaction",
+        "the transaction of a move includes the runs of the new schedule",
         "steps/routing/move.py",
         "        guard = out + guard_to_arrive(user_id, name, context)\n",
         "        guard = out\n",
-        "tests/unit/routing/test_move.py"
-        "::test_trace_n_a_move_that_is_written_late_lies_behind_no_closed_window",
+        "tests/unit/routing/test_move.py::test_trace_n_late_move_is_not_behind_a_closed_window",
         "n",
     ),
     Mutation(
-        "a move raises the revision of the schedules",
+        "a move raises the revisions of both schedules",
         "adapters/dynamodb/schedules.py",
         "        actions=[ScheduleRow.revision.add(1)],\n",
         "        actions=[ScheduleRow.revision.add(0)],\n",
         "tests/contract/dynamodb/test_leaving.py"
-        "::test_trace_n_fan_out_that_has_read_a_schedule_before_does_not_move_it_on",
+        "::test_trace_n_fan_out_with_an_outdated_schedule_cannot_advance",
         "n",
     ),
     Mutation(
-        "a move to a schedule whose digest is being made sees that run",
+        "a move to a schedule includes the run of a digest that is being prepared",
         "steps/routing/move.py",
         "        not_started=(RunKey(user_id, name, sequence),),\n",
         "        not_started=(RunKey(user_id, name, sequence),) if schedule else (),\n",
-        "tests/unit/routing/test_move.py"
-        "::test_trace_n_what_moves_to_a_digest_that_is_just_being_made_is_passed_over_by_no_run",
+        "tests/unit/routing/test_move.py::test_trace_n_move_to_a_digest_in_creation_is_not_skipped",
         "n",
     ),
     Mutation(
-        "a run that is claimed while others end is included as it was read",
+        "a move checks the state of a run that is claimed while other runs are superseded",
         "steps/routing/move.py",
         " for run in cancelled if run.status is Status.CANCELLED}\n",
         " for run in cancelled}\n",
         "tests/unit/routing/test_move.py"
-        "::test_trace_n_a_run_that_is_claimed_while_others_are_superseded_keeps_what_it_sends",
+        "::test_trace_n_run_claimed_during_superseding_keeps_its_events",
         "n",
     ),
     Mutation(
-        "an event that leaves a thread leaves an open run behind",
+        "a thread that an event leaves has an open run afterwards",
         "steps/routing/move.py",
         "        if waiting and (collecting_at is None or",
         "        if chain and (collecting_at is None or",
         "tests/unit/routing/test_move.py"
-        "::test_trace_n_what_leaves_a_thread_whose_runs_have_ended_is_not_sent_by_a_redrive_too",
+        "::test_trace_n_event_moved_from_an_ended_thread_is_not_redriven",
         "n",
     ),
     Mutation(
-        "the profile is read again after the write",
+        "the profile is read again after an event is written",
         "steps/routing/route.py",
         "            if not unsettled:\n",
         "            if True:\n",
-        "tests/unit/routing/test_route.py::test_trace_n_nothing_stays_stored_under_a_stale_preference",
+        "tests/unit/routing/test_route.py::test_trace_n_event_is_not_stored_under_a_stale_preference",
         "n",
     ),
     Mutation(
-        "an event that waited before a choice is routed again when its run is prepared",
+        "an event that was stored before a choice is routed again when its run is prepared",
         "steps/delivery/deliver.py",
         "    if outdated and context.route_again(key, outdated, time_left):\n",
         "    if outdated is prepared:\n",
-        f"{_CHOICES}::test_trace_n_what_was_muted_in_a_thread_leaves_it_when_its_run_is_prepared",
+        f"{_CHOICES}::test_trace_n_event_muted_in_a_thread_is_withdrawn_at_preparation",
         "n",
     ),
     Mutation(
-        "an event of a writer that had read the old choices is routed again too",
+        "an event whose writer read the old choices is routed again, too",
         "steps/delivery/prepare.py",
         "    until = min(window.until, routes_since + OUTDATED_FOR)\n",
         "    until = min(window.until, routes_since)\n",
-        f"{_CHOICES}"
-        "::test_trace_n_what_a_stalled_writer_puts_in_a_thread_after_the_choice_is_not_sent",
+        f"{_CHOICES}::test_trace_n_event_stored_by_a_stalled_writer_after_muting_is_not_sent",
         "n",
     ),
     Mutation(
@@ -351,7 +353,7 @@ PREVENTED: Final = (
         "steps/ingest/activities.py",
         "        context.subscribers.mark_rerouted(user_id, context.clock())\n        reroute(",
         "        reroute(",
-        f"{_CHOICES}::test_trace_n_what_was_muted_in_a_thread_leaves_it_when_its_run_is_prepared",
+        f"{_CHOICES}::test_trace_n_event_muted_in_a_thread_is_withdrawn_at_preparation",
         "n",
     ),
     Mutation(
@@ -359,16 +361,16 @@ PREVENTED: Final = (
         "steps/routing/reroute.py",
         "        arm(_digests_of(elsewhere), context=context)\n",
         "",
-        f"{_CHOICES}::test_trace_n_what_leaves_for_a_digest_is_sent_wherever_the_worker_died",
+        f"{_CHOICES}::test_trace_n_event_moved_to_a_digest_is_sent_after_any_crash",
         "n",
     ),
     Mutation(
-        "a worker looks at the reader between claim and call",
+        "a worker checks the reader between the claim and the call",
         "steps/delivery/deliver.py",
         "    if not _is_as_prepared(reader, claimed.rendered.prepared.subscriber):\n",
         "    if reader is claimed:\n",
         "tests/unit/subscribers/test_unsubscribe.py"
-        "::test_trace_o_who_stands_between_claim_and_last_look_sees_every_stop",
+        "::test_trace_o_worker_between_claim_and_last_look_sees_every_stop",
         "o",
     ),
     Mutation(
@@ -376,8 +378,7 @@ PREVENTED: Final = (
         "domain/subscribers/subscriber.py",
         "        return self.is_unchanged_since(read) and self.routes_since == read.routes_since\n",
         "        return self.is_unchanged_since(read)\n",
-        f"{_CHOICES}"
-        "::test_trace_n_no_email_is_handed_over_with_what_was_muted_before_its_last_look",
+        f"{_CHOICES}::test_trace_n_event_muted_before_the_last_look_is_not_sent",
         "n",
     ),
     Mutation(
@@ -386,7 +387,7 @@ PREVENTED: Final = (
         "        for run in readable(runs.of_batch(slot))\n",
         "        for run in list(readable(runs.of_batch(slot)))[:0]\n",
         "tests/unit/support/test_batches.py"
-        "::test_trace_o_no_email_is_claimed_after_the_cancel_was_acknowledged",
+        "::test_trace_o_email_is_not_claimed_after_an_acknowledged_cancel",
         "o",
     ),
     Mutation(
@@ -395,7 +396,7 @@ PREVENTED: Final = (
         "    run = Run(\n        key=RunKey(schedule.user_id, schedule.name, schedule.sequence),\n",
         f"    run = Run(\n        key=RunKey(schedule.user_id, schedule.name, {_LOCAL_DATE}),\n",
         "tests/unit/subscribers/test_reschedule.py"
-        "::test_trace_p_from_auckland_to_honolulu_the_same_date_has_a_digest_under_each_clock",
+        "::test_trace_p_date_repeated_by_a_time_zone_change_has_a_second_digest",
         "p",
     ),
     Mutation(
@@ -403,53 +404,53 @@ PREVENTED: Final = (
         "domain/scheduling/calendar.py",
         "    if midnight.astimezone(zone).date() != day:\n        return None\n",
         "",
-        "tests/unit/calendar/test_calendar.py::test_trace_p_a_date_that_does_not_exist_is_passed_over",
+        "tests/unit/calendar/test_calendar.py::test_trace_p_nonexistent_date_is_skipped",
         "p",
     ),
     Mutation(
-        "the date of a run that was given up counts as one without a digest",
+        "the date of a run that was given up counts as a date without a digest",
         "steps/subscribers/reschedule.py",
         "    return replace(schedule, last_due_at=max(started, default=None))\n",
         "    return schedule if list(started) else schedule\n",
         "tests/unit/subscribers/test_reschedule.py"
-        "::test_trace_p_a_run_that_is_long_due_and_unclaimed_comes_at_the_new_hour",
+        "::test_trace_p_overdue_unclaimed_run_is_sent_at_the_new_hour",
         "p",
     ),
     Mutation(
-        "an event that no email can show is excluded",
+        "an event that no email can render is excluded",
         "steps/delivery/edition.py",
         "        since = context.deferred_events.exclude(\n"
         "            event, run, str(why), for_good=event.id in may_have_been_sent\n"
         "        )\n",
         "        raise RenderingFailed(str(why)) from why\n",
         "tests/unit/delivery/test_edition.py"
-        "::test_trace_q_a_poison_event_is_excluded_and_the_rest_goes_out",
+        "::test_trace_q_poison_event_is_excluded_and_other_events_are_sent",
         "q",
     ),
     Mutation(
-        "a run that the breaker stops gets a new message",
+        "a run that the circuit breaker stops gets a new message",
         "steps/delivery/generate.py",
         "        queue.send([QueuedRun(done.run.key, min(delay, LONGEST_DELAY))])\n",
         '        raise TimeoutError(f"{delay}: {min(delay, LONGEST_DELAY)}")\n',
         "tests/unit/pacing/test_circuit_breaker_runs.py"
-        "::test_trace_q_while_the_breaker_is_open_a_digest_is_requeued",
+        "::test_trace_q_digest_is_requeued_while_breaker_is_open",
         "q",
     ),
     Mutation(
-        "an immediate run is queued even if its event was stored already",
+        "an immediate run is queued even if its event was already stored",
         "steps/routing/route.py",
         "    return outcome, place_stored(current, target, inputs, context)\n",
         "    return outcome, place_stored(current, target, inputs, context) if stored else []\n",
         "tests/unit/routing/test_immediate.py"
-        "::test_trace_q_the_message_is_queued_again_while_the_run_has_not_ended",
+        "::test_trace_q_redelivered_event_queues_its_open_run_again",
         "q",
     ),
     Mutation(
-        "an event that was in two attempts with an unknown outcome is in no third",
+        "an event that was in two attempts with an unknown outcome is not in a third attempt",
         "steps/delivery/predecessors.py",
         "    since = max(settled_until((run, *ended)), ",
         "    since = max(sent_until((run, *ended)), ",
-        "tests/unit/delivery/test_copies.py::test_trace_r_an_event_is_in_two_digests_at_most",
+        "tests/unit/delivery/test_copies.py::test_trace_r_event_is_in_at_most_two_digests",
         "r",
     ),
     Mutation(
@@ -457,7 +458,7 @@ PREVENTED: Final = (
         "steps/sweep/unknown.py",
         "    if _is_carried(decided) and _leaves_nothing(run, older):\n",
         "    if _is_carried(decided) and not _leaves_nothing(run, older):\n",
-        "tests/unit/delivery/test_copies.py::test_trace_r_an_immediate_event_goes_out_twice_at_most",
+        "tests/unit/delivery/test_copies.py::test_trace_r_immediate_event_is_sent_at_most_twice",
         "r",
     ),
     Mutation(
@@ -466,34 +467,34 @@ PREVENTED: Final = (
         "for_good=event.id in may_have_been_sent",
         "for_good=event.id in may_have_been_sent and not may_have_been_sent",
         "tests/unit/delivery/test_copies.py"
-        "::test_trace_r_what_can_no_longer_be_shown_is_in_two_emails_at_most_put_again_or_not",
+        "::test_trace_r_unrenderable_event_is_in_at_most_two_emails",
         "r",
     ),
     Mutation(
-        "an event that is over and may have been sent is given up",
+        "an expired or lapsed event that may have been sent is given up",
         "steps/delivery/deliver.py",
         "expire(some, run, for_good=may_have_been_sent)",
         "expire(some, run, for_good=())",
         "tests/unit/delivery/test_copies.py"
-        "::test_trace_r_what_lapses_between_attempts_is_in_two_emails_at_most_however_often_it_is_amended",
+        "::test_trace_r_event_expiring_between_attempts_is_sent_at_most_twice",
         "r",
     ),
     Mutation(
-        "taking out an event that is over raises the epoch of its run in the same transaction",
+        "removing an expired or lapsed event raises its run's epoch in the same transaction",
         "adapters/dynamodb/deferred_events.py",
         "                raise_epoch(run, writes)\n                for event, place",
         "                for event, place",
         "tests/contract/dynamodb/test_deferred_events.py"
-        "::test_trace_r_what_another_worker_has_claimed_is_not_taken_out_as_over",
+        "::test_trace_r_event_claimed_by_another_worker_is_not_expired",
         "r",
     ),
     Mutation(
-        "evidence counts only for an attempt that the row knows",
+        "evidence counts only for an attempt that is stored in the run's row",
         "domain/delivery/lifecycle.py",
         "    if not run.knows(signal.attempt):\n",
         "    if not signal:\n",
         "tests/unit/delivery/test_lifecycle.py"
-        "::test_trace_t_evidence_of_an_attempt_that_nobody_claimed_settles_nothing",
+        "::test_trace_t_evidence_of_unclaimed_attempt_is_ignored",
         "t",
     ),
     Mutation(
@@ -502,34 +503,34 @@ PREVENTED: Final = (
         "    if run and not run.knows(event.attempt):\n",
         "    if run and not run:\n",
         "tests/unit/feedback/test_unknown_attempts.py"
-        "::test_trace_t_a_delivery_event_of_a_run_that_nobody_claimed_repeats_nothing",
+        "::test_trace_t_delivery_event_of_unclaimed_run_causes_no_duplicate",
         "t",
     ),
     Mutation(
-        "a refusal by policy concerns the message, not the address",
+        "a bounce for a policy reason does not suppress the address",
         "adapters/mail/ses_faults.py",
         "        if by_policy:\n            fault = Fault.OF_MESSAGE\n",
         "",
         "tests/unit/feedback/test_policy_refusals.py"
-        "::test_trace_z_a_wrong_dns_record_of_the_sender_suppresses_nobody",
+        "::test_trace_z_wrong_sender_dns_record_suppresses_no_address",
         "z",
     ),
     Mutation(
-        "each stream has a circuit breaker of its own",
+        "each stream has its own circuit breaker",
         "domain/delivery/streams.py",
         "        return self.immediate if kind_of(schedule) is ScheduleKind.IMMEDIATE "
         "else self.digest\n",
         "        return self.digest\n",
-        "tests/unit/pacing/test_circuit_breaker_runs.py::test_trace_s_what_is_refused_at_once_holds_up_no_digest",
+        "tests/unit/pacing/test_circuit_breaker_runs.py::test_trace_s_immediate_email_rejections_do_not_delay_digests",
         "s",
     ),
     Mutation(
-        "a refusal of a stream stops no other",
+        "a refusal of one stream does not stop the other stream",
         "steps/delivery/pacing.py",
         "        if outcome.every_stream:\n",
         "        if True:\n",
         "tests/unit/pacing/test_circuit_breaker_runs.py"
-        "::test_trace_s_what_is_refused_for_the_sake_of_its_stream_stops_no_other",
+        "::test_trace_s_stream_rejection_does_not_stop_other_stream",
         "s",
     ),
     Mutation(
@@ -538,7 +539,7 @@ PREVENTED: Final = (
         "        if outcome.every_stream:\n",
         "        if outcome.every_stream and not outcome.every_stream:\n",
         "tests/unit/pacing/test_circuit_breaker_runs.py"
-        "::test_trace_s_what_is_refused_for_the_sake_of_the_account_stops_both",
+        "::test_trace_s_account_rejection_stops_both_streams",
         "s",
     ),
     Mutation(
@@ -547,16 +548,16 @@ PREVENTED: Final = (
         ".breaker.trip_if_closed(outcome.detail, now)\n",
         ".breaker.trip(outcome.detail, now)\n",
         "tests/unit/pacing/test_circuit_breaker_runs.py"
-        "::test_trace_s_an_open_breaker_of_the_other_stream_stays_as_it_is",
+        "::test_trace_s_open_breaker_of_other_stream_is_unchanged",
         "s",
     ),
     Mutation(
-        "an unknown value is read as unknown",
+        "a value of a newer version is read as unknown",
         "domain/stored.py",
         "        unknown = str.__new__(kind, text)\n",
         "        return next(iter(kind))\n",
         "tests/contract/dynamodb/test_newer_rows.py"
-        "::test_trace_u_a_row_of_a_newer_version_is_read_as_such_and_kept",
+        "::test_trace_u_row_of_a_newer_version_is_recognised_and_kept",
         "u",
     ),
     Mutation(
@@ -566,16 +567,15 @@ PREVENTED: Final = (
         "            self.behind.leave(slot_of(schedule.next_due_at), unreadable)\n",
         "        except ZeroDivisionError:\n            self.behind.rows.clear()\n",
         "tests/unit/ingest/test_unreadable.py"
-        "::test_trace_u_a_run_that_cannot_be_read_leaves_its_schedule_behind_alone",
+        "::test_trace_u_unreadable_run_delays_only_its_schedule",
         "u",
     ),
     Mutation(
-        "each tick looks again at slots that were left behind",
+        "each tick reads slots with unreadable rows again",
         "steps/fanout/fanout.py",
         "            self.batches.leave_behind(self.shard, slot)\n",
         "            pass\n",
-        "tests/unit/ingest/test_unreadable.py"
-        "::test_trace_u_what_was_left_behind_is_found_once_it_can_be_read",
+        "tests/unit/ingest/test_unreadable.py::test_trace_u_skipped_schedule_resumes_once_readable",
         "u",
     ),
     Mutation(
@@ -583,7 +583,7 @@ PREVENTED: Final = (
         "steps/sweep/sweep.py",
         "            results.append((run, Swept.UNREADABLE))\n            continue\n",
         "            raise run\n",
-        "tests/unit/ingest/test_unreadable.py::test_trace_u_the_sweep_goes_past_what_it_cannot_read",
+        "tests/unit/ingest/test_unreadable.py::test_trace_u_sweep_skips_unreadable_runs",
         "u",
     ),
     Mutation(
@@ -595,25 +595,25 @@ PREVENTED: Final = (
         "                except UnreadableRow:\n"
         "                    continue\n",
         "tests/contract/dynamodb/test_newer_rows.py"
-        "::test_trace_u_an_event_that_cannot_be_read_is_never_left_out_of_its_window",
+        "::test_trace_u_unreadable_event_is_never_omitted_from_its_window",
         "u",
     ),
     Mutation(
-        "a digest rarer than daily waits for the next day",
+        "a digest that is less frequent than daily waits for the next day",
         "steps/delivery/pacing.py",
         "    if why is NoPermit.DAILY_CAP and run.key.schedule == DAILY:\n",
         "    if why is NoPermit.DAILY_CAP and not run.key.is_immediate:\n",
         "tests/unit/calendar/test_lifetime.py"
-        "::test_trace_v_a_digest_that_comes_rarely_and_is_beyond_the_cap_goes_out_the_next_day",
+        "::test_trace_v_infrequent_digest_over_daily_cap_is_sent_next_day",
         "v",
     ),
     Mutation(
-        "a digest rarer than daily is never too late in a queue",
+        "only a daily digest is skipped if it waited too long in a queue",
         "domain/delivery/run.py",
         "        is_daily = self.key.schedule == DAILY\n",
         '        is_daily = self.key.schedule != "custom"\n',
         "tests/unit/calendar/test_lifetime.py"
-        "::test_trace_v_a_digest_that_comes_rarely_and_is_beyond_the_cap_goes_out_the_next_day",
+        "::test_trace_v_infrequent_digest_over_daily_cap_is_sent_next_day",
         "v",
     ),
     Mutation(
@@ -622,49 +622,49 @@ PREVENTED: Final = (
         "        return Reason.EXPIRED\n",
         "        return Reason.EMPTY\n",
         "tests/unit/calendar/test_lifetime.py"
-        "::test_trace_v_an_event_that_expires_unsent_is_counted_once_and_is_the_reason",
+        "::test_trace_v_expired_unsent_event_is_counted_once_as_reason",
         "v",
     ),
     Mutation(
-        "an event that lapses before the claim is left out",
+        "an event that lapses before the claim is omitted",
         "steps/delivery/deliver.py",
         "    if due.has_lapsed(context.clock()):\n",
         "    if False:\n",
         "tests/unit/delivery/test_lapsing.py"
-        "::test_trace_v_what_lapses_while_the_email_waits_for_its_permit_is_left_out",
+        "::test_trace_v_event_expiring_during_permit_wait_is_omitted",
         "v",
     ),
     Mutation(
-        "an event that was given more time meanwhile does not count as lapsed",
+        "an event whose `expires_at` was extended does not count as lapsed",
         "adapters/dynamodb/deferred_events.py",
         "            is_over |= EventRow.body == body_of(stored.event)\n",
         "            is_over |= EventRow.body.exists()\n",
         "tests/contract/dynamodb/test_deferred_events.py"
-        "::test_trace_v_what_was_given_more_time_meanwhile_is_not_counted_as_lapsed",
+        "::test_trace_v_lapsed_event_given_more_time_is_not_expired",
         "v",
     ),
     Mutation(
-        "an event lasts until the occurrence after the next one",
+        "an event can be sent until the second occurrence from now",
         "domain/scheduling/lifetime.py",
-        "next_occurrence(wanted, after=next_occurrence(wanted, after=now)) + MARGIN",
+        "next_occurrence(recurrence, after=next_occurrence(recurrence, after=now)) + MARGIN",
         "now + MARGIN",
-        "tests/unit/calendar/test_lifetime.py::test_trace_v_a_pause_that_begins_later_does_not_lose_what_waits",
+        "tests/unit/calendar/test_lifetime.py::test_trace_v_later_pause_does_not_lose_waiting_events",
         "v",
     ),
     Mutation(
-        "a pause that begins later extends the lifetime of events",
+        "a pause extends the lifetime of events that are already stored",
         "steps/routing/reroute.py",
         "        extend_together(deliverable, context=context, time=time)\n",
         "",
-        "tests/unit/calendar/test_lifetime.py::test_trace_v_a_pause_that_begins_later_does_not_lose_what_waits",
+        "tests/unit/calendar/test_lifetime.py::test_trace_v_later_pause_does_not_lose_waiting_events",
         "v",
     ),
     Mutation(
-        "an event counts as expired only if it is still in its place and has expired",
+        "an event counts as expired only if its stored row has expired",
         "adapters/dynamodb/deferred_events.py",
         "        over: Condition = in_place(stored) & is_over\n",
         "        over: Condition = in_place(stored)\n",
-        "tests/contract/dynamodb/test_deferred_events.py::test_trace_v_what_lasts_is_not_counted_as_expired",
+        "tests/contract/dynamodb/test_deferred_events.py::test_trace_v_extended_event_is_not_counted_as_expired",
         "v",
     ),
     Mutation(
@@ -673,16 +673,16 @@ PREVENTED: Final = (
         "    if started.is_taken:\n",
         "    if started.is_taken and not started:\n",
         "tests/unit/routing/test_sequences.py"
-        "::test_trace_y_a_number_that_somebody_else_took_counts_for_no_date",
+        "::test_trace_y_sequence_taken_by_another_run_counts_for_no_date",
         "y",
     ),
     Mutation(
-        "suppression of the address is checked after the claim",
+        "the suppression of the address is checked after the claim",
         "steps/delivery/deliver.py",
         "    if is_suppressed:\n",
         "    if is_suppressed is None:\n",
         "tests/unit/subscribers/test_suppress.py"
-        "::test_trace_y_a_complaint_of_one_reader_of_an_address_stops_the_other_one_too",
+        "::test_trace_y_complaint_stops_email_to_every_reader_of_the_address",
         "y",
     ),
     Mutation(
@@ -692,16 +692,16 @@ PREVENTED: Final = (
         "                raise_epoch(run, writes)\n",
         "            with transaction(EventRow) as writes:\n",
         "tests/contract/dynamodb/test_deferred_events.py"
-        "::test_trace_y_what_somebody_else_has_claimed_is_not_excluded",
+        "::test_trace_y_event_claimed_by_another_worker_is_not_excluded",
         "y",
     ),
     Mutation(
-        "of many open runs, the newest supersedes the others before an event leaves",
+        "before an event leaves a thread with many open runs, all but the newest are superseded",
         "steps/routing/move.py",
         "    if len(unclaimed) <= _FEW:\n",
         "    if unclaimed is not None:\n",
         "tests/unit/routing/test_many_at_once.py"
-        "::test_trace_w_what_leaves_may_leave_however_many_runs_wait",
+        "::test_trace_w_event_can_be_withdrawn_despite_many_waiting_runs",
         "w",
     ),
     Mutation(
@@ -710,7 +710,7 @@ PREVENTED: Final = (
         "    if subscriber.routed_for == choices:\n",
         "    if subscriber.routed_for == choices or time_left is not unlimited:\n",
         "tests/unit/preferences/test_page.py"
-        "::test_trace_w_what_the_page_says_is_saved_is_in_no_email_claimed_afterwards",
+        "::test_trace_w_saved_change_applies_to_every_later_claim",
         "w",
     ),
     Mutation(
@@ -719,89 +719,87 @@ PREVENTED: Final = (
         "        context.subscribers.mark_rerouted(user_id, context.clock())\n",
         "        pass\n",
         "tests/unit/preferences/test_page.py"
-        "::test_trace_w_what_the_page_says_is_saved_is_in_no_email_claimed_afterwards",
+        "::test_trace_w_saved_change_applies_to_every_later_claim",
         "w",
     ),
     Mutation(
-        'the page does not say "saved" if it did not finish',
+        'the page does not say "saved" if it has not finished the change',
         "steps/preferences/page.py",
         "        return Notice.UNSURE\n",
         "        return Notice.SAVED\n",
-        "tests/unit/preferences/test_page.py"
-        "::test_trace_w_what_breaks_off_is_not_told_as_saved_and_ingest_does_it",
+        "tests/unit/preferences/test_page.py::test_trace_w_interrupted_save_is_completed_by_ingest",
         "w",
     ),
     Mutation(
-        "an event that was passed over is stamped anew",
+        "an event that its window missed gets a new timestamp",
         "steps/routing/late_writes.py",
         "        if not any(run.has_passed_over(stored.event.id, stored.stored_at)"
         " for run in chain):\n",
         "        if chain or not chain:\n",
-        "tests/unit/routing/test_late_writes.py"
-        "::test_trace_x_a_write_that_comes_late_lies_in_the_next_window",
+        "tests/unit/routing/test_late_writes.py::test_trace_x_late_write_is_in_the_next_window",
         "x",
     ),
     Mutation(
-        "a repeated message checks the old stamp too",
+        "a redelivered message also checks the old timestamp",
         "steps/routing/route.py",
         "    current = _restamp_if_late(existing, context=context)\n",
         "    current = _restamp_if_late(existing, context=context) if stored else existing\n",
         "tests/unit/routing/test_late_writes.py"
-        "::test_trace_x_where_its_worker_died_the_message_that_comes_again_stamps_it_anew",
+        "::test_trace_x_redelivery_restamps_the_event_of_a_dead_worker",
         "x",
     ),
     Mutation(
-        "the events of a late follow check their stamps",
+        "the timestamps of a late follow's events are checked",
         "steps/routing/catch_up.py",
         "            current = restamp_together(some, context=self.context)\n",
         "            current = list(some)\n"
         "            restamp_together([], context=self.context)\n",
         "tests/unit/routing/test_late_writes.py"
-        "::test_trace_x_what_a_late_follow_brings_together_is_stamped_anew_together",
+        "::test_trace_x_late_writes_of_a_follow_are_restamped_together",
         "x",
     ),
     Mutation(
-        "an amendment checks the stamp too",
+        "an amendment also checks the timestamp",
         "steps/routing/route.py",
         "            current = _restamp_if_late(replace(existing, event=event), context=context)\n",
         "            current = replace(existing, event=event)\n",
-        "tests/unit/routing/test_late_writes.py::test_trace_x_an_amendment_stamps_it_anew_as_well",
+        "tests/unit/routing/test_late_writes.py::test_trace_x_amendment_restamps_a_late_event",
         "x",
     ),
     Mutation(
-        "an event that was in the email is not stamped anew",
+        "an event that was in the email keeps its timestamp",
         "steps/routing/late_writes.py",
         "        if any(run.has_shown(stored.event.id, stored.stored_at) for run in chain):\n",
         "        if not chain and chain:\n",
         "tests/unit/routing/test_late_writes.py"
-        "::test_trace_x_what_was_in_an_email_does_not_come_again_where_a_later_one_left_it_out",
+        "::test_trace_x_redelivery_does_not_repeat_an_event_from_an_earlier_email",
         "x",
     ),
     Mutation(
-        "an attempt shows no event that an earlier one with an unknown outcome did not",
+        "an attempt shows only events that earlier attempts with an unknown outcome showed",
         "steps/delivery/windows.py",
         "            elif unknown and self._is_passed_over(stored):\n",
         "            elif not self._now:\n",
         "tests/unit/routing/test_late_writes.py"
-        "::test_trace_x_a_second_attempt_shows_nothing_that_the_first_had_not",
+        "::test_trace_x_second_attempt_shows_no_additional_events",
         "x",
     ),
     Mutation(
-        "a run names the events that it left out",
+        "a run names the events that it omitted",
         "steps/delivery/windows.py",
         "                self._left_out.append(name_of(event.id))\n",
         "                continue\n",
         "tests/unit/routing/test_late_writes.py"
-        "::test_trace_x_what_the_run_that_carries_an_unknown_outcome_leaves_out_it_has_not_shown",
+        "::test_trace_x_event_omitted_by_an_unknown_run_is_not_counted_as_shown",
         "x",
     ),
     Mutation(
-        "an event that is stamped anew in a thread leaves an open run behind",
+        "a thread in which an event gets a new timestamp has an open run afterwards",
         "steps/routing/late_writes.py",
         "        if kind_of(name) is ScheduleKind.IMMEDIATE and not claimable(chain):\n",
         "        if kind_of(name) is ScheduleKind.IMMEDIATE and not chain:\n",
         "tests/unit/routing/test_late_writes.py"
-        "::test_trace_x_what_is_stamped_anew_in_a_thread_lies_behind_no_window_again",
+        "::test_trace_x_event_restamped_in_a_thread_is_still_sent",
         "x",
     ),
     Mutation(
@@ -809,15 +807,15 @@ PREVENTED: Final = (
         "steps/delivery/resend.py",
         "            return redrive(delivery.run)\n",
         "            return delivery\n",
-        "tests/unit/delivery/test_redrive.py::test_trace_aa_a_redrive_of_what_failed_sends_everything_that_waited",
+        "tests/unit/delivery/test_redrive.py::test_trace_aa_redrive_of_failed_run_sends_all_waiting_events",
         "aa",
     ),
     Mutation(
-        "a redrive spends a sequence of the schedule",
+        "a redrive uses up a sequence of the schedule",
         "steps/occurrences/redrive.py",
         "    context.queue.send([QueuedRun(run.key, delay)])\n    _spend(run, context)\n",
         "    context.queue.send([QueuedRun(run.key, delay)])\n",
-        "tests/unit/delivery/test_redrive.py::test_trace_aa_the_next_digest_comes_at_its_hour_and_repeats_nothing",
+        "tests/unit/delivery/test_redrive.py::test_trace_aa_next_digest_after_redrive_is_on_time_without_repeats",
         "aa",
     ),
     Mutation(
@@ -825,7 +823,7 @@ PREVENTED: Final = (
         "steps/occurrences/redrive.py",
         "    if carrier := _carrier(failed, chain, context):\n",
         "    if (carrier := _carrier(failed, chain, context)) and not carrier:\n",
-        "tests/unit/delivery/test_redrive.py::test_trace_aa_a_crash_anywhere_neither_loses_nor_repeats_what_waited",
+        "tests/unit/delivery/test_redrive.py::test_trace_aa_crash_during_redrive_neither_loses_nor_repeats_events",
         "aa",
     ),
     Mutation(
@@ -833,7 +831,7 @@ PREVENTED: Final = (
         "steps/occurrences/redrive.py",
         "    elif later := _not_ended(failed, chain):\n",
         "    elif (later := _not_ended(failed, chain)) and not later:\n",
-        "tests/unit/delivery/test_redrive.py::test_trace_aa_two_workers_and_a_second_message_start_one_run",
+        "tests/unit/delivery/test_redrive.py::test_trace_aa_two_workers_and_duplicate_message_start_one_run",
         "aa",
     ),
     Mutation(
@@ -841,89 +839,88 @@ PREVENTED: Final = (
         "steps/occurrences/redrive.py",
         "            at_least=schedule.sequence if schedule else 0,\n",
         "            at_least=now.sequence if (now := _schedule(failed.key, context)) else 0,\n",
-        "tests/unit/delivery/test_redrive.py::test_trace_aa_two_workers_and_a_second_message_start_one_run",
+        "tests/unit/delivery/test_redrive.py::test_trace_aa_two_workers_and_duplicate_message_start_one_run",
         "aa",
     ),
     Mutation(
-        "a repetition after a crash spends the sequence",
+        "a retry after a crash uses up the sequence",
         "steps/occurrences/redrive.py",
         "            _spend(plan.chain[0], context)\n",
         "            pass\n",
-        "tests/unit/delivery/test_redrive.py::test_trace_aa_fan_out_after_a_crash_does_not_take_its_run_for_an_occurrence",
+        "tests/unit/delivery/test_redrive.py::test_trace_aa_fan_out_after_crash_ignores_redrive_run",
         "aa",
     ),
     Mutation(
-        "the sequence of the next occurrence is left to fan-out",
+        "a redrive leaves the sequence of the next occurrence to fan-out",
         "steps/occurrences/redrive.py",
         "        if schedule.next_due_at == run.due_at:\n            return\n",
         "",
-        "tests/unit/delivery/test_redrive.py::test_trace_aa_fan_out_that_broke_off_goes_on_with_its_own_run",
+        "tests/unit/delivery/test_redrive.py::test_trace_aa_interrupted_fan_out_resumes_with_its_own_run",
         "aa",
     ),
     Mutation(
-        "a change of the hour distinguishes the run of a redrive from an occurrence",
+        "a change of the hour does not treat the run of a redrive as an occurrence",
         "steps/subscribers/reschedule.py",
         "stored.due_at == spent.due_at and stored",
         "stored",
-        "tests/unit/delivery/test_redrive.py::test_trace_aa_a_change_of_the_hour_after_a_crash_swallows_no_digest",
+        "tests/unit/delivery/test_redrive.py::test_trace_aa_hour_change_after_crash_loses_no_digest",
         "aa",
     ),
     Mutation(
-        "an immediate run gives way to a later run that was sent",
+        "an immediate run is superseded by a later run that was sent",
         "steps/delivery/prepare.py",
         "    if run.is_unclaimed and gives_way(run, chain.newer, changes):\n",
         "    if run.is_unclaimed and gives_way(run, (), changes):\n",
         "tests/unit/routing/test_move.py"
-        "::test_trace_ab_a_run_that_is_stored_when_a_later_one_was_sent_sends_nothing_again",
+        "::test_trace_ab_run_stored_after_a_later_sent_run_sends_no_duplicate",
         "ab",
     ),
     Mutation(
-        "an immediate run gives way to a later run with an unknown outcome",
+        "an immediate run is superseded by a later run with an unknown outcome",
         "steps/delivery/predecessors.py",
         "        or bool(each.uncertain)\n",
         "",
         "tests/unit/routing/test_move.py"
-        "::test_trace_ab_what_was_sent_instead_of_an_unknown_run_is_not_hidden_by_its_evidence",
+        "::test_trace_ab_event_sent_after_an_unknown_run_is_sent_once",
         "ab",
     ),
     Mutation(
-        "an immediate run waits until the runs that it ends have collected",
+        "an immediate run waits until the runs that it supersedes have stopped collecting",
         "steps/delivery/prepare.py",
         "        collecting = (run, *(each for each in older if each.is_unclaimed))\n",
         "        collecting = (run,)\n",
         "tests/unit/routing/test_move.py"
-        "::test_trace_ab_a_run_that_a_redrive_starts_takes_all_that_others_still_collect",
+        "::test_trace_ab_redriven_run_includes_events_of_collecting_runs",
         "ab",
     ),
     Mutation(
-        "a run that is due at once is not reused for later events of its second",
+        "a run that is due at once is not reused for later events in the same second",
         "steps/routing/immediate.py",
         "        elif run.due_at < stored.stored_at or run.reason",
         "        elif run.reason",
         "tests/unit/routing/test_move.py"
-        "::test_trace_ab_a_run_that_is_due_at_once_is_not_the_run_of_the_rest_of_its_second",
+        "::test_trace_ab_run_due_at_once_does_not_absorb_later_events",
         "ab",
     ),
     Mutation(
-        "a run with a fixed window ends no run that collects beyond it",
+        "a run with a fixed window does not supersede a run that collects beyond the window",
         "steps/delivery/predecessors.py",
         "Stop() if _collects_beyond(current, run) else Cancel(Reason.SUPERSEDED)\n",
         "Cancel(Reason.SUPERSEDED)\n",
-        "tests/unit/routing/test_move.py"
-        "::test_trace_ab_a_run_whose_window_is_fixed_leaves_one_that_collects_for_longer",
+        "tests/unit/routing/test_move.py::test_trace_ab_fixed_window_run_does_not_end_a_longer_run",
         "ab",
     ),
     Mutation(
-        "a later run that was read before an earlier one was stored is read again",
+        "a later run is read again if an earlier run was stored after the first read",
         "steps/delivery/predecessors.py",
         "    waiting = [changes.apply(each, Stop()) for each in newer if each.is_unclaimed]\n",
         "    waiting = [each for each in newer if each.is_unclaimed]\n",
         "tests/unit/routing/test_move.py"
-        "::test_trace_ab_a_later_run_that_read_before_does_not_claim_what_the_earlier_sends",
+        "::test_trace_ab_later_run_reads_again_after_an_earlier_run_is_stored",
         "ab",
     ),
     Mutation(
-        "the search for waiting events has no upper bound",
+        "the search for waiting events has no upper time limit",
         "steps/occurrences/start.py",
         "    return events.holds(schedule.user_id, schedule.name, after=settled_until(chain))\n",
         "    from datetime import timedelta\n\n"
@@ -931,7 +928,7 @@ PREVENTED: Final = (
         "    since = settled_until(chain)\n"
         "    return events.holds(schedule.user_id, schedule.name, after=since, until=until)\n",
         "tests/unit/fanout/test_fanout.py"
-        "::test_trace_ac_an_event_that_was_stored_a_moment_ago_waits",
+        "::test_trace_ac_recently_stored_event_keeps_schedule_active",
         "ac",
     ),
     Mutation(
@@ -941,7 +938,7 @@ PREVENTED: Final = (
         "    from gazette.domain.delivery.run import sent_until\n"
         "\n"
         "    return events.holds(schedule.user_id, schedule.name, after=sent_until(chain))\n",
-        "tests/unit/fanout/test_fanout.py::test_trace_ac_what_was_given_up_does_not_wait",
+        "tests/unit/fanout/test_fanout.py::test_trace_ac_given_up_event_does_not_keep_schedule_active",
         "ac",
     ),
     Mutation(
@@ -954,17 +951,16 @@ PREVENTED: Final = (
         "            if isinstance(target, Target) and isinstance(inputs.reader, Subscriber):\n"
         "                arm({(event.user_id, target.schedule): inputs.reader}, context=context)\n"
         "            outcome, _ = _route_one(event, inputs, context)\n",
-        "tests/unit/routing/test_arming.py"
-        "::test_trace_ad_a_schedule_that_goes_idle_while_an_event_comes_to_it_is_armed",
+        "tests/unit/routing/test_arming.py::test_trace_ad_event_arms_a_schedule_that_is_going_idle",
         "ad",
     ),
     Mutation(
-        "the schedule is read strongly consistent",
+        "the schedule is read with strong consistency",
         "adapters/dynamodb/client.py",
         '            "ConsistentRead": True,\n',
         '            "ConsistentRead": False,\n',
         "tests/contract/dynamodb/test_schedules.py"
-        "::test_trace_ad_many_are_read_strongly_consistent",
+        "::test_trace_ad_batch_read_of_schedules_is_strongly_consistent",
         "ad",
     ),
     Mutation(
@@ -973,7 +969,7 @@ PREVENTED: Final = (
         "current.state in {ScheduleState.LEAVING, ScheduleState.IDLE}",
         "current.state in {ScheduleState.IDLE}",
         "tests/unit/routing/test_arming.py"
-        "::test_trace_ad_an_event_that_comes_while_its_schedule_goes_idle_is_not_left_behind",
+        "::test_trace_ad_event_stored_while_its_schedule_goes_idle_is_sent",
         "ad",
     ),
     Mutation(
@@ -984,37 +980,35 @@ PREVENTED: Final = (
         "            return None\n"
         "        schedule = leaving\n",
         "",
-        "tests/unit/fanout/test_fanout.py"
-        "::test_trace_ad_an_event_that_is_stored_while_fan_out_looks_is_not_left_behind",
+        "tests/unit/fanout/test_fanout.py::test_trace_ad_event_stored_during_fan_out_is_not_lost",
         "ad",
     ),
     Mutation(
-        "fan-out looks again after the flag",
+        "fan-out checks for events again after it flags a schedule",
         "steps/occurrences/start.py",
         "        if is_waiting(schedule, chain, events=context.events):\n"
         "            return schedule\n",
         "",
-        "tests/unit/fanout/test_fanout.py"
-        "::test_trace_ad_an_event_that_is_stored_while_fan_out_looks_is_not_left_behind",
+        "tests/unit/fanout/test_fanout.py::test_trace_ad_event_stored_during_fan_out_is_not_lost",
         "ad",
     ),
     Mutation(
-        "a schedule that is armed has another revision",
+        "arming a schedule raises its revision",
         "domain/model.py",
         "            state=ScheduleState.ARMED,\n"
         "            next_due_at=next_due_at,\n"
         "            revision=self.revision + 1,\n",
         "            state=ScheduleState.ARMED,\n            next_due_at=next_due_at,\n",
         "tests/unit/routing/test_arming.py"
-        "::test_trace_ad_an_event_that_comes_while_its_schedule_goes_idle_is_not_left_behind",
+        "::test_trace_ad_event_stored_while_its_schedule_goes_idle_is_sent",
         "ad",
     ),
     Mutation(
-        "each tick also reads some slots of long ago",
+        "each tick also reads some much older slots",
         "steps/fanout/fanout.py",
         "_tens(_long_ago(shard), shard.number, context)",
         "_tens((), shard.number, context)",
-        "tests/unit/fanout/test_fanout.py::test_trace_ae_an_entry_that_comes_very_late_is_found",
+        "tests/unit/fanout/test_fanout.py::test_trace_ae_very_late_index_entry_is_found",
         "ae",
     ),
     Mutation(
@@ -1022,7 +1016,7 @@ PREVENTED: Final = (
         "steps/fanout/fanout.py",
         "        return self.context.schedules.get(*key)\n",
         "        return None\n",
-        "tests/unit/fanout/test_fanout.py::test_trace_af_who_is_overtaken_reads_again",
+        "tests/unit/fanout/test_fanout.py::test_trace_af_worker_rereads_concurrently_changed_schedule",
         "af",
     ),
     Mutation(
@@ -1032,7 +1026,7 @@ PREVENTED: Final = (
         "    settled = place_stored(current, target, inputs, context)\n"
         "    return outcome, settled if stored else []\n",
         "tests/unit/routing/test_arming.py"
-        "::test_trace_ag_where_its_worker_died_the_message_that_comes_again_arms_the_schedule",
+        "::test_trace_ag_redelivered_message_arms_the_schedule_after_a_worker_crash",
         "ag",
     ),
     Mutation(
@@ -1041,7 +1035,7 @@ PREVENTED: Final = (
         "        if isinstance(reader, Subscriber):\n",
         "        if isinstance(reader, Subscriber) and settled is not sendable:\n",
         "tests/unit/routing/test_arming.py"
-        "::test_trace_ag_where_its_worker_died_the_message_that_comes_again_arms_the_schedule",
+        "::test_trace_ag_redelivered_message_arms_the_schedule_after_a_worker_crash",
         "ag",
     ),
     Mutation(
@@ -1050,7 +1044,7 @@ PREVENTED: Final = (
         "    return armed if context.schedules.put(armed, replacing=schedule) else None\n",
         "    return None\n",
         "tests/unit/sweep/test_audit.py"
-        "::test_trace_ag_what_a_message_among_the_dead_letters_has_left_behind_is_found",
+        "::test_trace_ag_audit_arms_a_schedule_with_a_forgotten_event",
         "ag",
     ),
     Mutation(
@@ -1063,31 +1057,31 @@ PREVENTED: Final = (
         "ah",
     ),
     Mutation(
-        "a sequence that was used up without a waiting event starts no run",
+        "a sequence that was used up without a waiting event does not start a run",
         "steps/occurrences/start.py",
         "is_of_another or self.run.reason in sent_nothing\n",
         "is_of_another\n",
         "tests/unit/routing/test_arming.py"
-        "::test_trace_ah_a_sequence_that_was_used_where_nothing_waited_is_not_used_again",
+        "::test_trace_ah_sequence_of_an_idle_occurrence_is_not_reused",
         "ah",
     ),
     Mutation(
-        "a run that has ended before its schedule goes idle counts as the digest of its date",
+        "a run that ended before its schedule became idle counts as the digest of its date",
         "steps/occurrences/start.py",
         "    if not is_taken and used.reason is not Reason.NOTHING_WAITED:\n"
         "        after = replace(after, last_due_at=used.due_at)\n",
         "",
         "tests/unit/subscribers/test_reschedule.py"
-        "::test_trace_ah_a_date_whose_digest_was_sent_before_it_went_idle_has_no_second_one",
+        "::test_trace_ah_date_with_a_sent_digest_has_no_second_digest",
         "ah",
     ),
     Mutation(
-        "a date without waiting events counts as one without a digest",
+        "a date without waiting events counts as a date without a digest",
         "domain/model.py",
         "            state=ScheduleState.IDLE,\n",
         "            state=ScheduleState.IDLE,\n            last_due_at=self.next_due_at,\n",
         "tests/unit/routing/test_arming.py"
-        "::test_trace_ah_a_date_on_which_nothing_waited_may_still_have_a_digest",
+        "::test_trace_ah_date_without_waiting_events_may_still_have_a_digest",
         "ah",
     ),
     Mutation(
@@ -1097,7 +1091,7 @@ PREVENTED: Final = (
         "            state=ScheduleState.ARMED if current.listed else ScheduleState.IDLE,\n"
         "            next_due_at=next_due_at,\n",
         "tests/unit/subscribers/test_sunset.py"
-        "::test_trace_ai_who_comes_back_is_armed_although_nobody_looks_whether_anything_waits",
+        "::test_trace_ai_returning_reader_is_armed_without_checking_for_events",
         "ai",
     ),
     Mutation(
@@ -1112,7 +1106,7 @@ PREVENTED: Final = (
         "    else:\n"
         "        set_schedules(resumed, context=context, resumes=True)\n",
         "tests/unit/subscribers/test_sunset.py"
-        "::test_trace_ai_what_comes_while_she_falls_asleep_and_resumes_is_in_the_next_digest",
+        "::test_trace_ai_event_during_dormancy_and_resume_is_in_the_next_digest",
         "ai",
     ),
     Mutation(
@@ -1122,7 +1116,7 @@ PREVENTED: Final = (
         "                changed = replace(changed, revision=current.revision + 1)\n",
         "",
         "tests/unit/subscribers/test_sunset.py"
-        "::test_trace_ai_what_comes_while_she_falls_asleep_and_resumes_is_in_the_next_digest",
+        "::test_trace_ai_event_during_dormancy_and_resume_is_in_the_next_digest",
         "ai",
     ),
     Mutation(
@@ -1131,11 +1125,11 @@ PREVENTED: Final = (
         "    return current.is_withdrawn and is_active(reader)\n",
         "    return False\n",
         "tests/unit/routing/test_arming.py"
-        "::test_trace_ai_what_was_withdrawn_of_an_active_reader_is_armed_by_the_next_event",
+        "::test_trace_ai_event_arms_the_withdrawn_schedule_of_an_active_reader",
         "ai",
     ),
     Mutation(
-        "after arming, the profile is read again",
+        "the profile is read again after a schedule is armed",
         "steps/subscribers/schedules.py",
         "            latest = withdraw_if_left(reader.user_id, context=context)\n"
         "            if not is_active(latest) or latest.is_unchanged_since(reader):\n"
@@ -1144,35 +1138,35 @@ PREVENTED: Final = (
         "            if not is_active(latest) or latest.is_unchanged_since(reader):\n"
         "                return\n",
         "tests/unit/routing/test_arming.py"
-        "::test_trace_ai_what_is_armed_for_a_reader_who_leaves_meanwhile_is_withdrawn",
+        "::test_trace_ai_schedule_armed_while_its_reader_unsubscribes_is_withdrawn",
         "ai",
     ),
     Mutation(
-        "a worker that finds an armed schedule of a reader who has left withdraws it",
+        "a worker withdraws an armed schedule of a reader who has left",
         "steps/subscribers/schedules.py",
         "            elif current and current.listed and not is_active(reader):\n"
         "                withdraw_if_left(reader.user_id, context=context)\n",
         "",
         "tests/unit/subscribers/test_schedules.py"
-        "::test_trace_ai_what_a_dead_worker_armed_for_a_dormant_reader_is_withdrawn_by_the_repetition",
+        "::test_trace_ai_redelivery_withdraws_a_schedule_armed_for_a_dormant_reader",
         "ai",
     ),
     Mutation(
-        "the date decides whether a reader is dormant",
+        "a reader is dormant by date even if no worker has stored the status",
         "steps/routing/target.py",
         "paused_or_dormant_at(event.counts_at, sunset=context.sunset)\n",
         "paused_or_dormant_at(event.counts_at, sunset=None)\n",
         "tests/unit/subscribers/test_sunset.py"
-        "::test_trace_aj_what_comes_for_who_is_dormant_by_the_date_waits_for_the_digest",
+        "::test_trace_aj_event_for_an_inactive_reader_waits_for_the_digest",
         "aj",
     ),
     Mutation(
-        "a reader who was dormant by date resumes with the next activity",
+        "a reader who is dormant by date becomes active with the next activity",
         "steps/subscribers/sunset.py",
         "    if is_dormant or reader.is_overdue_at(at, context.sunset):\n",
         "    if is_dormant:\n",
         "tests/unit/subscribers/test_sunset.py"
-        "::test_trace_aj_after_a_sign_of_life_only_what_comes_then_goes_out_at_once",
+        "::test_trace_aj_only_events_after_new_activity_are_sent_immediately",
         "aj",
     ),
     Mutation(
@@ -1180,7 +1174,7 @@ PREVENTED: Final = (
         "domain/subscribers/preference_form.py",
         "    changed = sent if was is None else _changed(sent, was, act)\n",
         "    changed = sent\n",
-        "tests/unit/preferences/test_two_pages.py::test_trace_ak_two_pages_leave_alone_what_they_did_not_change",
+        "tests/unit/preferences/test_two_pages.py::test_trace_ak_two_open_pages_keep_unchanged_fields",
         "ak",
     ),
     Mutation(
@@ -1188,7 +1182,7 @@ PREVENTED: Final = (
         "domain/subscribers/choices.py",
         "        histories = dict(self.frequencies)\n",
         "        histories: dict[str, History[Frequency]] = {}\n",
-        "tests/unit/subscribers/test_choices_by_category.py::test_trace_al_a_choice_of_one_category_leaves_another_one_muted",
+        "tests/unit/subscribers/test_choices_by_category.py::test_trace_al_choice_of_a_category_leaves_another_muted",
         "al",
     ),
     Mutation(
@@ -1196,16 +1190,16 @@ PREVENTED: Final = (
         "domain/subscribers/choices.py",
         "                    self._chosen.pop(category, None)\n",
         "                    self._chosen.clear()\n",
-        "tests/unit/subscribers/test_choices_by_category.py::test_trace_al_a_profile_that_changes_one_category_leaves_another_one_muted",
+        "tests/unit/subscribers/test_choices_by_category.py::test_trace_al_profile_that_changes_a_category_leaves_another_muted",
         "al",
     ),
     Mutation(
-        "an undo does not resubscribe a reader who has left again since",
+        "an undo does not resubscribe a reader who has unsubscribed again since",
         "steps/preferences/leaving.py",
         "UNSUBSCRIBED and now.left_at in {None, left_at}\n",
         "UNSUBSCRIBED\n",
         "tests/unit/subscribers/test_taking_back.py"
-        "::test_trace_am_an_undo_that_is_sent_again_does_not_bring_back_who_left_by_a_later_email",
+        "::test_trace_am_repeated_undo_does_not_revert_a_later_unsubscribe",
         "am",
     ),
     Mutation(
@@ -1213,23 +1207,23 @@ PREVENTED: Final = (
         "domain/subscribers/taking_back.py",
         "    return bool(standing) and standing[-1] == at\n",
         "    return at in standing\n",
-        "tests/unit/subscribers/test_taking_back.py::test_trace_am_an_undo_leaves_a_later_choice_of_the_same_alone",
+        "tests/unit/subscribers/test_taking_back.py::test_trace_am_undo_keeps_a_later_choice_of_the_same_kind",
         "am",
     ),
     Mutation(
-        "a page does not resubscribe a reader who has left again since",
+        "an old page does not resubscribe a reader who has unsubscribed again since",
         "steps/preferences/page.py",
         "        return submission.leave_mark in {None, mark_of_leave(reader)}\n",
         "        return True\n",
-        "tests/unit/preferences/test_two_pages.py::test_trace_am_a_page_starts_nobody_again_who_left_once_more_since",
+        "tests/unit/preferences/test_two_pages.py::test_trace_am_older_page_does_not_undo_later_unsubscribe",
         "am",
     ),
     Mutation(
-        "a reader who leaves during a resubscription stays suppressed",
+        "a reader who unsubscribes during a resubscription remains suppressed",
         "steps/subscribers/resubscribe.py",
-        "            if number:  # they unsubscribed",
-        "            if False:  # they unsubscribed",
-        "tests/unit/subscribers/test_taking_back.py::test_trace_am_who_leaves_again_while_an_undo_is_done_stays_away",
+        "            if number:  # the reader has unsubscribed",
+        "            if False:  # the reader has unsubscribed",
+        "tests/unit/subscribers/test_taking_back.py::test_trace_am_unsubscribe_during_an_undo_takes_effect",
         "am",
     ),
 )

@@ -22,7 +22,7 @@ def inspector(browser: Browser) -> Iterator[Page]:
         yield page
 
 
-def test_a_good_page_has_no_problems(inspector: Page) -> None:
+def test_accessible_page_has_no_problems(inspector: Page) -> None:
     inspector.set_content(_GOOD)
     assert problems(inspector) == []
 
@@ -44,7 +44,9 @@ def test_a_good_page_has_no_problems(inspector: Page) -> None:
         ("<h1>A page</h1>", "", ["page-has-heading-one"]),
     ],
 )
-def test_a_bad_page_is_found(inspector: Page, good: str, bad: str, found: list[str]) -> None:
+def test_inaccessible_page_is_reported(
+    inspector: Page, good: str, bad: str, found: list[str]
+) -> None:
     assert good in _GOOD
     inspector.set_content(_GOOD.replace(good, bad))
     notice = problems(inspector)
@@ -53,7 +55,7 @@ def test_a_bad_page_is_found(inspector: Page, good: str, bad: str, found: list[s
         assert each in " ".join(notice)
 
 
-def test_what_a_policy_refuses_is_noticed(browser: Browser) -> None:
+def test_resources_blocked_by_the_csp_are_reported(browser: Browser) -> None:
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self.send_response_only(200)

@@ -11,9 +11,7 @@ from tests.unit.demo.test_results import REPORT, line
 
 
 @pytest.mark.parametrize("is_open", [False, True])
-def test_the_inbox_of_the_demo_can_be_read_by_everybody(
-    browser: Browser, tmp_path: Path, is_open: bool
-) -> None:
+def test_demo_inbox_is_accessible(browser: Browser, tmp_path: Path, is_open: bool) -> None:
     lines = [line(number) for number in range(30)]
     html = page(lines, [("A mention leads", lines[0]), ("One update", lines[1])], REPORT)
     file = tmp_path / "index.html"

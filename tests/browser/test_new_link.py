@@ -58,7 +58,7 @@ def told(deployed: Deployed, locale: str) -> Accepted:
 
 
 @pytest.mark.parametrize("locale", languages())
-def test_a_new_link_comes_to_the_address_on_file_and_all_of_it_can_be_used_by_everybody(
+def test_new_link_is_emailed_and_every_page_is_accessible(
     deployed: Deployed, inspector: Page, ended: Mapping[str, str], locale: str
 ) -> None:
     answer = inspector.goto(ended[locale])

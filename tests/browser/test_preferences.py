@@ -49,7 +49,7 @@ def told_next(page: Page) -> datetime:
     return datetime.strptime(found[0], "%A, %d %B %Y, %H:%M").replace(tzinfo=BERLIN)
 
 
-def test_a_digest_comes_when_the_page_says_and_not_before(deployed: Deployed, page: Page) -> None:
+def test_digest_arrives_at_the_time_shown_on_the_page(deployed: Deployed, page: Page) -> None:
     """From daily to weekly, on another day, at another hour."""
     page.goto(write_to(deployed, "chooser"))
     before = told_next(page)
@@ -109,7 +109,7 @@ def names_of_fields(page: Page) -> set[str]:
     return set(found)
 
 
-def test_the_keyboard_is_enough(deployed: Deployed, page: Page) -> None:
+def test_settings_page_works_with_the_keyboard(deployed: Deployed, page: Page) -> None:
     link = write_to(deployed, "typist")
     page.goto(link)
     assert "hour" not in tab_to(page, "act", "save"), "what is folded is passed over"
@@ -141,7 +141,7 @@ def test_the_keyboard_is_enough(deployed: Deployed, page: Page) -> None:
     expect(start).to_have_count(1)
 
 
-def test_only_what_applies_is_in_sight(deployed: Deployed, page: Page) -> None:
+def test_only_applicable_fields_are_visible(deployed: Deployed, page: Page) -> None:
     page.goto(write_to(deployed, "chooses"))
     weekly, days = page.locator("#weekly_on"), page.locator("#days")
     expect(weekly).to_be_hidden()
@@ -158,7 +158,7 @@ def test_only_what_applies_is_in_sight(deployed: Deployed, page: Page) -> None:
     expect(days).to_be_hidden()
 
 
-def test_a_phone_shows_few_controls_on_two_screens(deployed: Deployed, page: Page) -> None:
+def test_settings_page_on_a_phone_fits_two_screens(deployed: Deployed, page: Page) -> None:
     page.set_viewport_size(PHONE)
     page.goto(write_to(deployed, "phone"))
     controls = page.locator("main").locator("select, input, button, summary")
@@ -176,7 +176,7 @@ def inside(found: Locator, page: Page) -> bool:
 
 
 @pytest.mark.parametrize("size", [{"width": 390, "height": 844}, {"width": 320, "height": 256}])
-def test_save_hides_nothing_that_has_the_focus(
+def test_save_bar_does_not_cover_the_focused_field(
     deployed: Deployed, page: Page, size: ViewportSize
 ) -> None:
     """WCAG 2.2, 2.4.11; the second is a window at 400 percent, where Save does not stick."""
@@ -202,7 +202,7 @@ def test_save_hides_nothing_that_has_the_focus(
     raise AssertionError(f"the end of the page cannot be reached: {passed}")
 
 
-def test_a_browser_that_knows_no_has_shows_every_field(deployed: Deployed, page: Page) -> None:
+def test_browser_without_has_selector_shows_every_field(deployed: Deployed, page: Page) -> None:
     """An older one drops the block of rules, as it would another that it cannot read."""
     link = write_to(deployed, "older")
     html = page.request.get(link).text().replace("selector(:has(a))", "selector(:unknown(a))")
@@ -214,7 +214,7 @@ def test_a_browser_that_knows_no_has_shows_every_field(deployed: Deployed, page:
 
 
 @pytest.mark.parametrize("place", ["often", "pause"])
-def test_an_email_leads_to_the_place_on_the_page(
+def test_email_link_scrolls_to_its_section_of_the_page(
     deployed: Deployed, page: Page, place: str
 ) -> None:
     user = f"to{place}"

@@ -27,7 +27,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_forced_email_looks_as_in_a_browser_that_is_set_so(
+def test_forced_colour_mode_matches_the_browser_setting(
     browser: Browser, index: Path, scheme: str
 ) -> None:
     with browser.new_context(java_script_enabled=False) as context:
@@ -41,9 +41,7 @@ def test_a_forced_email_looks_as_in_a_browser_that_is_set_so(
         assert page.evaluate(BACKGROUND) == expected
 
 
-def test_the_page_of_a_preview_shows_all_four_and_can_be_read(
-    browser: Browser, index: Path
-) -> None:
+def test_preview_page_shows_all_four_views_and_is_accessible(browser: Browser, index: Path) -> None:
     with inspected(browser) as page:
         page.goto(index.as_uri())
         shown = [frame.url.rpartition("/")[2] for frame in page.frames[1:]]
@@ -56,7 +54,7 @@ def test_the_page_of_a_preview_shows_all_four_and_can_be_read(
 
 @pytest.mark.parametrize("kind", Kind)
 @pytest.mark.parametrize("loaded", [True, False])
-def test_an_email_can_be_read_with_its_pictures_and_without(
+def test_email_is_readable_with_and_without_images(
     browser: Browser, kind: Kind, loaded: bool
 ) -> None:
     """A picture that is not loaded is as wide as its text, which must not widen a phone's page."""
@@ -75,7 +73,7 @@ def test_an_email_can_be_read_with_its_pictures_and_without(
         assert problems(page) == []
 
 
-def test_pictures_are_small_and_the_same_each_time(browser: Browser, tmp_path: Path) -> None:
+def test_screenshots_are_small_and_reproducible(browser: Browser, tmp_path: Path) -> None:
     once, again = tmp_path / "once", tmp_path / "again"
     once.mkdir()
     again.mkdir()

@@ -59,7 +59,7 @@ def opened(browser: Browser, file: Path) -> Iterator[tuple[Page, list[str]]]:
         yield tab, asked
 
 
-def test_a_replay_can_be_read_by_everybody(browser: Browser, file: Path) -> None:
+def test_replay_page_is_accessible(browser: Browser, file: Path) -> None:
     with inspected(browser) as page:
         page.goto(file.as_uri())
         page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
@@ -67,7 +67,7 @@ def test_a_replay_can_be_read_by_everybody(browser: Browser, file: Path) -> None
         assert problems(page) == []
 
 
-def test_every_email_can_be_opened_by_keyboard_and_is_shown(browser: Browser, file: Path) -> None:
+def test_every_replayed_email_can_be_opened_by_keyboard(browser: Browser, file: Path) -> None:
     with opened(browser, file) as (page, asked):
         while (closed := page.locator("details:not([open]) > summary")).count():
             closed.first.focus()
@@ -83,7 +83,7 @@ def test_every_email_can_be_opened_by_keyboard_and_is_shown(browser: Browser, fi
         assert page.title() == "What changes"
 
 
-def test_links_of_emails_leave_neither_the_frame_nor_the_page(browser: Browser, file: Path) -> None:
+def test_email_links_do_not_leave_the_frame_or_the_page(browser: Browser, file: Path) -> None:
     with opened(browser, file) as (page, asked):
         link = page.frame_locator("iframe[title='bo-daily-1 before']").locator("a").first
         link.click()
@@ -93,7 +93,7 @@ def test_links_of_emails_leave_neither_the_frame_nor_the_page(browser: Browser, 
         assert page.url == file.as_uri()
 
 
-def test_a_frame_cannot_be_led_away_either(browser: Browser, file: Path) -> None:
+def test_frame_cannot_navigate_away(browser: Browser, file: Path) -> None:
     """Where a link were missed: the policy of the page stops it."""
     with opened(browser, file) as (page, asked):
         page.locator("details").nth(1).evaluate("each => each.open = true")

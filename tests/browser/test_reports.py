@@ -10,7 +10,7 @@ from tests.builders import NOW
 from tests.unit.support.test_statistics_page import an_answer
 
 
-def test_a_report_can_be_read_by_everybody(browser: Browser, tmp_path: Path) -> None:
+def test_report_is_accessible(browser: Browser, tmp_path: Path) -> None:
     file = tmp_path / "report.html"
     file.write_text(page(an_answer(), made_at=NOW), encoding="utf-8")
     with inspected(browser) as tab:

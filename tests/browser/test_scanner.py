@@ -57,7 +57,7 @@ def unchanged(deployed: Deployed) -> object:
 
 
 @pytest.mark.usefixtures("unchanged")
-def test_attack_get_and_head_of_every_link_change_nothing(
+def test_attack_get_and_head_of_every_link_change_no_data(
     letters: Mapping[str, Letters], edge: Edge
 ) -> None:
     for mails in letters.values():
@@ -67,7 +67,7 @@ def test_attack_get_and_head_of_every_link_change_nothing(
 
 
 @pytest.mark.usefixtures("unchanged")
-def test_attack_a_scanner_with_a_browser_changes_nothing(
+def test_attack_link_scanner_with_a_browser_changes_no_data(
     letters: Mapping[str, Letters], edge: Edge, browser: Browser
 ) -> None:
     """Some run the scripts of a page, and wait for what comes of it."""
@@ -78,7 +78,7 @@ def test_attack_a_scanner_with_a_browser_changes_nothing(
             page.goto(link, wait_until="networkidle")
 
 
-def test_every_link_of_an_email_is_one_of_ours_or_of_an_event(
+def test_every_email_link_belongs_to_gazette_or_an_event(
     letters: Mapping[str, Letters], edge: Edge
 ) -> None:
     mail = letters["en"].digest

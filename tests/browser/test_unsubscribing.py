@@ -34,7 +34,9 @@ def one_click(link: str, body: bytes, content_type: str) -> int:
         return int(answer.status)
 
 
-def test_who_left_gets_nothing_more_and_is_not_scheduled(deployed: Deployed, page: Page) -> None:
+def test_unsubscribed_reader_gets_no_email_and_is_not_scheduled(
+    deployed: Deployed, page: Page
+) -> None:
     """By the form on the page, and by one click in both encodings; who stays gets the next."""
     put = deployed.service.put
     leavers, stays = ["form", "urlencoded", "multipart"], "stays"
@@ -62,7 +64,7 @@ def test_who_left_gets_nothing_more_and_is_not_scheduled(deployed: Deployed, pag
         assert rows_of(deployed, user) == before[user], "fan-out started no run"
 
 
-def test_unsubscribing_with_the_keyboard_and_again_says_the_same(
+def test_repeated_unsubscribe_by_keyboard_shows_the_same_page(
     deployed: Deployed, page: Page
 ) -> None:
     deployed.service.put("subscriber.changed", [a_profile("twice")])
@@ -77,7 +79,7 @@ def test_unsubscribing_with_the_keyboard_and_again_says_the_same(
         expect(page.get_by_role("heading", level=1)).to_have_text("You're unsubscribed")
 
 
-def test_who_left_everything_takes_it_back_and_is_led_to_the_settings(
+def test_unsubscribe_by_keyboard_can_be_undone_and_links_to_settings(
     deployed: Deployed, page: Page
 ) -> None:
     """All by the keyboard; the page names the address before anything is pressed."""
@@ -117,7 +119,7 @@ def test_who_left_everything_takes_it_back_and_is_led_to_the_settings(
 
 @pytest.mark.parametrize("link", ["/unsubscribe/YW5u", "/unsubscribe/YW5u.YW5uYW5uYW5uYW5uYQ"])
 @pytest.mark.usefixtures("deployed")
-def test_a_link_that_was_cut_off_offers_nothing(edge: Edge, page: Page, link: str) -> None:
+def test_truncated_link_offers_no_actions(edge: Edge, page: Page, link: str) -> None:
     answer = page.goto(f"{edge.url}{link}")
     assert answer
     assert answer.status == 404
@@ -135,7 +137,7 @@ def leave_link(deployed: Deployed, user: str, scope: str) -> str:
     return link
 
 
-def test_a_category_is_turned_off_and_that_taken_back_with_the_keyboard_alone(
+def test_category_can_be_muted_and_unmuted_by_keyboard(
     deployed: Deployed, browser: Browser
 ) -> None:
     """By the link beside a block: the page says first what it does, and for whom."""
@@ -173,7 +175,7 @@ def test_a_category_is_turned_off_and_that_taken_back_with_the_keyboard_alone(
     assert len(deployed.inbox("less")) == 2, "comments come again"
 
 
-def test_one_click_beside_a_digest_ends_the_digests_and_no_immediate_email(
+def test_one_click_of_a_digest_ends_digests_but_not_immediate_email(
     deployed: Deployed,
 ) -> None:
     profile = {**a_profile("both"), "frequencies": {"mention": "immediate"}}

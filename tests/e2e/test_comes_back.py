@@ -92,14 +92,14 @@ def may_have_been_sent(deployed: Deployed, user: str) -> Accepted:
     return mail
 
 
-def test_a_delivery_event_settles_a_run_that_nobody_was_sure_of(deployed: Deployed) -> None:
+def test_delivery_event_settles_an_unknown_run(deployed: Deployed) -> None:
     mail = may_have_been_sent(deployed, "amy")
     put(deployed, "Email Delivered", delivery(mail))
     assert run_of(deployed, "amy") == ("sent", "evidence")
     assert len(deployed.inbox("amy")) == 1
 
 
-def test_a_delivery_event_by_sns_does_the_same(deployed: Deployed) -> None:
+def test_delivery_event_by_sns_settles_an_unknown_run(deployed: Deployed) -> None:
     """On the topic of the stack, as SES publishes there."""
     mail = may_have_been_sent(deployed, "sue")
     with_keys = boto3.Session("test", "test", region_name=deployed.engine.environment["AWS_REGION"])
@@ -116,7 +116,7 @@ def test_a_delivery_event_by_sns_does_the_same(deployed: Deployed) -> None:
     assert run_of(deployed, "sue") == ("sent", "evidence")
 
 
-def test_after_a_hard_bounce_no_digest_is_scheduled_any_more(deployed: Deployed) -> None:
+def test_hard_bounce_ends_all_scheduled_digests(deployed: Deployed) -> None:
     mail, due = a_digest(deployed, "bob")
     told = {
         "timestamp": now(),
@@ -141,7 +141,7 @@ def test_after_a_hard_bounce_no_digest_is_scheduled_any_more(deployed: Deployed)
     assert len(deployed.inbox("bob")) == 1
 
 
-def test_a_click_brings_back_a_dormant_reader(deployed: Deployed) -> None:
+def test_click_reactivates_a_dormant_reader_after_deployment(deployed: Deployed) -> None:
     mail, due = a_digest(deployed, "kay")
     unseen_for(deployed, "kay", days=60)
     deployed.service.put("event.created", [a_comment("kay", 2)])
@@ -182,6 +182,6 @@ def unseen_for(deployed: Deployed, user: str, *, days: int) -> None:
     )
 
 
-def test_every_delivery_event_could_be_read(deployed: Deployed) -> None:
+def test_every_delivery_event_is_readable(deployed: Deployed) -> None:
     for queue in ("feedback-dead", "feedback-undelivered"):
         assert deployed.service.messages_in(queue) == 0

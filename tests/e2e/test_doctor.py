@@ -49,7 +49,7 @@ def findings(deployed: Deployed, *options: str) -> dict[str, dict[str, Any]]:
     }
 
 
-def test_what_was_just_deployed_is_as_it_was_made(with_domain: Deployed) -> None:
+def test_fresh_deployment_matches_its_definition(with_domain: Deployed) -> None:
     """The stage has a rate for loopback, fewer functions than that needs, and a domain that nobody
     signs for; and an engine has a limit of its own."""
     found = findings(with_domain)
@@ -64,7 +64,7 @@ def test_what_was_just_deployed_is_as_it_was_made(with_domain: Deployed) -> None
     }
 
 
-def test_a_rule_that_somebody_disables_and_a_time_out_that_they_change_are_found(
+def test_doctor_finds_a_disabled_rule_and_a_changed_timeout(
     with_domain: Deployed,
 ) -> None:
     before = findings(with_domain).keys()
@@ -85,11 +85,11 @@ def test_a_rule_that_somebody_disables_and_a_time_out_that_they_change_are_found
             events.enable_rule(Name=rule)
             sqs.set_queue_attributes(QueueUrl=queue, Attributes=made["Attributes"])
     assert found.keys() - before == {"rule DeliveryEventsByBus", "queue generate"}
-    assert found["queue generate"]["seen"].startswith("visibility time-out is 30, not ")
+    assert found["queue generate"]["seen"].startswith("visibility timeout is 30, not ")
     assert findings(with_domain).keys() == before
 
 
-def test_what_somebody_changes_in_a_configuration_set_and_a_mapping_is_found(
+def test_doctor_finds_changed_configuration_set_and_mapping(
     with_domain: Deployed,
 ) -> None:
     before = findings(with_domain).keys()
@@ -124,7 +124,7 @@ def test_what_somebody_changes_in_a_configuration_set_and_a_mapping_is_found(
     assert findings(with_domain).keys() == before
 
 
-def test_an_email_to_the_simulator_comes_back_through_feedback(with_domain: Deployed) -> None:
+def test_canary_email_returns_through_feedback(with_domain: Deployed) -> None:
     number = len(with_domain.ses.accepted)
     with as_client_of(with_domain.engine):
         with_domain.ses.publish = default_bus(boto3.client("events"))
@@ -136,7 +136,7 @@ def test_an_email_to_the_simulator_comes_back_through_feedback(with_domain: Depl
     assert [each.to for each in sent] == ["success@simulator.amazonses.com"]
 
 
-def test_the_test_email_has_the_headers_of_a_real_one_and_links_that_lead_nowhere(
+def test_send_test_email_has_real_headers_and_placeholder_links(
     with_domain: Deployed,
 ) -> None:
     environment = {"AWS_ENDPOINT_URL_SESV2": with_domain.ses.url}

@@ -79,7 +79,7 @@ def change(iam: Any, how: Callable[[Statement], None], *, of: str = "") -> None:
             iam.put_role_policy(**named, PolicyName=policy, PolicyDocument=json.dumps(document))
 
 
-def test_a_digest_and_an_immediate_email_need_no_more_than_their_functions_may(
+def test_digest_and_immediate_email_need_only_the_granted_permissions(
     enforcing: Deployed,
 ) -> None:
     wanted = {**a_profile("ann"), "frequencies": {"mention": "immediate"}}
@@ -93,7 +93,7 @@ def test_a_digest_and_an_immediate_email_need_no_more_than_their_functions_may(
     assert len(enforcing.inbox("ann")) == 2
 
 
-def test_without_a_grant_of_a_table_its_function_is_denied(enforcing: Deployed) -> None:
+def test_function_without_a_table_permission_is_denied(enforcing: Deployed) -> None:
     table = enforcing.service.settings("ingest")["GAZETTE_SUBSCRIBERS_TABLE"]
 
     def without(statement: Statement) -> None:

@@ -8,7 +8,7 @@ from tests.e2e.test_comes_back import DAY, a_digest, row, run_of
 from tests.stage import Deployed, a_comment
 
 
-def test_a_reader_for_whom_nothing_waits_is_not_visited_until_an_event_comes(
+def test_reader_without_waiting_events_is_not_visited(
     deployed: Deployed,
 ) -> None:
     _, due = a_digest(deployed, "ida")

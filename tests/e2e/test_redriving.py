@@ -68,7 +68,7 @@ def redrive_by_hand(deployed: Deployed) -> None:
     queues.delete_message(QueueUrl=failed, ReceiptHandle=message["ReceiptHandle"])
 
 
-def test_trace_aa_what_failed_and_is_redriven_reaches_its_reader_once_with_all_that_waited(
+def test_trace_aa_redriven_failed_run_delivers_all_waiting_events_once(
     deployed: Deployed,
 ) -> None:
     put, service = deployed.service.put, deployed.service
@@ -156,7 +156,7 @@ def leave(deployed: Deployed, queue: str, body: str, **attributes: str) -> None:
     )
 
 
-def test_what_is_redriven_to_the_queues_that_the_alarms_name_is_in_one_email(
+def test_messages_redriven_as_the_alarms_describe_are_in_a_single_email(
     deployed: Deployed,
 ) -> None:
     """An undelivered event, one in the quarantine, and a complaint that did not reach feedback."""

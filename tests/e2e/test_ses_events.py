@@ -32,7 +32,7 @@ _MESSAGE = {
 }
 
 
-def test_a_message_whose_answer_was_lost_is_reported_through_the_default_bus(
+def test_message_with_a_lost_response_is_reported_on_the_default_bus(
     tmp_path: Path,
 ) -> None:
     channel = Channel(delay=timedelta(milliseconds=100), duplicated=1.0)

@@ -94,7 +94,7 @@ class Clock:
 RUNS = {"shards_done": "OK", "partitions_swept": "OK"}
 
 
-def test_a_clock_that_stops_raises_both_alarms_and_one_that_strikes_ends_them(
+def test_stopped_clock_raises_both_alarms_and_a_tick_ends_them(
     deployed: Deployed, heartbeats: dict[str, Properties]
 ) -> None:
     """As if the schedules were disabled, or their role were gone."""
@@ -107,7 +107,7 @@ def test_a_clock_that_stops_raises_both_alarms_and_one_that_strikes_ends_them(
     assert clock.states(heartbeats) == RUNS
 
 
-def test_a_fan_out_that_fails_is_silent_although_it_is_invoked(
+def test_failing_fan_out_raises_the_silence_alarm(
     deployed: Deployed, heartbeats: dict[str, Properties]
 ) -> None:
     clock = Clock(deployed)
@@ -118,7 +118,7 @@ def test_a_fan_out_that_fails_is_silent_although_it_is_invoked(
     assert clock.states(heartbeats)["shards_done"] == "ALARM"
 
 
-def test_shards_that_nobody_takes_are_silent_although_ticks_are_done(
+def test_unprocessed_shards_raise_the_silence_alarm(
     deployed: Deployed, heartbeats: dict[str, Properties]
 ) -> None:
     clock = Clock(deployed)

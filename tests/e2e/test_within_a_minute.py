@@ -35,7 +35,7 @@ def without_tables(deployed: Deployed) -> Iterator[None]:
         deployed.service.change(function, Environment={"Variables": settings})
 
 
-def test_a_digest_whose_tables_did_not_answer_once_goes_out_within_a_minute(
+def test_digest_is_sent_within_a_minute_after_a_table_failure(
     deployed: Deployed,
 ) -> None:
     """Without ChangeMessageVisibility it would come back after twelve."""

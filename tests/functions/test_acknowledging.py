@@ -36,7 +36,7 @@ def no_commit(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("step", ["generate", "resend"])
-def test_a_message_whose_commit_failed_is_not_acknowledged(
+def test_message_is_not_acknowledged_if_its_commit_failed(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     cloud.say("subscriber.changed", profile())

@@ -49,7 +49,7 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.parametrize(("step", "queue"), _STEPS.items())
-def test_what_failed_is_hidden_for_10_to_60_seconds_by_one_request(
+def test_failed_messages_are_hidden_together_for_10_to_60_seconds(
     cloud: Cloud, step: str, queue: str
 ) -> None:
     answer = cloud.invoke(step, records(*["no JSON"] * 10, queue=queue))
@@ -62,7 +62,7 @@ def test_what_failed_is_hidden_for_10_to_60_seconds_by_one_request(
     assert len(set(pauses)) > 1
 
 
-def test_of_messages_that_are_routed_together_those_that_failed_are_hidden(
+def test_failed_messages_routed_together_are_hidden(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bodies = [envelope("subscriber.changed", profile(name)) for name in ("ann", "ben")]
@@ -72,13 +72,13 @@ def test_of_messages_that_are_routed_together_those_that_failed_are_hidden(
     assert [each["ReceiptHandle"] for each in asked["Entries"]] == ["r0", "r1"]
 
 
-def test_what_succeeds_asks_nothing(cloud: Cloud) -> None:
+def test_successful_messages_make_no_visibility_request(cloud: Cloud) -> None:
     cloud.say("subscriber.changed", profile())
     cloud.work("feedback", delivery_event())
     assert not hidden(cloud)
 
 
-def test_of_a_batch_only_what_failed_is_hidden(cloud: Cloud) -> None:
+def test_only_failed_messages_of_a_batch_are_hidden(cloud: Cloud) -> None:
     cloud.say("subscriber.changed", profile())
     cloud.invoke("feedback", records(delivery_event(), "no JSON", queue="feedback"))
     (asked,) = hidden(cloud)
@@ -86,7 +86,7 @@ def test_of_a_batch_only_what_failed_is_hidden(cloud: Cloud) -> None:
 
 
 @pytest.mark.parametrize(("receives", "shortest", "longest"), [(3, 10, 60), (5, 120, 240)])
-def test_the_pause_grows_with_the_receives(
+def test_retry_delay_grows_with_the_receive_count(
     cloud: Cloud, receives: int, shortest: int, longest: int
 ) -> None:
     cloud.invoke("generate", records("no JSON", queue="immediate", receives=receives))
@@ -95,29 +95,27 @@ def test_the_pause_grows_with_the_receives(
     assert shortest <= asked["Entries"][0]["VisibilityTimeout"] <= longest
 
 
-def test_a_delivery_event_is_a_dead_letter_before_its_fourth_receive(cloud: Cloud) -> None:
+def test_delivery_event_is_a_dead_letter_before_its_fourth_receive(cloud: Cloud) -> None:
     cloud.invoke("feedback", records("no JSON", queue="feedback", receives=2))
     (asked,) = hidden(cloud)
     assert 170 <= asked["Entries"][0]["VisibilityTimeout"] <= 340
 
 
-def test_what_cannot_be_hidden_is_logged_and_comes_back_later(
-    cloud: Cloud, logs: io.StringIO
-) -> None:
+def test_failure_to_hide_a_message_is_logged(cloud: Cloud, logs: io.StringIO) -> None:
     """Here SQS refuses the receipt handle; where it does not answer it is the same."""
     answer = cloud.invoke("feedback", records("no JSON", queue="feedback"))
     assert answer == {"batchItemFailures": [{"itemIdentifier": "m0"}]}
-    assert "messages come back later" in logs.getvalue()
+    assert "messages are redelivered after" in logs.getvalue()
 
 
-def test_a_queue_without_a_setting_is_logged(cloud: Cloud, logs: io.StringIO) -> None:
+def test_queue_without_a_setting_is_logged(cloud: Cloud, logs: io.StringIO) -> None:
     answer = cloud.invoke("feedback", records("no JSON", queue="of-somebody-else"))
     assert answer == {"batchItemFailures": [{"itemIdentifier": "m0"}]}
     assert not hidden(cloud)
     assert "No setting has the URL of the queue of-somebody-else" in logs.getvalue()
 
 
-def test_without_time_nothing_is_asked(
+def test_messages_are_not_hidden_if_time_runs_out(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch, logs: io.StringIO
 ) -> None:
     """An invocation that is cut off answers nothing, and all ten messages come again."""
@@ -126,12 +124,10 @@ def test_without_time_nothing_is_asked(
     answer = cloud.invoke("feedback", records("no JSON", queue="feedback"))
     assert answer == {"batchItemFailures": [{"itemIdentifier": "m0"}]}
     assert not hidden(cloud)
-    assert "no time to bring messages back soon" in logs.getvalue()
+    assert "too little time to shorten" in logs.getvalue()
 
 
-def test_sqs_takes_the_receipt_handle_that_lambda_hands_over(
-    cloud: Cloud, logs: io.StringIO
-) -> None:
+def test_sqs_accepts_the_receipt_handle_from_lambda(cloud: Cloud, logs: io.StringIO) -> None:
     sqs = boto3.client("sqs")
     url = cloud.queues["feedback"]
     sqs.send_message(QueueUrl=url, MessageBody="no JSON")
@@ -141,4 +137,4 @@ def test_sqs_takes_the_receipt_handle_that_lambda_hands_over(
     cloud.invoke("feedback", given)
     assert len(hidden(cloud)) == 1
     assert "message failed" in logs.getvalue()
-    assert "come back later" not in logs.getvalue()
+    assert "messages are redelivered after" not in logs.getvalue()

@@ -79,7 +79,7 @@ def stored(cloud: Cloud) -> list[str]:
     return sorted(row["event_id"] for row in cloud.rows("events"))
 
 
-def test_items_become_events_and_the_schedule_says_so(ann: Cloud, service: Service) -> None:
+def test_content_items_become_events_and_update_the_schedule(ann: Cloud, service: Service) -> None:
     service.answers(Reply(body=items("a", "b")))
     ann.work("content", message())
     assert stored(ann) == ["recommendations:a", "recommendations:b"]
@@ -88,7 +88,7 @@ def test_items_become_events_and_the_schedule_says_so(ann: Cloud, service: Servi
 
 
 @pytest.mark.parametrize("number", [0, 1, 5])
-def test_a_fetch_costs_two_units_and_two_an_item(ann: Cloud, service: Service, number: int) -> None:
+def test_fetch_costs_two_units_plus_two_per_item(ann: Cloud, service: Service, number: int) -> None:
     """One for the permit, one for the mark; those of items are those of events."""
     service.answers(Reply(body=items(*map(str, range(number)))))
     fetch = message()
@@ -104,7 +104,7 @@ def test_a_fetch_costs_two_units_and_two_an_item(ann: Cloud, service: Service, n
     )
 
 
-def test_a_repeated_message_costs_one_read(ann: Cloud, service: Service) -> None:
+def test_repeated_fetch_message_costs_a_single_read(ann: Cloud, service: Service) -> None:
     ann.work("content", message())
     fetch = message()
     ann.meter.clear()
@@ -114,9 +114,7 @@ def test_a_repeated_message_costs_one_read(ann: Cloud, service: Service) -> None
     assert len(service.requests) == 1
 
 
-def test_while_the_breaker_is_open_the_message_is_requeued_and_nobody_is_asked(
-    ann: Cloud, service: Service
-) -> None:
+def test_open_breaker_requeues_the_fetch_without_a_request(ann: Cloud, service: Service) -> None:
     limiter = DynamoRateLimiter("pace", PacePlan(rate=10), name=RECOMMENDATIONS_ROW)
     limiter.open_by_hand("by hand", now())
     ann.work("content", message())
@@ -135,7 +133,7 @@ def test_while_the_breaker_is_open_the_message_is_requeued_and_nobody_is_asked(
         ("wait", "without", timedelta(minutes=30)),
     ],
 )
-def test_a_digest_is_fetched_for_as_long_as_the_version_of_its_reader_lets_it_wait(
+def test_content_fetch_window_follows_the_policy_of_the_template_version(
     cloud: Cloud,
     service: Service,
     monkeypatch: pytest.MonkeyPatch,
@@ -162,9 +160,7 @@ def _due_since(waited: timedelta) -> str:
     return encode_fetch(QueuedFetch(Fetch("ann", DAILY, due_at), timedelta(0))).body
 
 
-def test_a_failed_request_is_repeated_once_and_then_comes_again(
-    ann: Cloud, service: Service
-) -> None:
+def test_failed_request_is_retried_once_and_then_redelivered(ann: Cloud, service: Service) -> None:
     service.answers(Reply(status=500))
     ann.work("content", message())
     assert len(service.requests) == 2
@@ -172,7 +168,7 @@ def test_a_failed_request_is_repeated_once_and_then_comes_again(
     assert '"tries": 1' in requeued["MessageBody"]
 
 
-def test_a_refusal_opens_the_breaker_that_every_worker_sees(ann: Cloud, service: Service) -> None:
+def test_source_refusal_opens_the_breaker_for_all_workers(ann: Cloud, service: Service) -> None:
     service.answers(Reply(status=429, headers={"Retry-After": "300"}))
     ann.work("content", message())
     (row,) = (each for each in ann.rows("pace") if each["name"] == RECOMMENDATIONS_ROW)
@@ -180,13 +176,13 @@ def test_a_refusal_opens_the_breaker_that_every_worker_sees(ann: Cloud, service:
     assert len(service.requests) == 1
 
 
-def test_a_message_of_something_else_is_returned(ann: Cloud, service: Service) -> None:
+def test_invalid_fetch_message_is_returned(ann: Cloud, service: Service) -> None:
     answer = ann.invoke("content", records("{}"))
     assert len(answer["batchItemFailures"]) == 1
     assert service.requests == []
 
 
-def test_ten_fetches_of_one_invocation_use_one_connection(cloud: Cloud, service: Service) -> None:
+def test_ten_fetches_of_an_invocation_share_a_connection(cloud: Cloud, service: Service) -> None:
     readers = [f"u{number}" for number in range(10)]
     for user_id in readers:
         cloud.say("subscriber.changed", profile(user_id))
@@ -198,7 +194,7 @@ def test_ten_fetches_of_one_invocation_use_one_connection(cloud: Cloud, service:
 
 
 @pytest.mark.usefixtures("later")
-def test_what_was_fetched_is_in_the_email(ann: Cloud, service: Service) -> None:
+def test_fetched_content_is_in_the_email(ann: Cloud, service: Service) -> None:
     service.answers(Reply(body=items("a", summary="Quiet places.")))
     ann.work("content", message())
     ann.work("generate", *fan_out(ann))
@@ -210,7 +206,7 @@ def test_what_was_fetched_is_in_the_email(ann: Cloud, service: Service) -> None:
 
 
 @pytest.mark.usefixtures("later")
-def test_a_digest_whose_items_are_not_there_asks_and_waits_for_them(
+def test_digest_without_fetched_content_requests_and_awaits_the_items(
     ann: Cloud, service: Service
 ) -> None:
     service.answers(Reply(body=items("a")))
@@ -233,7 +229,7 @@ def test_a_digest_whose_items_are_not_there_asks_and_waits_for_them(
 
 
 @pytest.mark.usefixtures("later")
-def test_a_run_that_nobody_has_asked_for_asks_once(ann: Cloud) -> None:
+def test_run_with_unrequested_content_queues_a_single_fetch(ann: Cloud) -> None:
     runs = DynamoRuns("runs", retention=timedelta(days=180))
     (run,) = fan_out(ann)
     ann.take("content")
@@ -249,7 +245,7 @@ def test_a_run_that_nobody_has_asked_for_asks_once(ann: Cloud) -> None:
     assert len(ann.take("content")) == 1
 
 
-def test_an_occurrence_with_nothing_new_costs_four_units(ann: Cloud) -> None:
+def test_occurrence_without_new_content_costs_four_units(ann: Cloud) -> None:
     """The ended run, whose sequence it uses; the schedule, and its entry in `due` moved."""
     ann.work("content", message())
     shard = due_shard(ann)
@@ -257,11 +253,11 @@ def test_an_occurrence_with_nothing_new_costs_four_units(ann: Cloud) -> None:
     ann.work("fanout", shard)
     written = ann.meter.write_units - Counter(control=99)
     assert written == Counter(runs=1, schedules=3)
-    assert written.total() == PROMISED["… with a content source that has no new items"]
+    assert written.total() == PROMISED["a due schedule whose content source has no new items"]
     assert not ann.take("generate")
 
 
-def test_a_look_ahead_writes_nothing_and_queues_a_fetch(
+def test_look_ahead_queues_a_fetch_without_writes(
     cloud: Cloud, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GAZETTE_RECOMMENDATIONS_LEAD", "60")

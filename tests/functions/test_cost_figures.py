@@ -38,12 +38,12 @@ def row_of(table: str) -> int:
     return item_size(row)
 
 
-def test_an_event(ann: Cloud) -> None:
+def test_event_cost_matches_the_bill(ann: Cloud) -> None:
     ann.say("event.created", TEN[0])
     assert spent(ann) == actions.event(row_of("events"))
 
 
-def test_a_large_event(ann: Cloud) -> None:
+def test_large_event_cost_matches_the_bill(ann: Cloud) -> None:
     """Each kilobyte that its row begins is a unit, and one more in the index."""
     large = TEN[0] | {"entity": TEN[0]["entity"] | {"url": "https://example.com/" + "p" * 900}}
     ann.say("event.created", large)
@@ -51,7 +51,7 @@ def test_a_large_event(ann: Cloud) -> None:
     assert row_of("events") > 1024
 
 
-def test_an_event_for_an_immediate_email(ann: Cloud) -> None:
+def test_immediate_event_cost_matches_the_bill(ann: Cloud) -> None:
     ann.say(
         "subscriber.changed", profile(changed_at=ago(days=9), frequencies={"comment": "immediate"})
     )
@@ -62,7 +62,7 @@ def test_an_event_for_an_immediate_email(ann: Cloud) -> None:
 
 
 @pytest.mark.usefixtures("later")
-def test_a_digest_from_fan_out_to_its_reports(ann: Cloud) -> None:
+def test_digest_cost_from_fan_out_to_reports_matches_the_bill(ann: Cloud) -> None:
     ann.say("event.created", {"events": TEN})
     event_row = row_of("events")
     messages = fan_out(ann)
@@ -80,7 +80,7 @@ def test_a_digest_from_fan_out_to_its_reports(ann: Cloud) -> None:
 
 
 @pytest.mark.usefixtures("later")
-def test_ten_digests_of_one_invocation(cloud: Cloud) -> None:
+def test_cost_of_ten_digests_in_an_invocation_matches_the_bill(cloud: Cloud) -> None:
     readers = [f"reader{number}" for number in range(10)]
     for reader in readers:
         cloud.say("subscriber.changed", profile(reader, digest={"hour": 8, "minute": 10}))
@@ -96,24 +96,24 @@ def test_ten_digests_of_one_invocation(cloud: Cloud) -> None:
     assert (all_ten.written, all_ten.read) == pytest.approx((10 * each.written, 10 * each.read))
 
 
-def test_an_event_takes_so_many_bytes_more_than_a_service_put(ann: Cloud) -> None:
+def test_stored_event_overhead_in_bytes_matches_the_bill(ann: Cloud) -> None:
     ann.say("event.created", TEN[0])
     put = len(json.dumps(TEN[0], separators=(",", ":")))
     assert row_of("events") - put == pytest.approx(AROUND_AN_EVENT, abs=10)
 
 
-def test_a_sign_of_life(ann: Cloud) -> None:
+def test_activity_signal_cost_matches_the_bill(ann: Cloud) -> None:
     ann.say("subscriber.active", {"user_id": "ann", "active_at": ago()})
     assert spent(ann) == actions.sign_of_life()
 
 
 @pytest.mark.parametrize("operation", actions.WRITES)
-def test_docs_tables_has_the_write_units_of_the_bill(operation: str) -> None:
+def test_documented_write_units_match_the_bill(operation: str) -> None:
     assert units_of(operation) == actions.WRITES[operation]
 
 
 @pytest.mark.usefixtures("later")
-def test_no_function_logs_more_than_the_bill_assumes(
+def test_log_volume_of_each_function_is_within_the_bill(
     ann: Cloud, logs: io.StringIO, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def told() -> int:
@@ -139,7 +139,7 @@ def test_no_function_logs_more_than_the_bill_assumes(
         assert 0.7 * assumed < size <= assumed, function
 
 
-def test_units_are_rounded_up() -> None:
+def test_write_units_are_rounded_up() -> None:
     assert actions.event(1024).written == 2
     assert actions.event(1025).written == 4
     assert actions.digest(10, 484).read == 5 + math.ceil(4840 / 4096)

@@ -31,7 +31,8 @@ MUTED = {"comment": "never"}
 WEEKLY = {"comment": "weekly"}
 IMMEDIATE = {"comment": "immediate"}
 AFTER_A_QUIET_TIME = (
-    PROMISED["… the first for an idle schedule"] + PROMISED["… for which no event waits"]
+    PROMISED["the first event for an idle schedule"]
+    + PROMISED["a due schedule without a waiting event"]
 )
 """What a digest costs more: its schedule is armed before, and goes idle afterwards."""
 SLOTS = 2 + 5
@@ -52,7 +53,7 @@ def take_all_permits(until: datetime) -> None:
 
 @pytest.mark.usefixtures("later")
 @pytest.mark.parametrize("name", ["email", "updates"])
-def test_a_look_at_what_was_sent_costs_three_reads_and_no_write(cloud: Cloud, name: str) -> None:
+def test_viewing_a_sent_email_costs_three_reads_and_no_writes(cloud: Cloud, name: str) -> None:
     """The keys of the links were read when the function began."""
     cloud.say("subscriber.changed", profile())
     cloud.say("event.created", event(1))
@@ -78,7 +79,7 @@ def register(cloud: Cloud) -> None:
     cloud.arm("ann")
 
 
-def test_an_event_costs_four_calls_and_two_write_units(ann: Cloud) -> None:
+def test_event_costs_four_calls_and_two_write_units(ann: Cloud) -> None:
     """The reader is looked at before and after, and the schedule after the write, which is one,
     with its index entry."""
     ann.say("event.created", event(1))
@@ -91,9 +92,9 @@ def test_an_event_costs_four_calls_and_two_write_units(ann: Cloud) -> None:
 
 @pytest.mark.parametrize(
     ("size", "units"),
-    [(1, PROMISED["… with `data` of 1 KB"]), (2, PROMISED["… with `data` of 2 KB"])],
+    [(1, PROMISED["an event with `data` of 1 KB"]), (2, PROMISED["an event with `data` of 2 KB"])],
 )
-def test_each_kilobyte_of_data_costs_two_write_units_more(
+def test_each_kilobyte_of_data_costs_two_additional_write_units(
     ann: Cloud, size: int, units: float
 ) -> None:
     data = {"a": "b" * (size * 1024 - len('{"a":""}'))}
@@ -103,7 +104,7 @@ def test_each_kilobyte_of_data_costs_two_write_units_more(
     assert ann.meter.write_units.total() == units
 
 
-def test_what_an_event_says_beside_data_fits_into_its_write_units(ann: Cloud) -> None:
+def test_typical_optional_fields_fit_the_write_units_of_an_event(ann: Cloud) -> None:
     """A usual image, page and picture of the actor, importance and end."""
     said = event(1) | {"importance": "high", "expires_at": ago(hours=-24)}
     said["actor"] = said["actor"] | {"url": "https://a.co/u", "avatar": "https://a.co/u.png"}
@@ -112,7 +113,7 @@ def test_what_an_event_says_beside_data_fits_into_its_write_units(ann: Cloud) ->
     assert ann.meter.write_units == Counter(events=PROMISED["an event"])
 
 
-def test_ten_events_of_one_invocation_cost_three_calls_more_than_their_writes(cloud: Cloud) -> None:
+def test_ten_events_of_an_invocation_cost_three_calls_plus_writes(cloud: Cloud) -> None:
     """Each in a message of its own, for a reader of its own: 1.3 calls an event."""
     readers = [f"u{number}" for number in range(10)]
     for user_id in readers:
@@ -122,12 +123,12 @@ def test_ten_events_of_one_invocation_cost_three_calls_more_than_their_writes(cl
     events = [event(number, user_id=user_id) for number, user_id in enumerate(readers)]
     cloud.work("ingest", *(envelope("event.created", each) for each in events))
     assert cloud.meter.calls == calls(BatchGetItem=2 + 1, PutItem=10)
-    assert cloud.meter.calls.total() == CALLS["… ten of one invocation"]
+    assert cloud.meter.calls.total() == CALLS["ten events of one invocation"]
     assert cloud.meter.write_units == Counter(events=10 * PROMISED["an event"])
     assert cloud.meter.read_units == Counter(subscribers=2 * 10, schedules=10)
 
 
-def test_ten_first_events_for_idle_schedules_are_looked_at_together_and_armed_one_by_one(
+def test_ten_events_for_idle_schedules_are_read_together_and_armed_separately(
     cloud: Cloud,
 ) -> None:
     readers = [f"u{number}" for number in range(10)]
@@ -139,19 +140,19 @@ def test_ten_first_events_for_idle_schedules_are_looked_at_together_and_armed_on
     assert cloud.meter.calls == calls(BatchGetItem=2 + 1, PutItem=10 + 10, GetItem=10)
 
 
-def test_ten_events_of_one_reader_cost_three_reads_together(ann: Cloud) -> None:
+def test_ten_events_of_a_reader_cost_three_reads_together(ann: Cloud) -> None:
     ann.work("ingest", *(envelope("event.created", event(number)) for number in range(10)))
     assert ann.meter.calls == calls(BatchGetItem=2 + 1, PutItem=10)
     assert ann.meter.read_units == Counter(subscribers=2, schedules=1)
 
 
-def test_an_event_costs_a_call_less_where_nobody_knows_the_reader_yet(ann: Cloud) -> None:
+def test_event_of_an_unknown_reader_costs_a_call_less(ann: Cloud) -> None:
     ann.say("event.created", event(1, user_id="bo"))
     assert ann.meter.calls == calls(BatchGetItem=2, PutItem=1)
     assert ann.meter.write_units == Counter(events=2)
 
 
-def test_an_event_that_comes_again_costs_one_refused_write(ann: Cloud) -> None:
+def test_repeated_event_costs_a_single_rejected_write(ann: Cloud) -> None:
     said = event(1)
     ann.say("event.created", said)
     ann.meter.clear()
@@ -161,7 +162,7 @@ def test_an_event_that_comes_again_costs_one_refused_write(ann: Cloud) -> None:
     assert ann.meter.write_units.total() == PROMISED["a repeated event, activity or follow"]
 
 
-def test_an_event_that_is_muted_is_not_written(ann: Cloud) -> None:
+def test_muted_event_is_not_written(ann: Cloud) -> None:
     ann.say("subscriber.changed", profile(changed_at=ago(days=9), frequencies=MUTED))
     ann.meter.clear()
     ann.say("event.created", event(1))
@@ -171,7 +172,7 @@ def test_an_event_that_is_muted_is_not_written(ann: Cloud) -> None:
     assert ann.meter.read_units == Counter(subscribers=2, events=1)
 
 
-def test_an_event_that_is_amended_costs_a_refused_write_and_a_write(ann: Cloud) -> None:
+def test_amended_event_costs_a_rejected_write_and_a_write(ann: Cloud) -> None:
     ann.say("event.created", event(1))
     ann.meter.clear()
     ann.say("event.created", {**event(1), "amended_at": ago()})
@@ -180,7 +181,7 @@ def test_an_event_that_is_amended_costs_a_refused_write_and_a_write(ann: Cloud) 
     assert ann.meter.write_units.total() == PROMISED["an amended event"]
 
 
-def test_an_event_of_a_list_costs_its_write_and_a_hundred_of_one_reader_are_looked_up_at_once(
+def test_events_of_a_list_share_their_reads_for_a_reader(
     ann: Cloud,
 ) -> None:
     ann.say("event.created", {"events": [event(number) for number in range(100)]})
@@ -190,7 +191,7 @@ def test_an_event_of_a_list_costs_its_write_and_a_hundred_of_one_reader_are_look
     assert ann.meter.read_units == Counter(subscribers=2, schedules=1)
 
 
-def test_an_event_of_a_list_of_many_readers_costs_a_read_unit_for_each_look(ann: Cloud) -> None:
+def test_list_event_of_many_readers_costs_a_read_unit_per_lookup(ann: Cloud) -> None:
     ann.say(
         "event.created",
         {"events": [event(number, user_id=f"user{number}") for number in range(150)]},
@@ -200,7 +201,7 @@ def test_an_event_of_a_list_of_many_readers_costs_a_read_unit_for_each_look(ann:
     assert ann.meter.read_units == Counter(subscribers=300)
 
 
-def test_a_retraction_costs_four_calls_and_two_write_units(ann: Cloud) -> None:
+def test_retraction_costs_four_calls_and_two_write_units(ann: Cloud) -> None:
     """The row stays and loses its index entry."""
     ann.say("event.created", event(1))
     ann.meter.clear()
@@ -211,7 +212,7 @@ def test_a_retraction_costs_four_calls_and_two_write_units(ann: Cloud) -> None:
 
 
 @pytest.mark.usefixtures("later")
-def test_a_retraction_stops_an_open_run_with_one_write_more(ann: Cloud) -> None:
+def test_retraction_that_stops_an_open_run_costs_a_write_more(ann: Cloud) -> None:
     ann.say("event.created", event(1))
     fan_out(ann)
     ann.meter.clear()
@@ -220,13 +221,13 @@ def test_a_retraction_stops_an_open_run_with_one_write_more(ann: Cloud) -> None:
     assert ann.meter.write_units == Counter(events=2, runs=1)
 
 
-def test_a_retraction_that_comes_before_the_event_costs_one_write_unit(ann: Cloud) -> None:
+def test_retraction_before_the_event_costs_a_write_unit(ann: Cloud) -> None:
     ann.say("event.retracted", {"id": "e1", "user_id": "ann"})
     assert ann.meter.calls == calls(GetItem=2, PutItem=1)
     assert ann.meter.write_units == Counter(events=1)
 
 
-def test_a_profile_that_is_new_costs_three_write_units(cloud: Cloud) -> None:
+def test_new_profile_costs_three_write_units(cloud: Cloud) -> None:
     """The row, for which choices it was routed, and a schedule, which is in no index."""
     cloud.warm_up("ingest")
     cloud.say("subscriber.changed", profile())
@@ -235,7 +236,7 @@ def test_a_profile_that_is_new_costs_three_write_units(cloud: Cloud) -> None:
     assert cloud.meter.write_units.total() == PROMISED["a new profile"]
 
 
-def test_a_profile_that_comes_again_is_not_written(cloud: Cloud) -> None:
+def test_repeated_profile_is_not_written(cloud: Cloud) -> None:
     said = profile()
     cloud.say("subscriber.changed", said)
     cloud.meter.clear()
@@ -244,7 +245,7 @@ def test_a_profile_that_comes_again_is_not_written(cloud: Cloud) -> None:
     assert cloud.meter.write_units == Counter()
 
 
-def test_a_profile_with_another_name_costs_two_write_units(ann: Cloud) -> None:
+def test_profile_with_a_new_name_costs_two_write_units(ann: Cloud) -> None:
     """The row, and the schedule's, which says how new it is; the index has keys only."""
     ann.say("subscriber.changed", profile(changed_at=ago(days=9), name="Anna"))
     assert ann.meter.calls == calls(GetItem=4, Query=1, UpdateItem=1, PutItem=1)
@@ -252,7 +253,7 @@ def test_a_profile_with_another_name_costs_two_write_units(ann: Cloud) -> None:
     assert ann.meter.write_units.total() == PROMISED["a profile with another name or address"]
 
 
-def test_a_profile_with_another_hour_moves_the_index_entry_for_one_write_unit_more(
+def test_profile_with_a_new_hour_costs_an_additional_write_unit(
     ann: Cloud,
 ) -> None:
     """And two for the run of the number that was given up, which its batch counts.
@@ -265,7 +266,7 @@ def test_a_profile_with_another_hour_moves_the_index_entry_for_one_write_unit_mo
     assert ann.meter.write_units.total() == PROMISED["a profile with another hour or time zone"]
 
 
-def test_a_profile_with_another_time_zone_costs_what_one_with_another_hour_does(
+def test_new_time_zone_costs_as_much_as_a_new_hour(
     ann: Cloud,
 ) -> None:
     ann.say("subscriber.changed", profile(changed_at=ago(days=9), time_zone="America/New_York"))
@@ -273,7 +274,7 @@ def test_a_profile_with_another_time_zone_costs_what_one_with_another_hour_does(
     assert ann.meter.write_units.total() == PROMISED["a profile with another hour or time zone"]
 
 
-def test_a_pause_costs_what_another_hour_does_and_that_what_waits_was_looked_through(
+def test_pause_costs_a_new_hour_and_a_check_of_waiting_events(
     ann: Cloud,
 ) -> None:
     """Once for the pause, whatever its length: nothing is written while it lasts."""
@@ -285,7 +286,7 @@ def test_a_pause_costs_what_another_hour_does_and_that_what_waits_was_looked_thr
     assert ann.meter.write_units.total() == PROMISED["a profile that begins or ends a pause"]
 
 
-def test_a_profile_brings_what_waited_for_it_in_one_transaction(cloud: Cloud) -> None:
+def test_first_profile_places_waiting_events_in_a_single_transaction(cloud: Cloud) -> None:
     """Each event and its index entry (2 + 2); once that no run starts (2), and the revision of the
     schedule (2). The schedule is armed once (2)."""
     cloud.say("event.created", {"events": [event(number) for number in range(10)]})
@@ -304,7 +305,7 @@ def test_a_profile_brings_what_waited_for_it_in_one_transaction(cloud: Cloud) ->
     )
 
 
-def test_a_profile_with_other_choices_moves_what_waits_in_one_transaction(
+def test_profile_with_new_choices_moves_waiting_events_in_a_single_transaction(
     ann: Cloud,
 ) -> None:
     """The same, and where it leaves the same once more: that no run starts, and the revision.
@@ -328,7 +329,7 @@ def test_a_profile_with_other_choices_moves_what_waits_in_one_transaction(
 
 
 @pytest.mark.usefixtures("later")
-def test_a_profile_with_other_choices_stops_an_open_run_in_the_same_transaction(ann: Cloud) -> None:
+def test_preference_change_stops_an_open_run_in_the_same_transaction(ann: Cloud) -> None:
     """Its epoch is raised (2): it then begins anew, and without the event."""
     ann.say("event.created", event(1))
     fan_out(ann)
@@ -340,7 +341,7 @@ def test_a_profile_with_other_choices_stops_an_open_run_in_the_same_transaction(
     assert (stored_run().status, stored_run().epoch) == (Status.PENDING, 1)
 
 
-def test_a_profile_that_mutes_takes_back_what_waits_in_one_transaction(ann: Cloud) -> None:
+def test_profile_that_mutes_withdraws_waiting_events_in_a_single_transaction(ann: Cloud) -> None:
     """Each event (2) and its index entry (1); once the look and the revision as above."""
     ann.say("event.created", {"events": [event(number) for number in range(10)]})
     ann.meter.clear()
@@ -360,14 +361,14 @@ def chosen(**given: object) -> dict[str, object]:
     return {"user_id": "ann", "chosen_at": ago(days=1), **given}
 
 
-def test_what_a_reader_chose_costs_what_a_profile_does_and_a_sign_of_life(ann: Cloud) -> None:
+def test_reader_choice_costs_a_profile_change_and_an_activity_signal(ann: Cloud) -> None:
     """The hour: the row, its sign of life; schedule and the number given up, as with a profile."""
     ann.say("preferences.chosen", chosen(digest={"hour": 20}))
     assert ann.meter.calls == calls(GetItem=3, Query=1, UpdateItem=2, PutItem=2)
     assert ann.meter.write_units == Counter(subscribers=1 + 1, schedules=3, runs=2)
 
 
-def test_what_a_reader_chose_that_comes_again_is_not_written(ann: Cloud) -> None:
+def test_repeated_reader_choice_is_not_written(ann: Cloud) -> None:
     said = chosen(digest={"hour": 20})
     ann.say("preferences.chosen", said)
     ann.meter.clear()
@@ -376,26 +377,26 @@ def test_what_a_reader_chose_that_comes_again_is_not_written(ann: Cloud) -> None
     assert ann.meter.write_units == Counter()
 
 
-def test_what_a_reader_chose_before_the_profile_costs_two_write_units(cloud: Cloud) -> None:
+def test_reader_choice_before_the_profile_costs_two_write_units(cloud: Cloud) -> None:
     """The choice, and the sign of life; the profile then looks twice, and is refused once."""
     cloud.warm_up("ingest")
     cloud.say("preferences.chosen", chosen(frequency="daily"))
     assert cloud.meter.calls == calls(GetItem=2, UpdateItem=2)
     assert cloud.meter.write_units == Counter(subscribers=2)
-    assert cloud.meter.write_units.total() == PROMISED["… before the profile"]
+    assert cloud.meter.write_units.total() == PROMISED["a reader's own choice before the profile"]
     cloud.meter.clear()
     cloud.say("subscriber.changed", profile())
     assert cloud.meter.write_units == Counter(subscribers=1 + 2, schedules=1)
 
 
-def test_a_sign_of_life_costs_two_calls_and_one_write_unit_a_day(ann: Cloud) -> None:
+def test_activity_signal_costs_two_calls_and_a_write_unit_per_day(ann: Cloud) -> None:
     ann.say("subscriber.active", {"user_id": "ann", "active_at": ago(days=1)})
     assert ann.meter.calls == calls(GetItem=1, UpdateItem=1)
     assert ann.meter.write_units == Counter(subscribers=1)
     assert ann.meter.write_units.total() == PROMISED["a reader's activity, once a day"]
 
 
-def test_a_sign_of_life_of_the_same_day_or_an_earlier_one_is_not_written(ann: Cloud) -> None:
+def test_activity_signal_of_a_known_day_is_not_written(ann: Cloud) -> None:
     said = {"user_id": "ann", "active_at": ago(days=1)}
     ann.say("subscriber.active", said)
     ann.meter.clear()
@@ -404,7 +405,7 @@ def test_a_sign_of_life_of_the_same_day_or_an_earlier_one_is_not_written(ann: Cl
     assert ann.meter.write_units == Counter()
 
 
-def test_a_follow_costs_three_calls_and_two_write_units(ann: Cloud) -> None:
+def test_follow_costs_three_calls_and_two_write_units(ann: Cloud) -> None:
     """The row and its index entry; the activities are looked through for what was missed."""
     ann.say("follow.created", follow())
     assert ann.meter.calls == calls(GetItem=1, PutItem=1, Query=1)
@@ -412,7 +413,7 @@ def test_a_follow_costs_three_calls_and_two_write_units(ann: Cloud) -> None:
     assert ann.meter.write_units.total() == PROMISED["a follow"]
 
 
-def test_a_follow_that_comes_again_costs_one_refused_write(ann: Cloud) -> None:
+def test_repeated_follow_costs_a_single_rejected_write(ann: Cloud) -> None:
     said = follow()
     ann.say("follow.created", said)
     ann.meter.clear()
@@ -421,7 +422,7 @@ def test_a_follow_that_comes_again_costs_one_refused_write(ann: Cloud) -> None:
     assert ann.meter.write_units == Counter(follows=1)
 
 
-def test_a_follow_that_comes_late_is_shown_what_happened_since_at_a_call_for_each_activity(
+def test_late_follow_costs_a_call_per_missed_activity(
     ann: Cloud,
 ) -> None:
     """And six for all: activities and reader twice, the follow once more, and the schedule."""
@@ -433,7 +434,7 @@ def test_a_follow_that_comes_late_is_shown_what_happened_since_at_a_call_for_eac
     assert ann.meter.write_units == Counter(follows=2, events=3 * 2)
 
 
-def test_a_follow_that_ends_takes_back_what_waits_at_seven_write_units_an_event(ann: Cloud) -> None:
+def test_unfollow_costs_seven_write_units_per_waiting_event(ann: Cloud) -> None:
     ann.say("follow.created", follow())
     ann.say("activity.created", happening(1))
     ann.meter.clear()
@@ -450,7 +451,7 @@ def test_a_follow_that_ends_takes_back_what_waits_at_seven_write_units_an_event(
     assert ann.meter.write_units == units
 
 
-def test_a_follow_that_comes_late_stores_many_activities_together_at_three_write_units_each(
+def test_late_follow_stores_many_activities_at_three_write_units_each(
     ann: Cloud,
 ) -> None:
     for number in range(120):
@@ -468,7 +469,7 @@ def test_a_follow_that_comes_late_stores_many_activities_together_at_three_write
 
 
 @pytest.mark.usefixtures("later")
-def test_an_erasure_costs_what_there_is_to_remove(ann: Cloud) -> None:
+def test_erasure_cost_depends_on_the_stored_data(ann: Cloud) -> None:
     ann.say("event.created", {"events": [event(number) for number in range(30)]})
     ann.say("follow.created", follow(), follow(entity="post#p2"))
     fan_out(ann)
@@ -486,7 +487,7 @@ def test_an_erasure_costs_what_there_is_to_remove(ann: Cloud) -> None:
     )
 
 
-def test_an_erasure_that_comes_again_costs_one_write_unit(ann: Cloud) -> None:
+def test_repeated_erasure_costs_a_write_unit(ann: Cloud) -> None:
     said = {"user_id": "ann", "deleted_at": ago()}
     ann.say("subscriber.deleted", said)
     ann.meter.clear()
@@ -503,7 +504,7 @@ def ann_at_once(cloud: Cloud) -> Cloud:
     return cloud
 
 
-def test_an_immediate_event_costs_six_calls_and_four_write_units(ann_at_once: Cloud) -> None:
+def test_immediate_event_costs_six_calls_and_four_write_units(ann_at_once: Cloud) -> None:
     """As any event, and a run with its entry in `open`, and the message.
 
     Once a minute and process it asks which versions of the templates are in force.
@@ -522,7 +523,7 @@ def test_an_immediate_event_costs_six_calls_and_four_write_units(ann_at_once: Cl
     assert each == PROMISED["an event for an immediate email"]
 
 
-def test_an_immediate_event_that_joins_a_run_costs_two_write_units(ann_at_once: Cloud) -> None:
+def test_immediate_event_that_joins_a_run_costs_two_write_units(ann_at_once: Cloud) -> None:
     ann_at_once.say("event.created", event(1))
     ann_at_once.meter.clear()
     ann_at_once.say("event.created", event(2))
@@ -531,7 +532,7 @@ def test_an_immediate_event_that_joins_a_run_costs_two_write_units(ann_at_once: 
 
 
 @pytest.mark.usefixtures("later")
-def test_an_immediate_event_is_sent_at_the_price_of_any_digest(ann_at_once: Cloud) -> None:
+def test_immediate_email_costs_the_same_as_a_digest(ann_at_once: Cloud) -> None:
     ann_at_once.say("event.created", event(1))
     (entry,) = ann_at_once.queued("immediate")
     ann_at_once.meter.clear()
@@ -547,7 +548,7 @@ def test_an_immediate_event_is_sent_at_the_price_of_any_digest(ann_at_once: Clou
 
 
 @pytest.mark.usefixtures("later")
-def test_an_immediate_event_whose_run_was_sent_already_costs_one_query(ann_at_once: Cloud) -> None:
+def test_immediate_event_after_its_run_was_sent_costs_a_query(ann_at_once: Cloud) -> None:
     ann_at_once.say("event.created", event(1), event(2))
     first, again = ann_at_once.queued("immediate")
     ann_at_once.work("generate", first["MessageBody"])
@@ -559,7 +560,7 @@ def test_an_immediate_event_whose_run_was_sent_already_costs_one_query(ann_at_on
 
 @pytest.mark.usefixtures("later")
 @pytest.mark.parametrize("events", [1, 300])
-def test_a_digest_costs_eight_calls_and_four_write_units(ann: Cloud, events: int) -> None:
+def test_digest_costs_eight_calls_and_four_write_units(ann: Cloud, events: int) -> None:
     """Whatever the number of events; 300 of them fit one page."""
     said = [event(number, entity=f"post#p{number % 30}") for number in range(events)]
     ann.say("event.created", {"events": said})
@@ -579,7 +580,7 @@ def test_a_digest_costs_eight_calls_and_four_write_units(ann: Cloud, events: int
 
 
 @pytest.mark.usefixtures("later")
-def test_ten_digests_of_one_invocation_cost_half_a_call_more_than_five_each(
+def test_ten_digests_of_an_invocation_cost_five_and_a_half_calls_each(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What they read beside their own windows is read together, and one write is ten permits."""
@@ -602,11 +603,11 @@ def test_ten_digests_of_one_invocation_cost_half_a_call_more_than_five_each(
         SendEmail=10,
     )
     assert cloud.meter.write_units == Counter(runs=10 * (1 + 3), pace=1)
-    assert cloud.meter.write_units.total() == PROMISED["… ten of one invocation"]
+    assert cloud.meter.write_units.total() == PROMISED["ten digests of one invocation"]
 
 
 @pytest.mark.usefixtures("later")
-def test_a_digest_that_is_requeued_costs_six_calls_and_one_write_unit(
+def test_requeued_digest_costs_six_calls_and_a_write_unit(
     ann: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The refusal brings the row; who remembers it reads nothing. How many wait is asked once."""
@@ -630,7 +631,7 @@ def test_a_digest_that_is_requeued_costs_six_calls_and_one_write_unit(
 
 
 @pytest.mark.usefixtures("later")
-def test_a_digest_beyond_the_quota_of_the_account_costs_a_refused_permit_and_its_end(
+def test_digest_beyond_the_account_quota_has_the_documented_cost(
     ann: Cloud,
 ) -> None:
     """Also for a worker that found nothing left before: a tick may have told of room since."""
@@ -645,12 +646,12 @@ def test_a_digest_beyond_the_quota_of_the_account_costs_a_refused_permit_and_its
         assert ann.meter.write_units == Counter(runs=3, pace=1)
         assert (
             ann.meter.write_units.total()
-            == PROMISED["… a daily one when the account's 24-hour quota is used up"]
+            == PROMISED["a daily run when the account's 24-hour quota is used up"]
         )
     assert stored_run().reason is Reason.DAILY_CAP
 
 
-def test_a_tick_asks_ses_for_the_quota_once_and_keeps_it_for_two_write_units(
+def test_tick_reads_the_ses_quota_once_for_two_write_units(
     cloud: Cloud,
 ) -> None:
     cloud.send_quota.update(MaxSendRate=14.0, Max24HourSend=200.0, SentLast24Hours=3.0)
@@ -671,7 +672,7 @@ def test_a_tick_asks_ses_for_the_quota_once_and_keeps_it_for_two_write_units(
     assert rows == {ROWS.digest: (14, 200, 158), ROWS.immediate: (14, 200, 39)}
 
 
-def test_a_tick_asks_for_no_quota_where_the_provider_is_not_ses(
+def test_tick_reads_no_quota_if_the_provider_is_not_ses(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GAZETTE_MAIL_PROVIDER", "smtp")
@@ -681,7 +682,7 @@ def test_a_tick_asks_for_no_quota_where_the_provider_is_not_ses(
 
 
 @pytest.mark.usefixtures("later")
-def test_a_digest_of_which_nothing_is_left_costs_three_calls_and_three_write_units(
+def test_empty_digest_costs_three_calls_and_three_write_units(
     ann: Cloud,
 ) -> None:
     ann.say("event.created", event(1))
@@ -696,7 +697,7 @@ def test_a_digest_of_which_nothing_is_left_costs_three_calls_and_three_write_uni
 
 
 @pytest.mark.usefixtures("later")
-def test_a_digest_that_is_due_costs_fan_out_six_write_units(ann: Cloud) -> None:
+def test_fan_out_of_a_due_digest_costs_six_write_units(ann: Cloud) -> None:
     """And two queries: of the runs, and of what waits behind the last that was sent.
 
     For all that is due in a slot and shard together, two more: the batch, and the checkpoint.
@@ -714,7 +715,7 @@ def test_a_digest_that_is_due_costs_fan_out_six_write_units(ann: Cloud) -> None:
 
 
 @pytest.mark.usefixtures("later")
-def test_a_schedule_for_which_nothing_waits_goes_idle_for_four_write_units_and_no_message(
+def test_schedule_goes_idle_for_four_write_units_without_a_message(
     ann: Cloud,
 ) -> None:
     """Flagged (1), its sequence used by an ended run (1), taken out (2).
@@ -725,7 +726,7 @@ def test_a_schedule_for_which_nothing_waits_goes_idle_for_four_write_units_and_n
     ann.meter.clear()
     ann.work("fanout", shard)
     assert ann.meter.write_units == Counter(schedules=1 + 2, runs=1, control=2)
-    assert ann.meter.write_units.total() == PROMISED["… for which no event waits"] + 2
+    assert ann.meter.write_units.total() == PROMISED["a due schedule without a waiting event"] + 2
     assert ann.meter.calls == calls(
         Query=SLOTS + 2 * 2, BatchGetItem=1, PutItem=1 + 1 + 1, UpdateItem=2
     )
@@ -748,7 +749,7 @@ def quiet(cloud: Cloud) -> Cloud:
 
 
 @pytest.mark.usefixtures("later")
-def test_an_idle_schedule_costs_nothing_at_its_next_occurrence(quiet: Cloud) -> None:
+def test_idle_schedule_costs_no_units_at_its_next_occurrence(quiet: Cloud) -> None:
     """What is left is the tick's: the slots, and the checkpoint. No row is read, none written."""
     daily = DynamoSchedules("schedules", shards=1).get("ann", DAILY)
     assert daily
@@ -763,7 +764,7 @@ def test_an_idle_schedule_costs_nothing_at_its_next_occurrence(quiet: Cloud) -> 
     assert quiet.meter.read_units == {"schedules": SLOTS / 2}
 
 
-def test_an_event_that_new_choices_move_to_an_idle_schedule_arms_it_for_two_write_units(
+def test_moving_events_to_an_idle_schedule_costs_two_write_units_to_arm(
     quiet: Cloud,
 ) -> None:
     """Beside the twelve for the move, and what the profile costs."""
@@ -781,13 +782,13 @@ def test_an_event_that_new_choices_move_to_an_idle_schedule_arms_it_for_two_writ
     }
 
 
-def test_an_erasure_removes_an_idle_schedule_for_one_write_unit(quiet: Cloud) -> None:
+def test_erasure_removes_an_idle_schedule_for_a_write_unit(quiet: Cloud) -> None:
     quiet.say("subscriber.deleted", {"user_id": "ann", "deleted_at": ago()})
     assert quiet.meter.write_units == Counter(subscribers=1, schedules=1)
 
 
 @pytest.mark.usefixtures("later")
-def test_a_digest_after_a_quiet_time_costs_twelve_write_units_until_the_schedule_is_idle_again(
+def test_digest_after_an_idle_period_costs_twelve_write_units(
     quiet: Cloud,
 ) -> None:
     """The schedule is armed, its run starts, and at the next occurrence nothing waits."""
@@ -805,19 +806,19 @@ def test_a_digest_after_a_quiet_time_costs_twelve_write_units_until_the_schedule
     assert f"{of_schedule} write units, however long the quiet time was" in PAGE.read_text()
 
 
-def test_an_event_that_arms_an_idle_schedule_costs_two_calls_and_two_write_units_more(
+def test_arming_an_idle_schedule_costs_two_calls_and_write_units(
     quiet: Cloud,
 ) -> None:
     """The row and its index entry; the profile is read after that, once more."""
     quiet.say("event.created", event(1))
     assert quiet.meter.calls == calls(BatchGetItem=2 + 1, PutItem=1 + 1, GetItem=1)
     assert quiet.meter.write_units == Counter(events=2, schedules=2)
-    armed = PROMISED["an event"] + PROMISED["… the first for an idle schedule"]
+    armed = PROMISED["an event"] + PROMISED["the first event for an idle schedule"]
     assert quiet.meter.write_units.total() == armed
     assert quiet.meter.read_units == Counter(subscribers=2 + 1, schedules=1)
 
 
-def test_an_event_finds_the_schedule_armed_by_the_one_before(quiet: Cloud) -> None:
+def test_second_event_finds_the_schedule_armed(quiet: Cloud) -> None:
     quiet.say("event.created", event(1))
     quiet.meter.clear()
     quiet.say("event.created", event(2))
@@ -825,19 +826,19 @@ def test_an_event_finds_the_schedule_armed_by_the_one_before(quiet: Cloud) -> No
     assert quiet.meter.write_units == Counter(events=2)
 
 
-def test_a_profile_with_another_name_writes_no_idle_schedule(quiet: Cloud) -> None:
+def test_profile_with_a_new_name_does_not_write_an_idle_schedule(quiet: Cloud) -> None:
     quiet.say("subscriber.changed", profile(changed_at=ago(days=9), name="Anna"))
     assert quiet.meter.calls == calls(GetItem=4, Query=1, UpdateItem=1)
     assert quiet.meter.write_units == Counter(subscribers=1)
 
 
-def test_a_profile_with_another_hour_writes_the_row_of_an_idle_schedule_alone(quiet: Cloud) -> None:
+def test_profile_with_a_new_hour_writes_only_the_idle_schedule_row(quiet: Cloud) -> None:
     quiet.say("subscriber.changed", profile(changed_at=ago(days=9), digest={"hour": 20}))
     assert quiet.meter.calls == calls(GetItem=4, Query=1, UpdateItem=1, PutItem=1)
     assert quiet.meter.write_units == Counter(subscribers=1, schedules=1)
 
 
-def test_a_reader_becomes_dormant_for_five_write_units_and_resumes_for_four(
+def test_dormancy_costs_five_write_units_and_resuming_four(
     ann: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Fan-out reads the reader where it must, and withdraws what it finds."""
@@ -861,13 +862,13 @@ def test_a_reader_becomes_dormant_for_five_write_units_and_resumes_for_four(
     assert ann.meter.write_units == Counter(subscribers=2, schedules=2)
 
 
-def test_each_promised_cost_is_measured_in_one_of_three_modules() -> None:
+def test_each_documented_cost_is_measured() -> None:
     modules = (__file__, test_follower_costs.__file__, test_content.__file__)
     tests = "".join(Path(module).read_text() for module in modules)
     assert [operation for operation in PROMISED if f'["{operation}"]' not in tests] == []
 
 
-def test_the_readme_adds_up_the_write_units_of_a_digest_of_five_events() -> None:
+def test_readme_write_units_of_a_digest_of_five_events_are_correct() -> None:
     """For what became of it two units, sent and delivered, and one for its category."""
     units = 5 * PROMISED["an event"] + 2 + 1
     units += PROMISED["a due schedule, in fan-out"] + PROMISED["a digest, in generate"]

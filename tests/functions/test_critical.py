@@ -36,7 +36,7 @@ def shown(cloud: Cloud, path: str, body: str | None = None) -> str:
     return html.unescape(re.sub(r"[\u2066-\u2069]", "", answer["body"]))
 
 
-def test_who_unsubscribed_gets_a_critical_event_once_and_nothing_else(stage: Cloud) -> None:
+def test_unsubscribed_reader_gets_only_critical_events_and_each_once(stage: Cloud) -> None:
     path = stage.unsubscribe_path()
     assert STILL in shown(stage, path)
     assert STILL in shown(stage, path, "act=leave")
@@ -61,13 +61,15 @@ def test_who_unsubscribed_gets_a_critical_event_once_and_nothing_else(stage: Clo
     assert (run["status"], run["reason"]) == (Status.SENT, Reason.ACCEPTED)
 
 
-def test_the_settings_of_a_stage_name_what_always_comes(stage: Cloud) -> None:
+def test_settings_page_of_a_stage_lists_critical_categories(stage: Cloud) -> None:
     page = shown(stage, stage.preferences_path())
     assert "These always come right away, because they're about your account: Security." in page
     assert 'name="category-security"' not in page
 
 
-def test_without_critical_categories_who_left_gets_nothing(cloud: Cloud, later: None) -> None:
+def test_unsubscribed_reader_gets_no_email_without_critical_categories(
+    cloud: Cloud, later: None
+) -> None:
     cloud.begin(send_one_digest)
     path = cloud.unsubscribe_path()
     assert "still come" not in shown(cloud, path)

@@ -81,7 +81,7 @@ def post(cloud: Cloud) -> Cloud:
     return cloud
 
 
-def test_an_activity_with_one_follower_costs_eight_calls_and_five_write_units(post: Cloud) -> None:
+def test_activity_with_a_follower_costs_eight_calls_and_five_write_units(post: Cloud) -> None:
     """Row and index entry (2), the event and its index entry (2), and that all have it (1).
 
     The reader is looked at before and after, the follow before, with its page, and after, and the
@@ -94,7 +94,7 @@ def test_an_activity_with_one_follower_costs_eight_calls_and_five_write_units(po
     assert messages(post) == []
 
 
-def test_an_actor_who_follows_costs_nothing_until_the_activity_is_amended(post: Cloud) -> None:
+def test_following_actor_adds_no_cost_until_the_activity_is_amended(post: Cloud) -> None:
     """Then their copy of an earlier version is looked for."""
     post.say("follow.created", follow("u1"))
     post.meter.clear()
@@ -105,7 +105,7 @@ def test_an_actor_who_follows_costs_nothing_until_the_activity_is_amended(post: 
     assert post.meter.read_units["events"] == 1
 
 
-def test_an_activity_with_fifty_followers_is_brought_without_a_message(cloud: Cloud) -> None:
+def test_activity_with_fifty_followers_is_delivered_without_a_message(cloud: Cloud) -> None:
     cloud.begin(fifty_follow)
     cloud.warm_up("ingest")
     cloud.say("activity.created", happening(1))
@@ -114,7 +114,7 @@ def test_an_activity_with_fifty_followers_is_brought_without_a_message(cloud: Cl
     assert messages(cloud) == []
 
 
-def test_an_activity_with_fifty_quiet_followers_arms_each_for_two_calls_and_two_write_units(
+def test_arming_fifty_idle_followers_costs_two_calls_and_units_each(
     cloud: Cloud,
 ) -> None:
     """The schedule and its entry in `due`; each reader is read once more after that."""
@@ -129,20 +129,20 @@ def test_an_activity_with_fifty_quiet_followers_arms_each_for_two_calls_and_two_
     assert cloud.meter.read_units["schedules"] == 50
 
 
-def test_an_activity_without_followers_costs_three_calls_and_three_write_units(post: Cloud) -> None:
+def test_activity_without_followers_costs_three_calls_and_three_write_units(post: Cloud) -> None:
     post.say("activity.created", happening(1, entity="post#p2"))
     assert post.meter.calls == calls(PutItem=1, Query=1, UpdateItem=1)
     assert post.meter.write_units == Counter(activities=3)
     assert post.meter.write_units.total() == promised()["an activity"]
 
 
-def test_an_activity_by_its_only_follower_is_brought_to_nobody(post: Cloud) -> None:
+def test_activity_by_its_only_follower_is_delivered_to_no_reader(post: Cloud) -> None:
     post.say("activity.created", {**happening(1), "actor": {"id": "ann", "name": "Ann"}})
     assert post.meter.calls == calls(PutItem=1, Query=1, UpdateItem=1)
     assert post.meter.write_units == Counter(activities=3)
 
 
-def test_an_activity_with_a_parent_costs_three_write_units_more(post: Cloud) -> None:
+def test_activity_with_a_parent_costs_three_additional_write_units(post: Cloud) -> None:
     """A row under the parent with its index entry, and that its followers have it."""
     comment = {**happening(1, entity="comment#c1"), "parent": reference(POST)}
     post.say("activity.created", comment)
@@ -151,7 +151,7 @@ def test_an_activity_with_a_parent_costs_three_write_units_more(post: Cloud) -> 
 
 
 @pytest.mark.parametrize(("parent", "writes"), [({}, 1), ({"parent": reference(POST)}, 2)])
-def test_an_activity_that_comes_again_costs_a_refused_write_for_each_of_its_rows(
+def test_repeated_activity_costs_a_rejected_write_for_each_row(
     post: Cloud, parent: dict[str, Any], writes: int
 ) -> None:
     said = {**happening(1, entity="comment#c1"), **parent}
@@ -162,7 +162,7 @@ def test_an_activity_that_comes_again_costs_a_refused_write_for_each_of_its_rows
     assert post.meter.write_units == Counter(activities=writes)
 
 
-def test_an_activity_that_is_amended_costs_two_refused_writes_and_each_row_anew(
+def test_amended_activity_costs_two_rejected_writes_and_each_row_again(
     post: Cloud,
 ) -> None:
     post.say("activity.created", happening(1))
@@ -172,7 +172,7 @@ def test_an_activity_that_is_amended_costs_two_refused_writes_and_each_row_anew(
     assert post.meter.write_units == Counter(activities=1 + 1 + 1, events=1 + 2)
 
 
-def test_an_activity_for_a_follower_at_once_costs_two_write_units_more_and_a_message(
+def test_activity_for_an_immediate_follower_costs_two_more_units_and_a_message(
     post: Cloud,
 ) -> None:
     post.say("subscriber.changed", profile(changed_at=ago(days=9), frequencies=AT_ONCE))
@@ -190,7 +190,7 @@ def test_an_activity_for_a_follower_at_once_costs_two_write_units_more_and_a_mes
     assert post.meter.write_units == Counter(activities=3, events=2, runs=2)
 
 
-def test_an_activity_that_is_retracted_costs_two_write_units_and_two_for_each_follower(
+def test_retracted_activity_costs_two_write_units_plus_two_per_follower(
     post: Cloud,
 ) -> None:
     post.say("activity.created", happening(1))
@@ -208,7 +208,7 @@ def crowd(cloud: Cloud) -> Cloud:
     return cloud
 
 
-def test_two_hundred_and_fifty_followers_take_four_messages_each_of_exact_cost(
+def test_activity_with_250_followers_takes_four_messages_of_exact_cost(
     crowd: Cloud,
 ) -> None:
     """One that walks over them, and one a page, put on the queue by a single call."""
@@ -249,7 +249,7 @@ def all_have_it(cloud: Cloud) -> None:
     assert cloud.work_off_followers() == 4
 
 
-def test_two_hundred_and_fifty_followers_cost_two_write_units_and_four_read_units_each(
+def test_activity_costs_two_write_and_four_read_units_per_follower(
     cloud: Cloud,
 ) -> None:
     """The event and its index entry; the reader before and after, follow and schedule after."""
@@ -262,7 +262,7 @@ def test_two_hundred_and_fifty_followers_cost_two_write_units_and_four_read_unit
     assert cloud.meter.calls["sqs.SendMessageBatch"] == 2
 
 
-def test_two_hundred_and_fifty_followers_that_were_walked_over_are_not_walked_over_again(
+def test_completed_walk_over_250_followers_is_not_repeated(
     cloud: Cloud,
 ) -> None:
     cloud.begin(all_have_it)
@@ -272,7 +272,7 @@ def test_two_hundred_and_fifty_followers_that_were_walked_over_are_not_walked_ov
     assert cloud.meter.write_units == Counter(activities=1)
 
 
-def test_two_hundred_and_fifty_followers_cost_a_refused_write_each_where_a_message_comes_again(
+def test_redelivered_follower_page_costs_a_rejected_write_per_follower(
     crowd: Cloud,
 ) -> None:
     crowd.say("activity.created", happening(1))
@@ -285,7 +285,7 @@ def test_two_hundred_and_fifty_followers_cost_a_refused_write_each_where_a_messa
     assert crowd.meter.write_units == Counter(events=50)
 
 
-def test_two_hundred_and_fifty_followers_cost_two_write_units_each_where_it_is_retracted(
+def test_retraction_costs_two_write_units_per_follower(
     cloud: Cloud,
 ) -> None:
     cloud.begin(all_have_it)

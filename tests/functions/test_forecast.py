@@ -60,9 +60,7 @@ def lived(cloud: Cloud, clock: SettableClock) -> None:
             cloud.work("generate", message["Body"])
 
 
-def test_a_small_week_takes_the_write_units_of_its_forecast(
-    cloud: Cloud, clock: SettableClock
-) -> None:
+def test_small_week_costs_the_forecast_write_units(cloud: Cloud, clock: SettableClock) -> None:
     """All but those of the pace, which depend on which emails an invocation happens to have."""
     cloud.warm_up("ingest", "fanout", "generate")
     lived(cloud, clock)

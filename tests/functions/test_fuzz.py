@@ -6,7 +6,7 @@ from gazette.bootstrap.ingest import build
 from proofs.fuzz.__main__ import run
 
 
-def test_whatever_is_put_is_stored_or_quarantined(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_any_published_input_is_stored_or_quarantined(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("functions.ingest.handler.build", build)
     tally = run(300)
     assert tally.examples >= 300

@@ -153,17 +153,17 @@ LOST: dict[str, list[Batch]] = {
 
 
 @pytest.mark.parametrize("batches", ACCOUNTED_FOR.values(), ids=ACCOUNTED_FOR)
-def test_what_is_not_stored_for_a_reason_is_not_lost(batches: list[Batch]) -> None:
+def test_intentionally_skipped_event_is_not_counted_as_lost(batches: list[Batch]) -> None:
     assert lost_in(World, *batches) == 0
 
 
 @pytest.mark.parametrize("batches", LOST.values(), ids=LOST)
-def test_what_is_not_stored_without_a_reason_is_lost(batches: list[Batch]) -> None:
+def test_unintentionally_skipped_event_is_counted_as_lost(batches: list[Batch]) -> None:
     assert lost_in(World, *batches) == 0
     assert lost_in(Forgetful, *batches) > 0
 
 
-def test_an_event_that_still_says_what_it_said_before_its_amendment_is_lost(
+def test_event_without_its_amendment_is_counted_as_lost(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(FakeEvents, "amend", lambda *_: True)

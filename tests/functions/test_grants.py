@@ -529,7 +529,7 @@ def a_slot_in_which_something_was_left_behind(cloud: Cloud) -> None:
 
 @pytest.mark.enable_socket
 @pytest.mark.usefixtures("later")
-def test_every_function_uses_exactly_what_it_may_do_to_tables(
+def test_every_function_uses_exactly_its_table_permissions(
     cloud: Cloud, provider: Provider, meanwhile: Meanwhile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if provider.name == "ses":

@@ -72,7 +72,7 @@ def an_immediate(cloud: Cloud, user_id: str) -> str:
 
 
 @pytest.mark.parametrize("message_of", [a_digest, an_immediate])
-def test_both_streams_go_out_at_once_after_a_refusal_and_wait_for_a_permit(
+def test_both_streams_are_resent_after_a_refusal_and_wait_for_permits(
     cloud: Cloud, provider: Provider, message_of: Callable[[Cloud, str], str]
 ) -> None:
     cloud.work("generate", message_of(cloud, "ann"))
@@ -93,7 +93,7 @@ def test_both_streams_go_out_at_once_after_a_refusal_and_wait_for_a_permit(
     assert len(cloud.recipients()) == 2
 
 
-def test_what_was_refused_six_times_is_kept(cloud: Cloud, provider: Provider) -> None:
+def test_run_refused_six_times_is_kept_as_a_dead_letter(cloud: Cloud, provider: Provider) -> None:
     message = a_digest(cloud, "ann")
     become(message, status=Status.RETRYING, refusals=5, attempt=5)
     provider.refuse_the_next()
@@ -102,7 +102,7 @@ def test_what_was_refused_six_times_is_kept(cloud: Cloud, provider: Provider) ->
     assert decode_run_key(kept["Body"]) == decode_run_key(message)
 
 
-def test_an_event_reaches_followers_by_messages(
+def test_activity_is_delivered_to_followers_by_messages(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(followers, "PAGE", 1)
@@ -117,7 +117,7 @@ def test_an_event_reaches_followers_by_messages(
 
 
 @in_each_stage
-def test_what_is_wrong_waits_in_quarantine(cloud: Cloud) -> None:
+def test_invalid_messages_are_quarantined(cloud: Cloud) -> None:
     detail = event(1)
     del detail["user_id"]
     cloud.work("ingest", envelope("event.created", detail))
@@ -127,7 +127,9 @@ def test_what_is_wrong_waits_in_quarantine(cloud: Cloud) -> None:
 
 
 @in_each_stage
-def test_what_fails_is_hidden(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_messages_of_every_queue_are_hidden(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for step, queue in (
         ("followers", "followers"),
         ("fanout", "shard"),
@@ -151,7 +153,7 @@ def sweep(cloud: Cloud) -> None:
 
 
 @in_each_stage
-def test_what_was_lost_is_queued_again(cloud: Cloud) -> None:
+def test_lost_messages_are_queued_again(cloud: Cloud) -> None:
     digest, at_once, refused = (
         a_digest(cloud, "ann"),
         an_immediate(cloud, "bo"),
@@ -166,14 +168,14 @@ def test_what_was_lost_is_queued_again(cloud: Cloud) -> None:
 
 
 @in_each_stage
-def test_a_late_shard_is_queued_again(cloud: Cloud) -> None:
+def test_late_shard_is_queued_again(cloud: Cloud) -> None:
     batches = DynamoBatches("control", retention=RUNS, clock=now)
     batches.save_checkpoint(0, slot_of(now()) - 5 * SLOT)
     sweep(cloud)
     assert cloud.take("shard")
 
 
-def test_an_unknown_outcome_is_decided_by_what_is_known_of_delivery_events(
+def test_unknown_outcome_is_decided_by_the_delivery_event_backlog(
     cloud: Cloud, provider: Provider
 ) -> None:
     """With SES; with SMTP there are none, and nothing is asked."""
@@ -194,7 +196,7 @@ def test_an_unknown_outcome_is_decided_by_what_is_known_of_delivery_events(
     assert cloud.recipients() == canaries
 
 
-def test_a_click_of_a_dormant_reader_is_put_on_the_bus_where_clicks_are_tracked(
+def test_click_of_a_dormant_reader_is_published_if_clicks_are_tracked(
     cloud: Cloud, provider: Provider, request: pytest.FixtureRequest
 ) -> None:
     cloud.work("generate", a_digest(cloud, "ann"))

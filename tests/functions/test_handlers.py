@@ -68,7 +68,7 @@ def send_one_digest(cloud: Cloud) -> None:
 
 
 @pytest.mark.usefixtures("later")
-def test_an_event_travels_from_the_bus_to_the_mail_provider(cloud: Cloud) -> None:
+def test_event_travels_from_the_bus_to_the_mail_provider(cloud: Cloud) -> None:
     cloud.say("subscriber.changed", profile())
     cloud.say("event.created", event(0), event(1), event(2))
     (message,) = fan_out(cloud)
@@ -99,7 +99,7 @@ def test_an_event_travels_from_the_bus_to_the_mail_provider(cloud: Cloud) -> Non
 
 
 @pytest.mark.usefixtures("later")
-def test_an_activity_travels_to_a_follower_of_its_parent_and_not_to_the_actor(
+def test_activity_reaches_a_follower_of_its_parent_but_not_the_actor(
     cloud: Cloud,
 ) -> None:
     for user in ("ann", "u7"):
@@ -115,7 +115,7 @@ def test_an_activity_travels_to_a_follower_of_its_parent_and_not_to_the_actor(
 
 
 @pytest.mark.usefixtures("later")
-def test_what_happens_on_an_entity_at_once_travels_in_one_email(cloud: Cloud) -> None:
+def test_immediate_events_on_an_entity_share_an_email(cloud: Cloud) -> None:
     cloud.say("subscriber.changed", profile(frequencies={"comment": "immediate"}))
     cloud.say("event.created", event(1), event(2), event(3, entity="post#p2"))
     entries = cloud.queued("immediate")
@@ -131,7 +131,7 @@ def test_what_happens_on_an_entity_at_once_travels_in_one_email(cloud: Cloud) ->
     assert "this email right away" in cloud.sent()[0]["Content"]["Simple"]["Body"]["Text"]["Data"]
 
 
-def test_an_immediate_run_that_still_collects_is_requeued(cloud: Cloud, logs: io.StringIO) -> None:
+def test_immediate_run_is_requeued_while_collecting(cloud: Cloud, logs: io.StringIO) -> None:
     cloud.say("subscriber.changed", profile(frequencies={"comment": "immediate"}))
     cloud.say("event.created", event(1))
     (entry,) = cloud.queued("immediate")
@@ -144,7 +144,7 @@ def test_an_immediate_run_that_still_collects_is_requeued(cloud: Cloud, logs: io
 
 
 @pytest.mark.usefixtures("later")
-def test_a_default_frequency_counts_for_who_chose_none(
+def test_default_frequency_applies_to_readers_without_a_choice(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GAZETTE_DEFAULT_FREQUENCIES", '{"comment": "weekly", "like": "never"}')
@@ -155,7 +155,7 @@ def test_a_default_frequency_counts_for_who_chose_none(
     assert places == {"e1": "weekly", "e2": "daily"}
 
 
-def test_a_wrong_detail_goes_to_quarantine_and_its_neighbours_go_on(cloud: Cloud) -> None:
+def test_invalid_detail_is_quarantined_and_the_batch_continues(cloud: Cloud) -> None:
     detail = event(1)
     del detail["user_id"]
     wrong = envelope("event.created", detail)
@@ -166,7 +166,7 @@ def test_a_wrong_detail_goes_to_quarantine_and_its_neighbours_go_on(cloud: Cloud
     assert ids(cloud) == Counter(["e2"])
 
 
-def test_a_wrong_event_of_a_list_goes_to_quarantine_and_the_others_go_on(cloud: Cloud) -> None:
+def test_invalid_event_of_a_list_is_quarantined_and_the_rest_stored(cloud: Cloud) -> None:
     """Also where the whole message comes a second time."""
     events = [event(number) for number in range(10)]
     del events[4]["user_id"]
@@ -180,7 +180,7 @@ def test_a_wrong_event_of_a_list_goes_to_quarantine_and_the_others_go_on(cloud: 
     assert ids(cloud) == Counter(f"e{number}" for number in range(10) if number != 4)
 
 
-def test_a_message_that_cannot_be_read_leaves_its_nine_neighbours_stored_once(
+def test_unreadable_message_leaves_the_rest_of_the_batch_stored_once(
     cloud: Cloud,
 ) -> None:
     bodies = [envelope("event.created", event(number)) for number in range(10)]
@@ -190,7 +190,7 @@ def test_a_message_that_cannot_be_read_leaves_its_nine_neighbours_stored_once(
     assert ids(cloud) == Counter(f"e{number}" for number in range(10) if number != 4)
 
 
-def test_a_message_that_fails_alone_is_delivered_again_and_its_nine_neighbours_are_stored_once(
+def test_failing_message_is_retried_without_repeating_the_batch(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch, logs: io.StringIO
 ) -> None:
     """DynamoDB does not answer for one event, three times over."""
@@ -215,7 +215,7 @@ def test_a_message_that_fails_alone_is_delivered_again_and_its_nine_neighbours_a
     assert ids(cloud) == Counter(f"e{number}" for number in range(10))
 
 
-def test_an_ingest_that_cannot_be_built_returns_every_message(
+def test_ingest_that_cannot_be_built_returns_every_message(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch, logs: io.StringIO
 ) -> None:
     monkeypatch.delenv("GAZETTE_EVENTS_TABLE")
@@ -226,7 +226,7 @@ def test_an_ingest_that_cannot_be_built_returns_every_message(
     assert logs.getvalue().count('"message":"message failed"') == 2
 
 
-def test_an_event_that_waits_behind_a_profile_in_the_same_invocation_is_placed_with_it(
+def test_event_waiting_for_a_profile_in_the_same_invocation_is_placed(
     cloud: Cloud,
 ) -> None:
     cloud.work(
@@ -241,7 +241,7 @@ def test_an_event_that_waits_behind_a_profile_in_the_same_invocation_is_placed_w
     assert schedule["state"] == "armed"
 
 
-def test_each_message_is_counted_by_what_became_of_it(
+def test_each_message_is_counted_by_its_outcome(
     cloud: Cloud, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cloud.say("event.created", {"events": [event(1), event(1), event(2)]})
@@ -252,9 +252,7 @@ def test_each_message_is_counted_by_what_became_of_it(
 
 
 @pytest.mark.usefixtures("later")
-def test_a_run_whose_outcome_is_unknown_is_left_to_delivery_events_and_the_sweep(
-    cloud: Cloud, logs: io.StringIO
-) -> None:
+def test_run_with_an_unknown_outcome_is_left_to_the_sweep(cloud: Cloud, logs: io.StringIO) -> None:
     cloud.say("subscriber.changed", profile())
     cloud.say("event.created", event(1))
     (message,) = fan_out(cloud)
@@ -266,7 +264,7 @@ def test_a_run_whose_outcome_is_unknown_is_left_to_delivery_events_and_the_sweep
 
 
 @pytest.mark.usefixtures("later")
-def test_a_run_for_which_there_is_no_permit_is_requeued_and_counted(
+def test_run_without_a_permit_is_requeued_and_counted(
     cloud: Cloud,
     monkeypatch: pytest.MonkeyPatch,
     logs: io.StringIO,
@@ -287,7 +285,7 @@ def test_a_run_for_which_there_is_no_permit_is_requeued_and_counted(
 
 
 @pytest.mark.usefixtures("later")
-def test_a_digest_beyond_the_cap_of_a_new_domain_is_skipped_with_its_reason(
+def test_digest_beyond_the_warmup_cap_is_skipped_with_its_reason(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GAZETTE_WARMUP_FROM", "2999-01-01")
@@ -300,16 +298,16 @@ def test_a_digest_beyond_the_cap_of_a_new_domain_is_skipped_with_its_reason(
     assert {row["reason"] for row in cloud.rows("runs")} == {"accepted", "daily_cap"}
 
 
-def test_a_tick_goes_on_where_ses_does_not_name_the_quota(cloud: Cloud, logs: io.StringIO) -> None:
+def test_tick_continues_if_the_ses_quota_is_unknown(cloud: Cloud, logs: io.StringIO) -> None:
     assert cloud.invoke("fanout", {"time": ago()}) == {"shards": 1}
-    assert "quota not learned" in logs.getvalue()
+    assert "quota not stored" in logs.getvalue()
     cloud.send_quota.update(MaxSendRate=14.0, Max24HourSend=200.0, SentLast24Hours=3.0)
     assert cloud.invoke("fanout", {"time": ago()}) == {"shards": 1}
     assert '"rate":14.0,"daily":200,"left":197' in logs.getvalue()
 
 
 @pytest.mark.usefixtures("later")
-def test_a_digest_beyond_what_the_account_may_send_today_is_skipped_with_its_reason(
+def test_digest_beyond_the_daily_account_quota_is_skipped_with_its_reason(
     cloud: Cloud,
 ) -> None:
     """SES would refuse it, again and again, until it has no attempts left."""
@@ -324,12 +322,12 @@ def test_a_digest_beyond_what_the_account_may_send_today_is_skipped_with_its_rea
     assert {row["reason"] for row in cloud.rows("runs")} == {"accepted", "daily_cap"}
 
 
-def test_a_message_that_names_no_run_ends_there(cloud: Cloud) -> None:
+def test_message_without_a_run_is_discarded(cloud: Cloud) -> None:
     cloud.work("generate", MESSAGE)
     assert not cloud.sent()
 
 
-def test_a_message_that_names_no_activity_ends_there(cloud: Cloud) -> None:
+def test_message_without_an_activity_is_discarded(cloud: Cloud) -> None:
     walk = {"entity": "post#p1", "activity_id": "a1", "side": "post#p1", "after": ""}
     cloud.warm_up("followers")
     cloud.work("followers", json.dumps(walk), json.dumps(walk | {"through": "z"}))
@@ -337,7 +335,7 @@ def test_a_message_that_names_no_activity_ends_there(cloud: Cloud) -> None:
 
 
 @pytest.mark.usefixtures("later")
-def test_no_log_line_holds_an_address_or_what_the_email_says(
+def test_log_contains_no_address_or_email_content(
     cloud: Cloud, logs: io.StringIO, capsys: pytest.CaptureFixture[str]
 ) -> None:
     send_one_digest(cloud)
@@ -361,7 +359,7 @@ def test_no_log_line_holds_an_address_or_what_the_email_says(
         (_MULTIPART, "multipart/form-data; boundary=b"),
     ],
 )
-def test_one_click_stops_the_digests_and_opening_the_link_does_not(
+def test_one_click_stops_the_digests_but_opening_the_link_does_not(
     cloud: Cloud, body: str, content_type: str
 ) -> None:
     send_one_digest(cloud)
@@ -384,7 +382,7 @@ def test_one_click_stops_the_digests_and_opening_the_link_does_not(
 
 
 @pytest.mark.usefixtures("later")
-def test_who_has_left_stays_away_also_after_an_erasure(cloud: Cloud) -> None:
+def test_unsubscribe_remains_effective_after_an_erasure(cloud: Cloud) -> None:
     """The address is not kept, only a hash of it that tells it again."""
     send_one_digest(cloud)
     cloud.invoke("preferences", http("POST", cloud.unsubscribe_path()))
@@ -397,7 +395,7 @@ def test_who_has_left_stays_away_also_after_an_erasure(cloud: Cloud) -> None:
 
 
 @pytest.mark.usefixtures("later")
-def test_an_erasure_leaves_nothing_of_a_reader_but_runs_and_the_instant(cloud: Cloud) -> None:
+def test_erasure_keeps_only_runs_and_the_erasure_time(cloud: Cloud) -> None:
     send_one_digest(cloud)
     cloud.say("follow.created", follow())
     cloud.say("event.created", event(2))
@@ -417,7 +415,7 @@ def test_an_erasure_leaves_nothing_of_a_reader_but_runs_and_the_instant(cloud: C
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_an_altered_link_is_explained_and_changes_nothing(cloud: Cloud, method: str) -> None:
+def test_altered_link_is_explained_and_changes_no_data(cloud: Cloud, method: str) -> None:
     answer = cloud.invoke(
         "preferences", http(method, "/unsubscribe/k1.YW5u.AAAAAAAAAAAAAAAAAAAAAA")
     )
@@ -426,7 +424,7 @@ def test_an_altered_link_is_explained_and_changes_nothing(cloud: Cloud, method: 
     assert not cloud.meter.write_units
 
 
-def test_pages_forbid_scripts_and_leak_no_referrer(cloud: Cloud) -> None:
+def test_pages_forbid_scripts_and_send_no_referrer(cloud: Cloud) -> None:
     answer = cloud.invoke("preferences", http("GET", "/unsubscribe/x"))
     headers = answer["headers"]
     assert headers["Content-Security-Policy"].startswith("default-src 'none'")
@@ -435,7 +433,7 @@ def test_pages_forbid_scripts_and_leak_no_referrer(cloud: Cloud) -> None:
 
 
 @pytest.mark.usefixtures("later")
-def test_how_many_groups_readers_share_is_a_metric(
+def test_shared_fragments_are_counted_in_a_metric(
     cloud: Cloud, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for user in ("ann", "bo"):

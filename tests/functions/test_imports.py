@@ -95,7 +95,7 @@ PAGES = EACH | {"babel", "jinja2", "markupsafe"}
         ("content", EACH | {"pydantic"}, 385),
     ],
 )
-def test_a_function_imports_what_it_needs_and_no_more(
+def test_function_imports_only_required_modules(
     function: str, expected: set[str], most: int
 ) -> None:
     """`most`: how many modules of ours and of libraries, with room for ten more."""
@@ -114,7 +114,7 @@ print(json.dumps([sorted(known), sorted(set(sys.modules) - before)]))
 
 
 @pytest.mark.parametrize("has_one", [False, True])
-def test_ingest_imports_what_checks_schemas_only_where_there_is_one(
+def test_ingest_imports_schema_validation_only_if_schemas_exist(
     tmp_path: Path, has_one: bool
 ) -> None:
     folder = tmp_path / "gazette_templates" / "categories" / "build"
@@ -140,7 +140,7 @@ def test_ingest_imports_what_checks_schemas_only_where_there_is_one(
 
 
 @pytest.mark.parametrize("function", ["ingest", "generate", "feedback", "preferences", "sweep"])
-def test_a_function_imports_only_its_own_settings(function: str) -> None:
+def test_function_imports_only_its_own_settings(function: str) -> None:
     """Each is a dataclass of dozens of fields."""
     shared = {"budgets", "environment", "ranges"}
     own = {

@@ -71,7 +71,7 @@ def made_by(function: str, aws: str, templates: Path, **environment: str) -> tup
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_a_function_is_built_where_lambda_starts_it_and_nowhere_else(
+def test_function_is_built_during_import_only_in_lambda(
     function: str, built_templates: Path, socket_enabled: None
 ) -> None:
     with answering() as aws:
@@ -86,7 +86,7 @@ def started_by_lambda(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(LAMBDA, "on-demand")
 
 
-def test_what_fails_during_init_fails_a_message_and_is_built_once_it_can_be(
+def test_failed_init_fails_a_message_and_is_retried_later(
     cloud: Cloud, started_by_lambda: None, later: None, logs: io.StringIO
 ) -> None:
     cloud.say("subscriber.changed", profile("ann"))
@@ -102,7 +102,7 @@ def test_what_fails_during_init_fails_a_message_and_is_built_once_it_can_be(
     assert len(cloud.sent()) == 1
 
 
-def test_what_init_has_built_is_what_messages_use(
+def test_messages_use_objects_built_during_init(
     cloud: Cloud, started_by_lambda: None, later: None
 ) -> None:
     cloud.say("subscriber.changed", profile("ann"))
@@ -115,7 +115,7 @@ def test_what_init_has_built_is_what_messages_use(
     assert not cloud.meter.calls["secretsmanager.GetSecretValue"]
 
 
-def test_what_is_after_a_failure_is_left_to_the_first_message(started_by_lambda: None) -> None:
+def test_init_stops_at_the_first_failure(started_by_lambda: None) -> None:
     built: list[str] = []
 
     def fail() -> None:
@@ -125,14 +125,14 @@ def test_what_is_after_a_failure_is_left_to_the_first_message(started_by_lambda:
     assert built == ["first"]
 
 
-def test_nothing_is_built_in_a_process_that_lambda_did_not_start() -> None:
+def test_init_builds_no_objects_outside_lambda() -> None:
     built: list[str] = []
     build: Callable[[], object] = lambda: built.append("at once")  # noqa: E731
     during_init(build)
     assert built == []
 
 
-def test_a_silent_secrets_manager_does_not_outlast_the_init_phase() -> None:
+def test_unresponsive_secrets_manager_does_not_exceed_the_init_phase() -> None:
     """It is asked twice at most, with a pause of a second between: botocore's standard mode."""
     assert timedelta(seconds=secrets.PATIENCE.longest + 1) < INIT_LIMIT
 

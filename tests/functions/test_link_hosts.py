@@ -37,7 +37,7 @@ def reasons(cloud: Cloud) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("detail_type", "detail"), [("event.created", event(1)), ("activity.created", happening(1))]
 )
-def test_attack_an_event_cannot_link_to_a_host_that_the_stage_does_not_allow(
+def test_attack_published_event_cannot_link_to_a_disallowed_host(
     named: Cloud,
     detail_type: str,
     detail: dict[str, Any],
@@ -50,26 +50,26 @@ def test_attack_an_event_cannot_link_to_a_host_that_the_stage_does_not_allow(
     assert named.rows("events") == []
     assert not any("evil" in str(row) for row in named.rows("activities"))
     assert reasons(named) == {
-        body: f"{detail_type} does not fit its schema: detail.entity.url: must not lead to "
-        "example.com.evil.test: link_hosts, a setting of the stage, does not name this host."
+        body: f"{detail_type} does not match its schema: detail.entity.url: must not point to "
+        "example.com.evil.test, which is not in the stage's setting link_hosts."
     }
 
 
-def test_a_link_to_a_host_of_the_stage_is_stored(named: Cloud) -> None:
+def test_link_to_an_allowed_host_is_stored(named: Cloud) -> None:
     named.say("event.created", event(1), elsewhere(event(2), "https://A.Example.com:8443/p"))
     assert {row["event_id"] for row in named.rows("events")} == {"e1", "e2"}
     assert reasons(named) == {}
 
 
-def test_attack_one_event_of_a_list_links_elsewhere_and_the_others_are_stored(named: Cloud) -> None:
+def test_attack_list_event_with_a_disallowed_link_is_rejected_alone(named: Cloud) -> None:
     body = envelope("event.created", {"events": [event(1), elsewhere(event(2)), event(3)]})
     named.work("ingest", body)
     assert {row["event_id"] for row in named.rows("events")} == {"e1", "e3"}
     [reason] = reasons(named).values()
-    assert "detail.events.1.entity.url: must not lead to example.com.evil.test" in reason
+    assert "detail.events.1.entity.url: must not point to example.com.evil.test" in reason
 
 
-def test_attack_an_amendment_cannot_lead_an_event_elsewhere(named: Cloud) -> None:
+def test_attack_amendment_cannot_change_a_link_to_a_disallowed_host(named: Cloud) -> None:
     named.say("event.created", event(1))
     before = named.rows("events")
     named.say("event.created", {**elsewhere(event(1)), "amended_at": ago(minutes=1)})
@@ -78,7 +78,7 @@ def test_attack_an_amendment_cannot_lead_an_event_elsewhere(named: Cloud) -> Non
 
 
 @pytest.mark.usefixtures("later")
-def test_what_was_stored_before_the_stage_named_its_hosts_stays(
+def test_events_stored_before_the_link_hosts_setting_are_kept(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cloud.say("subscriber.changed", profile())

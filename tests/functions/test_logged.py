@@ -34,7 +34,7 @@ def _forget(logs: io.StringIO, capsys: Captured) -> None:
 
 
 @pytest.mark.usefixtures("later")
-def test_a_digest_of_a_batch_of_ten_logs_one_line(
+def test_digest_in_a_batch_of_ten_logs_a_single_line(
     cloud: Cloud, logs: io.StringIO, capsys: Captured
 ) -> None:
     runs: list[str] = []
@@ -49,9 +49,7 @@ def test_a_digest_of_a_batch_of_ten_logs_one_line(
     assert _logged(logs, capsys) <= 10 * _DIGEST
 
 
-def test_an_event_logs_little_and_one_of_a_list_next_to_nothing(
-    cloud: Cloud, logs: io.StringIO, capsys: Captured
-) -> None:
+def test_log_volume_per_event_is_bounded(cloud: Cloud, logs: io.StringIO, capsys: Captured) -> None:
     cloud.say("subscriber.changed", profile())
     for events, bytes_each in (
         ([[event(number)] for number in range(10)], _SINGLE),

@@ -55,7 +55,7 @@ def due_at(key: RunKey) -> datetime:
 
 
 @pytest.mark.usefixtures("later")
-def test_one_digest_is_counted_and_measured_exactly_so(
+def test_digest_metrics_are_exact(
     cloud: Cloud, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cloud.say("subscriber.changed", profile())
@@ -102,7 +102,7 @@ def counted(records: Written) -> dict[str, list[float]]:
     return found
 
 
-def test_a_shard_tells_what_was_due_because_something_waits(
+def test_shard_counts_due_digests_with_waiting_events(
     cloud: Cloud, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cloud.say("subscriber.changed", profile())
@@ -114,7 +114,7 @@ def test_a_shard_tells_what_was_due_because_something_waits(
         cloud.say("event.created", event(1))
 
 
-def test_a_shard_tells_what_became_of_what_is_not_sent(
+def test_shard_counts_outcomes_of_unsent_occurrences(
     cloud: Cloud, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two occurrences have passed: the events of the first go with the second."""
@@ -134,7 +134,7 @@ def test_a_shard_tells_what_became_of_what_is_not_sent(
     }
 
 
-def test_only_the_shards_of_a_tick_are_counted(
+def test_only_shards_of_the_current_tick_are_counted(
     cloud: Cloud, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Else a former shard, or a slot that was left behind, would stand for one that is missing."""
@@ -148,7 +148,7 @@ def test_only_the_shards_of_a_tick_are_counted(
         assert ("shards_done" in counted(written(capsys))) == done, body
 
 
-def test_a_tick_is_counted_once_its_shards_are_queued(
+def test_tick_is_counted_after_its_shards_are_queued(
     cloud: Cloud, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So a tick that fails is not: the alarm on silence hears of it."""
@@ -168,7 +168,7 @@ def fails(*_: object, **__: object) -> int:
     raise ConnectionError("no answer")
 
 
-def test_a_shard_that_runs_out_of_time_is_not_done(
+def test_shard_that_runs_out_of_time_is_not_counted_as_done(
     cloud: Cloud, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another message continues with the rest, and counts at its end."""
@@ -181,7 +181,7 @@ def test_a_shard_that_runs_out_of_time_is_not_done(
 
 
 @pytest.mark.usefixtures("later")
-def test_a_digest_that_is_skipped_when_its_permit_comes_is_counted_by_the_reason(
+def test_digest_skipped_at_its_permit_is_counted_by_reason(
     cloud: Cloud, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cloud.say("subscriber.changed", profile())
@@ -193,7 +193,7 @@ def test_a_digest_that_is_skipped_when_its_permit_comes_is_counted_by_the_reason
     assert counted(written(capsys)) == {"run_skipped": [1], "skipped_suppressed": [1]}
 
 
-def test_a_refusal_by_policy_is_counted_and_suppresses_nobody(
+def test_policy_refusal_is_counted_and_suppresses_no_address(
     cloud: Cloud, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cloud.say("subscriber.changed", profile())
@@ -206,7 +206,7 @@ def test_a_refusal_by_policy_is_counted_and_suppresses_nobody(
 
 
 @pytest.mark.usefixtures("later")
-def test_an_email_at_once_has_no_slot_to_be_measured_from(
+def test_immediate_email_has_no_delay_from_a_slot(
     cloud: Cloud, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cloud.say("subscriber.changed", profile(frequencies={"comment": "immediate"}))
@@ -220,7 +220,7 @@ def test_an_email_at_once_has_no_slot_to_be_measured_from(
 
 
 @pytest.mark.usefixtures("later")
-def test_an_email_at_once_is_measured_from_the_second_in_which_its_event_was_stored(
+def test_delay_of_an_immediate_email_counts_from_the_event(
     cloud: Cloud, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cloud.say("subscriber.changed", profile(frequencies={"comment": "immediate"}))
@@ -234,7 +234,7 @@ def test_an_email_at_once_is_measured_from_the_second_in_which_its_event_was_sto
     assert counted(written(capsys))["stored_to_accepted"] == [600.25]
 
 
-def test_the_sweep_tells_for_how_long_the_oldest_run_has_been_due(
+def test_sweep_reports_the_age_of_the_oldest_due_run(
     cloud: Cloud, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of each partition, also where nothing is due."""
@@ -254,7 +254,7 @@ def test_the_sweep_tells_for_how_long_the_oldest_run_has_been_due(
     assert sorted(ages) == [0] * (PARTITIONS - 1) + [1200]
 
 
-def test_what_waits_for_the_next_day_is_counted_and_does_not_stand(
+def test_run_held_until_the_next_day_is_counted_but_not_overdue(
     cloud: Cloud, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cloud.say("subscriber.changed", profile(frequencies={"comment": "immediate"}))
@@ -270,7 +270,7 @@ def test_what_waits_for_the_next_day_is_counted_and_does_not_stand(
     assert found["oldest_due_age"] == [0] * PARTITIONS
 
 
-def test_the_sweep_tells_how_many_idle_schedules_it_audited_and_had_to_arm(
+def test_sweep_reports_audited_and_armed_schedules(
     cloud: Cloud, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One has an event that waits, as if its worker had died before it armed the schedule."""
@@ -293,7 +293,7 @@ def test_the_sweep_tells_how_many_idle_schedules_it_audited_and_had_to_arm(
         assert (sorted(found["audited"]), sorted(found["audit_armed"])) == (each, each)
 
 
-def test_a_sweep_whose_audit_is_cut_off_comes_again_and_says_what_it_did(
+def test_sweep_with_a_cut_off_audit_is_retried_and_reports_its_work(
     cloud: Cloud, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
@@ -305,7 +305,7 @@ def test_a_sweep_whose_audit_is_cut_off_comes_again_and_says_what_it_did(
     assert (found["partitions_swept"], found["audited"]) == ([1], [3])
 
 
-def test_the_messages_of_a_sweep_name_its_tick_by_which_the_audit_takes_turns(
+def test_sweep_messages_contain_the_tick_for_the_audit(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[datetime | None] = []
@@ -323,7 +323,7 @@ def test_the_messages_of_a_sweep_name_its_tick_by_which_the_audit_takes_turns(
 
 
 @pytest.mark.usefixtures("later")
-def test_no_metric_has_a_reader_in_it_whatever_function_writes_it(
+def test_metrics_of_every_function_contain_no_reader_data(
     cloud: Cloud, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Neither in its name, nor in a dimension, nor in a value; and each is on the page."""

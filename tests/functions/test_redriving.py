@@ -32,7 +32,7 @@ def redrive(cloud: Cloud, destination: str, letters: list[Letter]) -> None:
 
 
 @pytest.mark.parametrize("queue", CONSOLE)
-def test_what_is_redriven_in_the_console_is_processed_once_and_nothing_is_left(
+def test_console_redrive_processes_each_message_once(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch, queue: str
 ) -> None:
     """The second destination gets what the first one puts back into the queue."""
@@ -51,7 +51,7 @@ def test_what_is_redriven_in_the_console_is_processed_once_and_nothing_is_left(
             assert way.effect(cloud) == way.expected
 
 
-def test_an_event_that_is_redriven_to_feedback_goes_back_to_the_quarantine(cloud: Cloud) -> None:
+def test_event_redriven_to_feedback_returns_to_the_quarantine(cloud: Cloud) -> None:
     """It has no other copy: whoever mixes up the two destinations must not lose it."""
     cloud.say("subscriber.changed", profile())
     lost = Letter(envelope("event.created", event(1)), {"reason": "link_hosts"})
@@ -59,7 +59,7 @@ def test_an_event_that_is_redriven_to_feedback_goes_back_to_the_quarantine(cloud
     (back,) = quarantined(cloud)
     assert back.body == lost.body
     assert back.attributes["reason"] == (
-        "An event of source test is not a delivery event of SES. Redrive it to the ingest queue."
+        "An event from source test is not an SES delivery event. Redrive it to the ingest queue."
     )
     redrive(cloud, "ingest", [back])
     assert events_of(cloud) == [("ann", "e1")]
@@ -69,7 +69,7 @@ def test_an_event_that_is_redriven_to_feedback_goes_back_to_the_quarantine(cloud
 @pytest.mark.parametrize(
     "body", [complaint(), delivery_event("Sent"), '{"eventType": "Send", "mail": {}}']
 )
-def test_a_delivery_event_that_is_redriven_to_ingest_goes_back_to_the_quarantine(
+def test_delivery_event_redriven_to_ingest_returns_to_the_quarantine(
     cloud: Cloud, body: str
 ) -> None:
     redrive(cloud, "ingest", [Letter(body)])

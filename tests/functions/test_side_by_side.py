@@ -64,7 +64,7 @@ def counted(name: str, printed: str) -> int:
     return sum(sum(metric.get(name, ())) for metric in written)
 
 
-def test_all_messages_are_worked_off_at_the_same_time() -> None:
+def test_all_messages_of_a_batch_are_processed_concurrently() -> None:
     everybody = Barrier(10)
 
     def handle(_message: Message, _: TimeLeft) -> None:
@@ -73,7 +73,9 @@ def test_all_messages_are_worked_off_at_the_same_time() -> None:
     assert answer(handle) == []
 
 
-def test_a_message_that_fails_leaves_the_others_alone(capsys: pytest.CaptureFixture[str]) -> None:
+def test_failing_message_does_not_affect_the_rest_of_the_batch(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     done = []
 
     def handle(message: Message, _: TimeLeft) -> None:
@@ -90,7 +92,7 @@ def test_a_message_that_fails_leaves_the_others_alone(capsys: pytest.CaptureFixt
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_a_message_whose_thread_ended_without_an_answer_comes_again() -> None:
+def test_message_is_retried_if_its_thread_ended_without_a_result() -> None:
     def handle(message: Message, _: TimeLeft) -> None:
         if message.body == "7":
             sys.exit()
@@ -98,7 +100,7 @@ def test_a_message_whose_thread_ended_without_an_answer_comes_again() -> None:
     assert answer(handle) == ["m7"]
 
 
-def test_of_two_copies_of_a_message_one_that_fails_is_enough() -> None:
+def test_duplicate_message_fails_if_either_copy_fails() -> None:
     """SQS may deliver a message twice, also to one invocation. Both have the same id."""
     twice = {"Records": [TEN["Records"][0], TEN["Records"][0]]}
     calls = iter((True, False))
@@ -115,7 +117,7 @@ def test_of_two_copies_of_a_message_one_that_fails_is_enough() -> None:
 
 
 @pytest.mark.usefixtures("eager")
-def test_threads_that_count_at_the_same_time_lose_nothing(
+def test_concurrent_counting_loses_no_values(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Powertools writes and clears a metric that has a hundred values, again and again here."""
@@ -130,7 +132,7 @@ def test_threads_that_count_at_the_same_time_lose_nothing(
 
 
 @pytest.mark.usefixtures("eager")
-def test_what_many_threads_ask_for_is_built_once() -> None:
+def test_concurrent_threads_build_an_object_once() -> None:
     built = []
     everybody = Barrier(10)
 
@@ -151,7 +153,7 @@ def test_what_many_threads_ask_for_is_built_once() -> None:
     assert built == [1]
 
 
-def test_what_could_not_be_built_is_built_at_the_next_call() -> None:
+def test_failed_build_is_retried_at_the_next_call() -> None:
     tries = iter((ValueError("the first time"), None))
 
     @once
@@ -179,7 +181,7 @@ def ten_that_are_due(cloud: Cloud) -> list[str]:
 
 @pytest.mark.usefixtures("later")
 @pytest.mark.parametrize("table", ["subscribers", "suppressions"])
-def test_a_key_that_dynamodb_leaves_out_fails_its_own_message_alone(
+def test_unprocessed_key_fails_only_its_own_message(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch, table: str
 ) -> None:
     messages = ten_that_are_due(cloud)
@@ -210,7 +212,7 @@ def test_a_key_that_dynamodb_leaves_out_fails_its_own_message_alone(
 @pytest.mark.parametrize(
     ("milliseconds", "is_waited_for"), [(1000, False), (26, False), (25, True)]
 )
-def test_whoever_waits_long_for_a_permit_keeps_nobody_waiting(
+def test_thread_waiting_for_a_permit_does_not_block_coalescing(
     monkeypatch: pytest.MonkeyPatch, milliseconds: int, is_waited_for: bool
 ) -> None:
     """Or emails whose permits are spaced would go out together."""
@@ -235,7 +237,7 @@ def test_whoever_waits_long_for_a_permit_keeps_nobody_waiting(
     assert rounds == ([[0, 1]] if is_waited_for else [[1], [0]])
 
 
-def test_whoever_waits_for_the_provider_keeps_nobody_waiting() -> None:
+def test_thread_waiting_for_the_provider_does_not_block_coalescing() -> None:
     coalescer, answered = Coalescer(patience=3 * WAIT), Event()
 
     class Slow:
@@ -261,7 +263,7 @@ def test_whoever_waits_for_the_provider_keeps_nobody_waiting() -> None:
     assert outcomes == [Accepted(1, "m1")]
 
 
-def test_the_mailers_of_both_streams_keep_nobody_waiting(
+def test_mailers_of_both_streams_do_not_block_coalescing(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[Any] = []
@@ -271,7 +273,7 @@ def test_the_mailers_of_both_streams_keep_nobody_waiting(
 
 
 @pytest.mark.usefixtures("later")
-def test_a_row_of_counts_that_is_busy_keeps_no_other_category_from_counting(
+def test_busy_count_row_does_not_block_remaining_categories(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A complaint counts when it is first heard of, or never."""
@@ -299,7 +301,7 @@ def test_a_row_of_counts_that_is_busy_keeps_no_other_category_from_counting(
 
 
 @pytest.mark.parametrize("step", ["generate", "resend"])
-def test_no_thread_binds_a_table_that_others_read(
+def test_concurrent_message_processing_binds_no_table(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     """PynamoDB has one connection for each model. Resend redrives what was given up."""

@@ -28,7 +28,7 @@ def delete_key() -> None:
 
 
 @pytest.mark.parametrize("said", [bounce(), complaint()])
-def test_attack_whoever_has_a_copy_of_the_tables_cannot_ask_it_for_an_address(
+def test_attack_copy_of_the_tables_cannot_be_queried_for_an_address(
     cloud: Cloud, said: str
 ) -> None:
     """Of a suppressed address nothing is there that anybody could make of it without the key."""
@@ -45,7 +45,7 @@ def test_attack_whoever_has_a_copy_of_the_tables_cannot_ask_it_for_an_address(
 
 @pytest.mark.usefixtures("later")
 @pytest.mark.parametrize("spoil", [delete_key, lambda: replace_key("p4ssw0rd")])
-def test_attack_without_the_key_nobody_is_taken_for_not_suppressed(
+def test_attack_missing_key_does_not_disable_suppressions(
     cloud: Cloud, spoil: Callable[[], None], logs: io.StringIO
 ) -> None:
     """Each message fails, and comes again; who follows a link is told that something went wrong."""
@@ -63,7 +63,7 @@ def test_attack_without_the_key_nobody_is_taken_for_not_suppressed(
     ):
         answer = cloud.invoke(step, records(body))
         assert answer == {"batchItemFailures": [{"itemIdentifier": "m0"}]}, step
-    with pytest.raises(Exception, match="key of the suppressions"):
+    with pytest.raises(Exception, match="suppression key"):
         cloud.invoke("preferences", http("POST", left))
     assert not cloud.sent()
     assert cloud.reader().status is SubscriberStatus.SUPPRESSED
@@ -71,7 +71,7 @@ def test_attack_without_the_key_nobody_is_taken_for_not_suppressed(
     assert "p4ssw0rd" not in logs.getvalue()
 
 
-def test_the_key_is_read_once_by_each_process(cloud: Cloud) -> None:
+def test_suppression_key_is_read_once_per_process(cloud: Cloud) -> None:
     make_cold()
     cloud.meter.clear()
     cloud.say("subscriber.changed", profile(), profile("bo"), profile("cy"))

@@ -23,25 +23,25 @@ def texts(stage: Synthesis) -> dict[str, str]:
     }
 
 
-def test_the_page_of_every_alarm_is_one_of_the_runbook(prod: Synthesis) -> None:
+def test_every_alarm_links_to_a_runbook_page(prod: Synthesis) -> None:
     pages = {name: page_of(text) for name, text in texts(prod).items()}
     assert len(pages) > 40
     assert {name: page for name, page in pages.items() if not (ROOT / page).is_file()} == {}
     assert [name for name, page in pages.items() if page == INDEX] == []
 
 
-def test_where_the_runbook_is_read_elsewhere_the_page_is_an_address(stages: Stages) -> None:
+def test_alarm_links_to_the_online_runbook_if_configured(stages: Stages) -> None:
     there = stages("online", "prod", bundled=False, runbook_url=_THERE)
     pages = {page_of(text) for text in texts(there).values()}
     assert {page.rpartition("/")[0] for page in pages} == {_THERE}
 
 
-def test_the_doctor_names_the_page_that_the_alarm_of_a_queue_names(asking: Synthesis) -> None:
+def test_doctor_and_queue_alarm_link_to_the_same_page(asking: Synthesis) -> None:
     told = texts(asking)
     for queue in DEAD:
         assert page_of_queue(queue) == page_of(told[f"gazette-prod-{queue}-not-empty"]), queue
 
 
 @pytest.mark.parametrize("text", ["", "An alarm of somebody else.", "See docs/runbook/late.md, or"])
-def test_a_text_without_a_page_leads_to_the_index(text: str) -> None:
+def test_text_without_a_page_links_to_the_index(text: str) -> None:
     assert page_of(text) == INDEX

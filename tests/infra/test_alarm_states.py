@@ -28,7 +28,7 @@ def as_said(row: str) -> list[float | None]:
         ("0 X X - X", "ALARM", "ALARM", "ALARM", "ALARM"),
     ],
 )
-def test_three_of_three_is_evaluated_as_in_the_table_of_aws(
+def test_three_of_three_evaluation_matches_the_aws_table(
     row: str, missing: str, ignore: str, breaching: str, not_breaching: str
 ) -> None:
     """But for its last row, which differs where an alarm waits for data: none of ours does."""
@@ -52,7 +52,7 @@ def test_three_of_three_is_evaluated_as_in_the_table_of_aws(
         ("- - - - X", "ALARM", "OK"),
     ],
 )
-def test_two_of_three_is_evaluated_as_in_the_table_of_aws(
+def test_two_of_three_evaluation_matches_the_aws_table(
     row: str, breaching: str, not_breaching: str
 ) -> None:
     for treated, expected in (("breaching", breaching), ("notBreaching", not_breaching)):
@@ -60,7 +60,7 @@ def test_two_of_three_is_evaluated_as_in_the_table_of_aws(
         assert state(alarm, as_said(row)) == expected, treated
 
 
-def test_statistics_are_those_of_cloudwatch() -> None:
+def test_alarm_statistics_match_cloudwatch() -> None:
     ages = [0.0] * 12 + [9000.0] * 4
     assert (aggregate(ages, "p75"), aggregate([*ages, 9000.0], "p75")) == (0, 9000)
     assert aggregate([1, 2, 3], "Sum") == 6
@@ -159,7 +159,7 @@ def listed(name: str, alarm: Properties) -> tuple[Metrics, Metrics]:
     return {metric: [*_QUIET[:-1], 1]}, {metric: _QUIET}
 
 
-def test_every_alarm_is_raised_by_what_it_is_there_for_and_by_nothing_less(
+def test_every_alarm_fires_for_its_cause_and_not_below_the_threshold(
     prod: Synthesis,
 ) -> None:
     found = alarms(prod)
@@ -170,7 +170,7 @@ def test_every_alarm_is_raised_by_what_it_is_there_for_and_by_nothing_less(
         assert state(alarm, series_of(alarm, bearable)) == "OK", name
 
 
-def test_no_alarm_rests_on_data_that_stays_away_but_those_of_the_clock(prod: Synthesis) -> None:
+def test_only_clock_alarms_fire_on_missing_data(prod: Synthesis) -> None:
     silent = set()
     for name, alarm in alarms(prod).items():
         metrics = {alarm["MetricName"]: _QUIET} if "MetricName" in alarm else {}
@@ -182,7 +182,7 @@ def test_no_alarm_rests_on_data_that_stays_away_but_those_of_the_clock(prod: Syn
 @pytest.mark.parametrize(
     ("name", "slow", "periods"), [("fanout-silent", 40, 10), ("sweep-silent", 25, 5)]
 )
-def test_silence_is_told_after_so_many_minutes_at_most(
+def test_silence_alarm_fires_within_the_documented_minutes(
     prod: Synthesis, name: str, slow: int, periods: int
 ) -> None:
     alarm = alarms(prod)[name]
@@ -191,7 +191,7 @@ def test_silence_is_told_after_so_many_minutes_at_most(
     assert state(alarm, [*beating, None]) == "OK", "a beat that comes late"
 
 
-def test_fewer_than_half_of_the_shards_is_not_enough(prod: Synthesis) -> None:
+def test_less_than_half_of_the_shards_raises_the_silence_alarm(prod: Synthesis) -> None:
     alarm = alarms(prod)["fanout-silent"]
     assert state(alarm, [16, 16, 7, 7]) == "ALARM"
     assert state(alarm, [16, 16, 7, 25]) == "OK", "late once, and made up for"
@@ -240,7 +240,7 @@ def at_each_minute(
     ("offset", "jitter", "each"),
     [(0, 5, 1), (0, 59, 1), (0, 59, 5), (0, 59, 8), (40, 5, 3), (40, 59, 8), (55, 3, 1)],
 )
-def test_a_clock_that_is_late_by_seconds_is_no_silence_and_one_that_stops_is(
+def test_silence_alarm_ignores_late_ticks_and_fires_if_ticks_stop(
     prod: Synthesis, name: str, offset: int, jitter: int, each: int
 ) -> None:
     """Seven days, evaluated at each minute: beats lie across the bounds of periods."""
@@ -255,7 +255,7 @@ def test_a_clock_that_is_late_by_seconds_is_no_silence_and_one_that_stops_is(
     assert set(stopped[45:]) == {"ALARM"}
 
 
-def test_an_alarm_of_metric_math_has_at_most_ten_metrics(prod: Synthesis) -> None:
+def test_metric_math_alarm_has_at_most_ten_metrics(prod: Synthesis) -> None:
     """CloudWatch takes no more."""
     numbers = [
         sum("MetricStat" in each for each in alarm["Metrics"])

@@ -33,14 +33,14 @@ def alarm(prod: Synthesis) -> Properties:
     return found
 
 
-def test_the_circuit_breaker_has_an_alarm_of_its_own_that_reaches_somebody(
+def test_circuit_breaker_has_an_alarm_with_an_action(
     alarm: Properties,
 ) -> None:
     assert alarm["AlarmName"] == "gazette-prod-breaker-opened"
     assert alarm["AlarmActions"] == ["{Alarms}"]
 
 
-def test_one_refusal_of_the_account_fires_it_for_an_hour(alarm: Properties) -> None:
+def test_account_refusal_keeps_the_alarm_firing_for_an_hour(alarm: Properties) -> None:
     """A probe goes every half hour at least: so it does not fire anew each time."""
     assert (alarm["ComparisonOperator"], alarm["Threshold"]) == ("GreaterThanThreshold", 0)
     assert (alarm["Statistic"], alarm["TreatMissingData"]) == ("Sum", "notBreaching")
@@ -48,7 +48,7 @@ def test_one_refusal_of_the_account_fires_it_for_an_hour(alarm: Properties) -> N
     assert alarm["Period"] * alarm["EvaluationPeriods"] == 3600
 
 
-def test_it_watches_what_those_count_who_send_in_its_own_stage(
+def test_circuit_breaker_alarm_watches_the_sending_functions_of_the_stage(
     alarm: Properties, prod: Synthesis
 ) -> None:
     for step in ("generate", "resend"):
@@ -58,7 +58,7 @@ def test_it_watches_what_those_count_who_send_in_its_own_stage(
     assert f'count("{alarm["MetricName"]}")' in _REPORTING.read_text()
 
 
-def test_it_says_what_happened_and_what_to_do(alarm: Properties) -> None:
+def test_circuit_breaker_alarm_describes_cause_and_remedy(alarm: Properties) -> None:
     text = alarm["AlarmDescription"]
     assert "rejects all digests, all immediate email, or both" in text
     assert "`gazette sending status --stage prod`" in text
@@ -70,7 +70,7 @@ def test_it_says_what_happened_and_what_to_do(alarm: Properties) -> None:
     ("metric", "threshold"),
     [("Reputation.BounceRate", 0.05), ("Reputation.ComplaintRate", 0.001)],
 )
-def test_the_reputation_has_alarms_where_ses_begins_to_look(
+def test_reputation_alarms_fire_at_the_ses_review_thresholds(
     prod: Synthesis, metric: str, threshold: float
 ) -> None:
     (alarm,) = (
@@ -88,7 +88,7 @@ def test_the_reputation_has_alarms_where_ses_begins_to_look(
     assert len(alarm["AlarmDescription"]) <= 1024
 
 
-def test_each_stage_has_a_service_of_its_own(prod: Synthesis, local: Synthesis) -> None:
+def test_each_stage_has_a_separate_metrics_service_name(prod: Synthesis, local: Synthesis) -> None:
     named = {
         function["Environment"]["Variables"]["POWERTOOLS_SERVICE_NAME"]
         for stage in (prod, local)
@@ -98,7 +98,7 @@ def test_each_stage_has_a_service_of_its_own(prod: Synthesis, local: Synthesis) 
 
 
 @pytest.mark.parametrize("counted", COUNTED, ids=lambda counted: counted.name)
-def test_what_is_counted_is_what_some_function_counts(asking: Synthesis, counted: Counted) -> None:
+def test_alarm_metric_is_written_by_a_function(asking: Synthesis, counted: Counted) -> None:
     (alarm,) = (
         alarm
         for alarm in asking.service.of_type("AWS::CloudWatch::Alarm").values()
@@ -115,7 +115,7 @@ def test_what_is_counted_is_what_some_function_counts(asking: Synthesis, counted
     assert counted.metric in known
 
 
-def test_one_event_that_the_audit_found_fires_it_and_the_log_names_its_reader(
+def test_forgotten_event_alarm_fires_and_refers_to_the_log_message(
     prod: Synthesis,
 ) -> None:
     alarm = prod.service.of_type("AWS::CloudWatch::Alarm")["EventsForgotten"]
@@ -129,7 +129,7 @@ def test_one_event_that_the_audit_found_fires_it_and_the_log_names_its_reader(
     assert f'"{logged}"' in handler
 
 
-def test_attack_one_event_of_a_source_that_may_not_put_it_fires_an_alarm_of_its_own(
+def test_attack_event_of_an_unauthorized_source_fires_a_separate_alarm(
     prod: Synthesis,
 ) -> None:
     """Also while something waits in the quarantine: its alarm is on then, and tells nothing new."""
@@ -144,7 +144,7 @@ def test_attack_one_event_of_a_source_that_may_not_put_it_fires_an_alarm_of_its_
 
 
 @pytest.mark.parametrize("share", SHARES, ids=lambda share: share.name)
-def test_a_share_is_of_what_the_functions_of_its_stage_count(prod: Synthesis, share: Share) -> None:
+def test_ratio_alarm_uses_metrics_of_the_same_stage(prod: Synthesis, share: Share) -> None:
     alarm = prod.service.of_type("AWS::CloudWatch::Alarm")[share.name.title().replace("-", "")]
     by_id = {metric["Id"]: metric for metric in alarm["Metrics"]}
     counted = {each: by_id[each]["MetricStat"] for each in ("part", "whole")}
@@ -164,7 +164,7 @@ def test_a_share_is_of_what_the_functions_of_its_stage_count(prod: Synthesis, sh
     assert len(alarm["AlarmDescription"]) <= 1024
 
 
-def test_one_in_twenty_refused_by_policy_fires_it_and_a_few_do_not(prod: Synthesis) -> None:
+def test_policy_refusal_alarm_fires_at_five_percent(prod: Synthesis) -> None:
     alarm = prod.service.of_type("AWS::CloudWatch::Alarm")["RefusedByPolicy"]
     (expression,) = (each["Expression"] for each in alarm["Metrics"] if "Expression" in each)
     assert expression == "IF(part >= 20, part / whole, 0)"
@@ -175,7 +175,7 @@ def test_one_in_twenty_refused_by_policy_fires_it_and_a_few_do_not(prod: Synthes
         assert where in alarm["AlarmDescription"]
 
 
-def test_each_alarm_leads_to_a_page_of_the_runbook_that_begins_with_its_name(
+def test_each_alarm_has_a_runbook_page_that_starts_with_its_name(
     prod: Synthesis,
 ) -> None:
     """Several alarms may share a page: then its first paragraph names them all."""
@@ -187,7 +187,7 @@ def test_each_alarm_leads_to_a_page_of_the_runbook_that_begins_with_its_name(
         assert title == f"# {name}" or f"`{name}`" in first, name
 
 
-def test_where_the_runbook_is_online_each_alarm_ends_with_the_address_of_its_page(
+def test_alarm_text_ends_with_the_page_address_if_the_runbook_is_online(
     stages: Stages, prod: Synthesis
 ) -> None:
     """A long one: the text of an alarm has 1,024 characters at most."""
@@ -205,11 +205,11 @@ def test_where_the_runbook_is_online_each_alarm_ends_with_the_address_of_its_pag
 @pytest.mark.parametrize(
     "alarm", [*COUNTED, *HEARTBEATS, *RATES, *SHARES], ids=lambda alarm: alarm.name
 )
-def test_an_alarm_says_what_to_do(alarm: Counted | Heartbeat | Rate | Share) -> None:
+def test_alarm_text_describes_the_remedy(alarm: Counted | Heartbeat | Rate | Share) -> None:
     assert " What to do: " in alarm.meaning
 
 
-def test_every_alarm_tells_when_it_begins_and_when_it_ends_and_whom_it_wakes(
+def test_every_alarm_notifies_start_and_end_and_states_its_urgency(
     prod: Synthesis,
 ) -> None:
     """By the first word of its text, which a pager's filter reads."""
@@ -220,7 +220,7 @@ def test_every_alarm_tells_when_it_begins_and_when_it_ends_and_whom_it_wakes(
 
 
 @pytest.mark.parametrize("heartbeat", HEARTBEATS, ids=lambda heartbeat: heartbeat.name)
-def test_silence_of_the_clock_is_an_alarm(prod: Synthesis, heartbeat: Heartbeat) -> None:
+def test_silence_of_the_clock_has_an_alarm(prod: Synthesis, heartbeat: Heartbeat) -> None:
     alarm = prod.service.of_type("AWS::CloudWatch::Alarm")[heartbeat.name.title().replace("-", "")]
     assert heartbeat.metric in documented()
     assert (alarm["Statistic"], alarm["TreatMissingData"]) == ("Sum", "breaching")
@@ -229,7 +229,7 @@ def test_silence_of_the_clock_is_an_alarm(prod: Synthesis, heartbeat: Heartbeat)
     assert SWEPT == PARTITIONS
 
 
-def test_the_account_s_concurrency_is_watched_as_a_whole_and_against_the_setting(
+def test_account_concurrency_alarm_covers_usage_and_setting(
     prod: Synthesis, local: Synthesis
 ) -> None:
     """Also where the engine has no metric math."""
@@ -242,7 +242,7 @@ def test_the_account_s_concurrency_is_watched_as_a_whole_and_against_the_setting
         assert alarm["Threshold"] == 0.9 * stage.account_concurrency
 
 
-def test_a_stage_without_a_clock_is_not_listened_to(prod: Synthesis, local: Synthesis) -> None:
+def test_stage_without_a_clock_has_no_silence_alarms(prod: Synthesis, local: Synthesis) -> None:
     beats = {heartbeat.metric for heartbeat in HEARTBEATS}
     in_prod, in_local = (
         {alarm.get("MetricName") for alarm in alarms.values()}

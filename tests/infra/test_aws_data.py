@@ -58,13 +58,13 @@ def shapes(data: Path, service: str) -> Mapping[str, Any]:
 
 
 @pytest.mark.parametrize("service", sorted(SERVICES))
-def test_a_service_takes_and_answers_the_same(shipped: Path, service: str) -> None:
+def test_reduced_service_model_has_the_same_operations(shipped: Path, service: str) -> None:
     assert str(shapes(shipped, service)) == str(shapes(_WHOLE, service))
 
 
 @pytest.mark.parametrize("service", sorted(SERVICES))
 @pytest.mark.parametrize("region", _REGIONS)
-def test_a_service_is_where_it_was_and_is_signed_for_as_it_was(
+def test_reduced_service_model_has_the_same_endpoint_and_signing(
     shipped: Path, service: str, region: str
 ) -> None:
     def said(data: Path) -> tuple[str, str, str]:
@@ -75,7 +75,7 @@ def test_a_service_is_where_it_was_and_is_signed_for_as_it_was(
     assert said(shipped) == said(_WHOLE)
 
 
-def test_no_other_service_ships_and_no_text_of_one(shipped: Path) -> None:
+def test_only_used_services_are_shipped_without_documentation(shipped: Path) -> None:
     assert {each.name for each in shipped.iterdir() if each.is_dir()} == SERVICES
     for model in shipped.glob("*/*/service-2.json.gz"):
         texts = gzip.decompress(model.read_bytes()).replace(b'"documentation":""', b"")
@@ -92,7 +92,7 @@ def test_no_other_service_ships_and_no_text_of_one(shipped: Path) -> None:
     ]
 
 
-def test_what_shares_its_files_with_other_environments_leaves_theirs_alone(tmp_path: Path) -> None:
+def test_reducing_hard_linked_files_leaves_the_originals_unchanged(tmp_path: Path) -> None:
     """uv links the files of its cache into each environment."""
     data, linked = copied(tmp_path / "data"), tmp_path / "linked"
     shutil.copytree(data, linked, copy_function=os.link)
@@ -102,7 +102,7 @@ def test_what_shares_its_files_with_other_environments_leaves_theirs_alone(tmp_p
 
 
 @pytest.mark.parametrize("service", sorted(SERVICES))
-def test_a_client_reads_its_context_parameters_with_what_ships(shipped: Path, service: str) -> None:
+def test_client_context_parameters_work_with_the_reduced_model(shipped: Path, service: str) -> None:
     """botocore reads those of S3 with each request, and their texts with them."""
     loader = Loader(extra_search_paths=[str(shipped)], include_default_search_paths=False)
     found = ServiceModel(loader.load_service_model(service, "service-2")).client_context_parameters

@@ -44,25 +44,21 @@ def synthesis(request: pytest.FixtureRequest) -> Synthesis:
 
 
 @pytest.mark.parametrize("step", _KINDS)
-def test_a_whole_batch_fits_an_invocation(synthesis: Synthesis, step: str) -> None:
+def test_complete_batch_fits_an_invocation(synthesis: Synthesis, step: str) -> None:
     limits = delivery_limits(settings(synthesis, step))
     batch = batch_size(synthesis, step)
     assert batch * limits.send_timeout + limits.commit_margin <= timeout(synthesis, step)
 
 
 @pytest.mark.parametrize("step", _KINDS)
-def test_with_smtp_the_budget_of_an_email_is_that_of_all_stages(
-    by_smtp: Synthesis, step: str
-) -> None:
+def test_smtp_email_time_budget_is_the_sum_of_all_stages(by_smtp: Synthesis, step: str) -> None:
     given = settings(by_smtp, step)
     assert delivery_limits(given).send_timeout == smtp_times(given).whole == timedelta(seconds=780)
     assert smtp_times(given).reply == timedelta(minutes=10)
 
 
 @pytest.mark.parametrize("step", _KINDS)
-def test_with_smtp_no_message_is_given_back_because_time_ran_out(
-    by_smtp: Synthesis, step: str
-) -> None:
+def test_smtp_messages_are_not_returned_because_time_ran_out(by_smtp: Synthesis, step: str) -> None:
     """One at a time; and where there is no permit, it is requeued by a message of its own."""
     limits = delivery_limits(settings(by_smtp, step))
     assert batch_size(by_smtp, step) == 1
@@ -83,7 +79,7 @@ def test_with_smtp_no_message_is_given_back_because_time_ran_out(
 
 
 @pytest.mark.parametrize("step", _KINDS)
-def test_what_it_takes_lambda_and_sqs_allow(synthesis: Synthesis, step: str) -> None:
+def test_timeouts_are_within_lambda_and_sqs_limits(synthesis: Synthesis, step: str) -> None:
     """https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
     https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html
     """
@@ -93,7 +89,9 @@ def test_what_it_takes_lambda_and_sqs_allow(synthesis: Synthesis, step: str) -> 
     assert 6 * timeout(synthesis, step) <= hidden <= timedelta(seconds=_LONGEST_HIDDEN)
 
 
-def test_with_smtp_only_who_sends_is_sized_otherwise(prod: Synthesis, by_smtp: Synthesis) -> None:
+def test_smtp_changes_only_the_size_of_sending_functions(
+    prod: Synthesis, by_smtp: Synthesis
+) -> None:
     def size(of: Synthesis, step: str) -> Properties:
         _, function = of.function(step)
         return {name: function[name] for name in ("Timeout", "MemorySize")}

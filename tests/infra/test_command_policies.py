@@ -6,7 +6,7 @@ from cli.reference.permissions import IN_THE_CONSOLE, PERMISSIONS, arns
 from tests.infra.synthesis import Synthesis
 
 
-def test_every_resource_of_a_policy_is_deployed(asking: Synthesis) -> None:
+def test_every_resource_of_a_command_policy_is_deployed(asking: Synthesis) -> None:
     data, service = asking.data.of_type, asking.service.of_type
     deployed = {
         *(f"table/GazetteDataProd-{name}*" for name in data("AWS::DynamoDB::Table")),

@@ -22,12 +22,14 @@ def functions(stage: Synthesis) -> set[str]:
     }
 
 
-def test_only_a_stage_that_asks_has_the_function(prod: Synthesis, asking: Synthesis) -> None:
+def test_only_a_stage_with_a_content_source_has_the_function(
+    prod: Synthesis, asking: Synthesis
+) -> None:
     assert functions(asking) - functions(prod) == {CONTENT.name}
     assert "content" not in str(prod.service.of_type("AWS::SQS::Queue"))
 
 
-def test_its_queue_is_as_those_of_all_functions(asking: Synthesis) -> None:
+def test_content_queue_is_configured_like_all_function_queues(asking: Synthesis) -> None:
     _, queue = asking.queue("content")
     dead, _ = asking.queue("content-dead")
     assert queue["VisibilityTimeout"] >= VISIBILITY_FACTOR * CONTENT.timeout
@@ -37,7 +39,7 @@ def test_its_queue_is_as_those_of_all_functions(asking: Synthesis) -> None:
     }
 
 
-def test_so_many_requests_are_in_progress_as_the_setting_says(asking: Synthesis) -> None:
+def test_concurrent_source_requests_are_limited_by_the_setting(asking: Synthesis) -> None:
     name, _ = asking.queue("content")
     (mapping,) = (
         each
@@ -48,7 +50,7 @@ def test_so_many_requests_are_in_progress_as_the_setting_says(asking: Synthesis)
     assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
 
 
-def test_fan_out_and_generate_may_queue_fetches_where_a_stage_asks(
+def test_fan_out_and_generate_may_queue_fetches_with_a_content_source(
     prod: Synthesis, asking: Synthesis
 ) -> None:
     queue, _ = asking.queue("content")
@@ -59,7 +61,7 @@ def test_fan_out_and_generate_may_queue_fetches_where_a_stage_asks(
         assert may is (step.name in {"fanout", "generate", "content"}), step.name
 
 
-def test_its_token_is_one_secret_and_it_reads_no_other(asking: Synthesis) -> None:
+def test_content_function_reads_only_its_own_secret(asking: Synthesis) -> None:
     role = asking.function("content")[1]["Role"].strip("{}").removesuffix(".Arn")
     secrets = [
         each.resource
@@ -70,7 +72,9 @@ def test_its_token_is_one_secret_and_it_reads_no_other(asking: Synthesis) -> Non
     assert "secret:recommend-token-??????" in secrets[0]
 
 
-def test_its_alarms_are_there_where_a_stage_asks(prod: Synthesis, asking: Synthesis) -> None:
+def test_content_alarms_exist_only_with_a_content_source(
+    prod: Synthesis, asking: Synthesis
+) -> None:
     def alarms(stage: Synthesis) -> set[str]:
         found = stage.service.of_type("AWS::CloudWatch::Alarm").values()
         return {each["AlarmName"].removeprefix("gazette-prod-") for each in found}
@@ -110,16 +114,16 @@ def test_its_alarms_are_there_where_a_stage_asks(prod: Synthesis, asking: Synthe
         ),
     ],
 )
-def test_what_cannot_be_is_refused_by_name(changed: dict[str, object], says: str) -> None:
+def test_invalid_content_setting_is_rejected_by_name(changed: dict[str, object], says: str) -> None:
     with pytest.raises(StageError, match=says):
         read_stage("prod", {"prod": {**ASKS, **changed}})
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:8000/a", "http://localhost:1/", "https://a.b/c"])
-def test_http_is_taken_on_loopback_only(url: str) -> None:
+def test_plain_http_source_is_allowed_only_on_loopback(url: str) -> None:
     assert read_stage("prod", {"prod": {**ASKS, "recommendations_url": url}}).asks_source
 
 
-def test_recommendations_may_come_first() -> None:
+def test_recommendations_may_be_listed_first() -> None:
     given = {**ASKS, "content_sources": ["recommendations", "events"]}
     assert read_stage("prod", {"prod": given}).content_sources == ["recommendations", "events"]

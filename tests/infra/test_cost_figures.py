@@ -12,12 +12,12 @@ from infra.topology import CONTENT, STEPS
 from tests.infra.synthesis import Synthesis
 
 
-def test_memory_is_that_of_the_functions() -> None:
+def test_billed_memory_matches_the_functions() -> None:
     memory = {step.name: step.memory for step in (*STEPS, CONTENT)}
     assert {name: memory[name] for name in MEMORY} == MEMORY
 
 
-def test_queues_secrets_and_alarms_are_as_many(prod: Synthesis) -> None:
+def test_billed_queues_secrets_and_alarms_match_the_stack(prod: Synthesis) -> None:
     assert len(prod.service.of_type("AWS::Lambda::EventSourceMapping")) == QUEUES
     assert len(prod.data.of_type("AWS::SecretsManager::Secret")) == SECRETS
     metrics = [
@@ -27,20 +27,20 @@ def test_queues_secrets_and_alarms_are_as_many(prod: Synthesis) -> None:
     assert sum(metrics) == ALARMS
 
 
-def test_shards_and_ticks_are_those_of_a_stage_that_says_nothing() -> None:
+def test_billed_shards_and_ticks_match_the_defaults() -> None:
     defaults = Stage(name="some", sender="a@example.com", list_id="example.com")
     assert defaults.shards == SHARDS
     assert (TICKS, SWEEPS) == (24 * 60 // 10, 24 * 60 // 5)
 
 
-def test_the_sums_of_the_docs_are_of_a_stage_that_is_sized_for_what_is_assumed() -> None:
+def test_documented_costs_use_the_default_batch_sizes() -> None:
     defaults = Stage(name="some", sender="a@example.com", list_id="example.com")
     assert defaults.sizes["generate"].batch == MILLION.digests_together
     assert defaults.sizes["immediate"].batch == MILLION.immediate_together
 
 
 @pytest.mark.parametrize("rate", [10, 50, 500])
-def test_an_smtp_server_gets_as_many_connections_as_the_page_says(rate: int) -> None:
+def test_smtp_connection_count_matches_the_documentation(rate: int) -> None:
     page = (Path(__file__).parents[2] / "docs" / "sending.md").read_text()
     stage = Stage(
         name="some",

@@ -29,7 +29,7 @@ def labels(template: Synthesis, title: str) -> set[str]:
     return {metric[-1]["label"] for metric in graph(template, title)["metrics"]}
 
 
-def test_each_question_has_a_text_that_says_when_to_worry(prod: Synthesis) -> None:
+def test_each_dashboard_question_describes_the_warning_signs(prod: Synthesis) -> None:
     texts = [each["properties"]["markdown"] for each in widgets(prod) if each["type"] == "text"]
     assert [text.splitlines()[0] for text in texts] == [f"## {each}" for each in PANELS]
     for text, panels in zip(texts, PANELS.values(), strict=True):
@@ -37,7 +37,7 @@ def test_each_question_has_a_text_that_says_when_to_worry(prod: Synthesis) -> No
             assert (panel.worry in text) is not (panel.tracked or panel.asks_source)
 
 
-def test_its_own_metrics_are_those_of_the_page_and_of_the_stage(prod: Synthesis) -> None:
+def test_dashboard_uses_documented_metrics_of_the_stage(prod: Synthesis) -> None:
     own = {name for panels in PANELS.values() for panel in panels for name, _ in panel.own}
     assert own <= documented()
     shown = [
@@ -52,7 +52,7 @@ def test_its_own_metrics_are_those_of_the_page_and_of_the_stage(prod: Synthesis)
         assert metric[2:4] == ["service", "gazette-prod"]
 
 
-def test_it_shows_every_queue_and_every_function(prod: Synthesis) -> None:
+def test_dashboard_shows_every_queue_and_every_function(prod: Synthesis) -> None:
     queues = {
         queue["QueueName"].removeprefix("gazette-prod-")
         for queue in prod.service.of_type("AWS::SQS::Queue").values()
@@ -63,18 +63,16 @@ def test_it_shows_every_queue_and_every_function(prod: Synthesis) -> None:
     assert labels(prod, "Errors of functions") >= {step.name for step in STEPS}
 
 
-def test_opens_and_clicks_are_shown_where_they_are_tracked(
-    prod: Synthesis, tracking: Synthesis
-) -> None:
+def test_dashboard_shows_opens_and_clicks_if_tracked(prod: Synthesis, tracking: Synthesis) -> None:
     for template, number in ((prod, 0), (tracking, 1)):
         titles = [each["properties"].get("title") for each in widgets(template)]
         assert titles.count("Opens and clicks") == number
 
 
-def test_a_stage_may_have_none(stages: Stages) -> None:
+def test_dashboard_can_be_disabled(stages: Stages) -> None:
     without = stages("no_dashboard", "prod", bundled=False, dashboard=False)
     assert not without.service.has("AWS::CloudWatch::Dashboard")
 
 
-def test_the_page_has_the_same_table() -> None:
+def test_dashboard_table_in_the_docs_is_current() -> None:
     assert table() in PAGE.read_text()

@@ -148,27 +148,27 @@ def _unlisted(resources: dict[str, Properties], section: str) -> set[str]:
 
 
 @pytest.mark.parametrize("kind", _SECTIONS)
-def test_every_place_that_holds_data_is_on_the_page(templates: list[Template], kind: str) -> None:
+def test_every_place_with_data_is_documented(templates: list[Template], kind: str) -> None:
     resources = _resources(templates, kind)
     assert resources
     assert _unlisted(resources, _SECTIONS[kind]) == set()
 
 
-def test_a_place_that_is_not_on_the_page_is_found() -> None:
+def test_undocumented_place_with_data_is_detected() -> None:
     assert _unlisted({"ingest": {}, "another": {}}, _QUEUES) == {"another"}
 
 
-def test_every_type_of_resource_is_known(templates: list[Template]) -> None:
+def test_every_resource_type_is_classified(templates: list[Template]) -> None:
     kinds = {resource["Type"] for each in templates for resource in each.resources.values()}
     assert kinds - _WITHOUT_DATA - _SECTIONS.keys() == set(), "does it hold data of readers?"
 
 
-def test_the_page_lists_no_place_that_does_not_exist(templates: list[Template]) -> None:
+def test_page_lists_only_existing_places(templates: list[Template]) -> None:
     for kind in ("AWS::DynamoDB::Table", "AWS::SQS::Queue"):
         assert _by_name(_SECTIONS[kind]).keys() == _resources(templates, kind).keys()
 
 
-def test_queues_and_logs_have_the_retention_on_the_page(templates: list[Template]) -> None:
+def test_queues_and_logs_have_the_documented_retention(templates: list[Template]) -> None:
     queues = _resources(templates, "AWS::SQS::Queue")
     logs = _resources(templates, "AWS::Logs::LogGroup")
     seconds = {name: each["MessageRetentionPeriod"] for name, each in queues.items()}
@@ -180,7 +180,7 @@ def test_queues_and_logs_have_the_retention_on_the_page(templates: list[Template
     }
 
 
-def test_tables_have_the_expiry_and_the_backups_on_the_page(prod: Synthesis) -> None:
+def test_tables_have_the_documented_expiry_and_backups(prod: Synthesis) -> None:
     for name, table in _resources([prod.data], "AWS::DynamoDB::Table").items():
         _, expiry, backups, _ = _by_name(_TABLES)[name]
         recovery = table["PointInTimeRecoverySpecification"]["PointInTimeRecoveryEnabled"]
@@ -189,7 +189,7 @@ def test_tables_have_the_expiry_and_the_backups_on_the_page(prod: Synthesis) -> 
 
 
 @pytest.mark.parametrize("table", [table.name for table in TABLES])
-def test_every_attribute_of_a_table_is_personal_data_or_technical(table: str) -> None:
+def test_every_table_attribute_is_classified_as_personal_or_technical(table: str) -> None:
     """A new attribute belongs on the page, or to `_TECHNICAL`."""
     on_page = set(re.findall(r"`(\w+)`", _by_name(_TABLES)[table][0]))
     assert on_page & _TECHNICAL[table] == set()
@@ -209,7 +209,7 @@ def _model(table: str) -> type[Row]:
     return model
 
 
-def test_no_resource_copies_data_to_a_place_that_is_not_on_the_page(
+def test_resources_copy_data_only_to_documented_places(
     templates: list[Template],
 ) -> None:
     for table in _resources(templates, "AWS::DynamoDB::Table").values():
@@ -225,7 +225,7 @@ def test_no_resource_copies_data_to_a_place_that_is_not_on_the_page(
         assert bucket.keys() & {"LoggingConfiguration", "ReplicationConfiguration"} == set()
 
 
-def test_events_go_to_queues_of_the_stage_only(templates: list[Template]) -> None:
+def test_events_are_routed_only_to_queues_of_the_stage(templates: list[Template]) -> None:
     for rule in _resources(templates, "AWS::Events::Rule").values():
         assert [_is_queue(target["Arn"]) for target in rule["Targets"]] == [True]
     for subscription in _resources(templates, "AWS::SNS::Subscription").values():

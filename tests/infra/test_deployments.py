@@ -23,7 +23,7 @@ _MAY_NAME_A_FUNCTION = {
 """By type, the properties that name a function as such, without asking for one of its versions."""
 
 
-def test_nothing_calls_a_function_but_by_its_alias(prod: Synthesis, tracking: Synthesis) -> None:
+def test_functions_are_invoked_only_by_alias(prod: Synthesis, tracking: Synthesis) -> None:
     seen = set()
     for synthesis in (prod, tracking):
         functions = {synthesis.function(step.name)[0] for step in STEPS}
@@ -37,7 +37,7 @@ def test_nothing_calls_a_function_but_by_its_alias(prod: Synthesis, tracking: Sy
     assert seen == _MAY_NAME_A_FUNCTION.keys()
 
 
-def test_what_becomes_of_a_failed_tick_is_said_of_the_alias(prod: Synthesis) -> None:
+def test_failure_destination_of_ticks_is_configured_on_the_alias(prod: Synthesis) -> None:
     configured = prod.service.of_type("AWS::Lambda::EventInvokeConfig").values()
     assert {(each["FunctionName"], each["Qualifier"]) for each in configured} == {
         (f"{{{prod.function(step)[0]}}}", f"{{{prod.live(step)}}} split by :, part 7")
@@ -45,7 +45,7 @@ def test_what_becomes_of_a_failed_tick_is_said_of_the_alias(prod: Synthesis) -> 
     }
 
 
-def test_every_alias_waits_until_every_version_is_published(prod: Synthesis) -> None:
+def test_every_alias_waits_for_all_versions_to_be_published(prod: Synthesis) -> None:
     """Then they switch within seconds, and no function runs alone with what the others lack."""
     raw = prod.service.raw["Resources"]
     versions = {name for name in raw if raw[name]["Type"] == "AWS::Lambda::Version"}
@@ -57,7 +57,7 @@ def test_every_alias_waits_until_every_version_is_published(prod: Synthesis) -> 
         assert "RoutingConfig" not in alias["Properties"]
 
 
-def test_a_version_is_kept_but_not_that_of_a_failed_deployment(prod: Synthesis) -> None:
+def test_version_is_retained_except_after_a_failed_deployment(prod: Synthesis) -> None:
     """One that stayed would be the last one when the same is deployed again, and Lambda would
     publish none: https://docs.aws.amazon.com/lambda/latest/api/API_PublishVersion.html
     """
@@ -68,16 +68,16 @@ def test_a_version_is_kept_but_not_that_of_a_failed_deployment(prod: Synthesis) 
         assert resource["Properties"].keys() == {"FunctionName"}
 
 
-def test_every_function_says_of_which_deployment_it_is(prod: Synthesis) -> None:
+def test_every_function_records_its_deployment(prod: Synthesis) -> None:
     (said,) = {prod.function(step.name)[1]["Description"] for step in STEPS}
     assert said == f"deployment {said[-12:]}"
 
 
-def test_what_is_deployed_again_makes_no_version(prod: Synthesis, stages: Stages) -> None:
+def test_identical_deployment_publishes_no_version(prod: Synthesis, stages: Stages) -> None:
     assert _versions(stages("again", "prod", bundled=False)) == _versions(prod)
 
 
-def test_a_change_of_one_setting_of_one_function_makes_a_version_of_every_function(
+def test_changed_function_setting_publishes_new_versions_of_all_functions(
     prod: Synthesis, stages: Stages
 ) -> None:
     changed = stages("pause", "prod", bundled=False, soft_bounces=6)
@@ -91,7 +91,7 @@ def test_a_change_of_one_setting_of_one_function_makes_a_version_of_every_functi
     assert not _versions(changed) & _versions(prod)
 
 
-def test_a_change_of_a_layer_makes_a_version_of_every_function(
+def test_changed_layer_publishes_new_versions_of_all_functions(
     prod: Synthesis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A version holds the layers that it was published with, so a handler never runs on others."""

@@ -35,7 +35,7 @@ def records(stage: Synthesis) -> set[tuple[str, str, str]]:
     return {(each["Name"], each["Type"], *each["ResourceRecords"]) for each in found}
 
 
-def test_the_identity_signs_and_has_a_mail_from_domain_and_forwards_no_bounces(
+def test_ses_identity_has_dkim_mail_from_and_no_bounce_forwarding(
     in_zone: Synthesis,
 ) -> None:
     assert in_zone.data.of_type(_IDENTITY) == {
@@ -51,7 +51,7 @@ def test_the_identity_signs_and_has_a_mail_from_domain_and_forwards_no_bounces(
     }
 
 
-def test_with_a_zone_every_record_is_written_and_none_is_left_to_a_person(
+def test_hosted_zone_contains_every_record(
     in_zone: Synthesis,
 ) -> None:
     token = "{{DomainIdentity.DkimDNSToken{}{}}}"
@@ -71,7 +71,7 @@ def test_with_a_zone_every_record_is_written_and_none_is_left_to_a_person(
     assert not [name for name in in_zone.data.outputs if name.startswith("Dns")]
 
 
-def test_without_a_zone_the_same_records_are_outputs_to_copy(
+def test_records_are_stack_outputs_without_a_hosted_zone(
     in_zone: Synthesis, by_hand: Synthesis
 ) -> None:
     assert not by_hand.data.has(_RECORD)
@@ -82,7 +82,7 @@ def test_without_a_zone_the_same_records_are_outputs_to_copy(
     assert '_dmarc.example.com TXT "v=DMARC1; p=none"' in told
 
 
-def test_the_domain_outlives_the_service_and_what_retains_outlives_its_stack(
+def test_domain_outlives_the_service_stack_and_is_retained(
     prod: Synthesis, in_zone: Synthesis, by_hand: Synthesis
 ) -> None:
     assert not prod.data.has(_IDENTITY)
@@ -98,7 +98,7 @@ def test_the_domain_outlives_the_service_and_what_retains_outlives_its_stack(
     assert policies(by_hand) == {("Delete", "Delete")}
 
 
-def test_an_empty_dmarc_writes_no_record_because_there_is_one(stages: Stages) -> None:
+def test_empty_dmarc_setting_creates_no_record(stages: Stages) -> None:
     stage = stages(
         "no_dmarc", "prod", bundled=False, domain="example.com", hosted_zone=_ZONE, dmarc=""
     )
@@ -163,7 +163,7 @@ def test_an_empty_dmarc_writes_no_record_because_there_is_one(stages: Stages) ->
         ),
     ],
 )
-def test_a_domain_that_would_not_authenticate_its_senders_is_refused(
+def test_domain_that_does_not_authenticate_its_senders_is_rejected(
     given: dict[str, object], words: str
 ) -> None:
     with pytest.raises(StageError) as caught:
@@ -182,5 +182,5 @@ def test_a_domain_that_would_not_authenticate_its_senders_is_refused(
         {"sender": "Käse <a@example.com>"},
     ],
 )
-def test_a_domain_that_does_is_taken(given: dict[str, object]) -> None:
+def test_domain_that_authenticates_its_senders_is_accepted(given: dict[str, object]) -> None:
     assert read_stage("prod", {"prod": {**_VALID, **given}})

@@ -98,7 +98,9 @@ def _used(value: Any, function: str) -> Iterator[Any]:
             yield from _used(each, function)
 
 
-def test_the_name_leads_to_what_answers_in_every_state(states: Mapping[str, Synthesis]) -> None:
+def test_link_domain_points_to_an_active_endpoint_in_every_state(
+    states: Mapping[str, Synthesis],
+) -> None:
     found = {state: (_target(states[state]), _open(states[state])) for state in STATES}
     assert found == {
         NO_FRONT: (_API, {_API}),
@@ -108,7 +110,7 @@ def test_the_name_leads_to_what_answers_in_every_state(states: Mapping[str, Synt
     }
 
 
-def test_from_one_state_to_the_next_both_ends_of_the_name_answer_before_and_after(
+def test_both_endpoints_respond_during_a_state_transition(
     states: Mapping[str, Synthesis],
 ) -> None:
     """In either direction: resolvers remember the old end for a minute."""
@@ -116,7 +118,7 @@ def test_from_one_state_to_the_next_both_ends_of_the_name_answer_before_and_afte
         assert {_target(one), _target(other)} <= _open(one) & _open(other)
 
 
-def test_one_stack_has_the_records_of_the_name_in_every_state(
+def test_dns_records_belong_to_the_same_stack_in_every_state(
     states: Mapping[str, Synthesis],
 ) -> None:
     """Route 53 refuses a record that is there: it could not go from one stack to another."""
@@ -129,7 +131,7 @@ def test_one_stack_has_the_records_of_the_name_in_every_state(
     assert set(kinds) == {"A", "AAAA"}
 
 
-def test_the_domain_and_its_certificate_do_not_change_with_the_front(
+def test_domain_and_certificate_do_not_change_with_the_front(
     states: Mapping[str, Synthesis],
 ) -> None:
     def kept(synthesis: Synthesis) -> dict[str, Properties]:
@@ -147,14 +149,14 @@ def test_the_domain_and_its_certificate_do_not_change_with_the_front(
     assert all(each == first for each in others)
 
 
-def test_no_change_takes_away_what_a_stack_still_reads(states: Mapping[str, Synthesis]) -> None:
+def test_state_transition_removes_no_export_still_in_use(states: Mapping[str, Synthesis]) -> None:
     """From any state to any other, the data stack is deployed before the service stack."""
     for before, after in permutations(states.values(), 2):
         imported = {str(name) for name in _used(before.service.raw, "Fn::ImportValue")}
         assert imported <= after.data.exports.keys()
 
 
-def test_a_rollback_finds_where_the_name_led(states: Mapping[str, Synthesis]) -> None:
+def test_rollback_finds_the_previous_dns_target(states: Mapping[str, Synthesis]) -> None:
     """The service stack may fail behind the data stack: what it read before is still there."""
     read = {
         state: {
@@ -169,20 +171,22 @@ def test_a_rollback_finds_where_the_name_led(states: Mapping[str, Synthesis]) ->
         assert read[before] <= states[after].data.read_as("GazetteDataProd").keys()
 
 
-def test_stacks_follow_each_other(states: Mapping[str, Synthesis]) -> None:
+def test_stacks_with_certificates_are_deployed_in_sequence(states: Mapping[str, Synthesis]) -> None:
     """Both certificates are validated by one record, which two stacks at once would fight over."""
     after = states["only"].after
     assert after["GazetteFrontProd"] == {"GazetteDataProd"}
     assert after["GazetteProd"] == {"GazetteDataProd", "GazetteFrontProd"}
 
 
-def test_the_name_leads_to_the_api_once_that_answers(states: Mapping[str, Synthesis]) -> None:
+def test_dns_record_is_created_after_the_api_mapping(states: Mapping[str, Synthesis]) -> None:
     for state in (NO_FRONT, "ready"):
         (record,) = _records(states[state].service).values()
         assert [without_hash(each) for each in record["DependsOn"]] == ["EdgeMapping"]
 
 
-def test_what_has_the_name_is_kept_where_data_are(states: Mapping[str, Synthesis]) -> None:
+def test_link_domain_and_certificates_are_retained_with_data(
+    states: Mapping[str, Synthesis],
+) -> None:
     """When the stack is deleted, and when the stage gets another `links_domain`."""
     kept = ("AWS::ApiGatewayV2::DomainName", "AWS::CertificateManager::Certificate")
     found = [
@@ -194,7 +198,7 @@ def test_what_has_the_name_is_kept_where_data_are(states: Mapping[str, Synthesis
     assert found == [("Retain", "Retain")] * 3
 
 
-def test_old_links_still_lead_somewhere_once_a_stage_has_another_domain(
+def test_former_link_domain_keeps_working_after_a_change(
     states: Mapping[str, Synthesis],
 ) -> None:
     """The former name keeps its record and its mapping; with their stack both go."""
@@ -208,7 +212,7 @@ def test_old_links_still_lead_somewhere_once_a_stage_has_another_domain(
         assert led_by == [("Retain", "Delete")] * 2
 
 
-def test_a_stage_without_data_to_keep_leaves_nothing_behind(stages: Stages) -> None:
+def test_stage_without_retention_leaves_no_resources(stages: Stages) -> None:
     thrown = stages(
         "front_thrown",
         "prod",

@@ -17,7 +17,7 @@ _UNDELIVERED = "{TicksUndelivered}"
 _TOGETHER = {"generate": "delivery", "resend": "delivery", "followers": "ingest"}
 
 
-def test_there_is_one_function_per_step_and_no_other(prod: Synthesis) -> None:
+def test_each_step_has_a_single_function(prod: Synthesis) -> None:
     """CDK adds functions of its own for custom resources; here nothing needs one."""
     functions = prod.service.of_type("AWS::Lambda::Function").values()
     assert {function["FunctionName"] for function in functions} == {
@@ -34,27 +34,27 @@ def test_every_function_runs_python_3_13_on_arm64_with_both_layers(prod: Synthes
         assert function["Handler"] == "handler.lambda_handler"
 
 
-def test_every_function_reads_the_pinned_time_zones(prod: Synthesis) -> None:
+def test_every_function_uses_the_pinned_time_zones(prod: Synthesis) -> None:
     """What such an environment makes of a process: tests/unit/calendar/test_pinned_zones.py."""
     for step in STEPS:
         _, function = prod.function(step.name)
         assert PINNED_ZONES.items() <= function["Environment"]["Variables"].items()
 
 
-def test_no_function_sends_traces(prod: Synthesis) -> None:
+def test_functions_send_no_traces(prod: Synthesis) -> None:
     for step in STEPS:
         _, function = prod.function(step.name)
         assert "TracingConfig" not in function
         assert not [grant for grant in prod.grants(step.name) if grant.action.startswith("xray:")]
 
 
-def test_every_function_has_the_time_and_the_memory_of_its_step(prod: Synthesis) -> None:
+def test_every_function_has_the_timeout_and_memory_of_its_step(prod: Synthesis) -> None:
     for step in STEPS:
         _, function = prod.function(step.name)
         assert (function["Timeout"], function["MemorySize"]) == (step.timeout, step.memory)
 
 
-def test_only_who_means_to_may_put_messages_on_its_own_queue_without_end(prod: Synthesis) -> None:
+def test_only_requeueing_functions_allow_recursive_loops(prod: Synthesis) -> None:
     """A walk over followers, or over what is due, goes on in the next message, each time further;
     a run for which there is no permit is requeued as long as there is none.
 
@@ -69,7 +69,7 @@ def test_only_who_means_to_may_put_messages_on_its_own_queue_without_end(prod: S
     assert allowed == dict.fromkeys(("followers", "fanout", "generate", "resend"), "Allow")
 
 
-def test_every_function_writes_to_a_log_group_that_forgets(prod: Synthesis) -> None:
+def test_every_function_log_group_has_a_retention(prod: Synthesis) -> None:
     groups = prod.service.of_type("AWS::Logs::LogGroup")
     for step in STEPS:
         _, function = prod.function(step.name)
@@ -78,7 +78,7 @@ def test_every_function_writes_to_a_log_group_that_forgets(prod: Synthesis) -> N
         assert group["RetentionInDays"] == 30
 
 
-def test_lambda_says_only_what_failed_and_drops_no_metrics(prod: Synthesis) -> None:
+def test_lambda_logs_only_failures_and_keeps_metrics(prod: Synthesis) -> None:
     """A line of metrics has no level: Lambda takes it for INFO, and would drop it above that.
 
     https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html
@@ -89,7 +89,7 @@ def test_lambda_says_only_what_failed_and_drops_no_metrics(prod: Synthesis) -> N
         assert (logging["SystemLogLevel"], logging["ApplicationLogLevel"]) == ("WARN", "INFO")
 
 
-def test_no_function_reserves_concurrency_unasked(prod: Synthesis) -> None:
+def test_functions_reserve_no_concurrency_by_default(prod: Synthesis) -> None:
     """A new account has none to give; and throttled receives of a queue would count against its
     messages, which end in dead-letter queues.
     """
@@ -98,7 +98,7 @@ def test_no_function_reserves_concurrency_unasked(prod: Synthesis) -> None:
         assert "ReservedConcurrentExecutions" not in function
 
 
-def test_attack_whoever_follows_links_all_day_takes_no_function_from_the_others(
+def test_attack_link_requests_cannot_exhaust_the_account_concurrency(
     tracking: Synthesis,
 ) -> None:
     """Where the stage asks for it: the account may have no room."""
@@ -108,7 +108,7 @@ def test_attack_whoever_follows_links_all_day_takes_no_function_from_the_others(
         assert function.get("ReservedConcurrentExecutions") == bound, step.name
 
 
-def test_every_function_is_told_exactly_its_settings(prod: Synthesis) -> None:
+def test_every_function_gets_exactly_its_settings(prod: Synthesis) -> None:
     for step in STEPS:
         told = _environment(prod, step)
         kind = _settings_of(step)
@@ -118,7 +118,7 @@ def test_every_function_is_told_exactly_its_settings(prod: Synthesis) -> None:
         assert kind.from_env(told).to_env() == told
 
 
-def test_every_function_is_told_what_its_stage_says(local: Synthesis) -> None:
+def test_functions_receive_the_settings_of_their_stage(local: Synthesis) -> None:
     """Local, which differs from the defaults; an object and a list are JSON there."""
     stage = asdict(read_stage("local", context()["stages"]))
     said = {
@@ -135,14 +135,14 @@ def test_every_function_is_told_what_its_stage_says(local: Synthesis) -> None:
         assert {name: told[name] for name in heard} == {name: said[name] for name in heard}
 
 
-def test_ingest_alone_is_told_which_sources_may_put_what(stages: Stages) -> None:
+def test_only_ingest_receives_the_source_permissions(stages: Stages) -> None:
     sources = {"subscriber.deleted": ["shop.accounts"]}
     kept = stages("kept", "prod", bundled=False, sources=sources)
     told = {step.name: _environment(kept, step).get("GAZETTE_SOURCES") for step in STEPS}
     assert {name: each for name, each in told.items() if each} == {"ingest": json.dumps(sources)}
 
 
-def test_every_function_is_told_of_the_tables_that_it_may_use_and_of_no_other(
+def test_functions_receive_only_tables_they_may_access(
     prod: Synthesis,
 ) -> None:
     """Or may use in a stage with critical categories."""
@@ -155,7 +155,7 @@ def test_every_function_is_told_of_the_tables_that_it_may_use_and_of_no_other(
         assert told == {f"{{{name}}}" for name in names}
 
 
-def test_every_function_is_told_of_the_queues_that_it_may_use_and_of_no_other(
+def test_functions_receive_only_queues_they_may_access(
     prod: Synthesis,
 ) -> None:
     """Those that it may send to, those whose length it may ask for, and those that feed it."""
@@ -171,7 +171,7 @@ def test_every_function_is_told_of_the_queues_that_it_may_use_and_of_no_other(
         assert told - {""} == allowed - {_UNDELIVERED}
 
 
-def test_a_tick_that_fails_in_the_function_is_kept(prod: Synthesis) -> None:
+def test_failed_tick_is_sent_to_a_queue(prod: Synthesis) -> None:
     """Scheduler hands it over and looks no further; Lambda itself puts it on the queue."""
     kept = prod.service.of_type("AWS::Lambda::EventInvokeConfig").values()
     assert [each["DestinationConfig"] for each in kept] == [
@@ -180,7 +180,7 @@ def test_a_tick_that_fails_in_the_function_is_kept(prod: Synthesis) -> None:
 
 
 @pytest.mark.parametrize("step", ["generate", "resend"])
-def test_who_sends_is_told_where_preferences_answers(prod: Synthesis, step: str) -> None:
+def test_sending_functions_receive_the_preferences_url(prod: Synthesis, step: str) -> None:
     _, function = prod.function(step)
     variables: Properties = function["Environment"]["Variables"]
     assert variables["GAZETTE_BASE_URL"] == "{EdgeApi.ApiEndpoint}"

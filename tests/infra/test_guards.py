@@ -14,25 +14,23 @@ _STACKS = {"GazetteDataProd": "data", "GazetteProd": "service"}
 _VALID = {"sender": "Gazette <digest@example.com>", "list_id": "digest.example.com"}
 
 
-def test_a_stage_goes_to_the_account_and_region_that_it_names(guarded: Synthesis) -> None:
+def test_stage_is_deployed_to_its_configured_account_and_region(guarded: Synthesis) -> None:
     """The CDK then refuses credentials of another account."""
     assert guarded.places == dict.fromkeys(_STACKS, "aws://123456789012/eu-central-1")
 
 
-def test_a_stage_that_names_none_goes_where_the_credentials_lead(prod: Synthesis) -> None:
+def test_unset_account_defaults_to_the_account_of_the_credentials(prod: Synthesis) -> None:
     assert prod.places == dict.fromkeys(_STACKS, "aws://unknown-account/unknown-region")
 
 
-def test_no_stack_whose_data_is_kept_is_deleted_by_a_slip(
+def test_stacks_with_retained_data_have_termination_protection(
     prod: Synthesis, local: Synthesis
 ) -> None:
     assert prod.protected == set(_STACKS)
     assert not local.protected
 
 
-def test_each_stack_says_on_the_bill_which_part_of_which_stage_it_is(
-    prod: Synthesis, guarded: Synthesis
-) -> None:
+def test_each_stack_is_tagged_with_stage_and_part(prod: Synthesis, guarded: Synthesis) -> None:
     own = {
         stack: {"gazette:stage": "prod", "gazette:part": part} for stack, part in _STACKS.items()
     }
@@ -40,9 +38,7 @@ def test_each_stack_says_on_the_bill_which_part_of_which_stage_it_is(
     assert guarded.tags == {stack: {**tags, "cost-center": "4711"} for stack, tags in own.items()}
 
 
-def test_events_are_archived_only_where_a_stage_asks_for_it(
-    prod: Synthesis, guarded: Synthesis
-) -> None:
+def test_events_are_archived_only_if_configured(prod: Synthesis, guarded: Synthesis) -> None:
     assert not prod.service.has("AWS::Events::Archive")
     (archive,) = guarded.service.of_type("AWS::Events::Archive").values()
     assert (archive["SourceArn"], archive["RetentionDays"]) == ("{Bus.Arn}", 7)
@@ -61,7 +57,7 @@ def test_events_are_archived_only_where_a_stage_asks_for_it(
         ({"archive_days": -1}, "archive_days must be 0 to 30"),
     ],
 )
-def test_a_guard_that_would_guard_nothing_is_refused(wrong: dict[str, Any], words: str) -> None:
+def test_ineffective_protection_setting_is_rejected(wrong: dict[str, Any], words: str) -> None:
     with pytest.raises(StageError, match=words):
         read_stage("prod", {"prod": {**_VALID, **wrong}})
 
@@ -94,7 +90,7 @@ _READY = {
         ({"links_domain": "", "alarm_email": "", "retain": False}, []),
     ],
 )
-def test_a_stage_that_keeps_data_has_an_owner_and_links_that_last(
+def test_retained_stage_requires_an_owner_and_permanent_links(
     given: dict[str, Any], asked_for: list[str]
 ) -> None:
     """Domains that nobody can have: https://www.rfc-editor.org/rfc/rfc2606"""
@@ -102,11 +98,11 @@ def test_a_stage_that_keeps_data_has_an_owner_and_links_that_last(
     assert [each.split()[0] for each in not_ready(stage)] == asked_for
 
 
-def test_the_stage_of_the_demo_is_asked_for_nothing() -> None:
+def test_demo_stage_requires_no_settings() -> None:
     assert not list(not_ready(read_stage("local", context()["stages"])))
 
 
-def test_alarms_that_are_meant_to_reach_nobody_have_no_subscriber(stages: Stages) -> None:
+def test_alarms_without_a_recipient_have_no_subscription(stages: Stages) -> None:
     silent = stages("silent", "prod", bundled=False, alarm_email="none", links_domain="none")
     assert not silent.service.has("AWS::SNS::Subscription")
     assert not silent.data.has("AWS::ApiGatewayV2::DomainName")

@@ -6,14 +6,14 @@ import re
 from tests.infra.synthesis import Synthesis, without_hash
 
 
-def test_what_is_too_much_is_turned_away_before_a_function_runs(prod: Synthesis) -> None:
+def test_excess_requests_are_throttled_by_the_api(prod: Synthesis) -> None:
     (stage,) = prod.service.of_type("AWS::ApiGatewayV2::Stage").values()
     assert stage["StageName"] == "$default"
     assert stage["AutoDeploy"] is True
     assert stage["DefaultRouteSettings"] == {"ThrottlingRateLimit": 50, "ThrottlingBurstLimit": 100}
 
 
-def test_a_stage_says_how_much_is_too_much(tracking: Synthesis) -> None:
+def test_stage_can_set_the_throttling_limit(tracking: Synthesis) -> None:
     (stage,) = tracking.service.of_type("AWS::ApiGatewayV2::Stage").values()
     assert stage["DefaultRouteSettings"] == {"ThrottlingRateLimit": 7, "ThrottlingBurstLimit": 9}
 
@@ -31,7 +31,7 @@ _TELLS_NOTHING_OF_WHO_OR_WHAT = {
 }
 
 
-def test_attack_whoever_reads_the_access_log_finds_neither_path_nor_reader(
+def test_attack_access_log_contains_neither_path_nor_reader(
     prod: Synthesis,
 ) -> None:
     """A path holds a token, with which anybody acts as its reader."""
@@ -42,7 +42,7 @@ def test_attack_whoever_reads_the_access_log_finds_neither_path_nor_reader(
     assert set(logged) <= _TELLS_NOTHING_OF_WHO_OR_WHAT
 
 
-def test_the_access_log_tells_whether_readers_get_answers_and_how_fast(prod: Synthesis) -> None:
+def test_access_log_contains_status_and_latency(prod: Synthesis) -> None:
     (stage,) = prod.service.of_type("AWS::ApiGatewayV2::Stage").values()
     line = json.loads(stage["AccessLogSettings"]["Format"])
     assert line["status"] == "$context.status"
@@ -52,7 +52,7 @@ def test_the_access_log_tells_whether_readers_get_answers_and_how_fast(prod: Syn
     )
 
 
-def test_the_access_log_forgets_after_a_month(prod: Synthesis) -> None:
+def test_access_log_is_kept_for_a_month(prod: Synthesis) -> None:
     (stage,) = prod.service.of_type("AWS::ApiGatewayV2::Stage").values()
     group = prod.service.of_type("AWS::Logs::LogGroup")["EdgeLog"]
     assert group["RetentionInDays"] == 30
@@ -60,7 +60,7 @@ def test_the_access_log_forgets_after_a_month(prod: Synthesis) -> None:
     assert stage["AccessLogSettings"]["DestinationArn"].endswith(":log-group:{EdgeLog}")
 
 
-def test_every_request_goes_to_preferences(prod: Synthesis) -> None:
+def test_every_request_is_routed_to_preferences(prod: Synthesis) -> None:
     """Also to a path that there is not: the reader gets a page.
 
     `$default` has all methods, HEAD too, and without CORS the API answers no OPTIONS by itself.
@@ -76,7 +76,7 @@ def test_every_request_goes_to_preferences(prod: Synthesis) -> None:
     assert integration["PayloadFormatVersion"] == "2.0"
 
 
-def test_the_function_answers_before_the_http_api_gives_up(prod: Synthesis) -> None:
+def test_preferences_timeout_is_below_the_api_limit(prod: Synthesis) -> None:
     """After 30 seconds, whatever is set.
 
     https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-quotas.html
@@ -84,13 +84,13 @@ def test_the_function_answers_before_the_http_api_gives_up(prod: Synthesis) -> N
     assert prod.function("preferences")[1]["Timeout"] < 30
 
 
-def test_no_other_site_may_read_an_answer(prod: Synthesis) -> None:
+def test_cross_origin_requests_are_not_allowed(prod: Synthesis) -> None:
     (api,) = prod.service.of_type("AWS::ApiGatewayV2::Api").values()
     assert api["ProtocolType"] == "HTTP"
     assert "CorsConfiguration" not in api
 
 
-def test_the_api_may_invoke_a_function_before_a_request_is_led_to_it(prod: Synthesis) -> None:
+def test_invoke_permission_is_created_before_the_route(prod: Synthesis) -> None:
     """Where the permission came later, readers would get 500 while both are replaced."""
     (integration,) = (
         each

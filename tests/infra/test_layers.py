@@ -30,12 +30,12 @@ def dependencies(local: Synthesis) -> Path:
     return local.layer("Dependencies") / "python"
 
 
-def test_the_core_layer_holds_the_package_and_the_templates_and_nothing_else(core: Path) -> None:
+def test_core_layer_contains_only_the_package_and_the_templates(core: Path) -> None:
     assert {entry.name for entry in core.iterdir()} == {"gazette", "gazette_templates"}
     assert (core / "gazette" / "domain" / "model.py").is_file()
 
 
-def test_the_core_layer_holds_every_module_of_the_package(core: Path) -> None:
+def test_core_layer_contains_every_module_of_the_package(core: Path) -> None:
     source = Path(__file__).parents[2] / "layers" / "gazette" / "python" / "gazette"
     assert _modules(core / "gazette") == _modules(source)
 
@@ -46,13 +46,13 @@ def test_every_folder_with_modules_is_a_package(core: Path) -> None:
     assert {folder for folder in folders if not (folder / "__init__.py").is_file()} == set()
 
 
-def test_no_test_is_shipped(core: Path) -> None:
+def test_layers_contain_no_tests(core: Path) -> None:
     shipped = [path.relative_to(core) for path in core.rglob("*")]
     assert [path for path in shipped if re.search(r"\btests?\b|test_|conftest", str(path))] == []
 
 
 @pytest.mark.parametrize("layer", ["core", "dependencies"])
-def test_every_module_is_compiled_and_needs_no_look_at_its_source(
+def test_every_module_is_compiled_with_an_unchecked_hash(
     layer: str, request: pytest.FixtureRequest
 ) -> None:
     """Zipping loses time stamps, so a .pyc that is checked against them is thrown away."""
@@ -70,7 +70,7 @@ def _tag() -> str:
     return f"cpython-{sys.version_info.major}{sys.version_info.minor}"
 
 
-def test_the_styles_of_an_email_are_inlined_and_its_tags_are_not_lost(core: Path) -> None:
+def test_shipped_emails_have_inlined_styles_and_intact_tags(core: Path) -> None:
     layout, group = (
         (core / "gazette_templates" / name).read_text()
         for name in ("parts/layout.html", "digest/block.html")
@@ -86,7 +86,7 @@ def test_the_styles_of_an_email_are_inlined_and_its_tags_are_not_lost(core: Path
     assert set(re.findall(r"\{%.*?%\}", source)) <= set(re.findall(r"\{%.*?%\}", group))
 
 
-def test_of_the_languages_those_are_shipped_that_the_templates_speak(dependencies: Path) -> None:
+def test_only_template_languages_are_shipped(dependencies: Path) -> None:
     """All of CLDR is 30 MB."""
     shipped = list((dependencies / "babel" / "locale-data").glob("*.dat"))
     languages = {locale.stem.partition("_")[0] for locale in shipped}
@@ -95,7 +95,7 @@ def test_of_the_languages_those_are_shipped_that_the_templates_speak(dependencie
     assert sum(locale.stat().st_size for locale in shipped) < 1_000_000
 
 
-def test_the_dependencies_layer_holds_what_the_functions_import(dependencies: Path) -> None:
+def test_dependencies_layer_contains_all_function_imports(dependencies: Path) -> None:
     for package in (
         "pynamodb",
         "jinja2",
@@ -109,7 +109,7 @@ def test_the_dependencies_layer_holds_what_the_functions_import(dependencies: Pa
     assert (dependencies / "tzdata/zoneinfo/Europe/Berlin").is_file(), "PINNED_ZONES names it"
 
 
-def test_the_dependencies_layer_holds_the_aws_services_that_are_called_and_no_other(
+def test_dependencies_layer_contains_only_the_aws_services_used(
     dependencies: Path,
 ) -> None:
     """Powertools reads secrets; PynamoDB calls DynamoDB."""
@@ -122,7 +122,7 @@ def test_the_dependencies_layer_holds_the_aws_services_that_are_called_and_no_ot
     assert (data / "endpoints.json").is_file()
 
 
-def test_the_dependencies_layer_holds_nothing_that_only_builds_or_tests(
+def test_dependencies_layer_contains_no_build_or_test_tools(
     dependencies: Path,
 ) -> None:
     shipped = {entry.name for entry in dependencies.iterdir()}
@@ -132,7 +132,7 @@ def test_the_dependencies_layer_holds_nothing_that_only_builds_or_tests(
     assert "gazette" not in shipped
 
 
-def test_the_layers_fit_into_a_function(core: Path, dependencies: Path) -> None:
+def test_layers_fit_the_lambda_size_limit(core: Path, dependencies: Path) -> None:
     size = sum(
         path.stat().st_size
         for layer in (core, dependencies)
@@ -142,7 +142,7 @@ def test_the_layers_fit_into_a_function(core: Path, dependencies: Path) -> None:
     assert size < _LAMBDA_LIMIT
 
 
-def test_a_function_is_shipped_as_its_handler_alone(local: Synthesis) -> None:
+def test_function_package_contains_only_its_handler(local: Synthesis) -> None:
     for step in STEPS:
         _, function = local.function(step.name)
         asset = local.folder / f"asset.{function['Code']['S3Key'].removesuffix('.zip')}"
@@ -153,7 +153,7 @@ def _modules(folder: Path) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*.py")}
 
 
-def test_a_language_comes_with_the_one_that_it_is_written_on_top_of(tmp_path: Path) -> None:
+def test_language_is_shipped_with_its_parent_locale(tmp_path: Path) -> None:
     """Without `no`, every date in Norwegian is a file that is not there."""
     for tag in ("nb", "pt-BR", "ht"):
         (tmp_path / "locales" / tag).mkdir(parents=True)
@@ -161,7 +161,7 @@ def test_a_language_comes_with_the_one_that_it_is_written_on_top_of(tmp_path: Pa
     assert not {"no", "fr", "pt"} & languages(None)
 
 
-def test_where_the_checkout_is_does_not_change_what_is_deployed(
+def test_checkout_location_does_not_affect_asset_hashes(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     hashed: list[str] = []

@@ -76,7 +76,7 @@ def _records(resources: dict[str, Properties]) -> dict[str, Properties]:
     }
 
 
-def test_the_name_in_links_and_its_certificate_outlive_the_service(own_domain: Synthesis) -> None:
+def test_link_domain_and_its_certificate_outlive_the_service_stack(own_domain: Synthesis) -> None:
     (name,) = own_domain.data.of_type("AWS::ApiGatewayV2::DomainName").values()
     (certificate,) = own_domain.data.of_type("AWS::CertificateManager::Certificate")
     assert name["DomainName"] == _HOST
@@ -86,7 +86,7 @@ def test_the_name_in_links_and_its_certificate_outlive_the_service(own_domain: S
     assert not own_domain.service.has("AWS::ApiGatewayV2::DomainName")
 
 
-def test_the_certificate_is_validated_and_the_name_is_found_in_the_stages_zone(
+def test_certificate_and_dns_record_are_created_in_the_hosted_zone(
     own_domain: Synthesis,
 ) -> None:
     (certificate,) = own_domain.data.of_type("AWS::CertificateManager::Certificate").values()
@@ -99,7 +99,7 @@ def test_the_certificate_is_validated_and_the_name_is_found_in_the_stages_zone(
     assert record["AliasTarget"]["DNSName"] == "{LinksName.RegionalDomainName}"
 
 
-def test_the_service_answers_at_that_name_and_at_no_other(own_domain: Synthesis) -> None:
+def test_service_responds_only_at_the_link_domain(own_domain: Synthesis) -> None:
     (mapping,) = own_domain.service.of_type("AWS::ApiGatewayV2::ApiMapping").values()
     assert mapping == {"ApiId": "{EdgeApi}", "DomainName": _HOST, "Stage": "$default"}
     (stage,) = own_domain.service.resources["EdgeMapping"]["DependsOn"]
@@ -107,7 +107,7 @@ def test_the_service_answers_at_that_name_and_at_no_other(own_domain: Synthesis)
     assert _api(own_domain)["DisableExecuteApiEndpoint"] is True
 
 
-def test_emails_link_to_that_name(own_domain: Synthesis, limited: Synthesis) -> None:
+def test_emails_link_to_the_link_domain(own_domain: Synthesis, limited: Synthesis) -> None:
     for synthesis in (own_domain, limited):
         for step in ("generate", "resend", "preferences"):
             variables = synthesis.function(step)[1]["Environment"]["Variables"]
@@ -115,7 +115,7 @@ def test_emails_link_to_that_name(own_domain: Synthesis, limited: Synthesis) -> 
         assert synthesis.service.outputs["PreferencesUrl"] == f"https://{_HOST}"
 
 
-def test_a_zone_that_is_elsewhere_is_told_where_the_name_has_to_lead(elsewhere: Synthesis) -> None:
+def test_external_zone_gets_the_dns_target_as_a_stack_output(elsewhere: Synthesis) -> None:
     (name,) = elsewhere.data.of_type("AWS::ApiGatewayV2::DomainName").values()
     assert name["DomainNameConfigurations"][0]["CertificateArn"] == _ELSEWHERE
     assert not elsewhere.data.has("AWS::CertificateManager::Certificate")
@@ -124,13 +124,13 @@ def test_a_zone_that_is_elsewhere_is_told_where_the_name_has_to_lead(elsewhere: 
     assert elsewhere.data.outputs["LinksTarget"] == "{LinksName.RegionalDomainName}"
 
 
-def test_emails_that_led_to_the_apis_own_address_lead_there_where_a_stage_says_so(
+def test_api_endpoint_stays_enabled_if_configured(
     elsewhere: Synthesis,
 ) -> None:
     assert not _api(elsewhere).get("DisableExecuteApiEndpoint")
 
 
-def test_a_stage_without_a_domain_has_none_of_it(prod: Synthesis) -> None:
+def test_stage_without_a_link_domain_has_no_domain_resources(prod: Synthesis) -> None:
     for template in (prod.data, prod.service):
         for kind in ("DomainName", "ApiMapping"):
             assert not template.has(f"AWS::ApiGatewayV2::{kind}")
@@ -139,7 +139,7 @@ def test_a_stage_without_a_domain_has_none_of_it(prod: Synthesis) -> None:
     assert prod.front is None
 
 
-def test_attack_one_address_does_not_use_up_what_all_readers_have(limited: Synthesis) -> None:
+def test_attack_requests_are_rate_limited_per_ip_address(limited: Synthesis) -> None:
     """It gets 429 from WAF, before anything counts against the throttle of all."""
     assert limited.front
     (rules,) = limited.front.of_type("AWS::WAFv2::WebACL").values()
@@ -154,7 +154,7 @@ def test_attack_one_address_does_not_use_up_what_all_readers_have(limited: Synth
     assert _distribution(limited)["WebACLId"] == "{Rules.Arn}"
 
 
-def test_attack_no_name_that_anybody_is_told_leads_around_the_limit(limited: Synthesis) -> None:
+def test_attack_api_address_behind_the_rate_limit_is_not_published(limited: Synthesis) -> None:
     """The distribution alone knows the API's address; no email, record or certificate has it."""
     (origin,) = _distribution(limited)["Origins"]
     own = "{EdgeApi}.execute-api.eu-central-1.{AWS::URLSuffix}"
@@ -165,7 +165,7 @@ def test_attack_no_name_that_anybody_is_told_leads_around_the_limit(limited: Syn
     assert "{EdgeApi" not in told
 
 
-def test_what_readers_and_mail_programs_send_arrives_as_it_was_sent(limited: Synthesis) -> None:
+def test_requests_pass_through_cloudfront_unchanged(limited: Synthesis) -> None:
     """One-click unsubscribe is a POST with a body; pages follow Accept-Language and the query.
 
     https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/using-managed-origin-request-policies.html
@@ -184,7 +184,7 @@ def test_what_readers_and_mail_programs_send_arrives_as_it_was_sent(limited: Syn
     assert origin["CustomOriginConfig"]["OriginProtocolPolicy"] == "https-only"
 
 
-def test_attack_neither_cloudfront_nor_waf_keeps_a_path(limited: Synthesis) -> None:
+def test_attack_cloudfront_and_waf_log_no_paths(limited: Synthesis) -> None:
     assert "Logging" not in _distribution(limited)
     assert limited.front
     (rules,) = limited.front.of_type("AWS::WAFv2::WebACL").values()
@@ -193,7 +193,7 @@ def test_attack_neither_cloudfront_nor_waf_keeps_a_path(limited: Synthesis) -> N
     assert not limited.front.has("AWS::WAFv2::LoggingConfiguration")
 
 
-def test_the_name_leads_to_cloudfront_over_both_protocols(limited: Synthesis) -> None:
+def test_link_domain_points_to_cloudfront_for_ipv4_and_ipv6(limited: Synthesis) -> None:
     records = _records(limited.service.of_type("AWS::Route53::RecordSet"))
     assert {kind: each["AliasTarget"]["DNSName"] for kind, each in records.items()} == (
         dict.fromkeys(("A", "AAAA"), "{FrontDistribution.DomainName}")
@@ -201,13 +201,13 @@ def test_the_name_leads_to_cloudfront_over_both_protocols(limited: Synthesis) ->
     assert _distribution(limited)["Aliases"] == [_HOST]
 
 
-def test_what_cloudfront_takes_from_virginia_is_there_and_is_protected(limited: Synthesis) -> None:
+def test_front_stack_is_in_us_east_1_and_protected(limited: Synthesis) -> None:
     assert limited.places["GazetteFrontProd"].endswith("/us-east-1")
     assert "GazetteFrontProd" in limited.protected
     assert limited.tags["GazetteFrontProd"]["gazette:part"] == "front"
 
 
-def test_a_certificate_of_virginia_serves_where_the_zone_is_elsewhere(
+def test_external_zone_uses_the_configured_us_east_1_certificate(
     limited_elsewhere: Synthesis,
 ) -> None:
     viewer = _distribution(limited_elsewhere)["ViewerCertificate"]
@@ -230,7 +230,7 @@ def test_a_certificate_of_virginia_serves_where_the_zone_is_elsewhere(
         ),
         (
             {"links_domain": _HOST, "hosted_zone": _ZONE, "base_url": "https://a.dev"},
-            "links_domain and base_url exclude each other",
+            "links_domain and base_url cannot be used together",
         ),
         ({"api_address": True}, "api_address needs links_domain"),
         ({"front_rate_limit": 2000}, "front_rate_limit needs links_domain"),
@@ -307,12 +307,12 @@ def test_a_certificate_of_virginia_serves_where_the_zone_is_elsewhere(
                 "region": "eu-central-1",
                 "api_address": True,
             },
-            "front_rate_limit and api_address exclude each other",
+            "front_rate_limit and api_address cannot be used together",
         ),
         ({"alarm_email": "nobody"}, "alarm_email must be one address"),
         ({"links_domain": f"links.{'a' * 64}", "hosted_zone": _ZONE}, "links_domain must be a"),
     ],
 )
-def test_links_that_would_lead_nowhere_are_refused(wrong: dict[str, Any], words: str) -> None:
+def test_links_without_a_reachable_target_are_rejected(wrong: dict[str, Any], words: str) -> None:
     with pytest.raises(StageError, match=words):
         read_stage("prod", {"prod": {**_VALID, **wrong}})

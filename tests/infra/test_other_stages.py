@@ -49,12 +49,12 @@ def told(
     return lines["test"]
 
 
-def test_a_bus_of_the_same_account_and_region_is_told_with_both_stages_and_what_to_write() -> None:
+def test_duplicate_bus_error_names_both_stages_and_the_remedy() -> None:
     (line,) = told({}, {})
     assert line == (
         "bus is 'gazette', but stage 'prod' uses the same event bus, 'gazette' (bus is "
-        "'gazette'). The name of a bus must be unique in an account and Region. Write another "
-        "bus, such as gazette-test, or give the stages different accounts or Regions."
+        "'gazette'). The name of a bus must be unique in an account and Region. Choose a "
+        "different bus, such as gazette-test, or give the stages different accounts or Regions."
     )
 
 
@@ -69,7 +69,9 @@ def test_a_bus_of_the_same_account_and_region_is_told_with_both_stages_and_what_
         ({"host_layers": True}, {}),
     ],
 )
-def test_another_bus_account_or_region_will_do(prod: dict[str, Any], test: dict[str, Any]) -> None:
+def test_bus_may_have_the_same_name_in_another_account_or_region(
+    prod: dict[str, Any], test: dict[str, Any]
+) -> None:
     assert told(prod, test) == []
 
 
@@ -82,14 +84,14 @@ def test_another_bus_account_or_region_will_do(prod: dict[str, Any], test: dict[
         (Place(), False),
     ],
 )
-def test_what_a_stage_does_not_say_is_that_of_the_credentials(
+def test_stage_comparison_defaults_to_account_and_region_of_the_credentials(
     default: Place, is_same: bool
 ) -> None:
     prod = {"account": "111111111111", "region": "eu-west-1"}
     assert bool(told(prod, {}, default=default)) is is_same
 
 
-def test_a_domain_is_verified_once_in_an_account_and_region() -> None:
+def test_domain_is_unique_per_account_and_region() -> None:
     both = {"domain": "shop.dev"}
     (line,) = told(both, {**both, "bus": "b"})
     assert line.startswith("domain is 'shop.dev', but stage 'prod' uses the same SES identity, ")
@@ -99,7 +101,7 @@ def test_a_domain_is_verified_once_in_an_account_and_region() -> None:
     assert told(both, {"domain": "mail.shop.dev", "bus": "b", "sender": "a@mail.shop.dev"}) == []
 
 
-def test_a_links_domain_is_in_a_region_once_also_in_another_account() -> None:
+def test_links_domain_is_unique_per_region_across_accounts() -> None:
     both = {"links_domain": "links.shop.dev", **_IN_IRELAND}
     (line,) = told({**both, "account": "111111111111"}, {**both, "account": "222222222222"})
     assert "the same custom domain of API Gateway, 'links.shop.dev'" in line
@@ -108,7 +110,7 @@ def test_a_links_domain_is_in_a_region_once_also_in_another_account() -> None:
     assert told({}, {"bus": "b"}) == []  # `none` is no domain
 
 
-def test_one_front_has_a_links_domain_in_all_regions() -> None:
+def test_links_domain_with_a_front_is_unique_across_regions() -> None:
     front = {
         "links_domain": "links.shop.dev",
         "front_rate_limit": 100,
@@ -132,7 +134,7 @@ def test_one_front_has_a_links_domain_in_all_regions() -> None:
         ({"links_domain": "links.shop.dev"}, {}, "DNS record in zone Z0123456789ABC, 'links.shop"),
     ],
 )
-def test_a_dns_record_of_a_zone_is_written_once_whatever_the_region(
+def test_dns_record_of_a_zone_is_unique_across_regions(
     both: dict[str, Any], test: dict[str, Any], said: str
 ) -> None:
     here, there = ({**both, **_ZONE, "region": each} for each in ("eu-west-1", "eu-central-1"))
@@ -142,7 +144,7 @@ def test_a_dns_record_of_a_zone_is_written_once_whatever_the_region(
     assert told(here, {**there, **test, "hosted_zone": {"id": "Z9", "name": "shop.dev"}}) == []
 
 
-def test_what_only_follows_from_a_domain_is_not_told_beside_it() -> None:
+def test_consequences_of_a_duplicate_domain_are_not_reported_separately() -> None:
     both = {"domain": "shop.dev", "links_domain": "links.shop.dev", **_ZONE}
     assert [line.partition(",")[0] for line in told(both, both)] == [
         "bus is 'gazette'",
@@ -151,7 +153,7 @@ def test_what_only_follows_from_a_domain_is_not_told_beside_it() -> None:
     ]
 
 
-def test_a_move_to_another_region_is_synthesised_as_the_runbook_has_it() -> None:
+def test_documented_move_to_another_region_can_be_synthesised() -> None:
     prod = {"domain": "shop.dev", "links_domain": "links.shop.dev", **_ZONE, "region": "eu-west-1"}
     central = {
         "domain": "shop.dev",
@@ -163,7 +165,7 @@ def test_a_move_to_another_region_is_synthesised_as_the_runbook_has_it() -> None
     assert told(prod, central) == []
 
 
-def test_a_stage_that_is_wrong_by_itself_is_compared_all_the_same() -> None:
+def test_invalid_stage_is_still_compared_with_the_remaining_stages() -> None:
     """What is wrong with it is told when it is synthesised."""
     stages: dict[str, Any] = {
         "prod": _READY,
@@ -186,7 +188,7 @@ def test_a_stage_that_is_wrong_by_itself_is_compared_all_the_same() -> None:
         ({"bus": "b", "links_domain": "l.shop.dev", **_ZONE}, "links_domain"),
     ],
 )
-def test_synthesis_ends_in_one_line_that_names_both_stages_the_setting_and_its_value(
+def test_stage_conflict_is_reported_on_a_single_line_by_synthesis(
     monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], setting: str
 ) -> None:
     prod = {**_READY, **given, "bus": "gazette"}
@@ -202,7 +204,7 @@ def test_synthesis_ends_in_one_line_that_names_both_stages_the_setting_and_its_v
 
 
 @pytest.mark.parametrize("region", ["eu-west-1", "eu-central-1"])
-def test_the_place_of_the_credentials_is_what_cdk_hands_over(region: str) -> None:
+def test_account_and_region_of_the_credentials_come_from_cdk(region: str) -> None:
     stages = {"prod": {**_READY, "region": "eu-west-1"}, "test": _READY}
     ended = subprocess.run(
         [

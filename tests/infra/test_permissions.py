@@ -38,11 +38,11 @@ _BY_THE_BUS = {
 }
 
 
-def test_no_action_is_a_wildcard(prod: Synthesis) -> None:
+def test_permissions_contain_no_wildcard_actions(prod: Synthesis) -> None:
     assert [grant for grant in _all(prod) if "*" in grant.action] == []
 
 
-def test_no_resource_is_a_wildcard_without_a_reason(prod: Synthesis) -> None:
+def test_wildcard_resources_have_a_documented_reason(prod: Synthesis) -> None:
     used = set()
     for grant in _all(prod):
         if "*" not in grant.resource:
@@ -57,13 +57,13 @@ def test_no_resource_is_a_wildcard_without_a_reason(prod: Synthesis) -> None:
     assert used == set(_WILDCARDS)
 
 
-def test_no_role_has_a_managed_policy_of_aws(prod: Synthesis) -> None:
+def test_roles_have_no_aws_managed_policies(prod: Synthesis) -> None:
     for role in prod.service.of_type("AWS::IAM::Role").values():
         assert "ManagedPolicyArns" not in role
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
-def test_a_function_writes_its_own_log_and_no_other(prod: Synthesis, step: Step) -> None:
+def test_function_can_write_only_its_own_log(prod: Synthesis, step: Step) -> None:
     written = {
         (grant.action, grant.resource)
         for grant in prod.grants(step.name)
@@ -73,12 +73,12 @@ def test_a_function_writes_its_own_log_and_no_other(prod: Synthesis, step: Step)
     assert written == {("logs:CreateLogStream", own), ("logs:PutLogEvents", own)}
 
 
-def test_every_function_has_a_role_of_its_own(prod: Synthesis) -> None:
+def test_every_function_has_a_separate_role(prod: Synthesis) -> None:
     roles = {prod.function(step.name)[1]["Role"] for step in STEPS}
     assert len(roles) == len(STEPS)
 
 
-def test_no_role_has_policies_but_those_that_are_checked_here(prod: Synthesis) -> None:
+def test_roles_have_only_verified_policies(prod: Synthesis) -> None:
     for role in prod.service.of_type("AWS::IAM::Role").values():
         assert "Policies" not in role
     assert not prod.service.has("AWS::IAM::ManagedPolicy")
@@ -86,7 +86,7 @@ def test_no_role_has_policies_but_those_that_are_checked_here(prod: Synthesis) -
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
-def test_a_function_may_do_on_each_table_what_the_topology_says(
+def test_table_permissions_match_the_topology(
     prod: Synthesis, by_smtp: Synthesis, step: Step
 ) -> None:
     for stage, provider in ((prod, "ses"), (by_smtp, "smtp")):
@@ -125,14 +125,14 @@ def _by_resource(step: Step, provider: str) -> dict[str, set[str]]:
         ("preferences", {"GenerateImmediateQueue"}),
     ],
 )
-def test_a_function_puts_messages_on_these_queues_only(
+def test_function_can_send_only_to_its_target_queues(
     prod: Synthesis, step: str, queues: set[str]
 ) -> None:
     sent = {grant.resource for grant in prod.grants(step) if grant.action == "sqs:SendMessage"}
     assert sent == {f"{{{queue}.Arn}}" for queue in queues}
 
 
-def test_a_function_takes_messages_from_its_own_queues_only(prod: Synthesis) -> None:
+def test_function_can_receive_only_from_its_own_queues(prod: Synthesis) -> None:
     for step in STEPS:
         taken = {
             grant.resource
@@ -143,7 +143,7 @@ def test_a_function_takes_messages_from_its_own_queues_only(prod: Synthesis) -> 
 
 
 @pytest.mark.parametrize("stage", ["prod", "tracking"])
-def test_only_these_send_email_and_each_stream_only_as_its_sender(
+def test_only_sending_functions_may_send_email_as_their_senders(
     stage: str, request: pytest.FixtureRequest
 ) -> None:
     """The sweep sends its canary, as a digest. SES asks for the right to identity and set both."""
@@ -166,7 +166,7 @@ def test_only_these_send_email_and_each_stream_only_as_its_sender(
     assert not any(senders.values())
 
 
-def test_outside_the_sandbox_functions_use_the_identities_of_the_sender_alone(
+def test_production_functions_may_use_only_the_sender_identities(
     stages: Stages,
 ) -> None:
     """The address, the same without its label, and each domain that it is in.
@@ -196,7 +196,7 @@ def _sending(grant: Grant) -> tuple[str, str]:
     return name[0], grant.condition["StringEquals"]["ses:FromAddress"]
 
 
-def test_feedback_speaks_on_the_bus_only_where_something_is_a_sign_of_life(
+def test_feedback_may_publish_events_only_if_clicks_are_tracked(
     prod: Synthesis, tracking: Synthesis
 ) -> None:
     spoken = {("events:PutEvents", "{Bus.Arn}")}
@@ -219,7 +219,7 @@ _WITH_CRITICAL = {"Links": set[str](), "Suppressions": {"followers"}}
 
 
 @pytest.mark.parametrize("name", _KEYS)
-def test_only_who_uses_a_key_reads_it(prod: Synthesis, name: str) -> None:
+def test_keys_are_readable_only_by_functions_using_them(prod: Synthesis, name: str) -> None:
     readers = {
         step.name
         for step in STEPS
@@ -237,17 +237,17 @@ def test_only_who_uses_a_key_reads_it(prod: Synthesis, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", _KEYS)
-def test_nobody_writes_a_key(prod: Synthesis, name: str) -> None:
+def test_functions_cannot_write_keys(prod: Synthesis, name: str) -> None:
     actions = {grant.action for grant in _all(prod) if f"{{{name}Key}}" in grant.resource}
     assert actions == {"secretsmanager:GetSecretValue"}
 
 
-def test_nobody_reads_any_other_secret(prod: Synthesis) -> None:
+def test_functions_can_read_no_additional_secrets(prod: Synthesis) -> None:
     secrets = {grant.resource for grant in _all(prod) if grant.action.startswith("secretsmanager:")}
     assert len(secrets) == len(_KEYS)
 
 
-def test_the_key_of_suppressions_is_made_once_and_kept_as_the_tables_are(prod: Synthesis) -> None:
+def test_suppression_key_is_created_once_and_retained_like_the_tables(prod: Synthesis) -> None:
     """With another one nobody would be known as suppressed. CloudFormation makes a new one where
     what it is generated from changes, so that must stay as it is.
     """
@@ -259,7 +259,7 @@ def test_the_key_of_suppressions_is_made_once_and_kept_as_the_tables_are(prod: S
     assert not prod.data.has("AWS::SecretsManager::RotationSchedule")
 
 
-def test_the_secret_begins_with_one_key_that_can_be_read(prod: Synthesis) -> None:
+def test_initial_secret_contains_a_single_valid_key(prod: Synthesis) -> None:
     secret = prod.data.of_type("AWS::SecretsManager::Secret")["LinksKey"]
     made = secret["GenerateSecretString"]
     content = json.loads(made["SecretStringTemplate"])
@@ -268,7 +268,7 @@ def test_the_secret_begins_with_one_key_that_can_be_read(prod: Synthesis) -> Non
     assert "gazette links rotate --stage prod" in secret["Description"]
 
 
-def test_only_preferences_puts_events_and_only_on_the_bus(prod: Synthesis) -> None:
+def test_only_preferences_can_publish_events_and_only_on_the_bus(prod: Synthesis) -> None:
     grants = {
         (step.name, grant.resource)
         for step in STEPS
@@ -281,7 +281,7 @@ def test_only_preferences_puts_events_and_only_on_the_bus(prod: Synthesis) -> No
     } == {"events:PutEvents"}
 
 
-def test_only_preferences_is_open_to_the_world_and_only_through_the_http_api(
+def test_only_preferences_is_public_and_only_through_the_http_api(
     prod: Synthesis,
 ) -> None:
     assert not prod.service.has("AWS::Lambda::Url")
@@ -295,11 +295,11 @@ def test_only_preferences_is_open_to_the_world_and_only_through_the_http_api(
     assert permission["SourceArn"].endswith(":{EdgeApi}/*/*")
 
 
-def test_attack_no_rule_or_topic_of_somebody_else_puts_messages_on_a_queue(prod: Synthesis) -> None:
+def test_attack_foreign_rule_or_topic_cannot_send_to_a_queue(prod: Synthesis) -> None:
     assert _let_in(prod) == _BY_THE_BUS
 
 
-def test_a_topic_puts_delivery_events_on_a_queue_too_where_the_stage_asks_for_it(
+def test_topic_can_send_delivery_events_to_a_queue_if_configured(
     tracking: Synthesis,
 ) -> None:
     sns = str({"Service": "sns.amazonaws.com"})
@@ -320,7 +320,7 @@ def _let_in(synthesis: Synthesis) -> set[tuple[str, str, str]]:
     }
 
 
-def test_only_ses_publishes_delivery_events_and_only_of_this_stages_emails(
+def test_only_ses_can_publish_delivery_events_of_the_stage(
     tracking: Synthesis,
 ) -> None:
     """https://docs.aws.amazon.com/ses/latest/dg/event-publishing-add-event-destination-sns.html"""
@@ -339,7 +339,7 @@ def test_only_ses_publishes_delivery_events_and_only_of_this_stages_emails(
         assert named["AWS:SourceArn"].endswith(f":configuration-set/{{{name}}}")
 
 
-def test_alarms_may_publish_to_their_topic(prod: Synthesis) -> None:
+def test_alarms_can_publish_to_their_topic(prod: Synthesis) -> None:
     """A topic policy takes the place of the default one, which let the account's alarms in.
 
     https://repost.aws/knowledge-center/cloudwatch-receive-sns-for-alarm-trigger

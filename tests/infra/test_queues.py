@@ -21,7 +21,7 @@ AT_FOURTEEN = {
 _FORTNIGHT = 14 * 24 * 3600
 
 
-def test_every_queue_is_kept_for_14_days_the_longest_that_sqs_allows(prod: Synthesis) -> None:
+def test_every_queue_retains_messages_for_14_days(prod: Synthesis) -> None:
     kept = {
         name: queue["MessageRetentionPeriod"]
         for name, queue in prod.service.of_type("AWS::SQS::Queue").items()
@@ -29,7 +29,7 @@ def test_every_queue_is_kept_for_14_days_the_longest_that_sqs_allows(prod: Synth
     assert kept == dict.fromkeys(kept, _FORTNIGHT)
 
 
-def test_every_queue_that_feeds_a_function_has_a_dead_letter_queue_of_its_own(
+def test_every_function_queue_has_a_separate_dead_letter_queue(
     prod: Synthesis,
 ) -> None:
     dead = []
@@ -44,7 +44,7 @@ def test_every_queue_that_feeds_a_function_has_a_dead_letter_queue_of_its_own(
     assert len(set(dead)) == len(_FED)
 
 
-def test_sqs_takes_the_queue_of_failed_runs_for_a_dead_letter_queue(prod: Synthesis) -> None:
+def test_failed_queue_qualifies_as_a_dead_letter_queue_in_sqs(prod: Synthesis) -> None:
     """Of any other, the console and StartMessageMoveTask move nothing.
 
     https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_StartMessageMoveTask.html
@@ -58,7 +58,7 @@ def test_sqs_takes_the_queue_of_failed_runs_for_a_dead_letter_queue(prod: Synthe
     assert behind == {"gazette-prod-resend-dead": 1000}
 
 
-def test_the_alarm_of_a_queue_says_what_to_do_and_where_to_read_on(prod: Synthesis) -> None:
+def test_queue_alarm_describes_the_remedy_and_links_to_the_runbook(prod: Synthesis) -> None:
     told = {
         alarm["AlarmName"]: alarm["AlarmDescription"]
         for alarm in prod.service.of_type("AWS::CloudWatch::Alarm").values()
@@ -71,7 +71,7 @@ def test_the_alarm_of_a_queue_says_what_to_do_and_where_to_read_on(prod: Synthes
         assert len(text) <= 1024, name
 
 
-def test_the_alarm_of_failed_runs_names_the_command_and_the_queue_of_a_custom_destination(
+def test_failed_runs_alarm_names_the_command_and_the_target_queue(
     prod: Synthesis,
 ) -> None:
     (told,) = (
@@ -84,7 +84,7 @@ def test_the_alarm_of_failed_runs_names_the_command_and_the_queue_of_a_custom_de
     prod.queue("resend")
 
 
-def test_gazette_dlq_knows_every_dead_letter_queue_and_where_a_redrive_goes(
+def test_gazette_dlq_knows_every_dead_letter_queue_and_redrive_target(
     asking: Synthesis,
 ) -> None:
     named = [queue["QueueName"] for queue in asking.service.of_type("AWS::SQS::Queue").values()]
@@ -96,7 +96,7 @@ def test_gazette_dlq_knows_every_dead_letter_queue_and_where_a_redrive_goes(
     assert {CONTENT.name + "-dead"} == OPTIONAL
 
 
-def test_attack_nobody_makes_a_queue_of_a_stage_the_dead_letter_queue_of_another(
+def test_attack_queue_of_another_stage_cannot_use_a_dead_letter_queue(
     prod: Synthesis,
 ) -> None:
     """Whoever could would send their dead letters there, or move away what lies in it.
@@ -121,7 +121,7 @@ def test_attack_nobody_makes_a_queue_of_a_stage_the_dead_letter_queue_of_another
     assert not dead_letters_of
 
 
-def test_every_queue_that_feeds_a_function_hides_a_message_for_six_time_outs(
+def test_visibility_timeout_is_six_times_the_function_timeout(
     prod: Synthesis,
 ) -> None:
     for step, fed in _FED:
@@ -130,7 +130,7 @@ def test_every_queue_that_feeds_a_function_hides_a_message_for_six_time_outs(
         assert queue["VisibilityTimeout"] >= 6 * function["Timeout"], step.name
 
 
-def test_messages_are_hidden_longer_where_lambda_gathers_them(stages: Stages) -> None:
+def test_visibility_timeout_includes_the_batching_window(stages: Stages) -> None:
     """By the seconds that a batch may wait until its invocation begins."""
     gathering = stages(
         "gathering", "prod", bundled=False, ingest_window=7, feedback_window=0, evidence_grace=60
@@ -146,7 +146,7 @@ def test_messages_are_hidden_longer_where_lambda_gathers_them(stages: Stages) ->
         assert queue["VisibilityTimeout"] == 6 * step.timeout + window
 
 
-def test_an_event_waits_for_no_other_before_it_is_stored(prod: Synthesis) -> None:
+def test_ingest_has_no_batching_window(prod: Synthesis) -> None:
     """An immediate email is promised within a minute; any window may take a third of it."""
     ingest = prod.mapped("ingest")
     (mapping,) = (
@@ -157,7 +157,7 @@ def test_an_event_waits_for_no_other_before_it_is_stored(prod: Synthesis) -> Non
     assert "MaximumBatchingWindowInSeconds" not in mapping
 
 
-def test_every_function_with_a_queue_reports_partial_failures_and_is_bounded_by_its_mapping(
+def test_queue_functions_report_partial_failures_with_limited_concurrency(
     prod: Synthesis,
 ) -> None:
     mappings = list(prod.service.of_type("AWS::Lambda::EventSourceMapping").values())
@@ -181,7 +181,7 @@ def _source(mapping: Properties) -> str:
     return str(mapping["EventSourceArn"])
 
 
-def test_every_queue_that_no_function_empties_has_an_alarm_with_an_action(prod: Synthesis) -> None:
+def test_every_queue_without_a_consumer_has_an_alarm_with_an_action(prod: Synthesis) -> None:
     queues = prod.service.of_type("AWS::SQS::Queue")
     emptied = {
         mapping["EventSourceArn"].removeprefix("{").removesuffix(".Arn}")
@@ -212,7 +212,7 @@ def test_every_queue_that_no_function_empties_has_an_alarm_with_an_action(prod: 
         assert (alarm["Statistic"], alarm["Period"]) == ("Maximum", 60), name
 
 
-def test_attack_who_listens_on_the_way_to_a_queue_hears_nothing(prod: Synthesis) -> None:
+def test_attack_queues_reject_unencrypted_requests(prod: Synthesis) -> None:
     refusing = {
         statement["Resource"]
         for policy in prod.service.of_type("AWS::SQS::QueuePolicy").values()

@@ -59,7 +59,7 @@ def alarm_of(stage: Synthesis, name: str) -> str:
     return str(text)
 
 
-def test_every_queue_feeds_a_function_or_is_purged_or_can_be_redriven_in_the_console(
+def test_every_queue_has_a_consumer_or_can_be_purged_or_redriven(
     stage: Synthesis,
 ) -> None:
     """SQS moves messages only from the dead-letter queue of another queue.
@@ -85,7 +85,7 @@ def test_every_queue_feeds_a_function_or_is_purged_or_can_be_redriven_in_the_con
         assert CONSOLE[name].destinations, f"no test redrives what lies in {name}"
 
 
-def test_what_a_queue_hands_on_after_a_thousand_looks_goes_back_to_the_same_function(
+def test_dead_letters_after_a_thousand_receives_return_to_the_same_function(
     stage: Synthesis,
 ) -> None:
     every, takers = queues(stage), fed(stage)
@@ -106,7 +106,7 @@ def test_what_a_queue_hands_on_after_a_thousand_looks_goes_back_to_the_same_func
         assert CONSOLE[name].destinations[0] == CONSOLE[behind].destinations[0], name
 
 
-def test_the_alarm_of_a_queue_names_the_steps_in_the_console_and_the_destination(
+def test_queue_alarm_names_console_steps_and_redrive_target(
     stage: Synthesis,
 ) -> None:
     takers = fed(stage)
@@ -127,13 +127,13 @@ def test_the_alarm_of_a_queue_names_the_steps_in_the_console_and_the_destination
             assert takers[each] == stage.mapped(_STEPS[each]), name
 
 
-def test_no_text_of_an_alarm_says_to_redrive_to_the_source(stage: Synthesis) -> None:
+def test_alarm_texts_never_suggest_a_redrive_to_the_source(stage: Synthesis) -> None:
     """Nobody has tried on AWS what it does with messages that SQS did not move there itself."""
     for alarm in stage.service.of_type("AWS::CloudWatch::Alarm").values():
         assert not re.search(r"to (the |its )?source", alarm["AlarmDescription"]), alarm
 
 
-def test_every_alarm_that_asks_for_a_redrive_says_how_in_the_console(stage: Synthesis) -> None:
+def test_every_alarm_that_requires_a_redrive_describes_the_console_steps(stage: Synthesis) -> None:
     told = 0
     takers = fed(stage)
     for alarm in stage.service.of_type("AWS::CloudWatch::Alarm").values():
@@ -151,14 +151,14 @@ def test_every_alarm_that_asks_for_a_redrive_says_how_in_the_console(stage: Synt
     assert told > len(KNOWN)
 
 
-def test_gazette_dlq_and_the_console_bring_messages_to_the_same_queues() -> None:
+def test_gazette_dlq_and_console_redrive_to_the_same_queues() -> None:
     assert {dead.name: dead.source for dead in KNOWN if dead.source} == {
         name: way.destinations[0] for name, way in CONSOLE.items() if name != "quarantine"
     }
     assert CONSOLE["quarantine"].destinations == ("ingest", "feedback")
 
 
-def test_the_policy_for_the_console_allows_each_redrive_and_nothing_else(asking: Synthesis) -> None:
+def test_console_policy_allows_exactly_the_redrives(asking: Synthesis) -> None:
     """SQS moves messages with the rights of the person who starts it.
 
     https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-configure-dead-letter-queue-redrive.html
@@ -182,7 +182,7 @@ def test_the_policy_for_the_console_allows_each_redrive_and_nothing_else(asking:
             assert actions == {*read, *tasks, "DeleteMessage"}, name
 
 
-def test_the_runbook_has_the_destination_of_each_queue() -> None:
+def test_runbook_lists_the_redrive_target_of_each_queue() -> None:
     page = (_DOCS / "runbook" / "dead-letters.md").read_text()
     _, _, section = page.partition("## In the SQS console\n")
     rows = re.findall(r"^\| `([a-z-]+)` \| (.+?) \|$", section.partition("\n## ")[0], re.MULTILINE)
@@ -192,7 +192,7 @@ def test_the_runbook_has_the_destination_of_each_queue() -> None:
     )
 
 
-def test_no_page_tells_people_to_redrive_to_the_source() -> None:
+def test_docs_never_suggest_a_redrive_to_the_source() -> None:
     for page in [*_DOCS.glob("*.md"), *(_DOCS / "runbook").glob("*.md")]:
         text = " ".join(page.read_text().split())
         assert not re.search(r"(?i)redrive to (the |its |their )?source", text), page.name

@@ -11,7 +11,7 @@ _SETS = ["gazette-prod-digest", "gazette-prod-immediate"]
 _REPORTED = {"send", "delivery", "deliveryDelay", "bounce", "complaint", "reject"}
 
 
-def test_every_event_of_the_account_goes_to_ingest_or_where_it_is_seen(prod: Synthesis) -> None:
+def test_every_event_on_the_bus_goes_to_ingest_or_an_undelivered_queue(prod: Synthesis) -> None:
     """No detail-type in the pattern: what nobody knows has to reach quarantine."""
     assert prod.service.of_type("AWS::Events::Rule")["AllEvents"] == {
         "EventBusName": "{Bus}",
@@ -28,7 +28,7 @@ def test_every_event_of_the_account_goes_to_ingest_or_where_it_is_seen(prod: Syn
     assert prod.service.of_type("AWS::Events::EventBus") == {"Bus": {"Name": "gazette"}}
 
 
-def test_what_ses_reports_of_this_stages_emails_goes_to_feedback_or_where_it_is_seen(
+def test_ses_events_of_the_stage_go_to_feedback_or_an_undelivered_queue(
     prod: Synthesis,
 ) -> None:
     """Another stage of the account has configuration sets of its own."""
@@ -64,7 +64,7 @@ def told(synthesis: Synthesis, path: str) -> dict[str, set[str]]:
     return found
 
 
-def test_ses_puts_every_event_of_this_stages_emails_on_the_default_bus(prod: Synthesis) -> None:
+def test_ses_events_are_published_on_the_default_bus_without_tracking(prod: Synthesis) -> None:
     """But opens and clicks: those would rewrite every link."""
     expected = {"{Digest}": _REPORTED, "{Immediate}": _REPORTED}
     assert told(prod, "EventBridgeDestination") == expected
@@ -73,7 +73,7 @@ def test_ses_puts_every_event_of_this_stages_emails_on_the_default_bus(prod: Syn
         assert bus["EventBusArn"].endswith(":event-bus/default")
 
 
-def test_a_stage_without_reports_of_deliveries_still_hears_what_was_sent(stages: Stages) -> None:
+def test_stage_without_delivery_reports_still_receives_send_events(stages: Stages) -> None:
     """It is the first proof that SES accepted an email."""
     less = stages("less_reported", "prod", bundled=False, report_deliveries=False)
     expected = _REPORTED - {"delivery"}
@@ -82,14 +82,12 @@ def test_a_stage_without_reports_of_deliveries_still_hears_what_was_sent(stages:
 
 
 @pytest.mark.parametrize("path", ["EventBridgeDestination", "SnsDestination"])
-def test_a_stage_that_tracks_is_told_of_opens_and_clicks_too(
-    tracking: Synthesis, path: str
-) -> None:
+def test_stage_with_tracking_receives_opens_and_clicks(tracking: Synthesis, path: str) -> None:
     everything = _REPORTED | {"open", "click"}
     assert told(tracking, path) == {"{Digest}": everything, "{Immediate}": everything}
 
 
-def test_a_stage_has_no_second_path_of_delivery_events_unless_it_asks_for_one(
+def test_sns_path_of_delivery_events_is_optional(
     prod: Synthesis,
 ) -> None:
     assert not told(prod, "SnsDestination")
@@ -97,7 +95,7 @@ def test_a_stage_has_no_second_path_of_delivery_events_unless_it_asks_for_one(
     assert set(prod.service.of_type("AWS::SNS::Topic")) == {"Alarms"}
 
 
-def test_by_sns_a_delivery_event_goes_to_feedback_too_or_where_it_is_seen(
+def test_sns_delivery_events_go_to_feedback_or_an_undelivered_queue(
     tracking: Synthesis,
 ) -> None:
     (subscription,) = tracking.service.of_type("AWS::SNS::Subscription").values()
@@ -111,7 +109,7 @@ def test_by_sns_a_delivery_event_goes_to_feedback_too_or_where_it_is_seen(
     }
 
 
-def test_ses_may_publish_before_it_is_told_to(tracking: Synthesis) -> None:
+def test_sns_permission_is_created_before_the_event_destination(tracking: Synthesis) -> None:
     """It tries the topic at once, and the deployment would fail."""
     by_sns = [
         resource
@@ -124,7 +122,7 @@ def test_ses_may_publish_before_it_is_told_to(tracking: Synthesis) -> None:
         assert without_hash(policy) == "DeliveryEventsPolicy"
 
 
-def test_each_stream_has_a_configuration_set_and_where_given_a_pool(
+def test_each_stream_has_a_configuration_set_and_an_optional_pool(
     prod: Synthesis, tracking: Synthesis
 ) -> None:
     kind = "AWS::SES::ConfigurationSet"
@@ -137,7 +135,7 @@ def test_each_stream_has_a_configuration_set_and_where_given_a_pool(
         assert named == list(zip(_SETS, pools, strict=True))
 
 
-def test_a_configuration_set_says_everything_so_that_no_setting_of_the_account_decides(
+def test_configuration_set_sets_every_option_explicitly(
     prod: Synthesis, tracking: Synthesis
 ) -> None:
     """Engagement metrics of the account would rewrite the links that must never be tracked."""
@@ -165,7 +163,7 @@ def test_a_configuration_set_says_everything_so_that_no_setting_of_the_account_d
     ("name", "step", "expression"),
     [("Tick", "fanout", "cron(0/10 * * * ? *)"), ("SweepTick", "sweep", "cron(3/5 * * * ? *)")],
 )
-def test_the_clock_starts_fanout_and_sweep_with_the_time_of_the_tick(
+def test_scheduler_starts_fan_out_and_sweep_with_the_tick_time(
     prod: Synthesis, name: str, step: str, expression: str
 ) -> None:
     tick = prod.service.of_type("AWS::Scheduler::Schedule")[name]
@@ -178,9 +176,7 @@ def test_the_clock_starts_fanout_and_sweep_with_the_time_of_the_tick(
 
 
 @pytest.mark.parametrize(("name", "step"), [("Tick", "fanout"), ("SweepTick", "sweep")])
-def test_a_tick_that_does_not_arrive_is_kept_where_it_is_seen(
-    prod: Synthesis, name: str, step: str
-) -> None:
+def test_undelivered_tick_is_sent_to_a_queue(prod: Synthesis, name: str, step: str) -> None:
     tick = prod.service.of_type("AWS::Scheduler::Schedule")[name]
     undelivered = f"{{{prod.queue('ticks-undelivered')[0]}.Arn}}"
     assert tick["Target"]["DeadLetterConfig"] == {"Arn": undelivered}
@@ -191,6 +187,6 @@ def test_a_tick_that_does_not_arrive_is_kept_where_it_is_seen(
     }
 
 
-def test_the_clock_of_local_stands_still(local: Synthesis) -> None:
+def test_scheduler_of_the_local_stage_is_disabled(local: Synthesis) -> None:
     ticks = local.service.of_type("AWS::Scheduler::Schedule").values()
     assert [tick["State"] for tick in ticks] == ["DISABLED", "DISABLED"]

@@ -63,7 +63,7 @@ _NOT_ON_THIS_MACHINE = {
 listen to the clock."""
 
 
-def test_local_differs_from_prod_only_in_what_cdk_json_says(
+def test_local_stage_differs_from_prod_only_by_its_settings(
     prod: Synthesis, local: Synthesis
 ) -> None:
     stages = context()["stages"]
@@ -157,9 +157,7 @@ def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str,
         ),
     ],
 )
-def test_a_wrong_stage_is_refused_with_its_name_and_the_field(
-    stage: dict[str, Any], words: str
-) -> None:
+def test_invalid_stage_is_rejected_with_stage_and_field(stage: dict[str, Any], words: str) -> None:
     with pytest.raises(StageError) as refused:
         read_stage("canary", {"canary": stage})
     assert "'canary'" in str(refused.value)
@@ -180,17 +178,17 @@ _NO_ADDRESSES = [
 
 @pytest.mark.parametrize("address", _NO_ADDRESSES)
 @pytest.mark.parametrize("setting", ["sender", "immediate_sender", "alarm_email"])
-def test_an_address_is_held_to_what_events_are_held_to(setting: str, address: str) -> None:
+def test_stage_addresses_are_validated_like_event_addresses(setting: str, address: str) -> None:
     with pytest.raises(StageError, match=rf"{setting} must be (an|one) address"):
         read_stage("canary", {"canary": {**_VALID, setting: address}})
 
 
-def test_alarms_go_to_one_address_without_a_display_name() -> None:
+def test_alarm_email_must_be_a_single_address_without_display_name() -> None:
     with pytest.raises(StageError, match="alarm_email must be one address"):
         read_stage("canary", {"canary": {**_VALID, "alarm_email": "Team <team@example.com>"}})
 
 
-def test_the_stage_of_a_fresh_clone_ends_in_a_line_for_each_setting_that_it_has_to_get(
+def test_fresh_clone_reports_each_missing_setting_on_a_separate_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Not in a stack that nobody can send from, whose alarms reach nobody."""
@@ -201,7 +199,7 @@ def test_the_stage_of_a_fresh_clone_ends_in_a_line_for_each_setting_that_it_has_
         assert ". Write " in line or ". Replace it " in line
 
 
-def test_a_stage_that_says_what_it_has_to_say_is_synthesised(
+def test_complete_stage_is_synthesised(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     known = context()
@@ -214,7 +212,7 @@ def test_a_stage_that_says_what_it_has_to_say_is_synthesised(
     ("missing", "words"),
     [({"sender": ""}, "sender is missing"), ({"alarm_email": ""}, "alarm_email is empty")],
 )
-def test_what_is_missing_is_said_before_the_cdk_is_imported_and_layers_are_built(
+def test_missing_setting_is_reported_before_the_cdk_is_imported(
     missing: dict[str, Any], words: str
 ) -> None:
     """They take twenty seconds; an answer without them takes a fraction of one."""
@@ -234,7 +232,7 @@ def test_what_is_missing_is_said_before_the_cdk_is_imported_and_layers_are_built
     assert ended.returncode == 1
 
 
-def test_an_unknown_stage_ends_in_one_line_that_names_it_and_the_known_ones(
+def test_unknown_stage_is_reported_on_a_single_line_with_known_stages(
     tmp_path: Path,
 ) -> None:
     ended = _run_app(tmp_path, {"stage": "nope"})
@@ -245,7 +243,7 @@ def test_an_unknown_stage_ends_in_one_line_that_names_it_and_the_known_ones(
 
 
 @pytest.mark.parametrize("wrong", [{"spread": 1000}, {"collapse": 301}])
-def test_a_setting_out_of_range_ends_in_one_line_that_names_it(
+def test_setting_out_of_range_is_reported_on_a_single_line(
     monkeypatch: pytest.MonkeyPatch, wrong: dict[str, Any]
 ) -> None:
     (line,) = _ends_in(monkeypatch, _canary(**wrong))
@@ -262,7 +260,7 @@ def test_a_setting_out_of_range_ends_in_one_line_that_names_it(
         *({"link_hosts": ["example.com", entry]} for entry in _NO_HOSTS),
     ],
 )
-def test_a_setting_that_a_function_would_refuse_ends_in_one_line(
+def test_setting_that_a_function_would_reject_fails_at_synthesis(
     monkeypatch: pytest.MonkeyPatch, wrong: dict[str, Any]
 ) -> None:
     """At synthesis already: what cannot start must not be deployed."""
@@ -275,13 +273,13 @@ def test_a_setting_that_a_function_would_refuse_ends_in_one_line(
     [
         (
             {"subscriber.erased": ["shop.accounts"]},
-            "sources names 'subscriber.erased', which is no detail type",
+            "sources names 'subscriber.erased', which is not a detail type",
         ),
-        ({"subscriber.deleted": []}, "sources gives 'subscriber.deleted' []"),
-        ({"subscriber.deleted": "shop.accounts"}, "sources gives 'subscriber.deleted' "),
+        ({"subscriber.deleted": []}, "sources is [] for 'subscriber.deleted'"),
+        ({"subscriber.deleted": "shop.accounts"}, 'sources is "shop.accounts" for '),
     ],
 )
-def test_sources_that_keep_nobody_or_everybody_away_end_in_one_line_that_says_what_to_do(
+def test_ineffective_sources_setting_is_reported_with_a_remedy(
     monkeypatch: pytest.MonkeyPatch, wrong: dict[str, Any], words: str
 ) -> None:
     (line,) = _ends_in(monkeypatch, _canary(sources=wrong))
@@ -289,7 +287,7 @@ def test_sources_that_keep_nobody_or_everybody_away_end_in_one_line_that_says_wh
     assert "remove it" in line
 
 
-def test_a_host_that_no_link_can_have_is_named_with_what_to_write(
+def test_invalid_link_host_is_reported_with_a_remedy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     (line,) = _ends_in(monkeypatch, _canary(link_hosts=["https://example.com"]))
@@ -300,7 +298,7 @@ def test_a_host_that_no_link_can_have_is_named_with_what_to_write(
     "wrong",
     [{"generate": 1}, {"sweep": 1001}, {"generate": True}, {"preferences": 5}, {"shard": 5}],
 )
-def test_a_concurrency_that_sqs_cannot_give_ends_in_one_line(
+def test_unsupported_sqs_concurrency_is_reported_on_a_single_line(
     monkeypatch: pytest.MonkeyPatch, wrong: dict[str, int]
 ) -> None:
     (line,) = _ends_in(monkeypatch, _canary(concurrency=wrong))
@@ -308,7 +306,7 @@ def test_a_concurrency_that_sqs_cannot_give_ends_in_one_line(
     assert "a number from 2 to 1000" in line
 
 
-def test_a_concurrency_for_all_functions_is_refused_with_what_to_write(
+def test_single_concurrency_for_all_functions_is_rejected_with_a_remedy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     (line,) = _ends_in(monkeypatch, _canary(concurrency=20))
@@ -316,14 +314,14 @@ def test_a_concurrency_for_all_functions_is_refused_with_what_to_write(
 
 
 @pytest.mark.parametrize("wrong", [-1, 1001])
-def test_a_concurrency_that_cannot_be_reserved_ends_in_one_line(
+def test_invalid_reserved_concurrency_is_reported_on_a_single_line(
     monkeypatch: pytest.MonkeyPatch, wrong: int
 ) -> None:
     (line,) = _ends_in(monkeypatch, _canary(preferences_concurrency=wrong))
     assert "preferences_concurrency must be 0 to 1000: 0 reserves nothing." in line
 
 
-def test_a_layer_that_cannot_be_built_ends_in_the_words_of_uv(tmp_path: Path) -> None:
+def test_failed_layer_build_reports_the_uv_error(tmp_path: Path) -> None:
     ended = _run_app(
         tmp_path,
         {"stage": "local"},

@@ -40,12 +40,12 @@ _MODELS: dict[str, type[Model]] = {
 }
 
 
-def test_there_is_one_table_per_model_and_no_other(prod: Synthesis) -> None:
+def test_each_model_has_a_single_table(prod: Synthesis) -> None:
     assert prod.data.of_type("AWS::DynamoDB::Table").keys() == _MODELS.keys()
 
 
 @pytest.mark.parametrize("name", _MODELS)
-def test_keys_and_indexes_are_those_of_the_model(prod: Synthesis, name: str) -> None:
+def test_keys_and_indexes_match_the_model(prod: Synthesis, name: str) -> None:
     table = prod.data.of_type("AWS::DynamoDB::Table")[name]
     schema = _MODELS[name]._get_schema()
     assert _keys(table["KeySchema"]) == _keys(schema["key_schema"])
@@ -58,7 +58,7 @@ def test_keys_and_indexes_are_those_of_the_model(prod: Synthesis, name: str) -> 
 
 
 @pytest.mark.parametrize("name", _MODELS)
-def test_what_a_key_or_an_index_needs_has_the_type_of_the_model(prod: Synthesis, name: str) -> None:
+def test_key_and_index_attributes_have_the_types_of_the_model(prod: Synthesis, name: str) -> None:
     table = prod.data.of_type("AWS::DynamoDB::Table")[name]
     attributes = _MODELS[name].get_attributes().values()
     types = {attribute.attr_name: attribute.attr_type for attribute in attributes}
@@ -70,7 +70,7 @@ def test_what_a_key_or_an_index_needs_has_the_type_of_the_model(prod: Synthesis,
 
 
 @pytest.mark.parametrize("name", _MODELS)
-def test_rows_expire_by_the_attribute_of_the_model(prod: Synthesis, name: str) -> None:
+def test_ttl_attribute_matches_the_model(prod: Synthesis, name: str) -> None:
     table = prod.data.of_type("AWS::DynamoDB::Table")[name]
     expiring = [
         attribute.attr_name
@@ -82,7 +82,7 @@ def test_rows_expire_by_the_attribute_of_the_model(prod: Synthesis, name: str) -
     )
 
 
-def test_what_happened_expires_and_people_do_not(prod: Synthesis) -> None:
+def test_event_data_expires_but_reader_data_does_not(prod: Synthesis) -> None:
     """Of follows only those that have ended: the others have no such attribute."""
     tables = prod.data.of_type("AWS::DynamoDB::Table")
     assert {
@@ -104,7 +104,7 @@ def test_what_happened_expires_and_people_do_not(prod: Synthesis) -> None:
     )
 
 
-def test_the_keys_are_these(prod: Synthesis) -> None:
+def test_table_keys_are_unchanged(prod: Synthesis) -> None:
     """Literal: a change here moves the data of everybody who runs this."""
     tables = prod.data.of_type("AWS::DynamoDB::Table")
     assert {name: _keys(table["KeySchema"]) for name, table in tables.items()} == {
@@ -147,7 +147,7 @@ def test_the_keys_are_these(prod: Synthesis) -> None:
     }
 
 
-def test_what_is_read_strongly_consistent_is_in_a_local_index(prod: Synthesis) -> None:
+def test_strongly_consistent_queries_use_local_indexes(prod: Synthesis) -> None:
     """A local index cannot be added later."""
     tables = prod.data.of_type("AWS::DynamoDB::Table")
     assert {
@@ -157,7 +157,7 @@ def test_what_is_read_strongly_consistent_is_in_a_local_index(prod: Synthesis) -
     } == {"Activities": ["occurred"], "Events": ["stored"]}
 
 
-def test_every_table_is_paid_by_use(prod: Synthesis) -> None:
+def test_every_table_is_billed_on_demand(prod: Synthesis) -> None:
     for table in prod.data.of_type("AWS::DynamoDB::Table").values():
         assert table["BillingMode"] == "PAY_PER_REQUEST"
         assert "ProvisionedThroughput" not in table
@@ -176,18 +176,18 @@ def restorable(synthesis: Synthesis) -> set[str]:
     }
 
 
-def test_what_nobody_tells_again_and_what_was_sent_can_be_restored(prod: Synthesis) -> None:
+def test_irreplaceable_tables_and_runs_can_be_restored(prod: Synthesis) -> None:
     assert restorable(prod) == {*_TOLD_BY_NOBODY_ELSE, "Runs"}
 
 
-def test_a_stage_names_the_other_tables_that_can_be_restored(stages: Stages) -> None:
+def test_restore_can_be_enabled_for_additional_tables(stages: Stages) -> None:
     events = stages("restoring", "prod", bundled=False, restorable=["events", "category_stats"])
     assert restorable(events) == {*_TOLD_BY_NOBODY_ELSE, "Events", "CategoryStats"}
     nothing = stages("restoring_less", "prod", bundled=False, restorable=[])
     assert restorable(nothing) == _TOLD_BY_NOBODY_ELSE
 
 
-def test_no_table_of_prod_is_deleted_by_a_mistake(prod: Synthesis) -> None:
+def test_production_tables_are_protected_from_deletion(prod: Synthesis) -> None:
     for name, table in prod.data.of_type("AWS::DynamoDB::Table").items():
         assert table["DeletionProtectionEnabled"] is True
         resource = prod.data.resources[name]
@@ -195,7 +195,7 @@ def test_no_table_of_prod_is_deleted_by_a_mistake(prod: Synthesis) -> None:
     assert "GazetteDataProd" in prod.protected
 
 
-def test_every_table_of_local_goes_when_its_stack_goes(local: Synthesis) -> None:
+def test_local_tables_are_deleted_with_their_stack(local: Synthesis) -> None:
     assert not restorable(local)
     for name, table in local.data.of_type("AWS::DynamoDB::Table").items():
         assert table["DeletionProtectionEnabled"] is False

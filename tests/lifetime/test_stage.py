@@ -154,7 +154,7 @@ def _is_well(deployed: Deployed) -> None:
             assert deployed.service.messages_in(f"{queue}-dead") == 0, queue
 
 
-def test_a_stage_from_its_first_deployment_to_its_last(
+def test_stage_lifecycle_from_first_deployment_to_destruction(
     engine: Engine, ses: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Bootstrap, deploy, doctor, send-test, upgrade under load, rollback, restore, destroy."""

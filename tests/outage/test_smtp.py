@@ -175,7 +175,7 @@ def outage(tmp_path: Path) -> Iterator[Outage]:
         yield found
 
 
-def test_emails_wait_while_mail_is_refused_and_each_goes_once_afterwards(outage: Outage) -> None:
+def test_emails_wait_during_an_smtp_outage_and_are_sent_once(outage: Outage) -> None:
     assert not outage.emails()
     if REAL_SECONDS:
         time.sleep(max(0, REAL_SECONDS - (datetime.now(UTC) - outage.began).total_seconds()))

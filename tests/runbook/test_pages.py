@@ -59,7 +59,7 @@ def run(
 
 
 @pytest.mark.parametrize(("page", "shell"), _SHELLS)
-def test_every_command_of_the_page_does_what_it_says(
+def test_every_command_of_a_runbook_page_works(
     page: Path, shell: tuple[str, ...], state: State
 ) -> None:
     assert shutil.which(shell[0]), f"{shell[0]} is missing: make zsh installs it where apt is"

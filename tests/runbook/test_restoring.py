@@ -32,7 +32,7 @@ def restore(state: State, *tables: str) -> None:
         boto3.client("dynamodb").delete_table(TableName=f"{state.table(table)}{COPY}")
 
 
-def test_without_runs_nothing_that_was_sent_goes_out_again(state: State) -> None:
+def test_restore_without_runs_sends_no_email_again(state: State) -> None:
     """Fan-out comes to the same slot again, and finds its run: what is new goes with the next."""
     at_this_instant(state, "schedules", "control")
     with state.emails(1):
@@ -46,7 +46,7 @@ def test_without_runs_nothing_that_was_sent_goes_out_again(state: State) -> None
     assert "Cy liked this" in state.inbox[-1].part("plain"), "one event alone"
 
 
-def test_with_runs_what_was_sent_since_goes_out_once_more(state: State) -> None:
+def test_restore_of_runs_sends_later_emails_again(state: State) -> None:
     """A delivery event of the first email settles nothing: the row knows no such attempt."""
     at_this_instant(state, "runs")
     with state.emails(1):

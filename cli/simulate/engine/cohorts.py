@@ -6,7 +6,7 @@ DIGEST, IMMEDIATE = "digest", "immediate"
 
 
 class Cohort(NamedTuple):
-    """Emails with the same properties. Only their number is stored."""
+    """A group of emails with the same properties. Only their number is stored."""
 
     # The stream, `digest` or `immediate`.
     stream: str
@@ -14,7 +14,7 @@ class Cohort(NamedTuple):
     # The due time, in seconds since the beginning.
     due: float
 
-    # The end of the chosen hour, in seconds since the beginning.
+    # The end of the hour that the reader chose, in seconds since the beginning.
     wanted_until: float
 
     # The number of temporary rejections.

@@ -1,18 +1,20 @@
-"""Exact random numbers for cohorts, in a time that hardly grows with the number of readers."""
+"""Exact random numbers for cohorts. The time to draw them hardly grows with the number of
+readers.
+"""
 
 from collections.abc import Iterator
 from math import exp
 from random import Random
 
 _FEW = 24
-"""The maximum number of trials that are made one by one."""
+"""The maximum number of trials that are drawn one by one."""
 
 
 def binomial(random: Random, trials: int, chance: float) -> int:
-    """Return the number of trials that succeed.
+    """Return the number of successful trials.
 
-    The algorithm is exact. It draws the median of `trials` uniform numbers, which halves the
-    remaining trials. L. Devroye, Non-Uniform Random Variate Generation (1986), X.4.3.
+    The algorithm is exact. It draws the median of `trials` uniform numbers, which halves the number
+    of remaining trials. L. Devroye, Non-Uniform Random Variate Generation (1986), X.4.3.
     """
     successes = 0
     while trials > _FEW and 0 < chance < 1:
@@ -33,11 +35,11 @@ def binomial(random: Random, trials: int, chance: float) -> int:
 
 
 def poisson(random: Random, mean: float) -> int:
-    """Return a number of events with the expectation `mean`.
+    """Return a Poisson-distributed number of events with the expectation `mean`.
 
-    The algorithm is exact. It draws the time of an event shortly before the last one, then the
-    rest. J. Ahrens and U. Dieter, Computer methods for sampling from gamma, beta, Poisson and
-    binomial distributions (1974).
+    The algorithm is exact. It draws the time of an event shortly before the last event, then the
+    remaining events. J. Ahrens and U. Dieter, Computer methods for sampling from gamma, beta,
+    Poisson and binomial distributions (1974).
     """
     events = 0
     while mean > _FEW:
@@ -55,7 +57,7 @@ def poisson(random: Random, mean: float) -> int:
 
 
 def split(random: Random, number: int, parts: int) -> Iterator[int]:
-    """Divide `number` randomly into equal parts, and yield the number in each."""
+    """Divide `number` randomly into equal parts, and yield the number in each part."""
     for remaining in range(parts, 1, -1):
         some = binomial(random, number, 1 / remaining) if number else 0
         number -= some
@@ -64,7 +66,7 @@ def split(random: Random, number: int, parts: int) -> Iterator[int]:
 
 
 def apportion(number: int, weights: list[float]) -> list[int]:
-    """Divide `number` into whole parts that are as close as possible to the weights."""
+    """Divide `number` into whole parts that match the weights as closely as possible."""
     total, parts, exact = sum(weights), [], 0.0
     assigned = 0
     for weight in weights:

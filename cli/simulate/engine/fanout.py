@@ -1,4 +1,6 @@
-"""Fan-out, with a message per shard and tick, and workers that read due schedules."""
+"""A simulation of fan-out, with one message per shard and tick, and workers that read due
+schedules.
+"""
 
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -13,13 +15,17 @@ from cli.simulate.engine.draws import split
 from cli.simulate.engine.timeline import Timeline
 
 _PIECE = 60.0
-"""The length in seconds of a piece of a shard's work. Its runs are queued together at its end."""
+"""The length in seconds of a piece of a shard's work. The runs of a piece are queued together at
+its end.
+"""
 
 _DELAYS = 1000
-"""The maximum number of random delays for a piece of a cohort. More readers share these delays."""
+"""The maximum number of random delays for a piece of a cohort. If there are more readers, they
+share these delays.
+"""
 
 Due = Sequence[tuple[Cohort, int, int]]
-"""The cohorts that are due in a slot, with the numbers of readers with and without events."""
+"""The cohorts that are due in a slot, each with the numbers of readers with and without events."""
 
 
 @dataclass(slots=True)
@@ -37,18 +43,18 @@ class Fanout:
     random: Random
     shards: int
 
-    # The number of parallel workers. Each processes a shard's message.
+    # The number of parallel workers. Each worker processes the message of a shard.
     workers: int
 
-    # The seconds per due schedule.
+    # The seconds that a due schedule takes.
     schedule: float
 
     spread: timedelta
 
-    # Queues runs: a cohort, their number, and the delay in seconds.
+    # Queues runs. The arguments are a cohort, the number of runs, and the delay in seconds.
     queue: Callable[[Cohort, int, float], None]
 
-    # The waiting messages with the times of their ticks.
+    # The waiting messages, with the time of each tick.
     jobs: deque[tuple[float, _Job]] = field(default_factory=deque)
 
     # The number of idle workers.
@@ -67,7 +73,7 @@ class Fanout:
         self.idle = self.workers
 
     def tick(self, due: Due) -> None:
-        """Queue a message for each shard, with its part of the readers."""
+        """Queue one message per shard. Each message has a share of the readers."""
         parts = [
             zip(
                 split(self.random, some, self.shards),
@@ -91,7 +97,7 @@ class Fanout:
             self._go_on(since, job)
 
     def _go_on(self, since: float, job: _Job) -> None:
-        """Work on a piece, then queue its runs."""
+        """Process a piece of work, then queue its runs."""
         capacity, piece = max(1, int(_PIECE / self.schedule)), []
         while capacity and job.due:
             cohort, some, none = job.due.popleft()
@@ -116,9 +122,9 @@ class Fanout:
         self._assign()
 
     def _queue(self, cohort: Cohort, number: int) -> None:
-        """Queue runs with random delays, or with even delays if there are many.
+        """Queue runs with random delays, or with evenly distributed delays if there are many.
 
-        An additional random delay of up to a second accounts for the duration of the piece.
+        An additional random delay of up to a second represents the duration of the piece.
         """
         if number < _DELAYS:
             shares, numbers = [1] * number, [self.random.random() for _ in range(number)]

@@ -1,4 +1,4 @@
-"""A stream's row of the pace, and the state that each worker knows."""
+"""The pace row of a stream, and the state of the row that each worker knows."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -29,7 +29,7 @@ class Row:
 
 @dataclass(slots=True)
 class WorkersLimiter:
-    """A worker's `RateLimiter`. As with DynamoDB, its known state may be outdated."""
+    """The `RateLimiter` of a worker. As with DynamoDB, the state that it knows may be outdated."""
 
     row: Row
     known: Pace = field(default_factory=Pace)
@@ -37,7 +37,7 @@ class WorkersLimiter:
     def reserve(
         self, now: datetime, latest: datetime, *, critical: bool = False
     ) -> Permit | NoPermit:
-        """Reserve a permit. Skip the request if the known state rules it out."""
+        """Reserve a permit. Do not make the request if the known state rules out success."""
         answer = self.reserve_some(1, now, latest, critical=critical)
         return answer if isinstance(answer, NoPermit) else answer.permits_from(answer.at)[0]
 
@@ -60,5 +60,5 @@ class WorkersLimiter:
         return answer
 
     def outlook(self, now: datetime) -> Outlook:
-        """Return the outlook of the known state."""
+        """Return the outlook that the known state implies."""
         return outlook(self.known, self.row.plan, now)

@@ -1,4 +1,4 @@
-"""SES with its sending rate and daily quota."""
+"""A simulation of SES with its sending rate and daily quota."""
 
 from collections import deque
 from dataclasses import dataclass, field
@@ -54,7 +54,7 @@ class Provider:
         return some
 
     def quota(self, now: float) -> Quota:
-        """Return the answer of GetAccount."""
+        """Return the quota, as in the response of GetAccount."""
         self._forget(now)
         remaining = None if self.daily is None else max(0, self.daily - self.today)
         return Quota(rate=self.rate, daily=self.daily, left=remaining)

@@ -1,4 +1,4 @@
-"""An SQS queue with messages counted by cohort."""
+"""A simulated SQS queue, which counts messages by cohort."""
 
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -11,16 +11,17 @@ from cli.simulate.engine.timeline import Timeline
 KindT = TypeVar("KindT")
 
 _BLOCKS = 4096
-"""The number of visible blocks from which blocks of a kind are joined. SQS does not keep the order
-either."""
+"""The number of visible blocks from which blocks of the same kind are merged. The order is then
+lost, and SQS does not keep it either.
+"""
 
 
 @dataclass(slots=True)
 class Queue(Generic[KindT]):
-    """Delayed and visible messages.
+    """The delayed and visible messages of a queue.
 
-    Messages of a kind that become visible within the same step are a block, so memory does not grow
-    with their number.
+    Messages of a kind that become visible in the same step form a block, so memory does not grow
+    with the number of messages.
     """
 
     timeline: Timeline
@@ -28,10 +29,10 @@ class Queue(Generic[KindT]):
     # The length of a step in seconds.
     step: float = 0.1
 
-    # Runs when messages become visible.
+    # Called when messages become visible.
     on_visible: Callable[[], None] = lambda: None
 
-    # The visible blocks, the oldest first.
+    # The visible blocks, oldest first.
     visible: deque[tuple[KindT, int]] = field(default_factory=deque)
 
     number_visible: int = 0
@@ -50,7 +51,7 @@ class Queue(Generic[KindT]):
         return self.number_visible + self.number_delayed
 
     def put(self, kind: KindT, number: int, at: float) -> None:
-        """Add messages that become visible at an instant, rounded up to a step."""
+        """Add messages that become visible at an instant, which is rounded up to a step."""
         tick = ceil(at / self.step)
         block = self.delayed.get(tick)
         if block is None:
@@ -76,7 +77,7 @@ class Queue(Generic[KindT]):
         return received
 
     def contents(self) -> Iterator[tuple[KindT, int]]:
-        """Yield all blocks, visible or delayed."""
+        """Yield all blocks, both visible and delayed."""
         yield from self.visible
         for block in self.delayed.values():
             yield from block.items()

@@ -1,4 +1,4 @@
-"""The workers of generate and resend, which are invocations with up to ten messages."""
+"""The simulated workers of generate and resend. Each is an invocation with up to ten messages."""
 
 from collections import deque
 from collections.abc import Callable
@@ -34,14 +34,14 @@ _MINUTE = 60.0
 
 
 class Waiting(Protocol):
-    """The rules for runs without a permit: those of the steps, or former ones."""
+    """The rules for runs that get no permit."""
 
     @property
     def longest(self) -> timedelta:
-        """The maximum wait of a worker for a permit."""
+        """The maximum time that a worker waits for a permit."""
 
     def postponed_until(self, key: RunKey, pacing: Pacing) -> datetime | None:
-        """Return the time to which a run is postponed before it is read, or None."""
+        """Return the time until which a run is postponed before it is read, or None."""
 
     def again_at(self, run: Run, why: NoPermit, pacing: Pacing) -> datetime | Reason:
         """Return the time of the next attempt, or the reason to skip the run."""
@@ -49,16 +49,16 @@ class Waiting(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AsTheStepsSay:
-    """The rules of `gazette.steps.delivery.pacing`."""
+    """The current rules, from `gazette.steps.delivery.pacing`."""
 
     longest: timedelta = LONGEST_WAIT_FOR_A_PERMIT
 
     def postponed_until(self, key: RunKey, pacing: Pacing) -> datetime | None:
-        """Call the step."""
+        """Call the step `postponed_until`."""
         return postponed_until(key, pacing=pacing)
 
     def again_at(self, run: Run, why: NoPermit, pacing: Pacing) -> datetime | Reason:
-        """Call the step."""
+        """Call the step that returns the time of the next attempt."""
         ending = without_permit(
             run,
             why,
@@ -71,7 +71,7 @@ class AsTheStepsSay:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """The objects that all workers share."""
+    """The objects that all simulated workers share."""
 
     timeline: Timeline
     rows: Streams[Row]
@@ -96,7 +96,7 @@ class Surroundings:
 
 @dataclass(slots=True)
 class Workers:
-    """The invocations of an event source mapping."""
+    """The parallel invocations of an event source mapping."""
 
     name: str
     queue: Queue[Cohort]
@@ -122,7 +122,7 @@ class Workers:
 
 @dataclass(slots=True, eq=False)
 class Worker:
-    """A worker process, with its known state of the pace."""
+    """A worker process, with the state of the pace that it knows."""
 
     workers: Workers
 
@@ -132,7 +132,7 @@ class Worker:
     pacing: Pacing = field(init=False)
     limiters: Streams[WorkersLimiter] = field(init=False)
 
-    # The time of the last read of the queue's depth, and the depth.
+    # The time at which the depth of the queue was last read, and the depth.
     asked_at: float = -_MINUTE
     waiting: int = 0
 
@@ -161,7 +161,7 @@ class Worker:
         return StreamPacing(rate_limiter=limiter, breaker=None, waiting=waiting)  # type: ignore[arg-type]
 
     def _waiting(self) -> int:
-        """Return the number of waiting digests, which is read at most once per minute."""
+        """Return the number of waiting digests. The number is read at most once per minute."""
         now = self.workers.around.timeline.now
         if now - self.asked_at >= _MINUTE:
             self.waiting = self.workers.around.queue_of.digest.waiting
@@ -169,7 +169,7 @@ class Worker:
         return self.waiting
 
     def start(self) -> None:
-        """Requeue postponed runs, and read the others."""
+        """Requeue postponed runs, and read the other runs."""
         around = self.workers.around
         read = [
             (cohort, number)
@@ -204,7 +204,7 @@ class Worker:
         return self.workers.around.waiting.postponed_until(key, self.pacing)
 
     def send(self) -> None:
-        """Send runs that get a permit, and requeue the others."""
+        """Send runs that get a permit, and requeue the other runs."""
         around = self.workers.around
         longest = max(self._send(cohort, number) for cohort, number in self.messages)
         around.tally.sending[self.workers.name] += longest > 0
@@ -283,4 +283,4 @@ class Worker:
 
 
 def _never(_: timedelta) -> None:
-    """Do nothing, because the timeline accounts for waits."""
+    """Do nothing, because waits are simulated by the timeline."""

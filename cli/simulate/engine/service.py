@@ -1,4 +1,4 @@
-"""The service that every digest queries, with its autoscaler."""
+"""A simulation of the service that every digest queries, with its autoscaler."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -11,10 +11,10 @@ _MINUTE = 60
 class ServicePlan:
     """The capacity and the autoscaling rules of a service.
 
-    The autoscaler checks the use of the instances every minute.
+    The autoscaler checks the utilization of the instances every minute.
     """
 
-    # Requests per second of an instance.
+    # The requests per second that an instance can answer.
     each: float = 50.0
 
     # The minimum and the maximum number of instances.
@@ -27,30 +27,30 @@ class ServicePlan:
     # The timeout of the client, in seconds.
     timeout: float = 2.0
 
-    # The use above which the autoscaler adds instances.
+    # The utilization above which the autoscaler adds instances.
     high: float = 0.7
 
-    # The use below which it removes instances.
+    # The utilization below which the autoscaler removes instances.
     low: float = 0.3
 
-    # The use that it aims at.
+    # The utilization that the autoscaler aims for.
     aim: float = 0.5
 
     # The start time of an instance, in seconds.
     boots: float = 120.0
 
-    # The minutes of low use before it removes instances.
+    # The minutes of low utilization before the autoscaler removes instances.
     calm: int = 5
 
 
 @dataclass(slots=True)
 class Service:
-    """A service under load."""
+    """The state of a simulated service."""
 
     plan: ServicePlan
     instances: int = 0
 
-    # The times at which new instances are ready, and their numbers.
+    # The times at which new instances are ready, and the number of instances at each time.
     booting: list[tuple[float, int]] = field(default_factory=list)
 
     # The current second.
@@ -65,7 +65,7 @@ class Service:
     # The requests of the current minute.
     in_minute: int = 0
 
-    # The consecutive minutes of low use.
+    # The consecutive minutes of low utilization.
     quiet: int = 0
 
     # The requests by minute.
@@ -94,7 +94,9 @@ class Service:
         self.instances = self.instances or self.plan.least
 
     def ask(self, number: int, now: float) -> float:
-        """Make requests, and return the seconds until the last answer, up to the timeout."""
+        """Send requests to the service. Return the seconds until the last response, at most the
+        timeout.
+        """
         self.advance(now)
         self.in_second += number
         self.total += number

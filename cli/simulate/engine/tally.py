@@ -1,4 +1,4 @@
-"""The counts of a simulation. Their size does not depend on the number of readers."""
+"""The counts of a simulation. Their memory does not depend on the number of readers."""
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
@@ -9,12 +9,14 @@ from cli.simulate.engine.cohorts import Cohort
 _TENTH = 10
 _MINUTE = 60
 _SOON = 600
-"""The seconds after the chosen hour in which a digest is only slightly late. It is a slot."""
+"""The length of a slot in seconds. A digest that is sent within this time after the chosen hour is
+only slightly late.
+"""
 
 
 @dataclass(slots=True)
 class Lateness:
-    """The delays of emails, in tenths of a second."""
+    """The distribution of email delays, in tenths of a second."""
 
     tenths: Counter[int] = field(default_factory=Counter)
     number: int = 0
@@ -25,7 +27,7 @@ class Lateness:
         self.number += number
 
     def percentile(self, share: float) -> float:
-        """Return the delay in seconds of this share of the emails, or 0 without emails."""
+        """Return a percentile of the delays in seconds, or 0 if there are no emails."""
         remaining = share * self.number
         for tenth, number in sorted(self.tenths.items()):
             remaining -= number
@@ -41,7 +43,7 @@ class Tally:
     # Emails sent by stream.
     sent: Counter[str] = field(default_factory=Counter)
 
-    # Digests sent within the chosen hour, and within ten minutes after it.
+    # Digests sent in the chosen hour, and digests sent in the ten minutes after that hour.
     in_time: int = 0
     soon_after: int = 0
 
@@ -54,7 +56,7 @@ class Tally:
     # Temporary rejections.
     refused: int = 0
 
-    # Requeues by stream, and the requeues before anything was read.
+    # Requeues by stream, and requeues before a run was read.
     requeued: Counter[str] = field(default_factory=Counter)
     unread: int = 0
 
@@ -71,11 +73,11 @@ class Tally:
     # Seconds of invocations by queue.
     billed: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
 
-    # Invocations by queue, and the invocations that sent.
+    # Invocations by queue, and invocations that sent email.
     invocations: Counter[str] = field(default_factory=Counter)
     sending: Counter[str] = field(default_factory=Counter)
 
-    # The longest wait of a worker for a permit, in seconds.
+    # The longest time that a worker waited for a permit, in seconds.
     waited: float = 0.0
 
     # The time of the last digest.

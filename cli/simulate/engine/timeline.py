@@ -1,4 +1,4 @@
-"""Virtual time."""
+"""The virtual time of a simulation."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,17 +11,17 @@ Act = Callable[[], None]
 
 @dataclass(slots=True)
 class Timeline:
-    """The acts of a simulation, in order. Acts at the same time keep their order."""
+    """The actions of a simulation, in order of time. Actions at the same time keep their order."""
 
     begin: datetime
 
     # The current time in seconds since `begin`.
     now: float = 0.0
 
-    # The heap of times, numbers and acts.
+    # A heap of actions, each with its time and number.
     acts: list[tuple[float, int, Act]] = field(default_factory=list)
 
-    # The number of acts that were ever planned.
+    # The total number of planned actions.
     planned: int = 0
 
     @property
@@ -34,12 +34,12 @@ class Timeline:
         return (instant - self.begin).total_seconds()
 
     def at(self, when: float, act: Act) -> None:
-        """Plan an act. If its time is in the past, it runs next."""
+        """Plan an action. An action whose time is in the past runs next."""
         self.planned += 1
         heappush(self.acts, (max(when, self.now), self.planned, act))
 
     def run(self, until: float = inf) -> None:
-        """Run all acts, or those until a time."""
+        """Run all actions, or the actions until a time."""
         while self.acts and self.acts[0][0] <= until:
             self.now, _, act = heappop(self.acts)
             act()

@@ -1,6 +1,6 @@
-"""A published case of a digest that outgrew its queue, simulated with the engine.
+"""A published case of a digest that exceeded the capacity of its queue, simulated with the engine.
 
 Around 2020, Medium Engineering described how its daily digest reached the limit of its queue, and
-the changes that it made. This package compares the published figures with a simulation of the same
-designs. docs/forecast.md has the table and the assumptions.
+which changes it made. This package compares the published figures with a simulation of the same
+designs. docs/forecast.md has the results and the assumptions.
 """

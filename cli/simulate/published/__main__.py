@@ -13,11 +13,11 @@ def main() -> None:
         "--load", type=float, default=LOAD, help="The load as a share of one queue's limit."
     )
     played = play(load=parser.parse_args().load)
-    sys.stdout.write("| | published | simulated | why |\n| --- | --- | --- | --- |\n")
+    sys.stdout.write("| | published | simulated | explanation |\n| --- | --- | --- | --- |\n")
     for row in rows(played):
         sys.stdout.write(f"| {row.what} | {row.published} | {row.simulated} | {row.why} |\n")
-    sys.stdout.write("\n| design | digests a day, at most | generation events a day |")
-    sys.stdout.write(" requests in the busiest second | acts of the autoscaler a day |")
+    sys.stdout.write("\n| design | maximum digests a day | generation events a day |")
+    sys.stdout.write(" requests in the busiest second | scaling actions a day |")
     sys.stdout.write(" seconds overloaded a day | timed out |\n")
     sys.stdout.write(f"|{' --- |' * 7}\n")
     for each in played:

@@ -1,4 +1,4 @@
-"""The published pipeline, with events for shards, generation and sending on rate-limited queues."""
+"""The published pipeline: shard, generation and send events on queues with a limited rate."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -61,7 +61,7 @@ class _Event(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Design:
-    """A design of the pipeline."""
+    """A design of the published pipeline."""
 
     name: str
 
@@ -74,21 +74,23 @@ class Design:
     # The maximum random delay of a generation event.
     spread: timedelta = timedelta(0)
 
-    # True if send events have their own queue.
+    # True if send events have a separate queue.
     own_send: bool = False
 
-    # True if shard events have their own queue.
+    # True if shard events have a separate queue.
     own_shards: bool = False
 
 
 @dataclass(slots=True)
 class Seen:
-    """The counts after the first day, which begins with empty queues."""
+    """The counts after the first day. The first day is excluded because it begins with empty
+    queues.
+    """
 
     # Events by kind.
     events: Counter[str] = field(default_factory=Counter)
 
-    # Digests sent, and those sent in time.
+    # Digests sent, and digests sent in time.
     digests: int = 0
     in_time: int = 0
 
@@ -103,7 +105,7 @@ class Seen:
 
 @dataclass(slots=True)
 class Pipeline:
-    """A simulation of a design."""
+    """A simulation of one design."""
 
     design: Design
 
@@ -117,7 +119,7 @@ class Pipeline:
 
     seed: int = 1
 
-    # The requests of the current step to the service.
+    # The requests to the service in the current step.
     asking: int = 0
     seen: Seen = field(default_factory=Seen)
     timeline: Timeline = field(default_factory=lambda: Timeline(BEGIN))
@@ -166,7 +168,9 @@ class Pipeline:
         self.seen.waiting.append(waiting)
 
     def _groups(self) -> list[tuple[Recurrence, int]]:
-        """Divide the readers of each zone into six buckets, with the times of generation."""
+        """Divide the readers of each zone into six buckets, with the generation time of each
+        bucket.
+        """
         attempts = round(self.digests / self.design.share)
         zones = apportion(attempts, list(WORLD.values()))
         hour = _DUE_HOUR - int(_AHEAD / timedelta(hours=1))
@@ -177,7 +181,7 @@ class Pipeline:
         ]
 
     def _tick(self, groups: list[tuple[Recurrence, int]]) -> None:
-        """Queue a shard event for each part of the readers who are due."""
+        """Queue one shard event for each part of the readers who are due."""
         now = self.timeline.instant
         for recurrence, readers in groups:
             begins = next_occurrence(recurrence, after=now - timedelta(microseconds=1))
@@ -193,7 +197,7 @@ class Pipeline:
         queue.put(event, number, self.timeline.now + delay)
 
     def _work(self) -> None:
-        """Process the events of each queue that get permits in this step."""
+        """Process the events of each queue that get a permit in this step."""
         span = timedelta(seconds=self.step)
         for name, queue in self.queues.items():
             self.seen.idle += self.step if name == "main" and not queue.number_visible else 0
@@ -231,7 +235,7 @@ class Pipeline:
                 self._put("generate", generate, some, delay.total_seconds())
 
     def _ask(self) -> None:
-        """Make the requests of a step to the service, evenly distributed."""
+        """Send the requests of a step to the service, evenly distributed over time."""
         seconds = max(1, int(self.step))
         for second, some in enumerate(apportion(self.asking, [1.0] * seconds)):
             self.seen.service.ask(some, self.timeline.now + second)

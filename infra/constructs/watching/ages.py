@@ -1,4 +1,4 @@
-"""Alarms on queues that feed functions: the age of their oldest message, and their growth."""
+"""Alarms on the oldest message and the growth of queues that feed functions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,20 +16,20 @@ from infra.constructs.watching.parts import name_in
 from infra.stage import Stage
 
 _MARGIN = 300
-"""Seconds beyond the expected age of a message."""
+"""The tolerance in seconds beyond the expected age of a message."""
 
 _GROWN = 100
-"""Messages. A smaller growth may be chance."""
+"""The growth of a queue, in messages, that raises the alarm. Smaller growth may be chance."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Age:
-    """The expected age of a queue's oldest message, and the alarm on an older one."""
+    """The expected age of a queue's oldest message, and the alarm for an older message."""
 
     urgency: Urgency
 
-    # The seconds for which a message may be delayed or hidden on purpose. The visibility time-out,
-    # for which a worker that dies leaves a message hidden, and a margin are added.
+    # The seconds for which a message may be delayed or hidden on purpose. A margin is added, and
+    # the visibility time-out, for which a crashed worker leaves a message hidden.
     hidden: int = 0
 
     # The effect on readers while messages wait.
@@ -59,7 +59,8 @@ AGES: Mapping[str, Age] = MappingProxyType(
         ),
         "feedback": Age(
             urgency=Urgency.NOW,
-            effect="Bounces and complaints suppress no address, and unknown outcomes stay unknown.",
+            effect="Addresses that bounced or complained are not suppressed, and unknown outcomes "
+            "remain unknown.",
         ),
         "content": Age(
             urgency=Urgency.MORNING,
@@ -69,12 +70,12 @@ AGES: Mapping[str, Age] = MappingProxyType(
         "sweep": Age(urgency=Urgency.MORNING, effect="Lost messages are not recovered."),
     }
 )
-"""The ages by queue.
+"""The expected ages by queue.
 
-A waiting run gets a new message, delayed by at most fifteen minutes, whose age begins again. The
-metric `oldest_due_age` has the real delay of readers. `resend` hides a message until its next
-attempt, for thirteen hours in all. SQS excludes from the metric messages that were received three
-times and not deleted, so the age may never be that high. The threshold is safe in both cases.
+A waiting run gets a new message, delayed by up to fifteen minutes, whose age starts at zero. The
+metric `oldest_due_age` measures the actual delay for readers. `resend` hides a message until its
+next attempt, for thirteen hours in total. SQS excludes from the metric messages that were received
+three times and not deleted, so the age may never be that high. The threshold is safe in both cases.
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
 """
 
@@ -82,9 +83,9 @@ https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-a
 def watch_ages(
     scope: Construct, queues: Sequence[sqs.Queue], stage: Stage, topic: sns.ITopic
 ) -> None:
-    """Create an alarm on each queue's age. An empty queue has no age.
+    """Create an alarm on each queue's oldest message.
 
-    Raise KeyError for a queue that is not in AGES.
+    An empty queue reports no age. Raise KeyError for a queue that is not in AGES.
     """
     for queue in queues:
         name, visibility = name_in(stage, queue), _plain(queue).visibility_timeout or 30
@@ -114,7 +115,7 @@ def watch_ages(
 def watch_growth(
     scope: Construct, queues: Sequence[sqs.Queue], stage: Stage, topic: sns.ITopic
 ) -> None:
-    """Create an alarm on queues that are never drained and grow from one half-hour to the next."""
+    """Create an alarm for queues that are never empty and grow from one half-hour to the next."""
     metrics = {
         name_in(stage, queue): queue.metric_approximate_number_of_messages_visible(
             statistic=cloudwatch.Stats.MINIMUM

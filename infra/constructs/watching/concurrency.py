@@ -24,10 +24,10 @@ NEARLY_USED_UP = AlarmText(
 
 
 def watch_concurrency(scope: Construct, stage: Stage, topic: sns.ITopic) -> None:
-    """Create the alarm on Lambda's metric of the account and Region, which has no dimensions.
+    """Create the alarm on the Lambda metric for the account and Region, which has no dimensions.
 
-    Unlike ConcurrentExecutions, ClaimedAccountConcurrency also counts reserved concurrency that is
-    not in use, which other functions cannot have.
+    Unlike ConcurrentExecutions, ClaimedAccountConcurrency also counts unused reserved concurrency,
+    which is unavailable to other functions.
     https://docs.aws.amazon.com/lambda/latest/dg/monitoring-concurrency.html
     """
     create_alarm(

@@ -1,4 +1,4 @@
-"""Alarms on counts of the functions."""
+"""Alarms on counts that the functions write."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,10 @@ from infra.constructs.queues import way_back
 from infra.stage import Stage
 
 _BREAKER_WATCHED = 60
-"""Minutes. A probe is due after at most 30, and its message arrives at most 15 later."""
+"""The evaluated period in minutes.
+
+A probe is due after at most 30 minutes, and its message arrives at most 15 minutes later.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,11 +48,11 @@ COUNTED = (
         meaning=(
             "The mail provider rejects all digests, all immediate email, or both, so Gazette has "
             "stopped sending those. What to do: run `gazette sending status --stage {stage}` to "
-            "see the stream and the reason. Fix the cause in the provider's account. "
-            "Gazette tries one email at least every half hour and resumes once one is "
-            "accepted. `gazette sending resume --stage {stage}` resumes at once. This uses up no "
-            "attempt of an email. A digest that waits longer than max_lateness is skipped; its "
-            "events go with the next one. See docs/runbook/breaker-opened.md."
+            "see the stream and the reason. Fix the cause in the provider's account. Gazette "
+            "tries one email at least every half hour and resumes once one is accepted. `gazette "
+            "sending resume --stage {stage}` resumes at once. This uses up no attempt of an "
+            "email. A digest that waits longer than max_lateness is skipped; its events go into "
+            "the next digest. See docs/runbook/breaker-opened.md."
         ),
     ),
     Counted(
@@ -59,11 +62,11 @@ COUNTED = (
         minutes=60,
         bad=1,
         meaning=(
-            "The mail provider rejected some emails permanently, or six times. The events of "
-            "their digests go with the next one. What to do: find the runs in the log of "
+            "The mail provider rejected some emails permanently, or six times. Their events go "
+            "into the next digest. What to do: find the runs in the log of "
             "gazette-{stage}-generate (`run ended`, status failed) with the provider's code "
-            "(detail). `gazette explain USER --stage {stage}` shows all steps. If it is always the "
-            "same reader, the address is wrong: `gazette suppression add ADDRESS --stage "
+            "(detail). `gazette explain USER --stage {stage}` shows all steps. If it is always "
+            "the same reader, the address is wrong: `gazette suppression add ADDRESS --stage "
             "{stage}`. If there are many readers, the provider rejects your email. Check its "
             "account. See docs/runbook/emails-failed.md."
         ),
@@ -106,10 +109,10 @@ COUNTED = (
         minutes=60,
         bad=1,
         meaning=(
-            "Events expired before an email showed them, because their digests were blocked for "
-            "longer than two occurrences and two weeks. What to do: find the readers in the log of "
-            "gazette-{stage}-generate (field expired). `gazette explain USER --stage {stage}` "
-            "shows the reason. Check whether a category is on hold (`gazette "
+            "Events expired before they were included in an email, because their digests were "
+            "blocked for longer than two occurrences and two weeks. What to do: find the readers "
+            "in the log of gazette-{stage}-generate (field expired). `gazette explain USER "
+            "--stage {stage}` shows the reason. Check whether a category is on hold (`gazette "
             "sending status --stage {stage}`) and whether the daily cap is too small (`gazette "
             "batch list --stage {stage}` shows the slots). Gazette does not send expired events. "
             "Services may publish them again. See docs/runbook/events-expiring.md."

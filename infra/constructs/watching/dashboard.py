@@ -1,4 +1,4 @@
-"""The dashboard of a stage, with one row for each question of `panels`."""
+"""The dashboard of a stage, with one row of graphs for each question in `panels`."""
 
 from collections.abc import Iterable, Sequence
 
@@ -18,7 +18,7 @@ from infra.stage import Stage
 _FIVE = Duration.minutes(5)
 _WIDTH, _HEIGHT, _TEXT = 8, 6, 5
 _A_ROW = 24
-"""The width of CloudWatch's grid."""
+"""The width of a dashboard row, in units of the CloudWatch grid."""
 
 
 class Dashboard(cloudwatch.Dashboard):
@@ -51,7 +51,7 @@ def _is_shown(panel: Panel, stage: Stage) -> bool:
 
 
 def _heading(question: str, panels: Iterable[Panel]) -> str:
-    """Return the text above a row of graphs."""
+    """Return the text above a row of graphs, with the question and the reasons to worry."""
     worries = "  \n".join(f"**{panel.title}:** {panel.worry}" for panel in panels)
     return f"## {question}\nWorry when:  \n{worries}"
 

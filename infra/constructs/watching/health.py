@@ -1,4 +1,4 @@
-"""Alarms on AWS's metrics of functions, rules, the clock and the API."""
+"""Alarms on AWS metrics of the functions, rules, clock and API."""
 
 from collections.abc import Mapping, Sequence
 from typing import cast
@@ -66,8 +66,8 @@ LOST = AlarmText(
     name="events-lost",
     urgency=Urgency.NOW,
     meaning=(
-        "EventBridge could not send events to a queue. Events that it could not send to the queue "
-        "for undelivered events either are lost. What to do: check the policies of the queues "
+        "EventBridge could not send events to a queue. Events that also could not be sent to the "
+        "queue for undelivered events are lost. What to do: check the policies of the queues "
         "ingest, feedback, undelivered and feedback-undelivered. Then run `gazette dlq redrive "
         "undelivered --stage {stage}` and `gazette dlq redrive feedback-undelivered --stage "
         "{stage}`, and let services publish the lost events again. The alarms of both queues have "
@@ -78,11 +78,11 @@ CLOCK = AlarmText(
     name="clock-failing",
     urgency=Urgency.MORNING,
     meaning=(
-        "EventBridge Scheduler could not invoke the target of a schedule of this account. It may "
-        "belong to another application. If it is gazette-{stage}-fanout or -sweep and lasts, "
-        "fanout-silent or sweep-silent fires. What to do: check that the role of the schedules "
-        "exists and may invoke both functions, and whether Lambda throttles them. See "
-        "docs/runbook/clock-failing.md."
+        "EventBridge Scheduler could not invoke the target of a schedule of this account. The "
+        "schedule may belong to another application. If it is gazette-{stage}-fanout or -sweep "
+        "and the failures last, fanout-silent or sweep-silent also fires. What to do: check that "
+        "the role of the schedules exists and may invoke both functions, and whether Lambda "
+        "throttles them. See docs/runbook/clock-failing.md."
     ),
 )
 
@@ -92,9 +92,9 @@ def watch_functions(
 ) -> None:
     """Create one alarm on errors and one on throttles of all functions together.
 
-    Metric math requires ids of small letters without hyphens, as functions' names are.
-    https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html
-    Lambda also counts invocations through an alias under the function's name.
+    Metric math requires lower-case ids without hyphens, which the functions' names satisfy.
+    https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html Lambda
+    also counts invocations through an alias under the function's name.
     https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-view.html
     """
     for text, metrics in (
@@ -112,7 +112,7 @@ def watch_rules(
 ) -> None:
     """Create an alarm on events that rules could not deliver.
 
-    Metrics of a rule on the default bus have no bus as dimension.
+    Metrics of rules on the default bus have no dimension for the bus.
     https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-monitoring.html
     """
     metrics = {}
@@ -132,8 +132,8 @@ def watch_rules(
 def watch_clock(scope: Construct, stage: Stage, topic: sns.ITopic) -> None:
     """Create an alarm on ticks that EventBridge Scheduler could not deliver.
 
-    The metrics are by schedule group, and ours is the account's default group, which may also have
-    schedules of others.
+    CloudWatch has these metrics only per schedule group. Our schedules are in the account's default
+    group, which may also contain schedules of other applications.
     https://docs.aws.amazon.com/scheduler/latest/UserGuide/monitoring-cloudwatch.html
     """
     names = (
@@ -154,7 +154,7 @@ def watch_clock(scope: Construct, stage: Stage, topic: sns.ITopic) -> None:
 
 
 def watch_readers(scope: Construct, api: ReadersApi, stage: Stage, topic: sns.ITopic) -> None:
-    """Create an alarm on requests that failed.
+    """Create an alarm on failed requests to the API.
 
     https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-metrics.html
     """

@@ -1,4 +1,4 @@
-"""Alarms on silence, which fire if a count that each beat of the clock produces is missing."""
+"""Alarms on silence, which fire if counts that every clock tick produces are missing."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,18 +12,19 @@ from infra.constructs.alarms import AlarmText, Urgency, create_alarm, own_metric
 from infra.stage import Stage
 
 SWEPT = 16
-"""The partitions of the open runs, each of which the sweep reads."""
+"""The number of partitions of open runs. The sweep reads every partition."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Heartbeat(AlarmText):
     """An alarm on a count that must never stop. It fires after several low periods in a row.
 
-    A period without data is breaching. CloudWatch searches for late data in more than `beats`
-    periods, so complete silence raises the alarm up to two periods later.
+    A period without data is breaching. CloudWatch looks for late data in more than `beats` periods,
+    so after complete silence the alarm may fire up to two periods later.
 
-    The periods slide, because they end at the minute of the evaluation. A beat may therefore cross
-    their bounds or, if the clock is some seconds late, move to the next period. See `least`.
+    Each period ends at the minute of its evaluation. The counts of one tick may therefore be split
+    between two periods or, if the clock is some seconds late, fall into the next period. `least`
+    allows for this.
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-evaluation-window.html
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-evaluation.html
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html
@@ -37,15 +38,15 @@ class Heartbeat(AlarmText):
     # The number of low periods in a row after which the alarm fires.
     beats: int
 
-    # The count of a complete beat.
+    # The complete count of one clock tick.
     each: Callable[[Stage], int]
 
     def least(self, stage: Stage) -> float:
-        """Return the lowest count of a good period, which is a beat less one of `beats` parts.
+        """Return the lowest count of a good period.
 
-        A part of a beat that one period lacks lies before its start or after the end of the last.
-        `beats` periods in a row therefore lack at most one beat together, whatever their bounds, so
-        they cannot all lack more than one part.
+        Counts that are missing from a period belong to another period. Together, `beats` periods in
+        a row therefore lack at most the counts of one tick, so they cannot all lack more than that
+        count divided by `beats`.
         """
         return self.each(stage) * (self.beats - 1) / self.beats
 

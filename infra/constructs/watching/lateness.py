@@ -1,4 +1,4 @@
-"""Alarms on the lateness of emails that are sent, and of those that are overdue."""
+"""Alarms on emails that are sent late, and on emails that are overdue."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,19 +13,30 @@ from infra.stage import Stage
 _HOUR = 3600
 
 _TOO_LATE = 4 * 60
-"""Seconds that an immediate email may take in addition to collecting and settling. With enough
-rate it takes a few; a first rejection costs one minute."""
+"""The tolerated delay of an immediate email in seconds, beyond collecting and settling.
+
+At a sufficient rate the delay is a few seconds. A first rejection adds one minute.
+"""
 
 _A_SECOND = 1
-"""The rounding of an email's time, which begins with the second that stored its first event."""
+"""The rounding error of an email's delay in seconds.
+
+The delay starts at the full second in which the first event was stored.
+"""
 
 LONGEST_OPEN = 14 * _HOUR
-"""Seconds. An email that is rejected at each attempt has failed after thirteen hours."""
+"""The longest time in seconds for which an email may be open.
+
+An email that is rejected at every attempt fails after thirteen hours.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Late(AlarmText):
-    """An alarm on a duration. It fires if `statistic` of `metric` is too high several times."""
+    """An alarm on a duration.
+
+    It fires if `statistic` of `metric` is too high for several periods.
+    """
 
     metric: str
     statistic: str
@@ -51,9 +62,9 @@ LATE = (
         periods=3,
         meaning=(
             "Emails are overdue. In more than a quarter of the partitions an email has been due "
-            "for a quarter of max_lateness, apart from those that a cap moves to the next day. "
-            "Daily digests later than max_lateness are skipped, and their events go with the "
-            "next one. What to do: `gazette sending status --stage {stage}` shows whether sending "
+            "for a quarter of max_lateness, not counting emails that a cap moves to the next day. "
+            "Daily digests later than max_lateness are skipped, and their events go into the next "
+            "digest. What to do: `gazette sending status --stage {stage}` shows whether sending "
             "is stopped or too slow, and the rest of the daily quota. `gazette batch list --stage "
             "{stage}` shows the rest of each slot. See docs/runbook/late.md."
         ),
@@ -102,17 +113,20 @@ LATE = (
         minutes=15,
         periods=2,
         meaning=(
-            "One immediate email in ten is over four minutes later than its collecting and "
-            "settling take. What to do: check the graphs Age of the oldest message and Waiting "
-            "messages of the dashboard. Check with `gazette sending status --stage {stage}` "
-            "whether the rate of immediate email is used up (setting immediate_share). See "
-            "docs/runbook/late.md."
+            "One immediate email in ten is sent more than four minutes after the time for "
+            "collecting and settling. What to do: check the graphs Age of the oldest message and "
+            "Waiting messages of the dashboard. Check with `gazette sending status --stage "
+            "{stage}` whether the rate of immediate email is used up (setting immediate_share). "
+            "See docs/runbook/late.md."
         ),
     ),
 )
-"""`digests-overdue` uses a quarter of the partitions, because a single rejected email may stay open
-for hours. `immediate-late` uses one email in ten, because an email that was rejected once is
-late."""
+"""The alarms on lateness.
+
+`digests-overdue` fires only if a quarter of the partitions are late, because a single rejected
+email may be open for hours. `immediate-late` fires only if one email in ten is late, because a
+single rejection makes an email late.
+"""
 
 
 def watch_lateness(scope: Construct, stage: Stage, topic: sns.ITopic) -> None:

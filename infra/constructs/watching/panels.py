@@ -1,6 +1,6 @@
-"""The panels of the dashboard as plain data, grouped by question, each with a reason to worry.
+"""The dashboard's panels as plain data, grouped by question, each with a reason to worry.
 
-docs/metrics.md has the same table.
+docs/metrics.md contains the same table.
 """
 
 from collections.abc import Mapping
@@ -9,14 +9,14 @@ from enum import StrEnum
 
 
 class Measured(StrEnum):
-    """Metrics of AWS for each part of the stack, which a panel shows by the part's name."""
+    """Groups of AWS metrics. A panel shows one line for each queue, function or API."""
 
-    AGES = "ages of queues"
-    NUMBERS = "numbers of queues"
-    DEAD = "numbers of queues that must be empty"
-    ERRORS = "errors of functions"
-    THROTTLES = "throttles of functions"
-    API = "answers of the API"
+    AGES = "age of the oldest message by queue"
+    NUMBERS = "messages by queue"
+    DEAD = "messages by queue, for queues that must be empty"
+    ERRORS = "errors by function"
+    THROTTLES = "throttles by function"
+    API = "responses by status"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +28,7 @@ class Panel:
     # Metrics of docs/metrics.md, each with the statistics to show.
     own: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
-    # Metrics of AWS to show instead.
+    # A group of AWS metrics to show instead.
     measured: Measured | None = None
 
     # The reason to worry.
@@ -60,17 +60,18 @@ PANELS: Mapping[str, tuple[Panel, ...]] = {
         Panel(
             title="Immediate email: from stored to accepted (s)",
             own=(("stored_to_accepted", ("p50", "p99")),),
-            worry="`p99` stays above 60; the alarm fires when one in ten takes longer than 281",
+            worry="`p99` stays above 60; the alarm fires when one email in ten takes longer than "
+            "281",
         ),
         Panel(
             title="Oldest due email (s)",
             own=(("oldest_due_age", ("p75", "Maximum")),),
-            worry="it grows from one hour to the next",
+            worry="the age grows from hour to hour",
         ),
         Panel(
             title="Beats of the clock",
             own=_sums("ticks_done", "shards_done", "partitions_swept"),
-            worry="a line ends",
+            worry="a line stops",
         ),
         Panel(
             title="Age of the oldest message (s)",
@@ -88,7 +89,7 @@ PANELS: Mapping[str, tuple[Panel, ...]] = {
         Panel(
             title="Failed, unknown, stopped",
             own=_sums("run_failed", "run_unknown", "breaker_opened", "failed"),
-            worry="any of them repeats",
+            worry="any of these recurs",
         ),
         Panel(
             title="Recommendations",
@@ -102,12 +103,14 @@ PANELS: Mapping[str, tuple[Panel, ...]] = {
             worry="a function fails for more than a few minutes",
         ),
         Panel(
-            title="Throttles", measured=Measured.THROTTLES, worry="any for more than a few minutes"
+            title="Throttles",
+            measured=Measured.THROTTLES,
+            worry="throttles continue for more than a few minutes",
         ),
         Panel(
             title="Responses of the API",
             measured=Measured.API,
-            worry="any 5xx; 4xx close to the number of requests",
+            worry="there are any 5xx responses, or 4xx responses approach the number of requests",
         ),
     ),
     "What do readers think of us?": (
@@ -137,7 +140,7 @@ PANELS: Mapping[str, tuple[Panel, ...]] = {
 
 
 def table() -> str:
-    """Return the panels as docs/metrics.md has them."""
+    """Return the panels as the table in docs/metrics.md."""
     rows = ["| question | graph | shows | worry when |", "| --- | --- | --- | --- |"]
     for question, panels in PANELS.items():
         for panel in panels:

@@ -12,12 +12,12 @@ _Kind = TypeVar("_Kind", bound=Construct)
 
 
 def parts_of(stack: Construct, kind: type[_Kind]) -> list[_Kind]:
-    """Return the constructs of a kind that the stack has so far."""
+    """Return the constructs of a kind that the stack contains so far."""
     return [each for each in stack.node.find_all() if isinstance(each, kind)]
 
 
 def name_in(stage: Stage, part: sqs.Queue | lambda_.Function) -> str:
-    """Return the name of a queue or function without the prefix of the stage."""
+    """Return the name of a queue or function without the stage's prefix."""
     plain = part.node.default_child
     name = (
         cast("sqs.CfnQueue", plain).queue_name

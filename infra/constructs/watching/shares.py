@@ -1,4 +1,4 @@
-"""Alarms on rates of the account in SES, and on shares of the functions' counts."""
+"""Alarms on the SES reputation rates of the account, and on ratios of the functions' counts."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ class Rate(AlarmText):
 
     metric: str
 
-    # The rate from which SES may review the account.
+    # The rate at which SES may review the account.
     threshold: float
 
 
@@ -54,13 +54,13 @@ RATES = (
 
 
 def watch_rates(scope: Construct, stage: Stage, topic: sns.ITopic) -> None:
-    """Create the alarms on the rates from which SES may review the account.
+    """Create the alarms on the rates at which SES may review the account.
 
     The metrics have no dimensions. They range from 0 to 1 and cover all stages of the account and
-    Region: https://docs.aws.amazon.com/ses/latest/dg/reputationdashboard-cloudwatch-alarm.html
-    SES recommends rates below 5 % and 0.1 %, and may pause accounts above 10 % and 0.5 %:
-    https://docs.aws.amazon.com/ses/latest/dg/reputationdashboardmessages.html
-    SES updates them irregularly, so missing data does not change the alarm's state.
+    Region: https://docs.aws.amazon.com/ses/latest/dg/reputationdashboard-cloudwatch-alarm.html SES
+    recommends rates below 5 % and 0.1 %, and may pause accounts above 10 % and 0.5 %:
+    https://docs.aws.amazon.com/ses/latest/dg/reputationdashboardmessages.html SES updates them
+    irregularly, so missing data does not change the alarm's state.
     """
     for rate in RATES:
         create_alarm(
@@ -82,15 +82,15 @@ def watch_rates(scope: Construct, stage: Stage, topic: sns.ITopic) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Share(AlarmText):
-    """An alarm on the share of one metric in another, within an hour."""
+    """An alarm on the hourly sum of one metric as a share of another metric."""
 
     part: str
     whole: str
 
-    # The share from which the alarm fires.
+    # The share at which the alarm fires.
     most: float
 
-    # The lowest `part` for which it fires, because smaller numbers may be chance.
+    # The lowest value of `part` at which the alarm fires. Lower values may be chance.
     least: int
 
 
@@ -119,7 +119,7 @@ SHARES = (
 def watch_shares(scope: Construct, stage: Stage, topic: sns.ITopic) -> None:
     """Create the alarms on shares, computed by metric math.
 
-    An hour in which one of the two metrics has no data is not breaching.
+    An hour without data for one of the two metrics does not breach.
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html
     """
     for share in SHARES:

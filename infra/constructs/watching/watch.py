@@ -26,9 +26,9 @@ from infra.stage import Stage
 
 
 def watch_metrics(scope: Construct, stage: Stage, topic: sns.ITopic) -> None:
-    """Create the alarms on metrics of the functions, and on those of the account in SES.
+    """Create the alarms on the functions' own metrics, and on the account's metrics in SES.
 
-    Without ticks there are no heartbeats. The embedded engine has no alarms with metric math.
+    Without ticks there are no heartbeat alarms. The embedded engine has no alarms with metric math.
     """
     watch_counts(scope, stage, topic)
     if stage.ticks:
@@ -44,8 +44,8 @@ def watch_metrics(scope: Construct, stage: Stage, topic: sns.ITopic) -> None:
 def watch_parts(stack: Construct, stage: Stage, topic: sns.ITopic) -> None:
     """Create the alarms on AWS metrics of every queue, function, rule and API of the stack.
 
-    The parts are searched in the stack, so that a new one also gets its alarms. The embedded engine
-    gets no alarms on several metrics, because it has no metric math.
+    The stack is searched for these resources, so that new resources also get alarms. The embedded
+    engine gets no alarms on several metrics, because it has no metric math.
     """
     queues = [queue for queue in parts_of(stack, sqs.Queue) if not isinstance(queue, WatchedQueue)]
     watch_ages(stack, queues, stage, topic)

@@ -1,4 +1,6 @@
-"""CloudFront in front of the HTTP API, so that one address cannot use up all readers' limit."""
+"""CloudFront in front of the HTTP API, so that one IP address cannot use up the rate limit of all
+readers.
+"""
 
 from aws_cdk import aws_certificatemanager as acm
 from aws_cdk import aws_cloudfront as cloudfront
@@ -10,12 +12,14 @@ from infra.stage import Stage
 
 
 class Front(Construct):
-    """A distribution without a cache that forwards path, query, headers and body unchanged.
+    """A CloudFront distribution without a cache.
+
+    It forwards the path, query, headers and body unchanged.
 
     It forwards all headers except `Host`, by which API Gateway selects the API.
     https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/using-managed-origin-request-policies.html
 
-    It has no access log, because paths contain tokens. The API also answers direct requests to
+    There is no access log, because paths contain tokens. The API also answers direct requests to
     `origin`, but no email, certificate or DNS record contains that name.
     docs/decisions/0057-links-have-a-domain-that-stays.md
     """

@@ -15,8 +15,9 @@ from infra.stage import Stage
 from infra.ways import answers_at_links_domain, answers_at_own_address
 
 API = "Edge"
-"""The id of the HTTP API in its stack. Another id would create another API at another address, and
-without `links_domain` all links in emails have this address."""
+"""The id of the HTTP API in its stack. A different id would create a different API with a different
+address. Without `links_domain`, all links in emails contain that address.
+"""
 
 _LOGGED = {
     "request": "$context.requestId",
@@ -29,16 +30,18 @@ _LOGGED = {
     "function_milliseconds": "$context.integration.latency",
     "function_error": "$context.integration.error",
 }
-"""The format of the access log. It has neither path nor query, whose tokens would let anyone act as
-the reader, nor the caller's address.
-https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-logging-variables.html"""
+"""The format of the access log. It omits the path and the query, because their tokens would let
+anyone act as the reader. It also omits the caller's address.
+https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-logging-variables.html
+"""
 
 
 class ReadersApi(Construct):
     """The HTTP API of a stage.
 
     `url` is its address for readers, without a trailing slash, and `host` is the API's own address.
-    `log` is the access log. `mapping` connects it to `links_domain`, if it answers there.
+    `log` is the access log. `mapping` connects the API to `links_domain`, if the API serves that
+    domain.
 
     The API throttles requests before a function runs. Its access log shows whether readers get
     responses. docs/decisions/0023-an-http-api-at-the-edge.md,
@@ -73,7 +76,9 @@ class ReadersApi(Construct):
         self.mapping = self._map(everything, stage) if answers_at_links_domain(stage) else None
 
     def _map(self, everything: apigateway.HttpStage, stage: Stage) -> apigateway.CfnApiMapping:
-        """Answer at `links_domain`, and after it changes also at the former one."""
+        """Serve requests at `links_domain` and, after a change of the setting, also at the former
+        domain.
+        """
         mapping = apigateway.CfnApiMapping(
             self,
             "Mapping",
@@ -86,7 +91,7 @@ class ReadersApi(Construct):
         return mapping
 
     def lead_to(self, function: lambda_.IFunction) -> None:
-        """Route every request to `function`, which also answers unknown paths with a page.
+        """Route every request to `function`, which also returns a page for unknown paths.
 
         Add the permission to invoke it before the route, so that readers get no status 500 while a
         deployment replaces both.

@@ -22,7 +22,7 @@ from infra.stage import Stage
 class LinksDomain(Construct):
     """The custom domain `links_domain`, to which an HTTP API of any service stack can be mapped.
 
-    It exists whether the name leads to it or to the front.
+    It exists even if the domain name points to the front instead.
 
     `target` is the target of a record in another stack. That stack reads it during its deployment
     without depending on it, so the stage may change or drop the domain.
@@ -46,9 +46,9 @@ class LinksDomain(Construct):
 
 
 class LinksRecord(Construct):
-    """The records of `links_domain` in the stage's zone. No other stack has records of that name.
-
-    Route 53 replaces the target of a record in one step. `after` is a resource to create first.
+    """The records of `links_domain` in the stage's zone. No other stack creates records with this
+    name. Route 53 replaces the target of a record in one step. `after` is a resource to create
+    first.
     https://docs.aws.amazon.com/Route53/latest/APIReference/API_Change.html
     """
 
@@ -78,9 +78,10 @@ class LinksRecord(Construct):
 
 
 def certificate(scope: Construct, stage: Stage, *, existing: str) -> acm.ICertificate:
-    """Return the certificate of `links_domain`: the one with the ARN `existing`, or a new one.
+    """Return the certificate of `links_domain`, which has the ARN `existing` or is new.
 
-    A new one is in the Region of `scope`. ACM renews it for as long as its record is in the zone.
+    A new certificate is in the Region of `scope`. ACM renews it as long as its validation record is
+    in the zone.
     https://docs.aws.amazon.com/acm/latest/userguide/dns-renewal-validation.html
     """
     if existing:
@@ -97,14 +98,14 @@ def certificate(scope: Construct, stage: Stage, *, existing: str) -> acm.ICertif
 
 
 def outlive(resource: apigateway.DomainName | acm.Certificate, stage: Stage) -> None:
-    """Retain it when its stack is deleted, or when the stage gets another `links_domain`."""
+    """Retain the resource when its stack is deleted, or when the stage's `links_domain` changes."""
     resource.apply_removal_policy(RemovalPolicy.RETAIN if stage.retain else RemovalPolicy.DESTROY)
 
 
 def keep_the_former(resource: object, stage: Stage) -> None:
-    """Retain the resource of the former name when the stage gets another `links_domain`.
+    """Retain the resource of the former domain when the stage's `links_domain` changes.
 
-    Delete it with its stack, because the next deployment would otherwise conflict with it.
+    Delete the resource with its stack. Otherwise it would conflict with the next deployment.
     https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-updatereplacepolicy.html
     """
     if not isinstance(resource, CfnResource):
@@ -115,9 +116,10 @@ def keep_the_former(resource: object, stage: Stage) -> None:
 
 
 def output_target(scope: Construct, stage: Stage, name: str, *, of: str) -> CfnOutput:
-    """Create an output with the target of `links_domain`, for a zone that is elsewhere.
+    """Create an output with the target of `links_domain`, for a DNS zone outside the stack.
 
-    `of` describes the resource with that name, because with a front there are two such outputs.
+    `of` describes the resource with the name `name`, because a stage with a front has two such
+    outputs.
     """
     return CfnOutput(
         scope,
@@ -131,7 +133,7 @@ def output_target(scope: Construct, stage: Stage, name: str, *, of: str) -> CfnO
 
 
 def _read(output: CfnOutput) -> str:
-    """Return the output's value at the time when the stack that reads it is deployed."""
+    """Return a reference to the output's value, read when the referring stack is deployed."""
     producer = Stack.of(output)
     return Fn.get_stack_output(producer.stack_name, producer.get_logical_id(output))
 

@@ -1,1 +1,1 @@
-"""Problems of a stage: their form, and checks that concern several groups of settings."""
+"""Checks that find problems with the settings of a stage."""

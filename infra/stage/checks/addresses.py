@@ -13,14 +13,20 @@ _HOST_NAME = re.compile(
     r"(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?",
     re.IGNORECASE,
 )
-"""RFC 1123, section 2.1: letters, digits and hyphens, in labels of at most 63."""
+"""The pattern of a host name (RFC 1123, section 2.1): labels of at most 63 letters, digits and
+hyphens.
+"""
 
 _NO_LINE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Line breaks, control characters, bidirectional controls and lone surrogates."""
+"""The pattern of characters that a single line must not contain: line breaks, control characters,
+bidirectional controls and lone surrogates.
+"""
 
 
 def is_domain(text: str) -> bool:
-    """Return True for a lower-case domain of two or more labels; international ones in Punycode."""
+    """Return True for a lower-case domain of two or more labels, with international names in
+    Punycode.
+    """
     return text == text.lower() and bool(DOMAIN.fullmatch(text))
 
 
@@ -35,7 +41,7 @@ def is_under(domain: str, parent: str) -> bool:
 
 
 def domain_of(sender: str) -> str:
-    """Return the domain of an address, with or without a display name; empty if it has none."""
+    """Return the domain of an address with or without a display name, or empty if there is none."""
     return parseaddr(sender)[1].rpartition("@")[2]
 
 
@@ -47,9 +53,9 @@ def wrong_domain(setting: str, domain: str) -> Iterator[Wrong]:
 
 
 def wrong_host(setting: str, host: str) -> Iterator[Wrong]:
-    """Yield a problem if a setting is neither empty nor the name or address of a server.
+    """Yield a problem if a setting is neither empty nor the host name or IP address of a server.
 
-    Name lookup and TLS would raise their own errors, and only when an email is sent.
+    Without this check, name lookup or TLS would fail, but only when an email is sent.
     """
     if not host or _is_host(host):
         return
@@ -66,7 +72,7 @@ def _is_host(text: str) -> bool:
     try:
         ip_address(text)
     except ValueError:
-        is_number = text.rpartition(".")[2].isdigit()  # an invalid IP address
+        is_number = text.rpartition(".")[2].isdigit()  # the text is an invalid IP address
         return bool(_HOST_NAME.fullmatch(text)) and not is_number
     return True
 
@@ -75,7 +81,8 @@ def wrong_sender(setting: str, sender: str) -> Iterator[Wrong]:
     """Yield the problems with a setting that is a sender.
 
     The domain must be in lower case, because the permission to send names the ARN of an identity,
-    and ARNs are case-sensitive. No page of the SES documentation says which case SES uses in it.
+    and ARNs are case-sensitive. The SES documentation does not specify the case that SES uses in
+    the ARN.
     """
     address = parseaddr(sender)[1]
     local, _, domain = address.rpartition("@")

@@ -1,4 +1,4 @@
-"""The settings as functions read them, and checks that a function would make when it starts."""
+"""The settings as functions read them, and the checks that functions make when they start."""
 
 import json
 import re
@@ -41,10 +41,10 @@ def as_functions_read(stage: Stage) -> dict[str, Any]:
 
 
 def wrong_for_functions(stage: Stage) -> Iterator[Wrong]:
-    """Yield the problems that a function would raise when it starts.
+    """Yield the problems that the functions would raise when they start.
 
-    A function raises one problem at a time. Check it again with the default in place of the wrong
-    value, until it raises none.
+    A function raises only the first problem. Replace the invalid value with the default and check
+    again until there are no more problems.
     """
     known = as_functions_read(stage)
     default = as_functions_read(Stage(name=stage.name, sender=stage.sender, list_id=stage.list_id))

@@ -1,4 +1,4 @@
-"""Names in AWS that two stages of cdk.json cannot share."""
+"""AWS names that two stages in cdk.json cannot share."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from infra.stage.stage import Stage
 
 _ANYWHERE = ""
-"""The account or Region of a name that must be unique in all of them."""
+"""The account or Region of a name that must be unique in all accounts or Regions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,16 +19,16 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class _Name:
-    """A name that a stage takes when it is deployed."""
+    """A name that a stage occupies in AWS once it is deployed."""
 
-    # The kind of thing. Two stages cannot use one name for the same kind in the same place.
+    # The kind of resource. Two stages in the same place cannot use the same name for one kind.
     what: str
 
     text: str
     account: str
     region: str
 
-    # The settings that decide the name.
+    # The settings that determine the name.
     of: tuple[str, ...]
 
     # The reason why only one stage can have the name.
@@ -39,11 +39,11 @@ class _Name:
 
 
 def taken_by_others(stage: Stage, others: Iterable[Stage], *, default: Place) -> Iterator[str]:
-    """Yield a sentence for each name of the stage that another stage of cdk.json also has.
+    """Yield a sentence for each name of the stage that another stage in cdk.json also uses.
 
-    Leave out a name that follows from one already reported, such as a domain's DNS records.
-    `default` is the place of stages that do not specify theirs. Ignore stages with `host_layers`,
-    because the embedded engine has no account to share.
+    Omit names that follow from a name already reported, such as the DNS records of a domain.
+    `default` is the place of stages that do not specify an account or Region. Ignore stages with
+    `host_layers`, because the embedded engine has no account to share.
     """
     if stage.host_layers:
         return
@@ -85,7 +85,7 @@ def _names(stage: Stage, default: Place) -> Iterator[_Name]:
         region,
         of=("bus",),
         why="The name of a bus must be unique in an account and Region.",
-        to_do=f"Write another bus, such as {stage.bus}-{stage.name}, {elsewhere}.",
+        to_do=f"Choose a different bus, such as {stage.bus}-{stage.name}, {elsewhere}.",
     )
     if stage.domain:
         yield _Name(
@@ -110,7 +110,7 @@ def _names_of_links(stage: Stage, region: str) -> Iterator[_Name]:
     https://docs.aws.amazon.com/apigateway/latest/developerguide/how-to-custom-domains.html
     https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/alternate-domain-names-move.html
     """
-    to_do = f"Write another links_domain, such as {stage.name}.{stage.links_host}"
+    to_do = f"Choose a different links_domain, such as {stage.name}.{stage.links_host}"
     yield _Name(
         "custom domain of API Gateway",
         stage.links_host,
@@ -133,7 +133,10 @@ def _names_of_links(stage: Stage, region: str) -> Iterator[_Name]:
 
 
 def _records(stage: Stage) -> Iterator[_Name]:
-    """Yield the DNS records that the stage creates. An existing record fails the deployment."""
+    """Yield the DNS records that the stage creates.
+
+    The deployment fails if a record already exists.
+    """
     names: dict[str, tuple[str, ...]] = {}
     if stage.domain:
         names[stage.bounce_domain] = ("domain", "mail_from_domain")
@@ -150,7 +153,7 @@ def _records(stage: Stage) -> Iterator[_Name]:
             _ANYWHERE,
             of=of,
             why="A zone can have only one record with a name and type.",
-            to_do=f"Write another {last}"
+            to_do=f"Choose a different {last}"
             + (", or leave dmarc empty" if last == "dmarc" else "")
             + ", or remove hosted_zone from one of them and create its records yourself.",
         )

@@ -1,4 +1,4 @@
-"""Checks of settings in different groups that depend on each other."""
+"""Checks of settings that depend on settings in other groups."""
 
 import re
 from collections.abc import Iterator
@@ -151,7 +151,7 @@ def _wrong_with_links(stage: Stage) -> Iterator[Wrong]:
 
 
 def _is_certificate(arn: str, region: str) -> bool:
-    """Return True if it is empty or the ARN of a certificate in the Region."""
+    """Return True if `arn` is empty or the ARN of a certificate in the Region."""
     return not arn or bool(
         re.fullmatch(rf"arn:aws[a-z-]*:acm:{region}:\d{{12}}:certificate/.+", arn)
     )

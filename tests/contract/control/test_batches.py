@@ -17,19 +17,19 @@ FIRST = slot_of(NOW)
 LATER = NOW + timedelta(minutes=3)
 
 
-def test_a_slot_of_which_nothing_is_said_has_a_batch_of_nothing(batches: Batches) -> None:
+def test_slot_without_data_has_an_empty_batch(batches: Batches) -> None:
     assert batches.get(FIRST) == Batch(FIRST)
     assert batches.latest(5) == []
 
 
-def test_a_batch_begins_once(batches: Batches, clock: SettableClock) -> None:
+def test_batch_begins_once(batches: Batches, clock: SettableClock) -> None:
     assert batches.begin(FIRST) == Batch(FIRST, started_at=NOW)
     clock.now = LATER
     assert batches.begin(FIRST) == Batch(FIRST, started_at=NOW)
     assert batches.get(FIRST) == Batch(FIRST, started_at=NOW)
 
 
-def test_a_batch_is_cancelled_once_and_whoever_begins_it_sees_it(
+def test_cancelled_batch_stays_cancelled_when_started(
     batches: Batches, clock: SettableClock
 ) -> None:
     assert batches.cancel(FIRST) == Batch(FIRST, cancelled_at=NOW)
@@ -38,7 +38,7 @@ def test_a_batch_is_cancelled_once_and_whoever_begins_it_sees_it(
     assert batches.cancel(FIRST) == batches.get(FIRST) == Batch(FIRST, LATER, NOW)
 
 
-def test_the_latest_batches_come_newest_first(batches: Batches) -> None:
+def test_latest_batches_are_listed_newest_first(batches: Batches) -> None:
     for number in (1, 3, 0, 2):
         batches.begin(FIRST + number * SLOT)
     batches.save_checkpoint(0, FIRST + 9 * SLOT)
@@ -46,7 +46,7 @@ def test_the_latest_batches_come_newest_first(batches: Batches) -> None:
     assert found == [FIRST + number * SLOT for number in (3, 2, 1)]
 
 
-def test_a_checkpoint_moves_forward_alone(batches: Batches) -> None:
+def test_checkpoint_only_moves_forward(batches: Batches) -> None:
     assert batches.checkpoints() == {}
     batches.save_checkpoint(0, FIRST)
     batches.save_checkpoint(255, FIRST)
@@ -55,7 +55,7 @@ def test_a_checkpoint_moves_forward_alone(batches: Batches) -> None:
     assert batches.checkpoints() == {0: FIRST, 255: FIRST + SLOT}
 
 
-def test_the_runs_of_a_slot_are_its_batch_but_for_those_at_once(runs: Runs) -> None:
+def test_batch_of_a_slot_excludes_immediate_runs(runs: Runs) -> None:
     of_first = [RunKey(f"user{number}", "daily", number) for number in range(1, 20)]
     due = dict.fromkeys(of_first, FIRST) | {
         RunKey("ann", "weekly", 1): FIRST + SLOT - timedelta(seconds=1),
@@ -69,7 +69,7 @@ def test_the_runs_of_a_slot_are_its_batch_but_for_those_at_once(runs: Runs) -> N
     assert found == {BatchRun(key, Status.PENDING, Reason.DUE) for key in keys}
 
 
-def test_a_batch_counts_a_run_as_it_stands(runs: Runs) -> None:
+def test_batch_counts_the_current_status_of_a_run(runs: Runs) -> None:
     run = a_run()
     runs.create(run)
 
@@ -88,7 +88,7 @@ def test_a_batch_counts_a_run_as_it_stands(runs: Runs) -> None:
     assert then(unknown, sent.status, sent.reason) == sent
 
 
-def test_a_number_of_shards_is_announced_once(batches: Batches, clock: SettableClock) -> None:
+def test_shard_count_is_announced_once(batches: Batches, clock: SettableClock) -> None:
     assert batches.announced() == {}
     batches.announce(16)
     clock.now = NOW + timedelta(hours=1)

@@ -23,7 +23,7 @@ def bundles(engine: str) -> BundleStore:
     return S3Bundles("templates")
 
 
-def test_what_was_stored_is_read_byte_for_byte(bundles: BundleStore) -> None:
+def test_bundle_is_read_byte_for_byte_as_stored(bundles: BundleStore) -> None:
     content = bytes(range(256)) * 100
     bundles.put(SEVEN, content)
     bundles.put(SEVEN, content)
@@ -31,7 +31,7 @@ def test_what_was_stored_is_read_byte_for_byte(bundles: BundleStore) -> None:
 
 
 @pytest.mark.parametrize("size", [MAX_PACKED, MAX_PACKED + 1, 2 * MAX_PACKED])
-def test_of_what_is_too_large_only_enough_to_tell_is_read(bundles: BundleStore, size: int) -> None:
+def test_read_of_an_oversized_bundle_stops_after_the_limit(bundles: BundleStore, size: int) -> None:
     """Whoever may write to the bucket could else take the memory of every worker."""
     bundles.put(SEVEN, bytes(size))
     assert bundles.get(SEVEN) == bytes(min(size, MAX_PACKED + 1))
@@ -40,17 +40,19 @@ def test_of_what_is_too_large_only_enough_to_tell_is_read(bundles: BundleStore, 
 
 
 @pytest.mark.parametrize("other", [Version(8, "7" * 64), Version(7, "8" * 64)])
-def test_another_number_or_checksum_is_another_bundle(bundles: BundleStore, other: Version) -> None:
+def test_different_number_or_checksum_is_a_different_bundle(
+    bundles: BundleStore, other: Version
+) -> None:
     bundles.put(SEVEN, b"seven")
     assert bundles.get(other) is None
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_a_bucket_that_cannot_be_read_is_no_proof_of_absence(engine: str) -> None:
+def test_unreadable_bucket_is_not_reported_as_a_missing_bundle(engine: str) -> None:
     forget()
     with pytest.raises(Unavailable, match="version 7"):
         S3Bundles("no-such-bucket").get(SEVEN)
 
 
-def test_keys_sort_by_number() -> None:
+def test_bundle_keys_sort_by_number() -> None:
     assert key_of(SEVEN) == f"versions/000007-{'7' * 64}.json.gz"

@@ -20,12 +20,12 @@ def holds(engine: str) -> CategoryHolds:
     return FakeCategoryHolds() if engine != "moto" else DynamoCategoryHolds("control")
 
 
-def test_at_first_none_is_on_hold(holds: CategoryHolds) -> None:
+def test_no_category_is_initially_on_hold(holds: CategoryHolds) -> None:
     assert list(holds.active()) == []
     assert not holds.release("comment")
 
 
-def test_each_category_has_a_hold_of_its_own(holds: CategoryHolds) -> None:
+def test_each_category_is_held_separately(holds: CategoryHolds) -> None:
     assert holds.add(LIKE)
     assert holds.add(COMMENT)
     assert list(holds.active()) == [COMMENT, LIKE]
@@ -33,14 +33,14 @@ def test_each_category_has_a_hold_of_its_own(holds: CategoryHolds) -> None:
     assert list(holds.active()) == [LIKE]
 
 
-def test_the_first_reason_stays(holds: CategoryHolds) -> None:
+def test_repeated_hold_keeps_the_first_reason(holds: CategoryHolds) -> None:
     holds.add(COMMENT)
     later = category_hold("comment", "something else", NOW + timedelta(days=1), by_hand=True)
     assert not holds.add(later)
     assert list(holds.active()) == [COMMENT]
 
 
-def test_it_is_released_once_and_may_be_held_again(holds: CategoryHolds) -> None:
+def test_hold_is_released_once_and_can_be_added_again(holds: CategoryHolds) -> None:
     holds.add(LIKE)
     assert holds.release("like")
     assert not holds.release("like")
@@ -57,7 +57,7 @@ def held(holds: CategoryHolds, clock: SettableClock) -> Cached[frozenset[str]]:
     )
 
 
-def test_a_worker_looks_once_a_minute_and_fails_for_nothing(
+def test_category_holds_are_read_once_a_minute_and_errors_are_ignored(
     holds: CategoryHolds, clock: SettableClock, answers: list[str], engine: str
 ) -> None:
     cached = held(holds, clock)
@@ -75,7 +75,7 @@ def test_a_worker_looks_once_a_minute_and_fails_for_nothing(
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_a_worker_begins_also_where_the_table_does_not_answer(
+def test_worker_starts_without_category_holds_if_the_table_fails(
     holds: CategoryHolds, clock: SettableClock, answers: list[str]
 ) -> None:
     answers += ["lost before", "lost before", "lost before"]

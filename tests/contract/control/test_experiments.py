@@ -23,11 +23,11 @@ def experiments(engine: str) -> Experiments:
     return FakeExperiments() if engine != "moto" else DynamoExperiments("control")
 
 
-def test_at_first_none_runs(experiments: Experiments) -> None:
+def test_no_experiment_is_initially_running(experiments: Experiments) -> None:
     assert experiments.running() is None
 
 
-def test_one_runs_at_a_time(experiments: Experiments) -> None:
+def test_only_a_single_experiment_runs_at_a_time(experiments: Experiments) -> None:
     experiments.start(SUBJECT)
     assert experiments.running() == SUBJECT
     experiments.start(RANKING)
@@ -35,14 +35,14 @@ def test_one_runs_at_a_time(experiments: Experiments) -> None:
     assert experiments.running() == RANKING
 
 
-def test_it_is_stopped_and_may_be_stopped_again(experiments: Experiments) -> None:
+def test_experiment_can_be_stopped_repeatedly(experiments: Experiments) -> None:
     experiments.start(SUBJECT)
     experiments.stop(NOW)
     experiments.stop(NOW)
     assert experiments.running() is None
 
 
-def test_of_each_it_is_known_from_when_to_when_it_ran(experiments: Experiments) -> None:
+def test_experiment_periods_are_recorded(experiments: Experiments) -> None:
     assert experiments.periods() == {}
     experiments.stop(NOW)
     experiments.start(SUBJECT)
@@ -56,14 +56,14 @@ def test_of_each_it_is_known_from_when_to_when_it_ran(experiments: Experiments) 
     }
 
 
-def test_one_that_is_started_again_has_one_course(experiments: Experiments) -> None:
+def test_restarted_experiment_keeps_its_first_period(experiments: Experiments) -> None:
     experiments.start(SUBJECT)
     experiments.stop(NOW + timedelta(days=1))
     experiments.start(replace(SUBJECT, since=NOW + timedelta(days=2)))
     assert experiments.periods() == {"subject": ExperimentPeriod(NOW, None)}
 
 
-def test_a_worker_looks_once_a_minute_and_fails_for_nothing(
+def test_experiment_is_read_once_a_minute_and_errors_are_ignored(
     experiments: Experiments, clock: SettableClock, answers: list[str], engine: str
 ) -> None:
     cached = Cached(experiments.running, default=None, clock=clock)
@@ -85,7 +85,7 @@ def test_a_worker_looks_once_a_minute_and_fails_for_nothing(
     "weights",
     ["{", '{"x": 1}', '{"1": 0}', "{}", "[]", "7", '{"1": null}', '{"1": [1]}', '{"1": Infinity}'],
 )
-def test_a_row_that_somebody_broke_by_hand_stops_nobody(
+def test_corrupt_experiment_row_is_ignored(
     experiments: Experiments, clock: SettableClock, weights: str
 ) -> None:
     ControlRow("experiment", "email", since=NOW, name="subject", weights=weights).save()

@@ -45,14 +45,14 @@ def versions(engine: str) -> TemplateVersions:
     return DynamoTemplateVersions("control", ranges=RANGES)
 
 
-def test_at_first_what_was_deployed_is_in_force(versions: TemplateVersions) -> None:
+def test_deployed_templates_are_initially_in_force(versions: TemplateVersions) -> None:
     assert versions.in_force() == NOTHING_PUSHED
     assert versions.in_force().current == DEPLOYED
     assert versions.changes() == []
     assert versions.history() == []
 
 
-def test_each_change_is_in_force_as_it_was_made_and_in_the_audit(
+def test_each_version_change_takes_effect_and_is_audited(
     versions: TemplateVersions,
 ) -> None:
     wanted = []
@@ -92,7 +92,7 @@ def test_each_change_is_in_force_as_it_was_made_and_in_the_audit(
     ]
 
 
-def test_of_two_who_change_what_they_read_one_does_it_and_one_is_in_the_audit(
+def test_concurrent_version_change_is_rejected_and_not_audited(
     versions: TemplateVersions,
 ) -> None:
     before = versions.in_force()
@@ -104,7 +104,7 @@ def test_of_two_who_change_what_they_read_one_does_it_and_one_is_in_the_audit(
     assert versions.changes() == [first[1]]
 
 
-def test_a_number_is_never_used_twice(versions: TemplateVersions) -> None:
+def test_version_number_is_never_reused(versions: TemplateVersions) -> None:
     seven = PushedVersion(SEVEN, 120_000, NOW, "ann", "bigger buttons", "a" * 64, "arn:layer:1")
     assert versions.add(seven)
     assert not versions.add(PushedVersion(Version(7, "0" * 64), 1, NOW, "bo"))
@@ -112,7 +112,7 @@ def test_a_number_is_never_used_twice(versions: TemplateVersions) -> None:
     assert versions.find(8) is None
 
 
-def test_the_history_has_each_version_the_highest_number_first(versions: TemplateVersions) -> None:
+def test_version_history_lists_the_highest_number_first(versions: TemplateVersions) -> None:
     added = [PushedVersion(Version(each, "a" * 64), each, NOW, "ann") for each in (9, 10, 2)]
     for each in added:
         assert versions.add(each)
@@ -135,7 +135,7 @@ def test_the_history_has_each_version_the_highest_number_first(versions: Templat
         {"version": None},
     ],
 )
-def test_a_row_that_somebody_broke_by_hand_changes_no_email(
+def test_corrupt_template_version_row_is_ignored(
     versions: TemplateVersions, clock: SettableClock, broken: dict[str, object]
 ) -> None:
     assert versions.change(NOTHING_PUSHED, *pushed(NOTHING_PUSHED, SEVEN, 100, at=NOW, by="ann"))

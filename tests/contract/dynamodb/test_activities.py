@@ -29,7 +29,7 @@ def ids_since(activities: Activities, side: str, instant: datetime) -> list[str]
     return sorted(activity.id for activity in readable(activities.since(side, instant)))
 
 
-def test_an_activity_comes_back_as_created(activities: Activities) -> None:
+def test_activity_is_read_as_created(activities: Activities) -> None:
     activity = replace(
         an_activity(
             "a#1\U0001f600",
@@ -46,7 +46,7 @@ def test_an_activity_comes_back_as_created(activities: Activities) -> None:
     assert activities.get(HOME, activity.id) == activity
 
 
-def test_the_longest_names_that_the_contract_allows_are_taken(activities: Activities) -> None:
+def test_longest_names_allowed_by_the_contract_fit_the_sort_key(activities: Activities) -> None:
     """A sort key of DynamoDB ends at 1,024 bytes."""
     long = "\U0001f600" * 128
     activity = an_activity(long, entity_id=long, parent=f"post#{long}p")
@@ -54,7 +54,9 @@ def test_the_longest_names_that_the_contract_allows_are_taken(activities: Activi
     assert ids_since(activities, f"post#{long}p", NOW) == [long]
 
 
-def test_an_activity_knows_whom_it_was_brought_to_before(activities: Activities) -> None:
+def test_amended_activity_is_delivered_to_followers_of_its_previous_parent(
+    activities: Activities,
+) -> None:
     activities.create(on_a_comment())
     moved = replace(on_a_comment(), parent="post#p2", amended_at=NOW + SECOND)
     amended = moved.in_place_of(on_a_comment())
@@ -67,7 +69,7 @@ def test_an_activity_knows_whom_it_was_brought_to_before(activities: Activities)
     assert ids_since(activities, "post#p2", NOW) == ["a1"]
 
 
-def test_an_activity_is_created_once(activities: Activities) -> None:
+def test_activity_is_created_once(activities: Activities) -> None:
     activities.create(an_activity())
     again = replace(an_activity(), excerpt="again")
     assert activities.create(again) == (False, an_activity())
@@ -75,21 +77,21 @@ def test_an_activity_is_created_once(activities: Activities) -> None:
     assert activities.get(POST, "a1") == an_activity()
 
 
-def test_an_id_counts_once_on_its_entity(activities: Activities) -> None:
+def test_activity_id_is_unique_per_entity(activities: Activities) -> None:
     for activity in (an_activity(), on_a_comment()):
         assert activities.create(activity) == (True, activity)
     assert activities.get(POST, "a1") == an_activity()
     assert activities.get(HOME, "a1") == on_a_comment()
 
 
-def test_an_activity_is_replaced_by_what_it_says_now(activities: Activities) -> None:
+def test_activity_is_replaced_by_its_amendment(activities: Activities) -> None:
     activities.create(an_activity())
     assert activities.replace(an_activity(), AMENDED)
     assert activities.get(POST, "a1") == AMENDED
 
 
 @pytest.mark.parametrize("read", [an_activity(amended_at=NOW + SECOND), AMENDED, RETRACTED])
-def test_an_activity_is_replaced_only_as_it_was_read(
+def test_activity_is_replaced_only_if_unchanged_since_read(
     activities: Activities, read: Activity
 ) -> None:
     activities.create(an_activity())
@@ -97,7 +99,7 @@ def test_an_activity_is_replaced_only_as_it_was_read(
     assert activities.get(POST, "a1") == an_activity()
 
 
-def test_nothing_is_replaced_where_nothing_is(activities: Activities) -> None:
+def test_missing_or_retracted_activity_is_not_replaced(activities: Activities) -> None:
     assert not activities.replace(an_activity(), AMENDED)
     assert activities.get(POST, "a1") is None
     activities.retract(POST, "a1")
@@ -105,7 +107,7 @@ def test_nothing_is_replaced_where_nothing_is(activities: Activities) -> None:
     assert activities.get(POST, "a1") == Retracted("a1")
 
 
-def test_a_replaced_activity_is_walked_anew(activities: Activities) -> None:
+def test_replaced_activity_is_delivered_to_followers_again(activities: Activities) -> None:
     activities.create(an_activity())
     activities.mark_walked(an_activity(), POST)
     assert activities.replace(an_activity(), AMENDED)
@@ -114,14 +116,14 @@ def test_a_replaced_activity_is_walked_anew(activities: Activities) -> None:
     assert found.walked == frozenset()
 
 
-def test_each_side_that_was_walked_is_remembered(activities: Activities) -> None:
+def test_each_completed_follower_walk_is_recorded(activities: Activities) -> None:
     activities.create(on_a_comment())
     for side in (HOME, POST, HOME):
         assert activities.mark_walked(on_a_comment(), side)
     assert activities.get(HOME, "a1") == replace(on_a_comment(), walked=frozenset({HOME, POST}))
 
 
-def test_a_walk_for_what_it_no_longer_says_is_not_remembered(activities: Activities) -> None:
+def test_walk_of_an_outdated_activity_is_not_recorded(activities: Activities) -> None:
     activities.create(AMENDED)
     assert not activities.mark_walked(an_activity(), POST)
     assert activities.get(POST, "a1") == AMENDED
@@ -130,7 +132,7 @@ def test_a_walk_for_what_it_no_longer_says_is_not_remembered(activities: Activit
     assert activities.get(POST, "a1") == replace(AMENDED, retracted=True)
 
 
-def test_a_walk_creates_nothing(activities: Activities) -> None:
+def test_recording_a_walk_creates_no_activity(activities: Activities) -> None:
     assert not activities.mark_walked(an_activity(), POST)
     assert activities.get(POST, "a1") is None
     activities.retract(POST, "a1")
@@ -138,7 +140,9 @@ def test_a_walk_creates_nothing(activities: Activities) -> None:
     assert activities.get(POST, "a1") == Retracted("a1")
 
 
-def test_a_retracted_activity_says_so_and_is_walked_anew(activities: Activities) -> None:
+def test_retracted_activity_is_marked_and_delivered_to_followers_again(
+    activities: Activities,
+) -> None:
     activities.create(an_activity())
     activities.mark_walked(an_activity(), POST)
     assert activities.retract(POST, "a1") == RETRACTED
@@ -146,7 +150,7 @@ def test_a_retracted_activity_says_so_and_is_walked_anew(activities: Activities)
     assert activities.create(an_activity()) == (False, RETRACTED)
 
 
-def test_a_second_retraction_changes_nothing(activities: Activities) -> None:
+def test_second_retraction_changes_no_data(activities: Activities) -> None:
     activities.create(an_activity())
     activities.retract(POST, "a1")
     activities.mark_walked(RETRACTED, POST)
@@ -155,7 +159,7 @@ def test_a_second_retraction_changes_nothing(activities: Activities) -> None:
     assert activities.get(POST, "a1") == walked
 
 
-def test_an_activity_that_was_retracted_before_it_came_never_comes(
+def test_activity_retracted_before_creation_is_never_created(
     activities: Activities,
 ) -> None:
     for _ in range(2):
@@ -166,7 +170,7 @@ def test_an_activity_that_was_retracted_before_it_came_never_comes(
     assert ids_since(activities, HOME, NOW) == ids_since(activities, POST, NOW) == []
 
 
-def test_what_happened_is_found_from_each_of_its_sides(activities: Activities) -> None:
+def test_activity_is_found_by_entity_and_by_parent(activities: Activities) -> None:
     activities.create(on_a_comment("below"))
     activities.create(an_activity("on it"))
     activities.create(an_activity("elsewhere", entity_id="post2"))
@@ -176,13 +180,13 @@ def test_what_happened_is_found_from_each_of_its_sides(activities: Activities) -
     assert ids_since(activities, "post#post3", NOW) == []
 
 
-def test_an_entity_that_is_its_own_parent_has_one_side(activities: Activities) -> None:
+def test_entity_that_is_its_own_parent_is_stored_once(activities: Activities) -> None:
     own = an_activity(parent=POST)
     activities.create(own)
     assert list(activities.since(POST, NOW)) == [own]
 
 
-def test_only_what_occurred_at_the_instant_or_later_is_found(activities: Activities) -> None:
+def test_only_activities_since_the_instant_are_found(activities: Activities) -> None:
     for number in range(4):
         instant = NOW + number * SECOND
         activities.create(an_activity(f"on{number}", occurred_at=instant))
@@ -192,7 +196,7 @@ def test_only_what_occurred_at_the_instant_or_later_is_found(activities: Activit
     assert ids_since(activities, POST, just_after) == ["below3", "on3"]
 
 
-def test_ids_that_many_comments_share_are_found_each(activities: Activities) -> None:
+def test_activities_with_equal_ids_on_different_entities_are_found(activities: Activities) -> None:
     comments = [an_activity(entity_id=f"c{number}", parent=POST) for number in range(3)]
     for activity in comments:
         activities.create(activity)
@@ -200,7 +204,7 @@ def test_ids_that_many_comments_share_are_found_each(activities: Activities) -> 
     assert sorted(found, key=lambda activity: activity.entity.key) == comments
 
 
-def test_what_is_found_says_what_it_says_now(activities: Activities) -> None:
+def test_activities_are_found_in_their_current_version(activities: Activities) -> None:
     activities.create(on_a_comment())
     moved = replace(on_a_comment(), amended_at=NOW, occurred_at=NOW + 2 * SECOND)
     activities.replace(on_a_comment(), moved)
@@ -209,7 +213,7 @@ def test_what_is_found_says_what_it_says_now(activities: Activities) -> None:
     assert list(activities.since(POST, NOW)) == [replace(moved, retracted=True)]
 
 
-def test_an_activity_is_found_only_from_the_sides_that_it_has_now(activities: Activities) -> None:
+def test_replaced_activity_is_found_only_under_its_current_parent(activities: Activities) -> None:
     """Amended: it was said to be below another post."""
     activities.create(on_a_comment())
     moved = replace(on_a_comment(), amended_at=NOW, parent="post#post2")
@@ -218,7 +222,7 @@ def test_an_activity_is_found_only_from_the_sides_that_it_has_now(activities: Ac
     assert list(activities.since(POST, NOW)) == []
 
 
-def test_an_activity_is_found_from_the_sides_that_it_had_before_it_was_amended(
+def test_amended_activity_is_still_found_under_its_former_parent(
     activities: Activities,
 ) -> None:
     """A follower whom a dying worker has brought it there must not keep what it said."""
@@ -232,7 +236,7 @@ def test_an_activity_is_found_from_the_sides_that_it_had_before_it_was_amended(
 
 
 @pytest.mark.parametrize("late", [-10 * SECOND, 10 * SECOND])
-def test_one_that_comes_again_with_another_time_is_found_at_the_time_that_it_has(
+def test_redelivered_activity_keeps_its_original_time(
     activities: Activities, late: timedelta
 ) -> None:
     activities.create(on_a_comment())
@@ -242,7 +246,7 @@ def test_one_that_comes_again_with_another_time_is_found_at_the_time_that_it_has
     assert ids_since(activities, POST, NOW + SECOND) == []
 
 
-def test_instants_in_other_zones_are_the_same_instants(activities: Activities) -> None:
+def test_activity_instants_are_read_in_utc(activities: Activities) -> None:
     berlin = datetime.fromisoformat("2026-11-22T08:00:00.000001+01:00")
     activities.create(an_activity(occurred_at=berlin, amended_at=berlin))
     utc = berlin.astimezone(UTC)
@@ -251,9 +255,7 @@ def test_instants_in_other_zones_are_the_same_instants(activities: Activities) -
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_all_that_is_kept_of_an_activity_expires(
-    activities: Activities, clock: SettableClock
-) -> None:
+def test_activity_and_retraction_trace_expire(activities: Activities, clock: SettableClock) -> None:
     """The trace of a retraction is kept as long from then on."""
     activities.create(on_a_comment())
     clock.now += SECOND
@@ -269,7 +271,7 @@ def test_all_that_is_kept_of_an_activity_expires(
     }
 
 
-def test_many_activities_are_read_by_their_keys(activities: Activities) -> None:
+def test_many_activities_are_read_by_key(activities: Activities) -> None:
     for number in range(120):
         activities.create(an_activity(f"a{number}"))
     activities.retract("post#post1", "early")

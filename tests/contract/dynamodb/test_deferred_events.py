@@ -37,7 +37,7 @@ def run(runs: Runs) -> Run:
     return runs.create(a_run())
 
 
-def test_what_is_excluded_is_in_no_window(
+def test_excluded_event_is_in_no_window(
     events: Events, reader: EventReader, deferred_events: DeferredEvents, run: Run, runs: Runs
 ) -> None:
     events.store(an_event(), DAILY)
@@ -47,7 +47,7 @@ def test_what_is_excluded_is_in_no_window(
     assert events.get("ann", "e1") == a_stored_event(an_event(), Unsent.EXCLUDED, NOW)
 
 
-def test_what_is_excluded_for_good_says_so_by_its_place(
+def test_permanently_excluded_event_is_marked_as_given_up(
     events: Events, reader: EventReader, deferred_events: DeferredEvents, run: Run
 ) -> None:
     events.store(an_event(), DAILY)
@@ -61,7 +61,7 @@ def test_what_is_excluded_for_good_says_so_by_its_place(
 
 
 @pytest.mark.parametrize("name", ["weekly", "dail", "daily2"])
-def test_what_has_moved_meanwhile_stays(
+def test_moved_event_is_not_excluded(
     events: Events, reader: EventReader, deferred_events: DeferredEvents, runs: Runs, name: str
 ) -> None:
     other = runs.create(replace(a_run(), key=RunKey("ann", name, 1)))
@@ -70,7 +70,7 @@ def test_what_has_moved_meanwhile_stays(
     assert len(list(reader.read("ann", DAILY, a_window()))) == 1
 
 
-def test_what_was_mended_meanwhile_stays(
+def test_amended_event_is_not_excluded(
     events: Events, reader: EventReader, deferred_events: DeferredEvents, run: Run
 ) -> None:
     """Its producer amended it: it may be shown now."""
@@ -81,7 +81,7 @@ def test_what_was_mended_meanwhile_stays(
     assert len(list(reader.read("ann", DAILY, a_window()))) == 1
 
 
-def test_trace_y_what_somebody_else_has_claimed_is_not_excluded(
+def test_trace_y_event_claimed_by_another_worker_is_not_excluded(
     events: Events, reader: EventReader, deferred_events: DeferredEvents, run: Run, runs: Runs
 ) -> None:
     """Whose templates can show it: it goes out, and put again it would go out twice."""
@@ -91,14 +91,14 @@ def test_trace_y_what_somebody_else_has_claimed_is_not_excluded(
     assert len(list(reader.read("ann", DAILY, a_window()))) == 1
 
 
-def test_what_is_gone_is_not_brought_back(
+def test_missing_event_is_not_recreated_by_exclusion(
     events: Events, deferred_events: DeferredEvents, run: Run
 ) -> None:
     assert deferred_events.exclude(an_event(), run, "cannot be shown") is None
     assert events.get("ann", "e1") is None
 
 
-def test_what_was_excluded_can_be_moved_to_where_it_belongs(
+def test_excluded_event_can_be_moved_to_its_schedule(
     events: Events, reader: EventReader, deferred_events: DeferredEvents, run: Run
 ) -> None:
     """As by its producer, who puts it again."""
@@ -110,7 +110,7 @@ def test_what_was_excluded_can_be_moved_to_where_it_belongs(
     assert [each.event.id for each in reader.read("ann", DAILY, a_window())] == ["e1"]
 
 
-def test_what_has_expired_is_counted_once_and_is_in_no_window_any_more(
+def test_expired_event_is_counted_once_and_removed_from_the_window(
     events: Events,
     reader: EventReader,
     history: EventHistory,
@@ -135,7 +135,7 @@ def test_what_has_expired_is_counted_once_and_is_in_no_window_any_more(
     assert events.store(an_event(), DAILY)[0], "put again by its producer"
 
 
-def test_trace_v_what_lasts_is_not_counted_as_expired(
+def test_trace_v_extended_event_is_not_counted_as_expired(
     events: Events,
     reader: EventReader,
     deferred_events: DeferredEvents,
@@ -156,7 +156,7 @@ def test_trace_v_what_lasts_is_not_counted_as_expired(
 LAPSES = replace(an_event(), expires_at=NOW + timedelta(hours=1))
 
 
-def test_what_has_lapsed_is_counted_once_and_is_in_no_window_any_more(
+def test_lapsed_event_is_counted_once_and_removed_from_the_window(
     events: Events,
     reader: EventReader,
     history: EventHistory,
@@ -180,7 +180,7 @@ def test_what_has_lapsed_is_counted_once_and_is_in_no_window_any_more(
 
 
 @pytest.mark.parametrize("lapses", [True, False])
-def test_what_is_over_for_good_does_not_return_when_it_is_given_more_time(
+def test_given_up_event_is_not_restored_by_more_time(
     events: Events,
     reader: EventReader,
     deferred_events: DeferredEvents,
@@ -200,7 +200,7 @@ def test_what_is_over_for_good_does_not_return_when_it_is_given_more_time(
 
 
 @pytest.mark.parametrize("for_good", [False, True])
-def test_trace_r_what_another_worker_has_claimed_is_not_taken_out_as_over(
+def test_trace_r_event_claimed_by_another_worker_is_not_expired(
     events: Events,
     reader: EventReader,
     deferred_events: DeferredEvents,
@@ -218,7 +218,7 @@ def test_trace_r_what_another_worker_has_claimed_is_not_taken_out_as_over(
     assert len(list(reader.read("ann", DAILY, a_window()))) == 1
 
 
-def test_who_has_read_what_is_over_does_not_claim_once_it_was_taken_out(
+def test_claim_fails_after_a_lapsed_event_is_removed(
     events: Events,
     deferred_events: DeferredEvents,
     run: Run,
@@ -234,7 +234,7 @@ def test_who_has_read_what_is_over_does_not_claim_once_it_was_taken_out(
     assert runs.swap(run, claimed).status is Status.PENDING
 
 
-def test_trace_v_what_was_given_more_time_meanwhile_is_not_counted_as_lapsed(
+def test_trace_v_lapsed_event_given_more_time_is_not_expired(
     events: Events,
     reader: EventReader,
     deferred_events: DeferredEvents,
@@ -251,7 +251,7 @@ def test_trace_v_what_was_given_more_time_meanwhile_is_not_counted_as_lapsed(
 
 
 @pytest.mark.parametrize("act", ["moved", "retracted", "gone"])
-def test_what_is_not_there_any_more_is_not_counted_as_expired(
+def test_missing_moved_or_retracted_event_is_not_counted_as_expired(
     events: Events, deferred_events: DeferredEvents, run: Run, clock: SettableClock, act: str
 ) -> None:
     read = a_stored_event()
@@ -269,7 +269,7 @@ def test_what_is_not_there_any_more_is_not_counted_as_expired(
 
 
 @pytest.mark.parametrize("number", [2, EVENTS_AT_ONCE])
-def test_what_is_over_is_taken_out_together_with_one_change_of_the_run(
+def test_expired_events_are_removed_with_a_single_run_change(
     events: Events,
     reader: EventReader,
     deferred_events: DeferredEvents,
@@ -294,7 +294,7 @@ def test_what_is_over_is_taken_out_together_with_one_change_of_the_run(
     assert list(places.values()) == [Unsent.EXPIRED] * (number - 1)
 
 
-def test_nothing_is_taken_out_where_one_of_several_is_not_over_any_more(
+def test_expiry_of_several_events_fails_if_any_was_extended(
     events: Events,
     reader: EventReader,
     deferred_events: DeferredEvents,
@@ -334,7 +334,7 @@ def where(events: Events, some: Sequence[Event]) -> set[tuple[str, timedelta]]:
 
 
 @pytest.mark.parametrize("number", [1, 49, 50, 120])
-def test_what_is_deferred_lies_behind_the_window_and_who_had_read_it_does_not_claim(
+def test_deferred_event_leaves_the_window_and_fails_an_open_claim(
     events: Events,
     deferred_events: DeferredEvents,
     runs: Runs,
@@ -360,7 +360,7 @@ def test_what_is_deferred_lies_behind_the_window_and_who_had_read_it_does_not_cl
 @pytest.mark.parametrize(
     "changes", [{"status": Status.SENDING, "attempt": 1}, {"status": Status.SENT}, {"epoch": 1}]
 )
-def test_nothing_is_deferred_once_somebody_has_changed_the_run(
+def test_defer_fails_if_the_run_has_changed(
     events: Events,
     deferred_events: DeferredEvents,
     runs: Runs,
@@ -376,7 +376,7 @@ def test_nothing_is_deferred_once_somebody_has_changed_the_run(
     assert runs.get(run.key) == changed
 
 
-def test_what_was_retracted_or_moved_meanwhile_is_not_deferred_and_nothing_with_it(
+def test_defer_fails_if_any_event_was_retracted_or_moved(
     events: Events, deferred_events: DeferredEvents, runs: Runs, clock: SettableClock
 ) -> None:
     some = stored(events, 3)
@@ -392,7 +392,7 @@ def test_what_was_retracted_or_moved_meanwhile_is_not_deferred_and_nothing_with_
     assert runs.get(run.key) == run
 
 
-def test_what_was_deferred_can_be_deferred_again(
+def test_deferred_event_can_be_deferred_again(
     events: Events, deferred_events: DeferredEvents, runs: Runs, clock: SettableClock
 ) -> None:
     some = stored(events, 2)

@@ -12,7 +12,7 @@ from tests.builders import RETENTION, SettableClock, a_stored_event, an_event
 from tests.contract.conftest import SECOND
 
 
-def test_every_event_is_found_by_schedule_oldest_first(
+def test_event_history_is_sorted_by_schedule_and_time(
     events: Events, history: EventHistory, clock: SettableClock
 ) -> None:
     found: dict[str, list[StoredEvent]] = {Unsent.WAITING: [], DAILY: []}
@@ -27,7 +27,7 @@ def test_every_event_is_found_by_schedule_oldest_first(
     assert list(history.of_user("cy")) == []
 
 
-def test_a_moved_event_is_found_where_it_is_now(
+def test_moved_event_is_listed_under_its_current_schedule(
     events: Events, history: EventHistory, clock: SettableClock
 ) -> None:
     _, stored = events.store(an_event(), Unsent.WAITING)
@@ -37,7 +37,7 @@ def test_a_moved_event_is_found_where_it_is_now(
     assert list(history.of_user("ann")) == [moved]
 
 
-def test_what_was_retracted_is_not_found_and_what_has_expired_is_until_its_row_is_deleted(
+def test_retracted_events_are_not_listed_but_expired_events_are(
     events: Events, history: EventHistory, clock: SettableClock
 ) -> None:
     events.store(an_event("e1"), DAILY)
@@ -51,7 +51,7 @@ def test_what_was_retracted_is_not_found_and_what_has_expired_is_until_its_row_i
     assert list(history.of_user("ann")) == []
 
 
-def test_more_than_a_page_is_found_whole(events: Events, history: EventHistory) -> None:
+def test_history_of_several_pages_is_complete(events: Events, history: EventHistory) -> None:
     """A page of a Query is a megabyte."""
     ids = [f"e{number:03}" for number in range(400)]
     for each in ids:

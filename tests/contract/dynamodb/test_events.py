@@ -25,7 +25,7 @@ HERE = a_stored_event(an_event(), DAILY, NOW)
 """Where an event is that was stored before the clock was moved."""
 
 
-def test_an_event_comes_back_as_stored(events: Events) -> None:
+def test_stored_event_is_read_unchanged(events: Events) -> None:
     event = an_event(
         excerpt='Größe "x"\n\u202e😀',
         occurred_at=NOW - timedelta(microseconds=1),
@@ -37,7 +37,7 @@ def test_an_event_comes_back_as_stored(events: Events) -> None:
     assert events.get("ann", "e1") == a_stored_event(event, DAILY, NOW)
 
 
-def test_trace_m_an_event_is_stored_once_and_its_repetition_learns_where(
+def test_trace_m_duplicate_event_reports_the_stored_place(
     events: Events, clock: SettableClock
 ) -> None:
     """The producer repeats it after a change of preferences."""
@@ -47,7 +47,7 @@ def test_trace_m_an_event_is_stored_once_and_its_repetition_learns_where(
     assert events.get("ann", "e1") == HERE
 
 
-def test_an_id_counts_once_for_each_user(events: Events) -> None:
+def test_event_id_is_unique_per_user(events: Events) -> None:
     events.store(an_event(), DAILY)
     theirs = an_event(user_id="bo")
     assert events.store(theirs, Unsent.WAITING) == (
@@ -57,7 +57,7 @@ def test_an_id_counts_once_for_each_user(events: Events) -> None:
     assert events.get("ann", "e1") == HERE
 
 
-def test_an_amended_event_stays_where_it_is(events: Events, clock: SettableClock) -> None:
+def test_amended_event_keeps_its_place(events: Events, clock: SettableClock) -> None:
     events.store(an_event(), DAILY)
     clock.now += SECOND
     better = an_event(excerpt="better", amended_at=NOW)
@@ -75,21 +75,21 @@ def test_an_amended_event_stays_where_it_is(events: Events, clock: SettableClock
         replace(HERE, event=an_event("e2")),
     ],
 )
-def test_an_event_is_amended_only_as_it_was_read(events: Events, read: StoredEvent) -> None:
+def test_event_is_amended_only_if_unchanged_since_read(events: Events, read: StoredEvent) -> None:
     events.store(an_event(), DAILY)
     assert not events.amend(read, replace(read.event, excerpt="better", amended_at=NOW + SECOND))
     assert events.get("ann", "e1") == HERE
     assert events.get("ann", "e2") is None
 
 
-def test_a_retracted_event_is_not_amended(events: Events) -> None:
+def test_retracted_event_is_not_amended(events: Events) -> None:
     events.store(an_event(), DAILY)
     events.retract("ann", "e1", early=False)
     assert not events.amend(HERE, an_event(amended_at=NOW))
     assert events.get("ann", "e1") == Retracted("e1", DAILY)
 
 
-def test_a_removed_event_leaves_no_trace_and_may_come_again(
+def test_removed_event_leaves_no_trace_and_can_be_stored_again(
     events: Events, clock: SettableClock
 ) -> None:
     events.store(an_event(), DAILY)
@@ -106,20 +106,20 @@ def test_a_removed_event_leaves_no_trace_and_may_come_again(
 @pytest.mark.parametrize(
     "read", [replace(HERE, schedule="weekly"), replace(HERE, stored_at=NOW - SECOND)]
 )
-def test_an_event_is_removed_only_from_its_place(events: Events, read: StoredEvent) -> None:
+def test_event_is_removed_only_from_its_current_place(events: Events, read: StoredEvent) -> None:
     events.store(an_event(), DAILY)
     assert not events.remove(read, Guard())
     assert events.get("ann", "e1") == HERE
 
 
-def test_an_event_is_removed_also_where_it_was_amended(events: Events) -> None:
+def test_amended_event_can_be_removed(events: Events) -> None:
     events.store(an_event(), DAILY)
     events.amend(HERE, an_event(amended_at=NOW))
     assert events.remove(HERE, Guard())
 
 
 @pytest.mark.parametrize("early", [True, False])
-def test_a_retracted_event_leaves_a_trace_of_where_it_was(events: Events, early: bool) -> None:
+def test_retracted_event_leaves_a_trace_of_its_place(events: Events, early: bool) -> None:
     events.store(an_event(), DAILY)
     for _ in range(2):
         assert events.retract("ann", "e1", early=early) == Retracted("e1", DAILY)
@@ -127,7 +127,7 @@ def test_a_retracted_event_leaves_a_trace_of_where_it_was(events: Events, early:
     assert list(events.stored_under("ann", DAILY, after=BEGINNING)) == []
 
 
-def test_a_retracted_event_never_comes_back(events: Events) -> None:
+def test_retracted_event_is_never_stored_again(events: Events) -> None:
     events.store(an_event(), DAILY)
     events.retract("ann", "e1", early=True)
     assert events.store(an_event(amended_at=NOW), DAILY) == (False, Retracted("e1", DAILY))
@@ -136,7 +136,7 @@ def test_a_retracted_event_never_comes_back(events: Events) -> None:
     assert events.get("ann", "e1") == Retracted("e1", DAILY)
 
 
-def test_an_event_may_be_retracted_before_it_came(events: Events) -> None:
+def test_event_can_be_retracted_before_creation(events: Events) -> None:
     for _ in range(2):
         assert events.retract("ann", "e1", early=True) == Retracted("e1")
     assert events.get("ann", "e1") == Retracted("e1")
@@ -144,7 +144,7 @@ def test_an_event_may_be_retracted_before_it_came(events: Events) -> None:
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_an_event_that_keeps_changing_is_retracted_in_three_attempts_or_not_now(
+def test_retraction_of_a_changing_event_fails_after_three_attempts(
     events: Events, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     events.store(an_event(), DAILY)
@@ -164,13 +164,13 @@ def test_an_event_that_keeps_changing_is_retracted_in_three_attempts_or_not_now(
     assert len(refused) == 3
 
 
-def test_where_nothing_is_only_an_early_retraction_leaves_a_trace(events: Events) -> None:
+def test_only_an_early_retraction_of_a_missing_event_leaves_a_trace(events: Events) -> None:
     assert events.retract("ann", "e1", early=False) is None
     assert events.get("ann", "e1") is None
     assert events.store(an_event(), DAILY)[0]
 
 
-def test_what_was_placed_is_found_by_schedule_oldest_first(
+def test_events_under_a_schedule_are_listed_oldest_first(
     events: Events, clock: SettableClock
 ) -> None:
     stored = []
@@ -188,7 +188,7 @@ def test_what_was_placed_is_found_by_schedule_oldest_first(
     assert list(events.stored_under("ann", DAILY, after=NOW + 2 * SECOND)) == []
 
 
-def test_an_erasure_leaves_no_event_of_the_user_nor_the_trace_of_one(events: Events) -> None:
+def test_erasure_deletes_every_event_and_retraction_trace_of_the_user(events: Events) -> None:
     for number in range(60):
         events.store(an_event(f"e{number}"), DAILY)
     events.store(an_event("waiting", occurred_at=NOW + timedelta(days=9)), Unsent.WAITING)
@@ -202,7 +202,7 @@ def test_an_erasure_leaves_no_event_of_the_user_nor_the_trace_of_one(events: Eve
     assert events.get("bo", "e1") == a_stored_event(an_event(user_id="bo"), DAILY, NOW)
 
 
-def test_an_erasure_up_to_an_instant_spares_what_occurred_after_it(events: Events) -> None:
+def test_erasure_up_to_an_instant_keeps_later_events(events: Events) -> None:
     """It is of somebody who came back."""
     for number in range(3):
         events.store(an_event(f"e{number}", occurred_at=NOW + number * SECOND), DAILY)
@@ -214,7 +214,7 @@ def test_an_erasure_up_to_an_instant_spares_what_occurred_after_it(events: Event
     ] == ["e2"]
 
 
-def test_an_erasure_of_many_events_goes_page_by_page(events: Events) -> None:
+def test_erasure_of_many_events_is_paged(events: Events) -> None:
     ids = [f"e{number:03d}" for number in range(600)]
     for event_id in ids:
         events.store(an_event(event_id), DAILY)
@@ -239,7 +239,7 @@ def in_the_window(events: Events, schedule: str = DAILY) -> list[str]:
     ]
 
 
-def test_events_are_stored_together_in_their_order_and_none_is_ahead_of_the_clock(
+def test_events_stored_together_keep_their_order_within_the_clock(
     events: Events, clock: SettableClock
 ) -> None:
     stored = events.store_together([(event, DAILY, None) for event in some_events(100)])
@@ -250,13 +250,13 @@ def test_events_are_stored_together_in_their_order_and_none_is_ahead_of_the_cloc
     assert in_the_window(events) == [event.id for event in some_events(100)]
 
 
-def test_events_are_stored_together_or_not_at_all(events: Events) -> None:
+def test_events_are_stored_together_atomically(events: Events) -> None:
     events.retract("ann", "e1", early=True)
     assert events.store_together([(event, DAILY, None) for event in some_events()]) is None
     assert in_the_window(events) == []
 
 
-def test_many_events_are_looked_up_by_their_ids(events: Events, clock: SettableClock) -> None:
+def test_many_events_are_read_by_id(events: Events, clock: SettableClock) -> None:
     here = events.store(an_event("e0"), DAILY)[1]
     trace = events.retract("ann", "e1", early=True)
     events.store(an_event("e0", user_id="bo"), DAILY)
@@ -267,7 +267,7 @@ def test_many_events_are_looked_up_by_their_ids(events: Events, clock: SettableC
     assert events.get_many("ann", ids) == {}
 
 
-def test_events_move_together_or_not_at_all(events: Events, clock: SettableClock) -> None:
+def test_events_move_together_atomically(events: Events, clock: SettableClock) -> None:
     stored = events.store_together([(event, DAILY, None) for event in some_events()])
     assert stored
     clock.now += SECOND
@@ -282,7 +282,7 @@ def test_events_move_together_or_not_at_all(events: Events, clock: SettableClock
     assert events.move_together(stored, "custom", Guard()) is None
 
 
-def test_no_events_move_together_after_the_end_of_their_guard(
+def test_events_do_not_move_together_after_the_guard_expires(
     events: Events, clock: SettableClock
 ) -> None:
     stored = events.store_together([(event, DAILY, None) for event in some_events()])
@@ -291,7 +291,7 @@ def test_no_events_move_together_after_the_end_of_their_guard(
     assert events.move_together(stored, "weekly", Guard(not_after=NOW)) is None
 
 
-def test_events_are_removed_together_or_not_at_all(events: Events) -> None:
+def test_events_are_removed_together_atomically(events: Events) -> None:
     stored = events.store_together([(event, DAILY, None) for event in some_events()])
     assert stored
     gone = replace(stored[1], schedule="weekly")
@@ -302,7 +302,7 @@ def test_events_are_removed_together_or_not_at_all(events: Events) -> None:
     assert not events.remove_together(stored, Guard())
 
 
-def test_events_are_extended_together_or_not_at_all(events: Events) -> None:
+def test_events_are_extended_together_atomically(events: Events) -> None:
     stored = events.store_together([(event, DAILY, None) for event in some_events()])
     assert stored
     until = NOW + RETENTION + SECOND
@@ -313,7 +313,7 @@ def test_events_are_extended_together_or_not_at_all(events: Events) -> None:
     assert events.get("ann", "e0") == replace(stored[0], lasts_until=until)
 
 
-def test_an_expired_event_is_not_there(events: Events, clock: SettableClock) -> None:
+def test_expired_event_counts_as_missing(events: Events, clock: SettableClock) -> None:
     """DynamoDB takes days to delete it."""
     events.store(an_event(), DAILY)
     clock.now += RETENTION - SECOND
@@ -328,15 +328,13 @@ def test_an_expired_event_is_not_there(events: Events, clock: SettableClock) -> 
     assert events.get("ann", "e1") == anew
 
 
-def test_an_expired_event_leaves_no_trace_of_where_it_was(
-    events: Events, clock: SettableClock
-) -> None:
+def test_expired_event_leaves_no_trace_of_its_place(events: Events, clock: SettableClock) -> None:
     events.store(an_event(), DAILY)
     clock.now += RETENTION
     assert events.retract("ann", "e1", early=True) == Retracted("e1")
 
 
-def test_the_trace_of_a_retraction_is_kept_as_long_as_an_event_from_then_on(
+def test_retraction_trace_is_kept_for_the_event_retention(
     events: Events, clock: SettableClock
 ) -> None:
     events.store(an_event(), DAILY)
@@ -349,7 +347,7 @@ def test_the_trace_of_a_retraction_is_kept_as_long_as_an_event_from_then_on(
     assert events.store(an_event(), DAILY)[0]
 
 
-def test_an_event_that_was_moved_or_amended_lasts_no_longer(
+def test_moving_or_amending_does_not_extend_the_lifetime(
     events: Events, clock: SettableClock
 ) -> None:
     events.store(an_event(), Unsent.WAITING)
@@ -368,7 +366,7 @@ LONG = datetime(2027, 1, 21, 7, 0, tzinfo=UTC) + MARGIN
 """Up to when what waits for the latter lasts."""
 
 
-def test_what_comes_rarely_lasts_longer(events: Events, clock: SettableClock) -> None:
+def test_event_of_a_monthly_digest_lasts_longer(events: Events, clock: SettableClock) -> None:
     there = StoredEvent(an_event(), "custom", NOW, LONG)
     assert events.store(an_event(), "custom", MONTHLY) == (True, there)
     clock.now = LONG - SECOND
@@ -379,7 +377,7 @@ def test_what_comes_rarely_lasts_longer(events: Events, clock: SettableClock) ->
     assert events.store(an_event(), DAILY)[0], "while its row is there"
 
 
-def test_a_moved_event_lasts_as_it_must_where_it_is_now_and_no_shorter(
+def test_moved_event_gets_the_longer_lifetime_of_its_schedule(
     events: Events, clock: SettableClock
 ) -> None:
     events.store(an_event(), Unsent.WAITING)
@@ -394,7 +392,7 @@ def test_a_moved_event_lasts_as_it_must_where_it_is_now_and_no_shorter(
     assert events.get("ann", "e1") == back
 
 
-def test_a_life_is_made_longer_and_never_shorter(events: Events, clock: SettableClock) -> None:
+def test_lifetime_is_extended_and_never_shortened(events: Events, clock: SettableClock) -> None:
     events.store(an_event(), DAILY)
     assert events.extend(HERE, LONG)
     longer = replace(HERE, lasts_until=LONG)
@@ -415,14 +413,14 @@ def test_a_life_is_made_longer_and_never_shorter(events: Events, clock: Settable
         replace(HERE, event=an_event("e2")),
     ],
 )
-def test_a_life_is_made_longer_only_in_its_place(events: Events, read: StoredEvent) -> None:
+def test_lifetime_is_extended_only_in_the_current_place(events: Events, read: StoredEvent) -> None:
     events.store(an_event(), DAILY)
     assert not events.extend(read, LONG)
     assert events.get("ann", "e1") == HERE
     assert events.get("ann", "e2") is None
 
 
-def test_a_move_that_knows_of_no_longer_life_does_not_make_it_shorter(events: Events) -> None:
+def test_move_based_on_an_outdated_lifetime_fails(events: Events) -> None:
     """Who moves it reads it again."""
     events.store(an_event(), DAILY)
     events.extend(HERE, LONG)
@@ -434,7 +432,7 @@ def test_a_move_that_knows_of_no_longer_life_does_not_make_it_shorter(events: Ev
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
 @pytest.mark.usefixtures("engine")
-def test_a_row_of_an_earlier_version_lasts_until_it_is_deleted(clock: SettableClock) -> None:
+def test_row_of_an_earlier_version_lasts_until_its_deletion(clock: SettableClock) -> None:
     events = dynamo_events(clock)
     events.store(an_event(), DAILY)
     row = EventRow.get("ann", "e1")
@@ -449,9 +447,7 @@ def test_a_row_of_an_earlier_version_lasts_until_it_is_deleted(clock: SettableCl
     assert events.store(an_event(), DAILY)[0]
 
 
-def test_instants_in_other_zones_are_the_same_instants(
-    events: Events, clock: SettableClock
-) -> None:
+def test_event_instants_are_read_in_utc(events: Events, clock: SettableClock) -> None:
     berlin = datetime.fromisoformat("2026-11-22T08:00:00.000001+01:00")
     clock.now = berlin
     events.store(an_event(occurred_at=berlin), DAILY)
@@ -472,7 +468,7 @@ def ticking(clock: SettableClock) -> Callable[[], datetime]:
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
 @pytest.mark.usefixtures("engine")
-def test_trace_l_each_attempt_to_write_takes_a_stamp_of_its_own(
+def test_trace_l_each_write_attempt_has_a_new_timestamp(
     ticking: Callable[[], datetime], answers: list[str]
 ) -> None:
     """The stamp of the first would lie before windows that were closed meanwhile (rule 14)."""
@@ -485,7 +481,7 @@ def test_trace_l_each_attempt_to_write_takes_a_stamp_of_its_own(
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
 @pytest.mark.usefixtures("engine")
-def test_trace_l_a_write_that_met_a_transaction_is_repeated_with_a_stamp_of_its_own(
+def test_trace_l_write_retried_after_a_transaction_conflict_has_a_new_timestamp(
     ticking: Callable[[], datetime], answers: list[str]
 ) -> None:
     events = dynamo_events(ticking)
@@ -496,7 +492,7 @@ def test_trace_l_a_write_that_met_a_transaction_is_repeated_with_a_stamp_of_its_
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
 @pytest.mark.usefixtures("engine")
-def test_an_event_whose_answer_was_lost_is_stored_once(
+def test_event_with_a_lost_response_is_stored_once(
     ticking: Callable[[], datetime], answers: list[str]
 ) -> None:
     events = dynamo_events(ticking)
@@ -507,7 +503,9 @@ def test_an_event_whose_answer_was_lost_is_stored_once(
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
 @pytest.mark.usefixtures("engine")
-def test_who_gets_no_answer_three_times_is_told(clock: SettableClock, answers: list[str]) -> None:
+def test_write_without_a_response_fails_after_three_attempts(
+    clock: SettableClock, answers: list[str]
+) -> None:
     events = dynamo_events(clock)
     answers += ["lost before"] * 3
     with pytest.raises(Unavailable):
@@ -517,7 +515,7 @@ def test_who_gets_no_answer_three_times_is_told(clock: SettableClock, answers: l
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
 @pytest.mark.usefixtures("engine")
-def test_an_event_is_written_by_one_request_per_stamp(clock: SettableClock) -> None:
+def test_event_is_written_by_a_single_request_per_timestamp(clock: SettableClock) -> None:
     """Else the client would repeat a write with a stamp that has grown old (rule 14)."""
     dynamo_events(clock)
     config: Any = EventRow._get_connection().connection.client.meta.config
@@ -525,7 +523,7 @@ def test_an_event_is_written_by_one_request_per_stamp(clock: SettableClock) -> N
     assert config.connect_timeout + config.read_timeout == 1.5
 
 
-def test_a_row_that_dynamodb_does_not_take_is_not_stored(events: Events) -> None:
+def test_row_rejected_by_dynamodb_is_not_stored(events: Events) -> None:
     """Of 400 KB and more: the longest event of the contract is far below."""
     with pytest.raises(Unavailable):
         events.store(an_event(excerpt="x" * 410_000), DAILY)

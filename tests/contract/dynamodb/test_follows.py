@@ -26,7 +26,7 @@ def users_of(page: object) -> list[str]:
     return [follow.user_id for follow in page]
 
 
-def test_a_follow_comes_back_as_put(follows: Follows) -> None:
+def test_follow_is_read_as_stored(follows: Follows) -> None:
     follow = Follow(
         "post#Größe #1",
         "~ann!",
@@ -43,13 +43,13 @@ def test_a_follow_comes_back_as_put(follows: Follows) -> None:
     assert follows.get(follow.entity, follow.user_id) == follow
 
 
-def test_a_follow_is_put_once_where_none_is(follows: Follows) -> None:
+def test_follow_is_created_only_if_missing(follows: Follows) -> None:
     assert follows.put(a_follow(), replacing=None)
     assert not follows.put(ENDED, replacing=None)
     assert follows.get(POST, "ann") == a_follow()
 
 
-def test_a_follow_replaces_only_the_one_that_was_read(follows: Follows) -> None:
+def test_follow_is_replaced_only_if_unchanged_since_read(follows: Follows) -> None:
     assert not follows.put(ENDED, replacing=a_follow()), "nothing is there"
     follows.put(a_follow(), replacing=None)
     assert not follows.put(ENDED, replacing=a_follow(frequency=Frequency.NEVER))
@@ -59,7 +59,7 @@ def test_a_follow_replaces_only_the_one_that_was_read(follows: Follows) -> None:
     assert follows.get(POST, "ann") == ENDED
 
 
-def test_the_same_instants_in_another_zone_are_what_was_read(follows: Follows) -> None:
+def test_follow_instants_are_compared_across_time_zones(follows: Follows) -> None:
     berlin = datetime.fromisoformat("2026-11-22T08:00:00.000001+01:00")
     follows.put(a_follow(at=berlin), replacing=None)
     utc = a_follow(at=berlin.astimezone(UTC))
@@ -68,7 +68,7 @@ def test_the_same_instants_in_another_zone_are_what_was_read(follows: Follows) -
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_only_a_follow_that_has_ended_expires(follows: Follows, clock: SettableClock) -> None:
+def test_only_an_ended_follow_expires(follows: Follows, clock: SettableClock) -> None:
     def expiry() -> datetime | None:
         return FollowRow.get(POST, "ann").expires_at
 
@@ -80,21 +80,21 @@ def test_only_a_follow_that_has_ended_expires(follows: Follows, clock: SettableC
     assert expiry() is None
 
 
-def test_many_are_those_that_exist(follows: Follows) -> None:
+def test_reading_many_follows_returns_existing_follows(follows: Follows) -> None:
     put_all(follows, ["ann", "bo"])
     follows.put(ENDED, replacing=a_follow())
     keys = [(POST, "ann"), (POST, "bo"), (POST, "cy"), ("post#post2", "ann")]
     assert follows.get_many(keys) == {(POST, "ann"): ENDED, (POST, "bo"): a_follow("bo")}
 
 
-def test_more_than_a_call_takes_are_found_all(follows: Follows) -> None:
+def test_more_follows_than_a_call_allows_are_all_found(follows: Follows) -> None:
     users = [f"user{number:03}" for number in range(120)]
     put_all(follows, users)
     found = follows.get_many([(POST, user) for user in (*users, "nobody")])
     assert found == {(POST, user): a_follow(user) for user in users}
 
 
-def test_pages_follow_each_other_and_share_and_miss_nobody(follows: Follows) -> None:
+def test_consecutive_follower_pages_contain_each_follower_once(follows: Follows) -> None:
     users = ["!", "0", "9", "A", "Z", "a", "aa", "b", "~", "~" * 64]
     put_all(follows, users)
     put_all(follows, ["c", "zz"], entity="post#post2")
@@ -107,7 +107,7 @@ def test_pages_follow_each_other_and_share_and_miss_nobody(follows: Follows) -> 
     assert found == users
 
 
-def test_a_page_ends_where_it_is_bounded(follows: Follows) -> None:
+def test_follower_page_ends_at_its_bound(follows: Follows) -> None:
     put_all(follows, ["a", "b", "c", "d", "e"])
     assert users_of(follows.page(POST, after="a", through="d", limit=10)) == ["b", "c", "d"]
     assert users_of(follows.page(POST, after="", through="b", limit=10)) == ["a", "b"]
@@ -116,20 +116,20 @@ def test_a_page_ends_where_it_is_bounded(follows: Follows) -> None:
     assert users_of(follows.page("post#post2", after="", limit=10)) == []
 
 
-def test_a_page_is_full_also_behind_one_who_has_left_meanwhile(follows: Follows) -> None:
+def test_page_after_a_deleted_follower_is_full(follows: Follows) -> None:
     put_all(follows, ["a", "b", "c", "d"])
     assert follows.remove(a_follow("b"))
     assert users_of(follows.page(POST, after="b", limit=2)) == ["c", "d"]
     assert users_of(follows.page(POST, after="b", through="c", limit=2)) == ["c"]
 
 
-def test_a_page_holds_also_those_who_ended_it(follows: Follows) -> None:
+def test_follower_page_includes_ended_follows(follows: Follows) -> None:
     """They followed when something happened; whoever reads the page decides."""
     follows.put(ENDED, replacing=None)
     assert list(follows.page(POST, after="", limit=10)) == [ENDED]
 
 
-def test_what_a_user_follows_or_followed_is_found(follows: Follows) -> None:
+def test_current_and_former_follows_of_a_user_are_found(follows: Follows) -> None:
     put_all(follows, ["ann", "bo"])
     put_all(follows, ["ann"], entity="post#post2")
     follows.put(ENDED, replacing=a_follow())
@@ -137,7 +137,7 @@ def test_what_a_user_follows_or_followed_is_found(follows: Follows) -> None:
     assert set(follows.followed_by("nobody")) == set()
 
 
-def test_a_removed_follow_leaves_no_trace(follows: Follows) -> None:
+def test_removed_follow_leaves_no_trace(follows: Follows) -> None:
     put_all(follows, ["ann", "bo"])
     assert follows.remove(a_follow())
     assert not follows.remove(a_follow()), "nothing is there"
@@ -147,13 +147,13 @@ def test_a_removed_follow_leaves_no_trace(follows: Follows) -> None:
     assert follows.put(a_follow(), replacing=None)
 
 
-def test_a_follow_that_changed_since_it_was_read_is_not_removed(follows: Follows) -> None:
+def test_follow_changed_since_read_is_not_removed(follows: Follows) -> None:
     follows.put(ENDED, replacing=None)
     assert not follows.remove(a_follow())
     assert follows.get(POST, "ann") == ENDED
 
 
-def test_the_entities_of_a_user_come_in_order_from_any_of_them(follows: Follows) -> None:
+def test_followed_entities_are_listed_in_order_from_any_start(follows: Follows) -> None:
     entities = [f"post#{number}" for number in range(5)]
     for entity in reversed(entities):
         put_all(follows, ["ann", "bo"], entity=entity)
@@ -163,7 +163,7 @@ def test_the_entities_of_a_user_come_in_order_from_any_of_them(follows: Follows)
     assert list(follows.followed_by("ann", after="post#9")) == []
 
 
-def test_many_follows_of_a_user_are_forgotten_whatever_they_say(follows: Follows) -> None:
+def test_all_follows_of_a_user_are_deleted(follows: Follows) -> None:
     entities = [f"post#{number:02d}" for number in range(60)]
     for entity in entities:
         put_all(follows, ["ann", "bo"], entity=entity)

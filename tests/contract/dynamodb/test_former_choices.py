@@ -56,7 +56,7 @@ def overwrite(**attributes: str) -> None:
 
 
 @pytest.mark.parametrize("left", [{}, {"reader_categories": '{"maps":"0","chosen":[]}'}])
-def test_early_choices_of_the_version_before_are_replaced_and_taken_along(
+def test_early_choices_of_the_previous_version_are_replaced_and_migrated(
     left: dict[str, str],
 ) -> None:
     """Their text is compared as it is, because this version would write it otherwise."""
@@ -81,7 +81,7 @@ def test_early_choices_of_the_version_before_are_replaced_and_taken_along(
 
 
 @pytest.mark.parametrize("name", ["reader_choices", "reader_categories"])
-def test_early_choices_are_replaced_only_if_both_attributes_are_as_read(name: str) -> None:
+def test_early_choices_are_replaced_only_if_both_attributes_are_unchanged(name: str) -> None:
     early = EarlyChoices("ann", MUTED)
     subscribers().put_early(early, replacing=None)
     for read in (early, subscribers().early("ann")):
@@ -93,7 +93,7 @@ def test_early_choices_are_replaced_only_if_both_attributes_are_as_read(name: st
     assert subscribers().put_early(early, replacing=early)
 
 
-def test_a_row_is_read_and_put_by_both_versions_in_turn() -> None:
+def test_current_and_previous_version_can_alternate_on_a_row() -> None:
     """This one, the one before after a rollback, and this one again."""
     ann = a_subscriber(changed_at=NOW, comment=Frequency.NEVER)
     ann = ann.with_choices(ann.service_choices, MUTED)
@@ -116,7 +116,7 @@ def test_a_row_is_read_and_put_by_both_versions_in_turn() -> None:
     assert subscribers().get("ann") == now
 
 
-def test_a_row_without_choices_has_none_of_the_attributes() -> None:
+def test_row_without_choices_has_no_choice_attributes() -> None:
     ann = a_subscriber()
     subscribers().put(ann.with_choices(ann.service_choices, MUTED), replacing=None)
     assert {"reader_choices", "reader_categories"} <= row().keys()
@@ -125,7 +125,7 @@ def test_a_row_without_choices_has_none_of_the_attributes() -> None:
     assert not {"reader_choices", "reader_categories"} & row().keys()
 
 
-def test_when_a_reader_left_is_stored_and_taken_away() -> None:
+def test_unsubscribe_time_is_stored_and_removed() -> None:
     ann = replace(a_subscriber().left(NOW), revision=2)
     subscribers().put(ann, replacing=None)
     assert subscribers().get("ann") == ann
@@ -135,7 +135,7 @@ def test_when_a_reader_left_is_stored_and_taken_away() -> None:
     assert "left_at" not in row()
 
 
-def test_an_erasure_leaves_neither_attribute() -> None:
+def test_erasure_removes_both_choice_attributes() -> None:
     subscribers().put_early(EarlyChoices("ann", MUTED), replacing=None)
     subscribers().erase("ann", NOW)
     assert row().keys() == {"user_id", "erased_at"}

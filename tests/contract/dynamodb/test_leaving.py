@@ -87,7 +87,7 @@ def leave(request: pytest.FixtureRequest) -> Leave:
     return leave
 
 
-def test_a_guard_once_raised_is_that_of_the_next_transaction(stores: Stores) -> None:
+def test_raised_guard_is_valid_for_the_next_transaction(stores: Stores) -> None:
     """Unless somebody else has changed something in between."""
     others = [stores.events.store(an_event(f"o{number}"), DAILY)[1] for number in range(3)]
     first, second, third = (each for each in others if isinstance(each, StoredEvent))
@@ -101,7 +101,7 @@ def test_a_guard_once_raised_is_that_of_the_next_transaction(stores: Stores) -> 
 
 
 @pytest.mark.parametrize("guard", [Guard(), WHERE_IT_LEAVES, GUARD])
-def test_a_moved_event_is_in_its_new_place_since_now(
+def test_moved_event_has_its_new_place_and_timestamp(
     stores: Stores, clock: SettableClock, guard: Guard
 ) -> None:
     moved = replace(HERE, schedule="weekly", stored_at=clock.now)
@@ -112,15 +112,13 @@ def test_a_moved_event_is_in_its_new_place_since_now(
 
 
 @pytest.mark.parametrize("guard", [Guard(), GUARD])
-def test_a_removed_event_is_nowhere(stores: Stores, guard: Guard) -> None:
+def test_removed_event_is_deleted(stores: Stores, guard: Guard) -> None:
     assert stores.events.remove(HERE, guard)
     assert stores.events.get("ann", "e1") is None
     assert list(stores.events.stored_under("ann", DAILY, after=NOW - SECOND)) == []
 
 
-def test_whoever_takes_it_raises_each_epoch_and_revision_by_one_and_changes_nothing_else(
-    stores: Stores, leave: Leave
-) -> None:
+def test_transaction_raises_epochs_and_revisions_by_1_only(stores: Stores, leave: Leave) -> None:
     assert leave(stores, HERE, GUARD)
     assert list(stores.runs.chain(RunKey("ann", DAILY, 9))) == [
         replace(SECOND_RUN, epoch=1),
@@ -133,7 +131,7 @@ def test_whoever_takes_it_raises_each_epoch_and_revision_by_one_and_changes_noth
     ]
 
 
-def test_trace_n_fan_out_that_has_read_a_schedule_before_does_not_move_it_on(
+def test_trace_n_fan_out_with_an_outdated_schedule_cannot_advance(
     stores: Stores, leave: Leave
 ) -> None:
     """It may have found that nothing waits there."""
@@ -143,9 +141,7 @@ def test_trace_n_fan_out_that_has_read_a_schedule_before_does_not_move_it_on(
             assert not stores.schedules.put(on, replacing=schedule)
 
 
-def test_a_claim_on_what_was_read_before_fails_and_one_on_what_is_read_now_holds(
-    stores: Stores, leave: Leave
-) -> None:
+def test_claim_succeeds_only_with_the_current_epoch(stores: Stores, leave: Leave) -> None:
     claimed = replace(a_run(), status=Status.SENDING, attempt=1, nonce="n")
     leave(stores, HERE, GUARD)
     raised = replace(a_run(), epoch=1)
@@ -154,7 +150,7 @@ def test_a_claim_on_what_was_read_before_fails_and_one_on_what_is_read_now_holds
     assert stores.runs.swap(raised, again) == again
 
 
-def test_an_event_leaves_once(stores: Stores, leave: Leave) -> None:
+def test_event_is_moved_or_removed_once(stores: Stores, leave: Leave) -> None:
     """Whoever takes it a second time finds it elsewhere, and raises no epoch again."""
     assert leave(stores, HERE, GUARD)
     gone = stores.kept()
@@ -164,9 +160,7 @@ def test_an_event_leaves_once(stores: Stores, leave: Leave) -> None:
     assert stores.kept() == gone
 
 
-def test_what_one_transaction_does_not_hold_is_not_done_at_all(
-    stores: Stores, leave: Leave
-) -> None:
+def test_change_too_large_for_a_transaction_is_not_made(stores: Stores, leave: Leave) -> None:
     """A hundred items: the event, the schedule, the run that has not started, and 97 open ones."""
     many = tuple(replace(a_run(), key=RunKey("ann", DAILY, number)) for number in range(10, 108))
     for run in many:
@@ -178,7 +172,7 @@ def test_what_one_transaction_does_not_hold_is_not_done_at_all(
     assert leave(stores, HERE, replace(WHERE_IT_LEAVES, open_runs=many[1:]))
 
 
-def test_an_event_may_move_on_and_back(stores: Stores, clock: SettableClock) -> None:
+def test_event_can_move_to_another_schedule_and_back(stores: Stores, clock: SettableClock) -> None:
     moved = stores.events.move(HERE, "weekly", GUARD)
     assert moved
     clock.now += SECOND
@@ -186,7 +180,7 @@ def test_an_event_may_move_on_and_back(stores: Stores, clock: SettableClock) -> 
     assert back == replace(HERE, stored_at=clock.now)
 
 
-def test_a_moved_event_says_what_it_said_last(stores: Stores, clock: SettableClock) -> None:
+def test_moved_event_keeps_its_latest_amendment(stores: Stores, clock: SettableClock) -> None:
     """It was amended after it was read: its place alone is compared."""
     better = an_event(excerpt="better", amended_at=NOW)
     stores.events.amend(HERE, better)
@@ -197,7 +191,7 @@ def test_a_moved_event_says_what_it_said_last(stores: Stores, clock: SettableClo
 
 
 @pytest.mark.parametrize("guard", [Guard(), WHERE_IT_LEAVES, GUARD])
-def test_an_event_moves_only_while_its_new_run_collects(
+def test_event_moves_only_while_its_new_run_collects(
     stores: Stores, clock: SettableClock, guard: Guard
 ) -> None:
     late = replace(guard, not_after=clock.now - timedelta(microseconds=1))
@@ -219,7 +213,7 @@ def test_an_event_moves_only_while_its_new_run_collects(
     ],
     ids=["another schedule", "another time", "another event", "another reader"],
 )
-def test_an_event_leaves_only_from_its_place(
+def test_event_is_moved_or_removed_only_from_its_current_place(
     stores: Stores, leave: Leave, read: StoredEvent, guard: Guard
 ) -> None:
     before = stores.kept()
@@ -230,7 +224,7 @@ def test_an_event_leaves_only_from_its_place(
 
 @pytest.mark.parametrize("guard", [Guard(), GUARD])
 @pytest.mark.parametrize("gone", ["removed", "retracted", "erased"])
-def test_an_event_that_is_gone_leaves_nothing(
+def test_moving_or_removing_a_missing_event_changes_no_rows(
     stores: Stores, leave: Leave, gone: str, guard: Guard
 ) -> None:
     match gone:
@@ -261,7 +255,7 @@ def _claimed(run: Run) -> Run:
     ],
     ids=["first claimed", "second claimed", "ended", "reason", "attempt", "epoch"],
 )
-def test_a_run_that_is_no_longer_as_it_was_read_keeps_the_event(
+def test_changed_run_prevents_the_move_or_removal(
     stores: Stores, leave: Leave, before: Run, after: Run
 ) -> None:
     stores.runs.swap(before, after)
@@ -270,7 +264,9 @@ def test_a_run_that_is_no_longer_as_it_was_read_keeps_the_event(
     assert stores.kept() == now, "the other run's epoch is untouched too"
 
 
-def test_a_run_that_has_started_meanwhile_keeps_the_event(stores: Stores, leave: Leave) -> None:
+def test_run_started_concurrently_prevents_the_move_or_removal(
+    stores: Stores, leave: Leave
+) -> None:
     stores.runs.create(a_run(3))
     now = stores.kept()
     assert not leave(stores, HERE, GUARD)
@@ -278,7 +274,7 @@ def test_a_run_that_has_started_meanwhile_keeps_the_event(stores: Stores, leave:
 
 
 @pytest.mark.parametrize("done", ["advanced", "changed", "renewed", "withdrawn", "removed"])
-def test_a_schedule_that_is_no_longer_as_it_was_read_keeps_the_event(
+def test_changed_schedule_prevents_the_move_or_removal(
     stores: Stores, leave: Leave, done: str
 ) -> None:
     read = a_schedule(sequence=3)
@@ -308,7 +304,7 @@ def test_a_schedule_that_is_no_longer_as_it_was_read_keeps_the_event(
     ],
     ids=["a run", "the schedule", "no run"],
 )
-def test_each_guard_holds_alone(stores: Stores, leave: Leave, guard: Guard) -> None:
+def test_each_guard_condition_can_succeed_alone(stores: Stores, leave: Leave, guard: Guard) -> None:
     assert leave(stores, HERE, guard)
 
 
@@ -321,14 +317,14 @@ def test_each_guard_holds_alone(stores: Stores, leave: Leave, guard: Guard) -> N
     ],
     ids=["a run", "the schedule", "no run"],
 )
-def test_each_guard_fails_alone(stores: Stores, leave: Leave, guard: Guard) -> None:
+def test_each_guard_condition_can_fail_alone(stores: Stores, leave: Leave, guard: Guard) -> None:
     before = stores.kept()
     assert not leave(stores, HERE, guard)
     assert stores.kept() == before
 
 
 @pytest.mark.parametrize("where", ["it leaves", "it arrives"])
-def test_a_run_that_starts_on_either_side_keeps_the_event(
+def test_run_started_in_either_schedule_prevents_the_move(
     stores: Stores, leave: Leave, where: str
 ) -> None:
     run = a_run(3) if where == "it leaves" else replace(a_run(), key=RunKey("ann", "weekly", 2))
@@ -338,6 +334,6 @@ def test_a_run_that_starts_on_either_side_keeps_the_event(
     assert stores.kept() == now
 
 
-def test_a_run_of_another_schedule_is_not_touched(stores: Stores, leave: Leave) -> None:
+def test_run_of_another_schedule_is_unchanged(stores: Stores, leave: Leave) -> None:
     assert leave(stores, HERE, WHERE_IT_LEAVES)
     assert list(stores.runs.chain(WEEKLY_RUN.key)) == [WEEKLY_RUN]

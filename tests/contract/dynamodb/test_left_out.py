@@ -163,19 +163,19 @@ def asking(table: str, clock: SettableClock) -> Callable[[], object]:
 
 
 @pytest.mark.parametrize("table", ["subscribers", "follows", "schedules"])
-def test_a_key_that_is_left_out_each_time_is_asked_for_five_times_with_growing_pauses(
+def test_unprocessed_key_is_retried_five_times_with_backoff(
     table: str, throttled: Throttled, clock: SettableClock
 ) -> None:
     ask = asking(table, clock)
     throttled.keys = {"bo"}
-    with pytest.raises(Unavailable, match=f"repeatedly left a key of {table} unprocessed"):
+    with pytest.raises(Unavailable, match=f"repeatedly did not process a key of {table}"):
         ask()
     assert throttled.calls == [USERS, *[["bo"]] * (CALLS - 1)]
     assert throttled.pauses == PAUSES
 
 
 @pytest.mark.parametrize("table", ["subscribers", "follows", "schedules"])
-def test_a_key_that_is_left_out_at_first_is_read(
+def test_unprocessed_key_is_read_by_a_retry(
     table: str, throttled: Throttled, clock: SettableClock
 ) -> None:
     ask = asking(table, clock)
@@ -191,14 +191,14 @@ def items(found: Any) -> list[object]:
 
 
 @pytest.mark.parametrize("table", ["subscribers", "follows", "schedules"])
-def test_what_is_not_left_out_is_one_call_without_a_pause(
+def test_complete_response_takes_a_single_call_without_delay(
     table: str, throttled: Throttled, clock: SettableClock
 ) -> None:
     asking(table, clock)()
     assert (throttled.calls, throttled.pauses) == ([USERS], [])
 
 
-def test_an_answer_without_responses_is_one_in_which_all_is_left_out(throttled: Throttled) -> None:
+def test_batch_response_without_rows_counts_all_keys_as_unprocessed(throttled: Throttled) -> None:
     subscribers_of(["ann"])
     throttled.keys, throttled.says_nothing = {"ann"}, True
     (left_out,) = read_rows([(SubscriberRow, ("ann",))])
@@ -215,7 +215,7 @@ def of_one_partition(number: int) -> list[str]:
     return [name for name in names if shard_of(name, PARTITIONS) == 0][:number]
 
 
-def test_an_overdue_run_that_is_left_out_each_time_holds_up_none_behind_it(
+def test_unprocessed_overdue_run_does_not_block_later_runs(
     throttled: Throttled,
 ) -> None:
     """150 runs are two batches: the one that is left out is in the first."""
@@ -224,21 +224,21 @@ def test_an_overdue_run_that_is_left_out_each_time_holds_up_none_behind_it(
     throttled.keys = {user_ids[3]}
     found, error = overdue(runs, 0)
     assert sorted(found) == sorted({*user_ids} - throttled.keys)
-    assert "repeatedly left a key of runs" in error
+    assert "repeatedly did not process a key of runs" in error
     assert len(throttled.calls) == CALLS + 1
     throttled.keys = set()
     found, error = overdue(runs, 0)
     assert (sorted(found), error) == (sorted(user_ids), "")
 
 
-def test_a_table_that_gives_no_overdue_run_is_asked_for_one_batch(throttled: Throttled) -> None:
+def test_table_returning_no_overdue_run_is_queried_for_a_single_batch(throttled: Throttled) -> None:
     """Else thousands of runs would take the time of the whole invocation, for nothing."""
     user_ids = of_one_partition(150)
     runs = runs_of(user_ids)
     throttled.keys = {*user_ids}
     found, error = overdue(runs, 0)
     assert (found, len(throttled.calls), throttled.pauses) == ([], CALLS, PAUSES)
-    assert "repeatedly left a key of runs" in error
+    assert "repeatedly did not process a key of runs" in error
 
 
 def stored(user_id: str, number: int, clock: SettableClock) -> DynamoEvents:
@@ -252,12 +252,12 @@ def left_in_table(events: DynamoEvents, user_id: str) -> int:
     return len(list(events.stored_under(user_id, DAILY, after=NOW - timedelta(days=1))))
 
 
-def test_events_of_an_erased_reader_that_are_left_out_are_deleted_again_and_then_named(
+def test_unprocessed_events_of_an_erased_reader_are_retried_then_named(
     throttled: Throttled, clock: SettableClock
 ) -> None:
     events = stored("ann", 30, clock)
     throttled.keys = {"ann"}
-    with pytest.raises(Unavailable, match="repeatedly left rows of events unprocessed"):
+    with pytest.raises(Unavailable, match="repeatedly did not process some rows of events"):
         events.erase("ann", None)
     assert [len(each) for each in throttled.calls] == [25] * CALLS
     assert throttled.pauses == PAUSES
@@ -267,13 +267,13 @@ def test_events_of_an_erased_reader_that_are_left_out_are_deleted_again_and_then
     assert left_in_table(events, "ann") == 0
 
 
-def test_counts_of_a_category_that_are_left_out_are_deleted_again_and_then_named(
+def test_unprocessed_counts_of_a_category_are_retried_then_named(
     throttled: Throttled,
 ) -> None:
     stats = DynamoCategoryStats("category_stats")
     stats.add("comment", Mark.SENT, NOW)
     throttled.keys = {"comment"}
-    with pytest.raises(Unavailable, match="repeatedly left rows of category_stats unprocessed"):
+    with pytest.raises(Unavailable, match="repeatedly did not process some rows of category_stats"):
         stats.forget("comment")
     assert (len(throttled.calls), throttled.pauses) == (CALLS, PAUSES)
     throttled.keys = set()

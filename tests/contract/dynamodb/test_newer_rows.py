@@ -528,13 +528,13 @@ MISS: dict[str, Callable[[], None]] = {
 """The row is told, and never stops what is read with it."""
 
 
-def test_every_table_has_its_rows_here() -> None:
+def test_every_table_has_a_test_row() -> None:
     names = {table.name for table in TABLES}
     assert names == set(STORE) == set(NEWER) == set(SEE) == set(SPOILT) == set(MISS)
 
 
 @pytest.mark.parametrize("name", STORE)
-def test_trace_u_a_row_of_a_newer_version_is_read_as_such_and_kept(name: str) -> None:
+def test_trace_u_row_of_a_newer_version_is_recognised_and_kept(name: str) -> None:
     STORE[name]()
     old = Table(name).items()
     Table(name).change(NEWER[name])
@@ -545,7 +545,7 @@ def test_trace_u_a_row_of_a_newer_version_is_read_as_such_and_kept(name: str) ->
 @pytest.mark.parametrize(
     ("name", "change"), [(name, change) for name, spoilt in SPOILT.items() for change in spoilt]
 )
-def test_trace_u_a_row_that_cannot_be_decoded_is_told_and_passed_over(
+def test_trace_u_undecodable_row_is_reported_and_skipped(
     name: str, change: Callable[[Item], None]
 ) -> None:
     STORE[name]()
@@ -553,7 +553,7 @@ def test_trace_u_a_row_that_cannot_be_decoded_is_told_and_passed_over(
     MISS[name]()
 
 
-def test_trace_u_a_run_whose_key_is_of_no_run_stops_no_other() -> None:
+def test_trace_u_run_with_an_invalid_key_blocks_no_run() -> None:
     """The sweep would write it under another key, and count what waits without end."""
     runs().create(replace(a_run(), status=Status.RETRYING, check_at=NOW))
     for key in ("daily", "daily#7", "daily#-000000007"):
@@ -564,7 +564,7 @@ def test_trace_u_a_run_whose_key_is_of_no_run_stops_no_other() -> None:
     assert [key for key, _ in runs().open_runs(shard_of("ann", PARTITIONS))] == [KEY]
 
 
-def test_trace_u_a_shard_whose_number_is_none_stops_no_tick() -> None:
+def test_trace_u_shard_with_an_invalid_number_blocks_no_tick() -> None:
     store_batches()
     before = batches().checkpoints(), batches().announced(), list(batches().left_behind())
     for number in ("²²²", "abc", "1", "9999999999", "#2026-11-22T07:00Z"):
@@ -573,7 +573,7 @@ def test_trace_u_a_shard_whose_number_is_none_stops_no_tick() -> None:
     assert list(batches().left_behind()) == before[2]
 
 
-def test_trace_u_an_event_that_cannot_be_read_is_never_left_out_of_its_window() -> None:
+def test_trace_u_unreadable_event_is_never_omitted_from_its_window() -> None:
     """A run that were sent without it would close its window over it."""
     STORE["events"]()
     Table("events").change(spoil("body", S="not JSON"))
@@ -581,7 +581,7 @@ def test_trace_u_an_event_that_cannot_be_read_is_never_left_out_of_its_window() 
     raises(lambda: list(event_reader().read("ann", DAILY, EVERYTHING)))
 
 
-def test_the_text_of_an_unreadable_row_names_table_and_key_and_nothing_it_holds() -> None:
+def test_unreadable_row_error_names_table_and_key_but_no_data() -> None:
     store_subscriber()
     Table("subscribers").change(spoil("active_on", S="ann@example.com"))
     with pytest.raises(UnreadableRow) as told:
@@ -592,7 +592,7 @@ def test_the_text_of_an_unreadable_row_names_table_and_key_and_nothing_it_holds(
     assert told.value.__context__ is None, "the log has what led to it, which says more"
 
 
-def test_the_fakes_tell_unreadable_rows_as_the_adapters_do() -> None:
+def test_fakes_report_unreadable_rows_like_the_adapters() -> None:
     """What they hold in `unreadable`."""
     CLOCK.now = NOW
     kept_runs = FakeRuns({a_run().key: replace(a_run(), check_at=NOW)}, {KEY})

@@ -40,7 +40,7 @@ def user_ids(rows: Any) -> list[str | None]:
     return [row and row.user_id for row in rows]
 
 
-def test_rows_of_all_tables_are_one_request_in_the_order_of_the_keys(
+def test_rows_of_all_tables_are_read_by_a_single_ordered_request(
     requests: list[dict[str, Any]],
 ) -> None:
     batch = (ControlRow, ("batch", slot_id(NOW)))
@@ -56,13 +56,13 @@ def test_rows_of_all_tables_are_one_request_in_the_order_of_the_keys(
     }
 
 
-def test_a_row_that_many_ask_for_is_read_once(requests: list[dict[str, Any]]) -> None:
+def test_repeated_key_is_read_once(requests: list[dict[str, Any]]) -> None:
     assert user_ids(read_rows([(SubscriberRow, ("ann",))] * 3)) == ["ann"] * 3
     (request,) = requests
     assert len(request["RequestItems"]["subscribers"]["Keys"]) == 1
 
 
-def test_more_than_a_hundred_keys_are_several_requests(requests: list[dict[str, Any]]) -> None:
+def test_more_than_a_hundred_keys_take_several_requests(requests: list[dict[str, Any]]) -> None:
     names = [*(f"nobody{number}" for number in range(120)), "ann"]
     found = user_ids(read_rows([(SubscriberRow, (name,)) for name in names]))
     assert found == [None] * 120 + ["ann"]
@@ -88,14 +88,14 @@ def leaving_out(monkeypatch: pytest.MonkeyPatch, answers: int) -> None:
 
 
 @pytest.mark.usefixtures("requests")
-def test_keys_that_dynamodb_leaves_out_are_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unprocessed_keys_are_requested_again(monkeypatch: pytest.MonkeyPatch) -> None:
     leaving_out(monkeypatch, 2)
     keys = [(SubscriberRow, (name,)) for name in ("cy", "ann", "bo")]
     assert user_ids(read_rows(keys)) == [None, "ann", "bo"]
 
 
 @pytest.mark.usefixtures("requests")
-def test_a_key_that_is_left_out_again_and_again_is_not_taken_for_a_row_that_is_not_there(
+def test_repeatedly_unprocessed_key_is_not_treated_as_missing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     leaving_out(monkeypatch, 100)
@@ -107,7 +107,7 @@ def test_a_key_that_is_left_out_again_and_again_is_not_taken_for_a_row_that_is_n
 
 
 @pytest.mark.usefixtures("requests")
-def test_a_row_alone_is_what_it_is_together() -> None:
+def test_single_and_batch_reads_return_the_same_row() -> None:
     for name in ("ann", "cy"):
         assert user_ids([read_row(SubscriberRow, name)]) == user_ids(
             read_rows([(SubscriberRow, (name,))])

@@ -24,14 +24,14 @@ def of_schedule(name: str, sequence: int) -> Run:
     return replace(a_run(), key=RunKey("ann", name, sequence))
 
 
-def test_a_run_is_created_once(runs: Runs) -> None:
+def test_run_is_created_once(runs: Runs) -> None:
     assert runs.create(a_run()) == a_run()
     later = replace(a_run(), due_at=NOW + timedelta(days=1))
     assert runs.create(later) == a_run()
     assert list(runs.chain(KEY)) == [a_run()]
 
 
-def test_a_run_comes_back_with_everything_it_knows(runs: Runs) -> None:
+def test_run_is_read_with_all_attributes(runs: Runs) -> None:
     runs.create(a_run())
     full = replace(
         a_run(),
@@ -58,7 +58,7 @@ def test_a_run_comes_back_with_everything_it_knows(runs: Runs) -> None:
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
 @pytest.mark.usefixtures("engine")
-def test_a_run_of_an_earlier_version_has_no_times(runs: Runs) -> None:
+def test_run_of_an_earlier_version_has_no_times(runs: Runs) -> None:
     timed = replace(a_run(), created_at=NOW, claimed_at=NOW, sent_at=NOW)
     runs.create(timed)
     row = RunRow.get("ann", run_sort_key(KEY))
@@ -66,7 +66,7 @@ def test_a_run_of_an_earlier_version_has_no_times(runs: Runs) -> None:
     assert runs.get(KEY) == replace(timed, created_at=None, claimed_at=None, sent_at=None)
 
 
-def test_a_swap_that_lost_returns_what_won(runs: Runs) -> None:
+def test_failed_swap_returns_the_stored_run(runs: Runs) -> None:
     runs.create(a_run())
     first = replace(a_run(), status=Status.SENDING, attempt=1, nonce="first")
     second = replace(first, nonce="second")
@@ -84,7 +84,7 @@ def test_a_swap_that_lost_returns_what_won(runs: Runs) -> None:
         replace(a_run(), reason=Reason.REFUSED_FOR_NOW),
     ],
 )
-def test_a_swap_holds_only_on_what_was_read(runs: Runs, read: Run) -> None:
+def test_swap_succeeds_only_if_the_run_is_unchanged_since_read(runs: Runs, read: Run) -> None:
     runs.create(a_run())
     assert runs.swap(read, replace(read, status=Status.SENT)) == a_run()
 
@@ -96,9 +96,7 @@ def test_a_swap_holds_only_on_what_was_read(runs: Runs, read: Run) -> None:
         replace(a_run(), check_at=a_run().check_at + timedelta(hours=1)),
     ],
 )
-def test_a_swap_overwrites_nothing_that_was_written_since_the_run_was_read(
-    runs: Runs, meanwhile: Run
-) -> None:
+def test_swap_overwrites_no_concurrent_write(runs: Runs, meanwhile: Run) -> None:
     """The sweep sets when to look again, while a delivery stores that it has asked its sources."""
     runs.create(a_run())
     assert runs.swap(a_run(), meanwhile) == meanwhile
@@ -112,13 +110,13 @@ def test_a_swap_overwrites_nothing_that_was_written_since_the_run_was_read(
     assert runs.swap(meanwhile, replace(meanwhile, asked_at=NOW)).asked_at == NOW
 
 
-def test_a_swap_never_creates_a_run(runs: Runs) -> None:
+def test_swap_never_creates_a_run(runs: Runs) -> None:
     with pytest.raises(LookupError):
         runs.swap(a_run(), replace(a_run(), status=Status.SENDING, attempt=1))
     assert list(runs.chain(KEY)) == []
 
 
-def test_a_chain_reaches_back_to_the_last_sent_run_before_it(runs: Runs) -> None:
+def test_chain_reaches_back_to_the_previous_sent_run(runs: Runs) -> None:
     statuses = [Status.SENT, Status.SENT, Status.SKIPPED, Status.FAILED, Status.SENT]
     for number, status in enumerate(statuses, 1):
         runs.create(a_claimed_run(number, status=status))
@@ -129,7 +127,7 @@ def test_a_chain_reaches_back_to_the_last_sent_run_before_it(runs: Runs) -> None
     assert [run.key.sequence for run in runs.chain(RunKey("ann", DAILY, 9))] == [5]
 
 
-def test_a_chain_ends_at_the_head_of_a_run(runs: Runs) -> None:
+def test_chain_ends_at_the_head_of_a_run(runs: Runs) -> None:
     head = Head(sequence=30, sent_until=NOW)
     for number in range(1, 41):
         run = replace(a_run(number), head=head if number == 35 else None)
@@ -141,7 +139,7 @@ def test_a_chain_ends_at_the_head_of_a_run(runs: Runs) -> None:
     assert [run.key.sequence for run in older] == list(range(40, 0, -1))
 
 
-def test_the_first_run_that_was_sent_behind_another_covers_its_events(runs: Runs) -> None:
+def test_next_sent_run_covers_the_events_of_an_earlier_run(runs: Runs) -> None:
     window = a_window()
     assert runs.first_sent(RunKey("ann", DAILY, 1), until=window.until) is None
     for number in range(1, 251):
@@ -158,20 +156,20 @@ def test_the_first_run_that_was_sent_behind_another_covers_its_events(runs: Runs
     assert runs.first_sent(first, until=window.until + timedelta(seconds=1)) is None
 
 
-def test_a_chain_goes_past_what_was_sent_and_does_not_say_with_what(runs: Runs) -> None:
+def test_chain_continues_past_a_sent_run_without_a_window(runs: Runs) -> None:
     runs.create(a_claimed_run(1, status=Status.SENT))
     runs.create(replace(a_run(2), status=Status.SENT))
     assert [run.key.sequence for run in runs.chain(RunKey("ann", DAILY, 3))] == [2, 1]
 
 
-def test_a_chain_of_many_unsent_runs_reaches_the_first(runs: Runs) -> None:
+def test_chain_of_many_unsent_runs_reaches_the_first(runs: Runs) -> None:
     for number in range(1, 41):
         runs.create(replace(a_run(number), status=Status.SKIPPED))
     chain = runs.chain(RunKey("ann", DAILY, 40))
     assert [run.key.sequence for run in chain] == list(range(40, 0, -1))
 
 
-def test_the_chain_behind_the_latest_run_holds_whatever_was_numbered(runs: Runs) -> None:
+def test_chain_before_the_latest_run_contains_every_sequence(runs: Runs) -> None:
     """Those of immediate runs are seconds since 1970, with ten digits."""
     assert list(runs.chain(latest_run("ann", IMMEDIATE))) == []
     numbers = [1, int(NOW.timestamp()), 9_999_999_999]
@@ -181,7 +179,7 @@ def test_the_chain_behind_the_latest_run_holds_whatever_was_numbered(runs: Runs)
     assert [run.key.sequence for run in chain] == numbers[::-1]
 
 
-def test_every_run_of_a_user_is_found_whatever_its_schedule_and_status(runs: Runs) -> None:
+def test_every_run_of_a_user_is_found(runs: Runs) -> None:
     mine = [
         a_run(1),
         replace(a_run(2), status=Status.SENT),
@@ -195,14 +193,14 @@ def test_every_run_of_a_user_is_found_whatever_its_schedule_and_status(runs: Run
     assert list(runs.of_user("nobody")) == []
 
 
-def test_instants_in_other_zones_are_the_same_instants(runs: Runs) -> None:
+def test_run_instants_are_read_in_utc(runs: Runs) -> None:
     berlin = datetime.fromisoformat("2026-11-22T08:00:00.000001+01:00")
     runs.create(replace(a_run(), due_at=berlin))
     assert runs.chain(KEY)[0].due_at == berlin.astimezone(UTC)
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_a_claim_that_meets_a_transaction_is_made_after_it(runs: Runs, answers: list[str]) -> None:
+def test_claim_is_retried_after_a_transaction_conflict(runs: Runs, answers: list[str]) -> None:
     runs.create(a_run())
     claimed = replace(a_run(), status=Status.SENDING, attempt=1, nonce="first")
     answers += ["in the way", "in the way"]
@@ -210,7 +208,7 @@ def test_a_claim_that_meets_a_transaction_is_made_after_it(runs: Runs, answers: 
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_a_claim_whose_answer_was_lost_recognises_itself(runs: Runs, answers: list[str]) -> None:
+def test_claim_with_a_lost_response_recognises_its_nonce(runs: Runs, answers: list[str]) -> None:
     runs.create(a_run())
     claimed = replace(a_run(), status=Status.SENDING, attempt=1, nonce="first")
     answers += ["lost after"]
@@ -219,7 +217,7 @@ def test_a_claim_whose_answer_was_lost_recognises_itself(runs: Runs, answers: li
     assert runs.swap(a_run(), claimed) == claimed
 
 
-def test_a_run_is_got_by_its_key_alone(runs: Runs) -> None:
+def test_run_is_read_by_its_key_alone(runs: Runs) -> None:
     assert runs.get(a_run().key) is None
     runs.create(a_run())
     runs.create(a_run(2))

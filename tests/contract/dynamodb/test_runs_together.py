@@ -39,40 +39,40 @@ def unknown(runs: Runs) -> Runs:
     return runs
 
 
-def test_all_are_stored(unknown: Runs) -> None:
+def test_runs_are_swapped_together(unknown: Runs) -> None:
     assert unknown.swap_together(PAIRS)
     assert [unknown.get(run.key) for run in (OLD, NEW)] == [CLOSED, CLAIMED]
 
 
 @pytest.mark.parametrize("moved", [OLD, NEW])
-def test_where_one_has_moved_none_is_stored(unknown: Runs, moved: Run) -> None:
+def test_no_run_is_swapped_if_any_has_changed(unknown: Runs, moved: Run) -> None:
     now = replace(moved, epoch=moved.epoch + 1)
     unknown.swap(moved, now)
     assert not unknown.swap_together(PAIRS)
     assert {unknown.get(run.key) for run in (OLD, NEW)} == ({OLD, NEW} - {moved}) | {now}
 
 
-def test_one_that_stays_as_it_is_is_only_looked_at(unknown: Runs) -> None:
+def test_unchanged_run_in_a_swap_is_only_checked(unknown: Runs) -> None:
     unknown.swap(OLD, CLOSED)
     assert unknown.swap_together(((NEW, CLAIMED), (CLOSED, CLOSED)))
     assert unknown.get(NEW.key) == CLAIMED
 
 
-def test_one_that_was_only_to_be_looked_at_and_has_moved_stops_all(unknown: Runs) -> None:
+def test_changed_run_that_was_only_checked_fails_the_swap(unknown: Runs) -> None:
     """Evidence for what was carried long ago."""
     unknown.swap(OLD, replace(OLD, status=Status.SENT, reason=Reason.EVIDENCE))
     assert not unknown.swap_together(((NEW, CLAIMED), (CLOSED, CLOSED)))
     assert unknown.get(NEW.key) == NEW
 
 
-def test_who_repeats_it_recognises_its_own_nonce(unknown: Runs) -> None:
+def test_repeated_swap_recognises_its_nonce(unknown: Runs) -> None:
     assert unknown.swap_together(PAIRS)
     assert unknown.swap_together(PAIRS)
     others = ((NEW, replace(CLAIMED, nonce="n2")), (OLD, CLOSED))
     assert not unknown.swap_together(others), "another worker's"
 
 
-def test_a_transaction_whose_answer_is_lost_may_have_been_made(
+def test_transaction_with_a_lost_response_may_have_succeeded(
     unknown: Runs, engine: str, answers: list[str]
 ) -> None:
     if engine != "moto":
@@ -90,13 +90,13 @@ def overdue(runs: Runs, at: timedelta = timedelta(0), user_id: str = "ann") -> l
     return [run.key for run in readable(runs.overdue(partition, NOW + at))]
 
 
-def test_what_somebody_had_to_look_at_by_now_is_overdue(runs: Runs) -> None:
+def test_run_is_overdue_from_its_check_time(runs: Runs) -> None:
     runs.create(replace(a_run(), check_at=NOW))
     assert overdue(runs, -NEXT) == []
     assert overdue(runs) == [a_run().key]
 
 
-def test_each_partition_has_its_own(runs: Runs) -> None:
+def test_each_partition_lists_its_own_overdue_runs(runs: Runs) -> None:
     users = [f"reader{number}" for number in range(40)]
     for user_id in users:
         runs.create(replace(a_run(user_id=user_id), check_at=NOW))
@@ -118,9 +118,7 @@ def test_each_partition_has_its_own(runs: Runs) -> None:
         (Status.UNKNOWN, Reason.CARRIED),
     ],
 )
-def test_what_nobody_has_to_act_on_is_never_overdue(
-    runs: Runs, status: Status, reason: Reason
-) -> None:
+def test_ended_run_is_never_overdue(runs: Runs, status: Status, reason: Reason) -> None:
     runs.create(replace(a_run(), check_at=NOW))
     before = runs.get(a_run().key)
     assert before
@@ -128,14 +126,14 @@ def test_what_nobody_has_to_act_on_is_never_overdue(
     assert overdue(runs, timedelta(days=9)) == []
 
 
-def test_what_is_to_be_looked_at_later_is_overdue_then(runs: Runs) -> None:
+def test_postponed_run_is_overdue_at_the_later_time(runs: Runs) -> None:
     run = runs.create(replace(a_run(), check_at=NOW))
     runs.swap(run, replace(run, check_at=NOW + SECOND))
     assert overdue(runs) == []
     assert overdue(runs, SECOND) == [run.key]
 
 
-def test_what_is_overdue_comes_as_it_is_stored(runs: Runs) -> None:
+def test_overdue_run_is_read_as_stored(runs: Runs) -> None:
     run = runs.create(replace(a_run(), check_at=NOW))
     now = replace(
         run,
@@ -149,13 +147,13 @@ def test_what_is_overdue_comes_as_it_is_stored(runs: Runs) -> None:
     assert list(runs.overdue(shard_of("ann", PARTITIONS), NOW)) == [now]
 
 
-def test_a_schedule_may_have_many_overdue(runs: Runs) -> None:
+def test_schedule_may_have_many_overdue_runs(runs: Runs) -> None:
     for sequence in range(1, 131):
         runs.create(replace(a_run(), key=RunKey("ann", DAILY, sequence), check_at=NOW))
     assert len(overdue(runs)) == 130
 
 
-def test_of_what_is_open_it_is_told_when_it_was_due(runs: Runs) -> None:
+def test_open_runs_are_listed_with_their_due_times(runs: Runs) -> None:
     """Not when it is looked at next."""
     partition = shard_of("ann", PARTITIONS)
     assert not list(runs.open_runs(partition))

@@ -47,13 +47,13 @@ def with_shards(schedules: Schedules, shards: int) -> Schedules:
     return DynamoSchedules("schedules", shards=shards)
 
 
-def test_a_schedule_comes_back_as_put(schedules: Schedules) -> None:
+def test_schedule_is_read_as_stored(schedules: Schedules) -> None:
     assert schedules.get("ann", "weekly") is None
     schedules.put(WEEKLY, replacing=None)
     assert schedules.get("ann", "weekly") == WEEKLY
 
 
-def test_a_pause_comes_back_as_put_and_goes_with_the_next_change(schedules: Schedules) -> None:
+def test_pause_is_stored_and_removed_with_the_next_change(schedules: Schedules) -> None:
     paused = replace(WEEKLY, recurrence=replace(WEEKLY.recurrence, paused_until=date(2026, 12, 14)))
     schedules.put(paused, replacing=None)
     assert schedules.get("ann", "weekly") == paused
@@ -62,7 +62,7 @@ def test_a_pause_comes_back_as_put_and_goes_with_the_next_change(schedules: Sche
     assert schedules.get("ann", "weekly") == WEEKLY
 
 
-def test_a_schedule_is_put_once_where_nothing_is(schedules: Schedules) -> None:
+def test_schedule_is_created_only_if_missing(schedules: Schedules) -> None:
     assert schedules.put(a_schedule(), replacing=None)
     assert not schedules.put(a_schedule(), replacing=None)
     assert schedules.get("ann", DAILY) == a_schedule()
@@ -79,7 +79,7 @@ def test_a_schedule_is_put_once_where_nothing_is(schedules: Schedules) -> None:
         None,
     ],
 )
-def test_a_schedule_is_replaced_only_as_it_was_read(
+def test_schedule_is_replaced_only_if_unchanged_since_read(
     schedules: Schedules, stale: Schedule | None
 ) -> None:
     schedules.put(a_schedule(), replacing=None)
@@ -91,12 +91,12 @@ def test_a_schedule_is_replaced_only_as_it_was_read(
     assert schedules.get("ann", DAILY) == changed
 
 
-def test_nothing_is_replaced_where_nothing_is(schedules: Schedules) -> None:
+def test_missing_schedule_is_not_replaced(schedules: Schedules) -> None:
     assert not schedules.put(a_schedule(), replacing=a_schedule())
     assert schedules.get("ann", DAILY) is None
 
 
-def test_all_schedules_of_a_user_are_found_also_those_that_are_withdrawn(
+def test_all_schedules_of_a_user_include_withdrawn_schedules(
     schedules: Schedules,
 ) -> None:
     for schedule in (WEEKLY, a_schedule(), a_schedule("bo")):
@@ -106,7 +106,7 @@ def test_all_schedules_of_a_user_are_found_also_those_that_are_withdrawn(
     assert schedules.of_user("nobody") == []
 
 
-def test_a_due_schedule_is_found_in_its_slot_and_shard_alone(schedules: Schedules) -> None:
+def test_due_schedule_is_found_only_in_its_slot_and_shard(schedules: Schedules) -> None:
     schedules.put(a_schedule(), replacing=None)
     slot = slot_of(a_schedule().next_due_at)
     found = {
@@ -119,7 +119,7 @@ def test_a_due_schedule_is_found_in_its_slot_and_shard_alone(schedules: Schedule
     assert not any(list(schedules.due(other, shard)) for shard in range(SHARDS))
 
 
-def test_a_schedule_stays_in_its_shard_until_it_is_put_again(schedules: Schedules) -> None:
+def test_schedule_keeps_its_shard_until_the_next_write(schedules: Schedules) -> None:
     """The number of shards is a setting: whoever changes it must lose nothing."""
     schedules.put(a_schedule(), replacing=None)
     before, after = shard_of("ann", SHARDS), shard_of("ann", 9)
@@ -134,13 +134,13 @@ def test_a_schedule_stays_in_its_shard_until_it_is_put_again(schedules: Schedule
     assert len(list(fewer.due(slot_of(tomorrow), after))) == 1
 
 
-def test_two_schedules_of_a_user_may_be_due_in_one_slot(schedules: Schedules) -> None:
+def test_two_schedules_of_a_user_may_be_due_in_the_same_slot(schedules: Schedules) -> None:
     for schedule in (a_schedule(), WEEKLY):
         schedules.put(schedule, replacing=None)
     assert sorted(due(schedules, WEEKLY), key=lambda found: found.name) == [a_schedule(), WEEKLY]
 
 
-def test_more_than_a_page_is_found_whole(schedules: Schedules) -> None:
+def test_due_schedules_on_several_pages_are_all_found(schedules: Schedules) -> None:
     users = [f"user{number}" for number in range(500)]
     users = [user for user in users if shard_of(user, SHARDS) == 0]
     assert len(users) > 100
@@ -154,7 +154,7 @@ def test_more_than_a_page_is_found_whole(schedules: Schedules) -> None:
     assert max(map(len, pages)) <= 100
 
 
-def test_those_that_are_due_are_counted_by_slot_and_shard(schedules: Schedules) -> None:
+def test_due_schedules_are_counted_by_slot_and_shard(schedules: Schedules) -> None:
     for schedule in (a_schedule(), WEEKLY, a_schedule("bo")):
         schedules.put(schedule, replacing=None)
     schedules.withdraw(a_schedule("bo"))
@@ -165,7 +165,7 @@ def test_those_that_are_due_are_counted_by_slot_and_shard(schedules: Schedules) 
     assert schedules.count_due(slot + timedelta(minutes=10), shard) == 0
 
 
-def test_an_advance_moves_once(schedules: Schedules) -> None:
+def test_schedule_advances_once(schedules: Schedules) -> None:
     schedules.put(a_schedule(), replacing=None)
     tomorrow = a_schedule().next_due_at + timedelta(days=1)
     assert schedules.put(a_schedule().advanced(tomorrow), replacing=a_schedule())
@@ -177,16 +177,14 @@ def test_an_advance_moves_once(schedules: Schedules) -> None:
 
 
 @pytest.mark.parametrize("state", list(ScheduleState))
-def test_a_schedule_is_due_while_it_is_armed_or_leaving(
-    schedules: Schedules, state: ScheduleState
-) -> None:
+def test_schedule_is_due_while_armed_or_leaving(schedules: Schedules, state: ScheduleState) -> None:
     put = replace(a_schedule(), state=state)
     schedules.put(put, replacing=None)
     assert schedules.get("ann", DAILY) == put
     assert bool(due(schedules, put)) == (state in {ScheduleState.ARMED, ScheduleState.LEAVING})
 
 
-def test_many_are_read_at_once_and_those_that_are_not_there_are_left_out(
+def test_batch_read_omits_missing_schedules(
     schedules: Schedules,
 ) -> None:
     for schedule in (a_schedule(), WEEKLY):
@@ -198,7 +196,7 @@ def test_many_are_read_at_once_and_those_that_are_not_there_are_left_out(
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_trace_ad_many_are_read_strongly_consistent(
+def test_trace_ad_batch_read_of_schedules_is_strongly_consistent(
     schedules: Schedules, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else who stores an event could read that its schedule is armed, when it has gone idle."""
@@ -215,7 +213,7 @@ def test_trace_ad_many_are_read_strongly_consistent(
     assert [request["ConsistentRead"] for request in asked] == [True]
 
 
-def test_every_idle_schedule_is_in_one_segment(schedules: Schedules) -> None:
+def test_every_idle_schedule_is_in_a_single_segment(schedules: Schedules) -> None:
     """Moto returns the whole table for each segment."""
     bo = a_schedule("bo")
     for schedule in (
@@ -230,7 +228,7 @@ def test_every_idle_schedule_is_in_one_segment(schedules: Schedules) -> None:
     assert all(one.is_idle for one in found)
 
 
-def test_a_withdrawn_schedule_is_kept_and_never_due(schedules: Schedules) -> None:
+def test_withdrawn_schedule_is_kept_and_never_due(schedules: Schedules) -> None:
     schedules.put(a_schedule(), replacing=None)
     assert schedules.withdraw(a_schedule())
     assert not schedules.withdraw(a_schedule("nobody"))
@@ -239,21 +237,21 @@ def test_a_withdrawn_schedule_is_kept_and_never_due(schedules: Schedules) -> Non
     assert due(schedules, a_schedule()) == []
 
 
-def test_an_advance_does_not_bring_a_withdrawn_schedule_back(schedules: Schedules) -> None:
+def test_advance_does_not_restore_a_withdrawn_schedule(schedules: Schedules) -> None:
     """Fan-out read it before the reader left."""
     schedules.put(a_schedule(), replacing=None)
     schedules.withdraw(a_schedule())
     assert not schedules.put(a_schedule().advanced(NOW + timedelta(days=1)), replacing=a_schedule())
 
 
-def test_a_withdrawn_schedule_is_due_again_once_it_is_put(schedules: Schedules) -> None:
+def test_withdrawn_schedule_is_due_again_after_a_write(schedules: Schedules) -> None:
     schedules.put(a_schedule(), replacing=None)
     schedules.withdraw(a_schedule())
     assert schedules.put(a_schedule(revision=3), replacing=a_schedule(revision=2))
     assert due(schedules, a_schedule()) == [a_schedule(revision=3)]
 
 
-def test_a_removed_schedule_leaves_no_trace(schedules: Schedules) -> None:
+def test_removed_schedule_leaves_no_trace(schedules: Schedules) -> None:
     for schedule in (a_schedule(), WEEKLY):
         schedules.put(schedule, replacing=None)
     schedules.withdraw(WEEKLY)
@@ -276,7 +274,7 @@ def test_a_removed_schedule_leaves_no_trace(schedules: Schedules) -> None:
         replace(a_schedule(), changed_at=NOW + SECOND),
     ],
 )
-def test_a_schedule_that_changed_since_it_was_read_is_neither_removed_nor_withdrawn(
+def test_schedule_changed_since_read_is_neither_removed_nor_withdrawn(
     schedules: Schedules, stale: Schedule
 ) -> None:
     schedules.put(a_schedule(), replacing=None)
@@ -294,13 +292,13 @@ ASKING = replace(
 )
 
 
-def test_what_its_sources_gave_comes_back_as_put(schedules: Schedules) -> None:
+def test_fetched_content_state_is_read_as_stored(schedules: Schedules) -> None:
     schedules.put(ASKING, replacing=None)
     assert schedules.get("ann", DAILY) == ASKING
     assert due(schedules, ASKING) == [ASKING]
 
 
-def test_of_two_fetches_that_read_the_same_schedule_one_is_written(schedules: Schedules) -> None:
+def test_only_the_first_of_two_concurrent_fetches_is_written(schedules: Schedules) -> None:
     schedules.put(ASKING, replacing=None)
     later = ASKING.fetched(NOW, FIRST + timedelta(days=1), b"after")
     assert schedules.put(later, replacing=ASKING)
@@ -308,13 +306,13 @@ def test_of_two_fetches_that_read_the_same_schedule_one_is_written(schedules: Sc
     assert schedules.get("ann", DAILY) == later
 
 
-def test_a_schedule_that_is_withdrawn_keeps_what_its_reader_had(schedules: Schedules) -> None:
+def test_withdrawn_schedule_keeps_its_content_state(schedules: Schedules) -> None:
     schedules.put(ASKING, replacing=None)
     schedules.withdraw(ASKING)
     assert schedules.get("ann", DAILY) == ASKING.withdrawn()
 
 
-def test_the_largest_row_of_a_schedule_is_one_write_unit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_largest_schedule_row_fits_a_write_unit(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the longest name of a zone and a full memory."""
     largest = replace(
         ASKING,

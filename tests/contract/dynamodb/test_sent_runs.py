@@ -33,9 +33,7 @@ def all_of(sent_runs: SentRuns, parts: int) -> list[Run | UnreadableRow]:
     ]
 
 
-def test_runs_that_were_sent_since_come_back_with_all_that_they_know(
-    runs: Runs, sent_runs: SentRuns
-) -> None:
+def test_runs_sent_since_an_instant_are_read_completely(runs: Runs, sent_runs: SentRuns) -> None:
     sent = store(runs, "ann", sent_at=NOW, claimed_at=NOW - DAY, newest=("a", "b"))
     store(runs, "bo", sent_at=NOW - timedelta(microseconds=1), claimed_at=NOW)
     store(runs, "cy", status=Status.UNKNOWN, sent_at=NOW)
@@ -43,9 +41,7 @@ def test_runs_that_were_sent_since_come_back_with_all_that_they_know(
     assert all_of(sent_runs, 1) == [sent]
 
 
-def test_a_run_without_a_time_of_sending_counts_by_its_claim_or_else_by_when_it_was_due(
-    runs: Runs, sent_runs: SentRuns
-) -> None:
+def test_sent_time_defaults_to_the_claim_or_due_time(runs: Runs, sent_runs: SentRuns) -> None:
     claimed = store(runs, "ann", claimed_at=NOW, due_at=NOW - DAY)
     store(runs, "bo", claimed_at=NOW - DAY, due_at=NOW)
     due = store(runs, "cy", due_at=NOW)
@@ -53,7 +49,7 @@ def test_a_run_without_a_time_of_sending_counts_by_its_claim_or_else_by_when_it_
     assert sorted(all_of(sent_runs, 1), key=repr) == sorted([claimed, due], key=repr)
 
 
-def test_the_parts_have_each_run_once_and_a_reader_is_in_one(
+def test_segments_return_each_run_once_and_keep_readers_together(
     runs: Runs, sent_runs: SentRuns
 ) -> None:
     stored = [store(runs, f"reader-{number}", sent_at=NOW) for number in range(20)]
@@ -65,13 +61,13 @@ def test_the_parts_have_each_run_once_and_a_reader_is_in_one(
     assert [sorted(map(repr, part)) for part in once] == [sorted(map(repr, part)) for part in again]
 
 
-def test_reading_says_its_units(runs: Runs, sent_runs: SentRuns) -> None:
+def test_scan_reports_its_read_units(runs: Runs, sent_runs: SentRuns) -> None:
     store(runs, "ann", sent_at=NOW)
     assert sent_runs.sent_since(NOW, part=0, parts=1).read_units > 0
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_a_row_that_cannot_be_read_stands_in_its_place(runs: Runs) -> None:
+def test_unreadable_run_row_is_returned_as_unreadable(runs: Runs) -> None:
     store(runs, "ann", sent_at=NOW)
     good = store(runs, "bo", sent_at=NOW)
     RunRow("ann", "daily#0000000001").update(actions=[RunRow.epoch.remove()])
@@ -81,7 +77,7 @@ def test_a_row_that_cannot_be_read_stands_in_its_place(runs: Runs) -> None:
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_a_part_of_more_than_a_page_is_read_to_its_end(
+def test_segment_of_several_pages_is_read_completely(
     runs: Runs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """moto ends a page after a megabyte, as DynamoDB does."""

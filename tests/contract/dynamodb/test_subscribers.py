@@ -29,7 +29,7 @@ def stored(subscribers: Subscribers, user_id: str = "ann") -> Subscriber:
     return found
 
 
-def test_a_subscriber_comes_back_as_put(subscribers: Subscribers) -> None:
+def test_subscriber_is_read_as_stored(subscribers: Subscribers) -> None:
     ann = replace(
         a_subscriber(
             times=DigestTimes(
@@ -54,21 +54,21 @@ def test_a_subscriber_comes_back_as_put(subscribers: Subscribers) -> None:
 
 
 @pytest.mark.parametrize("email", ["ann@example.com-", f"ann@example.{'a' * 64}"])
-def test_an_address_that_is_refused_today_stays_readable(
+def test_stored_address_that_is_no_longer_valid_is_readable(
     subscribers: Subscribers, email: str
 ) -> None:
     assert subscribers.put(a_subscriber(email=email), replacing=None)
     assert subscribers.get("ann") == a_subscriber(email=email)
 
 
-def test_a_profile_is_put_once_where_none_is(subscribers: Subscribers) -> None:
+def test_profile_is_created_only_if_missing(subscribers: Subscribers) -> None:
     assert subscribers.put(a_subscriber(), replacing=None)
     other = a_subscriber(email="other@example.com")
     assert not subscribers.put(other, replacing=None)
     assert subscribers.get("ann") == a_subscriber()
 
 
-def test_a_profile_replaces_only_the_one_that_was_read(subscribers: Subscribers) -> None:
+def test_profile_is_replaced_only_if_unchanged_since_read(subscribers: Subscribers) -> None:
     subscribers.put(a_subscriber(), replacing=None)
     second = replace(a_subscriber(changed_at=NOW + SECOND), revision=2)
     assert subscribers.put(second, replacing=a_subscriber())
@@ -77,7 +77,7 @@ def test_a_profile_replaces_only_the_one_that_was_read(subscribers: Subscribers)
     assert subscribers.get("ann") == second
 
 
-def test_a_profile_without_minute_and_pause_replaces_one_with_them(
+def test_profile_without_minute_and_pause_removes_both(
     subscribers: Subscribers,
 ) -> None:
     first = a_subscriber(times=DigestTimes(minute=30, paused_until=TOMORROW))
@@ -88,15 +88,13 @@ def test_a_profile_without_minute_and_pause_replaces_one_with_them(
 
 
 @pytest.mark.parametrize("read", [a_subscriber(), Erased("ann", NOW)])
-def test_nothing_replaces_a_profile_that_is_not_there(
-    subscribers: Subscribers, read: Reader
-) -> None:
+def test_missing_profile_is_not_replaced(subscribers: Subscribers, read: Reader) -> None:
     assert not subscribers.put(a_subscriber(), replacing=read)
     assert subscribers.get("ann") is None
 
 
 @pytest.mark.parametrize("read", [None, Erased("ann", NOW - SECOND), a_subscriber()])
-def test_over_an_erased_one_comes_only_who_has_read_of_the_erasure(
+def test_erased_profile_is_replaced_only_after_reading_the_erasure(
     subscribers: Subscribers, read: Reader
 ) -> None:
     subscribers.erase("ann", NOW)
@@ -104,7 +102,7 @@ def test_over_an_erased_one_comes_only_who_has_read_of_the_erasure(
     assert subscribers.get("ann") == Erased("ann", NOW)
 
 
-def test_who_comes_back_after_an_erasure_keeps_its_instant(subscribers: Subscribers) -> None:
+def test_returned_reader_keeps_the_time_of_the_erasure(subscribers: Subscribers) -> None:
     subscribers.erase("ann", NOW)
     back = a_subscriber(changed_at=NOW + SECOND)
     assert subscribers.put(back, replacing=Erased("ann", NOW))
@@ -114,7 +112,7 @@ def test_who_comes_back_after_an_erasure_keeps_its_instant(subscribers: Subscrib
     assert subscribers.get("ann") == replace(again, erased_at=NOW)
 
 
-def test_the_instant_of_a_late_erasure_is_kept(subscribers: Subscribers) -> None:
+def test_time_of_a_late_erasure_is_kept(subscribers: Subscribers) -> None:
     reader = replace(a_subscriber(), revision=1)
     assert subscribers.put(reader, replacing=None)
     erased = replace(reader, erased_at=NOW - timedelta(days=1), revision=2)
@@ -123,7 +121,7 @@ def test_the_instant_of_a_late_erasure_is_kept(subscribers: Subscribers) -> None
     assert not subscribers.put(replace(reader, revision=2), replacing=reader)
 
 
-def test_one_who_was_erased_and_came_back_is_not_the_one_that_was_read(
+def test_returned_reader_is_not_confused_with_the_erased_profile(
     subscribers: Subscribers,
 ) -> None:
     """Both are of the first revision."""
@@ -136,7 +134,7 @@ def test_one_who_was_erased_and_came_back_is_not_the_one_that_was_read(
     assert subscribers.get("ann") == replace(back, erased_at=NOW)
 
 
-def test_a_profile_leaves_the_signs_of_life_and_the_place_as_they_are(
+def test_profile_write_keeps_activity_and_routing_state(
     subscribers: Subscribers,
 ) -> None:
     subscribers.put(a_subscriber(), replacing=None)
@@ -147,7 +145,7 @@ def test_a_profile_leaves_the_signs_of_life_and_the_place_as_they_are(
     assert subscribers.get("ann") == replace(second, routed_for="the choices", active_on=TODAY)
 
 
-def test_since_when_an_address_is_on_file_is_kept(subscribers: Subscribers) -> None:
+def test_registration_time_of_an_address_is_kept(subscribers: Subscribers) -> None:
     before = a_subscriber()
     subscribers.put(before, replacing=None)
     assert stored(subscribers).addressed_after is None
@@ -159,14 +157,14 @@ def test_since_when_an_address_is_on_file_is_kept(subscribers: Subscribers) -> N
         before = after
 
 
-def test_the_latest_day_with_a_sign_of_life_is_kept(subscribers: Subscribers) -> None:
+def test_latest_day_of_activity_is_kept(subscribers: Subscribers) -> None:
     subscribers.put(a_subscriber(), replacing=None)
     for day in (TODAY, TOMORROW, TODAY):
         subscribers.mark_active("ann", day)
     assert subscribers.get("ann") == replace(a_subscriber(), active_on=TOMORROW)
 
 
-def test_a_sign_of_life_before_the_profile_is_kept_and_makes_nobody_a_subscriber(
+def test_activity_before_the_profile_is_stored_without_a_subscriber(
     subscribers: Subscribers,
 ) -> None:
     subscribers.mark_active("ann", TODAY)
@@ -176,7 +174,7 @@ def test_a_sign_of_life_before_the_profile_is_kept_and_makes_nobody_a_subscriber
     assert subscribers.get("ann") == replace(a_subscriber(), active_on=TODAY)
 
 
-def test_an_erased_one_shows_no_sign_of_life(subscribers: Subscribers) -> None:
+def test_erased_reader_records_no_activity(subscribers: Subscribers) -> None:
     subscribers.erase("ann", NOW)
     subscribers.mark_active("ann", TOMORROW)
     assert subscribers.get("ann") == Erased("ann", NOW)
@@ -185,7 +183,7 @@ def test_an_erased_one_shows_no_sign_of_life(subscribers: Subscribers) -> None:
     assert stored(subscribers).active_on is None
 
 
-def test_who_came_back_after_an_erasure_shows_signs_of_life_again(
+def test_returned_reader_records_activity_again(
     subscribers: Subscribers,
 ) -> None:
     subscribers.erase("ann", NOW)
@@ -195,7 +193,7 @@ def test_who_came_back_after_an_erasure_shows_signs_of_life_again(
     assert stored(subscribers).active_on == TOMORROW
 
 
-def test_a_place_is_remembered_only_for_the_profile_that_was_read(
+def test_routing_state_is_stored_only_for_the_profile_read(
     subscribers: Subscribers,
 ) -> None:
     subscribers.put(a_subscriber(), replacing=None)
@@ -207,7 +205,7 @@ def test_a_place_is_remembered_only_for_the_profile_that_was_read(
     assert stored(subscribers).routed_for == "first"
 
 
-def test_since_when_choices_are_as_they_are_goes_forward_only(subscribers: Subscribers) -> None:
+def test_routing_time_only_moves_forward(subscribers: Subscribers) -> None:
     """Whoever wrote it may have been held up since it looked at the clock."""
     subscribers.put(a_subscriber(), replacing=None)
     subscribers.mark_rerouted("ann", NOW + SECOND)
@@ -224,7 +222,7 @@ def test_since_when_choices_are_as_they_are_goes_forward_only(subscribers: Subsc
     assert subscribers.get("ann") == replace(marked, routed_for="third", revision=2)
 
 
-def test_a_change_of_follows_makes_nobody_a_subscriber(subscribers: Subscribers) -> None:
+def test_follow_change_creates_no_subscriber(subscribers: Subscribers) -> None:
     subscribers.mark_rerouted("ann", NOW)
     assert subscribers.get("ann") is None
     subscribers.erase("ann", NOW)
@@ -232,7 +230,7 @@ def test_a_change_of_follows_makes_nobody_a_subscriber(subscribers: Subscribers)
     assert subscribers.get("ann") == Erased("ann", NOW)
 
 
-def test_a_place_makes_nobody_a_subscriber(subscribers: Subscribers) -> None:
+def test_routing_state_creates_no_subscriber(subscribers: Subscribers) -> None:
     subscribers.mark_routed(a_subscriber(), "first")
     assert subscribers.get("ann") is None
     subscribers.erase("ann", NOW)
@@ -240,7 +238,7 @@ def test_a_place_makes_nobody_a_subscriber(subscribers: Subscribers) -> None:
     assert subscribers.get("ann") == Erased("ann", NOW)
 
 
-def test_an_erasure_leaves_nothing_but_its_instant(subscribers: Subscribers) -> None:
+def test_erasure_leaves_only_its_time(subscribers: Subscribers) -> None:
     subscribers.put(a_subscriber(), replacing=None)
     subscribers.mark_active("ann", TODAY)
     subscribers.mark_routed(a_subscriber(), "the choices")
@@ -251,7 +249,7 @@ def test_an_erasure_leaves_nothing_but_its_instant(subscribers: Subscribers) -> 
     assert subscribers.get("ann") == replace(back, erased_at=NOW)
 
 
-def test_an_erasure_may_come_before_the_profile(subscribers: Subscribers) -> None:
+def test_erasure_may_precede_the_profile(subscribers: Subscribers) -> None:
     assert subscribers.erase("ann", NOW)
     assert subscribers.get("ann") == Erased("ann", NOW)
     subscribers.mark_active("bo", TODAY)
@@ -259,14 +257,14 @@ def test_an_erasure_may_come_before_the_profile(subscribers: Subscribers) -> Non
     assert subscribers.get("bo") == Erased("bo", NOW)
 
 
-def test_an_erasure_spares_a_profile_that_is_newer(subscribers: Subscribers) -> None:
+def test_erasure_does_not_remove_a_newer_profile(subscribers: Subscribers) -> None:
     subscribers.put(a_subscriber(), replacing=None)
     assert not subscribers.erase("ann", NOW - SECOND)
     assert subscribers.get("ann") == a_subscriber()
     assert subscribers.erase("ann", NOW), "of the same instant: what is erased stays erased"
 
 
-def test_the_latest_erasure_is_kept(subscribers: Subscribers) -> None:
+def test_latest_erasure_is_kept(subscribers: Subscribers) -> None:
     assert subscribers.erase("ann", NOW)
     assert subscribers.erase("ann", NOW), "again"
     assert not subscribers.erase("ann", NOW - SECOND)
@@ -275,7 +273,7 @@ def test_the_latest_erasure_is_kept(subscribers: Subscribers) -> None:
     assert subscribers.get("ann") == Erased("ann", NOW + SECOND)
 
 
-def test_many_are_what_each_of_them_is(subscribers: Subscribers) -> None:
+def test_batch_read_returns_the_state_of_each_reader(subscribers: Subscribers) -> None:
     subscribers.put(a_subscriber(), replacing=None)
     subscribers.erase("bo", NOW)
     subscribers.mark_active("cy", TODAY)
@@ -288,7 +286,7 @@ def test_many_are_what_each_of_them_is(subscribers: Subscribers) -> None:
     assert subscribers.get_many([]) == {}
 
 
-def test_more_than_a_call_takes_are_found_all(subscribers: Subscribers) -> None:
+def test_more_subscribers_than_a_call_allows_are_all_found(subscribers: Subscribers) -> None:
     users = {f"user{number}" for number in range(120)}
     for user in users:
         subscribers.put(a_subscriber(user), replacing=None)
@@ -296,7 +294,7 @@ def test_more_than_a_call_takes_are_found_all(subscribers: Subscribers) -> None:
     assert found == {"nobody": None} | {user: a_subscriber(user) for user in users}
 
 
-def test_a_subscriber_is_let_rest_only_as_read(subscribers: Subscribers) -> None:
+def test_reader_becomes_dormant_only_if_unchanged_since_read(subscribers: Subscribers) -> None:
     given = a_subscriber()
     subscribers.put(given, replacing=None)
     read = stored(subscribers)
@@ -310,7 +308,7 @@ def test_a_subscriber_is_let_rest_only_as_read(subscribers: Subscribers) -> None
     assert not subscribers.set_dormant(a_subscriber("nobody"))
 
 
-def test_when_somebody_registered_and_woke_is_kept(subscribers: Subscribers) -> None:
+def test_registration_pause_and_resume_times_are_kept(subscribers: Subscribers) -> None:
     given = replace(a_subscriber(), registered_on=NOW.date(), paused_last=TOMORROW, resumed_at=NOW)
     subscribers.put(given, replacing=None)
     assert subscribers.get("ann") == given
@@ -334,7 +332,7 @@ ONE_FIELD = NO_CHOICES.with_choice(NOW, Choice(weekly_on=5))
 
 
 @pytest.mark.parametrize("own", [EVERY_FIELD, ONE_FIELD])
-def test_what_both_sides_said_comes_back_as_put(
+def test_service_and_reader_choices_are_read_as_stored(
     subscribers: Subscribers, own: ReaderChoices
 ) -> None:
     ann = a_subscriber(times=DigestTimes(9, 15, paused_until=TOMORROW), comment=Frequency.NEVER)
@@ -347,7 +345,7 @@ def test_what_both_sides_said_comes_back_as_put(
     assert subscribers.get("ann") == without
 
 
-def test_an_early_choice_is_there_without_a_profile(subscribers: Subscribers) -> None:
+def test_early_choice_is_stored_without_a_profile(subscribers: Subscribers) -> None:
     assert subscribers.early("ann") is None
     assert subscribers.put_early(EarlyChoices("ann", ONE_FIELD), replacing=None)
     assert subscribers.early("ann") == EarlyChoices("ann", ONE_FIELD)
@@ -355,7 +353,7 @@ def test_an_early_choice_is_there_without_a_profile(subscribers: Subscribers) ->
     assert subscribers.get_many(["ann"]) == {"ann": None}
 
 
-def test_an_early_choice_replaces_only_the_one_that_was_read(subscribers: Subscribers) -> None:
+def test_early_choice_is_replaced_only_if_unchanged_since_read(subscribers: Subscribers) -> None:
     first, second = EarlyChoices("ann", ONE_FIELD), EarlyChoices("ann", EVERY_FIELD)
     subscribers.put_early(first, replacing=None)
     assert not subscribers.put_early(second, replacing=None)
@@ -364,7 +362,7 @@ def test_an_early_choice_replaces_only_the_one_that_was_read(subscribers: Subscr
     assert subscribers.early("ann") == second
 
 
-def test_a_profile_takes_the_place_of_the_early_choice_that_was_read(
+def test_profile_replaces_the_early_choice_that_was_read(
     subscribers: Subscribers,
 ) -> None:
     early = EarlyChoices("ann", ONE_FIELD)
@@ -380,7 +378,7 @@ def test_a_profile_takes_the_place_of_the_early_choice_that_was_read(
     assert not subscribers.put_early(early, replacing=early)
 
 
-def test_an_erasure_leaves_no_early_choice_and_lets_none_in(subscribers: Subscribers) -> None:
+def test_erasure_removes_the_early_choice_and_prevents_another(subscribers: Subscribers) -> None:
     subscribers.put_early(EarlyChoices("ann", ONE_FIELD), replacing=None)
     subscribers.erase("ann", NOW)
     assert subscribers.early("ann") is None
@@ -388,7 +386,7 @@ def test_an_erasure_leaves_no_early_choice_and_lets_none_in(subscribers: Subscri
     assert subscribers.get("ann") == Erased("ann", NOW)
 
 
-def test_a_sign_of_life_and_an_early_choice_leave_each_other_alone(
+def test_activity_and_early_choice_are_independent(
     subscribers: Subscribers,
 ) -> None:
     subscribers.mark_active("ann", TODAY)

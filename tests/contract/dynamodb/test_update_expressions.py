@@ -54,14 +54,16 @@ def update(client: Any, expression: str) -> None:
         ("SET", "Syntax error"),
     ],
 )
-def test_what_is_no_update_is_refused_each_time(table: Any, expression: str, why: str) -> None:
+def test_invalid_update_expression_is_rejected_every_time(
+    table: Any, expression: str, why: str
+) -> None:
     for _ in range(2):
         with pytest.raises(ClientError, match=why):
             update(table, expression)
     assert table.get_item(TableName="rows", Key=_KEY)["Item"]["n"] == {"N": "1"}
 
 
-def test_the_same_update_does_the_same_to_each_row_that_it_finds(table: Any) -> None:
+def test_cached_update_expression_applies_to_each_row_independently(table: Any) -> None:
     """What one of them found is not what the next one does."""
     for number in (2, 3):
         update(

@@ -39,13 +39,13 @@ def ids(reader: EventReader, window: Window, *, schedule: str = DAILY) -> list[s
     return [stored.event.id for stored in reader.read("ann", schedule, window)]
 
 
-def test_an_event_comes_back_as_stored(events: Events, reader: EventReader) -> None:
+def test_event_in_a_window_is_read_as_stored(events: Events, reader: EventReader) -> None:
     event = an_event(excerpt='Größe "x"\n\u202e😀', via=("post#post1",), amended_at=NOW)
     events.store(event, DAILY)
     assert list(reader.read("ann", DAILY, a_window())) == [a_stored_event(event)]
 
 
-def test_a_brief_says_of_an_event_what_counts_and_ranks_it(
+def test_brief_contains_counting_and_ranking_fields_of_an_event(
     events: Events, reader: EventReader, clock: SettableClock
 ) -> None:
     """And holds the whole event, as it was read."""
@@ -65,7 +65,7 @@ def test_a_brief_says_of_an_event_what_counts_and_ranks_it(
             assert brief.is_over(now) == stored.is_over(now)
 
 
-def test_briefs_are_of_the_same_events_as_those_that_are_read(
+def test_briefs_and_reads_return_the_same_events(
     events: Events, reader: EventReader, clock: SettableClock
 ) -> None:
     for number in range(4):
@@ -79,7 +79,7 @@ def test_briefs_are_of_the_same_events_as_those_that_are_read(
             assert [each.event.id for each in briefs] == ids(reader, window)
 
 
-def test_events_are_found_by_their_ids_as_they_are_now_wherever_they_are(
+def test_events_are_found_by_id_in_their_current_state(
     events: Events, reader: EventReader, clock: SettableClock
 ) -> None:
     stored = {f"e{number}": events.store(an_event(f"e{number}"), DAILY)[1] for number in range(120)}
@@ -96,9 +96,7 @@ def test_events_are_found_by_their_ids_as_they_are_now_wherever_they_are(
     assert reader.load("ann", []) == {}
 
 
-def test_trace_m_an_event_id_counts_once_whatever_its_schedule(
-    events: Events, reader: EventReader
-) -> None:
+def test_trace_m_event_id_is_unique_across_schedules(events: Events, reader: EventReader) -> None:
     """The producer repeats it after a change of preferences."""
     events.store(an_event(), DAILY)
     events.store(an_event(), "weekly")
@@ -106,7 +104,7 @@ def test_trace_m_an_event_id_counts_once_whatever_its_schedule(
     assert ids(reader, a_window(), schedule="weekly") == []
 
 
-def test_a_window_is_open_at_its_beginning_and_closed_at_its_end(
+def test_window_excludes_its_start_and_includes_its_end(
     events: Events, reader: EventReader, clock: SettableClock
 ) -> None:
     for number in range(4):
@@ -118,7 +116,7 @@ def test_a_window_is_open_at_its_beginning_and_closed_at_its_end(
     assert ids(reader, Window(NOW + SECOND, NOW)) == []
 
 
-def test_a_window_holds_something_where_something_is_read_from_it(
+def test_nonempty_window_is_detected(
     events: Events, reader: EventReader, clock: SettableClock
 ) -> None:
     for number in range(3):
@@ -139,7 +137,7 @@ def test_a_window_holds_something_where_something_is_read_from_it(
     assert reader.holds("ann", DAILY, after=NOW), "behind three of one instant"
 
 
-def test_windows_that_follow_each_other_share_and_miss_nothing(
+def test_consecutive_windows_contain_each_event_once(
     events: Events, reader: EventReader, clock: SettableClock
 ) -> None:
     edges = [NOW + timedelta(microseconds=number) for number in range(-1, 4)]
@@ -151,7 +149,7 @@ def test_windows_that_follow_each_other_share_and_miss_nothing(
     assert found == [f"e{number}" for number in range(5)]
 
 
-def test_events_of_others_and_of_other_schedules_stay_apart(
+def test_events_of_different_users_and_schedules_are_separate(
     events: Events, reader: EventReader
 ) -> None:
     events.store(an_event("mine"), DAILY)
@@ -160,7 +158,7 @@ def test_events_of_others_and_of_other_schedules_stay_apart(
     assert ids(reader, a_window()) == ["mine"]
 
 
-def test_trace_n_a_moved_event_lies_in_the_window_of_its_move(
+def test_trace_n_moved_event_is_in_the_window_of_its_move(
     events: Events, reader: EventReader, clock: SettableClock
 ) -> None:
     _, stored = events.store(an_event(), "waiting")
@@ -170,7 +168,7 @@ def test_trace_n_a_moved_event_lies_in_the_window_of_its_move(
     assert ids(reader, Window(NOW, clock.now)) == ["e1"]
 
 
-def test_what_was_amended_retracted_or_removed_is_read_as_it_is_now(
+def test_amended_retracted_and_removed_events_are_read_in_their_current_state(
     events: Events, reader: EventReader
 ) -> None:
     stored = {number: events.store(an_event(f"e{number}"), DAILY)[1] for number in range(3)}
@@ -184,7 +182,7 @@ def test_what_was_amended_retracted_or_removed_is_read_as_it_is_now(
 @pytest.mark.parametrize(
     ("schedule", "days"), [(DAILY, 1), ("weekly", 7), ("custom", 31), ("waiting", 0)]
 )
-def test_an_expired_event_is_read_until_the_next_run_of_its_schedule_has_seen_it(
+def test_expired_event_is_readable_until_the_next_run(
     events: Events, reader: EventReader, clock: SettableClock, schedule: str, days: int
 ) -> None:
     """And three days more, for a run that is late."""
@@ -200,7 +198,7 @@ def test_an_expired_event_is_read_until_the_next_run_of_its_schedule_has_seen_it
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_trace_l_a_window_is_read_strongly_consistent_from_an_index_of_the_table_itself(
+def test_trace_l_window_is_read_strongly_consistently_from_a_local_index(
     reader: EventReader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else an earlier stamp could appear after its window was read. DynamoDB allows it on local
@@ -219,7 +217,7 @@ def test_trace_l_a_window_is_read_strongly_consistent_from_an_index_of_the_table
     assert [request["ConsistentRead"] for request in asked if "IndexName" in request] == [True]
 
 
-def test_more_than_a_page_is_read_whole(events: Events, reader: EventReader) -> None:
+def test_window_of_several_pages_is_read_completely(events: Events, reader: EventReader) -> None:
     """A page of a Query is a megabyte."""
     numbers = range(400)
     for number in numbers:
@@ -229,7 +227,7 @@ def test_more_than_a_page_is_read_whole(events: Events, reader: EventReader) -> 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
 @pytest.mark.parametrize("attribute", ["stored", "body", "lasts_until", "expires_at"])
-def test_a_window_reads_every_attribute_of_an_event_that_waits(
+def test_window_read_requires_every_attribute_of_an_event(
     events: Events, reader: EventReader, attribute: str
 ) -> None:
     """So the local index projects all of the row: one that projects what is read is no smaller."""

@@ -12,29 +12,29 @@ from tests.contract.conftest import SECOND
 ANN, BO = address_hash("ann@example.com"), address_hash("bo@example.com")
 
 
-def test_a_message_counts_once_however_often_it_comes(bounces: Bounces) -> None:
+def test_repeated_bounce_of_a_message_counts_once(bounces: Bounces) -> None:
     for _ in range(3):
         assert list(bounces.remember(ANN, SoftBounce(NOW, "m1"))) == [SoftBounce(NOW, "m1")]
 
 
-def test_messages_of_one_instant_are_several(bounces: Bounces) -> None:
+def test_simultaneous_bounces_of_different_messages_count_separately(bounces: Bounces) -> None:
     bounces.remember(ANN, SoftBounce(NOW, "m1"))
     both = {SoftBounce(NOW, "m1"), SoftBounce(NOW, "m2")}
     assert set(bounces.remember(ANN, SoftBounce(NOW, "m2"))) == both
 
 
-def test_an_older_one_is_counted_behind_a_newer(bounces: Bounces) -> None:
+def test_older_bounce_is_counted_when_received_late(bounces: Bounces) -> None:
     bounces.remember(ANN, SoftBounce(NOW + SECOND, "m2"))
     both = [SoftBounce(NOW, "m1"), SoftBounce(NOW + SECOND, "m2")]
     assert sorted(bounces.remember(ANN, SoftBounce(NOW, "m1"))) == both
 
 
-def test_each_address_has_its_own(bounces: Bounces) -> None:
+def test_each_address_has_separate_bounces(bounces: Bounces) -> None:
     bounces.remember(ANN, SoftBounce(NOW, "m1"))
     assert list(bounces.remember(BO, SoftBounce(NOW, "m2"))) == [SoftBounce(NOW, "m2")]
 
 
-def test_what_is_forgotten_begins_anew(bounces: Bounces) -> None:
+def test_bounces_are_counted_from_zero_after_a_reset(bounces: Bounces) -> None:
     for _ in range(2):
         bounces.forget(ANN)
     bounces.remember(ANN, SoftBounce(NOW, "m1"))
@@ -43,7 +43,7 @@ def test_what_is_forgotten_begins_anew(bounces: Bounces) -> None:
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_what_a_row_is_called_forgets_it_as_well(bounces: Bounces) -> None:
+def test_bounces_can_be_reset_by_the_stored_hash(bounces: Bounces) -> None:
     """A suppression is found by that name, and removed with the bounces of its address."""
     bounces.remember(ANN, SoftBounce(NOW, "m1"))
     bounces.forget(keyed_hash(ANN, SUPPRESSION_KEY))
@@ -51,7 +51,7 @@ def test_what_a_row_is_called_forgets_it_as_well(bounces: Bounces) -> None:
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_attack_whoever_reads_the_soft_bounces_cannot_ask_for_an_address(bounces: Bounces) -> None:
+def test_attack_soft_bounce_table_reveals_no_address(bounces: Bounces) -> None:
     bounces.remember(ANN, SoftBounce(NOW, "m1"))
     (row,) = BounceRow.scan()
     assert ANN not in repr(row.attribute_values)
@@ -59,7 +59,7 @@ def test_attack_whoever_reads_the_soft_bounces_cannot_ask_for_an_address(bounces
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_a_row_expires_some_time_after_its_last_bounce_and_holds_no_address(
+def test_bounce_row_expires_after_its_last_bounce_and_contains_no_address(
     bounces: Bounces, clock: SettableClock
 ) -> None:
     bounces.remember(ANN, SoftBounce(NOW, "m1"))

@@ -25,11 +25,11 @@ def category_stats(request: pytest.FixtureRequest, engine: str) -> CategoryStats
     return DynamoCategoryStats("category_stats", gathers=request.param == "gathered")
 
 
-def test_at_first_nothing_is_counted(category_stats: CategoryStats) -> None:
+def test_counts_are_initially_empty(category_stats: CategoryStats) -> None:
     assert category_stats.since("comment", NOW - SPAN) == CategoryCounts()
 
 
-def test_what_was_sent_and_what_became_of_it_is_counted_for_each_category(
+def test_sent_emails_and_outcomes_are_counted_per_category(
     category_stats: CategoryStats,
 ) -> None:
     for mark, number in ((Mark.SENT, 5), (Mark.BOUNCED, 2), (Mark.COMPLAINED, 1)):
@@ -40,7 +40,7 @@ def test_what_was_sent_and_what_became_of_it_is_counted_for_each_category(
     assert category_stats.since("like", NOW - SPAN) == CategoryCounts(1)
 
 
-def test_hours_are_added_up_from_the_one_of_the_instant_on(category_stats: CategoryStats) -> None:
+def test_counts_since_an_instant_start_with_its_hour(category_stats: CategoryStats) -> None:
     for hours in (0, 1, 1, 5):
         category_stats.add("comment", Mark.SENT, NOW - hours * HOUR)
     for ago, sent in ((0, 1), (1, 3), (4, 3), (5, 4)):
@@ -48,7 +48,7 @@ def test_hours_are_added_up_from_the_one_of_the_instant_on(category_stats: Categ
 
 
 @pytest.mark.parametrize("mark", FAULTS)
-def test_a_fault_counts_in_the_hour_of_its_email_and_only_where_that_was_counted(
+def test_complaint_or_bounce_counts_in_the_hour_of_a_counted_email(
     category_stats: CategoryStats, mark: Mark
 ) -> None:
     category_stats.add("comment", Mark.SENT, NOW)
@@ -60,7 +60,7 @@ def test_a_fault_counts_in_the_hour_of_its_email_and_only_where_that_was_counted
 
 
 @pytest.mark.parametrize("mark", FAULTS)
-def test_what_was_sent_before_all_was_forgotten_counts_no_more(
+def test_emails_sent_before_a_reset_are_not_counted(
     category_stats: CategoryStats, mark: Mark
 ) -> None:
     for hours in range(30):
@@ -74,7 +74,7 @@ def test_what_was_sent_before_all_was_forgotten_counts_no_more(
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_a_row_outlives_the_span_for_which_it_counts(category_stats: CategoryStats) -> None:
+def test_count_row_outlives_its_counting_period(category_stats: CategoryStats) -> None:
     category_stats.add("comment", Mark.SENT, NOW)
     category_stats.flush()
     (row,) = CategoryStatsRow.scan()
@@ -88,7 +88,7 @@ def gathered_elsewhere() -> CategoryCounts:
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
 @pytest.mark.usefixtures("engine")
-def test_what_is_gathered_is_written_once_and_together(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gathered_counts_are_written_once_together(monkeypatch: pytest.MonkeyPatch) -> None:
     category_stats = DynamoCategoryStats("category_stats", gathers=True)
     with metered(monkeypatch) as meter:
         for number in range(10):
@@ -103,7 +103,7 @@ def test_what_is_gathered_is_written_once_and_together(monkeypatch: pytest.Monke
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
 @pytest.mark.usefixtures("engine")
 @pytest.mark.parametrize("mark", FAULTS)
-def test_a_fault_finds_what_was_gathered_of_its_hour(mark: Mark) -> None:
+def test_outcome_is_matched_with_gathered_counts_of_its_hour(mark: Mark) -> None:
     category_stats = DynamoCategoryStats("category_stats", gathers=True)
     category_stats.add("comment", Mark.SENT, NOW)
     category_stats.add("comment", mark, NOW)
@@ -112,7 +112,9 @@ def test_a_fault_finds_what_was_gathered_of_its_hour(mark: Mark) -> None:
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
 @pytest.mark.usefixtures("engine")
-def test_what_cannot_be_written_is_written_with_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counts_that_failed_to_write_are_added_to_the_next_write(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     category_stats = DynamoCategoryStats("category_stats", gathers=True)
     category_stats.add("comment", Mark.SENT, NOW)
     with monkeypatch.context() as patch:

@@ -18,12 +18,12 @@ RUN = a_run()
 SLOT = slot_of(RUN.due_at)
 
 
-def test_a_slot_of_which_nothing_was_reported_is_empty(engagements: Engagements) -> None:
+def test_engagement_of_a_slot_without_reports_is_empty(engagements: Engagements) -> None:
     assert list(engagements.of_slot(SLOT)) == []
 
 
 @pytest.mark.parametrize("event", EngagementEvent)
-def test_the_first_instant_counts_in_whatever_order_they_come(
+def test_earliest_time_of_an_engagement_event_is_kept(
     engagements: Engagements, event: EngagementEvent
 ) -> None:
     for seconds in (5, 3, 9, 3):
@@ -33,14 +33,14 @@ def test_the_first_instant_counts_in_whatever_order_they_come(
     ]
 
 
-def test_it_is_told_whether_anything_was_known_of_an_event(engagements: Engagements) -> None:
+def test_recording_reports_whether_the_event_is_new(engagements: Engagements) -> None:
     for event in (EngagementEvent.SENT, EngagementEvent.BOUNCED):
         assert engagements.record(RUN, event, NOW)
         for seconds in (0, 5, -5):
             assert not engagements.record(RUN, event, NOW + seconds * SECOND)
 
 
-def test_all_that_became_of_an_email_is_told_together_with_what_was_sent(
+def test_all_events_of_an_email_are_returned_with_the_sent_data(
     engagements: Engagements,
 ) -> None:
     variant, categories = Variant(2, "subject"), ("mention", "comment")
@@ -53,7 +53,7 @@ def test_all_that_became_of_an_email_is_told_together_with_what_was_sent(
     ]
 
 
-def test_a_slot_holds_digests_and_what_went_out_at_once_and_no_other_slots(
+def test_slot_contains_its_digests_and_immediate_emails_only(
     engagements: Engagements,
 ) -> None:
     keys = [RunKey(f"user {number}", "daily", 1) for number in range(20)]
@@ -66,7 +66,7 @@ def test_a_slot_holds_digests_and_what_went_out_at_once_and_no_other_slots(
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_a_row_expires_as_runs_do(engagements: Engagements) -> None:
+def test_engagement_row_expires_like_a_run(engagements: Engagements) -> None:
     engagements.record(RUN, EngagementEvent.DELIVERED, NOW)
     (row,) = EngagementRow.scan()
     assert row.expires_at == SLOT + RUN_RETENTION

@@ -25,7 +25,7 @@ def look(subscribers: Subscribers, suppressions: Suppressions) -> LastLook:
     return DynamoLastLook(key=SUPPRESSION_KEY, read=several_together(Coalescer()))
 
 
-def test_it_sees_the_reader_and_the_suppression_as_they_are_now(
+def test_last_look_reads_the_current_reader_and_suppression(
     look: LastLook, subscribers: Subscribers, suppressions: Suppressions
 ) -> None:
     assert look("ann", ANN) == (None, False)
@@ -40,7 +40,7 @@ def test_it_sees_the_reader_and_the_suppression_as_they_are_now(
 
 
 @pytest.mark.parametrize("cause", Cause)
-def test_what_is_critical_comes_although_somebody_unsubscribed(
+def test_last_look_allows_critical_email_after_an_unsubscribe(
     look: LastLook, suppressions: Suppressions, cause: Cause
 ) -> None:
     suppressions.add(ANN, cause)

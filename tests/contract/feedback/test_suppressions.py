@@ -27,7 +27,7 @@ def known(suppressions: Suppressions) -> tuple[Cause, datetime] | None:
     return (found.cause, found.since) if found else None
 
 
-def test_an_address_is_suppressed_once_it_was_added(suppressions: Suppressions) -> None:
+def test_address_is_suppressed_after_being_added(suppressions: Suppressions) -> None:
     assert not suppressions.holds(ANN)
     assert suppressions.get(ANN) is None
     assert suppressions.add(ANN, Cause.UNSUBSCRIBED)
@@ -37,7 +37,7 @@ def test_an_address_is_suppressed_once_it_was_added(suppressions: Suppressions) 
 
 
 @pytest.mark.parametrize("cause", Cause)
-def test_only_unsubscribing_lets_critical_email_through(
+def test_only_an_unsubscribe_allows_critical_email(
     suppressions: Suppressions, cause: Cause
 ) -> None:
     suppressions.add(ANN, cause)
@@ -49,7 +49,7 @@ def test_only_unsubscribing_lets_critical_email_through(
 
 
 @pytest.mark.parametrize(("before", "after"), list(product(Cause, Cause)))
-def test_a_greater_cause_takes_the_place_of_a_lesser_with_its_own_instant(
+def test_stronger_cause_replaces_a_weaker_cause_with_its_time(
     suppressions: Suppressions, clock: SettableClock, before: Cause, after: Cause
 ) -> None:
     """And the same, or a lesser one, changes nothing."""
@@ -61,7 +61,7 @@ def test_a_greater_cause_takes_the_place_of_a_lesser_with_its_own_instant(
     assert known(suppressions) == kept
 
 
-def test_the_order_in_which_causes_come_does_not_matter(suppressions: Suppressions) -> None:
+def test_order_of_suppression_causes_does_not_matter(suppressions: Suppressions) -> None:
     for number, causes in enumerate(permutations((*Cause, Cause.UNSUBSCRIBED), 3)):
         address = address_hash(f"{number}@example.com")
         for cause in causes:
@@ -72,7 +72,7 @@ def test_the_order_in_which_causes_come_does_not_matter(suppressions: Suppressio
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_the_cause_is_kept_with_its_instant_and_without_the_address(
+def test_cause_is_stored_with_its_time_but_without_the_address(
     suppressions: Suppressions,
 ) -> None:
     suppressions.add(ANN, Cause.BOUNCED)
@@ -82,7 +82,7 @@ def test_the_cause_is_kept_with_its_instant_and_without_the_address(
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_attack_whoever_has_an_export_cannot_ask_it_for_an_address(
+def test_attack_suppression_export_cannot_be_queried_for_an_address(
     suppressions: Suppressions,
 ) -> None:
     """Neither by the address, nor by any hash that can be made without the key."""
@@ -95,7 +95,9 @@ def test_attack_whoever_has_an_export_cannot_ask_it_for_an_address(
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_with_another_key_nobody_is_known(suppressions: Suppressions, clock: SettableClock) -> None:
+def test_addresses_are_not_recognised_with_another_key(
+    suppressions: Suppressions, clock: SettableClock
+) -> None:
     """So it is never rotated, and copied with the table."""
     suppressions.add(ANN, Cause.BOUNCED)
     other = DynamoSuppressions("suppressions", key=b"o" * 64, clock=clock)
@@ -104,7 +106,7 @@ def test_with_another_key_nobody_is_known(suppressions: Suppressions, clock: Set
 
 
 @pytest.mark.parametrize("cause", sorted(set(Cause) - {Cause.COMPLAINED}))
-def test_an_address_that_is_suppressed_for_another_reason_stays_so(
+def test_lifting_another_cause_keeps_the_suppression(
     suppressions: Suppressions, cause: Cause
 ) -> None:
     suppressions.add(ANN, Cause.COMPLAINED)
@@ -112,7 +114,7 @@ def test_an_address_that_is_suppressed_for_another_reason_stays_so(
     assert suppressions.holds(ANN)
 
 
-def test_a_suppression_is_lifted_for_its_own_reason_alone_and_may_be_again(
+def test_suppression_is_lifted_only_for_its_own_cause(
     suppressions: Suppressions,
 ) -> None:
     for address in (ANN, BO):
@@ -125,7 +127,7 @@ def test_a_suppression_is_lifted_for_its_own_reason_alone_and_may_be_again(
     assert suppressions.holds(ANN)
 
 
-def test_only_who_asked_for_it_takes_it_back(suppressions: Suppressions) -> None:
+def test_only_the_unsubscribed_reader_can_resubscribe(suppressions: Suppressions) -> None:
     for _ in range(2):
         suppressions.unsubscribe(ANN, "ann")
         suppressions.resubscribe(ANN, "bo")
@@ -134,7 +136,7 @@ def test_only_who_asked_for_it_takes_it_back(suppressions: Suppressions) -> None
     assert not suppressions.holds(ANN)
 
 
-def test_of_several_who_asked_for_it_each_takes_back_their_own(
+def test_each_of_several_unsubscribed_readers_resubscribes_separately(
     suppressions: Suppressions, clock: SettableClock
 ) -> None:
     for user_id in ("ann", "bo", "cy"):
@@ -147,7 +149,9 @@ def test_of_several_who_asked_for_it_each_takes_back_their_own(
     assert not suppressions.holds(ANN)
 
 
-def test_what_was_imported_is_lifted_by_whoever_reads_there(suppressions: Suppressions) -> None:
+def test_imported_unsubscribe_can_be_lifted_by_any_reader_of_the_address(
+    suppressions: Suppressions,
+) -> None:
     suppressions.add(ANN, Cause.UNSUBSCRIBED)
     suppressions.resubscribe(ANN, "ann")
     assert not suppressions.holds(ANN)
@@ -155,7 +159,7 @@ def test_what_was_imported_is_lifted_by_whoever_reads_there(suppressions: Suppre
 
 @pytest.mark.parametrize("cause", sorted(set(Cause) - {Cause.UNSUBSCRIBED}))
 @pytest.mark.parametrize("first", ["the reader", "the cause"])
-def test_who_asked_for_it_is_known_behind_a_greater_cause(
+def test_unsubscribe_is_remembered_behind_a_stronger_cause(
     suppressions: Suppressions, cause: Cause, first: str
 ) -> None:
     """So an operator who lifts a bounce does not bring back who had left."""
@@ -172,7 +176,7 @@ def test_who_asked_for_it_is_known_behind_a_greater_cause(
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_who_takes_it_back_while_an_operator_lifts_a_bounce_leaves_nothing(
+def test_resubscribe_during_a_lifted_bounce_removes_the_suppression(
     suppressions: Suppressions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     suppressions.unsubscribe(ANN, "ann")
@@ -189,7 +193,9 @@ def test_who_takes_it_back_while_an_operator_lifts_a_bounce_leaves_nothing(
     assert not suppressions.holds(ANN)
 
 
-def test_who_took_it_back_behind_a_greater_cause_is_not_kept(suppressions: Suppressions) -> None:
+def test_unsubscribe_withdrawn_behind_a_bounce_is_not_remembered(
+    suppressions: Suppressions,
+) -> None:
     suppressions.unsubscribe(ANN, "ann")
     suppressions.add(ANN, Cause.BOUNCED)
     suppressions.resubscribe(ANN, "ann")
@@ -199,7 +205,7 @@ def test_who_took_it_back_behind_a_greater_cause_is_not_kept(suppressions: Suppr
 
 
 @pytest.mark.parametrize("cause", sorted(set(Cause) - {Cause.UNSUBSCRIBED}))
-def test_a_greater_cause_is_neither_replaced_nor_lifted_by_a_reader(
+def test_reader_can_neither_replace_nor_lift_a_stronger_cause(
     suppressions: Suppressions, clock: SettableClock, cause: Cause
 ) -> None:
     for before in (True, False):
@@ -215,7 +221,7 @@ def test_a_greater_cause_is_neither_replaced_nor_lifted_by_a_reader(
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_two_who_take_it_back_at_once_leave_nothing(
+def test_two_concurrent_resubscribes_remove_the_suppression(
     suppressions: Suppressions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each finds that the other asked for it as well, and takes out only themself."""
@@ -236,7 +242,7 @@ def test_two_who_take_it_back_at_once_leave_nothing(
     assert not suppressions.holds(ANN)
 
 
-def test_all_are_found_with_the_instant_that_was_given(suppressions: Suppressions) -> None:
+def test_all_suppressions_are_listed_with_their_original_time(suppressions: Suppressions) -> None:
     long_ago = NOW - timedelta(days=900)
     suppressions.add(ANN, Cause.MANUAL, long_ago)
     suppressions.add(BO, Cause.BOUNCED)
@@ -248,7 +254,7 @@ def test_all_are_found_with_the_instant_that_was_given(suppressions: Suppression
     assert found == [suppressions.get(ANN), suppressions.get(BO)]
 
 
-def test_what_was_found_is_taken_back_as_it_was_found(suppressions: Suppressions) -> None:
+def test_listed_suppression_can_be_lifted_by_its_stored_hash(suppressions: Suppressions) -> None:
     """What it calls the address goes where the hash of the address goes."""
     suppressions.add(ANN, Cause.BOUNCED)
     (found,) = readable(suppressions.each())

@@ -37,7 +37,7 @@ def real() -> SesAccount:
         (-1.0, 3, Quota(rate=37.5)),
     ],
 )
-def test_an_account_says_what_it_may_send_in_a_second_and_still_today(
+def test_account_reports_its_sending_rate_and_remaining_quota(
     ses: StandIn, daily: float, sent: int, told: Quota
 ) -> None:
     ses.max_send_rate, ses.max_24_hour_send = 37.5, daily
@@ -57,7 +57,7 @@ def test_an_account_says_what_it_may_send_in_a_second_and_still_today(
         Answer(500, "InternalFailure"),
     ],
 )
-def test_an_account_that_does_not_answer_is_unavailable(ses: StandIn, answer: Answer) -> None:
+def test_account_without_a_response_is_unavailable(ses: StandIn, answer: Answer) -> None:
     ses.script.append(answer)
     for account in (real(), FakeAccount(None)):
         with pytest.raises(Unavailable):
@@ -65,7 +65,7 @@ def test_an_account_that_does_not_answer_is_unavailable(ses: StandIn, answer: An
 
 
 @pytest.mark.parametrize("rate", [0.0, -1.0])
-def test_an_account_that_names_no_rate_is_unavailable(ses: StandIn, rate: float) -> None:
+def test_account_without_a_rate_is_unavailable(ses: StandIn, rate: float) -> None:
     ses.max_send_rate = rate
     with pytest.raises(Unavailable, match="reported no maximum send rate"):
         real().quota()

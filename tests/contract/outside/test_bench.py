@@ -18,7 +18,7 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[stage_mod
         yield made
 
 
-def test_digests_are_measured_beside_the_naive_design(stage: stage_module.BenchStage) -> None:
+def test_benchmark_compares_gazette_with_the_naive_design(stage: stage_module.BenchStage) -> None:
     ours, naive = generate(stage, 1, events=2, latency={}, batches=1)
     assert ours.counted("ses SendEmail") == naive.counted("ses SendEmail") == 1
     assert len(ours.cpu) == len(naive.cpu) == 1

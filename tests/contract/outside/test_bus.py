@@ -90,7 +90,7 @@ def bus(engine: str, wire: Wire) -> Bus:
     return EventBridgeBus(client, "gazette", source="gazette.preferences")
 
 
-def test_what_is_put_comes_to_ingest_as_it_was_said(bus: Bus, wire: Wire) -> None:
+def test_command_put_on_the_bus_is_received_unchanged(bus: Bus, wire: Wire) -> None:
     assert bus.put([CHOSEN, *FOLLOWS])
     assert (bus.taken if isinstance(bus, FakeBus) else wire.received()) == [CHOSEN, *FOLLOWS]
 
@@ -104,9 +104,7 @@ MUTED_AND_TAKEN_BACK = ChoosePreferences(
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_a_choice_by_category_comes_as_a_map_for_the_version_before_and_as_it_was_said(
-    bus: Bus, wire: Wire
-) -> None:
+def test_category_choice_is_sent_as_a_map_and_a_patch(bus: Bus, wire: Wire) -> None:
     """That version refuses `default`, and takes what it gets for all that counts."""
     assert bus.put([MUTED_AND_TAKEN_BACK])
     (entry,) = wire.taken
@@ -114,14 +112,14 @@ def test_a_choice_by_category_comes_as_a_map_for_the_version_before_and_as_it_wa
     assert wire.received() == [MUTED_AND_TAKEN_BACK]
 
 
-def test_the_only_choice_that_is_taken_back_leaves_an_empty_map() -> None:
+def test_resetting_the_only_choice_sends_an_empty_map() -> None:
     only = ChoosePreferences("ann", Choice(frequencies=(("like", DEFAULT),)), NOW, whole_map=())
     _, detail = encode(only)
     assert detail["frequencies"] == {}
     assert changed_categories(only) == ["gazette:changed-category:like"]
 
 
-def test_more_categories_than_a_detail_may_have_are_cut_after_what_mutes() -> None:
+def test_truncated_category_map_keeps_mutes_first() -> None:
     whole = {f"category_{number:03}": Frequency.DAILY for number in range(120)}
     whole |= {f"muted_{number:02}": Frequency.NEVER for number in range(60)}
     muted = Choice(frequencies=frequencies({"zebra": Frequency.NEVER}))
@@ -139,7 +137,7 @@ def test_more_categories_than_a_detail_may_have_are_cut_after_what_mutes() -> No
         {"source": "gazette.preferences", "resources": []},
     ],
 )
-def test_resources_that_are_not_ours_change_nothing(given: dict[str, Any]) -> None:
+def test_foreign_resources_are_ignored(given: dict[str, Any]) -> None:
     detail = {"user_id": "ann", "chosen_at": NOW.isoformat(), "frequencies": {"comment": "never"}}
     command = decode(envelope("preferences.chosen", detail, **given))
     assert command == ChoosePreferences(
@@ -148,7 +146,7 @@ def test_resources_that_are_not_ours_change_nothing(given: dict[str, Any]) -> No
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_what_is_refused_for_a_moment_is_put_again(bus: Bus, wire: Wire) -> None:
+def test_throttled_entries_are_put_again(bus: Bus, wire: Wire) -> None:
     wire.script.extend([2, 1])
     assert bus.put(FOLLOWS[:3])
     assert sorted(command.entity for command in wire.received()) == [
@@ -157,7 +155,7 @@ def test_what_is_refused_for_a_moment_is_put_again(bus: Bus, wire: Wire) -> None
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_where_all_is_refused_nothing_was_put(bus: Bus, wire: Wire) -> None:
+def test_bus_reports_failure_if_every_entry_is_rejected(bus: Bus, wire: Wire) -> None:
     wire.script.extend([10, 10, 10])
     assert not bus.put(FOLLOWS)
     assert wire.taken == []
@@ -174,7 +172,7 @@ def test_where_all_is_refused_nothing_was_put(bus: Bus, wire: Wire) -> None:
     ],
     ids=["a part", "the second call", "no answer", "no second answer"],
 )
-def test_where_some_may_have_been_taken_nobody_says_that_nothing_was(
+def test_bus_reports_an_unknown_result_if_entries_may_be_accepted(
     bus: Bus, wire: Wire, script: list[int | Exception]
 ) -> None:
     wire.script.extend(script)
@@ -219,7 +217,7 @@ chosen = st.builds(ChoosePreferences, st.just("ann"), choices, instants)
 
 
 @given(chosen | follows)
-def test_whatever_readers_say_is_decoded_as_they_said_it(
+def test_reader_commands_are_decoded_as_encoded(
     command: ChoosePreferences | ChangeFollow,
 ) -> None:
     detail_type, detail = encode(command)
@@ -233,7 +231,7 @@ whole_maps = st.dictionaries(categories, often).map(frequencies)
 
 
 @given(patches, whole_maps)
-def test_a_choice_by_category_never_says_default_and_is_read_as_it_was_said(
+def test_category_choice_is_encoded_without_default_and_decoded_unchanged(
     patch: Frequencies, before: Frequencies
 ) -> None:
     """`whole_map` is what counts after the choice."""

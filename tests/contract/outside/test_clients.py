@@ -47,18 +47,18 @@ def used_by(row: Any) -> Any:
     return row._get_connection().connection.client
 
 
-def test_the_same_arguments_get_the_same_client(aws: None) -> None:
+def test_same_arguments_return_the_same_client(aws: None) -> None:
     assert client("sqs") is client("sqs")
     assert client("sqs") is not client("sqs", Patience(1, 2, 1))
     assert client("sqs") is not client("sqs", connections=30)
 
 
-def test_threads_that_ask_at_once_get_the_same_client(aws: None) -> None:
+def test_concurrent_threads_get_the_same_client(aws: None) -> None:
     with ThreadPoolExecutor(CONNECTIONS) as threads:
         assert len({id(each) for each in threads.map(lambda _: client("sqs"), range(50))}) == 1
 
 
-def test_tables_with_the_same_time_outs_share_a_client(aws: None) -> None:
+def test_tables_with_the_same_timeouts_share_a_client(aws: None) -> None:
     DynamoSubscribers("subscribers")
     DynamoRuns("runs", retention=DAYS)
     DynamoBatches("control", retention=DAYS, clock=CLOCK)
@@ -69,7 +69,7 @@ def test_tables_with_the_same_time_outs_share_a_client(aws: None) -> None:
     assert used_by(EventRow).meta.config.read_timeout == 5
 
 
-def test_an_event_is_written_once_an_attempt_and_whatever_else_three_times(aws: None) -> None:
+def test_event_writes_are_attempted_once_and_remaining_calls_three_times(aws: None) -> None:
     """Each attempt to store an event needs a time stamp of its own."""
     DynamoEventReader("events", clock=CLOCK)
     DynamoEvents("events", retention=DAYS, timeout=3.0, clock=CLOCK)
@@ -81,13 +81,13 @@ def test_an_event_is_written_once_an_attempt_and_whatever_else_three_times(aws: 
     assert (runs.connect_timeout, runs.read_timeout) == (0.5, 1.0)
 
 
-def test_a_client_keeps_a_connection_for_each_message_of_an_invocation(aws: None) -> None:
+def test_client_keeps_a_connection_for_each_message_of_an_invocation(aws: None) -> None:
     DynamoRuns("runs", retention=DAYS)
     for each in (client("sqs"), client("sesv2", Patience(2, 8, 1)), used_by(RunRow)):
         assert each.meta.config.max_pool_connections >= 10
 
 
-def test_one_session_makes_every_client(aws: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_clients_share_a_session(aws: None, monkeypatch: pytest.MonkeyPatch) -> None:
     clients._session.cache_clear()
     made: list[str] = []
     create = botocore.session.Session.__init__
@@ -104,7 +104,7 @@ def test_one_session_makes_every_client(aws: None, monkeypatch: pytest.MonkeyPat
     assert made == ["session"]
 
 
-def test_the_user_agent_is_not_built_for_a_request_and_still_says_who_asks(
+def test_user_agent_is_built_once_and_identifies_the_caller(
     aws: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     DynamoSubscribers("subscribers")

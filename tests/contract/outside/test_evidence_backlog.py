@@ -26,24 +26,26 @@ def evidence_log(engine: str) -> EvidenceLog:
     return FakeEvidenceLog() if engine != "moto" else DynamoEvidenceLog("control")
 
 
-def test_before_the_first_delivery_event_there_is_none(evidence_log: EvidenceLog) -> None:
+def test_evidence_log_is_initially_empty(evidence_log: EvidenceLog) -> None:
     assert evidence_log.latest() is None
 
 
-def test_the_latest_counts_in_whatever_order_they_come(evidence_log: EvidenceLog) -> None:
+def test_latest_delivery_event_is_kept_in_any_order(evidence_log: EvidenceLog) -> None:
     for minutes in (0, 5, 3, 5):
         evidence_log.record(NOW + minutes * MINUTE)
     assert evidence_log.latest() == NOW + 5 * MINUTE
 
 
-def test_other_processes_take_nothing_back(engine: str, evidence_log: EvidenceLog) -> None:
+def test_earlier_delivery_event_of_another_process_is_ignored(
+    engine: str, evidence_log: EvidenceLog
+) -> None:
     evidence_log.record(NOW + 5 * MINUTE)
     if engine == "moto":
         DynamoEvidenceLog("control").record(NOW)
     assert evidence_log.latest() == NOW + 5 * MINUTE
 
 
-def test_a_busy_process_writes_twice_a_minute(engine: str, answers: list[str]) -> None:
+def test_busy_process_records_evidence_twice_a_minute(engine: str, answers: list[str]) -> None:
     if engine != "moto":
         return
     log = DynamoEvidenceLog("control")
@@ -92,19 +94,19 @@ def queues(engine: str) -> Queues | None:
     return Queues() if engine == "moto" else None
 
 
-def test_where_nothing_waits_all_is_clear(queues: Queues | None) -> None:
+def test_empty_queues_have_no_backlog(queues: Queues | None) -> None:
     if queues:
         assert queues.backlog.is_clear(GRACE)
 
 
-def test_what_failed_may_be_the_very_delivery_event(queues: Queues | None) -> None:
+def test_failed_message_counts_as_backlog(queues: Queues | None) -> None:
     if queues:
         queues.put(1)
         assert not queues.backlog.is_clear(GRACE)
 
 
 @pytest.mark.parametrize(("age", "clear"), [(14 * MINUTE, True), (15 * MINUTE, False)])
-def test_what_waits_for_less_than_the_grace_does_no_harm(
+def test_backlog_younger_than_the_grace_is_ignored(
     queues: Queues | None, age: timedelta, clear: bool
 ) -> None:
     if queues:
@@ -113,20 +115,20 @@ def test_what_waits_for_less_than_the_grace_does_no_harm(
         assert queues.backlog.is_clear(GRACE) == clear
 
 
-def test_what_waits_for_nobody_knows_how_long_is_not_clear(queues: Queues | None) -> None:
+def test_backlog_of_unknown_age_is_not_ignored(queues: Queues | None) -> None:
     if queues:
         queues.put(0)
         assert not queues.backlog.is_clear(GRACE)
 
 
-def test_a_delivery_event_that_is_being_worked_off_still_waits(queues: Queues | None) -> None:
+def test_delivery_event_in_processing_counts_as_backlog(queues: Queues | None) -> None:
     if queues:
         queues.put(0)
         queues.sqs.receive_message(QueueUrl=queues.urls[0])
         assert not queues.backlog.is_clear(GRACE)
 
 
-def test_queues_that_do_not_answer_are_said_to(queues: Queues | None) -> None:
+def test_backlog_of_an_unreachable_queue_is_unavailable(queues: Queues | None) -> None:
     if queues:
         queues.sqs.delete_queue(QueueUrl=queues.urls[1])
         with pytest.raises(Unavailable):
@@ -142,13 +144,13 @@ def canary(ses: StandIn) -> SesCanary:
     )
 
 
-def test_a_canary_goes_to_the_mailbox_simulator_and_names_no_run(ses: StandIn) -> None:
+def test_canary_goes_to_the_mailbox_simulator_without_a_run(ses: StandIn) -> None:
     canary(ses).send()
     (sent,) = ses.accepted
     assert (sent.to, sent.tags["run"]) == ("success@simulator.amazonses.com", "canary")
 
 
-def test_a_canary_that_is_refused_is_said_to(ses: StandIn) -> None:
+def test_rejected_canary_is_reported(ses: StandIn) -> None:
     ses.script.append(Answer(429, "TooManyRequestsException"))
     with pytest.raises(Unavailable):
         canary(ses).send()

@@ -89,14 +89,16 @@ def the_real_one(service: Service) -> ContentSource:
 
 
 @pytest.mark.parametrize("made", [the_fake, the_real_one])
-def test_a_source_fails_or_answers_and_can_be_asked_again(service: Service, made: object) -> None:
+def test_source_can_be_queried_again_after_success_or_failure(
+    service: Service, made: object
+) -> None:
     source = made(service)  # type: ignore[operator]
     with pytest.raises(SourceFailed):
         source.ask(QUESTION)
     assert source.ask(QUESTION) == Answer()
 
 
-def test_a_question_says_all_that_the_page_promises(service: Service) -> None:
+def test_source_request_contains_every_documented_parameter(service: Service) -> None:
     source_at(service.url, "the-token").ask(QUESTION)
     (asked,) = service.requests
     assert asked.query == {
@@ -113,12 +115,12 @@ def test_a_question_says_all_that_the_page_promises(service: Service) -> None:
     assert asked.headers["accept"] == "application/json"
 
 
-def test_without_a_token_there_is_no_such_header(service: Service) -> None:
+def test_authorization_header_is_omitted_without_a_token(service: Service) -> None:
     source_at(service.url).ask(QUESTION)
     assert "authorization" not in service.requests[0].headers
 
 
-def test_requests_share_a_connection(service: Service) -> None:
+def test_source_requests_share_a_connection(service: Service) -> None:
     service.answers(Reply(body=items("a")), Reply(status=204, body=b""), Reply(status=500), Reply())
     source = source_at(service.url)
     assert [item.id for item in source.ask(QUESTION).items] == ["a"]
@@ -128,7 +130,7 @@ def test_requests_share_a_connection(service: Service) -> None:
     assert len({asked.connection for asked in service.requests}) == 1
 
 
-def test_a_connection_that_the_service_closed_is_made_anew(service: Service) -> None:
+def test_connection_closed_by_the_service_is_reopened(service: Service) -> None:
     service.answers(Reply(closes=True), Reply())
     source = source_at(service.url)
     source.ask(QUESTION)
@@ -157,7 +159,9 @@ def test_a_connection_that_the_service_closed_is_made_anew(service: Service) -> 
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_is_no_answer_is_a_failure_in_time(service: Service, reply: Reply, says: str) -> None:
+def test_invalid_response_fails_within_the_time_limit(
+    service: Service, reply: Reply, says: str
+) -> None:
     service.answers(reply)
     failed = failure(source_at(service.url))
     assert says in str(failed)
@@ -168,9 +172,7 @@ def test_what_is_no_answer_is_a_failure_in_time(service: Service, reply: Reply, 
 @pytest.mark.parametrize(
     "reply", [Reply(delay=1), Reply(body=items("a"), cut=10), Reply(body=b"x")]
 )
-def test_after_a_failure_the_next_question_gets_its_own_answer(
-    service: Service, reply: Reply
-) -> None:
+def test_request_after_a_failure_gets_its_own_response(service: Service, reply: Reply) -> None:
     service.answers(reply, Reply(body=items("mine")))
     source = source_at(service.url)
     failure(source)
@@ -178,25 +180,25 @@ def test_after_a_failure_the_next_question_gets_its_own_answer(
 
 
 @pytest.mark.parametrize("status", [429, 503])
-def test_a_refusal_says_how_long_to_wait(service: Service, status: int) -> None:
+def test_refusal_contains_the_retry_delay(service: Service, status: int) -> None:
     service.answers(Reply(status=status, headers={"Retry-After": "120"}))
     failed = failure(source_at(service.url))
     assert (failed.refuses, failed.retry_after) == (True, timedelta(minutes=2))
 
 
-def test_a_body_of_exactly_the_largest_size_is_read(service: Service) -> None:
+def test_response_of_exactly_the_maximum_size_is_read(service: Service) -> None:
     body = items("a")
     service.answers(Reply(body=body + b" " * (LARGEST - len(body))))
     assert len(source_at(service.url).ask(QUESTION).items) == 1
 
 
-def test_nobody_listens() -> None:
+def test_refused_connection_is_reported_as_a_failure() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/"
     assert "connection failed" in str(failure(source_at(url)))
 
 
-def test_however_many_addresses_a_host_has_the_deadline_holds_for_all_of_them(
+def test_deadline_covers_all_addresses_of_a_host(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A load balancer has one in each zone; none of these answers."""
@@ -218,7 +220,7 @@ def test_however_many_addresses_a_host_has_the_deadline_holds_for_all_of_them(
     assert sum(spent) == 3
 
 
-def test_the_next_address_is_tried_where_one_refuses(
+def test_next_address_is_tried_after_a_refused_connection(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     port = urlsplit(service.url).port
@@ -236,7 +238,7 @@ def test_the_next_address_is_tried_where_one_refuses(
     assert len(service.requests) == 1
 
 
-def test_a_server_that_accepts_and_says_nothing_is_left_in_time() -> None:
+def test_silent_server_is_abandoned_at_the_deadline() -> None:
     """Over TLS too: the deadline holds for the handshake."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         for scheme in ("http", "https"):
@@ -244,7 +246,7 @@ def test_a_server_that_accepts_and_says_nothing_is_left_in_time() -> None:
             assert "did not answer completely" in str(failure(source_at(url)))
 
 
-def test_a_certificate_that_nobody_vouches_for_is_refused(service: Service) -> None:
+def test_untrusted_certificate_is_rejected(service: Service) -> None:
     """The service speaks no TLS: neither is that taken for an answer."""
     failed = failure(source_at(service.url.replace("http://", "https://")))
     assert "connection failed" in str(failed).lower() or "did not answer completely" in str(failed)
@@ -267,10 +269,10 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(service: Service) -> N
         (f"Sun, 22 Nov 2026 07:05:00 +{'9' * 20}", timedelta(0)),
     ],
 )
-def test_retry_after_is_seconds_or_a_date(given_: str, waits: timedelta) -> None:
+def test_retry_after_may_be_seconds_or_a_date(given_: str, waits: timedelta) -> None:
     assert retry_after(given_, now=NOW) == waits
 
 
 @given(st.text(), st.datetimes(timezones=st.just(UTC)))
-def test_no_retry_after_whatever_breaks_anything(text: str, now: datetime) -> None:
+def test_any_retry_after_text_is_handled(text: str, now: datetime) -> None:
     assert retry_after(text, now=now) >= timedelta(0)

@@ -40,14 +40,14 @@ def open_store(request: pytest.FixtureRequest) -> Open:
     return lambda: SecretKeyStore(arn)
 
 
-def test_what_was_stored_is_read(open_store: Open) -> None:
+def test_link_keys_are_read_as_stored(open_store: Open) -> None:
     store = open_store()
     assert store.read() == OLD
     assert store.replace(NEW)
     assert store.read() == open_store().read() == NEW
 
 
-def test_of_two_who_change_the_same_keys_one_wins_and_the_other_learns_of_it(
+def test_second_of_two_concurrent_key_changes_is_rejected(
     open_store: Open,
 ) -> None:
     one, other = open_store(), open_store()
@@ -61,7 +61,7 @@ def test_of_two_who_change_the_same_keys_one_wins_and_the_other_learns_of_it(
 
 
 @pytest.mark.parametrize("content", ["x" * 64, '{"k1": "short"}'])
-def test_a_secret_that_holds_no_keys_is_named_with_what_to_do(secret: str, content: str) -> None:
+def test_secret_without_keys_is_named_with_a_remedy(secret: str, content: str) -> None:
     boto3.client("secretsmanager").put_secret_value(SecretId=secret, SecretString=content)
     with pytest.raises(InvalidKeys) as refused:
         SecretKeyStore(secret).read()
@@ -71,15 +71,13 @@ def test_a_secret_that_holds_no_keys_is_named_with_what_to_do(secret: str, conte
     assert content not in said
 
 
-def test_a_secret_of_bytes_is_one_that_holds_no_keys(secret: str) -> None:
+def test_binary_secret_contains_no_keys(secret: str) -> None:
     boto3.client("secretsmanager").put_secret_value(SecretId=secret, SecretBinary=b"\x00")
     with pytest.raises(InvalidKeys, match="it is not JSON"):
         SecretKeyStore(secret).read()
 
 
-def test_no_answer_is_unavailable_and_the_change_may_be_made_again(
-    secret: str, answers: list[str]
-) -> None:
+def test_key_store_without_a_response_is_unavailable(secret: str, answers: list[str]) -> None:
     store = SecretKeyStore(secret)
     answers.append("lost before")
     with pytest.raises(Unavailable):

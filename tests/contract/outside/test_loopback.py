@@ -69,14 +69,14 @@ def _key(number: int) -> dict[str, Any]:
     return {"user_id": {"S": "ann"}, "event_id": {"S": f"e{number}"}}
 
 
-def test_a_row_is_put_read_and_deleted(both: _Both) -> None:
+def test_row_is_written_read_and_deleted(both: _Both) -> None:
     both.ask("PutItem", TableName="events", Item=_event(1))
     assert both.ask("GetItem", TableName="events", Key=_key(1)) == {"Item": _event(1)}
     both.ask("DeleteItem", TableName="events", Key=_key(1))
     assert both.ask("GetItem", TableName="events", Key=_key(1)) == {}
 
 
-def test_a_put_whose_condition_fails_is_refused_with_the_row(both: _Both) -> None:
+def test_failed_conditional_put_returns_the_row(both: _Both) -> None:
     both.ask("PutItem", TableName="events", Item=_event(1))
     code, row, _ = both.ask(
         "PutItem",
@@ -93,9 +93,7 @@ def test_a_put_whose_condition_fails_is_refused_with_the_row(both: _Both) -> Non
 
 @pytest.mark.parametrize("forward", [True, False])
 @pytest.mark.parametrize("limit", [1, 2, 3, 50])
-def test_a_window_of_the_local_index_is_read_in_order_and_by_pages(
-    both: _Both, limit: int, forward: bool
-) -> None:
+def test_local_index_query_is_ordered_and_paged(both: _Both, limit: int, forward: bool) -> None:
     for number in (3, 1, 2, 5):
         both.ask("PutItem", TableName="events", Item=_event(number))
     both.ask("PutItem", TableName="events", Item=_event(1, user_id="bo"))
@@ -123,7 +121,7 @@ def test_a_window_of_the_local_index_is_read_in_order_and_by_pages(
     assert found == [_event(number) for number in ((2, 3, 5) if forward else (5, 3, 2))]
 
 
-def test_a_sparse_index_of_another_key_shows_what_it_projects(both: _Both) -> None:
+def test_sparse_index_returns_its_projected_attributes(both: _Both) -> None:
     for user, due in (("ann", "slot#1"), ("bo", "slot#2"), ("cy", "slot#1"), ("dee", "")):
         row = {"user_id": user, "name": "daily", "days": "all", **({"due": due} if due else {})}
         both.ask(
@@ -142,7 +140,7 @@ def test_a_sparse_index_of_another_key_shows_what_it_projects(both: _Both) -> No
 
 
 @pytest.mark.parametrize("returned", ["ALL_NEW", "UPDATED_OLD", "UPDATED_NEW", "ALL_OLD", "NONE"])
-def test_an_update_sets_adds_and_removes(both: _Both, returned: str) -> None:
+def test_update_sets_adds_and_removes_attributes(both: _Both, returned: str) -> None:
     asked = {
         "TableName": "pace",
         "Key": {"name": {"S": "digest"}},
@@ -174,7 +172,7 @@ def test_an_update_sets_adds_and_removes(both: _Both, returned: str) -> None:
     assert both.ask("UpdateItem", **asked)[0] == "ConditionalCheckFailedException"
 
 
-def test_a_set_grows_and_shrinks(both: _Both) -> None:
+def test_set_attribute_grows_and_shrinks(both: _Both) -> None:
     key = {"address_hash": {"S": "h"}}
     for change, value in (("ADD", ["b", "a"]), ("ADD", ["c"]), ("DELETE", ["a", "b"])):
         both.ask(
@@ -189,7 +187,7 @@ def test_a_set_grows_and_shrinks(both: _Both) -> None:
     assert row["messages"] == {"SS": ["c"]}
 
 
-def test_a_transaction_makes_all_writes_or_none(both: _Both) -> None:
+def test_transaction_is_atomic(both: _Both) -> None:
     absent = {
         "ConditionExpression": "attribute_not_exists (#0)",
         "ExpressionAttributeNames": {"#0": "user_id"},
@@ -203,7 +201,7 @@ def test_a_transaction_makes_all_writes_or_none(both: _Both) -> None:
     assert both.ask("GetItem", TableName="events", Key=_key(3)) == {}
 
 
-def test_rows_of_several_tables_are_read_at_once(both: _Both) -> None:
+def test_batch_read_spans_several_tables(both: _Both) -> None:
     both.ask("PutItem", TableName="events", Item=_event(1))
     both.ask("PutItem", TableName="pace", Item={"name": {"S": "digest"}})
     keys = {"events": {"Keys": [_key(1), _key(2)]}, "pace": {"Keys": [{"name": {"S": "digest"}}]}}
@@ -211,7 +209,7 @@ def test_rows_of_several_tables_are_read_at_once(both: _Both) -> None:
     assert answer["Responses"] == {"events": [_event(1)], "pace": [{"name": {"S": "digest"}}]}
 
 
-def test_a_filter_leaves_rows_out_and_counts_them(both: _Both) -> None:
+def test_filtered_rows_are_omitted_but_counted(both: _Both) -> None:
     for number, why in ((1, "held"), (2, "gone"), (3, "held")):
         both.ask("PutItem", TableName="events", Item=_event(number, why=why))
     answer = both.ask(
@@ -231,7 +229,7 @@ def test_a_filter_leaves_rows_out_and_counts_them(both: _Both) -> None:
 
 
 @pytest.mark.enable_socket
-def test_the_server_answers_a_client_and_counts_what_it_asks() -> None:
+def test_server_responds_to_a_client_and_counts_requests() -> None:
     with loopback() as aws:
         client = boto3.client(
             "dynamodb",
@@ -258,7 +256,7 @@ def test_the_server_answers_a_client_and_counts_what_it_asks() -> None:
         client.close()
 
 
-def test_an_index_has_only_rows_with_its_key(both: _Both) -> None:
+def test_index_contains_only_rows_with_its_key(both: _Both) -> None:
     trace = {name: value for name, value in _event(2).items() if name != "stored"}
     for row in (_event(1), trace):
         both.ask("PutItem", TableName="events", Item=row)

@@ -114,14 +114,14 @@ def mailer(request: pytest.FixtureRequest) -> Mailer:
     return smtp_mailer(server)
 
 
-def test_a_message_that_is_taken_has_an_id_and_its_attempt(mailer: Mailer) -> None:
+def test_accepted_message_has_an_id_and_its_attempt(mailer: Mailer) -> None:
     outcome = mailer.send(a_mail(), 3)
     assert isinstance(outcome, Accepted)
     assert outcome.attempt == 3
     assert outcome.message_id
 
 
-def test_a_long_link_stays_readable_for_the_programs_that_look_for_it() -> None:
+def test_long_unsubscribe_link_header_is_not_encoded() -> None:
     """Encoded words are not allowed in List-Unsubscribe, and folding would make them."""
     link = f"<https://{'a' * 60}.lambda-url.us-east-1.on.aws/unsubscribe/{'b' * 100}>"
     mail = replace(a_mail(), headers=(("List-Unsubscribe", link),))
@@ -143,7 +143,7 @@ def arrived(message: EmailMessage) -> None:
     assert html.get_content().strip() == mail.edition.html
 
 
-def test_ses_gets_both_parts_all_headers_and_the_tags(ses: StandIn) -> None:
+def test_ses_receives_both_parts_all_headers_and_tags(ses: StandIn) -> None:
     ses_mailer().send(a_mail(), 1)
     (taken,) = ses.accepted
     assert taken.tags == {"run": "ann-daily-1", "attempt": "1"}
@@ -151,7 +151,7 @@ def test_ses_gets_both_parts_all_headers_and_the_tags(ses: StandIn) -> None:
 
 
 @pytest.mark.parametrize("name", ["Käse & Wein", '"Müller, Söhne"', "猫の手帖" * 20])
-def test_ses_gets_a_display_name_in_encoded_words(ses: StandIn, name: str) -> None:
+def test_display_name_for_ses_is_split_into_encoded_words(ses: StandIn, name: str) -> None:
     """SES takes ASCII only; a word of RFC 2047 has 75 characters at most."""
     sender = f"{name} <digest@example.com>"
     mailer = SesMailer(ses_client(TIMEOUT), sender=sender, configuration_set="digest")
@@ -167,7 +167,7 @@ def test_ses_gets_a_display_name_in_encoded_words(ses: StandIn, name: str) -> No
     assert max(map(len, sent.split())) <= 75
 
 
-def test_smtp_gets_both_parts_all_headers_and_the_tags(
+def test_smtp_receives_both_parts_all_headers_and_tags(
     smtp: tuple[SmtpInbox, SmtpServer],
 ) -> None:
     """The text has a line of one dot, which SMTP would take for the end."""
@@ -179,7 +179,7 @@ def test_smtp_gets_both_parts_all_headers_and_the_tags(
     assert message["Message-ID"].endswith("@example.com>")
 
 
-def test_by_smtp_each_stream_has_a_sender_of_its_own(smtp: tuple[SmtpInbox, SmtpServer]) -> None:
+def test_each_stream_has_a_separate_smtp_sender(smtp: tuple[SmtpInbox, SmtpServer]) -> None:
     inbox, server = smtp
     settings = SimpleNamespace(
         mail_provider="smtp",
@@ -221,7 +221,7 @@ def test_by_smtp_each_stream_has_a_sender_of_its_own(smtp: tuple[SmtpInbox, Smtp
         (Answer(500, "InternalFailure", taken=True), Uncertain),
     ],
 )
-def test_each_answer_of_ses_is_told_apart_after_exactly_one_request(
+def test_each_ses_response_is_classified_after_a_single_request(
     ses: StandIn, answer: Answer, expected: type[SendOutcome]
 ) -> None:
     """botocore by itself would make three requests of most of these."""
@@ -232,7 +232,7 @@ def test_each_answer_of_ses_is_told_apart_after_exactly_one_request(
     assert len(ses.accepted) == int(answer.taken)
 
 
-def test_a_provider_that_cannot_be_reached_has_surely_not_taken_it(
+def test_unreachable_provider_is_a_certain_refusal(
     ses: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL_SESV2", "http://127.0.0.1:9")
@@ -247,7 +247,7 @@ def test_a_provider_that_cannot_be_reached_has_surely_not_taken_it(
     ("answer", "expected"),
     [("451 try later", RefusedForNow), ("550 no such mailbox", RefusedForGood)],
 )
-def test_each_refusal_of_smtp_is_told_apart(
+def test_each_smtp_refusal_is_classified(
     smtp: tuple[SmtpInbox, SmtpServer],
     command: str,
     answer: str,
@@ -260,9 +260,7 @@ def test_each_refusal_of_smtp_is_told_apart(
 
 
 @pytest.mark.parametrize("answer", ["354 go on", "199 hello"])
-def test_an_answer_that_smtp_does_not_know_is_uncertain(
-    smtp: tuple[SmtpInbox, SmtpServer], answer: str
-) -> None:
+def test_invalid_smtp_reply_is_uncertain(smtp: tuple[SmtpInbox, SmtpServer], answer: str) -> None:
     inbox, server = smtp
     inbox.answers["DATA"] = answer
     outcome = smtp_mailer(server).send(a_mail(), 1)
@@ -274,7 +272,7 @@ def test_an_answer_that_smtp_does_not_know_is_uncertain(
     ["änn@example.com", "=?utf-8?q?victim?=@example.com", "=?x?b?dmljdGltAA==?=@example.com"],
     ids=["not ASCII", "encoded word", "encoded word with a NUL"],
 )
-def test_attack_an_address_that_some_would_decode_is_refused_before_anything_is_sent(
+def test_attack_address_with_encoded_words_is_rejected_before_sending(
     smtp: tuple[SmtpInbox, SmtpServer], ses: StandIn, address: str
 ) -> None:
     """It was decoded on its way, and went to an address that suppressions do not know."""
@@ -293,7 +291,7 @@ local_parts = st.lists(atoms, min_size=1, max_size=3).map(".".join)
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(local_parts.map("{}@mail.example".format).filter(ADDRESS.fullmatch))
-def test_every_address_reaches_the_server_as_it_is_stored(
+def test_every_address_reaches_the_server_unchanged(
     smtp: tuple[SmtpInbox, SmtpServer], address: str
 ) -> None:
     inbox, server = smtp
@@ -302,7 +300,7 @@ def test_every_address_reaches_the_server_as_it_is_stored(
     assert inbox.taken[-1]["To"].addresses[0].addr_spec == address
 
 
-def test_a_connection_that_drops_after_the_message_is_uncertain(
+def test_connection_lost_after_the_message_is_uncertain(
     smtp: tuple[SmtpInbox, SmtpServer],
 ) -> None:
     inbox, server = smtp
@@ -312,7 +310,7 @@ def test_a_connection_that_drops_after_the_message_is_uncertain(
     assert len(inbox.taken) == 1
 
 
-def test_a_login_that_is_refused_concerns_the_whole_account(
+def test_rejected_login_refuses_the_whole_account(
     smtp: tuple[SmtpInbox, SmtpServer],
 ) -> None:
     _, server = smtp

@@ -51,7 +51,7 @@ moto = pytest.mark.parametrize("engine", ["moto"], indirect=True)
 
 
 @moto
-def test_a_list_arrives_as_one_message_of_all_its_events(ingest: Ingest) -> None:
+def test_list_arrives_as_a_single_message_with_all_events(ingest: Ingest) -> None:
     said = [EVENT | {"id": f"e{number}", "excerpt": "Größe 😀"} for number in range(130)]
     assert Producer("shop.comments").put(said) == 130
     commands = ingest.commands()
@@ -67,7 +67,7 @@ def test_a_list_arrives_as_one_message_of_all_its_events(ingest: Ingest) -> None
 
 
 @moto
-def test_each_other_detail_type_arrives_one_by_one(ingest: Ingest) -> None:
+def test_items_of_non_event_types_arrive_separately(ingest: Ingest) -> None:
     said = [SUBSCRIBER | {"user_id": f"user{number}"} for number in range(12)]
     assert Producer("shop.accounts").put(said, "subscriber.changed") == 12
     changed = [each for each in ingest.commands() if isinstance(each, ChangeSubscriber)]
@@ -75,7 +75,7 @@ def test_each_other_detail_type_arrives_one_by_one(ingest: Ingest) -> None:
 
 
 @moto
-def test_what_the_readme_puts_is_taken(ingest: Ingest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_readme_example_is_accepted(ingest: Ingest, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the module where a service has it: beside its own."""
     (snippet,) = re.findall(r"^```python\n(.+?)^```", README.read_text(), re.MULTILINE | re.DOTALL)
     monkeypatch.syspath_prepend(str(README.parent / "producer"))
@@ -85,6 +85,6 @@ def test_what_the_readme_puts_is_taken(ingest: Ingest, monkeypatch: pytest.Monke
 
 
 @moto
-def test_a_bus_that_there_is_not_is_told(engine: str) -> None:
+def test_missing_bus_is_reported(engine: str) -> None:
     with pytest.raises(NotPut, match="1 of 1 details were not published to the bus elsewhere"):
         Producer("shop.comments", bus="elsewhere").put([EVENT])

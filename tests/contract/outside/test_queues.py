@@ -61,7 +61,7 @@ def queue(engine: str) -> Queue | None:
     return Queue(client, client.create_queue(QueueName="queue")["QueueUrl"])
 
 
-def test_walks_and_pages_of_followers_come_back_as_sent(queue: Queue | None) -> None:
+def test_walks_and_follower_pages_are_received_as_sent(queue: Queue | None) -> None:
     sent: list[Walk | FollowerPage] = [WALK, PAGE, Walk("post#p1", "a1", "post#p1", after="z")]
     fake = FakeQueue[Walk | FollowerPage]()
     port = SqsQueue(queue.client, queue.url, encode_followers) if queue else fake
@@ -70,7 +70,7 @@ def test_walks_and_pages_of_followers_come_back_as_sent(queue: Queue | None) -> 
     assert taken == sent
 
 
-def test_runs_come_back_as_sent(queue: Queue | None) -> None:
+def test_runs_are_received_as_sent(queue: Queue | None) -> None:
     sent = [QueuedRun(KEY, timedelta(0)), QueuedRun(RunKey("~!", "weekly", 2), timedelta(0))]
     fake = FakeQueue[QueuedRun]()
     port = SqsQueue(queue.client, queue.url, encode_run) if queue else fake
@@ -80,7 +80,7 @@ def test_runs_come_back_as_sent(queue: Queue | None) -> None:
 
 
 @pytest.mark.parametrize(("number", "calls"), [(0, 0), (1, 1), (10, 1), (11, 2)])
-def test_ten_messages_are_one_call(queue: Queue | None, number: int, calls: int) -> None:
+def test_ten_messages_take_a_single_call(queue: Queue | None, number: int, calls: int) -> None:
     sent = [QueuedRun(RunKey(f"user{each}", "daily", 1), timedelta(0)) for each in range(number)]
     if queue is None:
         fake = FakeQueue[QueuedRun]()
@@ -100,7 +100,7 @@ def test_ten_of_the_longest_messages_fit_a_call(queue: Queue | None) -> None:
         assert len(queue.taken()) == 10
 
 
-def test_shards_come_back_as_sent_however_many(queue: Queue | None) -> None:
+def test_any_number_of_shards_is_received_as_sent(queue: Queue | None) -> None:
     sent = [Shard(number, NOW - timedelta(minutes=10), NOW) for number in range(23)]
     fake = FakeQueue[Shard]()
     port = SqsQueue(queue.client, queue.url, encode_shard) if queue else fake
@@ -112,7 +112,7 @@ def test_shards_come_back_as_sent_however_many(queue: Queue | None) -> None:
 @pytest.mark.parametrize(
     "reason", ["detail.user_id: missing", "Größe \ud800\x00 \u202e", "x" * 9000]
 )
-def test_a_message_is_kept_with_its_reason(queue: Queue | None, reason: str) -> None:
+def test_quarantined_message_is_stored_with_its_reason(queue: Queue | None, reason: str) -> None:
     if queue is None:
         fake = FakeQuarantine()
         fake.keep("the body", reason)
@@ -138,12 +138,12 @@ def test_a_message_is_kept_with_its_reason(queue: Queue | None, reason: str) -> 
         json.dumps({"entity": "e", "activity_id": "a", "through": "z"}),
     ],
 )
-def test_what_is_no_message_of_the_followers_queue_is_said_in_words(body: str) -> None:
+def test_invalid_followers_message_is_described(body: str) -> None:
     with pytest.raises(InvalidEvent, match="followers queue must be a JSON object"):
         decode_followers(body)
 
 
-def test_partitions_come_back_as_sent(queue: Queue | None) -> None:
+def test_partitions_are_received_as_sent(queue: Queue | None) -> None:
     fake = FakeQueue[int]()
     port = SqsQueue(queue.client, queue.url, encode_partition) if queue else fake
     port.send(range(16))
@@ -153,7 +153,7 @@ def test_partitions_come_back_as_sent(queue: Queue | None) -> None:
     assert sorted(found) == list(range(16))
 
 
-def test_the_tick_of_a_sweep_comes_back_as_sent_and_is_no_concern_of_the_version_before(
+def test_sweep_tick_is_received_as_sent(
     queue: Queue | None,
 ) -> None:
     body = encode_partition(3, tick=NOW).body
@@ -165,23 +165,23 @@ def test_the_tick_of_a_sweep_comes_back_as_sent_and_is_no_concern_of_the_version
     assert json.loads(body)["partition"] == 3
 
 
-def test_a_sweep_of_the_version_before_has_no_tick() -> None:
+def test_sweep_message_of_the_previous_version_has_no_tick() -> None:
     assert decode_tick('{"partition": 3}') is None
 
 
 @pytest.mark.parametrize("tick", ["5", '"soon"', "[]", "true", '"0001-01-01T00:00:00+14:00"'])
-def test_a_tick_that_is_no_time_is_refused(tick: str) -> None:
+def test_invalid_sweep_tick_is_rejected(tick: str) -> None:
     with pytest.raises(InvalidEvent, match="`tick`"):
         decode_tick(f'{{"partition": 3, "tick": {tick}}}')
 
 
 @pytest.mark.parametrize("body", ["", "{}", '{"partition": "all"}', "[]"])
-def test_what_names_no_partition_is_refused(body: str) -> None:
+def test_sweep_message_without_a_partition_is_rejected(body: str) -> None:
     with pytest.raises(InvalidEvent, match="sweep queue"):
         decode_partition(body)
 
 
-def test_a_dead_letter_names_its_run_and_that_it_was_given_up(queue: Queue | None) -> None:
+def test_dead_letter_names_its_run_and_is_marked_as_given_up(queue: Queue | None) -> None:
     fake = FakeQueue[RunKey]()
     port = SqsQueue(queue.client, queue.url, encode_failed_run) if queue else fake
     port.send([KEY])
@@ -193,14 +193,14 @@ def test_a_dead_letter_names_its_run_and_that_it_was_given_up(queue: Queue | Non
         assert fake.sent == [KEY]
 
 
-def test_a_message_of_a_run_was_not_given_up(queue: Queue | None) -> None:
+def test_run_message_is_not_marked_as_given_up(queue: Queue | None) -> None:
     if queue:
         SqsQueue(queue.client, queue.url, encode_run).send([QueuedRun(KEY, timedelta(0))])
         (message,) = queue.taken()
         assert not was_given_up(message["Body"])
 
 
-def test_a_message_can_be_hidden_for_longer_than_its_queue_says(queue: Queue | None) -> None:
+def test_message_can_be_hidden_beyond_the_visibility_timeout(queue: Queue | None) -> None:
     if queue:
         SqsQueue(queue.client, queue.url, encode_run).send([QueuedRun(KEY, timedelta(0))])
         (message,) = queue.taken()
@@ -214,7 +214,7 @@ def test_a_message_can_be_hidden_for_longer_than_its_queue_says(queue: Queue | N
         assert len(queue.taken()) == 1
 
 
-def test_what_cannot_be_hidden_or_kept_is_said_to_be(queue: Queue | None) -> None:
+def test_failure_to_hide_or_send_a_message_is_unavailable(queue: Queue | None) -> None:
     if queue:
         queue.client.delete_queue(QueueUrl=queue.url)
         with pytest.raises(Unavailable):

@@ -64,12 +64,12 @@ def send(timeout: timedelta = SEND_TIMEOUT) -> SendOutcome:
     return mailer.send(a_mail(), 1)
 
 
-def test_botocore_knows_no_error_of_send_email_that_we_do_not_know() -> None:
+def test_every_modelled_send_email_error_is_known() -> None:
     assert set(modelled()) == set(CLASSES)
 
 
 @pytest.mark.parametrize("code", sorted(CLASSES))
-def test_each_error_in_botocores_model_has_its_class(ses: StandIn, code: str) -> None:
+def test_each_modelled_error_has_its_class(ses: StandIn, code: str) -> None:
     ses.script.append(Answer(modelled()[code], code))
     expected = CLASSES[code](1, code)
     if code in OF_ALL:
@@ -79,9 +79,7 @@ def test_each_error_in_botocores_model_has_its_class(ses: StandIn, code: str) ->
 
 
 @pytest.mark.parametrize("code", sorted(CLASSES))
-def test_a_known_error_with_a_status_that_is_not_its_own_proves_nothing(
-    ses: StandIn, code: str
-) -> None:
+def test_known_error_with_an_unexpected_status_is_uncertain(ses: StandIn, code: str) -> None:
     strange = sorted({302, 400, 403, 404, 408, 409, 429, 500, 503} - {modelled()[code]})
     ses.script.extend(Answer(status, code, taken=True) for status in strange)
     for status in strange:
@@ -110,7 +108,7 @@ def test_a_known_error_with_a_status_that_is_not_its_own_proves_nothing(
         (409, "ConflictException", Uncertain),
     ],
 )
-def test_errors_that_any_service_of_aws_may_answer_are_told_apart(
+def test_common_aws_errors_are_classified(
     ses: StandIn, status: int, code: str, expected: type[SendOutcome]
 ) -> None:
     ses.script.append(Answer(status, code))
@@ -157,7 +155,7 @@ def test_errors_that_any_service_of_aws_may_answer_are_told_apart(
         (400, "BadRequestException", 'Illegal address: "not verified"@example.com', RefusedForGood),
     ],
 )
-def test_the_words_of_an_error_tell_what_concerns_the_whole_account(
+def test_error_message_identifies_account_level_errors(
     ses: StandIn, status: int, code: str, message: str, expected: type[SendOutcome]
 ) -> None:
     ses.script.append(Answer(status, code, message=message))
@@ -192,7 +190,7 @@ def test_the_words_of_an_error_tell_what_concerns_the_whole_account(
         (403, "NobodyKnowsThis", "", False),
     ],
 )
-def test_a_refusal_is_of_every_stream_only_where_it_is_so_by_definition(
+def test_refusal_affects_every_stream_only_if_account_wide(
     ses: StandIn, status: int, code: str, message: str, every_stream: bool
 ) -> None:
     ses.script.append(Answer(status, code, message=message))
@@ -202,9 +200,7 @@ def test_a_refusal_is_of_every_stream_only_where_it_is_so_by_definition(
 
 
 @pytest.mark.parametrize("loss", list(Loss))
-def test_an_answer_that_is_lost_is_uncertain_after_exactly_one_request(
-    ses: StandIn, loss: Loss
-) -> None:
+def test_lost_response_is_uncertain_after_a_single_request(ses: StandIn, loss: Loss) -> None:
     ses.script.append(Answer(200, "", taken=True, loss=loss))
     assert isinstance(send(SHORT), Uncertain)
     assert ses.requests == 1
@@ -212,9 +208,7 @@ def test_an_answer_that_is_lost_is_uncertain_after_exactly_one_request(
 
 
 @pytest.mark.parametrize("loss", [Loss.HANG, Loss.CLOSE, Loss.RESET, Loss.HEAD])
-def test_a_message_that_was_not_taken_is_as_uncertain_without_an_answer(
-    ses: StandIn, loss: Loss
-) -> None:
+def test_lost_rejection_is_uncertain(ses: StandIn, loss: Loss) -> None:
     ses.script.append(Answer(400, "MessageRejected", loss=loss))
     assert isinstance(send(SHORT), Uncertain)
     assert ses.requests == 1
@@ -223,23 +217,21 @@ def test_a_message_that_was_not_taken_is_as_uncertain_without_an_answer(
 
 @pytest.mark.parametrize("status", [200, 400, 403])
 @pytest.mark.parametrize("body", [b"\xff", b"[]", b'"x"', b"7", b'{"__type": 7}'])
-def test_an_answer_that_cannot_be_read_raises_nothing(
-    ses: StandIn, status: int, body: bytes
-) -> None:
+def test_unreadable_response_raises_no_exception(ses: StandIn, status: int, body: bytes) -> None:
     ses.script.append(Answer(status, "", taken=True, body=body))
     assert isinstance(send(), Uncertain | RefusedAccount)
     assert ses.requests == 1
 
 
 @pytest.mark.parametrize("body", [b"", b"{}", b'{"MessageId": ""}', b"<html>", b"\xff", b"[]"])
-def test_a_success_without_a_message_id_is_uncertain(ses: StandIn, body: bytes) -> None:
+def test_success_without_a_message_id_is_uncertain(ses: StandIn, body: bytes) -> None:
     ses.script.append(Answer(200, "", taken=True, body=body))
     assert isinstance(send(), Uncertain)
     assert ses.requests == 1
 
 
 @pytest.mark.parametrize("mode", ["legacy", "standard", "adaptive"])
-def test_no_setting_of_the_environment_makes_a_second_request(
+def test_environment_settings_cause_no_second_request(
     ses: StandIn, monkeypatch: pytest.MonkeyPatch, mode: str
 ) -> None:
     monkeypatch.setenv("AWS_RETRY_MODE", mode)
@@ -249,7 +241,7 @@ def test_no_setting_of_the_environment_makes_a_second_request(
     assert ses.requests == 1
 
 
-def test_a_connection_that_ended_while_nobody_sent_is_opened_anew(ses: StandIn) -> None:
+def test_idle_connection_closed_by_ses_is_reopened(ses: StandIn) -> None:
     """A Lambda sleeps between its invocations, and SES does not keep a connection for ever."""
     mailer = SesMailer(
         ses_client(SEND_TIMEOUT), sender="digest@example.com", configuration_set="digest"
@@ -260,7 +252,7 @@ def test_a_connection_that_ended_while_nobody_sent_is_opened_anew(ses: StandIn) 
     assert ses.requests == 2
 
 
-def test_a_port_where_nobody_listens_has_surely_not_taken_it(
+def test_refused_connection_is_a_certain_refusal(
     ses: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with socket.socket() as deaf:
@@ -270,7 +262,7 @@ def test_a_port_where_nobody_listens_has_surely_not_taken_it(
     assert not ses.requests
 
 
-def test_without_credentials_nothing_is_asked_and_it_is_nobodys_attempt(
+def test_missing_credentials_refuse_the_account_without_a_request(
     ses: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(clients, "_session", get_session)  # the other remembers those of tests
@@ -284,7 +276,7 @@ def test_without_credentials_nothing_is_asked_and_it_is_nobodys_attempt(
     assert not ses.requests
 
 
-def test_what_botocore_itself_finds_wrong_is_never_sent(ses: StandIn) -> None:
+def test_parameters_rejected_by_botocore_are_never_sent(ses: StandIn) -> None:
     mail = a_mail()
     untitled = replace(mail, edition=replace(mail.edition, subject=None))  # type: ignore[arg-type]
     mailer = SesMailer(
@@ -327,7 +319,7 @@ ANY = [
 
 @pytest.mark.parametrize("error", ANY, ids=lambda error: type(error).__name__)
 @pytest.mark.parametrize("event", BEFORE)
-def test_any_exception_before_the_request_is_sent_is_a_certain_refusal(
+def test_exception_before_the_request_is_a_certain_refusal(
     ses: StandIn, event: str, error: Exception
 ) -> None:
     client = ses_client(SEND_TIMEOUT)
@@ -342,7 +334,7 @@ def test_any_exception_before_the_request_is_sent_is_a_certain_refusal(
 
 @pytest.mark.parametrize("error", ANY, ids=lambda error: type(error).__name__)
 @pytest.mark.parametrize("event", ["before-parse", "response-received", "after-call"])
-def test_any_exception_after_the_request_was_sent_is_uncertain(
+def test_exception_after_the_request_is_uncertain(
     ses: StandIn, event: str, error: Exception
 ) -> None:
     client = ses_client(SEND_TIMEOUT)
@@ -355,7 +347,7 @@ def test_any_exception_after_the_request_was_sent_is_uncertain(
     assert ses.requests == 1
 
 
-def test_a_refusal_before_the_request_follows_one_that_was_sent(ses: StandIn) -> None:
+def test_failure_before_a_request_is_independent_of_earlier_requests(ses: StandIn) -> None:
     """What one call has sent says nothing about the next one of the same thread."""
     client = ses_client(SEND_TIMEOUT)
     assert isinstance(send(), Accepted)
@@ -369,9 +361,7 @@ def test_a_refusal_before_the_request_follows_one_that_was_sent(ses: StandIn) ->
 
 
 @pytest.mark.parametrize("field", ["subject", "html", "text"])
-def test_text_that_utf8_cannot_encode_is_never_sent_as_if_nobody_knew(
-    ses: StandIn, field: str
-) -> None:
+def test_text_that_utf8_cannot_encode_is_never_uncertain(ses: StandIn, field: str) -> None:
     mail = a_mail()
     changed: dict[str, Any] = {field: "a\ud800b"}
     odd = replace(mail, edition=replace(mail.edition, **changed))

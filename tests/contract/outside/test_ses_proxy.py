@@ -76,7 +76,7 @@ def send(monkeypatch: pytest.MonkeyPatch, port: int) -> SendOutcome:
 
 
 @pytest.mark.parametrize("resets", [False, True])
-def test_a_connection_that_is_lost_behind_a_proxy_is_uncertain_once_ses_has_the_request(
+def test_connection_lost_behind_a_proxy_is_uncertain_after_the_request(
     monkeypatch: pytest.MonkeyPatch, tls: ssl.SSLContext, tmp_path: object, resets: bool
 ) -> None:
     """botocore reports it as a proxy that cannot be reached."""
@@ -88,7 +88,7 @@ def test_a_connection_that_is_lost_behind_a_proxy_is_uncertain_once_ses_has_the_
     assert isinstance(outcome, Uncertain)
 
 
-def test_a_proxy_that_is_not_there_has_surely_passed_on_nothing(
+def test_unreachable_proxy_is_a_certain_refusal(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with socket.socket() as deaf:

@@ -52,7 +52,7 @@ def send(server: SmtpServer, *, sender: str = "a@example.com") -> SendOutcome:
 
 @pytest.mark.parametrize("login", [("ann", "pässword"), ("änn", "password"), ("ann", "密码")])
 @pytest.mark.parametrize("mechanism", ["PLAIN", "LOGIN", "CRAM-MD5", "XOAUTH2", ""])
-def test_a_login_that_is_not_ascii_stops_the_streams_and_is_no_attempt(
+def test_non_ascii_login_stops_all_streams_without_an_attempt(
     login: tuple[str, str], mechanism: str
 ) -> None:
     offered = f"250 AUTH {mechanism}" if mechanism else "250 HELP"
@@ -80,7 +80,7 @@ def test_a_login_that_is_not_ascii_stops_the_streams_and_is_no_attempt(
         "\ud800",
     ],
 )
-def test_a_host_name_that_cannot_be_looked_up_is_a_certain_refusal(
+def test_unresolvable_host_name_is_a_certain_refusal(
     host: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`socket` raises UnicodeError for labels that are too long, ValueError for a NUL."""
@@ -97,11 +97,11 @@ def test_a_host_name_that_cannot_be_looked_up_is_a_certain_refusal(
 
 
 @pytest.mark.parametrize("port", [-1, 70_000])
-def test_a_port_that_there_is_not_is_a_certain_refusal(port: int) -> None:
+def test_invalid_port_is_a_certain_refusal(port: int) -> None:
     assert isinstance(send(SmtpServer("127.0.0.1", port, "none", "", "")), REFUSED)
 
 
-def test_a_name_of_this_machine_that_is_not_ascii_is_a_certain_refusal(
+def test_non_ascii_local_host_name_is_a_certain_refusal(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """It goes into EHLO."""
@@ -115,7 +115,7 @@ def test_a_name_of_this_machine_that_is_not_ascii_is_a_certain_refusal(
 @pytest.mark.parametrize(
     "sender", ["digést@example.com", "a@bücher.example", "", "nobody", "a@b\r\nc"]
 )
-def test_a_sender_that_cannot_be_sent_stops_its_stream_and_is_no_attempt(sender: str) -> None:
+def test_invalid_sender_stops_its_stream_without_an_attempt(sender: str) -> None:
     """It is wrong for every email of the stream, so no run may end for it."""
     server = ScriptedSmtp()
     with server.served() as where:
@@ -129,7 +129,7 @@ def test_a_sender_that_cannot_be_sent_stops_its_stream_and_is_no_attempt(sender:
 @pytest.mark.parametrize(
     "step", ["__init__", "dial", "ehlo_or_helo_if_needed", "login", "docmd", "send"]
 )
-def test_any_exception_before_the_final_dot_is_a_certain_refusal(
+def test_exception_before_the_final_dot_is_a_certain_refusal(
     step: str, error: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: Any, **__: Any) -> None:
@@ -145,7 +145,7 @@ def test_any_exception_before_the_final_dot_is_a_certain_refusal(
 
 
 @pytest.mark.parametrize("error", TYPES, ids=lambda error: type(error).__name__)
-def test_any_exception_after_the_final_dot_is_uncertain(
+def test_exception_after_the_final_dot_is_uncertain(
     error: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reads = Exchange.getreply
@@ -168,7 +168,7 @@ def test_any_exception_after_the_final_dot_is_uncertain(
         assert isinstance(send(where), Uncertain)
 
 
-def test_a_connection_that_fails_while_it_is_closed_changes_no_outcome(
+def test_failure_to_close_the_connection_changes_no_outcome(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     closes = Exchange.close
@@ -185,9 +185,7 @@ def test_a_connection_that_fails_while_it_is_closed_changes_no_outcome(
 
 @pytest.mark.parametrize("stage", STAGES)
 @pytest.mark.parametrize("reply", [CLOSES, "rubbish", "25", "250x" * 9000, "\xff\xfe"])
-def test_a_server_that_talks_nonsense_refuses_until_it_has_the_message(
-    stage: str, reply: str
-) -> None:
+def test_nonsense_reply_is_a_refusal_until_the_message_is_complete(stage: str, reply: str) -> None:
     server = ScriptedSmtp({stage: reply})
     with server.served(login=("ann", "secret")) as where:
         outcome = send(where)
@@ -195,7 +193,7 @@ def test_a_server_that_talks_nonsense_refuses_until_it_has_the_message(
 
 
 @pytest.mark.parametrize("challenge", ["334 !!!", "334 ", f"334 {'A' * 600}", "334 4pi6"])
-def test_a_challenge_that_cannot_be_answered_is_a_certain_refusal(challenge: str) -> None:
+def test_unanswerable_auth_challenge_is_a_certain_refusal(challenge: str) -> None:
     server = ScriptedSmtp(
         {
             "EHLO": "250-mail.example.com\r\n250 AUTH CRAM-MD5",
@@ -207,7 +205,7 @@ def test_a_challenge_that_cannot_be_answered_is_a_certain_refusal(challenge: str
         assert isinstance(send(where), REFUSED)
 
 
-def test_a_recipient_that_is_not_ascii_ends_its_run_alone() -> None:
+def test_non_ascii_recipient_fails_only_its_own_run() -> None:
     server = ScriptedSmtp()
     with server.served() as where:
         mailer = SmtpMailer(where, sender="a@example.com", times=TIMES, clock=time.monotonic)

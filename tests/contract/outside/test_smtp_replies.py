@@ -174,7 +174,7 @@ def concerns(outcome: SendOutcome) -> str:
 
 
 @pytest.mark.parametrize(("stage", "reply", "expected"), REPLIES)
-def test_each_reply_concerns_what_it_is_about(stage: str, reply: str, expected: str) -> None:
+def test_each_smtp_reply_is_attributed_to_its_cause(stage: str, reply: str, expected: str) -> None:
     replies = {stage: reply} | ({"HELO": reply} if stage == "EHLO" else {})
     server = ScriptedSmtp(replies)
     login = ("ann", "secret") if stage in {"EHLO", "AUTH"} else ("", "")
@@ -186,7 +186,7 @@ def test_each_reply_concerns_what_it_is_about(stage: str, reply: str, expected: 
     assert len(server.messages) == (stage == "end")
 
 
-def test_mail_names_no_size_so_a_552_is_not_about_one() -> None:
+def test_mail_command_declares_no_size() -> None:
     """A server refuses a size at MAIL only if the client declares it (RFC 1870, section 6.1)."""
     server = ScriptedSmtp({"EHLO": "250-mail.example.com\r\n250-8BITMIME\r\n250 SIZE 1000"})
     with server.served() as where:

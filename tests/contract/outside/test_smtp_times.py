@@ -195,14 +195,14 @@ def tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ssl.SSLContext:
     return context
 
 
-def test_an_answer_that_takes_minutes_after_the_message_is_waited_for() -> None:
+def test_slow_reply_after_the_message_is_awaited() -> None:
     """A server that scans what it was sent before it takes it."""
     server = Server(takes={"end": 590})
     assert send(server) == Accepted(1, "taken")
     assert len(server.taken) == 1
 
 
-def test_each_stage_has_its_time_whatever_those_before_it_took() -> None:
+def test_each_smtp_stage_has_a_separate_timeout() -> None:
     """Together they took far longer than any of them may."""
     server = Server(takes=dict.fromkeys(REPLIES, 15) | {"end": 590})
     assert send(server) == Accepted(1, "taken")
@@ -210,7 +210,9 @@ def test_each_stage_has_its_time_whatever_those_before_it_took() -> None:
 
 
 @pytest.mark.parametrize("security", ["tls", "starttls"])
-def test_the_most_stages_that_there_are_fit_the_whole(security: str, tls: ssl.SSLContext) -> None:
+def test_maximum_number_of_stages_fits_the_total_timeout(
+    security: str, tls: ssl.SSLContext
+) -> None:
     server = Server(security=security, tls=tls, takes=dict.fromkeys(REPLIES, 15))
     assert isinstance(send(server), Accepted)
     expected = COMMANDS if security == "starttls" else COMMANDS[2:]
@@ -223,7 +225,9 @@ def test_the_most_stages_that_there_are_fit_the_whole(security: str, tls: ssl.SS
 
 @pytest.mark.parametrize("stage", ["greeting", "EHLO", "MAIL", "RCPT", "DATA"])
 @pytest.mark.parametrize("trickle", [b"250-wait\r\n", b"2"])
-def test_who_trickles_before_the_message_refuses_it_for_now(stage: str, trickle: bytes) -> None:
+def test_trickling_reply_before_the_message_is_a_temporary_refusal(
+    stage: str, trickle: bytes
+) -> None:
     """Each line, and each byte, comes in time; the end of the reply does not."""
     server = Server(trickles_at=stage, trickle=trickle)
     outcome = send(server)
@@ -234,7 +238,9 @@ def test_who_trickles_before_the_message_refuses_it_for_now(stage: str, trickle:
 
 @pytest.mark.parametrize("stage", ["greeting", "EHLO", "STARTTLS", "AUTH", "RCPT"])
 @pytest.mark.parametrize("security", ["tls", "starttls"])
-def test_so_does_who_trickles_behind_tls(stage: str, security: str, tls: ssl.SSLContext) -> None:
+def test_trickling_reply_over_tls_is_a_temporary_refusal(
+    stage: str, security: str, tls: ssl.SSLContext
+) -> None:
     server = Server(trickles_at=stage, security=security, tls=tls)
     if stage == "STARTTLS" and security == "tls":
         assert isinstance(send(server), Accepted)
@@ -244,21 +250,21 @@ def test_so_does_who_trickles_behind_tls(stage: str, security: str, tls: ssl.SSL
 
 
 @pytest.mark.parametrize("trickle", [b"250-scanning\r\n", b"2"])
-def test_who_trickles_after_the_message_leaves_it_uncertain(trickle: bytes) -> None:
+def test_trickling_reply_after_the_message_is_uncertain(trickle: bytes) -> None:
     server = Server(trickles_at="end", trickle=trickle)
     assert send(server) == Uncertain(1, "TimeoutError")
     assert len(server.taken) == 1
 
 
 @pytest.mark.parametrize("stage", ["greeting", "EHLO", "MAIL", "RCPT", "DATA"])
-def test_who_says_nothing_before_the_message_refuses_it_for_now(stage: str) -> None:
+def test_silent_server_before_the_message_is_a_temporary_refusal(stage: str) -> None:
     server = Server(silent_at=stage)
     short = {"connect": BRIEF} if stage == "greeting" else {"command": BRIEF}
     assert isinstance(send_briefly(server, replace(TIMES, **short)), RefusedForNow)
     assert not server.taken
 
 
-def test_who_does_not_read_the_message_refuses_it_for_now() -> None:
+def test_server_that_stops_reading_the_message_is_a_temporary_refusal() -> None:
     """Without its end no server may take it, however much of it has gone out."""
     server = Server(silent_at="message")
     mail = a_mail()
@@ -267,13 +273,13 @@ def test_who_does_not_read_the_message_refuses_it_for_now() -> None:
     assert outcome == RefusedForNow(1, "message: TimeoutError")
 
 
-def test_who_says_nothing_after_the_message_leaves_it_uncertain() -> None:
+def test_silent_server_after_the_message_is_uncertain() -> None:
     server = Server(silent_at="end")
     assert send_briefly(server, replace(TIMES, reply=BRIEF)) == Uncertain(1, "TimeoutError")
     assert len(server.taken) == 1
 
 
-def test_where_one_address_does_not_answer_the_next_has_its_share(
+def test_unresponsive_address_leaves_time_for_the_next_address(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """As where a name has an address of IPv6 that nothing leads to."""
@@ -296,7 +302,7 @@ def test_where_one_address_does_not_answer_the_next_has_its_share(
 
 
 @pytest.mark.parametrize("security", ["tls", "starttls"])
-def test_attack_a_server_with_a_certificate_of_its_own_learns_neither_login_nor_email(
+def test_attack_server_with_a_self_signed_certificate_receives_no_login_or_email(
     security: str, tls: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("SSL_CERT_FILE")
@@ -305,7 +311,7 @@ def test_attack_a_server_with_a_certificate_of_its_own_learns_neither_login_nor_
     assert server.heard == (["EHLO", "STARTTLS"] if security == "starttls" else [])
 
 
-def test_attack_who_takes_starttls_out_of_the_answer_learns_neither_login_nor_email(
+def test_attack_starttls_stripping_exposes_no_login_or_email(
     tls: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(REPLIES, "EHLO", b"250-mail.example.com\r\n250 AUTH PLAIN\r\n")

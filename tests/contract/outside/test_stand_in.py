@@ -46,7 +46,7 @@ def post(stand_in: StandIn, to: str = "ann@example.com", html: str = "<p>News</p
         connection.close()
 
 
-def test_it_ends_while_a_client_still_waits_and_holds_up_no_other() -> None:
+def test_stand_in_stops_despite_a_waiting_client_and_serves_more_clients() -> None:
     came: list[int] = []
     published: Queue[Sequence[Entry]] = Queue()
     with StandIn() as stand_in:
@@ -62,7 +62,7 @@ def test_it_ends_while_a_client_still_waits_and_holds_up_no_other() -> None:
     assert len(stand_in.accepted) == 2
 
 
-def test_it_reports_a_message_whose_answer_was_lost_and_none_that_it_refused() -> None:
+def test_stand_in_reports_accepted_messages_and_no_rejected_messages() -> None:
     published: Queue[Sequence[Entry]] = Queue()
     with StandIn() as stand_in:
         stand_in.publish = published.put
@@ -79,7 +79,7 @@ def test_it_reports_a_message_whose_answer_was_lost_and_none_that_it_refused() -
     }
 
 
-def test_what_is_scripted_for_a_message_that_was_taken_waits_for_one() -> None:
+def test_scripted_send_response_waits_for_a_send_request() -> None:
     """Each tick asks for the quota, and would use it up."""
     with StandIn() as stand_in:
         stand_in.script.append(Answer(200, "", taken=True, loss=Loss.CLOSE))
@@ -87,7 +87,7 @@ def test_what_is_scripted_for_a_message_that_was_taken_waits_for_one() -> None:
         assert [post(stand_in), post(stand_in)] == [0, 200]
 
 
-def test_chance_loses_the_answers_of_the_same_messages_whenever_the_seed_is_the_same() -> None:
+def test_lost_responses_are_reproducible_for_a_seed() -> None:
     def lost(seed: int, order: Sequence[int]) -> set[int]:
         with StandIn(chances=Chances(close=0.5, seed=seed)) as stand_in:
             told = {number: post(stand_in, f"r{number}@example.com") for number in order}
@@ -100,14 +100,14 @@ def test_chance_loses_the_answers_of_the_same_messages_whenever_the_seed_is_the_
     assert lost(2, range(20)) != once
 
 
-def test_by_default_every_answer_arrives_and_nothing_is_published() -> None:
+def test_stand_in_by_default_loses_no_response_and_publishes_no_event() -> None:
     with StandIn() as stand_in:
         assert [post(stand_in, f"r{number}@example.com") for number in range(20)] == [200] * 20
     assert stand_in.publish is None
     assert not stand_in.postman.failures
 
 
-def test_it_tells_of_the_first_message_and_of_no_other() -> None:
+def test_stand_in_signals_only_the_first_message() -> None:
     told: list[int] = []
     with StandIn() as stand_in:
         stand_in.on_first = lambda: told.append(len(stand_in.accepted))
@@ -115,7 +115,7 @@ def test_it_tells_of_the_first_message_and_of_no_other() -> None:
     assert told == [1]
 
 
-def test_a_hundred_threads_may_connect_at_once() -> None:
+def test_hundred_threads_can_connect_at_once() -> None:
     """It listens, and has not yet accepted anybody."""
     stand_in = StandIn()
     address = urlsplit(stand_in.url)
@@ -126,7 +126,7 @@ def test_a_hundred_threads_may_connect_at_once() -> None:
             connected.enter_context(made)
 
 
-def test_its_mailbox_shows_the_latest_first_with_the_pictures_of_the_demo() -> None:
+def test_mailbox_lists_the_latest_message_first_with_demo_images() -> None:
     with StandIn() as stand_in:
         picture = "https://campus.example/pictures/face1.jpg"
         assert post(stand_in) == post(stand_in, "bo@example.com", f'<img src="{picture}">') == 200

@@ -23,12 +23,12 @@ def secret(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         yield made["ARN"]
 
 
-def test_the_key_is_what_the_secret_holds(secret: str) -> None:
+def test_suppression_key_is_read_from_the_secret(secret: str) -> None:
     assert read_suppression_key(secret) == SUPPRESSION_KEY
 
 
 @pytest.mark.parametrize("content", ["p4ssw0rd", "x" * 31, "\xe9" * 64, "x" * 64 + "\n"])
-def test_what_can_be_no_key_is_refused_and_never_shown(secret: str, content: str) -> None:
+def test_invalid_suppression_key_is_rejected_and_never_shown(secret: str, content: str) -> None:
     boto3.client("secretsmanager").put_secret_value(SecretId=secret, SecretString=content)
     with pytest.raises(InvalidKeys) as refused:
         read_suppression_key(secret)
@@ -36,13 +36,15 @@ def test_what_can_be_no_key_is_refused_and_never_shown(secret: str, content: str
     assert content not in str(refused.value)
 
 
-def test_a_secret_of_bytes_is_no_key(secret: str) -> None:
+def test_binary_secret_is_not_a_suppression_key(secret: str) -> None:
     boto3.client("secretsmanager").put_secret_value(SecretId=secret, SecretBinary=b"x" * 64)
     with pytest.raises(InvalidKeys):
         read_suppression_key(secret)
 
 
-def test_no_answer_is_unavailable(secret: str, answers: list[str]) -> None:
+def test_unreachable_secrets_manager_is_reported_as_unavailable(
+    secret: str, answers: list[str]
+) -> None:
     answers.append("lost before")
     with pytest.raises(Unavailable):
         read_suppression_key(secret)

@@ -118,7 +118,7 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_every_body_is_seven_bits_and_arrives_as_it_was(
+def test_every_body_is_encoded_in_seven_bits_without_loss(
     smtp: tuple[Inbox, SmtpServer], name: str
 ) -> None:
     inbox, server = smtp
@@ -136,7 +136,7 @@ def test_every_body_is_seven_bits_and_arrives_as_it_was(
         assert content == lines.rstrip("\n")
 
 
-def test_the_shorter_encoding_is_chosen() -> None:
+def test_shorter_encoding_is_chosen() -> None:
     def encoding(text: str) -> str:
         (part, _) = mime(with_content(text=text), sender=SENDER).iter_parts()
         return str(part["Content-Transfer-Encoding"])
@@ -147,7 +147,7 @@ def test_the_shorter_encoding_is_chosen() -> None:
     assert encoding(TEXTS["emoji"]) == "base64"
 
 
-def test_no_extension_is_asked_for_that_was_not_offered(smtp: tuple[Inbox, SmtpServer]) -> None:
+def test_no_smtp_extension_is_used_unless_offered(smtp: tuple[Inbox, SmtpServer]) -> None:
     server = ScriptedSmtp()
     with server.served() as where:
         sent(where, with_content(subject=FAMILY, text="ü"))
@@ -181,7 +181,7 @@ SUBJECTS = [
 
 
 @pytest.mark.parametrize("subject", SUBJECTS)
-def test_a_subject_arrives_as_it_was_written(smtp: tuple[Inbox, SmtpServer], subject: str) -> None:
+def test_subject_arrives_as_written(smtp: tuple[Inbox, SmtpServer], subject: str) -> None:
     inbox, server = smtp
     sent(server, with_content(subject=subject))
     raw = inbox.raw[-1]
@@ -195,7 +195,7 @@ def test_a_subject_arrives_as_it_was_written(smtp: tuple[Inbox, SmtpServer], sub
     "subject",
     ["a\r\nX-A: b", "a\nX-A: b", "a\rX-A: b", "a\r\n\r\nbody", "a\0b", "a\x0b\x85\u2028b"],
 )
-def test_attack_a_control_character_in_a_subject_makes_no_header(subject: str) -> None:
+def test_attack_control_character_in_a_subject_adds_no_header(subject: str) -> None:
     """None gets so far: `subject_line` removes them. If one does, it is encoded or refused."""
     raw = mime(with_content(subject=subject), sender=SENDER).as_bytes()
     check_wire(raw)
@@ -217,7 +217,7 @@ any_text = st.lists(st.text(max_size=12) | odd, max_size=12).map("".join)
 @example("=?utf-8?q?=0D=0AX-A:_b?=")
 @example("=?utf-8?b?4oCuAA==?=")
 @example(f"{'x' * 180}=?utf-8?q?{'y' * 40}?=")
-def test_any_subject_by_smtp_is_the_one_that_ses_gets(title: str) -> None:
+def test_any_subject_is_identical_by_smtp_and_ses(title: str) -> None:
     """And what is in it is neither a control character nor one that turns text round."""
     subject = subject_line(title, 200)
     raw = mime(with_content(subject=subject), sender=SENDER).as_bytes()
@@ -232,7 +232,7 @@ def test_any_subject_by_smtp_is_the_one_that_ses_gets(title: str) -> None:
     max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(any_text)
-def test_ses_and_an_smtp_server_get_the_same_subject(
+def test_ses_and_smtp_receive_the_same_subject(
     smtp: tuple[Inbox, SmtpServer], ses: StandIn, title: str
 ) -> None:
     inbox, server = smtp
@@ -244,7 +244,7 @@ def test_ses_and_an_smtp_server_get_the_same_subject(
 
 
 @pytest.mark.parametrize("subject", SUBJECTS)
-def test_a_subject_that_nobody_cleaned_is_the_same_by_both(
+def test_unsanitized_subject_is_identical_by_smtp_and_ses(
     smtp: tuple[Inbox, SmtpServer], ses: StandIn, subject: str
 ) -> None:
     inbox, server = smtp
@@ -260,9 +260,7 @@ NAMES = ["Käse & Wein", '"Müller, Söhne"', "猫の手帖" * 20, FAMILY * 12, 
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_display_name_arrives_as_it_was_written(
-    smtp: tuple[Inbox, SmtpServer], name: str
-) -> None:
+def test_display_name_arrives_as_written(smtp: tuple[Inbox, SmtpServer], name: str) -> None:
     inbox, server = smtp
     sender = f"{name} <digest@example.com>"
     sent(server, a_mail(), sender)
@@ -277,7 +275,7 @@ def test_a_display_name_arrives_as_it_was_written(
     assert make_header(decode_header(ascii_sender(sender))) == plainly(raw, "From")
 
 
-def test_a_header_of_ours_is_sent_as_it_is(smtp: tuple[Inbox, SmtpServer]) -> None:
+def test_custom_header_is_sent_unchanged(smtp: tuple[Inbox, SmtpServer]) -> None:
     """A long link stays on a line of its own, and nothing in it is encoded or decoded."""
     inbox, server = smtp
     link = f"<https://{'a' * 60}.example/unsubscribe/{'b' * 300}?x=?utf-8?q?y?=>"

@@ -35,13 +35,13 @@ def is_probe(worker: Any, now: Any = NOW) -> bool:
     return found.is_probe
 
 
-def test_a_permit_is_no_probe_while_the_breaker_is_off(paced: Paced) -> None:
+def test_permit_is_not_a_probe_while_the_breaker_is_closed(paced: Paced) -> None:
     worker = paced.worker(TEN)
     assert [is_probe(worker) for _ in range(3)] == [False] * 3
     assert worker.read(NOW).breaker is None
 
 
-def test_a_breaker_that_one_pulls_stops_all(paced: Paced) -> None:
+def test_breaker_opened_by_a_worker_stops_all_workers(paced: Paced) -> None:
     """Who had permits before, who never asked, and who pulled."""
     one, other, third = (paced.worker(TEN) for _ in range(3))
     for worker in (one, other):
@@ -53,12 +53,12 @@ def test_a_breaker_that_one_pulls_stops_all(paced: Paced) -> None:
     assert one.read(NOW).taken == 2
 
 
-def test_a_breaker_can_be_pulled_before_anything_was_sent(paced: Paced) -> None:
+def test_breaker_can_open_before_the_first_send(paced: Paced) -> None:
     assert paced.worker(TEN).trip("paused", NOW) == ON
     assert ask(paced.worker(TEN)) is NoPermit.BREAKER_OPEN
 
 
-def test_what_was_taken_before_is_still_known_after_it(paced: Paced) -> None:
+def test_permits_before_the_stop_count_after_the_reset(paced: Paced) -> None:
     worker = paced.worker(TEN)
     for _ in range(3):
         ask(worker)
@@ -70,7 +70,7 @@ def test_what_was_taken_before_is_still_known_after_it(paced: Paced) -> None:
     assert worker.read(NOW).taken == 4
 
 
-def test_many_that_are_refused_at_once_pull_it_once(paced: Paced) -> None:
+def test_simultaneous_refusals_open_the_breaker_once(paced: Paced) -> None:
     workers = [paced.worker(TEN) for _ in range(5)]
     for worker in workers:
         ask(worker)
@@ -78,7 +78,7 @@ def test_many_that_are_refused_at_once_pull_it_once(paced: Paced) -> None:
         assert worker.trip("paused", NOW + nth * SECOND) == ON
 
 
-def test_after_its_time_exactly_one_tries(paced: Paced) -> None:
+def test_only_a_single_worker_probes_after_the_wait(paced: Paced) -> None:
     workers = [paced.worker(TEN) for _ in range(4)]
     workers[0].trip("paused", NOW)
     assert [ask(worker) for worker in workers] == [NoPermit.BREAKER_OPEN] * 4
@@ -89,7 +89,7 @@ def test_after_its_time_exactly_one_tries(paced: Paced) -> None:
     assert is_probe(workers[1], later + MINUTE)
 
 
-def test_the_one_that_tries_and_is_refused_doubles_it_and_the_others_do_not(paced: Paced) -> None:
+def test_only_a_refused_probe_doubles_the_wait(paced: Paced) -> None:
     workers = [paced.worker(TEN) for _ in range(3)]
     for worker in workers:
         ask(worker)
@@ -104,7 +104,7 @@ def test_the_one_that_tries_and_is_refused_doubles_it_and_the_others_do_not(pace
         assert worker.read(later).breaker == found
 
 
-def test_the_one_that_tries_releases_it_for_all(paced: Paced) -> None:
+def test_successful_probe_closes_the_breaker_for_all(paced: Paced) -> None:
     one, other, third = (paced.worker(TEN) for _ in range(3))
     one.trip("paused", NOW)
     for worker in (one, other):
@@ -117,7 +117,7 @@ def test_the_one_that_tries_releases_it_for_all(paced: Paced) -> None:
     assert one.read(later).breaker is None
 
 
-def test_after_it_was_released_it_can_be_pulled_again_from_the_beginning(paced: Paced) -> None:
+def test_closed_breaker_reopens_with_the_initial_wait(paced: Paced) -> None:
     one, other = paced.worker(TEN), paced.worker(TEN)
     for worker in (one, other):
         worker.trip("paused", NOW)
@@ -130,7 +130,7 @@ def test_after_it_was_released_it_can_be_pulled_again_from_the_beginning(paced: 
     assert other.trip("once more", later) == tripped(None, "once more", later)
 
 
-def test_by_hand_it_stays_on_until_it_is_released_by_hand(paced: Paced) -> None:
+def test_manually_opened_breaker_stays_open_until_closed_manually(paced: Paced) -> None:
     person, worker = paced.worker(TEN), paced.worker(TEN)
     worker.trip("paused", NOW)
     by_hand = opened_by_hand("wrong template", NOW + SECOND)
@@ -147,14 +147,14 @@ def test_by_hand_it_stays_on_until_it_is_released_by_hand(paced: Paced) -> None:
     assert person.read(year_later).breaker is None
 
 
-def test_a_person_may_release_what_no_person_pulled(paced: Paced) -> None:
+def test_automatically_opened_breaker_can_be_closed_manually(paced: Paced) -> None:
     person, worker = paced.worker(TEN), paced.worker(TEN)
     worker.trip("paused", NOW)
     person.close_by_hand()
     assert not is_probe(worker)
 
 
-def test_a_breaker_without_a_reason_is_a_breaker(paced: Paced) -> None:
+def test_breaker_may_have_an_empty_reason(paced: Paced) -> None:
     worker = paced.worker(TEN)
     worker.trip("", NOW)
     breaker = worker.read(NOW).breaker
@@ -162,7 +162,7 @@ def test_a_breaker_without_a_reason_is_a_breaker(paced: Paced) -> None:
     assert breaker.why == ""
 
 
-def test_another_stream_that_is_refused_pulls_it_where_it_is_off(paced: Paced) -> None:
+def test_refusal_of_another_stream_opens_a_closed_breaker(paced: Paced) -> None:
     one, other = paced.worker(TEN), paced.worker(TEN)
     ask(other)
     for worker in (one, other, one):
@@ -173,7 +173,7 @@ def test_another_stream_that_is_refused_pulls_it_where_it_is_off(paced: Paced) -
 
 
 @pytest.mark.parametrize("later", [SECOND, MINUTE])
-def test_another_stream_that_is_refused_changes_nothing_about_one_that_is_on(
+def test_refusal_of_another_stream_does_not_change_an_open_breaker(
     paced: Paced, later: timedelta
 ) -> None:
     """Whether it is tried, to be tried, or was pulled by hand."""
@@ -191,7 +191,7 @@ def test_another_stream_that_is_refused_changes_nothing_about_one_that_is_on(
     assert one.read(NOW).breaker == by_hand
 
 
-def test_a_tick_that_learns_the_quota_leaves_it_on(paced: Paced) -> None:
+def test_quota_update_leaves_the_breaker_open(paced: Paced) -> None:
     worker = paced.worker(TEN)
     worker.trip("paused", NOW)
     paced.quota_store.set_quota(Quota(rate=14, daily=200, left=0), NOW)
@@ -230,7 +230,7 @@ _numbers = iter(range(1_000_000))
     max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(said=acts)
-def test_whatever_each_worker_remembers_it_is_told_what_the_fake_tells(
+def test_workers_with_cached_breaker_state_get_correct_permits(
     engine: str, said: list[Act]
 ) -> None:
     """Who remembers that it is busy does not ask, and so may not know of the breaker yet."""
@@ -276,7 +276,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_a_permit_costs_one_write_whatever_the_breaker(paced: Paced, asked: list[bool]) -> None:
+def test_permit_costs_a_single_write_in_any_breaker_state(paced: Paced, asked: list[bool]) -> None:
     """Also the one that tries; and of those that find it on, one refused write each."""
     one, other = paced.worker(TEN), paced.worker(TEN)
     ask(one)
@@ -295,7 +295,7 @@ def test_a_permit_costs_one_write_whatever_the_breaker(paced: Paced, asked: list
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_each_of_many_that_are_refused_writes_once(paced: Paced, asked: list[bool]) -> None:
+def test_each_concurrent_refusal_writes_once(paced: Paced, asked: list[bool]) -> None:
     workers = [paced.worker(TEN) for _ in range(4)]
     for worker in workers:
         ask(worker)
@@ -310,7 +310,7 @@ def test_each_of_many_that_are_refused_writes_once(paced: Paced, asked: list[boo
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_who_takes_a_permit_while_another_pulls_has_none(
+def test_permit_taken_while_the_breaker_opens_is_rejected(
     paced: Paced, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, other = paced.worker(TEN), paced.worker(TEN)
@@ -329,7 +329,9 @@ def test_who_takes_a_permit_while_another_pulls_has_none(
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_of_two_that_would_try_one_does(paced: Paced, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_a_single_concurrent_probe_is_granted(
+    paced: Paced, monkeypatch: pytest.MonkeyPatch
+) -> None:
     one, other = paced.worker(TEN), paced.worker(TEN)
     one.trip("paused", NOW)
     for worker in (one, other):
@@ -350,7 +352,7 @@ def test_of_two_that_would_try_one_does(paced: Paced, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_a_lost_answer_leaves_a_breaker_that_is_on(paced: Paced, answers: list[str]) -> None:
+def test_lost_response_leaves_the_breaker_open(paced: Paced, answers: list[str]) -> None:
     one, other = paced.worker(TEN), paced.worker(TEN)
     ask(one)
     answers += ["lost after"]
@@ -366,7 +368,7 @@ def test_a_lost_answer_leaves_a_breaker_that_is_on(paced: Paced, answers: list[s
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_a_breaker_that_never_stands_still_is_said_in_words(
+def test_constantly_changing_breaker_is_reported_as_unavailable(
     paced: Paced, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     worker = paced.worker(TEN)
@@ -379,7 +381,7 @@ def test_a_breaker_that_never_stands_still_is_said_in_words(
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_the_row_holds_nothing_of_a_breaker_that_is_off(paced: Paced) -> None:
+def test_closed_breaker_has_no_attributes_in_the_row(paced: Paced) -> None:
     worker = paced.worker(TEN)
     ask(worker)
     worker.trip("paused", NOW)
@@ -388,7 +390,7 @@ def test_the_row_holds_nothing_of_a_breaker_that_is_off(paced: Paced) -> None:
     assert not [name for name in row if name.startswith("breaker")]
 
 
-def test_a_breaker_is_what_was_stored(paced: Paced) -> None:
+def test_breaker_is_read_as_stored(paced: Paced) -> None:
     worker, until = paced.worker(TEN), NOW + MINUTE
     worker.trip("paused", NOW)
     is_probe(worker, until)

@@ -54,7 +54,7 @@ class Clocked:
         return found.at - self.ahead if isinstance(found, Permit) else found
 
 
-def test_what_one_clock_an_hour_ahead_has_taken_holds_up_nobody_for_longer_than_ten_seconds(
+def test_permits_of_a_clock_an_hour_ahead_delay_workers_ten_seconds(
     paced: Paced,
 ) -> None:
     right, odd = Clocked(paced.worker(TEN)), Clocked(paced.worker(TEN), HOUR)
@@ -71,7 +71,9 @@ def test_what_one_clock_an_hour_ahead_has_taken_holds_up_nobody_for_longer_than_
 
 
 @pytest.mark.parametrize("ahead", [SECOND, CLOCK_SKEW, CLOCK_SKEW + 2 * SECOND, 365 * 24 * HOUR])
-def test_nobody_waits_longer_however_far_ahead_the_clock_is(paced: Paced, ahead: timedelta) -> None:
+def test_delay_by_a_fast_clock_does_not_depend_on_the_offset(
+    paced: Paced, ahead: timedelta
+) -> None:
     right, odd = Clocked(paced.worker(TEN)), Clocked(paced.worker(TEN), ahead)
     assert isinstance(odd.asks(NOW), datetime)
     waited = next(
@@ -102,9 +104,7 @@ def asking_for(
 
 
 @pytest.mark.parametrize("ahead", [HOUR, -HOUR, 14 * SECOND * 60, -14 * SECOND * 60])
-def test_no_second_has_more_permits_than_those_of_the_longest_wait_beyond_its_rate(
-    paced: Paced, ahead: timedelta
-) -> None:
+def test_fast_clock_exceeds_the_rate_by_a_bounded_amount(paced: Paced, ahead: timedelta) -> None:
     """The odd one takes permits as often as the others, and does not stop."""
     seconds, rate = lasting(paced)
     plan = PacePlan(rate=rate)
@@ -118,7 +118,7 @@ def test_no_second_has_more_permits_than_those_of_the_longest_wait_beyond_its_ra
     assert max(gaps) <= SET_BACK_EVERY + SECOND
 
 
-def test_who_is_behind_holds_up_nobody(paced: Paced) -> None:
+def test_slow_clock_delays_no_worker(paced: Paced) -> None:
     seconds, rate = lasting(paced)
     plan = PacePlan(rate=rate)
     workers = [Clocked(paced.worker(plan)) for _ in range(3)]
@@ -139,7 +139,7 @@ def test_who_is_behind_holds_up_nobody(paced: Paced) -> None:
         (PacePlan(rate=500, ramp_from=1, share=Share(0, 5)), 20 * SECOND),
     ],
 )
-def test_what_a_right_clock_has_stored_is_believed_however_slow_the_rate_is(
+def test_permit_of_a_correct_clock_is_respected_at_any_rate(
     paced: Paced, plan: PacePlan, lead: timedelta
 ) -> None:
     """Also where that clock is as far ahead as clocks may be."""
@@ -149,7 +149,7 @@ def test_what_a_right_clock_has_stored_is_believed_however_slow_the_rate_is(
     assert other.worker.outlook(NOW).free_at == NOW + CLOCK_SKEW + lead
 
 
-def test_a_quota_that_becomes_larger_frees_what_waits_by_the_old_one(paced: Paced) -> None:
+def test_raised_quota_releases_permits_spaced_by_the_old_quota(paced: Paced) -> None:
     plan = PacePlan(share=Share(0, 1))
     worker = Clocked(paced.worker(plan))
     assert worker.asks(NOW) == NOW
@@ -164,9 +164,7 @@ MIDNIGHT = datetime(2026, 11, 23, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("ahead", [HOUR, -HOUR])
-def test_both_days_at_a_midnight_have_no_more_permits_than_their_caps(
-    paced: Paced, ahead: timedelta
-) -> None:
+def test_daily_caps_hold_at_midnight_with_skewed_clocks(paced: Paced, ahead: timedelta) -> None:
     workers = [Clocked(paced.worker(WARMUP)), Clocked(paced.worker(WARMUP), ahead)]
     taken = 0
     for minutes in range(-90, 90):
@@ -178,7 +176,7 @@ def test_both_days_at_a_midnight_have_no_more_permits_than_their_caps(
     assert taken <= 30 + 60
 
 
-def test_a_breaker_that_a_clock_ahead_opened_holds_for_the_longest_step_at_most(
+def test_breaker_opened_by_a_fast_clock_waits_at_most_the_maximum(
     paced: Paced,
 ) -> None:
     odd, right = paced.worker(TEN), Clocked(paced.worker(TEN))
@@ -191,7 +189,7 @@ def test_a_breaker_that_a_clock_ahead_opened_holds_for_the_longest_step_at_most(
     assert waited * 60 * SECOND <= LONGEST_STEP + CLOCK_SKEW
 
 
-def test_a_breaker_that_a_clock_ahead_opened_is_refused_anew_by_the_right_time(
+def test_refusal_by_a_correct_clock_resets_a_future_breaker_time(
     paced: Paced,
 ) -> None:
     odd, right = paced.worker(TEN), paced.worker(TEN)
@@ -199,7 +197,7 @@ def test_a_breaker_that_a_clock_ahead_opened_is_refused_anew_by_the_right_time(
     assert right.trip("refused", NOW).until == NOW + 2 * FIRST_STEP
 
 
-def test_a_breaker_that_was_opened_by_hand_holds_whatever_a_clock_says(paced: Paced) -> None:
+def test_manually_opened_breaker_ignores_clocks(paced: Paced) -> None:
     paced.worker(TEN).open_by_hand("stop", NOW)
     assert Clocked(paced.worker(TEN)).asks(NOW + 24 * HOUR) is NoPermit.BREAKER_OPEN
 
@@ -207,7 +205,7 @@ def test_a_breaker_that_was_opened_by_hand_holds_whatever_a_clock_says(paced: Pa
 RAMP = PacePlan(rate=100, ramp_from=1, ramp_every=30 * SECOND)
 
 
-def test_a_stretch_that_begins_later_than_now_holds_the_ramp_up_no_longer(paced: Paced) -> None:
+def test_future_ramp_start_does_not_stop_the_ramp_up(paced: Paced) -> None:
     right, odd = Clocked(paced.worker(RAMP)), Clocked(paced.worker(RAMP), HOUR)
     assert isinstance(odd.asks(NOW), datetime)
     rates = []
@@ -219,7 +217,7 @@ def test_a_stretch_that_begins_later_than_now_holds_the_ramp_up_no_longer(paced:
     assert rates == sorted(rates)
 
 
-def test_a_quota_from_a_clock_ahead_is_valid_for_an_hour_by_it() -> None:
+def test_quota_stored_by_a_fast_clock_is_valid_for_an_hour() -> None:
     pace = Pace(quota=Quota(rate=14, daily=200, left=0), quota_at=NOW + HOUR)
     assert isinstance(take(pace, TEN, now=NOW, latest=NOW + WAIT), NoPermit) is False
     within = replace(pace, quota_at=NOW + HOUR - SECOND)
@@ -230,7 +228,7 @@ def test_a_quota_from_a_clock_ahead_is_valid_for_an_hour_by_it() -> None:
     )
 
 
-def test_a_correction_by_another_odd_clock_holds_up_nobody_for_an_hour() -> None:
+def test_future_clock_correction_does_not_delay_permits_for_an_hour() -> None:
     pace = Pace(next_at=NOW + HOUR, set_back_at=NOW + HOUR)
     assert outlook(pace, TEN, NOW).free_at == NOW
     near = replace(pace, set_back_at=NOW + timedelta(minutes=15))

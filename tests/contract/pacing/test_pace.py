@@ -36,7 +36,7 @@ def after(permit: datetime) -> timedelta:
     return permit - NOW
 
 
-def test_the_first_permit_is_now_and_the_next_ones_are_evenly_spaced_for_all_workers(
+def test_permits_are_evenly_spaced_across_workers(
     paced: Paced,
 ) -> None:
     one, other = paced.worker(TEN), paced.worker(TEN)
@@ -44,7 +44,7 @@ def test_the_first_permit_is_now_and_the_next_ones_are_evenly_spaced_for_all_wor
     assert found == [SECOND * nth / 10 for nth in range(5)]
 
 
-def test_a_permit_that_is_too_late_is_not_taken(paced: Paced) -> None:
+def test_permit_after_the_deadline_is_not_taken(paced: Paced) -> None:
     one, other = paced.worker(TEN), paced.worker(TEN)
     assert [after(permit(one)) for _ in range(51)][-1] == WAIT
     assert {one.reserve(NOW, NOW + WAIT), other.reserve(NOW, NOW + WAIT)} == {NoPermit.BUSY}
@@ -52,7 +52,7 @@ def test_a_permit_that_is_too_late_is_not_taken(paced: Paced) -> None:
     assert after(permit(other, NOW + SECOND)) == 5.1 * SECOND
 
 
-def test_a_permit_that_others_have_taken_since_is_not_taken(paced: Paced) -> None:
+def test_permit_taken_by_another_worker_is_not_taken_again(paced: Paced) -> None:
     one, other = paced.worker(TEN), paced.worker(TEN)
     permit(one)
     for _ in range(50):
@@ -61,14 +61,14 @@ def test_a_permit_that_others_have_taken_since_is_not_taken(paced: Paced) -> Non
     assert one.read(NOW).taken == 51
 
 
-def test_a_permit_may_be_asked_for_without_waiting(paced: Paced) -> None:
+def test_permit_can_be_requested_without_waiting(paced: Paced) -> None:
     worker = paced.worker(TEN)
     assert permit(worker, wait=timedelta(0)) == NOW
     assert worker.reserve(NOW, NOW) is NoPermit.BUSY
     assert after(permit(worker, NOW + SECOND / 10, wait=timedelta(0))) == SECOND / 10
 
 
-def test_time_in_which_nobody_asked_is_not_made_up_for(paced: Paced) -> None:
+def test_idle_time_grants_no_extra_permits(paced: Paced) -> None:
     one, other = paced.worker(TEN), paced.worker(TEN)
     permit(one)
     later = NOW + 60 * SECOND
@@ -77,7 +77,7 @@ def test_time_in_which_nobody_asked_is_not_made_up_for(paced: Paced) -> None:
     ]
 
 
-def test_a_rate_that_is_no_divisor_of_a_second_is_never_exceeded(paced: Paced) -> None:
+def test_fractional_rate_is_never_exceeded(paced: Paced) -> None:
     worker = paced.worker(PacePlan(rate=7))
     found = [after(permit(worker)) for _ in range(8)]
     assert SECOND < found[7] < SECOND + timedelta(microseconds=10)
@@ -88,7 +88,7 @@ def cost(rate: float) -> timedelta:
     return timedelta(microseconds=math.ceil(1_000_000 / rate))
 
 
-def test_without_a_rate_it_is_nine_tenths_of_the_quota_or_until_that_is_known_of_one_a_second(
+def test_default_rate_is_90_percent_of_the_quota(
     paced: Paced,
 ) -> None:
     plan = PacePlan()
@@ -103,7 +103,7 @@ def test_without_a_rate_it_is_nine_tenths_of_the_quota_or_until_that_is_known_of
     assert gaps == [cost(0.9), cost(0.9), cost(18), cost(18), cost(18), cost(2.25)]
 
 
-def test_a_quota_may_be_known_before_anything_was_sent(paced: Paced) -> None:
+def test_quota_may_be_stored_before_the_first_send(paced: Paced) -> None:
     paced.quota_store.set_quota(Quota(rate=4, daily=200, left=150), NOW)
     worker = paced.worker(PacePlan())
     assert [after(permit(worker)) for _ in range(2)] == [0 * SECOND, cost(3.6)]
@@ -111,7 +111,7 @@ def test_a_quota_may_be_known_before_anything_was_sent(paced: Paced) -> None:
     assert (reading.taken, reading.quota) == (2, Quota(rate=4, daily=200, left=148))
 
 
-def test_a_chosen_rate_goes_before_the_quota(paced: Paced) -> None:
+def test_configured_rate_overrides_the_quota(paced: Paced) -> None:
     paced.quota_store.set_quota(Quota(rate=1), NOW)
     worker = paced.worker(TEN)
     assert [after(permit(worker)) for _ in range(2)] == [0 * SECOND, SECOND / 10]
@@ -121,7 +121,7 @@ def left(number: int) -> Quota:
     return Quota(rate=14, daily=200, left=number)
 
 
-def test_what_is_left_of_the_day_of_the_account_is_shared_until_a_tick_tells_of_room(
+def test_remaining_daily_quota_is_shared_until_the_next_update(
     paced: Paced,
 ) -> None:
     """Also by whoever knows that nothing was left, or that there was no end to it."""
@@ -139,7 +139,7 @@ def test_what_is_left_of_the_day_of_the_account_is_shared_until_a_tick_tells_of_
     assert {worker.reserve(NOW + SECOND, NOW + WAIT) for worker in workers} == {NoPermit.DAILY_CAP}
 
 
-def test_an_account_whose_day_has_no_end_any_more_stops_nobody(paced: Paced) -> None:
+def test_unlimited_daily_quota_stops_no_worker(paced: Paced) -> None:
     one, other = paced.worker(TEN), paced.worker(TEN)
     paced.quota_store.set_quota(left(2), NOW)
     permit(one)
@@ -149,7 +149,7 @@ def test_an_account_whose_day_has_no_end_any_more_stops_nobody(paced: Paced) -> 
     assert one.read(NOW + SECOND).quota is None
 
 
-def test_what_waited_for_the_account_may_go_since_it_told_of_room(paced: Paced) -> None:
+def test_runs_held_by_the_quota_are_released_by_an_increase(paced: Paced) -> None:
     """Also after it has told of room again."""
     worker = paced.worker(TEN)
     paced.quota_store.set_quota(left(1), NOW)
@@ -166,7 +166,7 @@ def test_what_waited_for_the_account_may_go_since_it_told_of_room(paced: Paced) 
     assert worker.read(again).free_since == room
 
 
-def test_an_answer_that_is_an_hour_old_stops_nobody(paced: Paced) -> None:
+def test_hour_old_quota_stops_no_worker(paced: Paced) -> None:
     one, other = paced.worker(TEN), paced.worker(TEN)
     paced.quota_store.set_quota(left(1), NOW)
     permit(one)
@@ -180,7 +180,7 @@ def test_an_answer_that_is_an_hour_old_stops_nobody(paced: Paced) -> None:
 WARMUP = PacePlan(rate=100, warmup_from=NOW.date(), warmup_daily=3)
 
 
-def test_a_day_has_no_more_permits_than_its_cap_and_the_next_has_twice_as_many(
+def test_warmup_cap_doubles_each_day(
     paced: Paced,
 ) -> None:
     one, other, third = (paced.worker(WARMUP) for _ in range(3))
@@ -195,7 +195,7 @@ def test_a_day_has_no_more_permits_than_its_cap_and_the_next_has_twice_as_many(
     }
 
 
-def test_the_warm_up_counts_what_is_critical_and_holds_it_back_at_no_time(paced: Paced) -> None:
+def test_critical_email_counts_toward_the_warmup_but_is_not_delayed(paced: Paced) -> None:
     one, other = paced.worker(WARMUP), paced.worker(WARMUP)
     for worker in (one, other, one, other):
         assert isinstance(worker.reserve(NOW, NOW + WAIT, critical=True), Permit)
@@ -209,7 +209,7 @@ def test_the_warm_up_counts_what_is_critical_and_holds_it_back_at_no_time(paced:
     assert one.read(NEXT_DAY + SECOND).free_since == NEXT_DAY, "still known after a critical one"
 
 
-def test_threads_that_ask_together_get_what_is_theirs(paced: Paced) -> None:
+def test_concurrent_threads_get_normal_or_critical_permits(paced: Paced) -> None:
     worker = paced.worker(WARMUP)
     found = paced.together(worker, 5, NOW, NOW + WAIT)
     assert sum(isinstance(each, Permit) for each in found) == 3
@@ -217,7 +217,7 @@ def test_threads_that_ask_together_get_what_is_theirs(paced: Paced) -> None:
     assert sum(isinstance(each, Permit) for each in found) == 5
 
 
-def test_what_is_critical_waits_for_the_quota_and_for_the_rate(paced: Paced) -> None:
+def test_critical_email_waits_for_quota_and_rate(paced: Paced) -> None:
     worker = paced.worker(WARMUP)
     paced.quota_store.set_quota(Quota(rate=100, daily=200, left=1), NOW)
     assert isinstance(worker.reserve(NOW, NOW + WAIT, critical=True), Permit)
@@ -228,7 +228,7 @@ def test_what_is_critical_waits_for_the_quota_and_for_the_rate(paced: Paced) -> 
     assert slow.reserve(NOW + SECOND, NOW + 9 * SECOND, critical=True) is NoPermit.BUSY
 
 
-def test_what_waited_for_the_cap_may_go_since_midnight(paced: Paced) -> None:
+def test_runs_held_by_the_daily_cap_are_released_at_midnight(paced: Paced) -> None:
     worker = paced.worker(WARMUP)
     for _ in range(3):
         permit(worker)
@@ -241,7 +241,7 @@ def test_what_waited_for_the_cap_may_go_since_midnight(paced: Paced) -> None:
     assert worker.read(day_after).free_since == NEXT_DAY, "only one of six was taken there"
 
 
-def test_a_cap_that_was_not_used_up_makes_nothing_wait(paced: Paced) -> None:
+def test_unused_cap_holds_no_runs(paced: Paced) -> None:
     worker = paced.worker(WARMUP)
     permit(worker)
     assert worker.read(NEXT_DAY).free_since == EVER
@@ -249,7 +249,7 @@ def test_a_cap_that_was_not_used_up_makes_nothing_wait(paced: Paced) -> None:
     assert worker.read(NEXT_DAY + SECOND).free_since == EVER
 
 
-def test_a_worker_that_missed_the_end_of_a_cap_does_not_lose_it_at_midnight(
+def test_worker_unaware_of_a_reached_cap_keeps_its_record_at_midnight(
     paced: Paced,
 ) -> None:
     one, other = paced.worker(WARMUP), paced.worker(WARMUP)
@@ -260,7 +260,7 @@ def test_a_worker_that_missed_the_end_of_a_cap_does_not_lose_it_at_midnight(
     assert one.read(NEXT_DAY).free_since == NEXT_DAY
 
 
-def test_a_new_day_begins_once_whoever_still_remembers_the_last(paced: Paced) -> None:
+def test_new_day_begins_once_for_all_workers(paced: Paced) -> None:
     workers = [paced.worker(WARMUP) for _ in range(3)]
     for worker in workers:
         permit(worker, NEXT_DAY - 5 * SECOND)
@@ -270,7 +270,7 @@ def test_a_new_day_begins_once_whoever_still_remembers_the_last(paced: Paced) ->
     assert workers[0].reserve(late, late) is NoPermit.DAILY_CAP
 
 
-def test_a_clock_that_is_behind_at_midnight_brings_no_day_back(paced: Paced) -> None:
+def test_slow_clock_at_midnight_does_not_restore_the_previous_day(paced: Paced) -> None:
     plan = replace(WARMUP, warmup_daily=1)
     one, other = paced.worker(plan), paced.worker(plan)
     permit(one, NEXT_DAY)
@@ -279,7 +279,7 @@ def test_a_clock_that_is_behind_at_midnight_brings_no_day_back(paced: Paced) -> 
         assert worker.reserve(NEXT_DAY - SECOND, NEXT_DAY + WAIT) is NoPermit.DAILY_CAP
 
 
-def test_the_cap_is_told_before_the_permit_that_is_too_late(paced: Paced) -> None:
+def test_daily_cap_is_reported_in_preference_to_a_late_permit(paced: Paced) -> None:
     """What is told decides whether a digest is requeued or skipped."""
     worker = paced.worker(replace(WARMUP, rate=0.01))
     permit(worker)
@@ -289,7 +289,7 @@ def test_the_cap_is_told_before_the_permit_that_is_too_late(paced: Paced) -> Non
     assert worker.reserve(NOW, NOW + WAIT) is NoPermit.DAILY_CAP
 
 
-def test_what_goes_out_can_be_read(paced: Paced) -> None:
+def test_sending_rate_can_be_read(paced: Paced) -> None:
     plan = replace(WARMUP, ramp_from=20)
     worker = paced.worker(plan)
     before = worker.read(NOW)
@@ -315,7 +315,7 @@ def drain(workers: list[RateLimiter], now: datetime, *, until: datetime) -> Coun
     return sent
 
 
-def test_a_cold_downstream_is_begun_slowly_and_each_stretch_has_twice_the_last(
+def test_ramp_up_starts_slowly_and_doubles_per_interval(
     paced: Paced,
 ) -> None:
     plan = PacePlan(rate=6, ramp_from=1, ramp_every=STRETCH)
@@ -325,7 +325,7 @@ def test_a_cold_downstream_is_begun_slowly_and_each_stretch_has_twice_the_last(
         assert sent[nth] == pytest.approx(15 * rate, abs=rate + 2)
 
 
-def test_the_ramp_counts_what_all_workers_sent(paced: Paced) -> None:
+def test_ramp_up_counts_permits_of_all_workers(paced: Paced) -> None:
     """Also where the one that begins a stretch knows little of the last."""
     plan = PacePlan(rate=6, ramp_from=1)
     one, other = paced.worker(plan), paced.worker(plan)
@@ -337,7 +337,7 @@ def test_the_ramp_counts_what_all_workers_sent(paced: Paced) -> None:
     assert one.read(begin).rate == 2
 
 
-def test_after_a_pause_the_ramp_begins_anew(paced: Paced) -> None:
+def test_ramp_up_restarts_after_a_pause(paced: Paced) -> None:
     plan = PacePlan(rate=6, ramp_from=1, ramp_every=STRETCH)
     workers: list[RateLimiter] = [paced.worker(plan) for _ in range(2)]
     drain(workers, NOW, until=NOW + 2.5 * STRETCH)
@@ -348,7 +348,7 @@ def test_after_a_pause_the_ramp_begins_anew(paced: Paced) -> None:
     ]
 
 
-def test_a_trickle_does_not_make_a_ramp_rise(paced: Paced) -> None:
+def test_few_emails_do_not_raise_the_ramp(paced: Paced) -> None:
     """Else a few immediate emails all night would let the morning begin at the full rate."""
     worker = paced.worker(PacePlan(rate=100, ramp_from=10))
     now = NOW
@@ -400,9 +400,7 @@ examples = {"plan": plans, "said": st.lists(asks, min_size=20, max_size=60)}
 
 @settings(max_examples=100, deadline=None)
 @given(**examples)
-def test_whoever_asks_when_no_second_and_no_day_has_too_many_and_no_permit_is_lost(
-    plan: PacePlan, said: list[Ask]
-) -> None:
+def test_rates_and_caps_hold_for_any_sequence_of_requests(plan: PacePlan, said: list[Ask]) -> None:
     all_hold(Paced("fake"), plan, said)
 
 
@@ -411,7 +409,7 @@ def test_whoever_asks_when_no_second_and_no_day_has_too_many_and_no_permit_is_lo
     max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(**examples)
-def test_whatever_each_worker_remembers_no_second_and_no_day_has_too_many_and_no_permit_is_lost(
+def test_rates_and_caps_hold_with_outdated_worker_caches(
     engine: str, plan: PacePlan, said: list[Ask]
 ) -> None:
     all_hold(Paced(engine, f"row {next(_numbers)}"), plan, said)
@@ -478,7 +476,7 @@ def _is_what_the_ramp_allows(
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_a_permit_whose_answer_is_lost_may_be_lost_and_is_never_given_twice(
+def test_permit_with_a_lost_response_is_never_granted_twice(
     paced: Paced, answers: list[str]
 ) -> None:
     one, other = paced.worker(TEN), paced.worker(TEN)
@@ -493,7 +491,7 @@ def test_a_permit_whose_answer_is_lost_may_be_lost_and_is_never_given_twice(
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_a_worker_that_knows_that_it_is_busy_does_not_ask(paced: Paced, answers: list[str]) -> None:
+def test_worker_known_to_be_busy_sends_no_request(paced: Paced, answers: list[str]) -> None:
     worker = paced.worker(TEN)
     for _ in range(51):
         permit(worker)
@@ -503,7 +501,7 @@ def test_a_worker_that_knows_that_it_is_busy_does_not_ask(paced: Paced, answers:
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_a_row_that_never_stands_still_is_said_in_words(
+def test_constantly_changing_row_is_reported_as_unavailable(
     paced: Paced, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     worker = paced.worker(TEN)
@@ -518,7 +516,7 @@ def test_a_row_that_never_stands_still_is_said_in_words(
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
 @pytest.mark.parametrize("later", [0 * SECOND, SECOND / 2, 40 * SECOND, 100 * SECOND])
-def test_whoever_comes_between_what_is_remembered_and_the_write_has_a_permit_of_its_own(
+def test_concurrent_worker_gets_a_separate_permit(
     paced: Paced, monkeypatch: pytest.MonkeyPatch, later: timedelta
 ) -> None:
     plan = PacePlan(rate=10, ramp_from=5, warmup_from=NOW.date())
@@ -539,7 +537,7 @@ def test_whoever_comes_between_what_is_remembered_and_the_write_has_a_permit_of_
     assert one.read(now).taken == 4
 
 
-def test_a_forecast_is_what_reserve_would_return_and_takes_nothing(paced: Paced) -> None:
+def test_forecast_equals_a_reservation_without_taking_permits(paced: Paced) -> None:
     worker = paced.worker(replace(TEN, warmup_from=NOW.date(), warmup_daily=2))
     for number in (0, 1):
         expected = [worker.forecast(NOW, NOW + WAIT) for _ in range(2)]

@@ -37,7 +37,7 @@ def tenths(*numbers: int) -> list[Permit]:
     return [Permit(at=NOW + number * SECOND / 10) for number in numbers]
 
 
-def test_ten_threads_get_ten_permits_evenly_spaced_by_one_write(
+def test_ten_threads_get_evenly_spaced_permits_by_a_single_write(
     paced: Paced, engine: str, writes: list[str]
 ) -> None:
     worker = paced.worker(TEN)
@@ -47,21 +47,21 @@ def test_ten_threads_get_ten_permits_evenly_spaced_by_one_write(
     assert paced.worker(TEN).read(NOW).taken == 10
 
 
-def test_others_come_behind_all_of_them(paced: Paced) -> None:
+def test_later_threads_get_later_permits(paced: Paced) -> None:
     one, other = paced.worker(TEN), paced.worker(TEN)
     paced.together(one, 10, NOW, NOW + WAIT)
     found = paced.together(other, 3, NOW, NOW + WAIT)
     assert found == tenths(10, 11, 12)
 
 
-def test_threads_for_which_it_would_be_too_late_take_none(paced: Paced) -> None:
+def test_threads_with_late_permits_take_none(paced: Paced) -> None:
     worker = paced.worker(TEN)
     found = paced.together(worker, 10, NOW, NOW + timedelta(milliseconds=450))
     assert found == tenths(*range(5)) + 5 * [NoPermit.BUSY]
     assert worker.read(NOW).taken == 5
 
 
-def test_no_more_threads_get_one_than_the_day_has_left(paced: Paced) -> None:
+def test_threads_do_not_exceed_the_daily_cap(paced: Paced) -> None:
     plan = replace(TEN, warmup_from=NOW.date(), warmup_daily=12)
     one, other = paced.worker(plan), paced.worker(plan)
     paced.together(one, 8, NOW, NOW + WAIT)
@@ -70,7 +70,7 @@ def test_no_more_threads_get_one_than_the_day_has_left(paced: Paced) -> None:
     assert found[:4] == tenths(8, 9, 10, 11)
 
 
-def test_no_more_threads_get_one_than_the_account_has_left(paced: Paced) -> None:
+def test_threads_do_not_exceed_the_account_quota(paced: Paced) -> None:
     paced.quota_store.set_quota(Quota(rate=500, daily=100, left=3), NOW)
     found = paced.together(paced.worker(TEN), 10, NOW, NOW + WAIT)
     assert found[3:] == 7 * [NoPermit.DAILY_CAP]
@@ -87,7 +87,7 @@ def crowded(paced: Paced, plan: PacePlan, others: int) -> FakeRateLimiter | Dyna
     return worker
 
 
-def test_threads_take_no_more_of_the_day_than_others_have_left(paced: Paced) -> None:
+def test_threads_do_not_exceed_the_daily_cap_after_concurrent_permits(paced: Paced) -> None:
     plan = replace(TEN, warmup_from=NOW.date(), warmup_daily=12)
     worker = crowded(paced, plan, 8)
     permits = paced.together(worker, 10, NOW, NOW + WAIT)
@@ -95,7 +95,7 @@ def test_threads_take_no_more_of_the_day_than_others_have_left(paced: Paced) -> 
     assert worker.read(NOW).taken == 12
 
 
-def test_threads_take_no_more_of_the_account_than_others_have_left(paced: Paced) -> None:
+def test_threads_do_not_exceed_the_account_quota_after_concurrent_permits(paced: Paced) -> None:
     paced.quota_store.set_quota(Quota(rate=500, daily=100, left=12), NOW)
     worker = crowded(paced, TEN, 8)
     permits = paced.together(worker, 10, NOW, NOW + WAIT)
@@ -105,14 +105,14 @@ def test_threads_take_no_more_of_the_account_than_others_have_left(paced: Paced)
     assert (reading.taken, reading.quota.left) == (12, 0)
 
 
-def test_the_last_of_the_permits_is_in_time_however_many_others_have_taken(paced: Paced) -> None:
+def test_last_batch_permit_is_on_time_despite_concurrent_permits(paced: Paced) -> None:
     worker = crowded(paced, TEN, 45)
     permits = paced.together(worker, 10, NOW, NOW + WAIT)
     assert permits == [*tenths(46, 47, 48, 49, 50), *5 * [NoPermit.BUSY]]
     assert worker.read(NOW).taken == 51
 
 
-def test_of_threads_that_ask_an_open_breaker_one_is_the_probe(paced: Paced) -> None:
+def test_only_a_single_thread_probes_an_open_breaker(paced: Paced) -> None:
     worker = paced.worker(TEN)
     until = worker.trip("paused", NOW).until
     found = paced.together(worker, 10, until, until + WAIT)
@@ -120,7 +120,7 @@ def test_of_threads_that_ask_an_open_breaker_one_is_the_probe(paced: Paced) -> N
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_what_waited_for_other_threads_gets_no_permit_of_the_past(paced: Paced) -> None:
+def test_waiting_threads_get_no_permits_in_the_past(paced: Paced) -> None:
     """They would go out all at once."""
     paced.now = NOW + SECOND / 4
     found = paced.together(paced.worker(TEN), 3, NOW, NOW + WAIT)
@@ -128,7 +128,7 @@ def test_what_waited_for_other_threads_gets_no_permit_of_the_past(paced: Paced) 
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_a_thread_that_waited_for_the_others_has_as_long_for_its_permit(paced: Paced) -> None:
+def test_waiting_for_a_batch_does_not_shorten_the_permit_deadline(paced: Paced) -> None:
     """Else all of them would ask again, although only their wait for each other made them late."""
     worker = crowded(paced, TEN, 2)
     paced.now = NOW + SECOND / 4
@@ -136,7 +136,7 @@ def test_a_thread_that_waited_for_the_others_has_as_long_for_its_permit(paced: P
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_no_thread_waits_longer_than_it_said_because_others_are_patient(paced: Paced) -> None:
+def test_thread_deadline_is_not_extended_by_patient_threads(paced: Paced) -> None:
     worker = paced.worker(TEN)
     assert worker.reserve(NOW, NOW) == Permit(at=NOW)
     waits = {"hurried": SECOND / 20, "patient": WAIT}

@@ -81,7 +81,7 @@ def started(cloud: Cloud) -> list[str]:
 
 
 @pytest.mark.usefixtures("later")
-def test_a_batch_is_watched_from_its_slot_to_its_end(stage: Cloud) -> None:
+def test_batch_is_watched_from_its_slot_to_its_end(stage: Cloud) -> None:
     id_ = slot()
     before = told(run(stage, "show", id_))
     assert (before["state"], before["expected"], before["not started"]) == ("to come", "3", "3")
@@ -112,7 +112,7 @@ def test_a_batch_is_watched_from_its_slot_to_its_end(stage: Cloud) -> None:
 
 
 @pytest.mark.usefixtures("later")
-def test_a_batch_is_cancelled_and_says_how_many_had_gone(stage: Cloud) -> None:
+def test_batch_cancel_reports_cancelled_and_sent_runs(stage: Cloud) -> None:
     id_ = slot()
     first, second = started(stage)
     stage.work("generate", first)
@@ -127,10 +127,10 @@ def test_a_batch_is_cancelled_and_says_how_many_had_gone(stage: Cloud) -> None:
 
 
 @pytest.mark.usefixtures("later")
-def test_a_batch_is_cancelled_before_it_begins(stage: Cloud) -> None:
+def test_batch_can_be_cancelled_before_its_start(stage: Cloud) -> None:
     done = run(stage, "cancel", slot(), "--yes")
     assert done.exit_code == 0
-    assert "3 have not started. They are cancelled when they start." in done.stderr
+    assert "3 digests have not started. Each is cancelled when it starts." in done.stderr
     assert started(stage) == []
     assert (stored_run().status, stored_run().reason) == (
         Status.CANCELLED,
@@ -140,12 +140,15 @@ def test_a_batch_is_cancelled_before_it_begins(stage: Cloud) -> None:
 
 @pytest.mark.usefixtures("later")
 @pytest.mark.parametrize(("answer", "cancelled"), [("y\n", True), ("n\n", False), ("", False)])
-def test_nothing_is_cancelled_without_a_yes(stage: Cloud, answer: str, cancelled: bool) -> None:
+def test_batch_is_not_cancelled_without_confirmation(
+    stage: Cloud, answer: str, cancelled: bool
+) -> None:
     id_ = slot()
     started(stage)
     done = run(stage, "cancel", id_, said=answer)
     assert (
-        f"Batch {id_}: 0 digests were sent, 2 are pending. Cancel the pending ones?" in done.stdout
+        f"Batch {id_}: 0 digests have been sent, and 2 are pending. Cancel the pending digests?"
+        in done.stdout
     )
     assert (done.exit_code == 0) == cancelled
     assert ("cancelled batch_cancelled" in told(run(stage, "show", id_))) == cancelled
@@ -165,7 +168,7 @@ def looking(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> list[
 
 
 @pytest.mark.usefixtures("later")
-def test_a_cancel_waits_for_what_is_being_sent(
+def test_batch_cancel_waits_for_emails_being_sent(
     stage: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What a worker has claimed goes out: that is told at the end."""
@@ -183,7 +186,7 @@ def test_a_cancel_waits_for_what_is_being_sent(
 
 
 @pytest.mark.usefixtures("later")
-def test_on_a_terminal_a_batch_is_shown_until_it_is_over(
+def test_terminal_shows_a_batch_until_completion(
     stage: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     id_ = slot()
@@ -205,13 +208,13 @@ def test_on_a_terminal_a_batch_is_shown_until_it_is_over(
     [
         (
             "yesterday",
-            "ID 'yesterday' is not a batch. Specify its slot in UTC, such as 2026-11-22T06:10Z",
+            "ID 'yesterday' is not a batch. Specify the slot of a batch in UTC, such as",
         ),
         ("2026-11-22T06:10", "is not a batch"),
         ("2026-01-01T06:13Z", "Batch 2026-01-01T06:10Z is empty"),
     ],
 )
-def test_what_is_no_batch_is_said_in_one_line(
+def test_invalid_batch_is_reported_on_a_single_line(
     stage: Cloud, command: str, given: str, said: str
 ) -> None:
     done = run(stage, command, given)
@@ -220,13 +223,13 @@ def test_what_is_no_batch_is_said_in_one_line(
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_an_unknown_stage_is_said_in_one_line(cloud: Cloud) -> None:
+def test_batch_of_an_unknown_stage_is_reported_on_a_single_line(cloud: Cloud) -> None:
     done = run(cloud, "list", "--stage", "nowhere")
     assert done.exit_code == 2
     assert "Function gazette-nowhere-fanout does not exist" in done.stderr
 
 
-def test_where_nothing_was_ever_due_the_list_says_so(stage: Cloud) -> None:
+def test_empty_batch_list_is_reported(stage: Cloud) -> None:
     done = run(stage, "list")
     assert (done.exit_code, done.stdout) == (0, "")
     assert "No batches yet" in done.stderr

@@ -30,7 +30,7 @@ def held() -> list[CategoryHold]:
     return list(DynamoCategoryHolds("control").active())
 
 
-def test_what_is_on_hold_is_told_with_why_and_since_when(stage: Cloud) -> None:
+def test_held_category_is_listed_with_reason_and_time(stage: Cloud) -> None:
     holds = DynamoCategoryHolds("control")
     holds.add(category_hold("like", "a\tb", NOW, by_hand=True))
     holds.add(category_hold("comment", WHY, NOW))
@@ -44,11 +44,11 @@ def test_what_is_on_hold_is_told_with_why_and_since_when(stage: Cloud) -> None:
         f"category like\theld by hand since {SINCE}: a?b",
     ]
     assert shown.stderr == (
-        "`gazette sending resume --category NAME --stage prod` resumes a category.\n"
+        "To resume a category, run `gazette sending resume --category NAME --stage prod`.\n"
     )
 
 
-def test_a_category_is_stopped_by_hand_and_all_other_email_goes_on(stage: Cloud) -> None:
+def test_category_is_held_manually_while_remaining_email_continues(stage: Cloud) -> None:
     done = run(stage, "stop", " wrong line ", "--category", "comment", "--yes")
     assert done.stdout == (
         "category comment of stage prod is on hold; its events wait until you resume it\n"
@@ -67,13 +67,13 @@ def test_a_category_is_stopped_by_hand_and_all_other_email_goes_on(stage: Cloud)
 
 
 @pytest.mark.parametrize(("answer", "is_on"), [("y\n", True), ("n\n", False), ("", False)])
-def test_none_is_stopped_without_a_yes(stage: Cloud, answer: str, is_on: bool) -> None:
+def test_category_is_not_held_without_confirmation(stage: Cloud, answer: str, is_on: bool) -> None:
     done = run(stage, "stop", "wrong line", "--category", "comment", said=answer)
-    assert "Hold the events of category comment in stage prod until someone runs" in done.stdout
+    assert "Put category comment of stage prod on hold until someone runs" in done.stdout
     assert bool(held()) == is_on
 
 
-def test_a_category_that_is_released_is_counted_anew(stage: Cloud) -> None:
+def test_counts_of_a_released_category_are_reset(stage: Cloud) -> None:
     category_stats, now = DynamoCategoryStats("category_stats"), datetime.now(UTC)
     category_stats.add("comment", Mark.SENT, now)
     DynamoCategoryHolds("control").add(category_hold("comment", WHY, NOW))
@@ -97,7 +97,7 @@ def test_a_category_that_is_released_is_counted_anew(stage: Cloud) -> None:
     }
 
 
-def test_of_a_category_that_is_not_on_hold_nothing_is_forgotten(stage: Cloud) -> None:
+def test_counts_of_a_category_not_on_hold_are_kept(stage: Cloud) -> None:
     """Named by mistake it would be judged by what comes from now on alone."""
     category_stats, now = DynamoCategoryStats("category_stats"), datetime.now(UTC)
     category_stats.add("comment", Mark.SENT, now)
@@ -108,7 +108,7 @@ def test_of_a_category_that_is_not_on_hold_nothing_is_forgotten(stage: Cloud) ->
 
 @pytest.mark.parametrize("category", ["", "Comment", "comment ", "a b", "x" * 33])
 @pytest.mark.parametrize("command", [("stop", "why", "--yes"), ("resume",)])
-def test_what_is_no_category_is_refused(
+def test_invalid_category_is_rejected(
     stage: Cloud, command: tuple[str, ...], category: str
 ) -> None:
     done = run(stage, *command, "--category", category)
@@ -118,7 +118,7 @@ def test_what_is_no_category_is_refused(
     assert not stage.meter.actions["support"]
 
 
-def test_resume_names_the_function_that_is_missing(stage: Cloud) -> None:
+def test_resume_names_the_missing_function(stage: Cloud) -> None:
     done = run(stage, "resume", "--category", "comment", "--stage", "nowhere")
     assert done.exit_code == 2
     assert "Function gazette-nowhere-feedback does not exist" in done.stderr

@@ -60,7 +60,7 @@ def test_status_shows_each_stream_and_its_rate(
     assert stage.meter.actions["support"] == {("pace", "GetItem"), ("control", "Query")}
 
 
-def test_status_of_a_stopped_stream_says_why_since_when_and_the_next_try(stage: Cloud) -> None:
+def test_status_of_a_stopped_stream_shows_reason_time_and_next_attempt(stage: Cloud) -> None:
     refused(ROWS.immediate)
     shown = run(stage, "status")
     assert shown.stdout.splitlines() == [
@@ -75,7 +75,9 @@ def test_status_of_a_stopped_stream_says_why_since_when_and_the_next_try(stage: 
     assert "`gazette sending resume --stage prod`" in shown.stderr
 
 
-def test_people_see_the_same(stage: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_status_in_a_terminal_shows_the_same_values(
+    stage: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
     refused()
     monkeypatch.setattr(answers, "Console", lambda: Console(force_terminal=True, width=100))
     shown = run(stage, "status").stdout
@@ -85,7 +87,7 @@ def test_people_see_the_same(stage: Cloud, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.usefixtures("later")
-def test_stop_holds_all_email_until_it_is_resumed(stage: Cloud) -> None:
+def test_stop_holds_all_email_until_resume(stage: Cloud) -> None:
     stage.say("subscriber.changed", profile())
     stage.say("event.created", event(1))
     (message,) = fan_out(stage)
@@ -114,7 +116,9 @@ def test_stop_holds_all_email_until_it_is_resumed(stage: Cloud) -> None:
 
 
 @pytest.mark.parametrize(("answer", "is_on"), [("y\n", True), ("n\n", False), ("", False)])
-def test_nothing_is_stopped_without_a_yes(stage: Cloud, answer: str, is_on: bool) -> None:
+def test_sending_is_not_stopped_without_confirmation(
+    stage: Cloud, answer: str, is_on: bool
+) -> None:
     done = run(stage, "stop", "wrong template", said=answer)
     assert "Stop all email of stage prod until someone runs" in done.stdout
     assert (done.exit_code == 0) == is_on
@@ -122,7 +126,7 @@ def test_nothing_is_stopped_without_a_yes(stage: Cloud, answer: str, is_on: bool
 
 
 @pytest.mark.parametrize("rows", [(ROWS.digest,), (ROWS.immediate,), (ROWS.digest, ROWS.immediate)])
-def test_resume_ends_what_the_circuit_breaker_stopped(stage: Cloud, rows: tuple[str, ...]) -> None:
+def test_resume_closes_an_automatically_opened_breaker(stage: Cloud, rows: tuple[str, ...]) -> None:
     for row in rows:
         refused(row)
     done = run(stage, "resume")
@@ -132,7 +136,7 @@ def test_resume_ends_what_the_circuit_breaker_stopped(stage: Cloud, rows: tuple[
     assert (again.exit_code, again.stdout) == (0, "email of stage prod was not stopped\n")
 
 
-def test_a_stop_by_hand_replaces_an_automatic_one(stage: Cloud) -> None:
+def test_manual_stop_replaces_an_automatic_stop(stage: Cloud) -> None:
     refused()
     run(stage, "stop", "we look into it", "--yes")
     found = stored()
@@ -143,13 +147,13 @@ def test_a_stop_by_hand_replaces_an_automatic_one(stage: Cloud) -> None:
 
 
 @pytest.mark.parametrize("reason", ["", "  "])
-def test_a_reason_is_needed(stage: Cloud, reason: str) -> None:
+def test_stop_requires_a_reason(stage: Cloud, reason: str) -> None:
     done = run(stage, "stop", reason, "--yes")
     assert (done.exit_code, stored()) == (2, None)
     assert "REASON is empty" in done.stderr
 
 
-def test_a_reason_steers_no_terminal(stage: Cloud) -> None:
+def test_stop_reason_is_stripped_of_control_characters(stage: Cloud) -> None:
     run(stage, "stop", "a\tb\x1b[2J\n", "--yes")
     assert "digest reason\ta?b?[2J" in run(stage, "status").stdout
 
@@ -162,7 +166,7 @@ def test_a_reason_steers_no_terminal(stage: Cloud) -> None:
         ("stop", "x", "--yes", "--stage", "nowhere"),
     ],
 )
-def test_no_other_stage_than_the_named_one_is_touched(
+def test_unknown_stage_leaves_the_named_stage_unchanged(
     stage: Cloud, arguments: tuple[str, ...]
 ) -> None:
     """Another stage than the one that was named is never stopped, nor released."""
@@ -177,7 +181,7 @@ def test_no_other_stage_than_the_named_one_is_touched(
 
 
 @pytest.mark.usefixtures("later")
-def test_a_batch_shows_that_digests_are_stopped(stage: Cloud) -> None:
+def test_batch_shows_a_stop_of_the_digest_stream(stage: Cloud) -> None:
     deploy("fanout", FanoutSettings.from_env().to_env())
     stage.say("subscriber.changed", profile())
     stage.arm("ann")

@@ -48,7 +48,7 @@ READS = {
     ("pace", "GetItem"),
 }
 SHARD = {"shard": 3, "since": "2026-11-22T06:10:00+00:00", "until": "2026-11-22T06:20:00+00:00"}
-ASKED = "Redrive them? No email is sent twice. [y/N]: y\n"
+ASKED = "Redrive these messages? No email is sent twice. [y/N]: y\n"
 BODIES = {
     "ingest-dead": envelope("event.created", {"secret": "ann@example.com"}),
     "followers-dead": json.dumps(
@@ -200,7 +200,7 @@ def runs() -> DynamoRuns:
     return DynamoRuns("runs", retention=timedelta(days=180))
 
 
-def test_a_dead_letter_is_redriven_sent_once_and_then_said_to_be_sent(
+def test_redriven_dead_letter_is_sent_once_and_then_reported_as_sent(
     stage: Cloud, sqs: Sqs, tasks: MoveTasks
 ) -> None:
     message = a_message(stage)
@@ -221,14 +221,14 @@ def test_a_dead_letter_is_redriven_sent_once_and_then_said_to_be_sent(
         (after,) = rows(run(stage, "show", queue))
         assert after[4:] == [
             "already_sent",
-            "sent: the provider accepted it; it is not sent again",
+            "sent: the provider accepted the email; the email is not sent again",
         ]
         stage.work(queue.removesuffix("-dead"), message)
     assert len(stage.sent()) == 1
     assert stage.meter.actions["support"] == READS
 
 
-def test_looking_removes_nothing_and_hides_nothing(stage: Cloud, sqs: Sqs) -> None:
+def test_listing_dead_letters_neither_removes_nor_hides_messages(stage: Cloud, sqs: Sqs) -> None:
     message = a_message(stage)
     sqs.put("generate-dead", *[message] * 12)
     assert {row[3] for row in rows(run(stage, "show"))} == {"1"}
@@ -236,11 +236,14 @@ def test_looking_removes_nothing_and_hides_nothing(stage: Cloud, sqs: Sqs) -> No
     assert len(sqs.bodies("generate-dead")) == 12
     cut = run(stage, "show", "gazette-prod-generate-dead", "--limit", "5")
     assert len(rows(cut)) == 5
-    assert cut.stderr == "5 of about 12 in gazette-prod-generate-dead. --limit shows more.\n"
+    assert cut.stderr == (
+        "Showing 5 of about 12 messages in gazette-prod-generate-dead. Specify --limit to show "
+        "more.\n"
+    )
     assert stage.sent() == []
 
 
-def test_a_list_tells_how_many_wait_and_since_when(stage: Cloud, sqs: Sqs) -> None:
+def test_dead_letter_list_shows_count_and_age(stage: Cloud, sqs: Sqs) -> None:
     sqs.put("shard-dead", json.dumps(SHARD), json.dumps(SHARD))
     listed = {name: rest for name, *rest in rows(run(stage, "list"))}
     assert set(listed) == {dead.name for dead in KNOWN}
@@ -251,7 +254,7 @@ def test_a_list_tells_how_many_wait_and_since_when(stage: Cloud, sqs: Sqs) -> No
     assert len(sqs.bodies("shard-dead")) == 2
 
 
-def test_what_waits_or_is_unknown_says_why(stage: Cloud, sqs: Sqs) -> None:
+def test_waiting_or_unknown_run_is_shown_with_a_reason(stage: Cloud, sqs: Sqs) -> None:
     message = a_message(stage)
     sqs.put("resend-dead", message)
     DynamoRateLimiter("pace", PacePlan(rate=500), name=ROWS.digest).open_by_hand(
@@ -261,8 +264,8 @@ def test_what_waits_or_is_unknown_says_why(stage: Cloud, sqs: Sqs) -> None:
     assert braked[4:] == [
         "waits",
         (
-            "sending is stopped (`gazette sending status` shows the reason); it is sent once "
-            "sending resumes"
+            "sending is stopped (`gazette sending status` shows the reason); the email is "
+            "sent once sending resumes"
         ),
     ]
     DynamoRateLimiter("pace", PacePlan(rate=500), name=ROWS.digest).close_by_hand()
@@ -282,15 +285,13 @@ def test_what_waits_or_is_unknown_says_why(stage: Cloud, sqs: Sqs) -> None:
     (unknown,) = rows(run(stage, "show"))
     assert unknown[4] == "unknown"
     assert unknown[5] == (
-        "unknown: the provider was called, but did not confirm that it accepted the message "
-        "(ReadTimeoutError); a delivery event or the sweep determines its outcome; a redrive does "
-        "not"
+        "unknown: the provider was called, but did not confirm that it accepted the email "
+        "(ReadTimeoutError); a redrive does not change the outcome; a delivery event or the sweep "
+        "determines it"
     )
 
 
-def test_trace_aa_what_failed_is_said_to_start_the_next_run_and_does(
-    stage: Cloud, sqs: Sqs
-) -> None:
+def test_trace_aa_failed_run_starts_the_next_run_as_forecast(stage: Cloud, sqs: Sqs) -> None:
     """By a plain receive, send, delete; the body is as resend puts it there itself."""
     run_that_failed = refused_to_the_end(a_message(stage))
     SqsQueue(sqs.client, sqs.urls["failed"], encode_failed_run).send([run_that_failed.key])
@@ -300,7 +301,7 @@ def test_trace_aa_what_failed_is_said_to_start_the_next_run_and_does(
     (row,) = rows(run(stage, "show"))
     assert row[4:] == [
         "starts_next",
-        "it failed; run ann-daily-2 starts now, with all waiting events",
+        "the run failed; run ann-daily-2 starts now with all waiting events",
     ]
     assert stage.meter.actions["support"] == READS | {("schedules", "GetItem")}
     done = run(stage, "redrive", "failed", said="y\n")
@@ -314,7 +315,7 @@ def test_trace_aa_what_failed_is_said_to_start_the_next_run_and_does(
     (queued,) = rows(run(stage, "show"))
     assert queued[4:] == [
         "goes_with",
-        "its events go with run ann-daily-2, which has not been sent and is queued again",
+        "the events are included in run ann-daily-2, which has not been sent and is queued again",
     ]
     for message in stage.take("resend"):
         stage.work("resend", message["Body"])
@@ -323,13 +324,13 @@ def test_trace_aa_what_failed_is_said_to_start_the_next_run_and_does(
     (sent,) = rows(run(stage, "show"))
     assert sent[4] == "sent_since"
     assert sent[5].startswith("run ann-daily-2, due 2")
-    assert sent[5].endswith(" UTC, was sent with its events; no email is sent")
+    assert sent[5].endswith(" UTC, has already sent these events; no email is sent")
     stage.work("resend", back)
     assert len(stage.sent()) == 1
     assert stage.take("resend") == stage.take("failed") == []
 
 
-def test_what_failed_says_why_nothing_is_started(stage: Cloud, sqs: Sqs) -> None:
+def test_failed_run_that_starts_no_run_is_shown_with_a_reason(stage: Cloud, sqs: Sqs) -> None:
     bodies = [dead_letter(refused_to_the_end(a_message(stage, reader))) for reader in ("bo", "cy")]
     sqs.put("failed", *bodies)
     with stage.meter.acting("somebody else"):
@@ -338,7 +339,7 @@ def test_what_failed_says_why_nothing_is_started(stage: Cloud, sqs: Sqs) -> None
         schedule = schedules.get("cy", DAILY)
         assert schedule
         assert schedules.remove(schedule)
-    was = "failed: the provider rejected it 6 times (Throttling); no run is started"
+    was = "failed: the provider rejected the email 6 times (Throttling); no run is started"
     said = {row[1]: row[4:] for row in rows(run(stage, "show"))}
     assert said == {
         "bo-daily-1": ["not_wanted", f"{was}: the reader had unsubscribed"],
@@ -354,7 +355,7 @@ def test_what_failed_says_why_nothing_is_started(stage: Cloud, sqs: Sqs) -> None
 
 
 @pytest.mark.parametrize("options", ["run", "batch", "on", "run and on"])
-def test_a_redrive_takes_those_of_a_run_a_batch_or_a_date_and_leaves_the_others(
+def test_redrive_can_select_messages_by_run_batch_or_date(
     stage: Cloud, sqs: Sqs, tasks: MoveTasks, options: str
 ) -> None:
     """Also where SQS could move them all."""
@@ -386,10 +387,10 @@ def test_a_redrive_takes_those_of_a_run_a_batch_or_a_date_and_leaves_the_others(
     assert len(sqs.bodies("shard-dead")) == 1
     assert tasks.started == []
     if not moved:
-        assert "failed: 0: none of them" in done.stdout
+        assert "failed: 0: none selected" in done.stdout
 
 
-def test_an_expired_run_and_what_is_no_message_are_told_apart(stage: Cloud, sqs: Sqs) -> None:
+def test_expired_run_and_invalid_message_are_distinguished(stage: Cloud, sqs: Sqs) -> None:
     sqs.put(
         "generate-dead",
         '{"user_id": "gone", "schedule": "daily", "sequence": 1}',
@@ -404,7 +405,7 @@ def test_an_expired_run_and_what_is_no_message_are_told_apart(stage: Cloud, sqs:
     }
 
 
-def test_other_dead_letters_are_named_by_their_keys_without_content(stage: Cloud, sqs: Sqs) -> None:
+def test_dead_letters_are_identified_by_key_without_content(stage: Cloud, sqs: Sqs) -> None:
     for queue, body in BODIES.items():
         sqs.put(queue, body)
     sqs.put("feedback-dead", "[]")
@@ -420,9 +421,7 @@ def test_other_dead_letters_are_named_by_their_keys_without_content(stage: Cloud
     }
 
 
-def test_a_task_of_sqs_moves_them_to_the_queue_that_is_named(
-    stage: Cloud, sqs: Sqs, tasks: MoveTasks
-) -> None:
+def test_sqs_move_task_targets_the_named_queue(stage: Cloud, sqs: Sqs, tasks: MoveTasks) -> None:
     tasks.known = True
     tasks.listed = [{**_task(1, 99, ""), "Status": "COMPLETED"}]
     sqs.put("shard-dead", "one", "two")
@@ -435,7 +434,7 @@ def test_a_task_of_sqs_moves_them_to_the_queue_that_is_named(
     assert sqs.bodies("shard") == ["one", "two"]
 
 
-def test_a_task_that_is_under_way_is_followed(stage: Cloud, sqs: Sqs, tasks: MoveTasks) -> None:
+def test_running_move_task_is_followed(stage: Cloud, sqs: Sqs, tasks: MoveTasks) -> None:
     tasks.known = True
     tasks.listed = [_task(1, 7, "")]
     sqs.put("shard-dead", "late")
@@ -444,7 +443,7 @@ def test_a_task_that_is_under_way_is_followed(stage: Cloud, sqs: Sqs, tasks: Mov
     assert tasks.started == []
 
 
-def test_a_task_that_fails_says_which_rights_it_needs(
+def test_failed_move_task_names_the_required_permissions(
     stage: Cloud, sqs: Sqs, tasks: MoveTasks
 ) -> None:
     tasks.known, tasks.status = True, "FAILED"
@@ -456,7 +455,9 @@ def test_a_task_that_fails_says_which_rights_it_needs(
     assert sqs.bodies("shard-dead") == ["one"]
 
 
-def test_what_eventbridge_put_there_goes_by_hand(stage: Cloud, sqs: Sqs, tasks: MoveTasks) -> None:
+def test_undelivered_eventbridge_messages_are_moved_individually(
+    stage: Cloud, sqs: Sqs, tasks: MoveTasks
+) -> None:
     tasks.known = True
     sqs.put("undelivered", "event")
     sqs.put("feedback-undelivered", "delivery_event")
@@ -469,7 +470,7 @@ def test_what_eventbridge_put_there_goes_by_hand(stage: Cloud, sqs: Sqs, tasks: 
     assert tasks.started == []
 
 
-def test_what_came_back_meanwhile_is_not_counted_as_left(
+def test_returned_dead_letters_are_not_counted_as_remaining(
     stage: Cloud, sqs: Sqs, tasks: MoveTasks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sqs.put("undelivered", "one", "two")
@@ -488,7 +489,7 @@ def test_what_came_back_meanwhile_is_not_counted_as_left(
     ]
 
 
-def test_without_such_tasks_they_go_by_hand_and_a_crash_loses_none(
+def test_messages_are_moved_individually_without_move_tasks_and_survive_a_crash(
     stage: Cloud, sqs: Sqs, tasks: MoveTasks
 ) -> None:
     sqs.put("shard-dead", "one", "two", "three")
@@ -505,7 +506,7 @@ def test_without_such_tasks_they_go_by_hand_and_a_crash_loses_none(
 
 
 @pytest.mark.parametrize(("answer", "moves"), [("y\n", True), ("n\n", False), ("", False)])
-def test_nothing_is_redriven_without_a_yes(
+def test_dead_letters_are_not_redriven_without_confirmation(
     stage: Cloud, sqs: Sqs, tasks: MoveTasks, answer: str, moves: bool
 ) -> None:
     sqs.put("sweep-dead", '{"partition": 5}', "?")
@@ -515,7 +516,7 @@ def test_nothing_is_redriven_without_a_yes(
     assert len(sqs.bodies("sweep-dead")) == (0 if moves else 2)
 
 
-def test_where_nothing_waits_that_is_said(stage: Cloud, sqs: Sqs) -> None:
+def test_empty_dead_letter_queues_are_reported(stage: Cloud, sqs: Sqs) -> None:
     assert run(stage, "show").stderr == "There are no dead letters.\n"
     one = run(stage, "show", "shard-dead")
     assert (one.exit_code, one.stdout) == (0, "")
@@ -528,18 +529,21 @@ def test_where_nothing_waits_that_is_said(stage: Cloud, sqs: Sqs) -> None:
     [
         (("show", "quarantine"), "Specify one of ingest-dead, followers-dead"),
         (("redrive", "generate"), "QUEUE 'generate' is not a dead-letter queue of stage prod"),
-        (("redrive", "ticks-undelivered"), "the next tick does its work"),
+        (("redrive", "ticks-undelivered"), "the next tick does the same work"),
         (
             ("redrive", "--run", "ann"),
             "--run 'ann' is not a run id. Specify an id such as ann-daily-17",
         ),
-        (("redrive", "--batch", "noon"), "--batch 'noon' is not a batch. Specify its slot in UTC"),
-        (("redrive", "shard-dead", "--run", "ann-daily-1"), "shard-dead are not about runs"),
+        (
+            ("redrive", "--batch", "noon"),
+            "--batch 'noon' is not a batch. Specify the slot of a batch in UTC",
+        ),
+        (("redrive", "shard-dead", "--run", "ann-daily-1"), "shard-dead do not belong to runs"),
         (("list", "--stage", "nowhere"), "Queue gazette-nowhere-ingest-dead does not exist"),
         (("show", "--stage", "nowhere"), "Queue gazette-nowhere-ingest-dead does not exist"),
     ],
 )
-def test_what_cannot_be_done_is_said_in_one_line(
+def test_invalid_redrive_is_reported_on_a_single_line(
     stage: Cloud, sqs: Sqs, arguments: tuple[str, ...], said: str
 ) -> None:
     done = run(stage, *arguments)
@@ -548,7 +552,7 @@ def test_what_cannot_be_done_is_said_in_one_line(
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_a_right_that_is_missing_is_named(stage: Cloud, sqs: Sqs, tasks: MoveTasks) -> None:
+def test_missing_dead_letter_permission_is_named(stage: Cloud, sqs: Sqs, tasks: MoveTasks) -> None:
     sqs.put("generate-dead", a_message(stage))
     for operation, said in {
         "ListMessageMoveTasks": "sqs:ListMessageMoveTasks on gazette-prod-generate-dead",
@@ -563,7 +567,7 @@ def test_a_right_that_is_missing_is_named(stage: Cloud, sqs: Sqs, tasks: MoveTas
         assert len(done.stderr.splitlines()) == 1
 
 
-def test_category_holds_that_may_not_be_read_are_not_taken_for_none(stage: Cloud, sqs: Sqs) -> None:
+def test_unreadable_category_holds_are_an_error_for_dead_letters(stage: Cloud, sqs: Sqs) -> None:
     sqs.put("generate-dead", a_message(stage))
     with denied("Query", "control"):
         shown = run(stage, "show", "generate-dead")
@@ -571,7 +575,7 @@ def test_category_holds_that_may_not_be_read_are_not_taken_for_none(stage: Cloud
     assert "Your credentials need dynamodb:Query on the tables of stage prod" in shown.stderr
 
 
-def test_on_a_terminal_it_is_a_table(
+def test_terminal_shows_dead_letters_as_a_table(
     stage: Cloud, sqs: Sqs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sqs.put("sweep-dead", '{"partition": 5}')

@@ -126,7 +126,7 @@ def wrong(done: Result) -> list[dict[str, str]]:
     return [each for each in json.loads(done.stdout)["findings"] if each["level"] != "ok"]
 
 
-def test_a_stage_that_is_well_is_0_and_nothing_is_sent_or_changed(stage: Cloud) -> None:
+def test_doctor_of_a_healthy_stage_exits_with_0_and_changes_no_data(stage: Cloud) -> None:
     done = run("--json")
     assert (done.exit_code, wrong(done)) == (0, [])
     reads = ("Get", "List", "Describe", "Query")
@@ -135,9 +135,7 @@ def test_a_stage_that_is_well_is_0_and_nothing_is_sent_or_changed(stage: Cloud) 
     ] == []
 
 
-def test_an_email_to_the_simulator_and_its_event_are_one_more_finding(
-    stage: Cloud, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_doctor_canary_email_adds_a_finding(stage: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
     """Feedback notes the event while the command waits. Every granted call is made."""
 
     def sleep(_: float) -> None:
@@ -155,7 +153,7 @@ def test_an_email_to_the_simulator_and_its_event_are_one_more_finding(
     assert outside("doctor", stage.meter.grants["doctor"]) == (set(), set())
 
 
-def test_a_problem_is_1_and_comes_first_with_what_to_do(stage: Cloud) -> None:
+def test_doctor_problem_exits_with_1_and_is_listed_first(stage: Cloud) -> None:
     stage.answers["DescribeRule"] = lambda _: {"State": "DISABLED"}
     stage.answers["GetAccount"] = lambda _: {**ACCOUNT, "ProductionAccessEnabled": False}
     done = run("--json")
@@ -166,10 +164,10 @@ def test_a_problem_is_1_and_comes_first_with_what_to_do(stage: Cloud) -> None:
     ]
     document = json.loads(done.stdout)
     assert (document["problems"], document["warnings"], document["unseen"]) == (1, 1, 0)
-    assert run().stdout.startswith("rule R4\tproblem\tDISABLED\tEnable it in EventBridge")
+    assert run().stdout.startswith("rule R4\tproblem\tDISABLED\tEnable the rule in EventBridge")
 
 
-def test_what_was_changed_in_ses_and_lambda_is_named_with_its_queue_and_set(stage: Cloud) -> None:
+def test_doctor_names_changed_configuration_sets_and_queues(stage: Cloud) -> None:
     stage.answers["GetConfigurationSet"] = lambda _: {
         **SET,
         "DeliveryOptions": {"TlsPolicy": "REQUIRE"},
@@ -192,7 +190,7 @@ def test_what_was_changed_in_ses_and_lambda_is_named_with_its_queue_and_set(stag
     }
 
 
-def test_what_the_stage_was_deployed_with_is_compared_with_what_its_rate_needs(
+def test_doctor_compares_deployed_sizes_with_the_rate(
     stage: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     many = {**_MAPPED, "ScalingConfig": {"MaximumConcurrency": 40}}
@@ -213,7 +211,7 @@ def findings_of_templates(done: Result) -> dict[str, tuple[str, str]]:
     }
 
 
-def test_a_deployment_since_a_version_was_pushed_is_a_warning(stage: Cloud) -> None:
+def test_deployment_after_a_template_push_is_a_warning(stage: Cloud) -> None:
     with stage.meter.acting("somebody else"):
         push_version(layer="another")
     done = run("--json")
@@ -223,7 +221,7 @@ def test_a_deployment_since_a_version_was_pushed_is_a_warning(stage: Cloud) -> N
     assert "readers do not get the deployed templates" in finding["todo"]
 
 
-def test_a_row_of_templates_that_cannot_be_read_is_a_problem(stage: Cloud) -> None:
+def test_unreadable_template_row_is_a_doctor_problem(stage: Cloud) -> None:
     ControlRow("templates", "in_force").update(actions=[ControlRow.version.set(-1)])
     found = findings_of_templates(run("--json"))
     assert {check: level for check, (level, _) in found.items()} == {
@@ -231,12 +229,12 @@ def test_a_row_of_templates_that_cannot_be_read_is_a_problem(stage: Cloud) -> No
     }
 
 
-def test_a_warning_alone_is_0(stage: Cloud) -> None:
+def test_doctor_warning_exits_with_0(stage: Cloud) -> None:
     stage.answers["GetAccount"] = lambda _: {**ACCOUNT, "ProductionAccessEnabled": False}
     assert run().exit_code == 0
 
 
-def test_what_the_caller_may_not_read_is_a_finding_that_names_the_action_and_is_2(
+def test_missing_doctor_permission_names_the_action_and_exits_with_2(
     stage: Cloud,
 ) -> None:
     def denied(_: object) -> None:
@@ -255,5 +253,5 @@ def test_what_the_caller_may_not_read_is_a_finding_that_names_the_action_and_is_
     }
 
 
-def test_a_stage_that_is_not_there_is_2(cloud: Cloud) -> None:
+def test_doctor_of_a_missing_stage_exits_with_2(cloud: Cloud) -> None:
     assert run("--stage", "other").exit_code == 2

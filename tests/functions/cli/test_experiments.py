@@ -27,7 +27,7 @@ def run(cloud: Cloud, *arguments: str) -> Result:
         return CliRunner().invoke(app, ["experiment", *arguments])
 
 
-def test_an_experiment_runs_is_changed_and_stopped_without_a_deployment(stage: Cloud) -> None:
+def test_experiment_is_started_changed_and_stopped_without_a_deployment(stage: Cloud) -> None:
     assert run(stage, "show").stdout == (
         "stage prod has no running experiment; all readers get variation 1\n"
     )
@@ -53,7 +53,7 @@ def test_an_experiment_runs_is_changed_and_stopped_without_a_deployment(stage: C
     }
 
 
-def test_another_experiment_is_ended_only_after_a_yes(stage: Cloud) -> None:
+def test_running_experiment_is_replaced_only_after_confirmation(stage: Cloud) -> None:
     run(stage, "start", "subjects", "1=1", "2=1")
     refused = run(stage, "start", "ranking", "1=1", "2=1")
     assert "End the running experiment subjects and start ranking?" in refused.output
@@ -62,7 +62,7 @@ def test_another_experiment_is_ended_only_after_a_yes(stage: Cloud) -> None:
     assert "name\tranking" in run(stage, "show").stdout
 
 
-def test_a_variation_that_has_no_folder_is_told(
+def test_variation_without_a_folder_is_reported(
     stage: Cloud, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "templates" / "variations" / "2").mkdir(parents=True)
@@ -89,7 +89,7 @@ def test_a_variation_that_has_no_folder_is_told(
         (("start", "subjects", "1=0"), "no variation has a weight"),
     ],
 )
-def test_what_cannot_be_run_is_said_and_nothing_is_changed(
+def test_invalid_experiment_is_rejected_without_changes(
     stage: Cloud, arguments: tuple[str, ...], said: str
 ) -> None:
     refused = run(stage, *arguments)
@@ -100,7 +100,7 @@ def test_what_cannot_be_run_is_said_and_nothing_is_changed(
 
 
 @pytest.mark.usefixtures("later")
-def test_the_run_says_which_variation_its_reader_got(stage: Cloud) -> None:
+def test_run_records_the_variation_of_its_reader(stage: Cloud) -> None:
     run(stage, "start", "subjects", "2=1")
     stage.say("subscriber.changed", profile())
     stage.say("event.created", event(1))

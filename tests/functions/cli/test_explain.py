@@ -92,7 +92,7 @@ def rows(result: Result) -> dict[str, list[list[str]]]:
 
 
 @pytest.mark.usefixtures("later")
-def test_a_digest_is_told_from_the_event_to_the_message_id(stage: Cloud) -> None:
+def test_digest_is_explained_from_event_to_message_id(stage: Cloud) -> None:
     stage.say("subscriber.changed", profile(frequencies={"like": "never"}))
     stage.say("event.created", event(1), event(2))
     stage.work("generate", *fan_out(stage))
@@ -107,17 +107,18 @@ def test_a_digest_is_told_from_the_event_to_the_message_id(stage: Cloud) -> None
     )
     assert sent[RUN.index("covers")] == "comment: 2 events"
     assert (
-        f"was sent: the provider accepted it (message id {message_id}) at " in told["answer"][0][0]
+        f"was sent: the provider accepted the email (message id {message_id}) at "
+        in told["answer"][0][0]
     )
     assert [row[:2] for row in told["schedule"]] == [["daily", "every day at 08:10"]] * 3
     assert [row[:2] for row in told["choice"]] == [["comment", "daily"], ["like", "never (muted)"]]
     assert ["time zone", "Europe/Berlin"] in told["reader"]
 
 
-def test_what_waits_is_told_also_without_a_profile(stage: Cloud) -> None:
+def test_waiting_events_are_explained_without_a_profile(stage: Cloud) -> None:
     stage.say("event.created", event(1))
     told = rows(run("ann"))
-    assert told["answer"][0][0].startswith("Gazette has no profile of ann")
+    assert told["answer"][0][0].startswith("Gazette has no profile for ann")
     assert told["answer"][1] == [
         "1 event is waiting for this profile. Publish the profile to send it."
     ]
@@ -126,7 +127,7 @@ def test_what_waits_is_told_also_without_a_profile(stage: Cloud) -> None:
 
 
 @pytest.mark.usefixtures("later")
-def test_a_date_shows_the_runs_of_that_date_alone(stage: Cloud) -> None:
+def test_date_shows_only_the_runs_of_that_date(stage: Cloud) -> None:
     stage.say("subscriber.changed", profile(frequencies={"comment": "immediate"}))
     stage.say("event.created", event(1))
     (entry,) = stage.queued("immediate")
@@ -139,7 +140,7 @@ def test_a_date_shows_the_runs_of_that_date_alone(stage: Cloud) -> None:
     assert before["answer"][0][0].startswith("No email was sent on ")
 
 
-def test_a_date_at_which_nothing_waited_is_told_from_when_to_when(
+def test_date_without_waiting_events_shows_the_period(
     stage: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stage.say("subscriber.changed", profile())
@@ -163,7 +164,7 @@ def test_a_date_at_which_nothing_waited_is_told_from_when_to_when(
 
 
 @pytest.mark.usefixtures("later")
-def test_neither_address_nor_content_is_shown(stage: Cloud) -> None:
+def test_explain_shows_neither_address_nor_content(stage: Cloud) -> None:
     stage.say("subscriber.changed", profile())
     stage.say("event.created", event(1))
     stage.work("generate", *fan_out(stage))
@@ -173,7 +174,7 @@ def test_neither_address_nor_content_is_shown(stage: Cloud) -> None:
             assert unwanted not in result.output
 
 
-def test_looking_only_reads(stage: Cloud) -> None:
+def test_explain_only_reads(stage: Cloud) -> None:
     stage.say("subscriber.changed", profile())
     stage.say("follow.created", follow())
     stage.say("event.created", event(1))
@@ -184,7 +185,7 @@ def test_looking_only_reads(stage: Cloud) -> None:
     assert {table: stage.rows(table) for table in NAMES.values()} == before
 
 
-def test_people_get_tables_and_the_answer_first(
+def test_terminal_shows_the_answer_first_and_then_tables(
     stage: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(answers, "Console", partial(Console, force_terminal=True, width=100))
@@ -199,7 +200,7 @@ def test_people_get_tables_and_the_answer_first(
 
 
 @pytest.mark.usefixtures("later")
-def test_people_get_a_run_as_a_block(stage: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_terminal_shows_a_run_as_a_block(stage: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answers, "Console", partial(Console, force_terminal=True, width=100))
     stage.say("subscriber.changed", profile())
     stage.say("event.created", event(1))
@@ -213,7 +214,7 @@ def test_people_get_a_run_as_a_block(stage: Cloud, monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     "day", ["21.11.2026", "2026-13-01", "today", "", "0001-01-01", "2026-11-21T08:00", "9999-12-31"]
 )
-def test_a_wrong_date_is_one_line_with_the_format(day: str) -> None:
+def test_invalid_date_is_reported_on_a_single_line_with_the_format(day: str) -> None:
     result = run("ann", day)
     assert (result.exit_code, result.stdout) == (2, "")
     assert repr(day) in result.stderr
@@ -222,7 +223,7 @@ def test_a_wrong_date_is_one_line_with_the_format(day: str) -> None:
 
 
 @pytest.mark.parametrize("user", ["", "two words", "x" * 65, "Größe", "a\x1b[31m"])
-def test_what_cannot_be_a_user_id_is_one_line(user: str) -> None:
+def test_invalid_user_id_is_reported_on_a_single_line(user: str) -> None:
     result = run(user)
     assert (result.exit_code, result.stdout) == (2, "")
     assert "is not a valid user id" in result.stderr
@@ -230,7 +231,7 @@ def test_what_cannot_be_a_user_id_is_one_line(user: str) -> None:
     assert "\x1b" not in result.stderr
 
 
-def test_a_stage_that_is_not_there_is_one_line(stage: Cloud) -> None:
+def test_explain_reports_a_missing_stage_on_a_single_line(stage: Cloud) -> None:
     result = run("ann", "--stage", "nowhere")
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == (
@@ -239,7 +240,7 @@ def test_a_stage_that_is_not_there_is_one_line(stage: Cloud) -> None:
     )
 
 
-def test_settings_of_another_version_are_one_line(cloud: Cloud) -> None:
+def test_settings_of_another_version_are_reported_on_a_single_line(cloud: Cloud) -> None:
     variables = IngestSettings.from_env().to_env()
     del variables["GAZETTE_COLLAPSE"]
     deploy("ingest", variables)
@@ -251,12 +252,12 @@ def test_settings_of_another_version_are_one_line(cloud: Cloud) -> None:
 
 
 @pytest.mark.usefixtures("stage")
-def test_a_table_that_is_not_there_is_one_line() -> None:
+def test_missing_table_is_reported_on_a_single_line() -> None:
     boto3.client("dynamodb").delete_table(TableName="runs")
     result = run("ann")
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == (
-        "gazette: A table is missing among the tables of stage prod. Check --stage, the "
+        "gazette: At least one of the tables of stage prod does not exist. Check --stage, the "
         "account and the region.\n"
     )
 
@@ -264,7 +265,7 @@ def test_a_table_that_is_not_there_is_one_line() -> None:
 @pytest.mark.parametrize(
     ("operation", "err", "said"),
     [
-        ("GetFunctionConfiguration", NoCredentialsError(), "No AWS credentials"),
+        ("GetFunctionConfiguration", NoCredentialsError(), "There are no AWS credentials"),
         (
             "GetFunctionConfiguration",
             "AccessDeniedException",
@@ -277,7 +278,7 @@ def test_a_table_that_is_not_there_is_one_line() -> None:
         ("Query", ReadTimeoutError(endpoint_url="dynamodb"), "AWS does not respond"),
     ],
 )
-def test_a_refusal_is_one_line_with_what_to_do(
+def test_explain_reports_a_denied_request_with_a_remedy(
     stage: Cloud, operation: str, err: str | Exception, said: str
 ) -> None:
     with refused(operation, err):
@@ -287,7 +288,7 @@ def test_a_refusal_is_one_line_with_what_to_do(
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_settings_that_may_not_be_decrypted_are_one_line(stage: Cloud) -> None:
+def test_settings_that_cannot_be_decrypted_are_reported_on_a_single_line(stage: Cloud) -> None:
     error = {"ErrorCode": "AccessDeniedException", "Message": "no"}
     with instead("GetFunctionConfiguration", lambda: {"Environment": {"Error": error}}):
         result = run("ann")
@@ -296,14 +297,14 @@ def test_settings_that_may_not_be_decrypted_are_one_line(stage: Cloud) -> None:
 
 
 @pytest.mark.usefixtures("stage")
-def test_category_holds_that_may_not_be_read_are_not_taken_for_none() -> None:
+def test_unreadable_category_holds_are_an_error_for_explain() -> None:
     with denied("Query", "control"):
         result = run("ann")
     assert (result.exit_code, result.stdout) == (2, "")
     assert "Your credentials need dynamodb:Query on the tables of stage prod" in result.stderr
 
 
-def test_a_function_without_settings_is_of_another_version(stage: Cloud) -> None:
+def test_function_without_settings_is_reported_as_another_version(stage: Cloud) -> None:
     with instead("GetFunctionConfiguration", dict):
         result = run("ann")
     assert result.exit_code == 2

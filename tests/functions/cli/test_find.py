@@ -50,7 +50,7 @@ def found(result: Result) -> list[Sequence[str]]:
 
 
 @pytest.mark.usefixtures("later")
-def test_each_link_of_an_email_leads_to_its_run_with_one_read(stage: Cloud) -> None:
+def test_find_resolves_each_email_link_with_a_single_read(stage: Cloud) -> None:
     send(stage)
     for name in ("unsubscribe", "preferences", "email", "updates"):
         stage.meter.clear()
@@ -60,7 +60,7 @@ def test_each_link_of_an_email_leads_to_its_run_with_one_read(stage: Cloud) -> N
 
 
 @pytest.mark.usefixtures("later")
-def test_a_run_id_leads_to_the_run_and_says_when(stage: Cloud) -> None:
+def test_run_id_is_resolved_to_the_run_with_its_times(stage: Cloud) -> None:
     message_id = send(stage)
     done = run(stage, "ann-daily-1", "--json")
     assert check("find", done) == fields_of("find")
@@ -70,7 +70,7 @@ def test_a_run_id_leads_to_the_run_and_says_when(stage: Cloud) -> None:
 
 
 @pytest.mark.usefixtures("later")
-def test_a_forwarded_email_is_enough(stage: Cloud, tmp_path: Path) -> None:
+def test_forwarded_email_is_resolved_to_its_run(stage: Cloud, tmp_path: Path) -> None:
     send(stage)
     forwarded = EmailMessage()
     forwarded["Subject"] = "Fwd: Your digest"
@@ -85,7 +85,7 @@ def test_a_forwarded_email_is_enough(stage: Cloud, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("later")
-def test_a_message_id_is_looked_for_in_all_runs_once_somebody_says_yes(stage: Cloud) -> None:
+def test_message_id_is_searched_in_all_runs_after_confirmation(stage: Cloud) -> None:
     message_id = send(stage)
     asked = run(stage, f"<{message_id}@email.amazonses.com>", said="y\n")
     assert "Read all 1 rows of runs (0 MB), $0.0000 in us-east-1?" in asked.stdout
@@ -107,7 +107,7 @@ def test_a_message_id_is_looked_for_in_all_runs_once_somebody_says_yes(stage: Cl
         '"ann"@example.com',
     ],
 )
-def test_an_address_leads_to_its_readers(stage: Cloud, address: str) -> None:
+def test_address_is_resolved_to_its_readers_in_any_spelling(stage: Cloud, address: str) -> None:
     """In whatever spelling: services may spell it with capitals."""
     send(stage)
     stage.say("subscriber.changed", profile("cy", email="ANN@example.org"))
@@ -116,31 +116,31 @@ def test_an_address_leads_to_its_readers(stage: Cloud, address: str) -> None:
     assert "gazette explain USER" in run(stage, address, "--yes").stderr
 
 
-def test_an_address_is_found_in_lower_case_too(stage: Cloud) -> None:
+def test_address_is_also_found_in_lower_case(stage: Cloud) -> None:
     stage.say("subscriber.changed", profile(email="ann@example.com"))
     assert found(run(stage, "ANN@example.com", "--yes")) == [["ann", "-", "-"]]
 
 
-def test_an_international_address_is_found_by_either_form_of_its_domain(stage: Cloud) -> None:
+def test_international_address_is_found_by_either_form_of_its_domain(stage: Cloud) -> None:
     stage.say("subscriber.changed", profile(email="Ann@XN--Bcher-KVA.example"))
     for given in ("ann@bücher.example", "ann@BÜCHER.example", "ann@xn--bcher-kva.example"):
         assert found(run(stage, given, "--yes")) == [["ann", "-", "-"]], given
 
 
-def test_what_is_nowhere_is_an_answer_too(stage: Cloud) -> None:
+def test_find_without_a_result_exits_with_1(stage: Cloud) -> None:
     for given in ("ann@example.com", OF_SES, "ann-daily-7"):
         done = run(stage, given, "--yes", "--json")
         assert (done.exit_code, json.loads(done.stdout)) == (1, {"found": []})
 
 
-def test_a_program_has_to_say_yes_before_a_table_is_read(stage: Cloud) -> None:
+def test_table_scan_requires_yes_in_json_mode(stage: Cloud) -> None:
     done = run(stage, OF_SES, "--json")
     assert (done.exit_code, done.stdout) == (2, "")
     assert "--yes" in json.loads(done.stderr)["error"]
     assert stage.meter.calls["dynamodb.Scan"] == 0
 
 
-def test_what_tells_nothing_is_said_in_one_line(stage: Cloud) -> None:
+def test_unrecognised_input_is_reported_on_a_single_line(stage: Cloud) -> None:
     done = run(stage, "a word or two")
     assert (done.exit_code, done.stdout) == (2, "")
     assert len(done.stderr.splitlines()) == 1
@@ -150,18 +150,20 @@ def test_what_tells_nothing_is_said_in_one_line(stage: Cloud) -> None:
     ("given", "words"),
     [
         ("ann", "For a reader, run `gazette explain ann`."),
-        ("forwarded-email-of-ann.eml", "is neither a file nor a link of an email"),
-        ("saved/forwarded-email-of-ann", "is neither a file nor a link of an email"),
+        ("forwarded-email-of-ann.eml", "is neither a file nor a link from an email"),
+        ("saved/forwarded-email-of-ann", "is neither a file nor a link from an email"),
     ],
 )
-def test_a_word_that_is_no_message_id_reads_no_table(stage: Cloud, given: str, words: str) -> None:
+def test_input_that_is_not_a_message_id_reads_no_table(
+    stage: Cloud, given: str, words: str
+) -> None:
     done = run(stage, given, "--yes")
     assert (done.exit_code, done.stdout) == (2, "")
     assert words in done.stderr
     assert stage.meter.calls["dynamodb.Scan"] == 0
 
 
-def test_a_table_is_read_side_by_side_page_by_page(stage: Cloud) -> None:
+def test_table_is_scanned_in_parallel_and_paged(stage: Cloud) -> None:
     """Enough rows for several pages; moto has a megabyte a page, as DynamoDB."""
     for number in range(80):
         row = {
@@ -196,11 +198,11 @@ def test_a_table_is_read_side_by_side_page_by_page(stage: Cloud) -> None:
         ("a b", None),
     ],
 )
-def test_what_is_given_is_known_by_its_form(given: str, clue: object) -> None:
+def test_find_recognises_the_kind_of_its_input(given: str, clue: object) -> None:
     assert clue_in(given) == clue
 
 
-def test_an_email_without_links_still_has_a_message_id() -> None:
+def test_email_without_links_is_found_by_message_id() -> None:
     message = EmailMessage()
     message["Message-ID"] = f"<{OF_SES}@email.amazonses.com>"
     message.set_content("Hello")

@@ -23,8 +23,8 @@ from tests.functions.test_handlers import send_one_digest
 
 LEFT = "You're unsubscribed"
 SIGNS = (
-    "k2 is the newest key and signs. Rotate first, then retire it. If it leaked, retire it with "
-    "--now."
+    "k2 is the newest key, which signs new links. Rotate the keys first, then retire it. "
+    "If the key was leaked, retire it with --now."
 )
 
 
@@ -53,7 +53,7 @@ def calls_of(cloud: Cloud) -> dict[str, int]:
     }
 
 
-def test_the_keys_are_listed_by_id_and_never_shown(stage: Cloud) -> None:
+def test_link_keys_are_listed_by_id_without_their_values(stage: Cloud) -> None:
     shown = run("list")
     assert (shown.exit_code, shown.stdout, shown.stderr) == (0, "k1\tsigns and verifies\n", "")
     run("rotate")
@@ -62,7 +62,7 @@ def test_the_keys_are_listed_by_id_and_never_shown(stage: Cloud) -> None:
 
 
 @pytest.mark.usefixtures("stage")
-def test_rotating_adds_a_key_that_nobody_could_guess_and_says_what_happens() -> None:
+def test_rotation_adds_a_random_key_and_explains_the_effect() -> None:
     before = stored()
     done = run("rotate")
     assert done.stdout == (
@@ -79,7 +79,7 @@ def test_rotating_adds_a_key_that_nobody_could_guess_and_says_what_happens() -> 
 
 
 @pytest.mark.usefixtures("later")
-def test_a_link_works_after_a_rotation_and_stops_when_its_key_is_retired(
+def test_link_works_after_rotation_until_its_key_is_retired(
     stage: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also one signed with a key that the warm function has never seen."""
@@ -101,7 +101,7 @@ def test_a_link_works_after_a_rotation_and_stops_when_its_key_is_retired(
 
 @pytest.mark.usefixtures("stage")
 @pytest.mark.parametrize(("answer", "left"), [("y\n", "k2"), ("n\n", "k1 k2"), ("", "k1 k2")])
-def test_no_key_is_retired_without_a_yes(answer: str, left: str) -> None:
+def test_key_is_not_retired_without_confirmation(answer: str, left: str) -> None:
     run("rotate")
     done = run("retire", "k1", said=answer)
     assert (
@@ -118,11 +118,11 @@ def test_no_key_is_retired_without_a_yes(answer: str, left: str) -> None:
     ("key_id", "words"),
     [
         ("k2", SIGNS),
-        ("k3", "There is no key 'k3'. The keys are k1, k2."),
-        ("", "There is no key ''. The keys are k1, k2."),
+        ("k3", "Key 'k3' does not exist. The keys are k1, k2."),
+        ("", "Key '' does not exist. The keys are k1, k2."),
     ],
 )
-def test_a_key_that_cannot_go_is_refused_before_anybody_is_asked(key_id: str, words: str) -> None:
+def test_key_that_cannot_be_retired_is_rejected_before_the_prompt(key_id: str, words: str) -> None:
     run("rotate")
     done = run("retire", key_id)
     assert (done.exit_code, done.stdout) == (2, "")
@@ -131,11 +131,11 @@ def test_a_key_that_cannot_go_is_refused_before_anybody_is_asked(key_id: str, wo
 
 
 @pytest.mark.usefixtures("stage")
-def test_a_key_that_leaked_goes_at_once_and_the_next_takes_its_place_if_it_signed() -> None:
+def test_leaked_signing_key_is_retired_immediately_and_replaced() -> None:
     before = stored()
     done = run("retire", "k1", "--now", said="y\n")
     assert done.exit_code == 0
-    assert "Anyone with the key can act for any reader" in done.stderr
+    assert "anyone who has it can act for any reader" in done.stderr
     assert "Remaining keys: k2. k2 signs." in done.stderr
     after = stored()
     assert (after.ids, len(after.by_id["k2"])) == (("k2",), 64)
@@ -147,7 +147,7 @@ def test_a_key_that_leaked_goes_at_once_and_the_next_takes_its_place_if_it_signe
 
 
 @pytest.mark.usefixtures("stage")
-def test_a_key_that_was_retired_while_somebody_was_asked_is_refused_in_words(
+def test_key_retired_during_the_prompt_is_reported(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     run("rotate")
@@ -158,11 +158,11 @@ def test_a_key_that_was_retired_while_somebody_was_asked_is_refused_in_words(
     monkeypatch.setattr("typer.confirm", confirm)
     done = run("retire", "k1")
     assert done.exit_code == 2
-    assert "There is no key 'k1'. The keys are k2." in done.stderr
+    assert "Key 'k1' does not exist. The keys are k2." in done.stderr
 
 
 @pytest.mark.usefixtures("stage")
-def test_who_comes_second_is_told_to_look_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_second_of_two_concurrent_rotations_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     real = SecretKeyStore.read
 
     def overtaken(store: SecretKeyStore) -> LinkKeys:
@@ -179,7 +179,7 @@ def test_who_comes_second_is_told_to_look_again(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.usefixtures("stage")
-def test_a_secret_that_holds_no_keys_is_named_and_its_content_is_not() -> None:
+def test_secret_without_keys_is_named_without_its_content() -> None:
     boto3.client("secretsmanager").put_secret_value(SecretId="links", SecretString="p4ssw0rd")
     for command in (("list",), ("rotate",), ("retire", "k1", "--yes")):
         done = run(*command)
@@ -191,7 +191,7 @@ def test_a_secret_that_holds_no_keys_is_named_and_its_content_is_not() -> None:
 
 
 @pytest.mark.usefixtures("stage")
-def test_a_refusal_of_secrets_manager_says_which_right_is_missing(
+def test_denied_secrets_manager_request_names_the_permission(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     denied = ClientError({"Error": {"Code": "AccessDeniedException"}}, "PutSecretValue")
@@ -208,7 +208,7 @@ def test_a_refusal_of_secrets_manager_says_which_right_is_missing(
 
 
 @pytest.mark.parametrize("command", [["list"], ["rotate"], ["retire", "k1", "--yes"]])
-def test_another_stage_is_never_touched(stage: Cloud, command: list[str]) -> None:
+def test_keys_of_another_stage_are_unchanged(stage: Cloud, command: list[str]) -> None:
     done = run(*command, "--stage", "nowhere")
     assert done.exit_code == 2
     assert "Function gazette-nowhere-preferences does not exist" in done.stderr

@@ -101,7 +101,7 @@ def told(result: Result) -> list[list[str]]:
     return [line.split("\t") for line in result.stdout.splitlines()]
 
 
-def test_a_calm_stage_has_nothing_to_look_at(cloud: Cloud) -> None:
+def test_overview_of_a_healthy_stage_has_only_ok_lines(cloud: Cloud) -> None:
     deploy("fanout", FanoutSettings.from_env().to_env())
     deploy("generate", GenerateSettings.from_env().to_env())
     make_queues()
@@ -115,7 +115,7 @@ def test_a_calm_stage_has_nothing_to_look_at(cloud: Cloud) -> None:
 
 
 @pytest.mark.usefixtures("later")
-def test_what_is_wrong_comes_first_with_the_command_to_run_next(stage: Cloud) -> None:
+def test_problems_are_listed_first_with_the_next_command(stage: Cloud) -> None:
     due = slot()
     trouble(stage)
     lines = told(run(stage))
@@ -143,7 +143,7 @@ def test_what_is_wrong_comes_first_with_the_command_to_run_next(stage: Cloud) ->
 
 
 @pytest.mark.usefixtures("later")
-def test_programs_get_every_figure(stage: Cloud) -> None:
+def test_overview_json_contains_every_figure(stage: Cloud) -> None:
     trouble(stage)
     done = run(stage, "--json")
     assert check("overview", done) == fields_of("overview")
@@ -158,7 +158,7 @@ def templates_line(result: Result) -> list[str]:
     return found
 
 
-def test_which_templates_are_in_force_is_said_and_whether_the_stage_was_deployed_since(
+def test_overview_shows_template_version_and_later_deployments(
     cloud: Cloud,
 ) -> None:
     deploy("fanout", FanoutSettings.from_env().to_env())
@@ -181,7 +181,7 @@ def test_which_templates_are_in_force_is_said_and_whether_the_stage_was_deployed
     )
 
 
-def test_a_row_of_templates_that_cannot_be_read_is_a_problem_and_hides_nothing_else(
+def test_unreadable_template_row_does_not_hide_remaining_overview_lines(
     stage: Cloud,
 ) -> None:
     with stage.meter.acting("somebody else"):
@@ -193,14 +193,16 @@ def test_a_row_of_templates_that_cannot_be_read_is_a_problem_and_hides_nothing_e
     assert check("overview", run(stage, "--json"))
 
 
-def test_what_is_due_next_is_counted_by_slot(stage: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_next_due_digests_are_counted_by_slot(
+    stage: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = datetime.fromisoformat(slot()) - timedelta(minutes=10)
     monkeypatch.setattr("gazette.bootstrap.support.batches.now", lambda: before)
     document = json.loads(run(stage, "--json").stdout)
     assert [each["digests"] for each in document["due"]] == [0, 3, 0]
 
 
-def test_a_stop_by_hand_says_how_to_resume(stage: Cloud) -> None:
+def test_manual_stop_is_shown_with_the_resume_command(stage: Cloud) -> None:
     CliRunner().invoke(app, ["sending", "stop", "wrong subject", "--yes"])
     stops = [line for line in told(run(stage)) if line[1] == "stopped"]
     assert [(level, command) for level, _, _, command in stops] == [
@@ -209,7 +211,7 @@ def test_a_stop_by_hand_says_how_to_resume(stage: Cloud) -> None:
 
 
 @pytest.mark.usefixtures("later")
-def test_a_look_makes_as_many_calls_as_it_says(
+def test_overview_refresh_makes_the_documented_number_of_calls(
     stage: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A look again: the first one also reads the settings, and where the queues are.
@@ -259,7 +261,9 @@ def watching(monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) -> None:
 
 
 @pytest.mark.usefixtures("later")
-def test_a_terminal_refreshes_until_ctrl_c(stage: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_terminal_overview_refreshes_until_interrupted(
+    stage: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
     looks: list[int] = []
 
     def meanwhile() -> None:

@@ -144,7 +144,7 @@ def wait(cloud: Cloud) -> None:
 
 
 @pytest.mark.usefixtures("later")
-def test_batch(cloud: Cloud, run: Run) -> None:
+def test_batch_commands_use_exactly_the_documented_permissions(cloud: Cloud, run: Run) -> None:
     wait(cloud)
     due = slot()
     fan_out(cloud)
@@ -165,7 +165,7 @@ def an_immediate_run_behind_which_one_was_sent() -> str:
 
 
 @pytest.mark.usefixtures("later")
-def test_dlq(cloud: Cloud, run: Run) -> None:
+def test_dlq_commands_use_exactly_the_documented_permissions(cloud: Cloud, run: Run) -> None:
     sqs = boto3.client("sqs")
     wait(cloud)
     (failed,) = fan_out(cloud)
@@ -190,21 +190,23 @@ def test_dlq(cloud: Cloud, run: Run) -> None:
     assert_exact(cloud, "dlq")
 
 
-def test_experiment(cloud: Cloud, run: Run) -> None:
+def test_experiment_commands_use_exactly_the_documented_permissions(cloud: Cloud, run: Run) -> None:
     run("experiment start", "one", "1=1", "2=1")
     run("experiment show")
     run("experiment stop")
     assert_exact(cloud, "experiment")
 
 
-def test_links(cloud: Cloud, run: Run) -> None:
+def test_links_commands_use_exactly_the_documented_permissions(cloud: Cloud, run: Run) -> None:
     run("links list")
     run("links rotate")
     run("links retire", "k1", "--yes")
     assert_exact(cloud, "links")
 
 
-def test_quarantine(cloud: Cloud, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_quarantine_commands_use_exactly_the_documented_permissions(
+    cloud: Cloud, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sqs = boto3.client("sqs")
     urls = [
         sqs.create_queue(QueueName=f"gazette-prod-{name}")["QueueUrl"]
@@ -220,7 +222,7 @@ def test_quarantine(cloud: Cloud, run: Run, monkeypatch: pytest.MonkeyPatch) -> 
     assert_exact(cloud, "quarantine")
 
 
-def test_restore(cloud: Cloud, run: Run) -> None:
+def test_restore_command_uses_exactly_the_documented_permissions(cloud: Cloud, run: Run) -> None:
     wait(cloud)
     with cloud.meter.acting("somebody else"):
         create_copies()
@@ -234,7 +236,7 @@ def test_restore(cloud: Cloud, run: Run) -> None:
     assert_exact(cloud, "restore")
 
 
-def test_sending(cloud: Cloud, run: Run) -> None:
+def test_sending_commands_use_exactly_the_documented_permissions(cloud: Cloud, run: Run) -> None:
     now = datetime.now(UTC)
     DynamoCategoryStats("category_stats").add("comment", Mark.SENT, now)
     DynamoCategoryHolds("control").add(category_hold("comment", "complaints", now))
@@ -246,7 +248,9 @@ def test_sending(cloud: Cloud, run: Run) -> None:
     assert_exact(cloud, "sending")
 
 
-def test_sources(cloud: Cloud, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sources_commands_use_exactly_the_documented_permissions(
+    cloud: Cloud, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A reader is armed who was there before the stage had a source, and a schedule was lost."""
     for reader in ("ann", "bo"):
         cloud.say("subscriber.changed", profile(reader))
@@ -281,7 +285,7 @@ def a_daily(user_id: str) -> Schedule:
     return found
 
 
-def test_rollback(cloud: Cloud, run: Run) -> None:
+def test_rollback_command_uses_exactly_the_documented_permissions(cloud: Cloud, run: Run) -> None:
     for step in ("followers", "resend", "sweep"):
         deploy(step, {})
     publish("a", *FUNCTIONS)
@@ -290,7 +294,9 @@ def test_rollback(cloud: Cloud, run: Run) -> None:
     assert_exact(cloud, "rollback")
 
 
-def test_suppression(cloud: Cloud, run: Run, tmp_path: Any) -> None:
+def test_suppression_commands_use_exactly_the_documented_permissions(
+    cloud: Cloud, run: Run, tmp_path: Any
+) -> None:
     listed = tmp_path / "suppressed.csv"
     listed.write_text("address\nann@example.com\nann@example.com\n")
     cloud.answers["ListSuppressedDestinations"] = lambda _: {
@@ -312,7 +318,7 @@ def test_suppression(cloud: Cloud, run: Run, tmp_path: Any) -> None:
 
 
 @pytest.mark.usefixtures("later")
-def test_explain(cloud: Cloud, run: Run) -> None:
+def test_explain_command_uses_exactly_the_documented_permissions(cloud: Cloud, run: Run) -> None:
     wait(cloud)
     cloud.say("follow.created", follow(frequency="weekly"))
     run("explain", "ann")
@@ -321,7 +327,9 @@ def test_explain(cloud: Cloud, run: Run) -> None:
     assert_exact(cloud, "explain")
 
 
-def test_preview(cloud: Cloud, run: Run, tmp_path: Any) -> None:
+def test_preview_command_uses_exactly_the_documented_permissions(
+    cloud: Cloud, run: Run, tmp_path: Any
+) -> None:
     wait(cloud)
     run("templates push", write_templates(tmp_path / "own", "News"), "--yes")
     run("preview", "--user", "ann", "--to", str(tmp_path), "--no-open")
@@ -330,7 +338,9 @@ def test_preview(cloud: Cloud, run: Run, tmp_path: Any) -> None:
     assert_exact(cloud, "preview")
 
 
-def test_event_preview(cloud: Cloud, run: Run, tmp_path: Any) -> None:
+def test_event_commands_use_exactly_the_documented_permissions(
+    cloud: Cloud, run: Run, tmp_path: Any
+) -> None:
     file = tmp_path / "events.json"
     details = {"event.created": event(1), "subscriber.changed": profile(), "event.retracted": {}}
     entries = [
@@ -345,7 +355,9 @@ def test_event_preview(cloud: Cloud, run: Run, tmp_path: Any) -> None:
 
 
 @pytest.mark.usefixtures("later")
-def test_replay(cloud: Cloud, run: Run, tmp_path: Any) -> None:
+def test_replay_command_uses_exactly_the_documented_permissions(
+    cloud: Cloud, run: Run, tmp_path: Any
+) -> None:
     wait(cloud)
     cloud.work("generate", *fan_out(cloud))
     own = tmp_path / "own"
@@ -370,7 +382,9 @@ def write_templates(folder: Path, subject: str) -> str:
     return str(folder)
 
 
-def test_templates(cloud: Cloud, run: Run, tmp_path: Path) -> None:
+def test_templates_commands_use_exactly_the_documented_permissions(
+    cloud: Cloud, run: Run, tmp_path: Path
+) -> None:
     one, two = (write_templates(tmp_path / name, name) for name in ("one", "two"))
     run("templates list")
     run("templates push", one, "--note", "shorter", "--yes")
@@ -386,7 +400,7 @@ def test_templates(cloud: Cloud, run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("later")
-def test_find(cloud: Cloud, run: Run) -> None:
+def test_find_command_uses_exactly_the_documented_permissions(cloud: Cloud, run: Run) -> None:
     wait(cloud)
     fan_out(cloud)
     run("find", "ann-daily-1")
@@ -396,7 +410,7 @@ def test_find(cloud: Cloud, run: Run) -> None:
 
 
 @pytest.mark.usefixtures("later")
-def test_overview(cloud: Cloud, run: Run) -> None:
+def test_overview_command_uses_exactly_the_documented_permissions(cloud: Cloud, run: Run) -> None:
     make_queues()
     wait(cloud)
     fan_out(cloud)
@@ -404,7 +418,7 @@ def test_overview(cloud: Cloud, run: Run) -> None:
     assert_exact(cloud, "overview")
 
 
-def test_statistics(cloud: Cloud, run: Run) -> None:
+def test_statistics_command_uses_exactly_the_documented_permissions(cloud: Cloud, run: Run) -> None:
     run("statistics", "--batch", "2026-11-22T06:10Z")
     run("experiment start", "one", "1=1", "2=1")
     run("statistics", "--experiment", "one")

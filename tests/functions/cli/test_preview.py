@@ -28,7 +28,7 @@ def run(to: Path, *arguments: str) -> Result:
 
 
 @pytest.mark.usefixtures("later")
-def test_a_preview_shows_what_the_reader_then_gets(stage: Cloud, tmp_path: Path) -> None:
+def test_preview_matches_the_email_sent_later(stage: Cloud, tmp_path: Path) -> None:
     stage.say("subscriber.changed", profile())
     stage.say("event.created", event(1), event(2))
     result = run(tmp_path, "--user", "ann")
@@ -41,14 +41,14 @@ def test_a_preview_shows_what_the_reader_then_gets(stage: Cloud, tmp_path: Path)
     assert "No digest waits for ann" in again.stderr
 
 
-def test_an_email_at_once_that_waits_is_shown(stage: Cloud, tmp_path: Path) -> None:
+def test_waiting_immediate_email_is_previewed(stage: Cloud, tmp_path: Path) -> None:
     stage.say("subscriber.changed", profile(frequencies={"comment": "immediate"}))
     stage.say("event.created", event(1))
     result = run(tmp_path, "immediate", "--user", "ann")
     assert (result.exit_code, result.stderr) == (0, "")
 
 
-def test_a_preview_only_reads(stage: Cloud, tmp_path: Path) -> None:
+def test_preview_only_reads(stage: Cloud, tmp_path: Path) -> None:
     stage.say("subscriber.changed", profile())
     stage.say("event.created", event(1))
     before = {table: stage.rows(table) for table in NAMES.values()}
@@ -58,13 +58,13 @@ def test_a_preview_only_reads(stage: Cloud, tmp_path: Path) -> None:
     assert {table: stage.rows(table) for table in NAMES.values()} == before
 
 
-def test_a_stage_that_is_not_there_is_named(stage: Cloud, tmp_path: Path) -> None:
+def test_preview_names_a_missing_stage(stage: Cloud, tmp_path: Path) -> None:
     result = run(tmp_path, "--user", "ann", "--stage", "other")
     assert result.exit_code == 2
     assert "Function gazette-other-generate does not exist" in result.stderr
 
 
-def test_a_version_is_shown_as_workers_render_it(
+def test_preview_of_a_version_matches_its_delivery(
     cloud: Cloud, layers: tuple[str, str], tmp_path: Path
 ) -> None:
     deploy("generate", GenerateSettings.from_env().to_env(), *layers)
@@ -81,7 +81,7 @@ def test_a_version_is_shown_as_workers_render_it(
     assert "subject: News" not in deployed.stdout
     assert "The preview is in English" in run(tmp_path, "--version", "1", "--locale", "fr").stderr
     for arguments, said in {
-        ("--version", "9"): "There is no version 9",
+        ("--version", "9"): "Version 9 does not exist",
         ("--version", "new"): "'new' is not a version",
         ("--version", "1", "--variation", "2"): "Version 1 does not have variation 2",
     }.items():
@@ -90,7 +90,7 @@ def test_a_version_is_shown_as_workers_render_it(
         assert said in refused.stderr
 
 
-def test_lines_of_events_are_shown_by_a_version(
+def test_event_preview_can_use_a_pushed_version(
     cloud: Cloud, layers: tuple[str, str], tmp_path: Path
 ) -> None:
     deploy("generate", GenerateSettings.from_env().to_env(), *layers)

@@ -79,37 +79,37 @@ def denied(operation: str) -> ClientError:
     return ClientError({"Error": {"Code": "AccessDenied", "Message": "no"}}, operation)
 
 
-def test_a_list_says_when_what_and_why_one_line_each(sqs: Sqs) -> None:
-    sqs.quarantine(BODY, reason="event.created does not fit its schema: " + "x" * 300)
+def test_quarantine_list_shows_time_message_and_reason_per_line(sqs: Sqs) -> None:
+    sqs.quarantine(BODY, reason="event.created does not match its schema: " + "x" * 300)
     sqs.quarantine("not json", "[1]", '{"detail-type": "a\\tb\\u001b"}')
     result = run("list")
     assert result.exit_code == 0
     rows = [line.split("\t") for line in result.stdout.splitlines()]
     assert sorted(row[1] for row in rows) == ["(none)", "(not JSON)", "a?b?", "event.created"]
-    assert rows[0][1:] == ["event.created", f"event.created does not fit its schema: {'x' * 300}"]
+    assert rows[0][1:] == ["event.created", f"event.created does not match its schema: {'x' * 300}"]
     assert {len(row) for row in rows} == {3}
 
 
-def test_a_list_removes_nothing_and_hides_nothing(sqs: Sqs) -> None:
+def test_quarantine_list_neither_removes_nor_hides_messages(sqs: Sqs) -> None:
     sqs.quarantine(*(f"m{number}" for number in range(25)))
     assert len(run("list").stdout.splitlines()) == 25
     assert len(sqs.bodies("quarantine")) == 25
 
 
-def test_a_list_ends_at_its_limit_and_says_that_there_is_more(sqs: Sqs) -> None:
+def test_quarantine_list_stops_at_its_limit_and_reports_more(sqs: Sqs) -> None:
     sqs.quarantine(*(f"m{number}" for number in range(25)))
     result = run("list", "--limit", "12")
     assert len(result.stdout.splitlines()) == 12
     assert "12 of about 25" in result.stderr
 
 
-def test_an_empty_quarantine_says_so(sqs: Sqs) -> None:
+def test_empty_quarantine_is_reported(sqs: Sqs) -> None:
     result = run("list")
     assert (result.exit_code, result.stdout) == (0, "")
     assert result.stderr == "gazette-prod-quarantine is empty.\n"
 
 
-def test_redriving_moves_every_body_unchanged(sqs: Sqs) -> None:
+def test_redrive_moves_every_body_unchanged(sqs: Sqs) -> None:
     bodies = [BODY, *(f"m{number:02}" for number in range(24))]
     sqs.quarantine(*bodies)
     result = run("redrive")
@@ -118,7 +118,7 @@ def test_redriving_moves_every_body_unchanged(sqs: Sqs) -> None:
     assert sqs.bodies("quarantine") == []
 
 
-def test_a_delivery_event_of_ses_goes_back_to_feedback(sqs: Sqs) -> None:
+def test_ses_event_in_quarantine_is_redriven_to_feedback(sqs: Sqs) -> None:
     sqs.quarantine(BODY, delivery_event())
     assert run("redrive").exit_code == 0
     assert sqs.bodies("ingest") == [BODY]
@@ -126,7 +126,7 @@ def test_a_delivery_event_of_ses_goes_back_to_feedback(sqs: Sqs) -> None:
     assert "ann-daily-1" in found
 
 
-def test_what_comes_back_still_wrong_is_not_moved_again(
+def test_redriven_message_that_fails_again_is_not_moved_twice(
     sqs: Sqs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sqs.quarantine("m1", "m2", "m3")
@@ -143,7 +143,7 @@ def test_what_comes_back_still_wrong_is_not_moved_again(
     assert sqs.bodies("quarantine") == ["m1", "m2", "m3"]
 
 
-def test_what_comes_back_is_not_counted_as_left_and_what_arrives_meanwhile_is(
+def test_returned_messages_and_new_arrivals_are_counted_separately(
     sqs: Sqs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sqs.quarantine("m1", "m2", "m3")
@@ -157,10 +157,10 @@ def test_what_comes_back_is_not_counted_as_left_and_what_arrives_meanwhile_is(
     monkeypatch.setattr(sqs_queues.Queue, "send", send_and_refuse_one)
     result = run("redrive", "--json")
     assert json.loads(result.stdout) == {"moved": 3, "left": 1, "came_back": 1}
-    assert "`gazette quarantine list` shows the reason" in result.stderr
+    assert "To see the reasons, run `gazette quarantine list`" in result.stderr
 
 
-def test_what_keeps_coming_in_does_not_keep_it_going(
+def test_redrive_ends_despite_constantly_arriving_messages(
     sqs: Sqs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As long as each receive finds a message that came after the command began."""
@@ -178,7 +178,7 @@ def test_what_keeps_coming_in_does_not_keep_it_going(
 
 
 @pytest.mark.parametrize("off_by", [-3600, 3600])
-def test_the_clock_of_sqs_counts_where_this_machine_is_off(off_by: int) -> None:
+def test_redrive_uses_the_sqs_clock_if_the_local_clock_is_wrong(off_by: int) -> None:
     answer = {"ResponseMetadata": {"HTTPHeaders": {"date": "Sat, 21 Nov 2026 09:30:00 GMT"}}}
     by_sqs = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
     wrong = by_sqs + timedelta(seconds=off_by)
@@ -188,7 +188,9 @@ def test_the_clock_of_sqs_counts_where_this_machine_is_off(off_by: int) -> None:
     assert sqs_queues.service_time({"ResponseMetadata": {"HTTPHeaders": {}}}, wrong) == wrong
 
 
-def test_a_send_that_fails_leaves_the_message(sqs: Sqs, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_send_leaves_the_message_in_quarantine(
+    sqs: Sqs, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sqs.quarantine("m1", "m2", "m3")
     with monkeypatch.context() as patched:
         refuse(patched, "SendMessage", denied("SendMessage"), after=1)
@@ -200,7 +202,7 @@ def test_a_send_that_fails_leaves_the_message(sqs: Sqs, monkeypatch: pytest.Monk
     assert sorted(sqs.bodies("ingest") + sqs.bodies("quarantine")) == ["m1", "m2", "m3"]
 
 
-def test_a_crash_between_send_and_delete_repeats_and_loses_nothing(
+def test_crash_between_send_and_delete_loses_no_message(
     sqs: Sqs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sqs.quarantine("m1", "m2")
@@ -211,7 +213,7 @@ def test_a_crash_between_send_and_delete_repeats_and_loses_nothing(
     assert set(sqs.bodies("ingest")) == {"m1", "m2"}
 
 
-def test_a_stage_that_is_not_there_is_one_line(sqs: Sqs) -> None:
+def test_quarantine_of_a_missing_stage_is_reported_on_a_single_line(sqs: Sqs) -> None:
     for command in ("list", "redrive"):
         result = run(command, "--stage", "nowhere")
         assert (result.exit_code, result.stdout) == (2, "")
@@ -221,7 +223,7 @@ def test_a_stage_that_is_not_there_is_one_line(sqs: Sqs) -> None:
         )
 
 
-def test_nothing_is_moved_where_ingest_is_missing(sqs: Sqs) -> None:
+def test_redrive_moves_no_messages_if_ingest_is_missing(sqs: Sqs) -> None:
     sqs.quarantine("m1")
     sqs.client.delete_queue(QueueUrl=sqs.urls["ingest"])
     result = run("redrive")
@@ -233,14 +235,14 @@ def test_nothing_is_moved_where_ingest_is_missing(sqs: Sqs) -> None:
 @pytest.mark.parametrize(
     ("err", "said"),
     [
-        (NoCredentialsError(), "No AWS credentials"),
+        (NoCredentialsError(), "There are no AWS credentials"),
         (EndpointConnectionError(endpoint_url="http://sqs"), "AWS does not respond"),
         (denied("GetQueueUrl"), "Access denied"),
         (ClientError({"Error": {"Code": "ExpiredToken"}}, "GetQueueUrl"), "Log in"),
         (ClientError({"Error": {"Code": "Other"}}, "GetQueueUrl"), "AWS rejected GetQueueUrl"),
     ],
 )
-def test_a_refusal_is_one_line_with_what_to_do(
+def test_quarantine_reports_a_denied_request_with_a_remedy(
     sqs: Sqs, monkeypatch: pytest.MonkeyPatch, err: Exception, said: str
 ) -> None:
     refuse(monkeypatch, "GetQueueUrl", err, after=0)
@@ -258,7 +260,7 @@ def test_a_refusal_is_one_line_with_what_to_do(
         ("AWS_ENDPOINT_URL", "nonsense", "Check AWS_ENDPOINT_URL"),
     ],
 )
-def test_a_wrong_environment_is_one_line(
+def test_invalid_aws_environment_is_reported_on_a_single_line(
     sqs: Sqs, monkeypatch: pytest.MonkeyPatch, variable: str, value: str | None, said: str
 ) -> None:
     monkeypatch.delenv(variable, raising=False)

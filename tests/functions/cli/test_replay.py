@@ -158,7 +158,7 @@ def rendered_again(templates: Path) -> dict[str, tuple[str, str, str]]:
 
 
 @pytest.mark.usefixtures("later")
-def test_the_email_of_a_run_is_rendered_again_byte_for_byte_as_it_was_sent(
+def test_replayed_digest_is_identical_to_the_sent_email(
     cloud: Cloud, provider: Provider, built_templates: Path
 ) -> None:
     """In each stage, also by SMTP: digests, with the link keys of the stage."""
@@ -169,7 +169,7 @@ def test_the_email_of_a_run_is_rendered_again_byte_for_byte_as_it_was_sent(
 
 
 @pytest.mark.usefixtures("later")
-def test_a_critical_email_and_one_at_once_are_rendered_again_as_they_were_sent(
+def test_replayed_critical_and_immediate_emails_are_identical_to_the_sent_emails(
     cloud: Cloud, built_templates: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GAZETTE_CRITICAL_CATEGORIES", '["security"]')
@@ -183,7 +183,7 @@ def test_a_critical_email_and_one_at_once_are_rendered_again_as_they_were_sent(
 
 
 @pytest.mark.usefixtures("later")
-def test_where_nothing_has_changed_no_email_changes(stage: Cloud) -> None:
+def test_replay_without_changes_changes_no_email(stage: Cloud) -> None:
     stage.begin(send)
     found = replayed()
     assert (found["replayed"], found["changed"], found["breaks"]) == (3, 0, 0)
@@ -193,7 +193,7 @@ def test_where_nothing_has_changed_no_email_changes(stage: Cloud) -> None:
 
 
 @pytest.mark.usefixtures("later")
-def test_links_that_nobody_accepts_are_as_long_as_those_that_were_sent(stage: Cloud) -> None:
+def test_replay_links_have_the_same_length_as_sent_links(stage: Cloud) -> None:
     stage.begin(send)
     sizes = {each["user_id"]: each["after"]["html_bytes"] for each in replayed()["emails"]}
     for address, (_, html, _) in sent_parts(stage).items():
@@ -201,7 +201,7 @@ def test_links_that_nobody_accepts_are_as_long_as_those_that_were_sent(stage: Cl
 
 
 @pytest.mark.usefixtures("later")
-def test_a_replay_only_reads_and_shows_no_address(stage: Cloud) -> None:
+def test_replay_only_reads_and_shows_no_address(stage: Cloud) -> None:
     stage.begin(send)
     before = {table: stage.rows(table) for table in NAMES.values()}
     stage.meter.clear()
@@ -221,9 +221,7 @@ def test_a_replay_only_reads_and_shows_no_address(stage: Cloud) -> None:
 
 
 @pytest.mark.usefixtures("later")
-def test_another_subject_changes_the_subject_of_each_digest_that_has_it(
-    stage: Cloud, tree: Tree
-) -> None:
+def test_changed_subject_template_changes_every_digest_subject(stage: Cloud, tree: Tree) -> None:
     stage.begin(send)
     subject = tree() / "templates" / "categories" / "mention" / "headline.txt"
     subject.write_text(subject.read_text().replace("mentioned", "named"))
@@ -236,9 +234,7 @@ def test_another_subject_changes_the_subject_of_each_digest_that_has_it(
 
 
 @pytest.mark.usefixtures("later")
-def test_another_weight_changes_the_order_of_the_digests_that_have_both_categories(
-    stage: Cloud, tree: Tree
-) -> None:
+def test_changed_weight_reorders_digests_with_both_categories(stage: Cloud, tree: Tree) -> None:
     stage.begin(send)
     tree(category_weights={"like": 100})
     found = replayed()
@@ -266,7 +262,7 @@ def subjects(found: dict[str, Any], side: str) -> set[str]:
 
 
 @pytest.mark.usefixtures("later")
-def test_where_a_version_is_in_force_it_is_what_the_stage_makes_now(
+def test_replay_compares_with_the_version_in_force_by_default(
     stage: Cloud, tree: Tree, tmp_path: Path
 ) -> None:
     """Also of emails that were sent before it was pushed; what was sent can be asked for."""
@@ -282,7 +278,7 @@ def test_where_a_version_is_in_force_it_is_what_the_stage_makes_now(
 
 
 @pytest.mark.usefixtures("later")
-def test_each_email_can_be_compared_as_it_was_sent(stage: Cloud, tmp_path: Path) -> None:
+def test_replay_can_compare_with_each_email_as_sent(stage: Cloud, tmp_path: Path) -> None:
     push(tmp_path, "One")
     make_cold()
     send(stage)
@@ -295,7 +291,7 @@ def test_each_email_can_be_compared_as_it_was_sent(stage: Cloud, tmp_path: Path)
 
 
 @pytest.mark.usefixtures("later")
-def test_an_email_whose_version_is_gone_is_counted(stage: Cloud, tmp_path: Path) -> None:
+def test_email_with_a_deleted_version_is_counted(stage: Cloud, tmp_path: Path) -> None:
     push(tmp_path, "One")
     make_cold()
     send(stage)
@@ -306,7 +302,9 @@ def test_an_email_whose_version_is_gone_is_counted(stage: Cloud, tmp_path: Path)
 
 
 @pytest.mark.usefixtures("later")
-def test_the_readers_of_a_candidate_are_compared_with_that(stage: Cloud, tmp_path: Path) -> None:
+def test_emails_of_candidate_readers_are_compared_with_the_candidate(
+    stage: Cloud, tmp_path: Path
+) -> None:
     stage.begin(send)
     push(tmp_path, "News", "--percent", "50")
     versions = DynamoTemplateVersions("control", ranges=RANGES)
@@ -321,14 +319,14 @@ def test_the_readers_of_a_candidate_are_compared_with_that(stage: Cloud, tmp_pat
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--version", "7"), "--version 7: there is no version 7"),
+        (("--version", "7"), "--version 7: version 7 does not exist"),
         (
             ("--version", "1", "--variation", "2"),
             "--variation 2: Version 1 does not have variation 2.",
         ),
     ],
 )
-def test_an_option_that_the_versions_do_not_have_is_named(
+def test_invalid_version_option_is_named(
     stage: Cloud, tmp_path: Path, arguments: tuple[str, ...], said: str
 ) -> None:
     push(tmp_path, "News")
@@ -343,7 +341,7 @@ def paragraphs(page: str) -> str:
 
 
 @pytest.mark.usefixtures("later")
-def test_the_page_shows_the_version_in_force_and_names_it(stage: Cloud, tmp_path: Path) -> None:
+def test_replay_page_names_the_version_in_force(stage: Cloud, tmp_path: Path) -> None:
     """Its settings are those before: the tree has the stage's."""
     stage.begin(send)
     push(tmp_path, "News", settings={"max_blocks": 1})
@@ -361,7 +359,7 @@ def test_the_page_shows_the_version_in_force_and_names_it(stage: Cloud, tmp_path
 
 
 @pytest.mark.usefixtures("later")
-def test_the_page_shows_a_version_in_place_of_the_tree(
+def test_replay_page_can_show_a_version_instead_of_the_tree(
     stage: Cloud, tree: Tree, tmp_path: Path
 ) -> None:
     """Whatever the tree says, and with the exit status and the page that a mistake has."""
@@ -387,9 +385,7 @@ def test_the_page_shows_a_version_in_place_of_the_tree(
 
 
 @pytest.mark.usefixtures("later")
-def test_where_emails_were_sent_with_two_versions_the_page_says_both(
-    stage: Cloud, tmp_path: Path
-) -> None:
+def test_replay_page_names_both_versions_of_the_sent_emails(stage: Cloud, tmp_path: Path) -> None:
     push(tmp_path, "One", settings={"max_blocks": 5})
     make_cold()
     send(stage)
@@ -413,7 +409,7 @@ def test_where_emails_were_sent_with_two_versions_the_page_says_both(
 
 
 @pytest.mark.usefixtures("later")
-def test_a_version_that_shows_less_ends_with_a_page_and_its_exit_status(
+def test_replay_of_a_failing_version_writes_the_page_and_fails(
     stage: Cloud, tmp_path: Path
 ) -> None:
     """It has no file that could be named."""
@@ -425,15 +421,13 @@ def test_a_version_that_shows_less_ends_with_a_page_and_its_exit_status(
     assert "Failures ann-daily-1: " in paragraphs(found["page"])
 
 
-def test_without_emails_the_settings_of_the_current_version_are_compared(
-    stage: Cloud, tmp_path: Path
-) -> None:
+def test_replay_without_emails_compares_only_the_settings(stage: Cloud, tmp_path: Path) -> None:
     push(tmp_path, "News", settings={"max_blocks": 5})
     assert "max_blocks 5 20" in paragraphs(replayed()["page"])
 
 
 @pytest.mark.usefixtures("later")
-def test_fewer_blocks_change_the_digests_that_have_more(stage: Cloud, tree: Tree) -> None:
+def test_lower_block_limit_changes_larger_digests(stage: Cloud, tree: Tree) -> None:
     stage.begin(send)
     tree(max_blocks=1)
     found = replayed()
@@ -444,7 +438,7 @@ def test_fewer_blocks_change_the_digests_that_have_more(stage: Cloud, tree: Tree
 
 
 @pytest.mark.usefixtures("later")
-def test_an_event_that_the_templates_can_no_longer_show_is_named_with_file_and_line(
+def test_template_that_no_longer_renders_an_event_is_named_with_its_line(
     stage: Cloud, tree: Tree
 ) -> None:
     stage.begin(send)
@@ -463,7 +457,7 @@ def test_an_event_that_the_templates_can_no_longer_show_is_named_with_file_and_l
 
 
 @pytest.mark.usefixtures("later")
-def test_templates_that_show_nothing_any_more_fail_for_each_email(stage: Cloud, tree: Tree) -> None:
+def test_templates_that_render_no_event_fail_for_each_email(stage: Cloud, tree: Tree) -> None:
     stage.begin(send)
     body = tree() / "templates" / "parts" / "why.txt"
     body.write_text(f"{body.read_text()}{{{{ nothing_there }}}}\n")
@@ -476,9 +470,7 @@ def test_templates_that_show_nothing_any_more_fail_for_each_email(stage: Cloud, 
 
 
 @pytest.mark.usefixtures("later")
-def test_an_email_whose_only_events_cannot_be_shown_would_be_skipped(
-    stage: Cloud, tree: Tree
-) -> None:
+def test_email_without_renderable_events_is_reported_as_skipped(stage: Cloud, tree: Tree) -> None:
     stage.begin(send)
     line = tree() / "templates" / "categories" / "comment" / "line.txt"
     line.write_text("{{ group.data.stars }}")
@@ -487,7 +479,9 @@ def test_an_email_whose_only_events_cannot_be_shown_would_be_skipped(
 
 
 @pytest.mark.usefixtures("later")
-def test_templates_that_cannot_be_built_end_it_with_one_line(stage: Cloud, tree: Tree) -> None:
+def test_templates_that_cannot_be_built_are_reported_on_a_single_line(
+    stage: Cloud, tree: Tree
+) -> None:
     broken = tree() / "templates" / "digest" / "subject.txt"
     broken.write_text("{% if %}")
     done = run()
@@ -496,9 +490,7 @@ def test_templates_that_cannot_be_built_end_it_with_one_line(stage: Cloud, tree:
 
 
 @pytest.mark.usefixtures("later")
-def test_own_templates_take_the_place_of_those_that_the_stage_has(
-    stage: Cloud, tmp_path: Path
-) -> None:
+def test_templates_option_replaces_the_templates_of_the_stage(stage: Cloud, tmp_path: Path) -> None:
     stage.begin(send)
     own = tmp_path / "own"
     (own / "digest").mkdir(parents=True)
@@ -508,7 +500,7 @@ def test_own_templates_take_the_place_of_those_that_the_stage_has(
 
 
 @pytest.mark.usefixtures("later")
-def test_each_email_is_of_the_variation_of_its_run(stage: Cloud, tree: Tree) -> None:
+def test_each_email_is_replayed_with_the_variation_of_its_run(stage: Cloud, tree: Tree) -> None:
     stage.begin(send)
     row = RunRow.get("ann", "daily#0000000001")
     row.update(actions=[RunRow.variation.set(2), RunRow.experiment.set("subjects")])
@@ -528,7 +520,7 @@ def test_each_email_is_of_the_variation_of_its_run(stage: Cloud, tree: Tree) -> 
 
 
 @pytest.mark.usefixtures("later")
-def test_what_cannot_be_rendered_again_is_counted_and_said(stage: Cloud) -> None:
+def test_unreplayable_emails_are_counted_and_explained(stage: Cloud) -> None:
     stage.begin(send)
     with stage.meter.acting("somebody else"):
         DynamoSubscribers("subscribers").erase("ann", datetime.now(UTC))
@@ -545,17 +537,17 @@ def test_what_cannot_be_rendered_again_is_counted_and_said(stage: Cloud) -> None
 
 
 @pytest.mark.usefixtures("later")
-def test_an_email_that_showed_something_else_is_counted_and_said(stage: Cloud) -> None:
+def test_emails_with_different_content_are_counted_and_reported(stage: Cloud) -> None:
     stage.begin(send)
     with stage.meter.acting("somebody else"):
         EventRow("ann", "e1").delete()
     found = replayed()
     assert (found["replayed"], found["other_categories"], found["changed"]) == (3, 1, 0)
-    assert "1 sent email had different categories, or in a different order" in run().stderr
+    assert "1 sent email had different categories or a different order" in run().stderr
 
 
 @pytest.mark.usefixtures("later")
-def test_an_event_that_the_email_did_not_have_is_not_in_it_now(stage: Cloud) -> None:
+def test_event_omitted_by_the_sent_email_is_omitted_in_the_replay(stage: Cloud) -> None:
     stage.begin(send)
     with stage.meter.acting("somebody else"):
         row = RunRow.get("ann", "daily#0000000001")
@@ -565,7 +557,7 @@ def test_an_event_that_the_email_did_not_have_is_not_in_it_now(stage: Cloud) -> 
 
 
 @pytest.mark.usefixtures("later")
-def test_a_run_of_an_older_version_is_rendered_by_what_its_row_has(stage: Cloud) -> None:
+def test_run_of_an_older_version_is_replayed_from_its_available_attributes(stage: Cloud) -> None:
     stage.begin(send)
     older = ("newest", "left_out", "sent_at", "claimed_at", "created_at", "locale", "categories")
     with stage.meter.acting("somebody else"):
@@ -576,7 +568,7 @@ def test_a_run_of_an_older_version_is_rendered_by_what_its_row_has(stage: Cloud)
 
 
 @pytest.mark.usefixtures("later")
-def test_only_emails_that_were_sent_in_the_days_are_rendered(stage: Cloud) -> None:
+def test_only_emails_sent_in_the_requested_days_are_replayed(stage: Cloud) -> None:
     stage.begin(send)
     long_ago = datetime.now(UTC) - timedelta(days=3)
     with stage.meter.acting("somebody else"):
@@ -590,7 +582,7 @@ def test_only_emails_that_were_sent_in_the_days_are_rendered(stage: Cloud) -> No
 
 
 @pytest.mark.usefixtures("later")
-def test_a_sample_is_the_same_each_time_and_part_of_a_larger_one(stage: Cloud) -> None:
+def test_sample_is_reproducible_and_included_in_a_larger_sample(stage: Cloud) -> None:
     stage.begin(send)
 
     def sampled(number: int) -> set[str]:
@@ -602,7 +594,7 @@ def test_a_sample_is_the_same_each_time_and_part_of_a_larger_one(stage: Cloud) -
 
 
 @pytest.mark.usefixtures("later")
-def test_reading_the_runs_is_one_scan_a_part_and_its_units_are_said(stage: Cloud) -> None:
+def test_runs_are_read_by_a_segmented_scan_with_reported_units(stage: Cloud) -> None:
     stage.begin(send)
     stage.meter.clear()
     done = run()
@@ -611,34 +603,32 @@ def test_reading_the_runs_is_one_scan_a_part_and_its_units_are_said(stage: Cloud
     assert "read units, and found 3 sent emails of 7 days" in done.stderr
 
 
-def test_where_nothing_was_sent_it_says_so(stage: Cloud) -> None:
+def test_replay_without_sent_emails_is_reported(stage: Cloud) -> None:
     done = run()
     assert done.exit_code == 0
     assert "0 of 0 emails change" in done.stdout
 
 
-def test_a_reader_who_got_nothing_is_named(stage: Cloud) -> None:
+def test_reader_without_emails_is_named(stage: Cloud) -> None:
     done = run("--user", "nobody")
     assert (done.exit_code, done.stdout) == (2, "")
     assert "No email was sent to nobody in 7 days" in done.stderr
 
 
-def test_a_stage_without_templates_in_its_layers_is_told(cloud: Cloud, tree: Tree) -> None:
+def test_stage_without_templates_in_its_layers_is_reported(cloud: Cloud, tree: Tree) -> None:
     deploy("generate", GenerateSettings.from_env().to_env())
     done = run()
     assert (done.exit_code, done.stdout) == (2, "")
     assert "No layer of gazette-prod-generate has templates" in done.stderr
 
 
-def test_a_wrong_reader_is_one_line(stage: Cloud) -> None:
+def test_invalid_reader_is_reported_on_a_single_line(stage: Cloud) -> None:
     done = run("--user", "a b")
     assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1)
 
 
 @pytest.mark.usefixtures("later")
-def test_the_page_has_each_email_as_it_was_sent_and_as_it_would_be(
-    stage: Cloud, tree: Tree
-) -> None:
+def test_replay_page_shows_each_email_before_and_after(stage: Cloud, tree: Tree) -> None:
     """But for the targets of links, which lead nowhere."""
     stage.begin(send)
     title = tree() / "templates" / "categories" / "comment" / "line.txt"
@@ -662,7 +652,7 @@ def test_the_page_has_each_email_as_it_was_sent_and_as_it_would_be(
 
 
 @pytest.mark.usefixtures("later")
-def test_the_page_is_written_also_where_something_breaks_and_says_so_first(
+def test_replay_page_is_written_despite_failures_and_lists_them_first(
     stage: Cloud, tree: Tree
 ) -> None:
     stage.begin(send)
@@ -675,7 +665,7 @@ def test_the_page_is_written_also_where_something_breaks_and_says_so_first(
 
 
 @pytest.mark.usefixtures("later")
-def test_the_page_opens_in_a_browser_unless_told_otherwise(
+def test_replay_page_opens_in_a_browser_unless_disabled(
     stage: Cloud, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stage.begin(send)
@@ -693,9 +683,7 @@ def test_the_page_opens_in_a_browser_unless_told_otherwise(
     assert "no browser is available" in done.stderr
 
 
-def test_a_folder_that_cannot_be_written_is_named_before_anything_is_read(
-    stage: Cloud, tmp_path: Path
-) -> None:
+def test_unwritable_folder_is_reported_before_any_read(stage: Cloud, tmp_path: Path) -> None:
     taken = tmp_path / "taken"
     taken.write_text("")
     stage.meter.clear()
@@ -711,7 +699,10 @@ def test_a_folder_that_cannot_be_written_is_named_before_anything_is_read(
         (("--templates", "nowhere"), "--templates nowhere is not a folder"),
         (("--variation", "3"), "--variation 3: Variation 3 does not exist"),
         (("--version", "next"), "--version next: 'next' is not a version. Specify a number"),
-        (("--version", "1", "--templates", "own"), "--version and --templates exclude each other"),
+        (
+            ("--version", "1", "--templates", "own"),
+            "--version and --templates cannot be used together",
+        ),
         (("--user", ""), "--user '' is not a valid user id"),
         (("--days", "0"), "--days"),
         (("--days", "201"), "--days"),
@@ -720,7 +711,9 @@ def test_a_folder_that_cannot_be_written_is_named_before_anything_is_read(
         (("--stage", "nowhere"), "nowhere"),
     ],
 )
-def test_a_wrong_option_is_named(stage: Cloud, arguments: tuple[str, ...], said: str) -> None:
+def test_invalid_replay_option_is_named(
+    stage: Cloud, arguments: tuple[str, ...], said: str
+) -> None:
     stage.meter.clear()
     done = run(*arguments)
     assert (done.exit_code, done.stdout) == (2, "")
@@ -729,7 +722,7 @@ def test_a_wrong_option_is_named(stage: Cloud, arguments: tuple[str, ...], said:
 
 
 @pytest.mark.usefixtures("later")
-def test_rows_that_cannot_be_read_are_counted_and_said(stage: Cloud) -> None:
+def test_unreadable_rows_are_counted_and_reported(stage: Cloud) -> None:
     stage.begin(send)
     with stage.meter.acting("somebody else"):
         RunRow("ann", "daily#0000000001").update(actions=[RunRow.epoch.remove()])
@@ -750,9 +743,7 @@ def test_rows_that_cannot_be_read_are_counted_and_said(stage: Cloud) -> None:
 
 
 @pytest.mark.usefixtures("later")
-def test_an_email_stays_in_the_language_in_which_it_was_sent(
-    cloud: Cloud, built_templates: Path
-) -> None:
+def test_replayed_email_keeps_its_original_language(cloud: Cloud, built_templates: Path) -> None:
     send(cloud)
     for user_id in READERS:
         cloud.say("subscriber.changed", profile(user_id, locale="de", changed_at=ago(days=1)))
@@ -762,7 +753,7 @@ def test_an_email_stays_in_the_language_in_which_it_was_sent(
 
 
 @pytest.mark.usefixtures("later")
-def test_emails_at_once_and_critical_ones_are_compared_like_all_others(
+def test_immediate_and_critical_emails_are_compared_like_digests(
     cloud: Cloud, tree: Tree, layers: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GAZETTE_CRITICAL_CATEGORIES", '["security"]')
@@ -779,7 +770,7 @@ def test_emails_at_once_and_critical_ones_are_compared_like_all_others(
 
 
 @pytest.mark.usefixtures("later")
-def test_each_row_is_read_once(stage: Cloud) -> None:
+def test_replay_reads_each_row_once(stage: Cloud) -> None:
     """Beside the versions in force, which are one row."""
     stage.begin(send)
     stage.meter.clear()
@@ -794,7 +785,7 @@ def test_each_row_is_read_once(stage: Cloud) -> None:
 
 
 @pytest.mark.usefixtures("later")
-def test_an_email_that_would_be_too_large_shows_fewer_blocks(stage: Cloud, tree: Tree) -> None:
+def test_oversized_email_is_replayed_with_fewer_blocks(stage: Cloud, tree: Tree) -> None:
     stage.begin(send)
     block = tree() / "templates" / "digest" / "block.html"
     block.write_text(block.read_text() + "<!-- " + "x" * 60_000 + " -->")
@@ -807,9 +798,7 @@ def test_an_email_that_would_be_too_large_shows_fewer_blocks(stage: Cloud, tree:
 
 
 @pytest.mark.usefixtures("later")
-def test_the_same_mistake_in_two_templates_is_named_with_both_files(
-    stage: Cloud, tree: Tree
-) -> None:
+def test_same_error_in_two_templates_is_reported_with_both_files(stage: Cloud, tree: Tree) -> None:
     stage.begin(send)
     lines = [
         tree() / "templates" / "categories" / name / "line.txt" for name in ("like", "comment")
@@ -823,7 +812,7 @@ def test_the_same_mistake_in_two_templates_is_named_with_both_files(
 
 
 @pytest.mark.usefixtures("later")
-def test_what_breaks_on_both_sides_is_no_change_but_is_said(
+def test_failure_on_both_sides_is_reported_but_not_a_change(
     stage: Cloud,
     tree: Tree,
     layers: tuple[str, str],
@@ -840,13 +829,13 @@ def test_what_breaks_on_both_sides_is_no_change_but_is_said(
     assert done.exit_code == 0
     assert "0 of 3 emails change" in done.stdout
     assert (
-        "1 email cannot be shown completely before the change either, such as ann-daily-1: "
+        "Even before the change, 1 email cannot be shown completely, such as ann-daily-1: "
         in done.stderr
     )
     assert f"{line}, line 1: " in done.stderr
 
 
-def test_templates_of_the_stage_that_are_of_another_version_are_one_line(
+def test_deployed_templates_of_another_version_are_reported_on_a_single_line(
     stage: Cloud,
     built_templates: Path,
     layers: tuple[str, str],
@@ -861,7 +850,7 @@ def test_templates_of_the_stage_that_are_of_another_version_are_one_line(
     assert "cannot use the deployed templates (brand.json: unknown" in done.stderr
 
 
-def test_a_layer_that_cannot_be_read_is_one_line(
+def test_unreadable_layer_is_reported_on_a_single_line(
     stage: Cloud, layers: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(deployed, "fetch", {layers[1]: b"no archive"}.__getitem__)
@@ -875,7 +864,7 @@ def test_a_layer_that_cannot_be_read_is_one_line(
     ("html", "text"),
     [("", ""), ("<!-- nothing -->", ""), ("<frameset></frameset>", ""), ("text", "text")],
 )
-def test_an_email_without_a_body_has_no_preheader(
+def test_email_without_a_body_has_no_preheader(
     stage: Cloud, tree: Tree, html: str, text: str
 ) -> None:
     stage.begin(send)

@@ -65,25 +65,25 @@ def restore(*arguments: str, answer: str = "y\n") -> Result:
     return CliRunner().invoke(app, ["restore", *arguments], input=answer)
 
 
-def test_rows_come_back_change_and_go_and_the_command_says_how_many(tables: Any) -> None:
+def test_restore_adds_changes_and_removes_rows_and_reports_the_counts(tables: Any) -> None:
     put(tables, f"events{COPY}", event(1), event(2), event(3))
     put(tables, "events", event(2, body="damaged"), event(3), event(4))
     done = restore("events")
-    said = "1 rows to add, 1 to change, 1 to delete because the copy does not have them"
+    said = "1 rows to add, 1 to change, 1 to delete because they are not in the copy"
     assert done.exit_code == 0, done.output
-    assert f"Table events of stage prod: {said}. Restore?" in done.output
+    assert f"Table events of stage prod: {said}. Restore the table?" in done.output
     assert f"table events of stage prod is restored from events{COPY}: {said}" in done.output
     assert bodies(tables) == bodies(tables, f"events{COPY}")
 
 
-def test_who_answers_no_changes_nothing(tables: Any) -> None:
+def test_restore_changes_no_data_if_not_confirmed(tables: Any) -> None:
     put(tables, f"events{COPY}", event(1))
     put(tables, "events", event(2))
     assert restore("events", answer="n\n").exit_code == 1
     assert bodies(tables) == {("ann", "e002"): "a"}
 
 
-def test_a_second_time_writes_nothing(tables: Any, cloud: Cloud) -> None:
+def test_repeated_restore_writes_no_rows(tables: Any, cloud: Cloud) -> None:
     put(tables, f"events{COPY}", *map(event, range(60)))
     put(tables, "events", *(event(number) for number in range(40, 80)))
     cloud.meter.clear()
@@ -94,7 +94,7 @@ def test_a_second_time_writes_nothing(tables: Any, cloud: Cloud) -> None:
     assert cloud.meter.calls["dynamodb.BatchWriteItem"] == 0
 
 
-def test_of_one_reader_only_their_rows_are_touched(tables: Any) -> None:
+def test_restore_of_a_reader_affects_only_rows_of_that_reader(tables: Any) -> None:
     put(tables, f"events{COPY}", event(1), event(1, user="bo"))
     put(tables, "events", event(1, body="damaged"), event(1, user="bo", body="newer"))
     put(tables, "events", event(2), event(2, user="bo"))
@@ -106,7 +106,7 @@ def test_of_one_reader_only_their_rows_are_touched(tables: Any) -> None:
     }
 
 
-def test_what_dynamodb_does_not_take_at_once_is_written_again(
+def test_unprocessed_restore_writes_are_retried(
     tables: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(copies, "_PAUSES", (0,))
@@ -116,7 +116,7 @@ def test_what_dynamodb_does_not_take_at_once_is_written_again(
     assert (left, bodies(tables)) == ([], bodies(tables, f"events{COPY}"))
 
 
-def test_where_dynamodb_takes_no_more_the_command_says_so(
+def test_persistently_unprocessed_restore_writes_are_reported(
     tables: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(copies, "_PAUSES", (0,))
@@ -147,23 +147,23 @@ def drop_of_each_write(monkeypatch: pytest.MonkeyPatch, *, calls: int) -> Iterat
         yield left
 
 
-def test_another_table_is_no_copy(tables: Any) -> None:
+def test_restore_rejects_a_copy_of_another_table(tables: Any) -> None:
     done = restore("events", "--from", f"runs{COPY}")
     assert (done.exit_code, f"runs{COPY} is not a copy of events" in done.output) == (2, True)
 
 
-def test_a_copy_that_does_not_exist_is_told_in_one_line(tables: Any) -> None:
+def test_missing_copy_is_reported_on_a_single_line(tables: Any) -> None:
     tables.delete_table(TableName=f"events{COPY}")
     done = restore("events")
-    assert (done.exit_code, "A table is missing among" in done.output) == (2, True)
+    assert (done.exit_code, "At least one of" in done.output) == (2, True)
 
 
-def test_follows_are_not_by_reader(tables: Any) -> None:
+def test_follows_cannot_be_restored_by_reader(tables: Any) -> None:
     done = restore("follows", "--user", "ann")
     assert (done.exit_code, "Remove --user" in done.output) == (2, True)
 
 
-def test_attack_nobody_brings_back_email_to_who_has_left_since(tables: Any) -> None:
+def test_attack_restore_does_not_lift_later_unsubscribes(tables: Any) -> None:
     """Of suppressions, what was lost comes back, and nothing else changes."""
     before, since = ({"address_hash": {"S": name}} for name in ("h1", "h2"))
     put(tables, f"suppressions{COPY}", before, {"address_hash": {"S": "h3"}})

@@ -52,33 +52,33 @@ def run(*arguments: str, said: str = "") -> Result:
     return CliRunner().invoke(app, ["rollback", *arguments], input=said)
 
 
-def test_all_functions_go_back_to_the_deployment_before() -> None:
+def test_rollback_moves_all_functions_to_the_previous_deployment() -> None:
     result = run("--yes")
     assert (result.exit_code, live()) == (0, {"1"})
     assert "run deployment a" in result.stdout
 
 
-def test_it_asks_before() -> None:
+def test_rollback_asks_for_confirmation() -> None:
     assert run(said="n\n").exit_code == 1
     assert live() == {"2"}
     assert run(said="y\n").exit_code == 0
     assert live() == {"1"}
 
 
-def test_it_goes_to_the_deployment_that_is_named_also_forward() -> None:
+def test_rollback_can_target_an_earlier_or_later_deployment() -> None:
     run("a", "--yes")
     assert run("b", "--yes").exit_code == 0
     assert live() == {"2"}
 
 
-def test_the_list_says_which_one_works_and_changes_nothing(cloud: Cloud) -> None:
+def test_rollback_list_marks_the_active_deployment_without_changes(cloud: Cloud) -> None:
     cloud.meter.clear()
     found = json.loads(run("--list", "--json").stdout)["deployments"]
     assert {each["deployment"]: each["is_live"] for each in found} == {"a": False, "b": True}
     assert not [call for call in cloud.meter.calls if "Update" in call]
 
 
-def test_a_deployment_that_was_published_in_part_is_passed_over() -> None:
+def test_partially_published_deployment_is_skipped() -> None:
     publish("c", "ingest", "sweep")
     newest, *_ = run("--list").stdout.splitlines()
     assert newest.split("\t")[0::3] == ["c", "no"]
@@ -89,7 +89,7 @@ def test_a_deployment_that_was_published_in_part_is_passed_over() -> None:
     assert live() == {"1"}
 
 
-def test_what_was_deployed_again_is_the_same_deployment_and_its_newest_versions_count() -> None:
+def test_repeated_deployment_counts_with_its_newest_versions() -> None:
     publish("a", *FUNCTIONS)
     run("a", "--yes")
     assert live() == {"3"}
@@ -112,7 +112,7 @@ def break_off(patch: pytest.MonkeyPatch, *, after: int) -> None:
     patch.setattr(BaseClient, "_make_api_call", answered)
 
 
-def test_what_broke_off_is_finished_by_its_name_and_goes_no_deployment_too_far(
+def test_interrupted_rollback_is_completed_by_naming_the_deployment(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """From `c` back to `b`; never to `a`, which is before both."""
@@ -122,7 +122,7 @@ def test_what_broke_off_is_finished_by_its_name_and_goes_no_deployment_too_far(
         break_off(patch, after=3)
         broken = run("--yes")
     assert (broken.exit_code, live()) == (2, {"2", "3"})
-    assert "`gazette rollback b` completes it" in broken.stderr
+    assert "To complete the rollback, run `gazette rollback b`" in broken.stderr
     assert "True" not in run("--list", "--json").stdout
 
     again = run("--yes")
@@ -132,7 +132,7 @@ def test_what_broke_off_is_finished_by_its_name_and_goes_no_deployment_too_far(
     assert live() == {"2"}
 
 
-def test_functions_of_no_whole_deployment_want_a_name() -> None:
+def test_functions_of_different_deployments_require_a_named_target() -> None:
     publish("c", *FUNCTIONS[:3])
     publish("d", *FUNCTIONS[3:])
     for name in FUNCTIONS:
@@ -146,20 +146,20 @@ def test_functions_of_no_whole_deployment_want_a_name() -> None:
     assert live() == {"2"}
 
 
-def test_where_there_is_none_before_it_says_so() -> None:
+def test_rollback_without_a_previous_deployment_is_reported() -> None:
     run("--yes")
     result = run("--yes")
     assert (result.exit_code, live()) == (2, {"1"})
-    assert "There is no complete deployment before the live one" in result.stderr
+    assert "There is no complete deployment before the live deployment" in result.stderr
 
 
-def test_a_name_that_there_is_not_is_one_line() -> None:
+def test_unknown_deployment_is_reported_on_a_single_line() -> None:
     result = run("z", "--yes")
     assert result.exit_code == 2
     assert "Deployment z does not exist" in result.stderr
 
 
-def test_what_works_already_stays() -> None:
+def test_function_already_at_the_target_version_is_unchanged() -> None:
     result = run("b", "--yes")
     assert (result.exit_code, live()) == (0, {"2"})
     assert "is already live" in result.stderr

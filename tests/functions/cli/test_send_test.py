@@ -27,7 +27,7 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(app, ["send-test", *arguments])
 
 
-def test_it_sends_one_email_as_the_stream_does_and_tells_its_message_id(stage: Cloud) -> None:
+def test_send_test_sends_a_single_email_and_prints_the_message_id(stage: Cloud) -> None:
     with stage.meter.acting("send-test"):
         done = run("me@example.com", "--json")
     assert done.exit_code == 0, done.output
@@ -43,7 +43,7 @@ def test_it_sends_one_email_as_the_stream_does_and_tells_its_message_id(stage: C
     assert "send-test" in PERMISSIONS
 
 
-def test_as_an_immediate_email_it_comes_from_that_stream(stage: Cloud) -> None:
+def test_send_test_can_use_the_immediate_stream(stage: Cloud) -> None:
     assert run("me@example.com", "--kind", "immediate").exit_code == 0
     (sent,) = stage.sent()
     settings = GenerateSettings.from_env()
@@ -51,14 +51,14 @@ def test_as_an_immediate_email_it_comes_from_that_stream(stage: Cloud) -> None:
     assert sent["ConfigurationSetName"] == settings.immediate_configuration_set
 
 
-def test_a_suppressed_address_gets_none(stage: Cloud) -> None:
+def test_send_test_skips_a_suppressed_address(stage: Cloud) -> None:
     stage.work("feedback", bounce())
     done = run("Ann@Example.com")
     assert (done.exit_code, stage.sent()) == (2, [])
-    assert "is suppressed (bounced). To allow it again" in done.stderr
+    assert "is suppressed (bounced). To allow the address again" in done.stderr
 
 
-def test_what_the_provider_refuses_leads_to_the_doctor(stage: Cloud) -> None:
+def test_send_test_rejected_by_the_provider_suggests_the_doctor(stage: Cloud) -> None:
     def refused(_: object) -> None:
         said: Any = {
             "Error": {"Code": "MessageRejected", "Message": "Email address is not verified."},
@@ -69,13 +69,13 @@ def test_what_the_provider_refuses_leads_to_the_doctor(stage: Cloud) -> None:
     stage.answers["SendEmail"] = refused
     done = run("me@example.com")
     assert done.exit_code == 2
-    assert "not verified). `gazette doctor --stage prod` shows the cause" in done.stderr
+    assert "not verified). To find the cause, run `gazette doctor --stage prod`" in done.stderr
 
 
 @pytest.mark.parametrize(
     "to",
     ["me", "me@example", "a@b.example\nBcc: c@d.example", "ann@example.com-", f"a@b.{'c' * 64}"],
 )
-def test_what_is_no_address_is_refused_before_anything_is_asked(stage: Cloud, to: str) -> None:
+def test_send_test_rejects_an_invalid_address_before_any_request(stage: Cloud, to: str) -> None:
     assert run(to).exit_code == 2
     assert not stage.meter.calls

@@ -115,7 +115,7 @@ def line(result: Result, group: str, value: str = "") -> dict[str, str]:
     return found
 
 
-def test_a_batch_is_told_by_all_that_tells_emails_apart(stage: Cloud, put: Put) -> None:
+def test_batch_statistics_are_grouped_by_every_dimension(stage: Cloud, put: Put) -> None:
     put("ann", "delivered", "clicked")
     put("bo", "delivered", schedule="weekly")
     put("cy", "bounced")
@@ -141,7 +141,7 @@ def lines_named(result: Result, section: str) -> list[str]:
     return [each for each in result.stdout.splitlines() if each.startswith(f"{section}\t")]
 
 
-def test_a_digest_of_which_nothing_was_reported_is_told(stage: Cloud, put: Put) -> None:
+def test_digest_without_reports_is_reported(stage: Cloud, put: Put) -> None:
     runs = DynamoRuns("runs", retention=RETENTION)
     sent = replace(a_run(), status=Status.SENT, reason=Reason.ACCEPTED)
     for reader in ("ann", "bo"):
@@ -152,7 +152,7 @@ def test_a_digest_of_which_nothing_was_reported_is_told(stage: Cloud, put: Put) 
     assert "1 sent digests have no delivery event yet." in told.stderr
 
 
-def test_an_experiment_compares_readers_and_says_what_it_shows(
+def test_experiment_statistics_compare_readers_and_state_a_verdict(
     stage: Cloud, put: Put, tmp_path: Path
 ) -> None:
     DynamoExperiments("control").start(SUBJECTS)
@@ -179,7 +179,7 @@ def test_an_experiment_compares_readers_and_says_what_it_shows(
     assert list(csv.DictReader(io.StringIO(file.read_text()))) == lines(told, "emails")
 
 
-def test_an_experiment_that_was_stopped_can_still_be_told(stage: Cloud, put: Put) -> None:
+def test_statistics_of_a_stopped_experiment_are_available(stage: Cloud, put: Put) -> None:
     experiments = DynamoExperiments("control")
     experiments.start(SUBJECTS)
     experiments.stop(NOW + timedelta(minutes=5))
@@ -204,9 +204,7 @@ def roll_out(*, until: datetime | None = None) -> None:
         change(taken_back(versions.in_force(), at=until, by="ann"))
 
 
-def test_a_rollout_compares_readers_of_the_candidate_with_the_others(
-    stage: Cloud, put: Put
-) -> None:
+def test_rollout_statistics_compare_candidate_and_remaining_readers(stage: Cloud, put: Put) -> None:
     with stage.meter.acting("somebody else"):
         roll_out()
     for number in range(40):
@@ -230,17 +228,17 @@ def test_a_rollout_compares_readers_of_the_candidate_with_the_others(
     assert {each["variation"] for each in document["readers"]} == {None}
 
 
-def test_readers_who_got_both_versions_are_told(stage: Cloud, put: Put) -> None:
+def test_readers_with_both_versions_are_reported(stage: Cloud, put: Put) -> None:
     with stage.meter.acting("somebody else"):
         roll_out()
     put("ann", "delivered", templates=1)
     put("ann", "delivered", templates=2, number=2, due_at=NOW + SLOT)
     put("bo", "delivered", templates=2)
     notes = json.loads(run(stage, "--rollout", "2", "--json").stdout)["notes"]
-    assert any("version that they began with (1 in total)" in each for each in notes)
+    assert any("version that they got first (1 in total)" in each for each in notes)
 
 
-def test_a_week_tells_emails_apart_by_version(stage: Cloud, put: Put) -> None:
+def test_statistics_are_grouped_by_template_version(stage: Cloud, put: Put) -> None:
     put("ann", "delivered", templates=2)
     put("bo", "delivered")
     told = run(stage, "--batch", SLOT_ID)
@@ -248,7 +246,7 @@ def test_a_week_tells_emails_apart_by_version(stage: Cloud, put: Put) -> None:
     assert line(told, "templates", "deployed")["sent"] == "1"
 
 
-def test_without_anything_it_is_this_week_so_far(
+def test_default_statistics_cover_the_current_week(
     stage: Cloud, put: Put, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monday = datetime(2026, 11, 23, tzinfo=UTC)
@@ -261,14 +259,14 @@ def test_without_anything_it_is_this_week_so_far(
     assert run(stage, "--week", "2026-W48").stdout == run(stage).stdout
 
 
-def test_a_page_is_written_too(stage: Cloud, put: Put, tmp_path: Path) -> None:
+def test_statistics_page_is_also_written(stage: Cloud, put: Put, tmp_path: Path) -> None:
     put("ann", "delivered")
     file = tmp_path / "report.html"
     assert run(stage, "--batch", SLOT_ID, "--html", str(file)).exit_code == 0
     assert "<h1>Emails due in the slot 2026-11-22T07:00Z</h1>" in file.read_text()
 
 
-def test_on_a_terminal_it_is_tables_with_what_they_mean(
+def test_terminal_shows_statistics_tables_with_explanations(
     stage: Cloud, put: Put, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put("ann", "delivered", "clicked")
@@ -283,7 +281,7 @@ def test_on_a_terminal_it_is_tables_with_what_they_mean(
     assert "Traceback" not in shown
 
 
-def test_where_nothing_was_reported_that_is_said(stage: Cloud) -> None:
+def test_statistics_without_reports_say_so(stage: Cloud) -> None:
     told = run(stage, "--batch", SLOT_ID)
     assert told.exit_code == 0
     assert len(told.stdout.splitlines()) == 1
@@ -293,23 +291,29 @@ def test_where_nothing_was_reported_that_is_said(stage: Cloud) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--batch", "tomorrow"), "--batch 'tomorrow' is no batch: write its slot in UTC"),
-        (("--batch", "0001-01-01T00:00+14:00"), "is no batch: write its slot in UTC"),
-        (("--batch", "2026-11-22T06:10"), "--batch '2026-11-22T06:10' is no batch"),
-        (("--week", ""), "--week '' is not an ISO 8601 week. Use a form such as 2026-W47."),
-        (("--week", "47"), "--week '47' is not an ISO 8601 week. Use a form such as 2026-W47."),
+        (
+            ("--batch", "tomorrow"),
+            "--batch 'tomorrow' is not a batch. Specify the slot of a batch in UTC",
+        ),
+        (
+            ("--batch", "0001-01-01T00:00+14:00"),
+            "is not a batch. Specify the slot of a batch in UTC",
+        ),
+        (("--batch", "2026-11-22T06:10"), "--batch '2026-11-22T06:10' is not a batch"),
+        (("--week", ""), "--week '' is not an ISO 8601 week. Specify a week such as 2026-W47."),
+        (("--week", "47"), "--week '47' is not an ISO 8601 week. Specify a week such as 2026-W47."),
         (("--week", "2026-W54"), "--week '2026-W54' is not an ISO 8601 week"),
         (
             ("--week", "2026-W48"),
             "--week 2026-W48 is in the future. Specify a week up to 2026-W47.",
         ),
         (("--experiment", "x"), "--experiment 'x' never ran. Past experiments: none."),
-        (("--batch", "a", "--week", "b"), "--batch and --week exclude each other"),
+        (("--batch", "a", "--week", "b"), "--batch and --week cannot be used together"),
         (("--csv", "/no/such/file"), "--csv /no/such/file: folder /no/such does not exist"),
         (("--html", "/"), "--html / is a folder. Specify a file."),
     ],
 )
-def test_what_cannot_be_reported_is_said_in_one_line(
+def test_invalid_statistics_request_is_reported_on_a_single_line(
     stage: Cloud, arguments: tuple[str, ...], said: str
 ) -> None:
     refused = run(stage, *arguments)
@@ -319,9 +323,11 @@ def test_what_cannot_be_reported_is_said_in_one_line(
     assert len(refused.stderr.splitlines()) == 1
 
 
-def test_what_aws_refuses_is_said_in_words(stage: Cloud) -> None:
+def test_denied_aws_request_is_reported_in_words(stage: Cloud) -> None:
     boto3.client("dynamodb").delete_table(TableName="engagement")
     refused = run(stage, "--batch", SLOT_ID)
     assert refused.exit_code == 2
-    assert "A table is missing among the tables of stage prod. Check --stage" in refused.stderr
+    assert (
+        "At least one of the tables of stage prod does not exist. Check --stage" in refused.stderr
+    )
     assert "Traceback" not in refused.stderr

@@ -50,7 +50,7 @@ def cause(address: str = ANN) -> Cause | None:
     return found.cause if found else None
 
 
-def test_an_address_is_hashed_here_and_never_leaves(stage: Cloud) -> None:
+def test_address_is_hashed_locally_and_never_transmitted(stage: Cloud) -> None:
     done = run("add", " Ann@Example.COM ")
     assert done.exit_code == 0
     assert done.stdout == f"{LISTED} of stage prod is suppressed: manual\n"
@@ -66,7 +66,7 @@ def test_an_address_is_hashed_here_and_never_leaves(stage: Cloud) -> None:
     "wrong", ["ann", "ann@", "a b@example.com", ANN[1:], "", "a@b@c", LISTED[:-1], f"g{ANN}"]
 )
 @pytest.mark.parametrize("command", ["add", "remove"])
-def test_what_is_no_address_is_refused(command: str, wrong: str) -> None:
+def test_suppression_of_an_invalid_address_is_rejected(command: str, wrong: str) -> None:
     done = run(command, wrong)
     assert done.exit_code == 2
     assert "is neither an address, such as ann@example.com, nor a hash" in done.stderr
@@ -74,19 +74,22 @@ def test_what_is_no_address_is_refused(command: str, wrong: str) -> None:
 
 
 @pytest.mark.usefixtures("stage")
-def test_what_is_removed_does_not_bring_back_a_reader_who_unsubscribed_as_well() -> None:
+def test_removing_a_bounce_keeps_the_unsubscribe_of_the_same_address() -> None:
     table().unsubscribe(ANN, "ann")
     table().add(ANN, Cause.BOUNCED)
     done = run("remove", ANN, "--yes")
     assert done.stdout.endswith(" of stage prod is no longer suppressed for bounced\n")
-    assert "The address stays suppressed because a reader with it also unsubscribed" in done.stderr
+    assert (
+        "The address is still suppressed because a reader with this address also unsubscribed"
+        in done.stderr
+    )
     assert cause() is Cause.UNSUBSCRIBED
     run("remove", ANN, "--yes")
     assert cause() is None
 
 
 @pytest.mark.usefixtures("stage")
-def test_they_are_listed_newest_first_and_paged() -> None:
+def test_suppressions_are_listed_newest_first_and_paged() -> None:
     for number in range(5):
         since = datetime(2026, 1, 1 + number, tzinfo=UTC)
         table().add(address_hash(f"{number}@example.com"), Cause.BOUNCED, since)
@@ -107,17 +110,19 @@ def test_they_are_listed_newest_first_and_paged() -> None:
 
 @pytest.mark.usefixtures("stage")
 @pytest.mark.parametrize(("answer", "left"), [("y\n", None), ("n\n", Cause.BOUNCED)])
-def test_removing_asks_and_says_what_a_bounce_means(answer: str, left: Cause | None) -> None:
+def test_removal_asks_for_confirmation_and_explains_a_bounce(
+    answer: str, left: Cause | None
+) -> None:
     table().add(ANN, Cause.BOUNCED)
     done = run("remove", "ann@example.com", said=answer)
-    assert "the next email bounces too" in done.stderr
+    assert "the next email will bounce too" in done.stderr
     assert (done.exit_code == 0) == (left is None)
     assert cause() is left
 
 
 @pytest.mark.usefixtures("stage")
 @pytest.mark.parametrize("each", list(Cause))
-def test_every_cause_is_explained_before_it_is_removed(each: Cause) -> None:
+def test_every_cause_is_explained_before_removal(each: Cause) -> None:
     table().add(ANN, each)
     done = run("remove", ANN, "--yes")
     assert f"{each} since " in done.stderr
@@ -166,7 +171,7 @@ class AccountList:
         ("ann@example.com", '"Ann"@example.com.'),
     ],
 )
-def test_removing_an_address_removes_the_entry_of_ses_in_whatever_spelling(
+def test_removal_also_removes_the_ses_entry_in_any_spelling(
     stage: Cloud, entry: str, given: str
 ) -> None:
     """Otherwise SES accepts the next email, and sends it to nobody."""
@@ -178,7 +183,7 @@ def test_removing_an_address_removes_the_entry_of_ses_in_whatever_spelling(
     assert run("remove", given).stderr == "The address was not in the SES suppression list.\n"
 
 
-def test_removing_an_address_removes_every_spelling_that_ses_has(stage: Cloud) -> None:
+def test_removal_also_removes_every_spelling_stored_by_ses(stage: Cloud) -> None:
     """They may be on several pages of its list."""
     others = [f"{number}@example.com" for number in range(5)]
     spellings = ["ann@example.com", "Ann@example.com", "ANN@example.com"]
@@ -188,7 +193,7 @@ def test_removing_an_address_removes_every_spelling_that_ses_has(stage: Cloud) -
     assert ses.entries == others
 
 
-def test_an_entry_that_somebody_else_removed_meanwhile_was_not_there(stage: Cloud) -> None:
+def test_ses_entry_removed_concurrently_is_reported_as_missing(stage: Cloud) -> None:
     ses = AccountList(stage, "ann@example.com")
     listed = stage.answers["ListSuppressedDestinations"]
 
@@ -204,16 +209,14 @@ def test_an_entry_that_somebody_else_removed_meanwhile_was_not_there(stage: Clou
     )
 
 
-def test_of_a_hash_the_entry_of_ses_is_not_known(stage: Cloud) -> None:
+def test_removal_by_hash_cannot_remove_the_ses_entry(stage: Cloud) -> None:
     ses = AccountList(stage, "ann@example.com")
     assert "run this command with the address" in run("remove", ANN).stderr
     assert ses.entries == ["ann@example.com"]
 
 
 @pytest.mark.parametrize("action", ["ListSuppressedDestinations", "DeleteSuppressedDestination"])
-def test_what_ses_refuses_to_remove_is_said_with_the_action_that_it_needs(
-    stage: Cloud, action: str
-) -> None:
+def test_denied_ses_removal_names_the_required_action(stage: Cloud, action: str) -> None:
     def denied(_: object) -> None:
         raise ClientError({"Error": {"Code": "AccessDenied"}}, action)
 
@@ -229,7 +232,7 @@ def test_what_ses_refuses_to_remove_is_said_with_the_action_that_it_needs(
 @pytest.mark.parametrize(
     "other", ["Ann@Bücher.example", '"ann"@xn--bcher-kva.example', "\ufeffANN@bücher.example\u200b"]
 )
-def test_a_reader_is_stopped_and_let_go_by_another_spelling_of_their_address(
+def test_reader_is_suppressed_and_released_by_an_equivalent_spelling(
     stage: Cloud, other: str
 ) -> None:
     stage.say("subscriber.changed", profile(email="ann@xn--bcher-kva.example"))
@@ -240,7 +243,7 @@ def test_a_reader_is_stopped_and_let_go_by_another_spelling_of_their_address(
     assert not list(table().each())
 
 
-def test_after_removing_a_newer_profile_brings_the_reader_back(stage: Cloud) -> None:
+def test_newer_profile_reactivates_the_reader_after_removal(stage: Cloud) -> None:
     stage.say("subscriber.changed", profile())
     stage.arm("ann")
     stage.work("feedback", bounce())
@@ -253,7 +256,7 @@ def test_after_removing_a_newer_profile_brings_the_reader_back(stage: Cloud) -> 
     assert "due" in stage.rows("schedules")[0]
 
 
-def test_after_removing_soft_bounces_are_counted_anew(stage: Cloud) -> None:
+def test_soft_bounces_are_counted_from_zero_after_removal(stage: Cloud) -> None:
     stage.say("subscriber.changed", profile())
     for number in range(5):
         stage.work("feedback", bounce(kind="Transient", message_id=f"m{number}"))
@@ -264,7 +267,7 @@ def test_after_removing_soft_bounces_are_counted_anew(stage: Cloud) -> None:
 
 
 @pytest.mark.usefixtures("stage")
-def test_what_list_shows_of_an_address_is_removed_by_that(stage: Cloud) -> None:
+def test_listed_hash_can_be_used_for_removal(stage: Cloud) -> None:
     stage.work("feedback", bounce(kind="Transient"))
     run("add", "ann@example.com")
     (line,) = run("list").stdout.splitlines()
@@ -277,7 +280,7 @@ def test_what_list_shows_of_an_address_is_removed_by_that(stage: Cloud) -> None:
     assert not stage.rows("bounces")
 
 
-def test_attack_whoever_only_lists_and_exports_is_never_given_the_key(stage: Cloud) -> None:
+def test_attack_list_and_export_do_not_read_the_key(stage: Cloud) -> None:
     """With it they could ask what they have for any address."""
     run("add", "ann@example.com")
     stage.meter.clear()
@@ -286,7 +289,7 @@ def test_attack_whoever_only_lists_and_exports_is_never_given_the_key(stage: Clo
     assert stage.meter.calls == {"lambda.GetFunctionConfiguration": 2, "dynamodb.Scan": 2}
 
 
-def test_attack_an_export_does_not_have_the_plain_hash_of_an_address(stage: Cloud) -> None:
+def test_attack_export_does_not_contain_unkeyed_hashes(stage: Cloud) -> None:
     stage.say("subscriber.changed", profile())
     stage.work("feedback", bounce())
     given = run("export").stdout
@@ -295,9 +298,7 @@ def test_attack_an_export_does_not_have_the_plain_hash_of_an_address(stage: Clou
     assert "ann" not in given
 
 
-def test_plain_hashes_of_another_system_suppress_their_addresses(
-    stage: Cloud, tmp_path: Path
-) -> None:
+def test_unkeyed_hashes_of_another_system_can_be_imported(stage: Cloud, tmp_path: Path) -> None:
     file = tmp_path / "old.csv"
     file.write_text(f"address_hash,reason\n{ANN.upper()},bounced\n{ANN},bounced\n")
     assert (
@@ -312,7 +313,7 @@ def test_plain_hashes_of_another_system_suppress_their_addresses(
 @pytest.mark.parametrize(
     "command", [["add", "ann@example.com"], ["remove", LISTED], ["import", "FILE"]]
 )
-def test_without_a_key_nothing_is_looked_up_and_the_secret_is_not_shown(
+def test_missing_key_prevents_lookups_without_showing_the_secret(
     stage: Cloud, tmp_path: Path, command: list[str]
 ) -> None:
     file = tmp_path / "old.csv"
@@ -323,7 +324,7 @@ def test_without_a_key_nothing_is_looked_up_and_the_secret_is_not_shown(
     done = run(*asked)
     assert done.exit_code == 2
     assert "secret:suppressions" in done.stderr
-    assert "does not contain the key of the suppressions" in done.stderr
+    assert "does not contain a suppression key" in done.stderr
     assert "p4ssw0rd" not in done.output
     secrets.delete_secret(SecretId="suppressions", ForceDeleteWithoutRecovery=True)
     gone = run(*asked)
@@ -333,7 +334,7 @@ def test_without_a_key_nothing_is_looked_up_and_the_secret_is_not_shown(
 
 
 @pytest.mark.usefixtures("stage")
-def test_an_export_is_read_back_by_import(tmp_path: Path) -> None:
+def test_exported_suppressions_can_be_imported(tmp_path: Path) -> None:
     table().add(ANN, Cause.COMPLAINED, datetime(2026, 1, 3, 12, 0, 0, 7, tzinfo=UTC))
     table().add(BO, Cause.UNSUBSCRIBED)
     before = {each.address: each for each in readable(table().each())}
@@ -353,7 +354,7 @@ def test_an_export_is_read_back_by_import(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("stage")
-def test_one_wrong_line_imports_nothing_and_each_is_named(tmp_path: Path) -> None:
+def test_import_with_invalid_lines_fails_and_names_each_line(tmp_path: Path) -> None:
     file = tmp_path / "list.csv"
     file.write_text(
         "address,reason,since\n"
@@ -373,7 +374,7 @@ def test_one_wrong_line_imports_nothing_and_each_is_named(tmp_path: Path) -> Non
         5: "is not a date",
         6: "has no time zone",
         7: "is in the future",
-        8: "1 cells under 3 columns",
+        8: "1 cells, but the header line has 3 columns",
     }.items():
         assert any(
             f"line {number}: " in line and words in line for line in done.stderr.splitlines()
@@ -382,7 +383,7 @@ def test_one_wrong_line_imports_nothing_and_each_is_named(tmp_path: Path) -> Non
     assert not list(table().each())
 
 
-def test_what_a_list_does_not_say_is_manual_and_now() -> None:
+def test_imported_cause_and_time_default_to_manual_and_now() -> None:
     lines = ["Address\n", "Ann@example.com\n", "\n", f"{BO}\n"]
     assert read_list(lines, now=NOW) == [
         Suppression(ANN, Cause.MANUAL, NOW),
@@ -393,21 +394,21 @@ def test_what_a_list_does_not_say_is_manual_and_now() -> None:
 @pytest.mark.parametrize(
     "heading", ["", "email\n", "address,address_hash\n", "reason,since\n", "address,address\n"]
 )
-def test_a_heading_that_says_not_what_is_below_is_refused(heading: str) -> None:
+def test_import_heading_without_an_address_column_is_rejected(heading: str) -> None:
     with pytest.raises(
-        Unreadable, match="line 1: the heading must have the column address or address_hash"
+        Unreadable, match="line 1: the header line must have the column address or address_hash"
     ):
         read_list([heading, "ann@example.com\n"], now=NOW)
 
 
-def test_a_date_is_midnight_in_utc_and_an_instant_its_own() -> None:
+def test_imported_date_means_midnight_utc() -> None:
     dated = ("a@example.com,2026-01-01\n", "b@example.com,2026-01-01T02:00+02:00\n")
     lines = ["address,since\n", *dated]
     assert {each.since for each in read_list(lines, now=NOW)} == {datetime(2026, 1, 1, tzinfo=UTC)}
 
 
 @pytest.mark.usefixtures("stage")
-def test_a_file_that_is_not_there_or_no_text_is_named(tmp_path: Path) -> None:
+def test_missing_or_binary_import_file_is_named(tmp_path: Path) -> None:
     missing = run("import", str(tmp_path / "none.csv"))
     assert missing.exit_code == 2
     assert "is unreadable" in missing.stderr

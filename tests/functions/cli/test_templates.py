@@ -113,7 +113,7 @@ def objects() -> dict[str, int]:
     return {each["Key"]: each["Size"] for each in found}
 
 
-def test_a_push_stores_a_bundle_and_puts_it_in_force_for_everybody(
+def test_pushed_bundle_is_stored_and_active_for_all_readers(
     stage: Cloud, own: Write, layers: tuple[str, str]
 ) -> None:
     answer = pushed(own({SUBJECT: "News"}), "--note", "shorter subjects")
@@ -128,7 +128,7 @@ def test_a_push_stores_a_bundle_and_puts_it_in_force_for_everybody(
     assert stage.meter.calls["s3.PutObject"] == 1
 
 
-def test_each_change_says_who_made_it(stage: Cloud, own: Write) -> None:
+def test_each_template_change_records_its_author(stage: Cloud, own: Write) -> None:
     arn = boto3.client("sts").get_caller_identity()["Arn"]
     pushed(own({SUBJECT: "News"}), "--percent", "5", "--note", "a test")
     answered("rollout", "20", "--yes")
@@ -168,7 +168,7 @@ def minute_later() -> None:
 
 
 @pytest.mark.usefixtures("later")
-def test_an_email_is_made_with_the_version_that_is_in_force_for_its_reader(
+def test_email_is_rendered_with_the_version_in_force_for_its_reader(
     stage: Cloud, own: Write
 ) -> None:
     users = [f"r{number}" for number in range(12)]
@@ -187,7 +187,7 @@ def test_an_email_is_made_with_the_version_that_is_in_force_for_its_reader(
 
 
 @pytest.mark.usefixtures("later")
-def test_after_a_rollback_emails_are_as_before_the_push(stage: Cloud, own: Write) -> None:
+def test_emails_after_a_rollback_match_emails_before_the_push(stage: Cloud, own: Write) -> None:
     stage.say("subscriber.changed", profile("ann"), profile("bo"))
     pushed(own({SUBJECT: "News"}))
     minute_later()
@@ -198,7 +198,7 @@ def test_after_a_rollback_emails_are_as_before_the_push(stage: Cloud, own: Write
 
 
 @pytest.mark.usefixtures("later")
-def test_settings_of_a_version_arrange_its_emails(stage: Cloud, own: Write) -> None:
+def test_version_settings_arrange_emails_of_the_version(stage: Cloud, own: Write) -> None:
     stage.say("subscriber.changed", profile("ann"))
     pushed(own({"settings.json": '{"max_blocks": 1}'}))
     minute_later()
@@ -210,12 +210,12 @@ def test_settings_of_a_version_arrange_its_emails(stage: Cloud, own: Write) -> N
     assert ("Title of post#p1" in html) + ("Title of post#p2" in html) == 1
 
 
-def test_it_asks_before(stage: Cloud, own: Write) -> None:
+def test_template_changes_ask_for_confirmation(stage: Cloud, own: Write) -> None:
     folder = own({SUBJECT: "News"})
     asked = run("push", str(folder), said="n\n")
     assert asked.exit_code == 1
     assert "changed: digest/subject.txt (+1 -12)" in asked.stdout
-    assert "Put this in force for all readers of stage prod?" in asked.stdout
+    assert "Put these templates in force for all readers of stage prod?" in asked.stdout
     assert (in_force(), objects()) == (NOTHING_PUSHED, {})
     assert run("push", str(folder), "--percent", "5", said="y\n").exit_code == 0
     assert run("rollout", "50", said="n\n").exit_code == 1
@@ -225,7 +225,7 @@ def test_it_asks_before(stage: Cloud, own: Write) -> None:
     assert candidate.percent == 5
 
 
-def test_the_folder_of_the_stage_is_pushed_where_none_is_named(stage: Cloud, project: Path) -> None:
+def test_push_without_a_folder_uses_the_folder_of_the_stage(stage: Cloud, project: Path) -> None:
     mine = project / "mine" / SUBJECT
     mine.parent.mkdir(parents=True)
     mine.write_text("Mine")
@@ -233,9 +233,7 @@ def test_the_folder_of_the_stage_is_pushed_where_none_is_named(stage: Cloud, pro
     assert answered("push", "--yes")["files"][0]["file"] == SUBJECT
 
 
-def test_what_is_in_force_already_is_not_pushed_and_a_pipeline_goes_on(
-    stage: Cloud, own: Write
-) -> None:
+def test_push_of_identical_templates_changes_no_data_and_succeeds(stage: Cloud, own: Write) -> None:
     nothing = pushed(own({}))
     assert (nothing["pushed"], nothing["changed"]) == (None, False)
     assert (in_force(), objects()) == (NOTHING_PUSHED, {})
@@ -250,14 +248,12 @@ def test_what_is_in_force_already_is_not_pushed_and_a_pipeline_goes_on(
     )
 
 
-def test_a_share_of_the_readers_for_what_is_in_force_already_is_refused(
-    stage: Cloud, own: Write
-) -> None:
+def test_partial_rollout_of_identical_templates_is_rejected(stage: Cloud, own: Write) -> None:
     said = refused("push", str(own({})), "--percent", "5")
     assert "There is nothing to roll out" in said
 
 
-def test_what_was_pushed_before_is_not_uploaded_again(stage: Cloud, own: Write) -> None:
+def test_previously_pushed_bundle_is_not_uploaded_again(stage: Cloud, own: Write) -> None:
     first = pushed(own({SUBJECT: "News"}))
     pushed(own({SUBJECT: "Other news"}))
     stage.meter.clear()
@@ -269,9 +265,7 @@ def test_what_was_pushed_before_is_not_uploaded_again(stage: Cloud, own: Write) 
     assert [each.version.number for each in versions().history()] == [2, 1]
 
 
-def test_what_was_lost_in_the_bucket_is_uploaded_again_under_its_number(
-    stage: Cloud, own: Write
-) -> None:
+def test_damaged_bundle_is_uploaded_again_under_its_number(stage: Cloud, own: Write) -> None:
     pushed(own({SUBJECT: "News"}))
     (key,) = objects()
     boto3.client("s3").put_object(Bucket=BUCKET, Key=key, Body=b"damaged")
@@ -279,14 +273,14 @@ def test_what_was_lost_in_the_bucket_is_uploaded_again_under_its_number(
     assert objects()[key] > len(b"damaged")
     boto3.client("s3").put_object(Bucket=BUCKET, Key=key, Body=b"damaged")
     answered("rollback", "--yes")
-    assert "lost or damaged" in refused("rollback", "1")
+    assert "missing or damaged" in refused("rollback", "1")
     pushed(own({SUBJECT: "News"}))
     assert objects()[key] > len(b"damaged")
     answered("rollback", "--yes")
     assert answered("rollback", "1", "--yes")["in_force"]["version"] == 1
 
 
-def test_a_second_candidate_is_refused_with_the_commands_that_end_the_first(
+def test_second_candidate_is_rejected_with_commands_to_end_the_first(
     stage: Cloud, own: Write
 ) -> None:
     pushed(own({SUBJECT: "News"}), "--percent", "5")
@@ -297,7 +291,7 @@ def test_a_second_candidate_is_refused_with_the_commands_that_end_the_first(
         assert "`gazette templates rollback`" in said
 
 
-def test_commands_in_a_refusal_are_for_the_stage(stage: Cloud, own: Write) -> None:
+def test_commands_in_template_errors_name_the_stage(stage: Cloud, own: Write) -> None:
     boto3.client("lambda")
     said = run("rollout", "5", "--stage", "prod", "--yes")
     assert said.exit_code == 2
@@ -305,7 +299,7 @@ def test_commands_in_a_refusal_are_for_the_stage(stage: Cloud, own: Write) -> No
 
 
 @pytest.mark.parametrize("percent", ["0", "101", "-1", "x", "5.5"])
-def test_a_percent_that_is_none_is_refused(stage: Cloud, own: Write, percent: str) -> None:
+def test_invalid_percentage_is_rejected(stage: Cloud, own: Write, percent: str) -> None:
     done = run("push", str(own({SUBJECT: "News"})), f"--percent={percent}", "--yes")
     assert done.exit_code == 2
     assert "--percent" in done.stderr
@@ -317,9 +311,7 @@ def readers(number: int = 400) -> dict[str, int]:
     return {f"r{each}": version_for(f"r{each}", in_force()).number for each in range(number)}
 
 
-def test_a_raised_percent_keeps_the_readers_and_a_rollback_takes_them_all_back(
-    stage: Cloud, own: Write
-) -> None:
+def test_raised_percentage_keeps_readers_and_rollback_removes_all(stage: Cloud, own: Write) -> None:
     pushed(own({SUBJECT: "News"}), "--percent", "5")
     first = {reader for reader, version in readers().items() if version == 1}
     assert 0 < len(first) < 60
@@ -330,25 +322,21 @@ def test_a_raised_percent_keeps_the_readers_and_a_rollback_takes_them_all_back(
     assert set(readers().values()) == {0}
 
 
-def test_a_rollout_to_everybody_makes_the_candidate_the_current_version(
-    stage: Cloud, own: Write
-) -> None:
+def test_full_rollout_makes_the_candidate_the_current_version(stage: Cloud, own: Write) -> None:
     pushed(own({SUBJECT: "News"}), "--percent", "5")
     answer = answered("rollout", "100", "--yes")["in_force"]
     assert (answer["version"], answer["candidate"], answer["percent"]) == (1, None, None)
     assert set(readers().values()) == {1}
 
 
-def test_a_rollout_to_the_same_percent_changes_nothing(stage: Cloud, own: Write) -> None:
+def test_rollout_to_the_same_percentage_changes_no_data(stage: Cloud, own: Write) -> None:
     pushed(own({SUBJECT: "News"}), "--percent", "5")
     before = in_force()
     assert answered("rollout", "5", "--yes")["changed"] is False
     assert in_force() == before
 
 
-def test_rollbacks_go_back_one_version_each_and_end_at_what_was_deployed(
-    stage: Cloud, own: Write
-) -> None:
+def test_successive_rollbacks_end_at_the_deployed_templates(stage: Cloud, own: Write) -> None:
     for text in ("One", "Two", "Three"):
         pushed(own({SUBJECT: text}))
     went = [answered("rollback", "--yes")["in_force"]["version"] for _ in range(3)]
@@ -356,17 +344,17 @@ def test_rollbacks_go_back_one_version_each_and_end_at_what_was_deployed(
     assert "nothing to roll back" in refused("rollback")
 
 
-def test_a_rollback_goes_to_the_version_that_is_named(stage: Cloud, own: Write) -> None:
+def test_rollback_can_target_a_named_version(stage: Cloud, own: Write) -> None:
     for text in ("One", "Two"):
         pushed(own({SUBJECT: text}))
     assert answered("rollback", "deployed", "--yes")["in_force"]["version"] == DEPLOYED.number
     assert answered("rollback", "1", "--yes")["in_force"]["version"] == 1
-    assert "Version 1 is in force for everybody already" in refused("rollback", "1")
-    assert "There is no version 9" in refused("rollback", "9")
+    assert "Version 1 is already in force for all readers" in refused("rollback", "1")
+    assert "Version 9 does not exist" in refused("rollback", "9")
     assert "'newest' is not a version" in refused("rollback", "newest")
 
 
-def test_a_rollback_to_a_number_ends_a_candidate(stage: Cloud, own: Write) -> None:
+def test_rollback_to_a_version_withdraws_the_candidate(stage: Cloud, own: Write) -> None:
     pushed(own({SUBJECT: "One"}))
     pushed(own({SUBJECT: "Two"}), "--percent", "5")
     assert answered("rollback", "1", "--yes")["in_force"]["candidate"] is None
@@ -423,7 +411,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("what", BROKEN)
-def test_a_broken_template_is_refused_with_its_place_and_nothing_is_uploaded(
+def test_broken_template_is_rejected_with_its_location_before_upload(
     stage: Cloud, own: Write, what: str
 ) -> None:
     files, said = BROKEN[what]
@@ -432,11 +420,11 @@ def test_a_broken_template_is_refused_with_its_place_and_nothing_is_uploaded(
     assert not [call for call in stage.meter.calls if "Write" in call or "Put" in call]
 
 
-def test_a_folder_that_is_none_is_refused(stage: Cloud, tmp_path: Path) -> None:
+def test_push_of_a_missing_folder_is_rejected(stage: Cloud, tmp_path: Path) -> None:
     assert "nowhere is not a folder" in refused("push", str(tmp_path / "nowhere"))
 
 
-def test_another_schema_of_data_needs_a_deployment(stage: Cloud, own: Write) -> None:
+def test_changed_data_schema_requires_a_deployment(stage: Cloud, own: Write) -> None:
     folder = own(
         {
             SCHEMA: json.dumps({"type": "object", "properties": {"stars": {"type": "integer"}}}),
@@ -445,7 +433,7 @@ def test_another_schema_of_data_needs_a_deployment(stage: Cloud, own: Write) -> 
         }
     )
     said = refused("push", str(folder))
-    assert "The data schema of build differs from the deployed one" in said
+    assert "The data schema of build differs from the deployed schema" in said
     assert "needs a deployment" in said
 
 
@@ -468,12 +456,12 @@ OF_PAGES = {
 
 
 @pytest.mark.parametrize("name", OF_PAGES)
-def test_what_pages_show_needs_a_deployment(stage: Cloud, own: Write, name: str) -> None:
+def test_changed_page_templates_require_a_deployment(stage: Cloud, own: Write, name: str) -> None:
     said = refused("push", str(own({name: OF_PAGES[name], SUBJECT: "News"})))
     told = "/".join(name.split("/")[:2]) if name.startswith("locales") else name
     assert told in said
     assert "Web pages, such as the preference page, use only deployed files" in said
-    assert "Deploy it, then push, or remove it from the folder" in said
+    assert "Deploy the change, then push, or remove the change from the folder" in said
     assert stage.meter.calls["s3.PutObject"] == 0
     assert in_force() == NOTHING_PUSHED
 
@@ -492,14 +480,14 @@ def test_what_pages_show_needs_a_deployment(stage: Cloud, own: Write, name: str)
     ],
     ids=["a sentence of emails", "a language", "a category", "a headline", "a style"],
 )
-def test_what_only_emails_show_is_pushed(
+def test_changed_email_templates_can_be_pushed(
     stage: Cloud, own: Write, files: Mapping[str, str]
 ) -> None:
     pushed(own(files))
     assert in_force().current.number == 1
 
 
-def test_a_deployed_brand_is_no_difference(
+def test_deployed_brand_is_not_a_difference(
     stage: Cloud, own: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     brand = OF_PAGES["brand.json"]
@@ -533,7 +521,7 @@ def with_layer(monkeypatch: pytest.MonkeyPatch, change: Callable[[dict[str, byte
     monkeypatch.setattr(deployed, "fetch", fetch)
 
 
-def test_another_release_of_the_code_is_refused(
+def test_different_code_release_is_rejected(
     stage: Cloud, own: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with_layer(
@@ -541,10 +529,10 @@ def test_another_release_of_the_code_is_refused(
     )
     said = refused("push", str(own({SUBJECT: "News"})))
     assert "The code of this working tree differs from the release" in said
-    assert "Check out the deployed release, or deploy this one first" in said
+    assert "Check out the deployed release, or deploy this release first" in said
 
 
-def test_bytecode_in_the_layer_is_no_other_release_and_no_template(
+def test_bytecode_in_the_layer_is_ignored(
     stage: Cloud, own: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compiled = {
@@ -556,7 +544,7 @@ def test_bytecode_in_the_layer_is_no_other_release_and_no_template(
     assert [each["file"] for each in pushed(own({SUBJECT: "News"}))["files"]] == [SUBJECT]
 
 
-def test_a_crash_between_upload_and_row_leaves_nothing_in_force(
+def test_crash_during_a_push_leaves_the_version_inactive(
     stage: Cloud, own: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whichever of the writes breaks off; the same push then goes on, and uploads nothing twice."""
@@ -596,7 +584,7 @@ def at_the_same_time(
 
 
 @pytest.mark.parametrize("method", ["add", "change"])
-def test_of_two_pushes_at_once_one_wins_and_the_other_says_so(
+def test_second_of_two_concurrent_pushes_fails(
     stage: Cloud, own: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
     other = tmp_path / "other"
@@ -615,7 +603,7 @@ def test_of_two_pushes_at_once_one_wins_and_the_other_says_so(
     assert in_force().current != won.current
 
 
-def test_of_two_rollouts_at_once_one_wins_and_the_other_says_so(
+def test_second_of_two_concurrent_rollouts_fails(
     stage: Cloud, own: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pushed(own({SUBJECT: "News"}), "--percent", "5")
@@ -636,7 +624,7 @@ def test_of_two_rollouts_at_once_one_wins_and_the_other_says_so(
         (["rollback", "1"], ["rollback"]),
     ],
 )
-def test_a_yes_is_about_what_the_question_named(
+def test_confirmation_is_rejected_after_a_concurrent_change(
     stage: Cloud,
     own: Write,
     monkeypatch: pytest.MonkeyPatch,
@@ -659,11 +647,11 @@ def test_a_yes_is_about_what_the_question_named(
     monkeypatch.setattr(command, "confirm", answer)
     done = run(*arguments)
     assert done.exit_code == 2, done.output
-    assert "Another user has changed the versions in force meanwhile" in done.stderr
+    assert "Another user has changed the versions in force, so no" in done.stderr
     assert [in_force()] == after
 
 
-def test_settings_come_with_their_version_and_are_shown(stage: Cloud, own: Write) -> None:
+def test_template_versions_list_shows_settings(stage: Cloud, own: Write) -> None:
     first = own({"settings.json": json.dumps({"max_blocks": 5, "ranking": "latest"})})
     answer = pushed(first)
     assert answer["settings"] == [
@@ -686,7 +674,7 @@ def test_settings_come_with_their_version_and_are_shown(stage: Cloud, own: Write
     assert in_force().current.settings.max_blocks == 5
 
 
-def test_the_list_says_which_readers_get_what(stage: Cloud, own: Write) -> None:
+def test_versions_list_shows_the_readers_of_each_version(stage: Cloud, own: Write) -> None:
     first, *rows = run("list").stdout.splitlines()
     assert first == "all readers get the deployed templates"
     assert [row.split("\t")[:2] for row in rows] == [["0", "all"]]
@@ -731,7 +719,7 @@ def deploy_again(
 TEMPLATES = "python/gazette_templates"
 
 
-def test_the_list_says_where_the_stage_was_deployed_since(
+def test_versions_list_warns_of_a_later_deployment(
     stage: Cloud, own: Write, deploy_again: Callable[[Mapping[str, bytes]], str]
 ) -> None:
     pushed(own({SUBJECT: "News"}))
@@ -739,7 +727,8 @@ def test_the_list_says_where_the_stage_was_deployed_since(
     deploy_again({f"{TEMPLATES}/{SUBJECT}": b"Of the deployment"})
     said = run("list")
     assert (
-        "The stage was deployed after the push of version 1, which is still in force" in said.stderr
+        "The stage was deployed after version 1 was pushed. This version is still in force"
+        in said.stderr
     )
     assert "`gazette templates rollback deployed`" in said.stderr
     assert answered("list")["deployed_since"] is True
@@ -748,7 +737,7 @@ def test_the_list_says_where_the_stage_was_deployed_since(
     assert run("list").stderr == ""
 
 
-def test_after_a_deployment_the_same_is_pushed_as_a_version_of_its_own(
+def test_same_templates_can_be_pushed_again_after_a_deployment(
     stage: Cloud, own: Write, deploy_again: Callable[[Mapping[str, bytes]], str]
 ) -> None:
     folder = own({SUBJECT: "News"})
@@ -761,7 +750,7 @@ def test_after_a_deployment_the_same_is_pushed_as_a_version_of_its_own(
     assert pushed(folder)["pushed"] is None
 
 
-def test_a_difference_is_shown_file_by_file_with_the_status_of_diff(
+def test_template_diff_is_shown_by_file_with_the_exit_code_of_diff(
     stage: Cloud, own: Write
 ) -> None:
     folder = own({SUBJECT: "News\n", "settings.json": '{"max_blocks": 5}\n'})
@@ -783,10 +772,10 @@ def test_a_difference_is_shown_file_by_file_with_the_status_of_diff(
     ]
     back = answered("diff", "1", "0", exits=1)
     assert [each["change"] for each in back["files"]] == ["changed", "removed"]
-    assert "There is no version 5" in refused("diff", "5", "1")
+    assert "Version 5 does not exist" in refused("diff", "5", "1")
 
 
-def test_a_file_in_which_only_ends_of_lines_differ_is_named(stage: Cloud, own: Write) -> None:
+def test_file_that_differs_only_in_line_endings_is_named(stage: Cloud, own: Write) -> None:
     file = ROOT / "templates" / SUBJECT
     folder = own({SUBJECT: file.read_text() + "\n"})
     pushed(folder)
@@ -796,7 +785,7 @@ def test_a_file_in_which_only_ends_of_lines_differ_is_named(stage: Cloud, own: W
     assert "only the line endings differ" in done.stdout
 
 
-def test_a_translation_that_differs_is_shown_as_a_sentence(stage: Cloud, own: Write) -> None:
+def test_changed_translation_is_shown_as_text(stage: Cloud, own: Write) -> None:
     folder = own(
         {
             "locales/de/LC_MESSAGES/messages.po": 'msgid ""\nmsgstr "Content-Type: text/plain; '
@@ -808,14 +797,14 @@ def test_a_translation_that_differs_is_shown_as_a_sentence(stage: Cloud, own: Wr
     assert "+Unsubscribe = Nichts mehr" in done.stdout
 
 
-def test_a_damaged_bundle_is_told_and_not_compared(stage: Cloud, own: Write) -> None:
+def test_damaged_bundle_is_reported_and_not_compared(stage: Cloud, own: Write) -> None:
     pushed(own({SUBJECT: "News"}))
     (key,) = objects()
     boto3.client("s3").put_object(Bucket=BUCKET, Key=key, Body=b"damaged")
     assert "The bundle of version 1 is damaged" in refused("diff", "1", "0")
 
 
-def test_a_bucket_that_is_not_there_is_one_line(stage: Cloud, own: Write) -> None:
+def test_missing_bucket_is_reported_on_a_single_line(stage: Cloud, own: Write) -> None:
     boto3.client("s3").delete_bucket(Bucket=BUCKET)
     done = run("push", str(own({SUBJECT: "News"})), "--yes")
     assert done.exit_code == 2

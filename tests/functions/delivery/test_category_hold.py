@@ -50,7 +50,7 @@ def held() -> list[CategoryHold]:
     return list(DynamoCategoryHolds("control").active())
 
 
-def test_an_email_counts_once_whatever_is_reported_of_it_how_often(sent: Cloud) -> None:
+def test_email_counts_once_despite_repeated_delivery_events(sent: Cloud) -> None:
     for _ in range(2):
         sent.work(
             "feedback",
@@ -63,7 +63,7 @@ def test_an_email_counts_once_whatever_is_reported_of_it_how_often(sent: Cloud) 
     assert not held()
 
 
-def test_a_complaint_too_many_holds_the_category_and_tells_once(
+def test_excessive_complaints_hold_the_category_and_are_reported_once(
     sent: Cloud, logs: io.StringIO, capsys: pytest.CaptureFixture[str]
 ) -> None:
     already(CategoryCounts(100, complained=9))
@@ -75,7 +75,7 @@ def test_a_complaint_too_many_holds_the_category_and_tells_once(
     assert '"category":"comment"' in logs.getvalue()
 
 
-def test_it_is_told_also_where_the_delivery_event_has_to_come_again(
+def test_category_hold_is_reported_even_if_the_delivery_event_is_retried(
     sent: Cloud, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Then it is known, and puts nothing on hold: the alarm would never hear of the hold."""
@@ -92,7 +92,7 @@ def test_it_is_told_also_where_the_delivery_event_has_to_come_again(
     assert capsys.readouterr().out.count('"category_held":[1.0]') == 1
 
 
-def test_a_stage_that_does_not_want_it_counts_nothing(
+def test_disabled_category_hold_counts_no_complaints(
     sent: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GAZETTE_CATEGORY_HOLD", "0")
@@ -115,7 +115,7 @@ def due_with_likes(cloud: Cloud, comments: int, likes: int) -> str:
     return message
 
 
-def test_what_is_on_hold_waits_for_its_release(
+def test_held_events_wait_for_the_release(
     cloud: Cloud, logs: io.StringIO, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cloud.work("generate", due_with_likes(cloud, 1, 2))
@@ -131,7 +131,7 @@ def test_what_is_on_hold_waits_for_its_release(
     assert all(row["stored"] > f"daily#{run['until']}" for row in likes)
 
 
-def test_a_digest_of_nothing_else_is_skipped(cloud: Cloud) -> None:
+def test_digest_with_only_held_events_is_skipped(cloud: Cloud) -> None:
     cloud.work("generate", due_with_likes(cloud, 0, 1))
     assert not cloud.sent()
     (run,) = cloud.rows("runs")
@@ -141,7 +141,7 @@ def test_a_digest_of_nothing_else_is_skipped(cloud: Cloud) -> None:
 # What it costs; docs/tables.md repeats the sums.
 
 
-def test_a_category_costs_a_write_unit_an_email(cloud: Cloud) -> None:
+def test_category_costs_a_write_unit_per_email(cloud: Cloud) -> None:
     cloud.say("subscriber.changed", profile())
     cloud.say("event.created", event(1), event(2) | {"category": "like"})
     (message,) = fan_out(cloud)
@@ -156,7 +156,7 @@ def test_a_category_costs_a_write_unit_an_email(cloud: Cloud) -> None:
     assert cloud.meter.write_units == Counter(engagement=1)
 
 
-def test_the_emails_of_an_invocation_share_the_write_unit_of_their_category(cloud: Cloud) -> None:
+def test_emails_of_an_invocation_share_the_category_write_unit(cloud: Cloud) -> None:
     """So the row of a category and hour, which is one, takes ten times as many emails a second."""
     readers = [f"reader{number}" for number in range(10)]
     for reader in readers:
@@ -170,7 +170,7 @@ def test_the_emails_of_an_invocation_share_the_write_unit_of_their_category(clou
     assert counted() == CategoryCounts(10)
 
 
-def test_counts_that_cannot_be_written_hold_no_delivery_event_back(
+def test_failed_count_writes_do_not_delay_delivery_events(
     cloud: Cloud, logs: io.StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cloud.say("subscriber.changed", profile())
@@ -179,7 +179,7 @@ def test_counts_that_cannot_be_written_hold_no_delivery_event_back(
     with monkeypatch.context() as patch:
         patch.setattr(CategoryStatsRow, "update", unavailable)
         cloud.work("feedback", delivery_event("Sent", record="send"))
-    assert "counts wait for the next invocation" in logs.getvalue()
+    assert "counts deferred to the next invocation" in logs.getvalue()
     assert counted() == CategoryCounts()
     cloud.work("feedback", delivery_event())
     assert counted() == CategoryCounts(1)
@@ -190,7 +190,7 @@ def unavailable(*_: object, **__: object) -> None:
 
 
 @pytest.mark.parametrize("likes", [1, 3])
-def test_what_is_deferred_costs_four_write_units_an_event_and_two_a_digest(
+def test_deferral_costs_four_write_units_per_event_and_two_per_digest(
     cloud: Cloud, likes: int
 ) -> None:
     """A transaction: each row twice, and the local index under another key."""
@@ -202,13 +202,13 @@ def test_what_is_deferred_costs_four_write_units_an_event_and_two_a_digest(
     )
 
 
-def test_a_digest_that_is_skipped_costs_three_write_units(cloud: Cloud) -> None:
+def test_skipped_digest_costs_three_write_units(cloud: Cloud) -> None:
     message = due_with_likes(cloud, 0, 1)
     cloud.work("generate", message)
     assert cloud.meter.write_units == Counter(runs=3)
 
 
-def test_a_complaint_costs_a_write_unit_and_a_query_for_each_category(sent: Cloud) -> None:
+def test_complaint_costs_a_write_unit_and_a_query_per_category(sent: Cloud) -> None:
     sent.work("feedback", complaint())
     # The suppression costs three more write units and one more Query (test_suppress.py).
     assert sent.meter.write_units["category_stats"] == 1
@@ -216,7 +216,7 @@ def test_a_complaint_costs_a_write_unit_and_a_query_for_each_category(sent: Clou
     assert sent.meter.calls["dynamodb.Query"] == 1 + 1
 
 
-def test_a_hold_costs_a_write_unit_also_where_there_is_one(sent: Cloud) -> None:
+def test_category_hold_costs_a_write_unit_each_time(sent: Cloud) -> None:
     already(CategoryCounts(100, complained=9))
     sent.meter.clear()
     sent.work("feedback", complaint())

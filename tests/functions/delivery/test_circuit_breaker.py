@@ -67,7 +67,7 @@ def minutes_later(cloud: Cloud, monkeypatch: pytest.MonkeyPatch, minutes: int) -
     cloud.warm_up("generate")
 
 
-def test_one_email_finds_out_that_the_account_is_refused_and_the_others_wait(
+def test_refused_account_stops_all_emails_after_the_first(
     cloud: Cloud, messages: list[str], paused: list[str]
 ) -> None:
     cloud.invoke("generate", records(messages[0]))
@@ -79,7 +79,7 @@ def test_one_email_finds_out_that_the_account_is_refused_and_the_others_wait(
     assert breaker(ROWS.immediate) == found
 
 
-def test_a_refusal_of_the_account_costs_six_write_units_and_a_run_held_up_one(
+def test_account_refusal_and_stopped_run_have_the_documented_write_cost(
     cloud: Cloud, messages: list[str], paused: list[str]
 ) -> None:
     assert paused
@@ -93,7 +93,7 @@ def test_a_refusal_of_the_account_costs_six_write_units_and_a_run_held_up_one(
         assert cloud.meter.write_units == Counter(pace=1)
 
 
-def test_the_one_that_tries_lets_all_go(
+def test_successful_probe_resumes_all_emails(
     cloud: Cloud, messages: list[str], paused: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cloud.invoke("generate", records(messages[0]))

@@ -54,7 +54,7 @@ def refused(reason: Reason) -> Run:
 
 
 @pytest.mark.parametrize("handler", [generate, resend])
-def test_a_run_that_the_account_was_refused_for_is_counted(
+def test_run_refused_at_account_level_is_counted(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], handler: Any
 ) -> None:
     outcome = RefusedAccount(1, "SendingPausedException")
@@ -67,7 +67,7 @@ def test_a_run_that_the_account_was_refused_for_is_counted(
 @pytest.mark.parametrize(
     "outcome", [None, Accepted(1, "m1"), RefusedForNow(1), RefusedForGood(1), Uncertain(1)]
 )
-def test_no_other_is(
+def test_remaining_outcomes_are_not_counted_as_account_refusals(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     outcome: SendOutcome | None,
@@ -78,7 +78,7 @@ def test_no_other_is(
 
 
 @pytest.mark.parametrize("stage", ["gazette-prod", None])
-def test_metrics_are_those_of_the_stage_and_without_one_of_gazette(
+def test_metrics_use_the_service_name_of_the_stage_or_the_default(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], stage: str | None
 ) -> None:
     monkeypatch.delenv("POWERTOOLS_SERVICE_NAME", raising=False)

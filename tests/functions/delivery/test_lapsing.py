@@ -11,7 +11,7 @@ pytestmark = pytest.mark.usefixtures("later")
 
 
 @pytest.mark.parametrize("others", [0, 1])
-def test_what_lapsed_raises_no_alarm_and_is_in_metric_and_log(
+def test_lapsed_events_are_in_metrics_and_logs_without_an_alarm(
     cloud: Cloud, logs: io.StringIO, capsys: pytest.CaptureFixture[str], others: int
 ) -> None:
     cloud.say("subscriber.changed", profile())
@@ -29,7 +29,7 @@ def test_what_lapsed_raises_no_alarm_and_is_in_metric_and_log(
     assert len(cloud.sent()) == others
 
 
-def test_what_lapsed_costs_one_transaction_with_its_run(cloud: Cloud) -> None:
+def test_lapsed_events_cost_a_single_transaction_with_their_run(cloud: Cloud) -> None:
     cloud.say("subscriber.changed", profile())
     cloud.say("event.created", event(1) | {"expires_at": ago(minutes=1)})
     cloud.say("event.created", event(2))

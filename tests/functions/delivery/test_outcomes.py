@@ -111,7 +111,7 @@ def throttled() -> Exception:
     )
 
 
-def test_what_is_refused_for_now_goes_to_resend_which_hides_it(
+def test_temporarily_refused_run_moves_to_the_resend_queue_and_is_hidden(
     cloud: Cloud, message: str, ses_says: Callable[[Exception], None], logs: io.StringIO
 ) -> None:
     ses_says(throttled())
@@ -139,7 +139,7 @@ def test_what_is_refused_for_now_goes_to_resend_which_hides_it(
     assert len(cloud.sent()) == 1
 
 
-def test_a_run_that_failed_is_a_dead_letter_and_stays_one(
+def test_failed_run_becomes_a_dead_letter_once(
     cloud: Cloud, message: str, ses_says: Callable[[Exception], None]
 ) -> None:
     ses_says(throttled())
@@ -151,7 +151,7 @@ def test_a_run_that_failed_is_a_dead_letter_and_stays_one(
     assert not cloud.take("failed")
 
 
-def test_an_immediate_email_that_was_refused_for_now_goes_out_by_resend(
+def test_temporarily_refused_immediate_email_is_sent_by_resend(
     cloud: Cloud, message: str, ses_says: Callable[[Exception], None]
 ) -> None:
     cloud.say("subscriber.changed", profile("bo", frequencies={"comment": "immediate"}))
@@ -169,7 +169,7 @@ def test_an_immediate_email_that_was_refused_for_now_goes_out_by_resend(
     assert email["FromEmailAddress"] == "Gazette now <now@example.com>"
 
 
-def test_a_delivery_event_settles_an_unknown_outcome(
+def test_delivery_event_settles_an_unknown_outcome(
     cloud: Cloud, message: str, ses_says: Callable[[Exception], None], logs: io.StringIO
 ) -> None:
     ses_says(ReadTimeoutError(endpoint_url="sesv2"))
@@ -185,7 +185,7 @@ def test_a_delivery_event_settles_an_unknown_outcome(
     assert '"type":"delivered"' in logs.getvalue()
 
 
-def test_delivery_events_that_name_no_run_end_there(cloud: Cloud) -> None:
+def test_delivery_events_without_a_run_are_discarded(cloud: Cloud) -> None:
     about_the_account = json.loads(delivery_event())
     about_the_account["detail-type"] = "Sending Status Disabled"
     cloud.work(
@@ -197,20 +197,20 @@ def test_delivery_events_that_name_no_run_end_there(cloud: Cloud) -> None:
     assert DynamoEvidenceLog("control").latest()
 
 
-def test_what_is_no_delivery_event_is_given_back_alone(cloud: Cloud) -> None:
+def test_only_the_invalid_delivery_event_is_returned(cloud: Cloud) -> None:
     answer = cloud.invoke(
         "feedback", records(delivery_event(run="canary"), "{", delivery_event(run="canary"))
     )
     assert answer == {"batchItemFailures": [{"itemIdentifier": "m1"}]}
 
 
-def test_the_sweep_queues_every_partition(cloud: Cloud) -> None:
+def test_sweep_queues_every_partition(cloud: Cloud) -> None:
     assert cloud.invoke("sweep", {"time": now().isoformat()}) == {"late_shards": 0}
     partitions = {json.loads(entry["MessageBody"])["partition"] for entry in cloud.queued("sweep")}
     assert partitions == set(range(16))
 
 
-def test_the_sweep_queues_a_shard_again_that_has_fallen_behind(cloud: Cloud) -> None:
+def test_sweep_queues_a_late_shard_again(cloud: Cloud) -> None:
     batches = DynamoBatches("control", retention=RUNS, clock=now)
     batches.save_checkpoint(0, slot_of(now()) - 5 * SLOT)
     assert cloud.invoke("sweep", {"time": now().isoformat()}) == {"late_shards": 1}
@@ -222,7 +222,7 @@ def swept(cloud: Cloud) -> None:
         cloud.work("sweep", json.dumps({"partition": partition}))
 
 
-def test_a_run_whose_message_is_gone_is_queued_again_and_sent(cloud: Cloud, message: str) -> None:
+def test_run_without_a_message_is_queued_again_and_sent(cloud: Cloud, message: str) -> None:
     become(check_at=now())
     cloud.meter.clear()
     swept(cloud)
@@ -234,7 +234,7 @@ def test_a_run_whose_message_is_gone_is_queued_again_and_sent(cloud: Cloud, mess
     assert stored().status is Status.SENT
 
 
-def test_an_immediate_run_whose_message_is_gone_is_queued_again_on_its_own_queue(
+def test_immediate_run_without_a_message_is_queued_again_on_its_queue(
     cloud: Cloud,
 ) -> None:
     cloud.say("subscriber.changed", profile("bo", frequencies={"comment": "immediate"}))
@@ -249,7 +249,7 @@ def test_an_immediate_run_whose_message_is_gone_is_queued_again_on_its_own_queue
     assert not cloud.queued("generate")
 
 
-def test_an_unknown_outcome_is_sent_once_more_once_delivery_events_are_known_to_come_in(
+def test_unknown_outcome_is_resent_after_delivery_events_are_confirmed(
     cloud: Cloud, message: str, ses_says: Callable[[Exception], None]
 ) -> None:
     ses_says(ReadTimeoutError(endpoint_url="sesv2"))
@@ -269,7 +269,7 @@ def test_an_unknown_outcome_is_sent_once_more_once_delivery_events_are_known_to_
 
 
 @pytest.mark.parametrize("queue", ["feedback_dead", "feedback_undelivered", "feedback"])
-def test_nothing_is_sent_twice_while_delivery_events_wait_somewhere(
+def test_run_is_not_resent_while_delivery_events_are_queued(
     cloud: Cloud, message: str, ses_says: Callable[[Exception], None], queue: str
 ) -> None:
     """On the feedback queue they do no harm as long as CloudWatch says that they are young."""
@@ -285,7 +285,7 @@ def test_nothing_is_sent_twice_while_delivery_events_wait_somewhere(
 @pytest.mark.parametrize(
     ("policy", "reason"), [("carry_over", "carried"), ("assume_sent", "assumed")]
 )
-def test_the_policy_of_the_stage_decides(
+def test_unknown_outcome_policy_of_the_stage_applies(
     cloud: Cloud,
     message: str,
     ses_says: Callable[[Exception], None],
@@ -302,7 +302,7 @@ def test_the_policy_of_the_stage_decides(
     assert not any(row.get("open") for row in cloud.rows("runs"))
 
 
-def test_what_was_carried_is_closed_with_the_claim_of_the_next(cloud: Cloud, message: str) -> None:
+def test_carried_run_is_closed_by_the_next_claim(cloud: Cloud, message: str) -> None:
     be_carried()
     cloud.say("event.created", event(2))
     (body,) = fan_out(cloud)
@@ -315,7 +315,7 @@ def test_what_was_carried_is_closed_with_the_claim_of_the_next(cloud: Cloud, mes
 # What it costs; docs/tables.md repeats the sums.
 
 
-def test_a_refusal_costs_three_write_units_more_than_an_attempt(
+def test_refusal_costs_three_write_units_more_than_an_attempt(
     cloud: Cloud, message: str, ses_says: Callable[[Exception], None]
 ) -> None:
     """The run is looked at by the sweep at another time, and its batch counts it as retrying."""
@@ -326,7 +326,7 @@ def test_a_refusal_costs_three_write_units_more_than_an_attempt(
     assert cloud.meter.calls["sqs.SendMessageBatch"] == 1
 
 
-def test_an_unknown_outcome_costs_four_write_units_and_the_delivery_event_that_settles_it_five(
+def test_unknown_outcome_costs_four_write_units_and_its_delivery_event_five(
     cloud: Cloud, message: str, ses_says: Callable[[Exception], None]
 ) -> None:
     ses_says(ReadTimeoutError(endpoint_url="sesv2"))
@@ -346,7 +346,7 @@ def test_an_unknown_outcome_costs_four_write_units_and_the_delivery_event_that_s
         ("Clicked", {}),
     ],
 )
-def test_a_delivery_event_of_what_is_known_to_be_sent_costs_one_read_and_at_most_one_write_unit(
+def test_delivery_event_of_a_sent_run_has_the_documented_cost(
     cloud: Cloud, message: str, kind: str, units: dict[str, int]
 ) -> None:
     """And one twice a minute, that delivery events come in. The click is that of a scanner.
@@ -363,7 +363,7 @@ def test_a_delivery_event_of_what_is_known_to_be_sent_costs_one_read_and_at_most
         assert cloud.meter.write_units == Counter(units)
 
 
-def test_a_click_ends_a_rest(cloud: Cloud, message: str) -> None:
+def test_click_reactivates_a_dormant_reader(cloud: Cloud, message: str) -> None:
     cloud.work("generate", message)
     subscribers = DynamoSubscribers("subscribers")
     reader = subscribers.get("ann")
@@ -379,7 +379,7 @@ def test_a_click_ends_a_rest(cloud: Cloud, message: str) -> None:
     assert resumed.status is SubscriberStatus.ACTIVE
 
 
-def test_where_clicks_are_not_tracked_the_bus_is_left_alone(
+def test_clicks_are_not_published_if_tracking_is_disabled(
     cloud: Cloud, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """SES reports clicks for sixty days, so also after tracking was switched off."""
@@ -390,7 +390,7 @@ def test_where_clicks_are_not_tracked_the_bus_is_left_alone(
     assert cloud.meter.calls["events.PutEvents"] == 0
 
 
-def test_what_was_sent_is_kept_with_what_became_of_it(cloud: Cloud, message: str) -> None:
+def test_sent_data_is_stored_with_the_outcome(cloud: Cloud, message: str) -> None:
     cloud.say("subscriber.changed", profile(locale="de-AT", changed_at=ago(days=1)))
     cloud.work("generate", message)
     cloud.work("feedback", delivery_event())
@@ -402,7 +402,7 @@ def test_what_was_sent_is_kept_with_what_became_of_it(cloud: Cloud, message: str
 
 
 @pytest.mark.parametrize("way", ["one click", "page"])
-def test_it_is_known_which_email_a_reader_left_by(cloud: Cloud, message: str, way: str) -> None:
+def test_unsubscribe_is_recorded_for_its_email(cloud: Cloud, message: str, way: str) -> None:
     cloud.work("generate", message)
     if way == "page":
         form = http("POST", cloud.preferences_path(), "act=unsubscribe", URLENCODED)
@@ -415,7 +415,7 @@ def test_it_is_known_which_email_a_reader_left_by(cloud: Cloud, message: str, wa
     assert row["unsubscribed_at"]
 
 
-def test_a_sweep_that_finds_nothing_costs_two_queries_and_a_scan_a_partition(cloud: Cloud) -> None:
+def test_idle_sweep_costs_two_queries_and_a_scan_per_partition(cloud: Cloud) -> None:
     cloud.warm_up("sweep")
     cloud.invoke("sweep", {"time": now().isoformat()})
     assert cloud.meter.calls == calls(SendMessageBatch=2, Query=1)
@@ -439,7 +439,7 @@ def audited(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Cloud:
     return cloud
 
 
-def test_an_idle_schedule_costs_two_reads_when_it_is_audited(audited: Cloud) -> None:
+def test_audit_of_an_idle_schedule_costs_two_reads(audited: Cloud) -> None:
     """Its runs, and the first event behind them; once in thirty days."""
     audited.say("event.retracted", {"id": "e1", "user_id": "ann"})
     audited.meter.clear()
@@ -449,7 +449,7 @@ def test_an_idle_schedule_costs_two_reads_when_it_is_audited(audited: Cloud) -> 
     assert audited.meter.write_units == Counter()
 
 
-def test_the_pages_tell_what_the_audit_of_a_million_idle_schedules_costs() -> None:
+def test_documented_audit_cost_of_a_million_idle_schedules_is_correct() -> None:
     """A scan reads half a unit, as above: up to 17 rows of 231 bytes, and here there are seven."""
     scans = PARTITIONS * (audit._ALL // audit._EVERY)
     units = scans / 2 + 2 * 1_000_000
@@ -462,7 +462,7 @@ def test_the_pages_tell_what_the_audit_of_a_million_idle_schedules_costs() -> No
     assert f"{cost} a month for an audit" in readme
 
 
-def test_an_idle_schedule_in_which_an_event_was_forgotten_costs_two_write_units_more(
+def test_audit_of_a_forgotten_event_costs_two_additional_write_units(
     audited: Cloud,
 ) -> None:
     swept(audited)
@@ -473,7 +473,7 @@ def test_an_idle_schedule_in_which_an_event_was_forgotten_costs_two_write_units_
     assert row["due"]
 
 
-def test_a_run_that_is_queued_again_costs_three_write_units(cloud: Cloud, message: str) -> None:
+def test_requeued_run_costs_three_write_units(cloud: Cloud, message: str) -> None:
     become(check_at=now())
     cloud.warm_up("sweep")
     swept(cloud)
@@ -483,7 +483,9 @@ def test_a_run_that_is_queued_again_costs_three_write_units(cloud: Cloud, messag
     assert cloud.meter.write_units == Counter(runs=1 + 2)
 
 
-def test_a_claim_that_carries_costs_four_write_units_more(cloud: Cloud, message: str) -> None:
+def test_claim_of_a_carrying_run_costs_four_additional_write_units(
+    cloud: Cloud, message: str
+) -> None:
     """A transaction of two: each row twice, and the batch counts the older one as failed."""
     be_carried()
     cloud.say("event.created", event(2))
@@ -494,7 +496,7 @@ def test_a_claim_that_carries_costs_four_write_units_more(cloud: Cloud, message:
     assert cloud.meter.write_units == Counter(pace=1, runs=(2 + 2 + 1) + 3)
 
 
-def test_trace_t_a_delivery_event_of_an_attempt_that_nobody_made_waits_in_quarantine(
+def test_trace_t_delivery_event_of_an_unknown_attempt_is_quarantined(
     cloud: Cloud, message: str
 ) -> None:
     body = delivery_event("Clicked", record="click")
@@ -504,7 +506,7 @@ def test_trace_t_a_delivery_event_of_an_attempt_that_nobody_made_waits_in_quaran
     assert kept["Body"] == body
 
 
-def test_a_delivery_event_of_another_installation_is_none(cloud: Cloud, message: str) -> None:
+def test_delivery_event_of_another_installation_is_ignored(cloud: Cloud, message: str) -> None:
     cloud.work("generate", message)
     sent = stored()
     cloud.work("feedback", delivery_event("Clicked", record="click", installation="before"))

@@ -77,7 +77,7 @@ def run_of(user_id: str = "ann") -> Run:
 
 
 @pytest.mark.usefixtures("bucket")
-def test_a_refused_run_and_its_view_keep_the_version_that_it_was_claimed_with(
+def test_retry_and_browser_view_use_the_claimed_template_version(
     cloud: Cloud, provider: Provider, tmp_path: Path
 ) -> None:
     push(7, tmp_path)
@@ -107,7 +107,7 @@ def request(path: str) -> dict[str, Any]:
 
 
 @pytest.mark.usefixtures("bucket")
-def test_all_parts_of_an_email_are_of_one_version(cloud: Cloud, tmp_path: Path) -> None:
+def test_all_parts_of_an_email_have_the_same_version(cloud: Cloud, tmp_path: Path) -> None:
     cloud.work("generate", a_digest(cloud, "bo"))
     push(7, tmp_path)
     cloud.work("generate", a_digest(cloud, "ann"))
@@ -115,7 +115,9 @@ def test_all_parts_of_an_email_are_of_one_version(cloud: Cloud, tmp_path: Path) 
 
 
 @pytest.mark.usefixtures("bucket")
-def test_a_version_costs_one_object_a_process_and_no_write(cloud: Cloud, tmp_path: Path) -> None:
+def test_version_costs_an_object_read_per_process_and_no_writes(
+    cloud: Cloud, tmp_path: Path
+) -> None:
     push(7, tmp_path)
     first, second = a_digest(cloud, "ann"), a_digest(cloud, "bo")
     cloud.warm_up("generate")
@@ -130,7 +132,7 @@ def test_a_version_costs_one_object_a_process_and_no_write(cloud: Cloud, tmp_pat
 
 
 @pytest.mark.parametrize("what", ["missing", "altered", "denied"])
-def test_a_version_that_cannot_be_had_reaches_nobody_and_is_counted(
+def test_unavailable_version_is_not_used_and_is_counted(
     cloud: Cloud, bucket: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str], what: str
 ) -> None:
     version = push(7, tmp_path)

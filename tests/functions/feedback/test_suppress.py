@@ -28,7 +28,7 @@ def cause() -> Cause | None:
 
 
 @pytest.mark.usefixtures("later")
-def test_after_a_hard_bounce_nothing_goes_to_the_address(cloud: Cloud, logs: io.StringIO) -> None:
+def test_hard_bounce_stops_all_email_to_the_address(cloud: Cloud, logs: io.StringIO) -> None:
     """Nor to another reader who registers with it."""
     cloud.say("subscriber.changed", profile())
     cloud.say("event.created", event(1))
@@ -47,7 +47,7 @@ def test_after_a_hard_bounce_nothing_goes_to_the_address(cloud: Cloud, logs: io.
     assert "example.com" not in written.lower()
 
 
-def test_delivery_events_by_way_of_sns_do_the_same(cloud: Cloud) -> None:
+def test_delivery_events_received_by_sns_also_suppress(cloud: Cloud) -> None:
     cloud.say("subscriber.changed", profile())
     record = json.loads(complaint())["detail"]
     record["eventType"] = "Complaint"
@@ -55,7 +55,7 @@ def test_delivery_events_by_way_of_sns_do_the_same(cloud: Cloud) -> None:
     assert (cause(), ann().status) == (Cause.COMPLAINED, SubscriberStatus.SUPPRESSED)
 
 
-def test_a_bounce_that_cannot_be_read_is_given_back_alone(cloud: Cloud) -> None:
+def test_only_the_unreadable_bounce_is_returned(cloud: Cloud) -> None:
     """And proves all the same that the email was sent."""
     cloud.say("subscriber.changed", profile())
     runs = DynamoRuns("runs", retention=timedelta(days=180))
@@ -79,7 +79,7 @@ def test_soft_bounces_suppress_at_the_fifth_message(cloud: Cloud) -> None:
     assert ann().status is SubscriberStatus.SUPPRESSED
 
 
-def test_a_reader_who_is_away_for_weeks_is_written_to_afterwards(cloud: Cloud) -> None:
+def test_out_of_office_replies_do_not_suppress_a_reader(cloud: Cloud) -> None:
     """Their mailbox answers each email by itself, which SES reports as a bounce."""
     cloud.say("subscriber.changed", profile())
     about = {"bounceType": "Transient", "bounceSubType": "General"}
@@ -88,7 +88,7 @@ def test_a_reader_who_is_away_for_weeks_is_written_to_afterwards(cloud: Cloud) -
     assert (cause(), ann().status) == (None, SubscriberStatus.ACTIVE)
 
 
-def test_who_was_suppressed_is_written_to_at_another_address(cloud: Cloud) -> None:
+def test_suppressed_reader_gets_email_at_a_new_address(cloud: Cloud) -> None:
     cloud.say("subscriber.changed", profile())
     cloud.work("feedback", bounce())
     elsewhere = profile(email="ann@example.org", changed_at=ago(days=1))
@@ -97,7 +97,7 @@ def test_who_was_suppressed_is_written_to_at_another_address(cloud: Cloud) -> No
 
 
 @pytest.mark.usefixtures("later")
-def test_a_hard_bounce_costs_four_write_units(cloud: Cloud) -> None:
+def test_hard_bounce_costs_four_write_units(cloud: Cloud) -> None:
     """The suppression, the status, and the schedule out of `due`. Open runs look by themselves."""
     cloud.say("subscriber.changed", profile())
     cloud.say("event.created", event(1))
@@ -111,7 +111,7 @@ def test_a_hard_bounce_costs_four_write_units(cloud: Cloud) -> None:
     assert cloud.meter.write_units == Counter(suppressions=1)
 
 
-def test_a_soft_bounce_costs_one_write_unit(cloud: Cloud) -> None:
+def test_soft_bounce_costs_a_write_unit(cloud: Cloud) -> None:
     cloud.say("subscriber.changed", profile())
     cloud.work("feedback", delivery_event(run="canary"))
     cloud.meter.clear()

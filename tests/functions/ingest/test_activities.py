@@ -15,7 +15,7 @@ def known(cloud: Cloud) -> dict[str, bool]:
     return {row["user_id"]: "body" in row for row in cloud.rows("events")}
 
 
-def test_a_reader_who_becomes_the_actor_gets_the_amendment_and_the_retraction(
+def test_reader_becoming_the_actor_gets_the_amendment_and_retraction(
     cloud: Cloud,
 ) -> None:
     for user_id in ("ann", "cy"):
@@ -29,7 +29,7 @@ def test_a_reader_who_becomes_the_actor_gets_the_amendment_and_the_retraction(
     assert known(cloud) == {"cy": False}
 
 
-def test_an_activity_is_kept_as_long_as_any_event_of_it_may_wait(cloud: Cloud) -> None:
+def test_activity_is_kept_as_long_as_its_events(cloud: Cloud) -> None:
     """A retraction finds the followers who have it by its row."""
     month = {"hour": 8, "custom": {"day_of_month": 1}, "paused_until": paused_until()}
     cloud.say(

@@ -60,7 +60,7 @@ def chosen(cloud: Cloud) -> dict[str, str]:
     return {category: str(often) for category, often in cloud.reader().chosen}
 
 
-def test_one_click_beside_a_digest_stops_the_digests_and_is_taken_back_by_its_page(
+def test_one_click_unsubscribe_from_a_digest_stops_digests_and_offers_undo(
     sent: Cloud,
 ) -> None:
     """RFC 8058, section 3.2, in a body as Gmail sends it."""
@@ -77,7 +77,7 @@ def test_one_click_beside_a_digest_stops_the_digests_and_is_taken_back_by_its_pa
     assert sent.reader().choices[-1][1] == before.choices[-1][1]
 
 
-def test_a_link_of_a_category_says_what_it_will_do_then_does_it_and_offers_the_rest(
+def test_category_link_explains_and_applies_the_mute_and_offers_alternatives(
     sent: Cloud,
 ) -> None:
     path = sent.leave_path(MENTIONS)
@@ -92,11 +92,11 @@ def test_a_link_of_a_category_says_what_it_will_do_then_does_it_and_offers_the_r
         assert f'value="{offered}"' in page
 
 
-def test_a_link_of_immediate_emails_says_where_the_updates_come_instead(sent: Cloud) -> None:
+def test_immediate_email_link_names_the_replacement_digest(sent: Cloud) -> None:
     assert "They come in your daily digest instead." in shown(sent, sent.leave_path(IMMEDIATE))
 
 
-def test_what_is_followed_is_named_and_no_longer_followed(sent: Cloud) -> None:
+def test_unfollow_link_names_and_ends_the_follow(sent: Cloud) -> None:
     follow = {
         "user_id": "ann",
         "entity": {"type": "post", "id": "1", "title": "On <digests>"},
@@ -113,7 +113,7 @@ def test_what_is_followed_is_named_and_no_longer_followed(sent: Cloud) -> None:
     assert "Unfollow On <digests>?" in shown(sent, path)
 
 
-def test_everything_can_be_left_from_a_smaller_link_and_taken_back(sent: Cloud) -> None:
+def test_category_link_can_unsubscribe_from_everything_and_undo(sent: Cloud) -> None:
     path = sent.leave_path(MENTIONS)
     page = shown(sent, path, "act=everything")
     assert "You're unsubscribed" in page
@@ -122,7 +122,7 @@ def test_everything_can_be_left_from_a_smaller_link_and_taken_back(sent: Cloud) 
     assert sent.reader().status is SubscriberStatus.ACTIVE
 
 
-def test_leaving_everything_is_told_of_whom_and_taken_back_exactly(sent: Cloud) -> None:
+def test_unsubscribe_page_shows_the_address_and_the_undo_restores_all(sent: Cloud) -> None:
     """What is chosen and what waits are as before; the settings are the reader's, too."""
     sent.say("event.created", event(2))
     path = sent.leave_path(EVERYTHING)
@@ -149,13 +149,13 @@ def test_leaving_everything_is_told_of_whom_and_taken_back_exactly(sent: Cloud) 
     assert not sent.rows("suppressions")
 
 
-def test_less_than_everything_is_a_button_on_the_page_that_asks(sent: Cloud) -> None:
+def test_unsubscribe_page_offers_weekly_email(sent: Cloud) -> None:
     path = sent.leave_path(EVERYTHING)
     assert "weekly at most" in shown(sent, path, "act=weekly")
     assert (chosen(sent), sent.reader().status) == ({"*": "weekly"}, SubscriberStatus.ACTIVE)
 
 
-def test_attack_the_way_to_the_settings_ends_with_the_email_and_with_its_key(sent: Cloud) -> None:
+def test_attack_settings_link_expires_with_the_email_and_the_key(sent: Cloud) -> None:
     """An unsubscribe link works for two years, and must open no settings after 90 days; and what
     somebody forged with a leaked key opens nothing once that key is retired."""
     store = SecretKeyStore("links")
@@ -171,7 +171,7 @@ def test_attack_the_way_to_the_settings_ends_with_the_email_and_with_its_key(sen
     assert settings.startswith("k1."), "signed by the key of the link, which is not the newest"
 
 
-def test_the_rest_is_weekly_or_a_pause(sent: Cloud) -> None:
+def test_digest_opt_out_offers_weekly_or_a_pause(sent: Cloud) -> None:
     path = sent.leave_path(DIGESTS)
     assert "weekly at most" in shown(sent, path, "act=weekly")
     assert chosen(sent) == {"*": "weekly"}
@@ -179,7 +179,7 @@ def test_the_rest_is_weekly_or_a_pause(sent: Cloud) -> None:
     assert sent.reader().times.paused_until
 
 
-def test_attack_what_takes_back_one_link_takes_back_no_other(sent: Cloud) -> None:
+def test_attack_undo_token_reverts_only_its_own_link(sent: Cloud) -> None:
     """Neither an altered one, nor one of another reader or scope, nor another token of ours."""
     path, other = sent.leave_path(MENTIONS), sent.leave_path(DIGESTS)
     undo = undo_in(shown(sent, path, "act=leave"))
@@ -194,7 +194,7 @@ def test_attack_what_takes_back_one_link_takes_back_no_other(sent: Cloud) -> Non
         assert chosen(sent) == {"mention": "never"}
 
 
-def test_attack_an_undo_ends_after_a_day(sent: Cloud) -> None:
+def test_attack_undo_expires_after_a_day(sent: Cloud) -> None:
     """A button is for who has just pressed another, not for who finds the page open."""
     path = sent.leave_path(MENTIONS)
     link = LinkReader(keys=SecretKeyStore("links").read, clock=now).read(
@@ -210,14 +210,14 @@ def test_attack_an_undo_ends_after_a_day(sent: Cloud) -> None:
     shown(sent, path, f"act=undo&undo={undo}", status=404)
 
 
-def test_attack_a_link_to_undo_opens_nothing_else(sent: Cloud) -> None:
+def test_attack_undo_link_gives_no_further_access(sent: Cloud) -> None:
     path = sent.leave_path(MENTIONS)
     token = undo_in(shown(sent, path, "act=leave")).rpartition("=")[2]
     for page in ("unsubscribe", "preferences", "email", "updates"):
         shown(sent, f"/{page}/{token}", status=404)
 
 
-def test_a_smaller_link_does_not_end_everything_in_whatever_body_it_comes(sent: Cloud) -> None:
+def test_category_link_never_unsubscribes_from_everything(sent: Cloud) -> None:
     """Also where the body names a button of another page."""
     path = sent.leave_path(MENTIONS)
     for body in ("", "List-Unsubscribe=One-Click", "act=unsubscribe", "act=", "%%%=\x00&&&"):
@@ -226,7 +226,7 @@ def test_a_smaller_link_does_not_end_everything_in_whatever_body_it_comes(sent: 
         assert chosen(sent) == {"mention": "never"}, body
 
 
-def test_an_undo_that_is_sent_again_brings_nobody_back_who_left_by_a_later_email(
+def test_repeated_undo_does_not_revert_a_later_unsubscribe(
     sent: Cloud,
 ) -> None:
     path, later = sent.leave_path(EVERYTHING), sent.leave_path(MENTIONS)
@@ -243,7 +243,7 @@ def test_an_undo_that_is_sent_again_brings_nobody_back_who_left_by_a_later_email
     assert sent.reader().status is SubscriberStatus.ACTIVE
 
 
-def test_the_second_press_offers_the_undo_of_the_first(sent: Cloud) -> None:
+def test_repeated_opt_out_page_offers_the_undo_of_the_first(sent: Cloud) -> None:
     for scope, act in ((MENTIONS, "leave"), (EVERYTHING, "leave"), (DIGESTS, "weekly")):
         path, before = sent.leave_path(scope), (chosen(sent), sent.reader().status)
         shown(sent, path, f"act={act}")
@@ -252,7 +252,7 @@ def test_the_second_press_offers_the_undo_of_the_first(sent: Cloud) -> None:
         assert (chosen(sent), sent.reader().status) == before
 
 
-def test_what_was_turned_off_by_an_email_survives_an_older_page_and_the_bus(sent: Cloud) -> None:
+def test_category_muted_by_an_email_stays_muted_after_an_older_page(sent: Cloud) -> None:
     """The page as a browser sends it, opened before the email was used."""
     settings = sent.preferences_path()
     html = sent.invoke("preferences", http("GET", settings))["body"]

@@ -51,7 +51,7 @@ def subscribe_again(cloud: Cloud) -> None:
 
 
 @pytest.mark.parametrize("encoded", [False, True], ids=["text", "base64"])
-def test_one_click_is_answered_at_once_whatever_its_body(sent: Cloud, encoded: bool) -> None:
+def test_one_click_request_succeeds_with_any_body(sent: Cloud, encoded: bool) -> None:
     """RFC 8058, section 3.2: the mail provider follows no redirect and has no cookies.
 
     HTTP APIs hand over what they do not know to be text in base64, with a flag.
@@ -69,7 +69,7 @@ def test_one_click_is_answered_at_once_whatever_its_body(sent: Cloud, encoded: b
         assert_no_cookies_nor_redirect(answer)
 
 
-def test_a_body_that_is_not_what_it_says_fails_nothing(sent: Cloud) -> None:
+def test_malformed_base64_body_is_accepted(sent: Cloud) -> None:
     for body in ("not base64!", "=", "\xff"):
         subscribe_again(sent)
         request = http("POST", sent.unsubscribe_path(), body, URLENCODED)
@@ -78,13 +78,13 @@ def test_a_body_that_is_not_what_it_says_fails_nothing(sent: Cloud) -> None:
         assert sent.reader().status is SubscriberStatus.UNSUBSCRIBED, body
 
 
-def test_a_request_without_a_body_is_answered(sent: Cloud) -> None:
+def test_request_without_a_body_is_accepted(sent: Cloud) -> None:
     request = http("POST", sent.unsubscribe_path())
     del request["body"]
     assert sent.invoke("preferences", request)["statusCode"] == 200
 
 
-def test_the_link_of_an_email_whose_run_has_expired_still_unsubscribes(sent: Cloud) -> None:
+def test_link_of_an_expired_run_still_unsubscribes(sent: Cloud) -> None:
     """A run is kept for half a year, an email for as long as its reader likes."""
     path = sent.link("unsubscribe", RunKey("ann", DAILY, 99))
     for method in ("GET", "POST"):
@@ -112,7 +112,7 @@ def answered(cloud: Cloud, method: str, path: str, body: str = "") -> dict[str, 
     return cloud.invoke("preferences", http(method, path, body, URLENCODED if body else ""))
 
 
-def test_head_is_answered_as_get_without_content_and_changes_nothing(sent: Cloud) -> None:
+def test_head_request_returns_the_headers_of_get_without_changes(sent: Cloud) -> None:
     """RFC 9110, section 9.3.2. Link scanners and mail programs ask so before they open a link."""
     before = {name: sent.rows(name) for name in STORED}
     for path in (*map(sent.link, ROUTES), sent.unsubscribe_path()):
@@ -124,7 +124,7 @@ def test_head_is_answered_as_get_without_content_and_changes_nothing(sent: Cloud
     assert sent.reader().status is SubscriberStatus.ACTIVE
 
 
-def test_head_of_what_is_not_found_is_answered_as_get_without_content(sent: Cloud) -> None:
+def test_head_request_for_a_missing_page_returns_the_headers_of_get(sent: Cloud) -> None:
     altered = f"{sent.link('email')[:-1]}!"
     expired = sent.link("email", RunKey("ann", DAILY, 99))
     for path in ("/", "/robots.txt", "/favicon.ico", "/unsubscribe/", altered, expired):
@@ -133,7 +133,7 @@ def test_head_of_what_is_not_found_is_answered_as_get_without_content(sent: Clou
         assert answered(sent, "HEAD", path) == {**shown, "body": ""}, path
 
 
-def test_head_of_a_page_that_fails_is_answered_as_get_without_content(
+def test_head_request_for_a_failing_page_returns_the_headers_of_get(
     sent: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object, **__: object) -> None:
@@ -146,7 +146,7 @@ def test_head_of_a_page_that_fails_is_answered_as_get_without_content(
     assert answered(sent, "HEAD", path) == {**shown, "body": ""}
 
 
-def test_head_of_an_ended_link_is_answered_as_get_without_content(sent: Cloud) -> None:
+def test_head_request_for_an_expired_link_returns_the_headers_of_get(sent: Cloud) -> None:
     path = sent.link("preferences", RunKey("nobody", DAILY, 1), sent.reader())
     shown = answered(sent, "GET", path)
     assert shown["statusCode"] == 410
@@ -154,9 +154,7 @@ def test_head_of_an_ended_link_is_answered_as_get_without_content(sent: Cloud) -
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "TRACE", "BREW", "get", "head"])
-def test_another_method_is_refused_with_those_that_are_allowed_and_changes_nothing(
-    sent: Cloud, method: str
-) -> None:
+def test_unsupported_method_is_rejected_with_the_allowed_methods(sent: Cloud, method: str) -> None:
     """RFC 9110, sections 9.1 (names of methods have a case) and 15.5.6."""
     for name, allowed in ROUTES.items():
         answer = answered(sent, method, sent.link(name), "List-Unsubscribe=One-Click")
@@ -166,7 +164,7 @@ def test_another_method_is_refused_with_those_that_are_allowed_and_changes_nothi
         assert sent.reader().status is SubscriberStatus.ACTIVE, name
 
 
-def test_options_tells_the_methods_of_a_link_and_looks_nothing_up(sent: Cloud) -> None:
+def test_options_lists_the_methods_of_a_link_without_lookups(sent: Cloud) -> None:
     """RFC 9110, section 9.3.7."""
     for name, allowed in ROUTES.items():
         path = sent.link(name)
@@ -177,20 +175,20 @@ def test_options_tells_the_methods_of_a_link_and_looks_nothing_up(sent: Cloud) -
         assert not sent.meter.requests, name
 
 
-def test_a_path_that_there_is_not_has_no_methods(sent: Cloud) -> None:
+def test_unknown_path_has_no_methods(sent: Cloud) -> None:
     for method in ("PUT", "OPTIONS", "POST"):
         answer = answered(sent, method, "/robots.txt")
         assert answer["statusCode"] == 404, method
         assert "Allow" not in answer["headers"], method
 
 
-def test_nothing_is_changed_by_posting_to_what_only_shows(sent: Cloud) -> None:
+def test_post_to_a_read_only_page_changes_no_data(sent: Cloud) -> None:
     for name in ("email", "updates"):
         assert answered(sent, "POST", sent.link(name))["statusCode"] == 405, name
         assert sent.reader().status is SubscriberStatus.ACTIVE, name
 
 
-def test_a_path_that_there_is_not_is_answered_with_the_same_page(cloud: Cloud) -> None:
+def test_unknown_path_returns_the_not_found_page(cloud: Cloud) -> None:
     none = ("/", "", "/unsubscribe", "/unsubscribe/", "/robots.txt", "/email/a/b", "//", "/%00")
     for path in none:
         answer = cloud.invoke("preferences", http("GET", path))
@@ -198,7 +196,7 @@ def test_a_path_that_there_is_not_is_answered_with_the_same_page(cloud: Cloud) -
         assert "This link doesn't work" in answer["body"], path
 
 
-def test_the_email_in_the_browser_is_the_one_that_was_sent(sent: Cloud) -> None:
+def test_browser_view_shows_the_sent_email(sent: Cloud) -> None:
     """But for what tells SES to leave a link alone, which it takes out itself, and for the links
     by which the reader alone may choose and leave."""
     (request,) = sent.sent()
@@ -213,7 +211,7 @@ def test_the_email_in_the_browser_is_the_one_that_was_sent(sent: Cloud) -> None:
     assert_no_cookies_nor_redirect(answer)
 
 
-def test_attack_a_view_that_a_leaked_key_opened_has_no_link_that_outlives_the_key(
+def test_attack_view_opened_with_a_leaked_key_has_no_newly_signed_links(
     sent: Cloud,
 ) -> None:
     """Nothing is signed anew: the view has the token that opened it, and no other."""
@@ -235,7 +233,7 @@ def policy_of(answer: dict[str, Any]) -> dict[str, str]:
     return {name: value for name, _, value in (directive.partition(" ") for directive in said)}
 
 
-def test_attack_an_email_in_the_browser_runs_no_script_and_leaks_no_referrer(sent: Cloud) -> None:
+def test_attack_browser_view_runs_no_script_and_sends_no_referrer(sent: Cloud) -> None:
     answer = sent.invoke("preferences", http("GET", sent.link("email")))
     assert policy_of(answer) == {
         "default-src": "'none'",
@@ -249,7 +247,7 @@ def test_attack_an_email_in_the_browser_runs_no_script_and_leaks_no_referrer(sen
     assert not re.search(r"<script|javascript:|\son\w+=", answer["body"])
 
 
-def test_a_page_of_ours_has_its_own_style_and_nothing_else(sent: Cloud) -> None:
+def test_page_allows_only_its_own_style(sent: Cloud) -> None:
     kept = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
     kept |= {"X-Content-Type-Options": "nosniff", "X-Robots-Tag": "noindex"}
     kept |= {"Strict-Transport-Security": "max-age=63072000"}
@@ -265,14 +263,14 @@ def test_a_page_of_ours_has_its_own_style_and_nothing_else(sent: Cloud) -> None:
         assert kept.items() <= answer["headers"].items(), path
 
 
-def test_the_list_shows_all_of_the_run(sent: Cloud) -> None:
+def test_updates_page_shows_all_updates_of_the_run(sent: Cloud) -> None:
     answer = sent.invoke("preferences", http("GET", sent.link("updates")))
     assert answer["statusCode"] == 200
     assert "Title of post#p1" in answer["body"]
     assert "User 1 commented" in answer["body"]
 
 
-def test_attack_every_link_that_does_not_work_is_answered_alike(sent: Cloud) -> None:
+def test_attack_all_invalid_links_get_the_same_response(sent: Cloud) -> None:
     """Whoever tries learns nothing: wrong, of nobody, of a run that is not there, or erased."""
     ann = sent.reader()
     run, leaving = (sent.link(name).rpartition("/")[2] for name in ("email", "unsubscribe"))
@@ -292,7 +290,7 @@ def test_attack_every_link_that_does_not_work_is_answered_alike(sent: Cloud) -> 
     assert len({str(answer["headers"]) for answer in answers}) == 1
 
 
-def test_attack_whoever_reads_the_log_finds_no_token(
+def test_attack_log_contains_no_token(
     sent: Cloud, logs: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     paths = [sent.link(name) for name in ("email", "updates", "preferences", "unsubscribe")]
@@ -306,7 +304,7 @@ def test_attack_whoever_reads_the_log_finds_no_token(
         assert path.rpartition("/")[2] not in printed
 
 
-def test_a_page_speaks_the_language_that_the_browser_asks_for(sent: Cloud) -> None:
+def test_page_uses_the_browser_language_if_the_reader_is_unknown(sent: Cloud) -> None:
     """Where nobody is known whom it is about, whose language would be spoken."""
     request = http("GET", sent.link("unsubscribe", RunKey("nobody", DAILY, 1), sent.reader()))
     request["headers"]["accept-language"] = "fr;q=0.9, de-AT;q=0.8, en;q=0.1"
@@ -318,7 +316,7 @@ def test_a_page_speaks_the_language_that_the_browser_asks_for(sent: Cloud) -> No
     assert '<html lang="en" dir="ltr">' in sent.invoke("preferences", request)["body"]
 
 
-def test_whatever_fails_is_a_page_that_apologises_and_a_metric(
+def test_unexpected_error_shows_an_apology_and_is_counted(
     sent: Cloud, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fail(*_: object, **__: object) -> None:

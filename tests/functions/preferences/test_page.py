@@ -73,7 +73,7 @@ def told(answer: dict[str, Any]) -> str:
     return " ".join(re.sub(r"<.*?>", " ", found[1]).split())
 
 
-def test_the_page_is_shown_and_changes_nothing(ann: Cloud) -> None:
+def test_settings_page_is_shown_without_changing_data(ann: Cloud) -> None:
     before = tables(ann)
     answer = ann.invoke("preferences", http("GET", ann.preferences_path()))
     assert answer["statusCode"] == 200
@@ -83,7 +83,7 @@ def test_the_page_is_shown_and_changes_nothing(ann: Cloud) -> None:
     assert not ann.meter.write_units
 
 
-def test_the_page_may_be_kept_nowhere_and_loads_nothing(ann: Cloud) -> None:
+def test_settings_page_is_not_cached_and_loads_no_resources(ann: Cloud) -> None:
     headers = ann.invoke("preferences", http("GET", ann.preferences_path()))["headers"]
     assert headers["Cache-Control"] == "no-store"
     assert headers["Referrer-Policy"] == "no-referrer"
@@ -97,7 +97,7 @@ def test_the_page_may_be_kept_nowhere_and_loads_nothing(ann: Cloud) -> None:
     assert "Set-Cookie" not in headers
 
 
-def test_where_nothing_waits_the_page_says_when_a_digest_may_come(ann: Cloud) -> None:
+def test_settings_page_without_waiting_events_shows_the_possible_digest_time(ann: Cloud) -> None:
     """Nothing waits, so the schedule is not in the due index; that is no digest less."""
     ann.say("subscriber.changed", profile("bo"))
     fan_out(ann, "bo")
@@ -107,7 +107,7 @@ def test_where_nothing_waits_the_page_says_when_a_digest_may_come(ann: Cloud) ->
     assert "no digest scheduled" not in answer["body"]
 
 
-def test_what_is_chosen_counts_at_once_and_says_what_comes_next(ann: Cloud) -> None:
+def test_saved_choice_applies_immediately_and_shows_the_next_email(ann: Cloud) -> None:
     answer = press(ann, frequency="weekly", weekly_on="5", hour="7")
     assert answer["statusCode"] == 200
     assert re.search(
@@ -120,13 +120,13 @@ def test_what_is_chosen_counts_at_once_and_says_what_comes_next(ann: Cloud) -> N
     assert waiting["stored"].startswith("weekly#")
 
 
-def test_what_is_chosen_survives_a_profile_that_is_put_again(ann: Cloud) -> None:
+def test_saved_choice_survives_a_repeated_profile(ann: Cloud) -> None:
     press(ann, hour="7")
     ann.say("subscriber.changed", profile(changed_at=ago(), name="Anna"))
     assert (stored().times.hour, stored().name) == (7, "Anna")
 
 
-def test_trace_w_what_goes_out_at_once_is_stopped_before_the_page_says_saved(
+def test_trace_w_immediate_email_is_stopped_before_the_page_says_saved(
     ann: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its run is there, and its message comes before ingest has heard of the choice.
@@ -144,7 +144,7 @@ def test_trace_w_what_goes_out_at_once_is_stopped_before_the_page_says_saved(
     assert not ann.rows("events")
 
 
-def test_where_too_little_time_is_left_it_is_not_told_as_saved(
+def test_page_does_not_confirm_the_save_if_time_runs_out(
     ann: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
@@ -157,14 +157,14 @@ def test_where_too_little_time_is_left_it_is_not_told_as_saved(
     assert not ann.rows("events")
 
 
-def test_who_moves_what_waits_takes_a_stamp_for_each_attempt(ann: Cloud) -> None:
+def test_settings_page_writes_events_with_a_new_timestamp_per_attempt(ann: Cloud) -> None:
     """Who shows emails binds the same table, with other time-outs: the last binding holds."""
     ann.invoke("preferences", http("GET", ann.preferences_path()))
     client: Any = EventRow._get_connection().connection.client
     assert client.meta.config.retries["total_max_attempts"] == 1
 
 
-def test_a_pause_is_told_and_lifted(ann: Cloud) -> None:
+def test_pause_is_shown_and_can_be_lifted(ann: Cloud) -> None:
     until = (now() + timedelta(days=20)).date()
     paused = press(ann, "pause", paused_until=until.isoformat())
     assert f"Your emails are paused until {until.day} {until:%B %Y}." in told(paused)
@@ -172,7 +172,7 @@ def test_a_pause_is_told_and_lifted(ann: Cloud) -> None:
     assert ann.work_off_bus() == 2
 
 
-def test_what_is_followed_ends_here_and_what_waits_of_it_goes(ann: Cloud) -> None:
+def test_unfollow_on_the_page_withdraws_waiting_events(ann: Cloud) -> None:
     ann.say("activity.created", happening(7))
     assert len(ann.rows("events")) == 2
     answer = press(ann, **{follow_field("post#p1"): "unfollow"})
@@ -182,7 +182,7 @@ def test_what_is_followed_ends_here_and_what_waits_of_it_goes(ann: Cloud) -> Non
     assert row["changes"].endswith("false,null]]")
 
 
-def test_to_unsubscribe_and_start_again(ann: Cloud) -> None:
+def test_reader_can_unsubscribe_and_resubscribe(ann: Cloud) -> None:
     answer = press(ann, "unsubscribe")
     assert answer["statusCode"] == 200
     assert "You're unsubscribed" in told(answer)
@@ -194,7 +194,7 @@ def test_to_unsubscribe_and_start_again(ann: Cloud) -> None:
     assert [row["name"] for row in ann.rows("schedules") if "due" in row] == ["daily"]
 
 
-def test_a_bounce_is_not_the_readers_to_take_back(ann: Cloud) -> None:
+def test_reader_cannot_lift_a_bounce(ann: Cloud) -> None:
     suppressions = DynamoSuppressions("suppressions", key=SUPPRESSION_KEY, clock=now)
     suppressions.add(address_hash("ann@example.com"), Cause.BOUNCED)
     ann.set_status("ann", SubscriberStatus.SUPPRESSED)
@@ -203,7 +203,7 @@ def test_a_bounce_is_not_the_readers_to_take_back(ann: Cloud) -> None:
     assert stored().status is SubscriberStatus.SUPPRESSED
 
 
-def test_what_is_wrong_is_told_at_its_field_and_changes_nothing(ann: Cloud) -> None:
+def test_invalid_field_is_reported_at_the_field_without_changes(ann: Cloud) -> None:
     before = tables(ann)
     answer = press(ann, hour="25", frequency="weekly")
     assert answer["statusCode"] == 400
@@ -212,7 +212,7 @@ def test_what_is_wrong_is_told_at_its_field_and_changes_nothing(ann: Cloud) -> N
     assert ann.work_off_bus() == 0
 
 
-def test_a_form_is_read_as_the_api_hands_it_over(ann: Cloud) -> None:
+def test_form_is_decoded_as_delivered_by_the_api(ann: Cloud) -> None:
     request = http("POST", ann.preferences_path(), "", URLENCODED)
     request |= {"body": base64.b64encode(b"act=save&hour=21").decode(), "isBase64Encoded": True}
     assert ann.invoke("preferences", request)["statusCode"] == 200
@@ -228,7 +228,7 @@ def test_a_form_is_read_as_the_api_hands_it_over(ann: Cloud) -> None:
     ],
     ids=["long", "json", "in parts"],
 )
-def test_what_is_no_form_is_told_and_changes_nothing(ann: Cloud, body: str, kind: str) -> None:
+def test_invalid_form_is_reported_without_changes(ann: Cloud, body: str, kind: str) -> None:
     before = tables(ann)
     answer = ann.invoke("preferences", http("POST", ann.preferences_path(), body, kind))
     assert answer["statusCode"] == 400
@@ -244,7 +244,7 @@ def test_what_is_no_form_is_told_and_changes_nothing(ann: Cloud, body: str, kind
     ],
     ids=["refused", "no answer"],
 )
-def test_where_the_bus_does_not_take_it_nothing_is_changed_here(
+def test_rejected_bus_entries_change_no_data(
     ann: Cloud, monkeypatch: pytest.MonkeyPatch, says: Any, words: str
 ) -> None:
     real: Any = BaseClient._make_api_call  # type: ignore[attr-defined]
@@ -266,9 +266,7 @@ def test_where_the_bus_does_not_take_it_nothing_is_changed_here(
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_attack_nobody_can_tell_from_a_link_what_became_of_its_reader(
-    ann: Cloud, method: str
-) -> None:
+def test_attack_link_does_not_reveal_the_state_of_its_reader(ann: Cloud, method: str) -> None:
     unknown = ann.link("preferences", RunKey("nobody", DAILY, 1), ann.reader())
     ann.say("subscriber.changed", profile("bo"))
     erased = ann.preferences_path("bo")
@@ -288,7 +286,7 @@ def test_attack_nobody_can_tell_from_a_link_what_became_of_its_reader(
 
 
 @pytest.mark.usefixtures("later")
-def test_who_comes_with_an_ended_link_is_mailed_one_that_works(ann: Cloud) -> None:
+def test_expired_link_offers_to_email_a_new_link(ann: Cloud) -> None:
     """Asked first: only the button sends anything."""
     ended = ann.preferences_path()
     ann.say("subscriber.changed", profile(changed_at=ago(), email="new@example.com"))
@@ -312,7 +310,7 @@ def test_who_comes_with_an_ended_link_is_mailed_one_that_works(ann: Cloud) -> No
         assert ann.invoke("preferences", http("GET", link))["statusCode"] == 200
 
 
-def test_no_address_and_no_choice_is_logged(ann: Cloud, logs: io.StringIO) -> None:
+def test_address_and_choices_are_not_logged(ann: Cloud, logs: io.StringIO) -> None:
     press(ann, hour="7")
     assert "saved" in logs.getvalue()
     for secret in ("ann@example.com", "Europe/Berlin", ann.preferences_path()):
@@ -332,7 +330,9 @@ def test_no_address_and_no_choice_is_logged(ann: Cloud, logs: io.StringIO) -> No
     kind=st.sampled_from([URLENCODED, "multipart/form-data; boundary=b", "", "\x00"]),
     is_base64=st.booleans(),
 )
-def test_whatever_is_sent_is_answered(ann: Cloud, body: str, kind: str, is_base64: bool) -> None:
+def test_any_request_body_gets_a_response(
+    ann: Cloud, body: str, kind: str, is_base64: bool
+) -> None:
     request = http("POST", ann.preferences_path(), body, kind)
     request["isBase64Encoded"] = is_base64
     assert ann.invoke("preferences", request)["statusCode"] in {200, 400}
@@ -341,7 +341,7 @@ def test_whatever_is_sent_is_answered(ann: Cloud, body: str, kind: str, is_base6
 # What it costs.
 
 
-def test_to_look_at_the_page_costs_four_reads(ann: Cloud) -> None:
+def test_viewing_the_settings_page_costs_four_reads(ann: Cloud) -> None:
     """The reader, what they follow and those follows, and the schedules."""
     path = ann.preferences_path()
     ann.meter.clear()
@@ -351,7 +351,7 @@ def test_to_look_at_the_page_costs_four_reads(ann: Cloud) -> None:
     } == calls(GetItem=1, Query=2, BatchGetItem=1)
 
 
-def test_to_choose_another_hour_costs_what_a_profile_with_one_does_and_a_message(
+def test_changing_the_hour_costs_a_profile_change_and_a_message(
     ann: Cloud,
 ) -> None:
     """A later hour than the 8 of before: after an earlier one that has passed, today's stays."""
@@ -364,7 +364,7 @@ def test_to_choose_another_hour_costs_what_a_profile_with_one_does_and_a_message
     assert not ann.meter.write_units, "nothing is done twice"
 
 
-def test_what_a_choice_moves_costs_what_its_message_would_which_finds_nothing_left(
+def test_events_moved_by_a_choice_are_written_once(
     ann: Cloud,
 ) -> None:
     """In one transaction: each event four write units, each schedule one with its revision, and no
@@ -383,7 +383,7 @@ def test_what_a_choice_moves_costs_what_its_message_would_which_finds_nothing_le
     assert not ann.meter.write_units
 
 
-def test_a_follow_that_ends_here_costs_the_same_and_its_message_two_write_units(
+def test_unfollow_on_the_page_costs_two_units_for_its_message(
     ann: Cloud,
 ) -> None:
     ann.say("activity.created", happening(7))
@@ -400,7 +400,7 @@ def test_a_follow_that_ends_here_costs_the_same_and_its_message_two_write_units(
     assert ann.meter.write_units == Counter(follows=1, subscribers=1)
 
 
-def test_to_leave_costs_nothing_for_an_idle_schedule(ann: Cloud) -> None:
+def test_unsubscribing_costs_no_writes_for_an_idle_schedule(ann: Cloud) -> None:
     """It is in no index, and stays as it is."""
     schedules = DynamoSchedules("schedules", shards=1)
     daily = schedules.get("ann", DAILY)
@@ -411,7 +411,7 @@ def test_to_leave_costs_nothing_for_an_idle_schedule(ann: Cloud) -> None:
     assert ann.meter.write_units["schedules"] == 0
 
 
-def test_what_it_costs_to_leave_and_to_start_again(ann: Cloud) -> None:
+def test_unsubscribing_and_resubscribing_have_the_documented_cost(ann: Cloud) -> None:
     """Leaving: the status; the suppression, added and once more refused; out of `due`. And once
     a process, as in ingest, that there are so many shards.
 
@@ -434,7 +434,7 @@ def test_what_it_costs_to_leave_and_to_start_again(ann: Cloud) -> None:
     }
 
 
-def test_the_follows_that_do_not_fit_are_on_the_next_page_and_saved_from_there(ann: Cloud) -> None:
+def test_follows_on_the_next_page_are_shown_and_saved(ann: Cloud) -> None:
     follows = DynamoFollows("follows", retention=timedelta(days=30), clock=lambda: NOW)
     for number in range(150):
         state = FollowState(True, None, f"Post {number}")

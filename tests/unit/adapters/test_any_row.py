@@ -630,14 +630,14 @@ def read(kind: Kind, given: Item) -> None:
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_a_good_row_is_computed_with(name: str) -> None:
+def test_valid_row_can_be_processed(name: str) -> None:
     read(KINDS[name], KINDS[name].good)
 
 
 @pytest.mark.parametrize("name", KINDS)
 @given(data=st.data())
 @settings(max_examples=100)
-def test_any_row_is_unreadable_or_can_be_computed_with(name: str, data: st.DataObject) -> None:
+def test_row_is_unreadable_or_can_be_processed(name: str, data: st.DataObject) -> None:
     kind = KINDS[name]
     with suppress(UnreadableRow):
         read(kind, data.draw(changed_rows(kind)))
@@ -649,14 +649,14 @@ EVENT_ROWS = {"whole": KINDS["event"], "plain": KINDS["event"]._replace(good=ite
 
 
 @pytest.mark.parametrize("name", EVENT_ROWS)
-def test_a_good_row_has_a_brief(name: str) -> None:
+def test_valid_event_row_has_summary(name: str) -> None:
     assert brief_in(EVENT_ROWS[name].good, NOW)
 
 
 @pytest.mark.parametrize("name", EVENT_ROWS)
 @given(data=st.data())
 @settings(max_examples=300)
-def test_a_row_has_a_brief_where_its_event_can_be_read(name: str, data: st.DataObject) -> None:
+def test_readable_event_row_has_summary(name: str, data: st.DataObject) -> None:
     """A window that holds an unreadable event waits, also where nothing of it would be shown."""
     kind = EVENT_ROWS[name]
     given_row = data.draw(changed_rows(kind))

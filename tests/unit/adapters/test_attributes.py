@@ -11,7 +11,7 @@ from gazette.domain.subscribers.frequency import frequencies
 AT = datetime.fromisoformat("2026-11-23T07:00Z")
 
 
-def test_a_value_read_again_soon_is_decoded_once(
+def test_repeated_value_is_decoded_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     days, choices = write_days(Days(month_day=7)), write_choices(((AT, frequencies({})),))
@@ -20,7 +20,7 @@ def test_a_value_read_again_soon_is_decoded_once(
     assert (read_days(days), read_choices(choices)) == first
 
 
-def test_an_undecodable_value_is_rejected_each_time() -> None:
+def test_undecodable_value_is_rejected_every_time() -> None:
     for _ in range(2):
         with pytest.raises(ValueError, match="does not name the days"):
             read_days("[]")

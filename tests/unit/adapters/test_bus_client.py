@@ -7,7 +7,7 @@ from gazette.adapters.aws.bus import PATIENCE
 from infra.topology import FEEDBACK, PREFERENCES
 
 
-def test_a_bus_that_does_not_answer_leaves_time_for_the_delivery_events_of_other_emails() -> None:
+def test_event_bus_timeout_leaves_time_for_other_delivery_events() -> None:
     """An invocation that runs out of time gives all of its messages back, those done with them."""
     longest = timedelta(seconds=PATIENCE.longest)
     assert longest * 4 < timedelta(seconds=min(FEEDBACK.timeout, PREFERENCES.timeout))

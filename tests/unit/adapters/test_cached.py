@@ -18,7 +18,7 @@ class _Slow(datetime):
         return super().__sub__(other)
 
 
-def test_of_threads_that_ask_at_once_one_reads() -> None:
+def test_concurrent_threads_read_value_once() -> None:
     clock = [_Slow(2026, 11, 21, tzinfo=UTC)]
     reads: list[int] = []
 

@@ -54,7 +54,7 @@ def run(work: Callable[[int], object], number: int, coalescer: Coalescer) -> Non
     assert not whole.is_alive(), "somebody waits for ever"
 
 
-def test_simultaneous_questions_are_one_request(source: Source) -> None:
+def test_simultaneous_requests_are_coalesced(source: Source) -> None:
     coalescer = Coalescer(patience=LONG)
     answers = {}
 
@@ -67,7 +67,7 @@ def test_simultaneous_questions_are_one_request(source: Source) -> None:
     assert source.rounds == [list(range(10)), list(range(100, 110))]
 
 
-def test_whoever_asks_something_else_does_not_keep_the_others_waiting(source: Source) -> None:
+def test_requests_to_different_sources_do_not_block_each_other(source: Source) -> None:
     coalescer, other = Coalescer(patience=LONG), Source()
 
     def work(number: int) -> None:
@@ -77,7 +77,7 @@ def test_whoever_asks_something_else_does_not_keep_the_others_waiting(source: So
     assert (source.rounds, other.rounds) == ([[1, 3, 5]], [[0, 2, 4]])
 
 
-def test_a_finished_thread_is_not_waited_for(source: Source) -> None:
+def test_coalescer_does_not_wait_for_finished_thread(source: Source) -> None:
     """Also if everybody else asked before: the last to end makes their request."""
     coalescer, asked = Coalescer(patience=LONG), Event()
 
@@ -94,7 +94,7 @@ def test_a_finished_thread_is_not_waited_for(source: Source) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_a_failed_thread_is_not_waited_for(source: Source) -> None:
+def test_coalescer_does_not_wait_for_failed_thread(source: Source) -> None:
     coalescer = Coalescer(patience=LONG)
 
     def work(number: int) -> None:
@@ -106,7 +106,7 @@ def test_a_failed_thread_is_not_waited_for(source: Source) -> None:
     assert source.rounds == [[0, 2]]
 
 
-def test_the_wait_for_a_delayed_thread_is_limited(source: Source) -> None:
+def test_wait_for_delayed_thread_is_limited(source: Source) -> None:
     coalescer, answered = Coalescer(patience=0.01), Event()
 
     def work(number: int) -> None:
@@ -120,7 +120,7 @@ def test_the_wait_for_a_delayed_thread_is_limited(source: Source) -> None:
     assert source.rounds[-1] == [0]
 
 
-def test_whoever_waits_for_something_else_is_not_waited_for(source: Source) -> None:
+def test_coalescer_does_not_wait_for_thread_that_stepped_aside(source: Source) -> None:
     coalescer, answered = Coalescer(patience=LONG), Event()
 
     def work(number: int) -> None:
@@ -136,7 +136,7 @@ def test_whoever_waits_for_something_else_is_not_waited_for(source: Source) -> N
     assert source.rounds == [[1, 2], [0]]
 
 
-def test_whoever_steps_aside_makes_no_request_for_the_others() -> None:
+def test_thread_that_stepped_aside_makes_no_coalesced_request() -> None:
     """They would come too late for what they wait for: a permit, or the end of the invocation."""
     coalescer, asked, answered = Coalescer(patience=LONG), Event(), Event()
     threads: dict[str, Thread] = {}
@@ -160,7 +160,7 @@ def test_whoever_steps_aside_makes_no_request_for_the_others() -> None:
     assert threads["answered"] is not threads["aside"]
 
 
-def test_alone_nobody_steps_aside(source: Source) -> None:
+def test_step_aside_has_no_effect_outside_thread_pool(source: Source) -> None:
     coalescer = Coalescer(patience=LONG)
     with coalescer.aside():
         assert coalescer.ask(source.answer, 3) == 6
@@ -168,7 +168,7 @@ def test_alone_nobody_steps_aside(source: Source) -> None:
     assert source.rounds == [[3], [0, 1]]
 
 
-def test_an_answer_that_is_an_error_is_raised_by_the_one_that_asked() -> None:
+def test_error_response_is_raised_in_requesting_thread() -> None:
     coalescer = Coalescer(patience=LONG)
     raised, answers = [], {}
 
@@ -185,7 +185,7 @@ def test_an_answer_that_is_an_error_is_raised_by_the_one_that_asked() -> None:
     assert (answers, sorted(raised)) == ({0: 0, 2: 2}, [1, 3])
 
 
-def test_where_no_thread_can_be_started_the_work_is_done_all_the_same(
+def test_work_completes_if_no_thread_can_start(
     source: Source, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And none is left behind that would go on after the invocation has ended."""
@@ -208,7 +208,7 @@ def test_where_no_thread_can_be_started_the_work_is_done_all_the_same(
     assert coalescer.ask(source.answer, 7) == 14, "nobody is waited for that never began"
 
 
-def test_an_error_is_raised_by_all_that_asked_and_the_next_question_is_answered(
+def test_error_is_raised_in_all_threads_and_next_request_succeeds(
     source: Source,
 ) -> None:
     coalescer = Coalescer(patience=LONG)
@@ -229,14 +229,14 @@ def test_an_error_is_raised_by_all_that_asked_and_the_next_question_is_answered(
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_where_the_thread_that_asks_for_all_ends_nobody_waits_for_ever(source: Source) -> None:
+def test_threads_stop_waiting_if_requesting_thread_exits(source: Source) -> None:
     coalescer = Coalescer(patience=LONG)
     source.error = SystemExit()
     run(lambda number: coalescer.ask(source.answer, number), 4, coalescer)
     assert source.rounds == [[0, 1, 2, 3]]
 
 
-def test_a_source_that_answers_too_few_is_an_error_of_all() -> None:
+def test_too_few_responses_raise_error_in_all_threads() -> None:
     coalescer = Coalescer(patience=LONG)
     raised = []
 
@@ -253,7 +253,7 @@ def test_a_source_that_answers_too_few_is_an_error_of_all() -> None:
     assert sorted(raised) == [0, 1, 2]
 
 
-def test_outside_everybody_asks_alone(source: Source) -> None:
+def test_requests_outside_thread_pool_are_not_coalesced(source: Source) -> None:
     coalescer = Coalescer(patience=LONG)
     assert coalescer.ask(source.answer, 3) == 6
     run(lambda number: coalescer.ask(source.answer, number), 1, coalescer)
@@ -262,7 +262,7 @@ def test_outside_everybody_asks_alone(source: Source) -> None:
 
 @pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize("seed", range(20))
-def test_no_response_is_older_than_its_request(seed: int) -> None:
+def test_response_is_never_older_than_request(seed: int) -> None:
     """Each question has a number that rises; so has each moment at which the source is read."""
     clock = count()
     chosen = random.Random(seed)

@@ -51,15 +51,15 @@ def back(body: str) -> Event:
     return event_in(EventRow("ann", "e1", body=body))
 
 
-def test_an_event_of_an_earlier_release_is_read() -> None:
+def test_event_from_earlier_release_can_be_read() -> None:
     assert back(OLD_BODY) == OLD
 
 
-def test_an_event_that_says_no_more_is_stored_as_ever() -> None:
+def test_event_without_new_fields_keeps_stored_format() -> None:
     assert body_of(OLD) == OLD_BODY
 
 
-def test_an_activity_that_says_no_more_is_stored_as_ever() -> None:
+def test_activity_without_new_fields_keeps_stored_format() -> None:
     assert body_of_activity(an_activity()) == OLD_ACTIVITY
 
 
@@ -96,13 +96,13 @@ events = st.builds(
 
 
 @given(events)
-def test_everything_that_an_event_says_comes_back(event: Event) -> None:
+def test_event_round_trip_preserves_all_fields(event: Event) -> None:
     assert back(body_of(event)) == event
     assert body_of(back(body_of(event))) == body_of(event)
 
 
 @given(events)
-def test_an_earlier_release_reads_what_it_knows_of_any_event(event: Event) -> None:
+def test_earlier_release_can_read_new_events(event: Event) -> None:
     """It takes the entity from four texts and the actor from two, and looks at nothing else."""
     body: dict[str, Any] = json.loads(body_of(event))
     assert [len(body["entity"]), len(body["actor"])] == [4, 2]
@@ -111,7 +111,7 @@ def test_an_earlier_release_reads_what_it_knows_of_any_event(event: Event) -> No
 
 
 @given(events)
-def test_an_activity_says_what_its_events_say(event: Event) -> None:
+def test_activity_round_trip_preserves_all_fields(event: Event) -> None:
     activity = an_activity()
     body = {**json.loads(body_of_activity(activity)), **json.loads(body_of(event))}
     assert (entity_in(body), actor_in(body)) == (event.entity, event.actor)
@@ -119,14 +119,14 @@ def test_an_activity_says_what_its_events_say(event: Event) -> None:
 
 
 @pytest.mark.parametrize("stored", ["urgent", "highest"])
-def test_an_importance_of_another_release_is_kept(stored: str) -> None:
+def test_unknown_importance_is_preserved(stored: str) -> None:
     body = as_json({**json.loads(OLD_BODY), "importance": stored})
     event = back(body)
     assert not is_known(event.importance)
     assert body_of(event) == body
 
 
-def test_only_what_is_given_takes_room() -> None:
+def test_unset_fields_are_not_stored() -> None:
     event = an_event()
     grown = len(body_of(event).encode())
     assert "data" not in body_of(event)

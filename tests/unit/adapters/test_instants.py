@@ -12,20 +12,20 @@ _INSTANTS = st.datetimes(datetime(1900, 1, 1), datetime(9000, 1, 1), timezones=_
 
 
 @given(_INSTANTS)
-def test_an_instant_is_read_as_it_was_written(instant: datetime) -> None:
+def test_stored_instant_round_trips(instant: datetime) -> None:
     found = InstantAttribute().deserialize(instant_text(instant))
     assert found == instant
     assert found.tzinfo is UTC
 
 
 @given(_INSTANTS)
-def test_an_instant_is_written_as_it_always_was(instant: datetime) -> None:
+def test_stored_instant_format_is_unchanged(instant: datetime) -> None:
     written = instant.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     assert instant_text(instant) == written
 
 
 @given(_INSTANTS, _INSTANTS)
-def test_the_order_of_texts_is_that_of_instants(one: datetime, other: datetime) -> None:
+def test_stored_instants_sort_chronologically(one: datetime, other: datetime) -> None:
     assert (instant_text(one) < instant_text(other)) == (one < other)
 
 
@@ -43,6 +43,6 @@ def test_the_order_of_texts_is_that_of_instants(one: datetime, other: datetime) 
         "yesterday, at half past six",
     ],
 )
-def test_any_other_text_is_no_instant(text: str) -> None:
+def test_malformed_instant_is_rejected(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         InstantAttribute().deserialize(text)

@@ -69,7 +69,7 @@ messages = st.one_of(
 
 @given(st.lists(messages, min_size=1, max_size=10))
 @settings(max_examples=60, deadline=None)
-def test_what_is_on_the_followers_queue_is_read_back_as_it_was_written(
+def test_followers_queue_message_round_trips(
     sent: list[Walk | FollowerPage],
 ) -> None:
     sqs = RecordingSqs()
@@ -80,7 +80,7 @@ def test_what_is_on_the_followers_queue_is_read_back_as_it_was_written(
 
 @given(st.lists(st.sampled_from(("daily", "weekly", "custom", AT_ONCE)), max_size=25))
 @settings(max_examples=60, deadline=None)
-def test_each_run_is_put_on_the_queue_of_its_stream_in_order_and_none_twice(
+def test_each_run_is_queued_once_on_queue_of_its_stream(
     schedules: list[str],
 ) -> None:
     sqs = RecordingSqs()
@@ -101,7 +101,7 @@ def test_each_run_is_put_on_the_queue_of_its_stream_in_order_and_none_twice(
     assert all(sqs.batches)
 
 
-def test_a_walk_from_the_beginning_needs_no_place_to_go_on_from() -> None:
+def test_first_followers_message_needs_no_position() -> None:
     body = json.dumps({"entity": "post#p1", "activity_id": "a1", "side": "blog#b1"})
     assert decode_followers(body) == Walk("post#p1", "a1", "blog#b1", after="")
 
@@ -122,14 +122,14 @@ def test_a_walk_from_the_beginning_needs_no_place_to_go_on_from() -> None:
         '{"user_id": "ann", "schedule": "daily", "sequence": 1}',
     ],
 )
-def test_a_body_that_is_nothing_of_the_kind_is_refused(body: str) -> None:
+def test_malformed_followers_message_is_rejected(body: str) -> None:
     with pytest.raises(InvalidEvent, match="followers queue"):
         decode_followers(body)
 
 
 @given(st.text() | st.recursive(st.none() | st.text() | st.integers(), st.lists).map(json.dumps))
 @settings(max_examples=75, deadline=None)
-def test_any_body_is_a_message_or_refused(body: str) -> None:
+def test_any_body_is_decoded_or_rejected(body: str) -> None:
     for decode in (decode_followers, decode_run_key, decode_shard):
         with pytest.raises(InvalidEvent):
             decode(body)
@@ -139,9 +139,7 @@ def test_any_body_is_a_message_or_refused(body: str) -> None:
     ("delay", "seconds"),
     [(0, 0), (0.001, 1), (1, 1), (1.000001, 2), (40.999, 41), (41, 41), (899.5, 900)],
 )
-def test_a_delay_is_rounded_up_so_that_no_message_comes_too_early(
-    delay: float, seconds: int
-) -> None:
+def test_message_delay_is_rounded_up_to_whole_seconds(delay: float, seconds: int) -> None:
     sqs = RecordingSqs()
     SqsQueue(sqs.client, "url", encode_run).send([QueuedRun(KEY, timedelta(seconds=delay))])
     assert sqs.batches[0][0]["DelaySeconds"] == seconds
@@ -149,11 +147,11 @@ def test_a_delay_is_rounded_up_so_that_no_message_comes_too_early(
 
 @given(st.builds(RunKey, user_ids, st.sampled_from(["daily", "weekly"]), st.integers(0, 10**10)))
 @settings(max_examples=50, deadline=None)
-def test_a_run_is_read_back_as_it_was_written(key: RunKey) -> None:
+def test_queued_run_round_trips(key: RunKey) -> None:
     assert decode_run_key(encode_run_key(key)) == key
 
 
-def test_twelve_shards_are_two_calls_and_read_back_as_they_were_written() -> None:
+def test_twelve_shards_are_queued_in_two_calls() -> None:
     sqs = RecordingSqs()
     shards = [Shard(number, slot_of(NOW), slot_of(NOW) + SLOT) for number in range(12)]
     SqsQueue(sqs.client, "url", encode_shard).send(shards)
@@ -161,7 +159,7 @@ def test_twelve_shards_are_two_calls_and_read_back_as_they_were_written() -> Non
     assert [decode_shard(body) for body in sqs.bodies()] == shards
 
 
-def test_a_message_that_sqs_refused_is_not_lost_in_silence() -> None:
+def test_message_rejected_by_sqs_raises_error() -> None:
     sqs = RecordingSqs(refused=1)
     with pytest.raises(Unavailable, match="1 of 1 messages: slow down"):
         SqsQueue(sqs.client, "url", encode_followers).send([Walk("post#p1", "a1", "post#p1")])
@@ -173,7 +171,7 @@ def test_a_message_that_sqs_refused_is_not_lost_in_silence() -> None:
     ("reason", "kept"),
     [("plain", "plain"), ("a\x00b\n\ud800", "a?b??"), ("x" * 2000, "x" * 1000)],
 )
-def test_a_reason_is_kept_in_characters_that_sqs_takes(reason: str, kept: str) -> None:
+def test_unsupported_characters_in_reason_are_replaced_for_sqs(reason: str, kept: str) -> None:
     sqs = RecordingSqs()
     SqsQuarantine(sqs.client, "url").keep("the body", reason)
     [message] = sqs.messages

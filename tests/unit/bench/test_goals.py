@@ -30,7 +30,7 @@ CEILING = Goal("cheap", "what it costs", 20, "ms", "digests")
         (CEILING, [21, 22, 23], Verdict.MISSED),
     ],
 )
-def test_a_median_meets_a_goal_and_a_quartile_says_what_noise_is(
+def test_verdict_depends_on_median_and_quartiles(
     goal: Goal, rounds: list[float], verdict: Verdict
 ) -> None:
     assert Result(goal, of_rounds(rounds)).verdict is verdict
@@ -40,23 +40,25 @@ def test_counted_goals_have_no_noise() -> None:
     assert Result(CEILING, exact(20.1)).verdict is Verdict.MISSED
 
 
-def test_a_ratio_is_that_of_the_medians_and_its_noise_that_of_the_rounds() -> None:
+def test_ratio_uses_medians_and_noise_uses_rounds() -> None:
     found = ratio([2, 4, 30], [1, 2, 3], peers={"peer": [6, 6, 6]})
     assert (found.figure, found.low, found.high) == (2, 2, 6)
     assert found.peers == {"peer": 3}
 
 
-def test_a_goal_that_was_not_run_is_counted_as_such() -> None:
+def test_skipped_goal_is_counted_as_not_run() -> None:
     results = [Result(FLOOR, None), Result(CEILING, exact(1)), Result(CEILING, of_rounds([15, 21]))]
     assert summary(results) == "bench: goals=3 met=2 missed=0 within_noise=0 not_run=1 failed=0"
 
 
-def test_a_goal_that_is_missed_within_noise_is_counted_as_missed() -> None:
+def test_goal_missed_within_noise_counts_as_missed() -> None:
     results = [Result(CEILING, of_rounds([15, 21, 22])), Result(CEILING, exact(30))]
     assert summary(results) == "bench: goals=2 met=0 missed=2 within_noise=1 not_run=0 failed=0"
 
 
-def test_a_part_that_fails_hides_no_other(capsys: pytest.CaptureFixture[str]) -> None:
+def test_failed_benchmark_does_not_stop_other_benchmarks(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     def broken(*_: object) -> Mapping[str, Measured]:
         raise KeyError("Responses")
 
@@ -73,13 +75,13 @@ def test_a_part_that_fails_hides_no_other(capsys: pytest.CaptureFixture[str]) ->
     assert "failed" in _page(results).text
 
 
-def test_a_goal_that_was_not_chosen_has_not_failed() -> None:
+def test_unselected_goal_is_not_a_failure() -> None:
     results = judge([FLOOR, CEILING], [CEILING], {CEILING.name: exact(1)})
     assert [result.verdict for result in results] == [Verdict.NOT_RUN, Verdict.MET]
     assert exit_status(results) == 0
 
 
-def test_every_goal_has_a_name_of_its_own_and_a_part_that_measures_it() -> None:
+def test_every_goal_has_unique_name_and_benchmark() -> None:
     assert len({goal.name for goal in GOALS}) == len(GOALS)
     assert {goal.part for goal in GOALS} == PARTS.keys()
 
@@ -110,7 +112,7 @@ def _page(results: Sequence[Result]) -> _Page:
     return _Page(page(results, {"rounds": "3"}, summary(results)))
 
 
-def test_the_page_shows_every_goal_also_one_that_was_not_run() -> None:
+def test_report_page_lists_every_goal_even_if_not_run() -> None:
     shown = _shown()
     for text in (FLOOR.says, CEILING.says, "missed, within noise", "not run", "50 to 70"):
         assert text in shown.text
@@ -118,13 +120,13 @@ def test_the_page_shows_every_goal_also_one_that_was_not_run() -> None:
     assert "by turns & in rounds" in shown.text
 
 
-def test_the_page_needs_nothing_but_itself() -> None:
+def test_report_page_is_self_contained() -> None:
     for _, attributes in _shown().tags:
         assert not attributes.keys() & {"src", "href"}
     assert not _shown().named("script")
 
 
-def test_the_page_can_be_read_without_seeing_its_plots() -> None:
+def test_report_page_plots_have_text_alternatives() -> None:
     shown = _shown()
     (plot,) = shown.named("svg")
     assert plot["role"] == "img"
@@ -134,7 +136,7 @@ def test_the_page_can_be_read_without_seeing_its_plots() -> None:
     assert [each["scope"] for each in shown.named("th")] == ["col"] * 6 + ["row"] * 2
 
 
-def test_a_run_is_written_as_json_and_as_a_page(tmp_path: Path) -> None:
+def test_benchmark_run_is_written_as_json_and_html(tmp_path: Path) -> None:
     write([Result(FLOOR, of_rounds([1, 2, 3])), Result(CEILING, None)], tmp_path, rounds=3)
     assert '"verdict": "not run"' in (tmp_path / "bench.json").read_text()
     assert (tmp_path / "index.html").read_text().startswith("<!DOCTYPE html>")

@@ -16,7 +16,7 @@ def _encode() -> None:
         json.loads(json.dumps(_MUCH, indent=1))
 
 
-def test_work_in_threads_is_counted() -> None:
+def test_profiler_counts_cpu_time_of_threads() -> None:
     def act() -> None:
         thread = Thread(target=_encode)
         thread.start()
@@ -25,12 +25,12 @@ def test_work_in_threads_is_counted() -> None:
     assert next(iter(profiled(act))) == "json"
 
 
-def test_our_own_packages_are_told_apart() -> None:
+def test_profiler_reports_our_packages_separately() -> None:
     found = profiled(lambda: [address_hash("ann@example.com") for _ in range(100)])
     assert "gazette.domain.identity" in found or "gazette.domain" in found
 
 
-def test_waiting_takes_nothing() -> None:
+def test_waiting_uses_no_cpu_time() -> None:
     began = time.perf_counter()
     found = profiled(lambda: Event().wait(0.05))
     assert sum(found.values()) < (time.perf_counter() - began) / 2

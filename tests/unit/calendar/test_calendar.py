@@ -84,50 +84,50 @@ def instants_showing(local: datetime, zone: ZoneInfo) -> list[datetime]:
 # Clock changes.
 
 
-def test_an_hour_that_is_skipped_is_due_at_the_first_moment_that_exists() -> None:
+def test_skipped_hour_is_due_at_end_of_clock_gap() -> None:
     wanted = Recurrence(2, 30, "Europe/Berlin")
     due = next_occurrence(wanted, after=utc("2026-03-28T12:00"))
     assert due == utc("2026-03-29T01:00")
     assert shown(due, "Europe/Berlin") == "2026-03-29T03:00"
 
 
-def test_the_day_after_a_gap_is_back_at_the_wanted_hour() -> None:
+def test_day_after_clock_gap_is_due_at_chosen_hour() -> None:
     wanted = Recurrence(2, 30, "Europe/Berlin")
     due = next_occurrence(wanted, after=utc("2026-03-29T01:00"))
     assert shown(due, "Europe/Berlin") == "2026-03-30T02:30"
 
 
-def test_the_last_minute_before_a_gap_is_no_gap() -> None:
+def test_last_minute_before_clock_gap_is_unaffected() -> None:
     due = next_occurrence(Recurrence(1, 59, "Europe/Berlin"), after=utc("2026-03-28T12:00"))
     assert due == utc("2026-03-29T00:59")
 
 
 @pytest.mark.parametrize("minute", [1, 15, 59])
-def test_every_minute_of_a_half_hour_gap_is_due_at_its_end(minute: int) -> None:
+def test_times_in_half_hour_clock_gap_are_due_at_end(minute: int) -> None:
     wanted = Recurrence(2, minute, "Australia/Lord_Howe")
     due = next_occurrence(wanted, after=utc("2026-10-03T03:00"))
     assert shown(due, "Australia/Lord_Howe") == f"2026-10-04T02:{max(minute, 30)}"
 
 
-def test_a_midnight_that_does_not_exist_is_due_at_one() -> None:
+def test_nonexistent_midnight_is_due_at_one() -> None:
     wanted = Recurrence(0, 0, "America/Sao_Paulo")
     due = next_occurrence(wanted, after=utc("2018-11-03T12:00"))
     assert shown(due, "America/Sao_Paulo") == "2018-11-04T01:00"
 
 
-def test_an_hour_that_occurs_twice_is_due_the_first_time_only() -> None:
+def test_repeated_hour_is_due_only_the_first_time() -> None:
     wanted = Recurrence(2, 30, "Europe/Berlin")
     first, second = occurrences(wanted, after=utc("2026-10-24T12:00"), count=2)
     assert first == utc("2026-10-25T00:30")
     assert second == utc("2026-10-26T01:30")
 
 
-def test_between_the_two_the_next_day_is_next() -> None:
+def test_second_pass_of_repeated_hour_is_due_next_day() -> None:
     wanted = Recurrence(2, 30, "Europe/Berlin")
     assert next_occurrence(wanted, after=utc("2026-10-25T01:00")) == utc("2026-10-26T01:30")
 
 
-def test_trace_p_a_date_that_does_not_exist_is_passed_over() -> None:
+def test_trace_p_nonexistent_date_is_skipped() -> None:
     """Samoa went from 29 to 31 December 2011."""
     due = occurrences(Recurrence(8, 0, "Pacific/Apia"), after=utc("2011-12-28T20:00"), count=3)
     assert [shown(instant, "Pacific/Apia") for instant in due] == [
@@ -137,21 +137,21 @@ def test_trace_p_a_date_that_does_not_exist_is_passed_over() -> None:
     ]
 
 
-def test_the_next_occurrence_is_strictly_after() -> None:
+def test_next_occurrence_is_strictly_later() -> None:
     wanted = Recurrence(8, 0, "Asia/Tokyo")
     due = utc("2026-11-21T23:00")
     assert next_occurrence(wanted, after=due - timedelta(microseconds=1)) == due
     assert next_occurrence(wanted, after=due) == due + DAY
 
 
-def test_the_local_date_decides_not_the_date_in_utc() -> None:
+def test_recurrence_uses_local_date_instead_of_utc_date() -> None:
     after = utc("2026-11-22T10:30")  # 00:30 on the 23rd in Kiritimati, 23:30 on the 21st in Niue
     east, west = "Pacific/Kiritimati", "Pacific/Niue"
     assert shown(next_occurrence(Recurrence(1, 0, east), after=after), east) == "2026-11-23T01:00"
     assert shown(next_occurrence(Recurrence(23, 45, west), after=after), west) == "2026-11-21T23:45"
 
 
-def test_the_instant_is_in_utc_and_whatever_zone_after_is_in_does_not_matter() -> None:
+def test_next_occurrence_is_in_utc_for_any_input_zone() -> None:
     wanted = Recurrence(8, 0, "Europe/Berlin")
     after = utc("2026-06-01T05:59")
     due = next_occurrence(wanted, after=after)
@@ -173,27 +173,25 @@ def test_the_instant_is_in_utc_and_whatever_zone_after_is_in_does_not_matter() -
         (Days(month_day=22), ["11-22", "12-22", "01-22", "02-22"]),
     ],
 )
-def test_a_digest_is_due_in_the_wanted_weeks_or_on_the_wanted_day_of_the_month(
-    days: Days, due: list[str]
-) -> None:
+def test_digest_is_due_in_chosen_weeks_or_day_of_month(days: Days, due: list[str]) -> None:
     wanted = Recurrence(8, 0, "Europe/Berlin", days)
     found = occurrences(wanted, after=utc("2026-11-22T06:59"), count=4)
     assert [shown(instant, "Europe/Berlin")[5:10] for instant in found] == due
 
 
-def test_in_a_leap_year_the_last_day_of_february_is_the_29th() -> None:
+def test_last_day_of_february_is_29th_in_leap_year() -> None:
     wanted = Recurrence(8, 0, "UTC", Days(month_day=30))
     assert next_occurrence(wanted, after=utc("2028-02-01T00:00")) == utc("2028-02-29T08:00")
 
 
-def test_weeks_go_on_over_the_end_of_a_year_that_has_53_of_them() -> None:
+def test_biweekly_recurrence_continues_across_53_week_year() -> None:
     """2026 has 53 weeks of ISO 8601: their numbers would skip or double a turn."""
     wanted = Recurrence(8, 0, "UTC", Days(frozenset({1}), every=2))
     found = occurrences(wanted, after=utc("2026-01-01T00:00"), count=60)
     assert {later - earlier for earlier, later in pairwise(found)} == {14 * DAY}
 
 
-def test_a_week_is_from_monday_to_sunday() -> None:
+def test_week_starts_on_monday() -> None:
     monday = date(2026, 11, 23)
     numbers = [week_number(monday + number * DAY) for number in range(-1, 8)]
     assert numbers == [numbers[0], *[numbers[0] + 1] * 7, numbers[0] + 2]
@@ -202,7 +200,7 @@ def test_a_week_is_from_monday_to_sunday() -> None:
 # The minute of those who chose only the hour.
 
 
-def test_who_chose_only_the_hour_has_one_of_six_minutes_and_keeps_it() -> None:
+def test_unset_minute_gets_a_fixed_ten_minute_slot() -> None:
     readers = [f"user{number}" for number in range(6000)]
     minutes = Counter(minute_of(user_id) for user_id in readers)
     assert set(minutes) == {0, 10, 20, 30, 40, 50}
@@ -210,7 +208,7 @@ def test_who_chose_only_the_hour_has_one_of_six_minutes_and_keeps_it() -> None:
     assert [minute_of(user_id) for user_id in ("ann", "1899", "u")] == [10, 40, 50]
 
 
-def test_every_shard_has_its_share_of_each_slot() -> None:
+def test_shards_share_each_slot_evenly() -> None:
     """Else a shard would have all of its readers in one slot."""
     shares = Counter(
         (shard_of(f"user{number}", 16), minute_of(f"user{number}")) for number in range(16_000)
@@ -220,7 +218,7 @@ def test_every_shard_has_its_share_of_each_slot() -> None:
 
 
 @pytest.mark.parametrize(("chosen", "minute"), [(None, 10), (0, 0), (45, 45)])
-def test_a_minute_that_was_chosen_is_kept(chosen: int | None, minute: int) -> None:
+def test_chosen_minute_is_kept(chosen: int | None, minute: int) -> None:
     subscriber = a_subscriber(times=DigestTimes(hour=7, minute=chosen))
     for digest in DIGESTS:
         recurrence = subscriber.recurrence(digest)
@@ -239,7 +237,7 @@ def test_a_minute_that_was_chosen_is_kept(chosen: int | None, minute: int) -> No
         ({6, 7}, ["2026-11-22T08:00", "2026-11-28T08:00", "2026-11-29T08:00"]),
     ],
 )
-def test_a_digest_is_due_on_the_wanted_days_alone(days: set[int], due: list[str]) -> None:
+def test_digest_is_due_only_on_chosen_days(days: set[int], due: list[str]) -> None:
     wanted = Recurrence(8, 0, "Europe/Berlin", Days(frozenset(days)))
     found = occurrences(wanted, after=utc("2026-11-22T06:59"), count=3)
     assert [shown(instant, "Europe/Berlin") for instant in found] == due
@@ -249,12 +247,12 @@ def test_a_digest_is_due_on_the_wanted_days_alone(days: set[int], due: list[str]
     ("zone", "due"),
     [("Pacific/Kiritimati", "2026-11-22T11:00"), ("Pacific/Niue", "2026-11-23T12:00")],
 )
-def test_the_day_of_the_week_is_that_of_the_readers_own_date(zone: str, due: str) -> None:
+def test_weekday_uses_local_date_of_reader(zone: str, due: str) -> None:
     wanted = Recurrence(1, 0, zone, Days(frozenset({1})))
     assert next_occurrence(wanted, after=utc("2026-11-22T10:30")) == utc(due)
 
 
-def test_a_weekday_whose_date_does_not_exist_is_passed_over() -> None:
+def test_weekday_on_nonexistent_date_is_skipped() -> None:
     """Samoa had no Friday, 30 December 2011."""
     wanted = Recurrence(8, 0, "Pacific/Apia", Days(frozenset({5})))
     due = occurrences(wanted, after=utc("2011-12-22T20:00"), count=2)
@@ -296,7 +294,7 @@ def near_a_clock_change(draw: st.DrawFn) -> tuple[Recurrence, datetime]:
 
 @given(st.one_of(st.tuples(wanted_hours, moments), near_a_clock_change()))
 @settings(max_examples=200, deadline=None)
-def test_an_occurrence_is_the_first_moment_of_its_day_and_none_before_it_is_left_out(
+def test_occurrence_is_first_valid_instant_and_none_is_skipped(
     case: tuple[Recurrence, datetime],
 ) -> None:
     wanted, after = case
@@ -320,7 +318,7 @@ def test_an_occurrence_is_the_first_moment_of_its_day_and_none_before_it_is_left
 
 @given(st.one_of(st.tuples(wanted_hours, moments), near_a_clock_change()))
 @settings(max_examples=75, deadline=None)
-def test_every_occurrence_is_of_a_later_local_date(case: tuple[Recurrence, datetime]) -> None:
+def test_local_dates_of_occurrences_increase(case: tuple[Recurrence, datetime]) -> None:
     """One that a clock change moved over midnight is still of the date that it was wanted on."""
     wanted, after = case
     zone = ZoneInfo(wanted.time_zone)
@@ -333,9 +331,7 @@ def test_every_occurrence_is_of_a_later_local_date(case: tuple[Recurrence, datet
 
 @given(st.one_of(st.tuples(wanted_hours, moments), near_a_clock_change()), wanted_days)
 @settings(max_examples=150, deadline=None)
-def test_every_occurrence_is_on_a_wanted_day_and_none_is_missed(
-    case: tuple[Recurrence, datetime], days: Days
-) -> None:
+def test_occurrences_cover_every_chosen_day(case: tuple[Recurrence, datetime], days: Days) -> None:
     """They are those of every day, without those of the other days."""
     every_day, after = case
     zone = ZoneInfo(every_day.time_zone)
@@ -358,7 +354,7 @@ def _date_wanted(due: datetime, wanted: Recurrence, zone: ZoneInfo) -> date:
     st.integers(-3, 84),
 )
 @settings(max_examples=150, deadline=None)
-def test_a_pause_leaves_out_the_dates_before_its_end_and_no_other(
+def test_pause_skips_only_dates_before_pause_end(
     case: tuple[Recurrence, datetime], days: Days, length: int
 ) -> None:
     """The first after it is the one of the same recurrence without a pause, and so are the next."""
@@ -373,14 +369,14 @@ def test_a_pause_leaves_out_the_dates_before_its_end_and_no_other(
     assert occurrences(paused, after=after, count=3) == occurrences(unpaused, after=before, count=3)
 
 
-def test_what_the_clocks_move_into_the_first_date_after_a_pause_is_still_of_the_pause() -> None:
+def test_pause_includes_occurrence_moved_past_midnight_by_clock_change() -> None:
     """What is wanted at 23:30 on 28 March, in Nuuk, is due at midnight."""
     wanted = Recurrence(23, 30, "America/Nuuk", paused_until=date(2026, 3, 29))
     due = next_occurrence(wanted, after=utc("2026-03-28T01:00"))
     assert shown(due, "America/Nuuk") == "2026-03-29T23:30"
 
 
-def test_a_gap_that_reaches_midnight_swallows_no_day() -> None:
+def test_clock_gap_up_to_midnight_skips_no_day() -> None:
     """In Nuuk the clocks jump from 23:00 on 28 March to midnight."""
     wanted = Recurrence(23, 30, "America/Nuuk")
     first = next_occurrence(wanted, after=datetime(2026, 3, 28, 1, 30, tzinfo=UTC))
@@ -407,7 +403,7 @@ def test_a_gap_that_reaches_midnight_swallows_no_day() -> None:
         (7, "22T08:00", "23T08:00", "22T08:30", "23T07:00"),
     ],
 )
-def test_who_changes_the_hour_has_one_digest_that_day(
+def test_hour_change_sends_one_digest_that_day(
     hour: int, last: str, pending: str, now: str, due: str
 ) -> None:
     def berlin(text: str) -> datetime:
@@ -422,7 +418,7 @@ def test_who_changes_the_hour_has_one_digest_that_day(
     assert found == berlin(due)
 
 
-def test_who_no_longer_wants_the_day_of_what_was_next_does_not_get_it() -> None:
+def test_removing_the_next_weekday_moves_the_digest() -> None:
     found = next_after_change(
         Recurrence(8, 0, "UTC", Days(frozenset({5}))),
         after=utc("2026-11-22T12:00"),
@@ -445,7 +441,7 @@ def test_who_no_longer_wants_the_day_of_what_was_next_does_not_get_it() -> None:
         (None, "21T08:00", "26T08:00", "22T12:00", "23T08:00"),
     ],
 )
-def test_who_pauses_has_nothing_before_its_end_and_the_next_hour_where_it_is_lifted(
+def test_pause_delays_digest_and_lifting_pause_restores_next_hour(
     until: int | None, last: str, pending: str, now: str, due: str
 ) -> None:
     def utc_on(text: str) -> datetime:
@@ -490,7 +486,7 @@ spans = st.timedeltas(timedelta(minutes=1), 3 * DAY)
     st.lists(st.tuples(spans, st.integers(0, 23), st.integers(0, 59)), max_size=8),
 )
 @settings(max_examples=150, deadline=None)
-def test_changes_of_the_hour_never_send_two_on_one_day_nor_swallow_one(
+def test_hour_changes_never_duplicate_or_skip_a_day(
     zone: str, begin: datetime, hour: int, changes: list[tuple[timedelta, int, int]]
 ) -> None:
     """Dates that the zone never had, and clock changes over midnight, excluded."""
@@ -511,7 +507,7 @@ def test_changes_of_the_hour_never_send_two_on_one_day_nor_swallow_one(
     ),
 )
 @settings(max_examples=150, deadline=None)
-def test_a_date_has_its_digest_unless_a_pause_covers_it_whatever_else_changes(
+def test_every_unpaused_date_has_a_digest_after_any_change(
     zone: str, begin: datetime, changes: list[tuple[timedelta, int, int | None]]
 ) -> None:
     """One that is lifted too late in a day has taken that day."""
@@ -546,7 +542,7 @@ def instants_hard_to_date(zone: str, begin: datetime) -> Iterator[bool]:
 
 @given(moments, zones, st.lists(st.tuples(spans, st.integers(0, 23), zones), max_size=8))
 @settings(max_examples=150, deadline=None)
-def test_moves_to_other_zones_never_send_two_on_one_day_of_the_clock_of_then(
+def test_time_zone_changes_never_send_two_digests_per_day(
     begin: datetime, zone: str, moves: list[tuple[timedelta, int, str]]
 ) -> None:
     wanted = [(passes, Recurrence(hour, 0, zone)) for passes, hour, zone in moves]
@@ -560,7 +556,7 @@ def test_moves_to_other_zones_never_send_two_on_one_day_of_the_clock_of_then(
 # Slots.
 
 
-def test_a_slot_is_named_by_its_start_in_utc() -> None:
+def test_slot_name_is_start_time_in_utc() -> None:
     berlin = datetime(2026, 11, 22, 7, 19, 59, tzinfo=ZoneInfo("Europe/Berlin"))
     assert slot_id(slot_of(berlin)) == "2026-11-22T06:10Z"
 
@@ -577,8 +573,6 @@ def test_every_instant_is_in_exactly_one_slot(instant: datetime) -> None:
 
 @given(moments, zones)
 @settings(max_examples=100, deadline=None)
-def test_the_slot_of_an_instant_does_not_depend_on_how_it_is_written(
-    instant: datetime, zone: str
-) -> None:
+def test_slot_of_instant_is_independent_of_time_zone(instant: datetime, zone: str) -> None:
     """Zones that are off by a quarter of an hour included."""
     assert slot_of(instant.astimezone(ZoneInfo(zone))) == slot_of(instant)

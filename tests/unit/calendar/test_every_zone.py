@@ -25,13 +25,13 @@ def assert_once_a_day(zone: str, periods: Periods, hour: int, first: date, last:
     return len(found)
 
 
-def test_every_zone_is_looked_at_by_itself_or_by_one_that_does_the_same() -> None:
+def test_every_time_zone_or_an_equivalent_zone_is_tested() -> None:
     looked_at = zones_that_differ()
     assert {periods_of(zone) for zone in available_timezones()} == set(looked_at)
     assert 50 < len(looked_at) < len(available_timezones())
 
 
-def test_around_every_clock_change_of_three_years_every_hour_is_due_once_a_day() -> None:
+def test_every_hour_is_due_once_daily_around_clock_changes() -> None:
     checked = sum(
         assert_once_a_day(zone, periods, hour, first, last)
         for periods, zone in zones_that_differ().items()

@@ -36,26 +36,26 @@ keys = st.builds(RunKey, user_ids, schedules, st.integers(0, 10**9))
         (RunKey("100%", "daily", 3), "100_25-daily-3"),
     ],
 )
-def test_a_run_id_is_pinned(key: RunKey, name: str) -> None:
+def test_run_id_format_is_stable(key: RunKey, name: str) -> None:
     assert run_id(key) == name
     assert parse_run_id(name) == key
 
 
 @given(keys)
 @settings(max_examples=100, deadline=None)
-def test_a_run_id_is_an_ses_tag_and_can_be_read_back(key: RunKey) -> None:
+def test_run_id_is_valid_ses_tag_and_round_trips(key: RunKey) -> None:
     name = run_id(key)
     assert re.fullmatch(r"[A-Za-z0-9_-]{1,256}", name)
     assert parse_run_id(name) == key
 
 
-def test_the_longest_user_id_still_fits_a_tag() -> None:
+def test_longest_user_id_fits_in_ses_tag() -> None:
     assert len(run_id(RunKey("_" * 64, "x" * 24, 10**12))) <= 256
 
 
 @given(keys, keys)
 @settings(max_examples=75, deadline=None)
-def test_two_runs_never_share_an_id(one: RunKey, other: RunKey) -> None:
+def test_run_ids_are_unique(one: RunKey, other: RunKey) -> None:
     assert (run_id(one) == run_id(other)) == (one == other)
 
 
@@ -63,7 +63,7 @@ def test_two_runs_never_share_an_id(one: RunKey, other: RunKey) -> None:
     ("one", "other"),
     [("a-b", "a_2db"), ("a_b", "a_5fb"), ("%41", "A"), ("a", "a-"), ("a_2d", "a-")],
 )
-def test_ids_that_look_like_an_escaped_one_do_not_collide(one: str, other: str) -> None:
+def test_user_ids_resembling_escaped_ids_do_not_collide(one: str, other: str) -> None:
     assert run_id(RunKey(one, "daily", 1)) != run_id(RunKey(other, "daily", 1))
 
 
@@ -93,14 +93,14 @@ def test_ids_that_look_like_an_escaped_one_do_not_collide(one: str, other: str) 
         "ann-daily-" + "9" * 5000,
     ],
 )
-def test_a_malformed_run_id_is_rejected(text: str) -> None:
+def test_malformed_run_id_is_rejected(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         parse_run_id(text)
 
 
 @given(st.one_of(st.text(), st.from_regex(r"[a-z0-9_%]{0,6}-[a-z0-9]{0,4}-\d{0,3}")))
 @settings(max_examples=100, deadline=None)
-def test_any_text_is_a_run_id_or_refused(text: str) -> None:
+def test_any_text_is_decoded_as_run_id_or_rejected(text: str) -> None:
     try:
         key = parse_run_id(text)
     except ValueError:
@@ -119,18 +119,18 @@ def test_any_text_is_a_run_id_or_refused(text: str) -> None:
         ("student1898", 255, 96),
     ],
 )
-def test_a_shard_is_pinned(user_id: str, shards: int, shard: int) -> None:
+def test_shard_of_subscriber_is_stable(user_id: str, shards: int, shard: int) -> None:
     """A subscriber that moves to another shard would be missed or fanned out twice."""
     assert shard_of(user_id, shards) == shard
 
 
 @given(user_ids, st.integers(1, 256))
 @settings(max_examples=100, deadline=None)
-def test_a_shard_is_in_range(user_id: str, shards: int) -> None:
+def test_shard_number_is_in_range(user_id: str, shards: int) -> None:
     assert 0 <= shard_of(user_id, shards) < shards
 
 
-def test_shards_are_filled_evenly() -> None:
+def test_subscribers_are_spread_evenly_over_shards() -> None:
     counts = [0] * 16
     for number in range(16_000):
         counts[shard_of(f"student{number}", 16)] += 1
@@ -143,33 +143,33 @@ def test_shards_are_filled_evenly() -> None:
 entities = st.text(min_size=1, max_size=300)
 
 
-def test_the_schedule_of_an_entity_is_pinned() -> None:
+def test_schedule_name_of_entity_is_stable() -> None:
     """Another name would open a second run beside the one that collects."""
     assert immediate_schedule("post#p1") == "nowbcc0ba0ae9a35c465d28"
 
 
 @given(entities)
 @settings(max_examples=100, deadline=None)
-def test_the_schedule_of_any_entity_is_a_name_and_is_known_by_it(entity: str) -> None:
+def test_schedule_of_any_entity_has_recognizable_name(entity: str) -> None:
     name = immediate_schedule(entity)
     assert SCHEDULE_NAME.fullmatch(name)
     assert kind_of(name) is ScheduleKind.IMMEDIATE
 
 
 @pytest.mark.parametrize("name", [*Frequency, Unsent.WAITING])
-def test_no_other_schedule_looks_like_one_of_an_entity(name: str) -> None:
+def test_digest_schedule_is_never_mistaken_for_entity_schedule(name: str) -> None:
     assert kind_of(name) is not ScheduleKind.IMMEDIATE
 
 
 @given(entities, entities)
 @settings(max_examples=100, deadline=None)
-def test_two_entities_never_share_a_schedule(one: str, other: str) -> None:
+def test_entities_never_share_a_schedule(one: str, other: str) -> None:
     assert (immediate_schedule(one) == immediate_schedule(other)) == (one == other)
 
 
 @given(user_ids, entities, st.integers(0, LAST_SEQUENCE))
 @settings(max_examples=100, deadline=None)
-def test_the_id_of_an_immediate_run_is_an_ses_tag_and_can_be_read_back(
+def test_immediate_run_id_is_valid_ses_tag_and_round_trips(
     user_id: str, entity: str, sequence: int
 ) -> None:
     key = RunKey(user_id, immediate_schedule(entity), sequence)
@@ -177,7 +177,7 @@ def test_the_id_of_an_immediate_run_is_an_ses_tag_and_can_be_read_back(
     assert parse_run_id(run_id(key)) == key
 
 
-def test_no_run_comes_after_the_latest() -> None:
+def test_latest_run_has_last_sequence_number() -> None:
     """Sequence numbers of immediate runs are seconds: this lasts until the year 2286."""
     latest = latest_run("ann", "daily")
     assert (latest.user_id, latest.schedule) == ("ann", "daily")
@@ -187,7 +187,7 @@ def test_no_run_comes_after_the_latest() -> None:
 # Addresses.
 
 
-def test_the_hash_of_an_address_is_pinned() -> None:
+def test_address_hash_is_stable() -> None:
     """Another hash would forget everybody who left."""
     assert address_hash("ann@example.com") == hashlib.sha256(b"ann@example.com").hexdigest()
 
@@ -195,22 +195,22 @@ def test_the_hash_of_an_address_is_pinned() -> None:
 @pytest.mark.parametrize(
     "spelling", ["Ann@Example.com", "ANN@EXAMPLE.COM", " ann@example.com ", "ann@example.com\n"]
 )
-def test_another_spelling_of_an_address_has_the_same_hash(spelling: str) -> None:
+def test_spellings_of_an_address_have_the_same_hash(spelling: str) -> None:
     assert address_hash(spelling) == address_hash("ann@example.com")
 
 
 @pytest.mark.parametrize("other", ["ann@example.org", "anna@example.com", "ann+x@example.com"])
-def test_another_address_has_another_hash(other: str) -> None:
+def test_different_addresses_have_different_hashes(other: str) -> None:
     assert address_hash(other) != address_hash("ann@example.com")
 
 
-def test_the_keyed_hash_of_an_address_is_pinned() -> None:
+def test_keyed_address_hash_is_stable() -> None:
     """Computed by OpenSSL. If it changed, every suppression would be forgotten."""
     keyed = keyed_hash(address_hash("ann@example.com"), b"s" * 64)
     assert keyed == "h165e90c4e0aed06785999dc13370bb5d5e9e04ecab678445ccaf3e33035cd753"
 
 
-def test_what_is_keyed_stays_as_it_is_and_nothing_else_does() -> None:
+def test_only_keyed_hashes_are_left_unchanged() -> None:
     plain = address_hash("ann@example.com")
     keyed = keyed_hash(plain, b"s" * 64)
     assert keyed_hash(keyed, b"s" * 64) == keyed_hash(keyed, b"o" * 64) == keyed
@@ -218,6 +218,6 @@ def test_what_is_keyed_stays_as_it_is_and_nothing_else_does() -> None:
         assert keyed_hash(other, b"o" * 64) != other
 
 
-def test_another_key_makes_another_hash() -> None:
+def test_different_keys_give_different_hashes() -> None:
     plain = address_hash("ann@example.com")
     assert keyed_hash(plain, b"s" * 64) != keyed_hash(plain, b"o" * 64)

@@ -82,7 +82,7 @@ instants = st.datetimes(
 
 
 @given(frequencies, instants, st.none() | st.integers(-30, LONGEST_PAUSE.days))
-def test_whatever_the_schedule_and_the_pause_an_event_outlives_the_occurrence_after_the_next(
+def test_event_outlives_the_occurrence_after_the_next(
     wanted: Recurrence, now: datetime, pause: int | None
 ) -> None:
     if pause is not None:
@@ -97,7 +97,7 @@ def test_whatever_the_schedule_and_the_pause_an_event_outlives_the_occurrence_af
 
 
 @pytest.mark.parametrize("wanted", [DAILY_8, WEEKLY_8, replace(DAILY_8, paused_until=NOW.date())])
-def test_what_comes_weekly_or_more_often_needs_no_calendar(wanted: Recurrence) -> None:
+def test_weekly_or_more_frequent_digests_use_minimum_lifetime(wanted: Recurrence) -> None:
     assert needed_until(wanted, NOW) is None
     assert needed_until(None, NOW) is None
     assert lasts_until(wanted, NOW, least=SHORTEST_LIFE) == NOW + SHORTEST_LIFE
@@ -118,7 +118,7 @@ def test_what_comes_weekly_or_more_often_needs_no_calendar(wanted: Recurrence) -
         ),
     ],
 )
-def test_what_comes_rarely_or_after_a_pause_lasts_two_weeks_longer_than_that(
+def test_infrequent_or_paused_digests_extend_lifetime_by_two_weeks(
     wanted: Recurrence, end: datetime
 ) -> None:
     assert lasts_until(wanted, NOW, least=SHORTEST_LIFE) == end + MARGIN
@@ -161,7 +161,7 @@ def use_up_the_day(world: World) -> None:
 
 
 @pytest.mark.parametrize("often", [Frequency.CUSTOM, Frequency.WEEKLY])
-def test_trace_v_a_digest_that_comes_rarely_and_is_beyond_the_cap_goes_out_the_next_day(
+def test_trace_v_infrequent_digest_over_daily_cap_is_sent_next_day(
     world: World, often: Frequency
 ) -> None:
     world.max_lateness = timedelta(hours=6)
@@ -180,7 +180,7 @@ def test_trace_v_a_digest_that_comes_rarely_and_is_beyond_the_cap_goes_out_the_n
     assert world.clock() - world.runs.rows[key].due_at < DAY
 
 
-def test_a_digest_that_waits_for_the_next_day_says_so_and_the_next_one_takes_it_along(
+def test_digest_waiting_for_next_day_is_superseded_by_next_digest(
     world: World,
 ) -> None:
     choose(world, Frequency.WEEKLY)
@@ -197,7 +197,7 @@ def test_a_digest_that_waits_for_the_next_day_says_so_and_the_next_one_takes_it_
     assert [email.lines for email in world.emails()] == [("post1: 1",)]
 
 
-def test_a_daily_digest_beyond_the_cap_goes_with_the_next(world: World) -> None:
+def test_daily_digest_over_cap_joins_next_digest(world: World) -> None:
     choose(world, Frequency.DAILY)
     world.create(an_event())
     key = come_due(world, DAILY)
@@ -233,7 +233,7 @@ def delivered(world: World, name: str = DAILY) -> Delivery:
     return done
 
 
-def test_trace_v_an_event_that_expires_unsent_is_counted_once_and_is_the_reason() -> None:
+def test_trace_v_expired_unsent_event_is_counted_once_as_reason() -> None:
     world = expired_world()
     done = delivered(world)
     assert (done.run.status, done.run.reason) == (Status.SKIPPED, Reason.EXPIRED)
@@ -243,7 +243,7 @@ def test_trace_v_an_event_that_expires_unsent_is_counted_once_and_is_the_reason(
     assert not world.emails()
 
 
-def test_an_event_that_expires_is_counted_also_where_others_are_sent() -> None:
+def test_expired_event_is_counted_if_other_events_are_sent() -> None:
     world = expired_world(also=True)
     done = delivered(world)
     assert (done.run.status, done.expired) == (Status.SENT, 1)
@@ -253,7 +253,7 @@ def test_an_event_that_expires_is_counted_also_where_others_are_sent() -> None:
 
 
 @pytest.mark.parametrize("held", ["by the hold of its category", "by the cap of the day"])
-def test_an_event_that_expires_is_counted_also_where_nothing_is_sent_today(held: str) -> None:
+def test_expired_event_is_counted_if_no_email_is_sent(held: str) -> None:
     """Else its row would be deleted before anything is."""
     world = expired_world(also=True)
     key = come_due(world, DAILY)
@@ -268,7 +268,7 @@ def test_an_event_that_expires_is_counted_also_where_nothing_is_sent_today(held:
     assert done.expired == 1
 
 
-def test_an_event_that_expires_is_counted_once_also_where_the_claim_fails() -> None:
+def test_expired_event_is_counted_once_if_claim_fails() -> None:
     world = expired_world(also=True)
     key = come_due(world, DAILY)
 
@@ -281,7 +281,7 @@ def test_an_event_that_expires_is_counted_once_also_where_the_claim_fails() -> N
     assert (done.run.status, done.expired) == (Status.SENT, 1)
 
 
-def test_whatever_breaks_off_an_event_that_expired_is_the_reason_and_no_other_is_lost() -> None:
+def test_crash_keeps_expired_reason_and_other_events() -> None:
     def send(world: World) -> None:
         world.send_digest()
 
@@ -300,7 +300,7 @@ def test_whatever_breaks_off_an_event_that_expired_is_the_reason_and_no_other_is
 
 
 @pytest.mark.parametrize("also", [False, True])
-def test_what_is_extended_between_reading_and_counting_goes_out(also: bool) -> None:
+def test_event_extended_before_counting_is_sent(also: bool) -> None:
     """Also where the digest has something else to show: its window would close over the event."""
     world = expired_world(also=also)
     found = world.events.rows["ann", "e1"]
@@ -320,7 +320,7 @@ def test_what_is_extended_between_reading_and_counting_goes_out(also: bool) -> N
 
 
 @pytest.mark.parametrize("counted", [False, True])
-def test_an_expired_event_is_explained_and_stops_waiting(counted: bool) -> None:
+def test_expired_event_is_explained_and_stops_waiting(counted: bool) -> None:
     world = expired_world(also=True)
     if counted:
         delivered(world)
@@ -341,9 +341,7 @@ def rarer(world: World) -> None:
 
 
 @pytest.mark.parametrize("often", [Frequency.DAILY, Frequency.WEEKLY, Frequency.CUSTOM])
-def test_trace_v_a_pause_that_begins_later_does_not_lose_what_waits(
-    world: World, often: Frequency
-) -> None:
+def test_trace_v_later_pause_does_not_lose_waiting_events(world: World, often: Frequency) -> None:
     """Twelve weeks, ten days after the event."""
     choose(world, often)
     world.clock.now = NOW
@@ -358,7 +356,7 @@ def test_trace_v_a_pause_that_begins_later_does_not_lose_what_waits(
     assert [email.lines for email in world.emails()] == [("post1: 1",)]
 
 
-def test_a_pause_extends_also_what_may_have_gone_out(world: World) -> None:
+def test_pause_extends_events_that_may_have_been_sent(world: World) -> None:
     """It may turn out that it has not, and then it goes with the digest after the pause."""
     choose(world, Frequency.DAILY)
     world.create(an_event())
@@ -378,7 +376,7 @@ def test_a_pause_extends_also_what_may_have_gone_out(world: World) -> None:
         (Days(frozenset({1, 2, 3, 4, 5})), choose),
     ],
 )
-def test_what_waits_lasts_longer_where_its_days_become_rarer(
+def test_less_frequent_days_extend_waiting_events(
     world: World, before: Days, change: Callable[[World], None]
 ) -> None:
     choose(world, days=before)
@@ -391,7 +389,7 @@ def test_what_waits_lasts_longer_where_its_days_become_rarer(
     assert stored.lasts_until == needed_until(wanted, world.clock())
 
 
-def test_what_moves_to_a_digest_that_comes_rarely_lasts_longer(world: World) -> None:
+def test_move_to_less_frequent_digest_extends_events(world: World) -> None:
     world.create(an_event())
     world.clock.pass_time(days=1)
     choose(world)
@@ -401,7 +399,7 @@ def test_what_moves_to_a_digest_that_comes_rarely_lasts_longer(world: World) -> 
     assert stored.lasts_until == datetime(2026, 12, 30, 7, 0, tzinfo=UTC) + MARGIN
 
 
-def test_nothing_is_written_where_what_waits_lasts_long_enough(world: World) -> None:
+def test_events_are_not_rewritten_if_lifetime_suffices(world: World) -> None:
     choose(world, Frequency.DAILY)
     world.create(an_event())
     pause(world)

@@ -80,13 +80,13 @@ def said(program: str, machine: Path, **environment: str) -> str:
     return done.stdout.splitlines()[-1]
 
 
-def test_a_process_that_is_told_nothing_reads_the_zones_of_its_machine(machine: Path) -> None:
+def test_process_without_settings_reads_system_time_zones(machine: Path) -> None:
     """So the tests below can fail."""
     assert said("", machine) == TOKYO
     assert said(_FUNCTION, machine) == TOKYO
 
 
-def test_a_function_reads_the_pinned_zones(machine: Path) -> None:
+def test_lambda_function_reads_pinned_time_zones(machine: Path) -> None:
     """As Lambda starts its process: tests/infra holds that its environment has `PINNED_ZONES`.
 
     Also where the layer is elsewhere, as here: then Python reads the package by its name.
@@ -97,16 +97,16 @@ def test_a_function_reads_the_pinned_zones(machine: Path) -> None:
 
 
 @pytest.mark.parametrize("program", [_COMMAND, _SYNTHESIS], ids=["command line", "synthesis"])
-def test_a_program_reads_the_pinned_zones(program: str, machine: Path) -> None:
+def test_command_line_reads_pinned_time_zones(program: str, machine: Path) -> None:
     assert said(program, machine) == BERLIN
 
 
-def test_tests_read_the_pinned_zones() -> None:
+def test_tests_read_pinned_time_zones() -> None:
     assert (str(PACKAGE / "zoneinfo"),) == zoneinfo.TZPATH
     assert os.environ["PYTHONTZPATH"] == str(PACKAGE / "zoneinfo")
 
 
-def test_the_zones_that_events_may_name_are_those_of_the_package() -> None:
+def test_allowed_time_zones_match_pinned_package() -> None:
     """And those that the preference page offers are among them."""
     named = {*(PACKAGE / "zones").read_text().split()}
     accepted, known = TypeAdapter(TimeZone), zoneinfo.available_timezones()

@@ -44,7 +44,7 @@ def arm(world: World, *, dry_run: bool = False) -> dict[Armed, int]:
     return dict(arm_sources(FakeReaders(world.subscribers), context=world.context, dry_run=dry_run))
 
 
-def test_readers_from_before_the_source_are_armed_once() -> None:
+def test_existing_readers_are_armed_once_for_new_source() -> None:
     world = a_world()
     assert arm(world) == {Armed.ARMED: 2}
     for row in world.schedules.rows.values():
@@ -54,21 +54,21 @@ def test_readers_from_before_the_source_are_armed_once() -> None:
     assert called == ["schedules.get_many"]
 
 
-def test_a_count_changes_nothing() -> None:
+def test_count_only_mode_changes_nothing() -> None:
     world = a_world()
     before = dict(world.schedules.rows)
     assert arm(world, dry_run=True) == {Armed.ARMED: 2}
     assert world.schedules.rows == before
 
 
-def test_readers_without_digests_are_armed_at_their_next_activity() -> None:
+def test_readers_without_digests_are_armed_at_next_activity() -> None:
     world = a_world()
     world.unsubscribe("bo", "bo@example.com")
     assert arm(world) == {Armed.ARMED: 1, Armed.INACTIVE: 1}
     assert world.schedules.rows["bo", DAILY].sources == ()
 
 
-def test_another_order_of_the_sources_reaches_every_schedule() -> None:
+def test_new_source_order_is_stored_on_every_schedule() -> None:
     world = a_world("ann")
     arm(world)
     world.context = replace(world.context, content=ContentSources(sources=BOTH[::-1]))
@@ -76,7 +76,7 @@ def test_another_order_of_the_sources_reaches_every_schedule() -> None:
     assert world.schedules.rows["ann", DAILY].sources == BOTH[::-1]
 
 
-def test_of_a_hundred_readers_the_schedules_are_read_33_at_a_time() -> None:
+def test_schedules_are_read_33_readers_at_a_time() -> None:
     world = a_world(*(f"reader{number}" for number in range(100)))
     arm(world)
     with world.calls() as called:
@@ -84,13 +84,13 @@ def test_of_a_hundred_readers_the_schedules_are_read_33_at_a_time() -> None:
     assert called == ["schedules.get_many"] * 4
 
 
-def test_an_unreadable_schedule_holds_up_no_other_reader() -> None:
+def test_unreadable_schedule_does_not_block_other_readers() -> None:
     world = a_world()
     world.schedules.unreadable.add(("ann", DAILY))
     assert arm(world) == {Armed.ARMED: 1, Armed.UNREADABLE: 1}
 
 
-def test_no_content_is_fetched_after_the_category_is_muted() -> None:
+def test_content_is_not_fetched_after_category_is_muted() -> None:
     def mute(world: World) -> None:
         world.clock.pass_time(seconds=1)
         world.choose("ann", recommendation=Frequency.NEVER)
@@ -99,14 +99,14 @@ def test_no_content_is_fetched_after_the_category_is_muted() -> None:
         assert world.schedules.rows["ann", DAILY].sources == (), where
 
 
-def test_a_reader_who_unsubscribes_meanwhile_is_not_in_the_due_index() -> None:
+def test_reader_who_unsubscribes_during_arming_is_not_in_due_index() -> None:
     for world, where in interleavings(lambda: a_world("ann"), arm, World.unsubscribe):
         reader = world.subscribers.rows["ann"]
         assert reader.status is SubscriberStatus.UNSUBSCRIBED, where  # type: ignore[union-attr]
         assert not world.schedules.listed, where
 
 
-def test_wherever_it_breaks_off_a_repetition_completes_it() -> None:
+def test_rerun_completes_arming_after_any_crash() -> None:
     for world, where in crashes(lambda: a_world("ann", "bo", "cy"), arm):
         arm(world)
         assert {row.sources for row in world.schedules.rows.values()} == {BOTH}, where

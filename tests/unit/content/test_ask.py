@@ -75,7 +75,7 @@ def asked(process: AskContext) -> int:
     return len(source.asked)
 
 
-def test_five_failures_in_a_row_open_the_breaker_for_every_worker() -> None:
+def test_five_consecutive_failures_open_breaker_for_all_workers() -> None:
     row, clock = FakePaceRow(), SettableClock()
     one, other = a_process(row, clock), a_process(row, clock)
     for _ in range(3):
@@ -86,7 +86,7 @@ def test_five_failures_in_a_row_open_the_breaker_for_every_worker() -> None:
     assert asked(other) == 0
 
 
-def test_a_success_between_two_failures_opens_nothing() -> None:
+def test_success_between_failures_keeps_breaker_closed() -> None:
     row, clock = FakePaceRow(), SettableClock()
     process = a_process(row, clock)
     for _ in range(10):
@@ -104,7 +104,7 @@ def test_a_success_between_two_failures_opens_nothing() -> None:
         (timedelta(days=1), LONGEST_STEP),
     ],
 )
-def test_one_refusal_opens_it_for_as_long_as_the_source_asks(
+def test_rejection_opens_breaker_for_time_requested_by_source(
     asks_for: timedelta, waits: timedelta
 ) -> None:
     row, clock = FakePaceRow(), SettableClock()
@@ -115,7 +115,7 @@ def test_one_refusal_opens_it_for_as_long_as_the_source_asks(
     assert row.pace.breaker.until == clock() + waits
 
 
-def test_one_probe_goes_when_the_breaker_is_half_open_and_its_success_closes_it() -> None:
+def test_successful_probe_closes_half_open_breaker() -> None:
     row, clock = FakePaceRow(), SettableClock()
     one, other = a_process(row, clock), a_process(row, clock)
     request(one, SourceFailed("503", refuses=True))
@@ -129,7 +129,7 @@ def test_one_probe_goes_when_the_breaker_is_half_open_and_its_success_closes_it(
     assert request(other, an_answer("a")) == an_answer("a")
 
 
-def test_an_answer_to_an_earlier_request_does_not_close_the_breaker() -> None:
+def test_response_to_earlier_request_does_not_close_breaker() -> None:
     """It was asked before the source refused."""
     row, clock = FakePaceRow(), SettableClock()
     one, other = a_process(row, clock), a_process(row, clock)
@@ -140,7 +140,7 @@ def test_an_answer_to_an_earlier_request_does_not_close_the_breaker() -> None:
     assert row.pace.breaker is not None
 
 
-def test_a_probe_that_fails_is_not_repeated_and_doubles_the_step() -> None:
+def test_failed_probe_is_not_retried_and_doubles_open_time() -> None:
     row, clock = FakePaceRow(), SettableClock()
     process = a_process(row, clock)
     request(process, SourceFailed("503", refuses=True))
@@ -151,7 +151,7 @@ def test_a_probe_that_fails_is_not_repeated_and_doubles_the_step() -> None:
     assert row.pace.breaker.step == 2 * FIRST_STEP
 
 
-def test_after_an_outage_the_rate_starts_low() -> None:
+def test_request_rate_starts_low_after_outage() -> None:
     row, clock = FakePaceRow(), SettableClock()
     process = a_process(row, clock, rate=100, ramp_from=1)
     for _ in range(400):
@@ -164,14 +164,14 @@ def test_after_an_outage_the_rate_starts_low() -> None:
     assert process.rate_limiter.outlook(clock()).rate == 1
 
 
-def test_a_retry_takes_a_permit_and_is_not_made_without_one() -> None:
+def test_retry_requires_a_permit() -> None:
     row, clock = FakePaceRow(), SettableClock()
     process = a_process(row, clock, rate=1)
     assert request(process, DOWN, an_answer("a")) == str(DOWN)
     assert asked(process) == 1
 
 
-def test_a_request_waits_for_its_permit() -> None:
+def test_request_waits_for_its_permit() -> None:
     clock = SettableClock()
     process = a_process(FakePaceRow(), clock, rate=20)
     for nth in range(3):
@@ -180,7 +180,7 @@ def test_a_request_waits_for_its_permit() -> None:
 
 
 @pytest.mark.parametrize(("drawn", "pause"), [(0.0, 50), (1.0, 250)])
-def test_a_request_is_repeated_after_a_pause_at_random(drawn: float, pause: int) -> None:
+def test_request_is_retried_after_random_delay(drawn: float, pause: int) -> None:
     """What fails for all workers at once would else be asked by all of them at once."""
     clock = SettableClock()
     process = a_process(FakePaceRow(), clock, rate=1000)
@@ -189,7 +189,7 @@ def test_a_request_is_repeated_after_a_pause_at_random(drawn: float, pause: int)
     assert clock() == NOW + timedelta(milliseconds=pause)
 
 
-def test_a_request_is_not_repeated_once_the_budget_is_used_up() -> None:
+def test_request_is_not_retried_after_retry_budget_is_exhausted() -> None:
     process = a_process(FakePaceRow(), SettableClock())
     process.health.now = SourceHealth(tokens=6.1)
     assert request(process, DOWN, an_answer("a")) == an_answer("a")
@@ -198,7 +198,7 @@ def test_a_request_is_not_repeated_once_the_budget_is_used_up() -> None:
 
 
 @given(st.lists(st.booleans(), max_size=400))
-def test_retries_stay_below_a_tenth_of_the_requests_and_a_few(successes: list[bool]) -> None:
+def test_retries_stay_near_a_tenth_of_requests(successes: list[bool]) -> None:
     """Whatever fails: a failure takes ten times what a success gives back."""
     health, retries = SourceHealth(), 0
     for success in successes:
@@ -208,7 +208,7 @@ def test_retries_stay_below_a_tenth_of_the_requests_and_a_few(successes: list[bo
     assert retries <= 5 + 0.1 * sum(successes) + 1
 
 
-def test_a_source_that_fails_often_gets_no_retries() -> None:
+def test_frequently_failing_source_gets_no_retries() -> None:
     health = SourceHealth()
     for _ in range(6):
         health = health.failed()
@@ -218,7 +218,7 @@ def test_a_source_that_fails_often_gets_no_retries() -> None:
     assert not health.may_retry
 
 
-def test_where_the_breaker_cannot_be_told_the_answer_counts_all_the_same() -> None:
+def test_response_is_used_if_breaker_update_fails() -> None:
     row, clock = FakePaceRow(), SettableClock()
     process = a_process(row, clock)
     request(process, SourceFailed("503", refuses=True))
@@ -240,13 +240,13 @@ def test_where_the_breaker_cannot_be_told_the_answer_counts_all_the_same() -> No
 
 
 @given(st.floats(0, 1), st.integers(1, 100))
-def test_a_failed_fetch_comes_within_what_a_queue_can_delay(drawn: float, tries: int) -> None:
+def test_failed_fetch_is_retried_within_maximum_queue_delay(drawn: float, tries: int) -> None:
     process = a_process(FakePaceRow(), SettableClock())
     object.__setattr__(process, "random", lambda: drawn)
     assert timedelta(0) < again_after_failure(tries, process) <= timedelta(seconds=900)
 
 
-def test_fetches_delayed_by_an_open_breaker_return_at_random_times() -> None:
+def test_fetches_delayed_by_open_breaker_return_at_random_times() -> None:
     process = a_process(FakePaceRow(), SettableClock())
     delays = []
     for drawn in (0.0, 0.5, 1.0):
@@ -255,18 +255,18 @@ def test_fetches_delayed_by_an_open_breaker_return_at_random_times() -> None:
     assert delays == [60, 120, 180]
 
 
-def test_a_crowd_that_waits_is_spread_over_the_time_that_it_needs() -> None:
+def test_waiting_fetches_are_spread_according_to_request_rate() -> None:
     process = a_process(FakePaceRow(), SettableClock(), rate=10)
     object.__setattr__(process, "waiting", lambda: 1000)
     assert again_after(NoPermit.BUSY, process) > timedelta(seconds=20)
 
 
-def test_who_finds_no_permit_comes_in_turn_and_not_as_after_an_outage() -> None:
+def test_fetch_without_permit_is_retried_within_a_minute() -> None:
     process = a_process(FakePaceRow(), SettableClock())
     assert again_after(NoPermit.BUSY, process) < timedelta(seconds=60)
 
 
-def test_a_crowd_that_waits_for_an_open_breaker_does_not_come_faster_than_it_may_ask() -> None:
+def test_fetches_waiting_for_open_breaker_respect_request_rate() -> None:
     process = a_process(FakePaceRow(), SettableClock(), rate=10)
     object.__setattr__(process, "waiting", lambda: 8000)
     in_turn = again_after(NoPermit.BUSY, process)

@@ -75,7 +75,7 @@ def lines(world: World) -> list[tuple[str, ...]]:
 # What was fetched ahead
 
 
-def test_items_that_were_fetched_ahead_are_in_the_digest_that_needs_no_wait() -> None:
+def test_prefetched_items_are_sent_without_delay() -> None:
     world = a_world(an_answer("a", "b"))
     fetch_ahead(world)
     assert come_due(world)
@@ -85,7 +85,7 @@ def test_items_that_were_fetched_ahead_are_in_the_digest_that_needs_no_wait() ->
     assert not world.fetch_queue.sent
 
 
-def test_each_reader_is_asked_for_once_ahead_however_often_the_ticks_come() -> None:
+def test_items_of_each_reader_are_prefetched_once() -> None:
     world = a_world(an_answer("a"))
     due_at = daily(world).next_due_at
     world.clock.now = due_at - 2 * HOUR
@@ -100,7 +100,7 @@ def test_each_reader_is_asked_for_once_ahead_however_often_the_ticks_come() -> N
     assert len(world.source.asked) == 1
 
 
-def test_an_occurrence_with_nothing_new_passes_without_a_run_that_is_queued() -> None:
+def test_occurrence_without_new_items_queues_no_run() -> None:
     world = a_world()
     fetch_ahead(world)
     before = daily(world)
@@ -114,7 +114,7 @@ def test_an_occurrence_with_nothing_new_passes_without_a_run_that_is_queued() ->
     assert not world.fetch_queue.sent
 
 
-def test_it_stays_armed_for_a_year_of_nothing_and_then_shows_an_item() -> None:
+def test_schedule_stays_armed_after_a_year_without_items() -> None:
     world = a_world()
     for _ in range(40):
         fetch_ahead(world)
@@ -127,7 +127,7 @@ def test_it_stays_armed_for_a_year_of_nothing_and_then_shows_an_item() -> None:
     assert lines(world) == [("a: 1",)]
 
 
-def test_an_item_that_was_in_a_digest_does_not_come_again() -> None:
+def test_item_is_not_repeated_in_next_digest() -> None:
     world = a_world(*[an_answer("a", "b")] * 5)
     for _ in range(5):
         fetch_ahead(world)
@@ -136,7 +136,7 @@ def test_an_item_that_was_in_a_digest_does_not_come_again() -> None:
     assert lines(world) == [("a: 1", "b: 1")]
 
 
-def test_stale_items_are_fetched_again_at_the_due_time() -> None:
+def test_stale_items_are_refetched_at_due_time() -> None:
     world = a_world(an_answer("a"), an_answer("b"))
     due_at = daily(world).next_due_at
     world.clock.now = due_at - 3 * HOUR
@@ -153,7 +153,7 @@ def _fetch_of(world: World) -> Fetch:
     return Fetch("ann", DAILY, daily(world).next_due_at)
 
 
-def test_an_event_waits_for_nothing_where_all_is_fetched() -> None:
+def test_event_is_sent_without_delay_if_items_are_fetched() -> None:
     world = a_world()
     fetch_ahead(world)
     world.create(an_event())
@@ -165,7 +165,7 @@ def test_an_event_waits_for_nothing_where_all_is_fetched() -> None:
 # What was not fetched when it is due
 
 
-def test_without_a_lead_its_items_are_asked_with_the_run_which_waits_for_them() -> None:
+def test_run_waits_for_its_items_if_prefetching_is_off() -> None:
     world = a_world(an_answer("a"))
     run = come_due(world)
     assert run
@@ -179,7 +179,7 @@ def test_without_a_lead_its_items_are_asked_with_the_run_which_waits_for_them() 
     assert world.runs.rows[run.key].without == ()
 
 
-def test_the_run_waits_until_all_that_was_fetched_can_be_read() -> None:
+def test_run_waits_until_fetched_items_are_readable() -> None:
     """A window ends a settle lag before now: what was stored since would be in the next digest."""
     world = a_world(an_answer("a"))
     world.create(an_event())
@@ -193,7 +193,7 @@ def test_the_run_waits_until_all_that_was_fetched_can_be_read() -> None:
     assert lines(world) == [("post1: 1", "a: 1")]
 
 
-def test_a_run_asks_its_sources_once_however_often_it_looks() -> None:
+def test_run_requests_each_source_once() -> None:
     world = a_world()
     world.create(an_event())
     run = come_due(world)
@@ -205,7 +205,7 @@ def test_a_run_asks_its_sources_once_however_often_it_looks() -> None:
     assert len(world.fetch_queue.sent) == 1
 
 
-def test_it_looks_less_often_the_longer_it_waits() -> None:
+def test_waiting_run_polls_at_increasing_intervals() -> None:
     world = a_world(*[DOWN] * 99)
     world.source_policy = SourcePolicy.WAIT
     world.create(an_event())
@@ -215,7 +215,7 @@ def test_it_looks_less_often_the_longer_it_waits() -> None:
 
 
 @pytest.mark.parametrize("policy", list(SourcePolicy))
-def test_while_the_source_is_down_it_waits_within_its_tolerance_and_goes_without(
+def test_run_is_sent_without_items_after_waiting_for_source(
     policy: SourcePolicy,
 ) -> None:
     world = a_world(*[DOWN] * 999)
@@ -233,7 +233,7 @@ def test_while_the_source_is_down_it_waits_within_its_tolerance_and_goes_without
 
 
 @pytest.mark.parametrize("policy", list(SourcePolicy))
-def test_it_goes_without_as_soon_as_its_tolerance_ends(policy: SourcePolicy) -> None:
+def test_run_stops_waiting_when_tolerance_ends(policy: SourcePolicy) -> None:
     """And not when it would have looked again."""
     world = a_world(*[DOWN] * 999)
     world.source_policy = policy
@@ -248,7 +248,7 @@ def test_it_goes_without_as_soon_as_its_tolerance_ends(policy: SourcePolicy) -> 
     assert world.runs.rows[run.key].sent_at == ends
 
 
-def test_stale_items_are_shown_while_the_source_is_down() -> None:
+def test_stale_items_are_shown_while_source_is_down() -> None:
     """It waits for what is fresh, and goes with what there is; the run says that it was not."""
     world = a_world(an_answer("a"), *[DOWN] * 99)
     due_at = daily(world).next_due_at
@@ -261,7 +261,7 @@ def test_stale_items_are_shown_while_the_source_is_down() -> None:
     assert world.runs.rows[run.key].without == (RECOMMENDATIONS,)
 
 
-def test_with_neither_items_nor_events_it_is_skipped_with_the_reason() -> None:
+def test_run_without_items_or_events_is_skipped_with_reason() -> None:
     world = a_world(*[DOWN] * 99)
     run = come_due(world)
     assert run
@@ -271,7 +271,7 @@ def test_with_neither_items_nor_events_it_is_skipped_with_the_reason() -> None:
     assert daily(world).listed
 
 
-def test_a_run_whose_source_had_nothing_new_says_so() -> None:
+def test_run_records_that_source_had_no_new_items() -> None:
     world = a_world()
     run = come_due(world)
     assert run
@@ -280,7 +280,7 @@ def test_a_run_whose_source_had_nothing_new_says_so() -> None:
     assert world.runs.rows[run.key].reason is Reason.NOTHING_NEW
 
 
-def test_items_that_come_too_late_are_in_the_next_digest_as_they_are_then() -> None:
+def test_late_items_are_in_next_digest_with_current_content() -> None:
     world = a_world(an_answer("a", "late"), an_answer("late", "new"))
     world.create(an_event())
     come_due(world)
@@ -292,7 +292,7 @@ def test_items_that_come_too_late_are_in_the_next_digest_as_they_are_then() -> N
     assert lines(world) == [("post1: 1",), ("late: 1", "new: 1")]
 
 
-def test_a_digest_that_was_started_late_still_gives_its_source_time() -> None:
+def test_late_digest_still_waits_for_its_source() -> None:
     world = a_world(an_answer("a"))
     world.create(an_event())
     world.clock.now = daily(world).next_due_at + 3 * HOUR
@@ -303,7 +303,7 @@ def test_a_digest_that_was_started_late_still_gives_its_source_time() -> None:
     assert lines(world) == [("post1: 1", "a: 1")]
 
 
-def test_a_digest_that_is_too_late_is_passed_over_where_nothing_waits() -> None:
+def test_overdue_digest_without_events_is_skipped() -> None:
     world = a_world()
     due_at = daily(world).next_due_at
     world.clock.now = due_at + 7 * HOUR
@@ -313,7 +313,7 @@ def test_a_digest_that_is_too_late_is_passed_over_where_nothing_waits() -> None:
     assert daily(world).next_due_at == due_at + DAY
 
 
-def test_an_attempt_whose_window_is_fixed_waits_for_no_items() -> None:
+def test_run_with_fixed_window_does_not_wait_for_items() -> None:
     """They are behind its window: its events would wait for what it cannot show."""
     world = a_world(an_answer("late"))
     world.create(an_event())
@@ -335,7 +335,7 @@ def test_an_attempt_whose_window_is_fixed_waits_for_no_items() -> None:
 # What a stage or a reader stops
 
 
-def test_once_the_stage_has_no_source_the_schedule_goes_idle_at_its_next_occurrence() -> None:
+def test_schedule_becomes_idle_after_stage_removes_source() -> None:
     world = a_world()
     world.content = None
     come_due(world)
@@ -343,7 +343,7 @@ def test_once_the_stage_has_no_source_the_schedule_goes_idle_at_its_next_occurre
     assert not world.fetch_queue.sent
 
 
-def test_no_content_is_fetched_for_a_muted_category() -> None:
+def test_content_of_muted_category_is_not_fetched() -> None:
     world = a_world()
     world.clock.pass_time(minutes=1)
     world.choose(recommendation=Frequency.NEVER)
@@ -354,7 +354,7 @@ def test_no_content_is_fetched_for_a_muted_category() -> None:
 
 
 @pytest.mark.parametrize("frequency", [Frequency.NEVER, Frequency.WEEKLY])
-def test_a_digest_that_waits_goes_at_once_when_its_reader_wants_no_items_in_it(
+def test_waiting_digest_is_sent_after_reader_opts_out_of_items(
     frequency: Frequency,
 ) -> None:
     """Nobody fetches for it any more, so it would wait for as long as it may."""
@@ -372,7 +372,7 @@ def test_a_digest_that_waits_goes_at_once_when_its_reader_wants_no_items_in_it(
     assert world.runs.rows[run.key].without == ()
 
 
-def test_a_digest_whose_schedule_is_gone_waits_for_no_items() -> None:
+def test_digest_with_deleted_schedule_does_not_wait_for_items() -> None:
     """As after an erasure."""
     world = a_world()
     world.create(an_event())
@@ -384,7 +384,7 @@ def test_a_digest_whose_schedule_is_gone_waits_for_no_items() -> None:
     assert world.runs.rows[run.key].without == ()
 
 
-def test_a_digest_that_asks_nothing_makes_no_call_more() -> None:
+def test_digest_without_sources_makes_no_extra_calls() -> None:
     asking = a_world()
     without = World(SettableClock(), max_lateness=6 * HOUR)
     called = []
@@ -431,7 +431,7 @@ def _failed(*answers: Answer, sources: tuple[str, ...]) -> tuple[World, Run]:
         ((RECOMMENDATIONS, EVENTS), ("a: 1", "post1: 1")),
     ],
 )
-def test_a_redriven_digest_shows_its_sources_in_their_order_and_waits_for_none(
+def test_redriven_digest_keeps_source_order_and_does_not_wait(
     sources: tuple[str, ...], shown: tuple[str, ...]
 ) -> None:
     """What was fetched for the digest that failed is there; nobody fetches for another instant."""
@@ -446,7 +446,7 @@ def test_a_redriven_digest_shows_its_sources_in_their_order_and_waits_for_none(
     assert len(world.source.asked) == asked
 
 
-def test_a_redriven_digest_for_which_nothing_is_left_says_that_nothing_was_new() -> None:
+def test_empty_redriven_digest_reports_no_new_items() -> None:
     world, failed = _failed(an_answer("a"), sources=BOTH)
     started = world.redrive(failed).run
     assert started
@@ -478,7 +478,7 @@ def _due() -> World:
     return world
 
 
-def test_a_failed_fan_out_call_still_sends_the_digest_once() -> None:
+def test_digest_is_sent_once_after_failed_fan_out_call() -> None:
     count = 0
     for world, where in crashes(_due, come_due):
         _is_as_it_should_be(world, where)
@@ -486,7 +486,7 @@ def test_a_failed_fan_out_call_still_sends_the_digest_once() -> None:
     assert count > 10
 
 
-def test_a_failed_fetch_call_still_sends_the_digest_once() -> None:
+def test_digest_is_sent_once_after_failed_fetch_call() -> None:
     def fetch(world: World) -> None:
         come_due(world)
         (wanted, *_) = world.fetch_queue.sent
@@ -500,7 +500,7 @@ def test_a_failed_fetch_call_still_sends_the_digest_once() -> None:
     assert count > 20
 
 
-def test_a_failed_call_of_a_waiting_delivery_still_sends_the_digest_once() -> None:
+def test_waiting_digest_is_sent_once_after_failed_call() -> None:
     def deliver(world: World) -> None:
         run = come_due(world)
         assert run
@@ -514,7 +514,7 @@ def test_a_failed_call_of_a_waiting_delivery_still_sends_the_digest_once() -> No
     assert count > 10
 
 
-def test_an_event_that_comes_while_fan_out_passes_an_occurrence_is_in_the_next_digest() -> None:
+def test_event_arriving_during_skipped_occurrence_joins_next_digest() -> None:
     def made() -> World:
         world = a_world()
         fetch_ahead(world)
@@ -530,7 +530,7 @@ def test_an_event_that_comes_while_fan_out_passes_an_occurrence_is_in_the_next_d
         assert daily(world).listed, where
 
 
-def test_two_workers_of_fan_out_pass_an_occurrence_once() -> None:
+def test_two_fan_out_workers_skip_occurrence_once() -> None:
     def made() -> World:
         world = a_world()
         fetch_ahead(world)
@@ -550,7 +550,7 @@ def test_two_workers_of_fan_out_pass_an_occurrence_once() -> None:
         assert lines(world) == [("post1: 1",)], where
 
 
-def test_an_occurrence_whose_sources_had_nothing_is_not_started_again() -> None:
+def test_skipped_occurrence_is_not_restarted_after_crash() -> None:
     """Its worker died before the schedule advanced: the digest would wait for them once more."""
     world = a_world(*[DOWN] * 99)
     before = daily(world)
@@ -565,7 +565,7 @@ def test_an_occurrence_whose_sources_had_nothing_is_not_started_again() -> None:
 
 
 @pytest.mark.parametrize("dies", [False, True])
-def test_an_occurrence_whose_run_another_worker_has_just_started_is_not_passed(dies: bool) -> None:
+def test_occurrence_started_by_another_worker_is_not_skipped(dies: bool) -> None:
     """An event came between the looks of the two; the other may die before it queues the run."""
     world = a_world()
     fetch_ahead(world)
@@ -589,7 +589,7 @@ def test_an_occurrence_whose_run_another_worker_has_just_started_is_not_passed(d
     assert (daily(world).next_due_at, daily(world).last_due_at) == (due_at + DAY, due_at)
 
 
-def test_two_fetches_with_different_answers_lose_no_item() -> None:
+def test_concurrent_fetches_lose_no_items() -> None:
     """What one stores and the other takes back was in no digest: it is shown once it is offered."""
 
     def made() -> World:
@@ -617,7 +617,7 @@ def test_two_fetches_with_different_answers_lose_no_item() -> None:
     assert count > 10
 
 
-def test_a_fetch_beside_nobody_looks_at_what_waits_once() -> None:
+def test_uncontended_fetch_reads_waiting_events_once() -> None:
     world = _due()
     come_due(world)
     (wanted, *_) = world.fetch_queue.sent
@@ -630,7 +630,7 @@ def test_a_fetch_beside_nobody_looks_at_what_waits_once() -> None:
 
 
 @pytest.mark.parametrize("days", [200, 1000])
-def test_a_digest_with_nothing_new_reads_three_pages_of_runs_however_old_it_is(
+def test_digest_without_new_items_reads_three_pages_of_runs(
     days: int,
 ) -> None:
     """Once runs have heads: those before are of a version that stored none."""

@@ -25,7 +25,7 @@ def rows(world: World, name: str) -> list[tuple[str, ...]]:
     return list(found.rows)
 
 
-def test_of_a_digest_that_waits_it_says_that_its_sources_were_asked_and_when() -> None:
+def test_explain_shows_when_waiting_digest_requested_its_sources() -> None:
     world = a_world(*[DOWN] * 9)
     world.create(an_event())
     come_due(world)
@@ -33,36 +33,36 @@ def test_of_a_digest_that_waits_it_says_that_its_sources_were_asked_and_when() -
     assert "gazette sources status" in rows(world, "run")[0][7]
 
 
-def test_of_one_that_went_without_it_says_so() -> None:
+def test_explain_reports_digest_sent_without_items() -> None:
     world = a_world(*[DOWN] * 9)
     world.create(an_event())
     come_due(world)
     wait(world, minutes=12)
-    assert "it has no new items of recommendations, which did not answer in time" in answer(world)
+    assert "no new items of recommendations, which did not respond in time" in answer(world)
     runs: Any = document(explained(world), stage="prod")["runs"]
     assert [run["without"] for run in runs] == [(RECOMMENDATIONS,)]
 
 
-def test_of_one_that_was_skipped_it_says_why() -> None:
+def test_explain_shows_reason_for_skipped_digest() -> None:
     down, quiet = a_world(*[DOWN] * 9), a_world()
     for world in (down, quiet):
         come_due(world)
     wait(down, minutes=12)
     quiet.fetch_queued()
     wait(quiet, minutes=2)
-    assert "its content sources did not answer in time" in answer(down)
-    assert "its content sources had no new items" in answer(quiet)
+    assert "the content sources did not respond in time" in answer(down)
+    assert "the content sources had no new items" in answer(quiet)
     assert [run.reason for run in quiet.runs.rows.values()] == [Reason.NOTHING_NEW]
 
 
-def test_of_an_occurrence_that_was_passed_it_says_why() -> None:
+def test_explain_shows_reason_for_skipped_occurrence() -> None:
     world = a_world()
     fetch_ahead(world)
     come_due(world)
-    assert "no event was waiting, and its content sources had no new items" in answer(world)
+    assert "no event was waiting, and the content sources had no new items" in answer(world)
 
 
-def test_of_a_schedule_it_says_what_it_asks_and_when_it_did_last() -> None:
+def test_explain_shows_sources_and_last_fetch_of_schedule() -> None:
     world = a_world(an_answer("a"))
     (*_, before) = rows(world, "schedule")
     assert before[2] == "shows events, recommendations; never fetched"
@@ -71,7 +71,7 @@ def test_of_a_schedule_it_says_what_it_asks_and_when_it_did_last() -> None:
     assert after[2].startswith("shows events, recommendations; last fetched at 2026-11-23 06:")
 
 
-def test_of_a_choice_it_says_what_it_comes_to() -> None:
+def test_explain_shows_effective_frequency_of_choice() -> None:
     world = a_world()
     world.clock.pass_time(minutes=1)
     world.choose(recommendation=Frequency.IMMEDIATE)

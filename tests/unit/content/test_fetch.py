@@ -17,7 +17,7 @@ from tests.fake_stores import FakeRateLimiter
 from tests.unit.content.asking import CATEGORY, DOWN, Asking, an_answer, an_item, asking
 
 
-def test_items_wait_for_the_digest_that_they_were_fetched_for() -> None:
+def test_fetched_items_wait_for_their_digest() -> None:
     found = asking()
     found.answers(an_answer("a", "b"))
     done = found.fetch()
@@ -28,7 +28,7 @@ def test_items_wait_for_the_digest_that_they_were_fetched_for() -> None:
     assert found.remembers("a", "b", "c") == [True, True, False]
 
 
-def test_the_source_is_told_whose_digest_it_is_and_when_it_is_due() -> None:
+def test_source_request_contains_reader_and_due_time() -> None:
     found = asking()
     found.fetch()
     (asked,) = found.source.asked
@@ -37,21 +37,21 @@ def test_the_source_is_told_whose_digest_it_is_and_when_it_is_due() -> None:
     assert (asked.locale, asked.time_zone) == ("en", "Europe/Berlin")
 
 
-def test_a_fetch_without_new_items_is_marked_and_stores_no_items() -> None:
+def test_fetch_without_new_items_is_recorded() -> None:
     found = asking()
     assert found.fetch().outcome is FetchOutcome.NOTHING_NEW
     assert found.schedule.fetched_for == found.schedule.next_due_at
     assert found.world.events.rows == {}
 
 
-def test_no_more_items_are_stored_than_a_digest_shows() -> None:
+def test_stored_items_are_limited_to_digest_maximum() -> None:
     found = asking()
     found.answers(an_answer("a", "b", "c", "d"))
     found.fetch()
     assert found.waiting() == ["a", "b", "c"]
 
 
-def test_a_repeated_message_asks_nobody() -> None:
+def test_duplicate_message_makes_no_request() -> None:
     found = asking()
     found.answers(an_answer("a"))
     found.fetch()
@@ -59,7 +59,7 @@ def test_a_repeated_message_asks_nobody() -> None:
     assert len(found.source.asked) == 1
 
 
-def test_items_fetched_too_early_are_fetched_again() -> None:
+def test_items_fetched_too_early_are_refetched() -> None:
     found = asking()
     found.answers(an_answer("a"), an_answer("b"))
     found.fetch()
@@ -69,7 +69,7 @@ def test_items_fetched_too_early_are_fetched_again() -> None:
     assert found.fetch().outcome is FetchOutcome.STORED
 
 
-def test_an_item_in_a_digest_is_not_repeated() -> None:
+def test_item_in_a_digest_is_not_repeated() -> None:
     found = asking()
     found.answers(an_answer("a", "b"), an_answer("b", "c", "a"))
     found.fetch()
@@ -78,7 +78,7 @@ def test_an_item_in_a_digest_is_not_repeated() -> None:
     assert found.send() == [("c: 1",)]
 
 
-def test_what_was_in_a_digest_takes_no_place_although_the_schedule_has_forgotten_it() -> None:
+def test_forgotten_item_of_earlier_digest_is_not_fetched_again() -> None:
     """As after a long time, or when the reader wants items in another digest."""
     found = asking()
     found.answers(an_answer("a", "b", "c"), an_answer("a", "b", "c", "d", "e", "f", "g"))
@@ -91,7 +91,7 @@ def test_what_was_in_a_digest_takes_no_place_although_the_schedule_has_forgotten
     assert found.send() == [("d: 1", "e: 1", "f: 1")]
 
 
-def test_a_withdrawn_item_takes_no_place() -> None:
+def test_withdrawn_item_does_not_count_toward_maximum() -> None:
     found = asking()
     found.world.say(RetractEvent("ann", "recommendations:a"))
     found.answers(an_answer("a", "b", "c", "d"))
@@ -99,7 +99,7 @@ def test_a_withdrawn_item_takes_no_place() -> None:
     assert found.send() == [("b: 1", "c: 1", "d: 1")]
 
 
-def test_an_item_that_expires_before_the_digest_takes_no_place() -> None:
+def test_item_expiring_before_digest_does_not_count_toward_maximum() -> None:
     """Items may be fetched a day ahead, and no email shows one that is over."""
     found = asking()
     due_at = found.schedule.next_due_at
@@ -111,7 +111,7 @@ def test_an_item_that_expires_before_the_digest_takes_no_place() -> None:
     assert found.remembers("over") == [False]
 
 
-def test_an_item_that_waits_is_kept_while_the_source_still_has_it() -> None:
+def test_waiting_item_is_kept_while_offered_by_source() -> None:
     """The next occurrence is another fetch; no digest has shown the item."""
     found = asking()
     found.answers(an_answer("a", "b"), an_answer("b", "c"))
@@ -122,7 +122,7 @@ def test_an_item_that_waits_is_kept_while_the_source_still_has_it() -> None:
     assert found.remembers("a", "b", "c") == [False, True, True]
 
 
-def test_an_item_that_was_taken_back_may_be_offered_again() -> None:
+def test_withdrawn_item_can_be_offered_again() -> None:
     found = asking()
     found.answers(an_answer("a"), an_answer("b"), an_answer("a"))
     for _ in range(3):
@@ -131,7 +131,7 @@ def test_an_item_that_was_taken_back_may_be_offered_again() -> None:
     assert found.waiting() == ["a"]
 
 
-def test_an_item_that_waits_and_has_changed_is_amended() -> None:
+def test_changed_waiting_item_is_amended() -> None:
     found = asking()
     found.answers(an_answer("a"))
     found.fetch()
@@ -143,7 +143,7 @@ def test_an_item_that_waits_and_has_changed_is_amended() -> None:
     assert stored.event.entity.title == "A new title"  # type: ignore[union-attr]
 
 
-def test_an_item_that_waits_and_has_not_changed_costs_no_write() -> None:
+def test_unchanged_waiting_item_is_not_rewritten() -> None:
     found = asking()
     found.answers(an_answer("a"), an_answer("a"))
     found.fetch()
@@ -153,7 +153,7 @@ def test_an_item_that_waits_and_has_not_changed_costs_no_write() -> None:
     assert [call for call in calls if call in {"events.store", "events.amend"}] == []
 
 
-def test_an_old_article_comes_although_its_category_was_muted_when_it_was_published() -> None:
+def test_item_published_while_category_was_muted_is_sent() -> None:
     found = Asking()
     now = found.world.clock()
     found.world.choose(recommendation=Frequency.NEVER, at=now - timedelta(days=10))
@@ -163,7 +163,7 @@ def test_an_old_article_comes_although_its_category_was_muted_when_it_was_publis
     assert found.waiting() == ["a"]
 
 
-def test_a_reader_who_mutes_the_category_gets_none_of_what_waits() -> None:
+def test_muting_the_category_withdraws_waiting_items() -> None:
     found = asking()
     found.answers(an_answer("a"))
     found.fetch()
@@ -172,7 +172,7 @@ def test_a_reader_who_mutes_the_category_gets_none_of_what_waits() -> None:
     assert found.send() == []
 
 
-def test_a_reader_who_left_is_not_asked_for() -> None:
+def test_items_are_not_fetched_for_unsubscribed_reader() -> None:
     found = asking()
     due_at = found.schedule.next_due_at
     found.world.unsubscribe()
@@ -180,7 +180,7 @@ def test_a_reader_who_left_is_not_asked_for() -> None:
     assert found.source.asked == []
 
 
-def test_a_reader_who_leaves_while_they_are_asked_for_is_not_asked_for() -> None:
+def test_fetch_is_dropped_if_reader_unsubscribes_meanwhile() -> None:
     found = asking()
     due_at = found.schedule.next_due_at
     world = found.world
@@ -189,7 +189,7 @@ def test_a_reader_who_leaves_while_they_are_asked_for_is_not_asked_for() -> None
     assert found.source.asked == []
 
 
-def test_a_reader_who_was_erased_is_not_asked_for() -> None:
+def test_items_are_not_fetched_for_erased_reader() -> None:
     found = asking()
     due_at = found.schedule.next_due_at
     found.world.clock.pass_time(minutes=1)
@@ -198,13 +198,13 @@ def test_a_reader_who_was_erased_is_not_asked_for() -> None:
     assert found.source.asked == []
 
 
-def test_an_occurrence_that_was_moved_is_not_fetched_for() -> None:
+def test_items_are_not_fetched_for_moved_occurrence() -> None:
     found = asking()
     elsewhere = found.schedule.next_due_at + timedelta(minutes=10)
     assert found.fetch(elsewhere).outcome is FetchOutcome.NOT_ASKED
 
 
-def test_a_digest_that_goes_without_its_items_is_not_fetched_for_any_more() -> None:
+def test_items_are_not_fetched_after_digest_stopped_waiting() -> None:
     found = asking()
     due_at = found.schedule.next_due_at
     found.world.clock.now = due_at + timedelta(minutes=31)
@@ -212,7 +212,7 @@ def test_a_digest_that_goes_without_its_items_is_not_fetched_for_any_more() -> N
     assert found.source.asked == []
 
 
-def test_a_fetch_that_is_too_late_does_not_come_again_where_no_permit_is_near() -> None:
+def test_overdue_fetch_without_permit_is_not_requeued() -> None:
     """Else those of an overload would make it longer: each permit would find some of them first."""
     found = asking()
     due_at = found.schedule.next_due_at
@@ -225,7 +225,7 @@ def test_a_fetch_that_is_too_late_does_not_come_again_where_no_permit_is_near() 
     assert found.queue.sent == []
 
 
-def test_a_digest_that_waits_by_its_version_of_the_templates_is_fetched_for_as_long() -> None:
+def test_items_are_fetched_as_long_as_wait_policy_allows() -> None:
     """Else it would wait for hours for a fetch that was dropped."""
     found = asking()
     due_at = found.schedule.next_due_at
@@ -236,7 +236,7 @@ def test_a_digest_that_waits_by_its_version_of_the_templates_is_fetched_for_as_l
     assert found.fetch(due_at).outcome is FetchOutcome.TOO_LATE
 
 
-def test_a_digest_that_was_started_late_is_fetched_for_as_long_as_it_waits() -> None:
+def test_items_are_fetched_as_long_as_late_digest_waits() -> None:
     """Fan-out was silent for hours: the digest waits since its sources were asked."""
     found = asking()
     due_at = found.schedule.next_due_at
@@ -249,7 +249,7 @@ def test_a_digest_that_was_started_late_is_fetched_for_as_long_as_it_waits() -> 
     assert found.work(wanted).outcome is FetchOutcome.TOO_LATE
 
 
-def test_without_a_permit_nothing_is_asked_and_the_message_comes_again() -> None:
+def test_fetch_without_permit_is_requeued() -> None:
     found = asking()
     found.permits.open_by_hand("why", found.world.clock())
     assert found.fetch().outcome is FetchOutcome.BREAKER_OPEN
@@ -258,7 +258,7 @@ def test_without_a_permit_nothing_is_asked_and_the_message_comes_again() -> None
     assert found.source.asked == []
 
 
-def test_while_this_process_knows_of_no_permit_nothing_is_even_read() -> None:
+def test_fetch_reads_no_rows_while_no_permit_is_expected() -> None:
     found = asking()
     due_at = found.schedule.next_due_at
     found.permits = FakeRateLimiter(PacePlan(rate=1))
@@ -269,7 +269,7 @@ def test_while_this_process_knows_of_no_permit_nothing_is_even_read() -> None:
     assert len(found.queue.sent) == 1
 
 
-def test_each_request_has_a_permit_of_its_own() -> None:
+def test_each_request_takes_its_own_permit() -> None:
     found = asking()
     found.answers(DOWN, an_answer("a"))
     done = found.fetch()
@@ -277,7 +277,7 @@ def test_each_request_has_a_permit_of_its_own() -> None:
     assert found.permits.row.pace.taken == 2
 
 
-def test_workers_that_stall_with_their_permits_ask_no_faster_for_it() -> None:
+def test_stalled_workers_do_not_exceed_request_rate() -> None:
     """Ten have a permit each, of ten seconds; then the tables answer all of them at once."""
     found = asking()
     due_at = found.schedule.next_due_at
@@ -295,7 +295,7 @@ def test_workers_that_stall_with_their_permits_ask_no_faster_for_it() -> None:
     assert permits.pace.next_at == begun + timedelta(seconds=1), "the next one a second later"
 
 
-def test_who_stalls_until_there_is_no_permit_asks_nobody_and_comes_again() -> None:
+def test_stalled_fetch_is_requeued_if_no_permit_is_left() -> None:
     found = asking()
 
     def stall() -> None:
@@ -308,7 +308,7 @@ def test_who_stalls_until_there_is_no_permit_asks_nobody_and_comes_again() -> No
     assert len(found.queue.sent) == 1
 
 
-def test_a_probe_goes_however_late() -> None:
+def test_breaker_probe_is_sent_even_if_late() -> None:
     found = asking()
     found.permits.trip("down", found.world.clock())
     found.world.clock.pass_time(minutes=1)
@@ -317,7 +317,7 @@ def test_a_probe_goes_however_late() -> None:
     assert found.permits.row.pace.breaker is None
 
 
-def test_a_failed_fetch_comes_again_later_and_later() -> None:
+def test_failed_fetch_is_retried_with_increasing_delay() -> None:
     found = asking()
     delays = []
     for tries in range(8):
@@ -332,7 +332,7 @@ def test_a_failed_fetch_comes_again_later_and_later() -> None:
     assert delays[-1] == timedelta(minutes=10)
 
 
-def test_too_little_time_takes_no_permit() -> None:
+def test_fetch_takes_no_permit_if_too_little_time_remains() -> None:
     found = asking()
     found.time_left = timedelta(seconds=20)
     with pytest.raises(NotYet):
@@ -340,7 +340,7 @@ def test_too_little_time_takes_no_permit() -> None:
     assert found.permits.row.pace.taken == 0
 
 
-def test_a_fetch_that_died_after_storing_stores_nothing_twice() -> None:
+def test_fetch_retried_after_crash_stores_items_once() -> None:
     found = asking()
     found.answers(an_answer("a", "b"), an_answer("a", "b"))
 
@@ -356,7 +356,7 @@ def test_a_fetch_that_died_after_storing_stores_nothing_twice() -> None:
     assert found.send() == [("a: 1", "b: 1")]
 
 
-def test_what_fan_out_wrote_meanwhile_stays() -> None:
+def test_fetch_keeps_concurrent_changes_of_fan_out() -> None:
     found = asking()
     found.answers(an_answer("a"))
     due_at = found.schedule.next_due_at
@@ -382,13 +382,13 @@ def test_items_are_shown_under_their_category() -> None:
     assert (event.category, event.source, event.actor) == (CATEGORY, "recommendations", None)
 
 
-def test_an_answer_opens_no_breaker_by_the_result() -> None:
+def test_successful_fetch_does_not_report_open_breaker() -> None:
     found = asking()
     found.answers(DOWN, an_answer("a"))
     assert not found.fetch().opened
 
 
-def test_a_refusal_says_so_in_the_result() -> None:
+def test_rejected_fetch_reports_open_breaker_and_reason() -> None:
     found = asking()
     found.answers(SourceFailed("It answered with status 429.", refuses=True))
     done = found.fetch()

@@ -16,18 +16,18 @@ FETCHES = st.builds(Fetch, st.text(), st.text(), INSTANTS, st.integers(0, 99), s
 
 
 @given(FETCHES)
-def test_a_fetch_is_read_as_it_was_written(fetch: Fetch) -> None:
+def test_fetch_message_round_trips(fetch: Fetch) -> None:
     encoded = encode_fetch(QueuedFetch(fetch, timedelta(seconds=7)))
     assert decode_fetch(encoded.body) == fetch
     assert encoded.delay == timedelta(seconds=7)
 
 
-def test_a_message_of_an_earlier_release_is_read() -> None:
+def test_fetch_message_of_earlier_release_can_be_read() -> None:
     body = {"user_id": "ann", "schedule": "daily", "due_at": "2026-11-22T07:00:00+00:00"}
     assert decode_fetch(json.dumps(body)).asked_at is None
 
 
 @pytest.mark.parametrize("body", ["", "{}", "[]", '{"user_id": "a", "schedule": "b"}'])
-def test_anything_else_is_refused_by_name(body: str) -> None:
+def test_malformed_fetch_error_names_expected_fields(body: str) -> None:
     with pytest.raises(InvalidEvent, match="user_id, schedule and due_at"):
         decode_fetch(body)

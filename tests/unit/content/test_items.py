@@ -26,23 +26,23 @@ FEW_IDS = st.lists(st.sampled_from("abcdefgh"), max_size=8, unique=True)
 
 
 @given(IDS, IDS)
-def test_two_items_never_share_an_event(one: str, other: str) -> None:
+def test_event_ids_of_items_are_unique(one: str, other: str) -> None:
     assert (event_id(RECOMMENDATIONS, one) == event_id(RECOMMENDATIONS, other)) == (one == other)
 
 
 @given(IDS)
-def test_an_event_of_an_item_has_a_short_id_that_says_its_source(item_id: str) -> None:
+def test_event_id_of_item_is_short_and_names_its_source(item_id: str) -> None:
     found = event_id(RECOMMENDATIONS, item_id)
     assert len(found) <= LONGEST_ID
     assert source_of(found) == RECOMMENDATIONS
 
 
-def test_no_hash_can_be_put_as_a_plain_id() -> None:
+def test_hashed_item_id_never_equals_plain_id() -> None:
     hashed = event_id(RECOMMENDATIONS, "x" * LONGEST_ID)
     assert event_id(RECOMMENDATIONS, hashed.partition("#")[2]) != hashed
 
 
-def test_other_ids_belong_to_no_source() -> None:
+def test_ordinary_event_ids_have_no_content_source() -> None:
     assert [source_of(each) for each in ("comment-1", "recommendations", "recommendation:1")] == [
         "",
         "",
@@ -51,7 +51,7 @@ def test_other_ids_belong_to_no_source() -> None:
 
 
 @given(st.lists(st.lists(IDS, max_size=30), max_size=12))
-def test_the_memory_holds_the_newest_and_never_more_than_its_bound(
+def test_item_memory_keeps_newest_ids_up_to_maximum(
     offered: list[list[str]],
 ) -> None:
     shown = Shown()
@@ -66,7 +66,7 @@ def test_the_memory_holds_the_newest_and_never_more_than_its_bound(
 
 
 @given(FEW_IDS, FEW_IDS, FEW_IDS)
-def test_what_was_taken_out_of_the_memory_is_forgotten(
+def test_item_removed_from_memory_is_forgotten(
     had: list[str], gone: list[str], asked: list[str]
 ) -> None:
     shown = Shown().with_(had).without(gone)
@@ -76,7 +76,7 @@ def test_what_was_taken_out_of_the_memory_is_forgotten(
 
 
 @given(FEW_IDS, FEW_IDS, FEW_IDS, st.integers(1, 5))
-def test_an_answer_never_brings_back_what_a_digest_had(
+def test_fetch_never_returns_items_of_earlier_digests(
     had: list[str], waits: list[str], answered: list[str], limit: int
 ) -> None:
     """Whatever the source says: old items do not come, and no more than are wanted."""
@@ -101,5 +101,5 @@ def test_an_answer_never_brings_back_what_a_digest_had(
     ]
 
 
-def test_events_come_first_where_a_stage_says_nothing() -> None:
+def test_events_precede_items_by_default() -> None:
     assert CONTENT_SOURCES[0] == EVENTS

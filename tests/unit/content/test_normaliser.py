@@ -49,7 +49,7 @@ def ids(answer: Answer) -> list[str]:
     return [item.id for item in answer.items]
 
 
-def test_an_item_without_its_optional_fields_is_an_item() -> None:
+def test_item_without_optional_fields_is_accepted() -> None:
     (item,) = read(ITEM).items
     assert (item.id, item.title, item.score, item.summary, item.image) == (
         "a",
@@ -61,11 +61,11 @@ def test_an_item_without_its_optional_fields_is_an_item() -> None:
 
 
 @pytest.mark.parametrize("field", ["image", "score", "summary", "expires_at"])
-def test_null_stands_for_a_missing_field(field: str) -> None:
+def test_null_means_missing_field(field: str) -> None:
     assert read({**ITEM, field: None}) == read(ITEM)
 
 
-def test_a_field_that_nobody_knows_is_ignored() -> None:
+def test_unknown_field_is_ignored() -> None:
     assert read({**ITEM, "colour": "red"}, page=2) == read(ITEM)
 
 
@@ -86,7 +86,7 @@ def test_a_field_that_nobody_knows_is_ignored() -> None:
         ("expires_at", "2026-11-20", "expires_at: must be a time"),
     ],
 )
-def test_a_broken_item_is_left_out_and_the_others_stay(
+def test_invalid_item_is_omitted_and_other_items_are_kept(
     field: str, value: object, says: str
 ) -> None:
     found = read({**ITEM, field: value}, {**ITEM, "id": "b"})
@@ -96,16 +96,16 @@ def test_a_broken_item_is_left_out_and_the_others_stay(
 
 
 @pytest.mark.parametrize("item", [None, 3, "a", [], {}])
-def test_an_invalid_item_is_omitted(item: object) -> None:
+def test_invalid_item_is_omitted(item: object) -> None:
     assert ids(read(item, ITEM)) == ["a"]
 
 
-def test_no_error_repeats_what_the_service_sent() -> None:
+def test_error_messages_do_not_quote_the_response() -> None:
     found = read({**ITEM, "url": "secret://reader@example.com"})
     assert "reader@example.com" not in str(found.broken)
 
 
-def test_a_link_elsewhere_than_to_the_hosts_of_the_stage_is_left_out() -> None:
+def test_item_linking_to_disallowed_host_is_omitted() -> None:
     hosts = LinkHosts.of(["shop.example"])
     found = read(ITEM, {**ITEM, "id": "b", "url": "https://shop.example/b"}, hosts=hosts)
     assert ids(found) == ["b"]
@@ -113,17 +113,17 @@ def test_a_link_elsewhere_than_to_the_hosts_of_the_stage_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("image", [None, "https://example.com/a.png", {"url": "http://a.example"}])
-def test_a_missing_or_broken_picture_is_replaced_and_the_item_stays(image: object) -> None:
+def test_missing_or_invalid_image_is_replaced_by_fallback(image: object) -> None:
     found = read({**ITEM, "image": image}, fallback_image="https://example.com/f.png")
     assert found.items[0].image == Image("https://example.com/f.png", "On herons")
     assert not any(each.is_left_out for each in found.broken)
 
 
-def test_without_a_fallback_there_is_no_picture() -> None:
+def test_invalid_image_is_omitted_without_fallback() -> None:
     assert read({**ITEM, "image": {}}).items[0].image is None
 
 
-def test_a_picture_is_shown_with_its_text_or_with_the_title() -> None:
+def test_image_alt_text_defaults_to_title() -> None:
     with_text, without = (
         read({**ITEM, "image": image}).items[0].image
         for image in (PICTURE, {"url": PICTURE["url"]})
@@ -132,23 +132,23 @@ def test_a_picture_is_shown_with_its_text_or_with_the_title() -> None:
     assert without == Image(PICTURE["url"], "On herons")
 
 
-def test_the_highest_score_comes_first_and_items_without_one_last_in_their_order() -> None:
+def test_items_are_ordered_by_score_and_unscored_items_last() -> None:
     scores = {"a": None, "b": 0.1, "c": 2, "d": None, "e": -1}
     items = [{**ITEM, "id": name} | {"score": each} for name, each in scores.items()]
     assert ids(read(*items)) == ["c", "b", "e", "a", "d"]
 
 
-def test_an_item_that_comes_twice_counts_once() -> None:
+def test_duplicate_item_is_kept_once() -> None:
     found = read(ITEM, {**ITEM, "title": "Again"})
     assert [item.title for item in found.items] == ["On herons"]
 
 
-def test_an_item_that_is_over_is_left_out_without_a_complaint() -> None:
+def test_expired_item_is_omitted_without_warning() -> None:
     over = (NOW - timedelta(seconds=1)).isoformat()
     assert read({**ITEM, "expires_at": over}) == Answer()
 
 
-def test_items_behind_the_hundredth_are_left_out_and_that_is_said() -> None:
+def test_items_after_the_hundredth_are_omitted_with_warning() -> None:
     items = [{**ITEM, "id": str(number)} for number in range(MOST_ITEMS)]
     assert read(*items).broken == ()
     found = read(*items, None, None)
@@ -168,20 +168,20 @@ def test_items_behind_the_hundredth_are_left_out_and_that_is_said() -> None:
         (b"[" * 100_000, "nested too deeply"),
     ],
 )
-def test_an_invalid_response_is_a_failed_request(body: bytes, says: str) -> None:
+def test_invalid_response_counts_as_failed_request(body: bytes, says: str) -> None:
     normaliser = Normaliser(source="recommendations", hosts=None, fallback_image="")
     with pytest.raises(SourceFailed, match=says):
         normaliser.read(body, now=NOW)
 
 
 @given(JSON)
-def test_no_json_whatever_costs_the_other_items(value: Any) -> None:
+def test_any_invalid_json_value_keeps_other_items(value: Any) -> None:
     found = read(value, {**ITEM, "image": value}, {**ITEM, "score": value}, {**ITEM, "id": "z"})
     assert {"a", "z"} <= set(ids(found))
 
 
 @given(st.sampled_from(sorted({*ITEM, "image", "score", "summary", "expires_at"})), JSON)
-def test_the_published_schema_accepts_what_the_normaliser_accepts(field: str, value: Any) -> None:
+def test_published_schema_accepts_every_valid_item(field: str, value: Any) -> None:
     """A schema cannot say that an instant exists, so it may accept more."""
     item = {**ITEM, field: value}
     fits = Draft202012Validator(answer_schema()).is_valid({"items": [item]})
@@ -189,7 +189,7 @@ def test_the_published_schema_accepts_what_the_normaliser_accepts(field: str, va
     assert fits or not taken
 
 
-def test_the_published_example_fits_its_schema_and_is_taken_whole() -> None:
+def test_published_example_matches_schema_and_is_accepted() -> None:
     example = answer_example()
     Draft202012Validator(answer_schema()).validate(example)
     found = read(*example["items"])
@@ -197,6 +197,6 @@ def test_the_published_example_fits_its_schema_and_is_taken_whole() -> None:
     assert found.broken == ()
 
 
-def test_the_files_in_docs_are_what_make_docs_would_write() -> None:
+def test_generated_docs_are_up_to_date() -> None:
     written = {path.name: path.read_text() for path in FOLDER.iterdir()}
     assert written == answer_documents(), "run `make docs`"

@@ -64,7 +64,7 @@ def shown(world: World) -> list[tuple[str, ...]]:
     return [email.lines for email in world.emails()]
 
 
-def test_a_held_category_is_left_out_and_comes_with_the_next_digest_after_its_release() -> None:
+def test_held_category_is_sent_in_next_digest_after_release() -> None:
     world = a_world_with_a_hold()
     world.generate(KEY)
     assert shown(world) == [("c0: 1",)]
@@ -77,7 +77,7 @@ def test_a_held_category_is_left_out_and_comes_with_the_next_digest_after_its_re
     assert len(world.emails()) == 2
 
 
-def test_what_was_deferred_lies_behind_the_window_under_the_same_schedule() -> None:
+def test_deferred_events_keep_schedule_and_move_past_window() -> None:
     world = a_world_with_a_hold()
     done = world.deliver(KEY)
     assert done
@@ -89,7 +89,7 @@ def test_what_was_deferred_lies_behind_the_window_under_the_same_schedule() -> N
     assert stored.stored_at > done.run.window.until
 
 
-def test_what_was_deferred_is_counted_also_where_the_claim_has_to_be_made_anew() -> None:
+def test_deferred_events_are_counted_if_claim_is_retried() -> None:
     world = a_world_with_a_hold(likes=2)
 
     def change() -> None:
@@ -102,7 +102,7 @@ def test_what_was_deferred_is_counted_also_where_the_claim_has_to_be_made_anew()
     assert (done.run.status, done.deferred) == (Status.SENT, 2)
 
 
-def test_a_digest_of_nothing_else_ends_and_writes_no_event() -> None:
+def test_digest_with_only_held_events_ends_without_writes() -> None:
     world = a_world(comments=0)
     hold(world)
     before = dict(world.events.rows)
@@ -115,14 +115,14 @@ def test_a_digest_of_nothing_else_ends_and_writes_no_event() -> None:
     assert shown(world) == [("l0: 1",)]
 
 
-def test_other_categories_are_as_if_there_were_no_hold() -> None:
+def test_hold_does_not_affect_other_categories() -> None:
     world = a_world()
     hold(world, "mention")
     world.generate(KEY)
     assert shown(world) == [("c0: 1", "l0: 1")]
 
 
-def test_no_event_is_deferred_before_a_permit_to_send() -> None:
+def test_events_are_deferred_only_after_send_permit() -> None:
     world = a_world_with_a_hold()
     world.rate_limiter.open_by_hand("stop", world.clock())
     before = dict(world.events.rows)
@@ -130,7 +130,7 @@ def test_no_event_is_deferred_before_a_permit_to_send() -> None:
     assert world.events.rows == before
 
 
-def test_where_another_worker_claims_first_nothing_is_deferred() -> None:
+def test_no_event_is_deferred_if_another_worker_claims_first() -> None:
     """It does not know of the hold yet."""
     world = a_world_with_a_hold()
     other = replace(world.delivery_context(), held_categories=FakeCategoryHolds().names)
@@ -143,7 +143,7 @@ def test_where_another_worker_claims_first_nothing_is_deferred() -> None:
     assert shown(world) == [("c0: 1", "l0: 1")]
 
 
-def test_a_retry_omits_events_held_after_the_first_attempt() -> None:
+def test_retry_omits_events_held_after_first_attempt() -> None:
     world = a_world()
     world.mailer.script.append(RefusedForNow(1, "throttled"))
     world.generate(KEY)
@@ -169,7 +169,7 @@ def may_have_been_sent(policy: Policy) -> World:
     return world
 
 
-def test_a_possibly_sent_email_is_resent_unchanged() -> None:
+def test_possibly_sent_email_is_resent_unchanged() -> None:
     """Left out it would come once more with the next one, also where it had gone out."""
     world = may_have_been_sent(Policy.RESEND)
     world.resend(KEY)
@@ -178,7 +178,7 @@ def test_a_possibly_sent_email_is_resent_unchanged() -> None:
     assert len(world.emails()) == 1
 
 
-def test_what_is_carried_comes_with_its_successor_and_what_is_new_waits() -> None:
+def test_carried_events_are_sent_and_new_held_events_wait() -> None:
     world = may_have_been_sent(Policy.CARRY_OVER)
     for number, category in ((1, "comment"), (2, "like")):
         world.events.store(an_event(f"n{number}", entity_id=f"n{number}", category=category), DAILY)
@@ -189,7 +189,7 @@ def test_what_is_carried_comes_with_its_successor_and_what_is_new_waits() -> Non
     assert shown(world)[1:] == [("n2: 1",)]
 
 
-def test_where_evidence_comes_for_what_would_be_carried_nothing_of_it_comes_twice() -> None:
+def test_delivery_evidence_during_hold_prevents_duplicate_events() -> None:
     """It would, had the like been moved behind the window of the run that had gone out."""
     world = may_have_been_sent(Policy.CARRY_OVER)
     world.events.store(an_event("n1", entity_id="n1"), DAILY)
@@ -205,7 +205,7 @@ def test_where_evidence_comes_for_what_would_be_carried_nothing_of_it_comes_twic
     assert shown(world) == [("n1: 1",)]
 
 
-def test_a_run_whose_events_keep_changing_is_given_back() -> None:
+def test_run_with_constantly_changing_events_is_retried() -> None:
     world = a_world(likes=5)
     hold(world)
     numbers = iter(range(5))
@@ -234,7 +234,7 @@ def an_immediate_world() -> tuple[World, RunKey]:
     return world, key
 
 
-def test_an_immediate_email_waits_with_all_that_is_in_it_and_goes_out_after_the_release() -> None:
+def test_immediate_email_with_held_events_waits_for_release() -> None:
     world, key = an_immediate_world()
     hold(world)
     done = world.deliver(key)
@@ -277,7 +277,7 @@ def judge(world: World, where: str, *, may_repeat: bool = False) -> None:
     assert all(1 <= number <= most for number in times.values()), (where, shown(world))
 
 
-def test_a_crash_anywhere_loses_nothing_and_sends_nothing_twice() -> None:
+def test_crash_during_hold_neither_loses_nor_duplicates_events() -> None:
     def make() -> World:
         world = a_world(policy=Policy.CARRY_OVER, likes=2)
         hold(world)
@@ -289,7 +289,7 @@ def test_a_crash_anywhere_loses_nothing_and_sends_nothing_twice() -> None:
 
 
 @pytest.mark.parametrize("held_first", [True, False])
-def test_a_hold_that_begins_or_ends_anywhere_loses_nothing(held_first: bool) -> None:
+def test_hold_change_at_any_moment_loses_no_events(held_first: bool) -> None:
     def make() -> World:
         world = a_world(likes=2)
         if not held_first:
@@ -308,7 +308,7 @@ def test_a_hold_that_begins_or_ends_anywhere_loses_nothing(held_first: bool) -> 
 
 
 @pytest.mark.parametrize("knows", [True, False])
-def test_a_second_worker_anywhere_sends_nothing_twice(knows: bool) -> None:
+def test_second_worker_at_any_moment_duplicates_no_events(knows: bool) -> None:
     """Also one that does not know of the hold, at any distance of time."""
     for later in (timedelta(0), 2 * SETTLE_LAG):
 
@@ -328,7 +328,7 @@ def test_a_second_worker_anywhere_sends_nothing_twice(knows: bool) -> None:
 
 
 @pytest.mark.parametrize("later", [timedelta(0), 2 * SETTLE_LAG])
-def test_who_has_read_an_event_before_it_was_deferred_does_not_send_it(later: timedelta) -> None:
+def test_worker_with_stale_read_does_not_send_deferred_event(later: timedelta) -> None:
     """A worker that does not know of the hold; the one that does dies before its claim."""
 
     def unknowing(world: World) -> None:
@@ -355,7 +355,7 @@ def test_who_has_read_an_event_before_it_was_deferred_does_not_send_it(later: ti
         judge(world, where)
 
 
-def test_one_like_retracted_amended_or_moved_anywhere_comes_as_it_is_then() -> None:
+def test_retraction_or_move_during_hold_takes_effect() -> None:
     def make() -> World:
         world = World()
         world.choose(at=NOW - DAY)

@@ -46,11 +46,11 @@ busiest = partial(compose, arrangement=Arrangement(ranking=Ranking.MOST_ACTIVE))
 newest = partial(compose, arrangement=Arrangement(ranking=Ranking.LATEST))
 
 
-def test_no_events_make_an_empty_digest() -> None:
+def test_digest_without_events_is_empty() -> None:
     assert compose([], max_blocks=20) == Digest((), events=0, more_blocks=0, more_events=0)
 
 
-def test_a_digest_names_each_category_that_it_shows_once_in_the_order_of_its_groups() -> None:
+def test_digest_lists_each_category_once_in_group_order() -> None:
     events = [
         *(event(f"m{number}", category="mention") for number in range(3)),
         *(event(f"l{number}", category="like", entity="2") for number in range(2)),
@@ -61,13 +61,13 @@ def test_a_digest_names_each_category_that_it_shows_once_in_the_order_of_its_gro
     assert busiest(events, max_blocks=3).categories == ("mention", "like")
 
 
-def test_ten_categories_of_a_digest_are_named_at_most() -> None:
+def test_digest_lists_at_most_ten_categories() -> None:
     """A row that holds them costs a unit for each KB."""
     events = [event(str(number), category=f"kind_{number}") for number in range(11)]
     assert len(compose(events, max_blocks=20, max_lines=20).categories) == 10
 
 
-def test_events_of_one_thing_are_one_group() -> None:
+def test_events_about_same_entity_form_one_group() -> None:
     digest = compose([event("a", minute=1), event("b", minute=2)], max_blocks=20)
     (group,) = digest.groups
     assert (group.category, group.count, group.latest.id) == ("message", 2, "b")
@@ -82,11 +82,11 @@ def test_events_of_one_thing_are_one_group() -> None:
     ],
     ids=["category", "entity type", "entity id"],
 )
-def test_another_category_type_or_id_is_another_group(other: Event) -> None:
+def test_different_category_type_or_id_forms_separate_group(other: Event) -> None:
     assert len(compose([event("a"), other], max_blocks=20).groups) == 2
 
 
-def test_actors_are_distinct_and_the_most_recent_is_first() -> None:
+def test_actors_are_distinct_with_most_recent_first() -> None:
     events = [
         event("a", actor="bob", minute=1),
         event("b", actor="cleo", minute=2),
@@ -97,13 +97,13 @@ def test_actors_are_distinct_and_the_most_recent_is_first() -> None:
     assert [actor.id for actor in group.actors] == ["bob", "dora", "cleo"]
 
 
-def test_an_actor_who_was_renamed_has_the_latest_name() -> None:
+def test_renamed_actor_is_shown_with_latest_name() -> None:
     events = [event("a", name="Bob", minute=1), event("b", name="Robert", minute=2)]
     (group,) = compose(events, max_blocks=20).groups
     assert group.actors == (Actor("bob", "Robert"),)
 
 
-def test_the_most_active_group_is_first() -> None:
+def test_most_active_group_is_first() -> None:
     events = [
         event("a", entity="new", minute=9),
         event("b", entity="busy"),
@@ -112,12 +112,12 @@ def test_the_most_active_group_is_first() -> None:
     assert titles(busiest(events, max_blocks=20)) == ["busy", "new"]
 
 
-def test_of_equally_active_groups_the_one_that_moved_last_is_first() -> None:
+def test_latest_event_breaks_ties_between_groups() -> None:
     events = [event("a", entity="old", minute=1), event("b", entity="new", minute=2)]
     assert titles(compose(events, max_blocks=20)) == ["new", "old"]
 
 
-def test_a_microsecond_decides_which_moved_last() -> None:
+def test_group_ties_are_decided_by_microseconds() -> None:
     old = event("a", entity="old")
     new = Event(
         "ann",
@@ -130,7 +130,7 @@ def test_a_microsecond_decides_which_moved_last() -> None:
     assert titles(compose([old, new], max_blocks=20)) == ["z", "old"]
 
 
-def test_equal_groups_are_ranked_by_key() -> None:
+def test_equal_groups_are_ordered_by_key() -> None:
     events = [
         event("a", entity="2"),
         event("b", entity="1"),
@@ -143,7 +143,7 @@ def test_equal_groups_are_ranked_by_key() -> None:
     ("cap", "shown", "more_groups", "more_events"),
     [(1, 1, 3, 6), (3, 3, 1, 1), (4, 4, 0, 0), (5, 4, 0, 0)],
 )
-def test_what_is_left_out_is_counted_exactly(
+def test_omitted_events_are_counted_exactly(
     cap: int, shown: int, more_groups: int, more_events: int
 ) -> None:
     """Four groups of 4, 3, 2 and 1 events."""
@@ -180,7 +180,7 @@ inboxes = st.lists(
 
 @given(inboxes, st.integers(1, 8), st.randoms(use_true_random=False))
 @settings(max_examples=75, deadline=None)
-def test_the_order_of_events_does_not_change_a_digest(
+def test_digest_is_independent_of_event_order(
     events: list[Event], cap: int, random: Random
 ) -> None:
     shuffled = list(events)
@@ -197,7 +197,7 @@ def updates(events: list[Event]) -> int:
 
 @given(inboxes, st.integers(1, 4), st.integers(1, 3))
 @settings(max_examples=75, deadline=None)
-def test_every_event_is_shown_or_counted_as_left_out(
+def test_every_event_is_shown_or_counted_as_omitted(
     events: list[Event], cap: int, lines: int
 ) -> None:
     members: dict[tuple[str, str, bool], list[Event]] = defaultdict(list)
@@ -221,7 +221,7 @@ def test_every_event_is_shown_or_counted_as_left_out(
 
 @given(inboxes)
 @settings(max_examples=75, deadline=None)
-def test_nothing_is_in_two_blocks_and_no_category_of_people_in_two_lines_of_one(
+def test_each_entity_has_one_block_with_distinct_lines(
     events: list[Event],
 ) -> None:
     digest = compose(events, max_blocks=20)
@@ -233,7 +233,7 @@ def test_nothing_is_in_two_blocks_and_no_category_of_people_in_two_lines_of_one(
         assert len(set(lines)) == len(lines)
 
 
-def test_a_block_has_the_title_of_its_latest_event() -> None:
+def test_block_title_is_that_of_latest_event() -> None:
     old = event("a", category="mention", minute=1)
     new = event("b", category="like", minute=2)
     renamed = replace(new, entity=replace(new.entity, title="Renamed"))
@@ -243,14 +243,14 @@ def test_a_block_has_the_title_of_its_latest_event() -> None:
         assert block.latest.entity.title == "Renamed"
 
 
-def test_lines_that_a_block_leaves_out_are_counted_with_all_that_is() -> None:
+def test_lines_omitted_from_block_are_counted() -> None:
     events = [event(f"{n}", category=f"kind_{n % 5}", entity=str(n // 20)) for n in range(40)]
     digest = compose(events, max_blocks=1, max_lines=2)
     assert [len(block.groups) for block in digest.blocks] == [2]
     assert (digest.events, digest.more_blocks, digest.more_events) == (40, 1, 32)
 
 
-def test_the_first_blocks_are_full_and_the_others_compact() -> None:
+def test_first_blocks_are_full_and_remaining_blocks_compact() -> None:
     events = [event(f"{number}", entity=f"{number}", minute=-number) for number in range(12)]
     assert [block.is_full for block in compose(events, max_blocks=10).blocks] == [
         *[True] * 8,
@@ -260,7 +260,7 @@ def test_the_first_blocks_are_full_and_the_others_compact() -> None:
     assert not any(block.is_full for block in compose(events, max_blocks=9, arrangement=few).blocks)
 
 
-def test_the_newest_block_is_first_if_so_ranked() -> None:
+def test_newest_block_is_first_when_ranked_by_recency() -> None:
     events = [
         event("a", entity="busy"),
         event("b", entity="busy", category="mention", minute=1),

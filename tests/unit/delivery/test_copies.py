@@ -64,7 +64,7 @@ def pass_hours(world: World, hours: int, *, proven: bool) -> Counter[Swept]:
 
 @pytest.mark.parametrize("proven", [True, False])
 @pytest.mark.parametrize("policy", list(Policy))
-def test_trace_r_an_immediate_event_goes_out_twice_at_most(policy: Policy, proven: bool) -> None:
+def test_trace_r_immediate_event_is_sent_at_most_twice(policy: Policy, proven: bool) -> None:
     world, mailer = a_world(policy, Frequency.IMMEDIATE)
     put(world, 1)
     pass_hours(world, 48, proven=proven)
@@ -73,7 +73,7 @@ def test_trace_r_an_immediate_event_goes_out_twice_at_most(policy: Policy, prove
 
 @pytest.mark.parametrize("proven", [True, False])
 @pytest.mark.parametrize("policy", list(Policy))
-def test_trace_r_an_event_is_in_two_digests_at_most(policy: Policy, proven: bool) -> None:
+def test_trace_r_event_is_in_at_most_two_digests(policy: Policy, proven: bool) -> None:
     world, mailer = a_world(policy, Frequency.DAILY)
     for day in range(1, 11):
         put(world, day)
@@ -85,7 +85,7 @@ def test_trace_r_an_event_is_in_two_digests_at_most(policy: Policy, proven: bool
 
 
 @pytest.mark.parametrize("policy", [Policy.RESEND, Policy.CARRY_OVER])
-def test_a_given_up_event_is_reported(policy: Policy) -> None:
+def test_given_up_event_is_reported(policy: Policy) -> None:
     world, _ = a_world(policy, Frequency.IMMEDIATE)
     put(world, 1)
     assert pass_hours(world, 48, proven=True)[Swept.GIVEN_UP] == 1
@@ -93,7 +93,7 @@ def test_a_given_up_event_is_reported(policy: Policy) -> None:
     assert Reason.GIVEN_UP in reasons
 
 
-def test_explain_says_what_was_given_up() -> None:
+def test_explain_lists_given_up_events() -> None:
     world, _ = a_world(Policy.CARRY_OVER, Frequency.DAILY)
     for number in (1, 2):
         put(world, number)
@@ -108,9 +108,7 @@ def test_explain_says_what_was_given_up() -> None:
 
 @pytest.mark.parametrize("policy", [Policy.RESEND, Policy.CARRY_OVER])
 @pytest.mark.parametrize("amends", [False, True])
-def test_trace_r_what_can_no_longer_be_shown_is_in_two_emails_at_most_put_again_or_not(
-    policy: Policy, amends: bool
-) -> None:
+def test_trace_r_unrenderable_event_is_in_at_most_two_emails(policy: Policy, amends: bool) -> None:
     """Excluded, it would lose the stamp by which the unknown windows count it."""
     world, mailer = a_world(policy, Frequency.DAILY)
     at = world.clock()
@@ -187,7 +185,7 @@ def send_and_wait(world: World, category: str, often: Frequency) -> None:
 
 @pytest.mark.parametrize(("category", "often"), OFTEN)
 @pytest.mark.parametrize("policy", [Policy.RESEND, Policy.CARRY_OVER])
-def test_trace_r_what_lapses_between_attempts_is_in_two_emails_at_most_however_often_it_is_amended(
+def test_trace_r_event_expiring_between_attempts_is_sent_at_most_twice(
     policy: Policy, category: str, often: Frequency
 ) -> None:
     """Stored anew, it would be counted from zero each time that it is given more time."""
@@ -210,9 +208,7 @@ def test_trace_r_what_lapses_between_attempts_is_in_two_emails_at_most_however_o
 
 
 @pytest.mark.parametrize(("category", "often"), OFTEN)
-def test_what_lapses_and_was_in_no_email_comes_once_it_is_given_more_time(
-    category: str, often: Frequency
-) -> None:
+def test_expired_unsent_event_is_sent_after_extension(category: str, often: Frequency) -> None:
     """That another event of its email may have been sent is nothing to it."""
     world, mailer = a_naming_world(Policy.CARRY_OVER, category, often)
     world.create(replace(in_a_thread("f1", world), category=category))
@@ -232,7 +228,7 @@ def test_what_lapses_and_was_in_no_email_comes_once_it_is_given_more_time(
 
 
 @pytest.mark.parametrize("policy", [Policy.RESEND, Policy.CARRY_OVER])
-def test_an_event_that_another_worker_claims_before_it_is_taken_out_is_not_sent_a_third_time(
+def test_event_claimed_before_removal_is_not_sent_third_time(
     policy: Policy,
 ) -> None:
     """One read it before it lapsed, another one after that; nobody knows what the first one did."""
@@ -268,7 +264,7 @@ def test_an_event_that_another_worker_claims_before_it_is_taken_out_is_not_sent_
     assert mailer.copies["e1"] <= 2
 
 
-def test_who_goes_on_after_it_was_given_up_starts_behind_it() -> None:
+def test_next_immediate_email_omits_given_up_event() -> None:
     """The next event of the thread comes alone, and nothing of the reader is locked."""
     world, mailer = a_world(Policy.RESEND, Frequency.IMMEDIATE)
     put(world, 1)
@@ -280,7 +276,7 @@ def test_who_goes_on_after_it_was_given_up_starts_behind_it() -> None:
     assert [email.lines for email in world.emails()] == [("e1: 1",)]
 
 
-def test_many_unknown_runs_never_lock_their_reader() -> None:
+def test_many_runs_with_unknown_outcome_do_not_block_reader() -> None:
     """However many there are: a transaction takes a hundred rows."""
     world, mailer = a_world(Policy.CARRY_OVER, Frequency.DAILY)
     for day in range(1, 131):
@@ -295,7 +291,7 @@ def test_many_unknown_runs_never_lock_their_reader() -> None:
     assert [set(email.lines) for email in world.emails()] == [{"e130: 1", "e131: 1"}]
 
 
-def test_a_late_report_still_settles_what_was_given_up() -> None:
+def test_late_delivery_event_settles_given_up_run() -> None:
     world, mailer = a_world(Policy.RESEND, Frequency.IMMEDIATE)
     put(world, 1)
     pass_hours(world, 4, proven=True)
@@ -305,7 +301,7 @@ def test_a_late_report_still_settles_what_was_given_up() -> None:
     assert mailer.calls == 2
 
 
-def test_a_digest_without_anything_new_is_quiet_once_all_was_given_up() -> None:
+def test_digest_is_not_sent_if_all_events_were_given_up() -> None:
     world, mailer = a_world(Policy.RESEND, Frequency.DAILY)
     put(world, 1)
     world.send_digest()

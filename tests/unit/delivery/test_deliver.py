@@ -80,14 +80,14 @@ def ready(world: Worker) -> Worker:
     return world
 
 
-def test_a_due_run_becomes_one_email(ready: Worker) -> None:
+def test_due_run_sends_one_email(ready: Worker) -> None:
     run = ready.work()
     assert (run.status, run.reason, run.attempt) == (Status.SENT, Reason.ACCEPTED, 1)
     assert run.message_id == "message1"
     assert len(ready.mailer.accepted) == 1
 
 
-def test_the_email_carries_what_its_readers_need(ready: Worker) -> None:
+def test_email_contains_required_content_and_headers(ready: Worker) -> None:
     ready.work()
     mail, _ = ready.mailer.accepted[0]
     headers = dict(mail.headers)
@@ -100,19 +100,19 @@ def test_the_email_carries_what_its_readers_need(ready: Worker) -> None:
     assert dict(mail.tags) == {"run": "ann-daily-1", "attempt": "1", "installation": "here"}
 
 
-def test_a_message_that_comes_again_sends_nothing(ready: Worker) -> None:
+def test_duplicate_message_sends_no_email(ready: Worker) -> None:
     first = ready.work()
     assert ready.work() == first
     assert ready.mailer.calls == 1
 
 
-def test_a_message_that_names_no_run_creates_none(world: Worker) -> None:
+def test_message_for_missing_run_creates_no_run(world: Worker) -> None:
     with pytest.raises(AssertionError):
         world.work(RunKey("ann", DAILY, 2))
     assert list(world.runs.rows) == [KEY]
 
 
-def test_a_run_without_events_is_skipped_with_its_reason(world: Worker) -> None:
+def test_run_without_events_is_skipped_with_reason(world: Worker) -> None:
     run = world.work()
     assert (run.status, run.reason) == (Status.SKIPPED, Reason.EMPTY)
     assert world.mailer.calls == 0
@@ -125,7 +125,7 @@ def test_a_run_without_events_is_skipped_with_its_reason(world: Worker) -> None:
         (SubscriberStatus.SUPPRESSED, Reason.SUPPRESSED),
     ],
 )
-def test_a_reader_who_is_not_written_to_gets_nothing(
+def test_inactive_reader_gets_no_email(
     ready: Worker, status: SubscriberStatus, reason: Reason
 ) -> None:
     ready.subscribers.set_status("ann", status)
@@ -134,13 +134,13 @@ def test_a_reader_who_is_not_written_to_gets_nothing(
     assert ready.mailer.calls == 0
 
 
-def test_a_reader_who_was_erased_gets_nothing(ready: Worker) -> None:
+def test_erased_reader_gets_no_email(ready: Worker) -> None:
     ready.subscribers.rows["ann"] = Erased("ann", NOW)
     assert ready.work().reason is Reason.ERASED
     assert ready.mailer.calls == 0
 
 
-def test_an_unknown_reader_gets_no_email(ready: Worker) -> None:
+def test_unknown_reader_gets_no_email(ready: Worker) -> None:
     del ready.subscribers.rows["ann"]
     assert ready.work().reason is Reason.UNKNOWN_SUBSCRIBER
     assert ready.mailer.calls == 0
@@ -149,7 +149,7 @@ def test_an_unknown_reader_gets_no_email(ready: Worker) -> None:
 @pytest.mark.parametrize(
     "status", [SubscriberStatus.UNSUBSCRIBED, SubscriberStatus.SUPPRESSED, None]
 )
-def test_a_run_not_sent_because_of_its_reader_closes_no_window(
+def test_run_skipped_because_of_reader_closes_no_window(
     ready: Worker, status: SubscriberStatus | None
 ) -> None:
     if status:
@@ -163,7 +163,7 @@ def test_a_run_not_sent_because_of_its_reader_closes_no_window(
     assert "post1: 1" in ready.texts()[0]
 
 
-def test_trace_l_an_event_younger_than_the_lag_waits_for_the_next_digest(ready: Worker) -> None:
+def test_trace_l_event_within_read_lag_waits_for_next_digest(ready: Worker) -> None:
     ready.events.store(an_event("young", entity_id="young"), DAILY)
     ready.work()
     assert "young" not in ready.texts()[0]
@@ -174,7 +174,7 @@ def test_trace_l_an_event_younger_than_the_lag_waits_for_the_next_digest(ready: 
     assert "post1" not in ready.texts()[1]
 
 
-def test_trace_h_an_event_that_is_stored_between_read_and_claim_is_in_the_next_digest(
+def test_trace_h_event_stored_between_read_and_claim_is_in_next_digest(
     ready: Worker,
 ) -> None:
     """Nobody has read it: so the window must not end behind it."""
@@ -203,7 +203,7 @@ LATENESS = timedelta(hours=6)
 
 
 @pytest.mark.parametrize(("late", "sent"), [(LATENESS, True), (LATENESS + SECOND, False)])
-def test_a_digest_that_was_queued_for_too_long_goes_with_the_next(
+def test_digest_queued_too_long_joins_next_digest(
     world: Worker, late: timedelta, sent: bool
 ) -> None:
     """A backlog, an outage of the provider, or a redrive in the night."""
@@ -218,7 +218,7 @@ def test_a_digest_that_was_queued_for_too_long_goes_with_the_next(
 
 
 @pytest.mark.parametrize("name", ["weekly", "custom", immediate_schedule("post#post1")])
-def test_a_run_without_a_soon_successor_is_never_too_late(world: Worker, name: str) -> None:
+def test_run_without_soon_successor_is_never_too_late(world: Worker, name: str) -> None:
     key = RunKey("ann", name, 1)
     world.runs.create(replace(a_run(), key=key))
     world.events.store(an_event(), name)
@@ -237,7 +237,7 @@ TO_RESEND = replace(
 """It may have gone out, and its policy said to send it once more."""
 
 
-def test_what_would_be_sent_once_more_heeds_a_stop_and_its_hour_like_any_other(
+def test_resend_respects_cancellation_and_maximum_lateness(
     ready: Worker,
 ) -> None:
     """It stays one that may have gone out: its successor takes that into account."""
@@ -251,7 +251,7 @@ def test_what_would_be_sent_once_more_heeds_a_stop_and_its_hour_like_any_other(
     assert ready.mailer.calls == 0
 
 
-def test_the_batch_is_looked_at_after_the_wait_for_a_permit(ready: Worker) -> None:
+def test_batch_cancellation_is_checked_after_waiting_for_permit(ready: Worker) -> None:
     """Whoever cancels goes through an index that may not show the run yet."""
     original = ready.rate_limiter.reserve
 
@@ -266,7 +266,7 @@ def test_the_batch_is_looked_at_after_the_wait_for_a_permit(ready: Worker) -> No
     assert ready.mailer.calls == 0
 
 
-def test_the_next_run_contains_the_events_of_a_failed_run(ready: Worker) -> None:
+def test_next_run_contains_events_of_failed_run(ready: Worker) -> None:
     ready.mailer.script.append(RefusedForGood(1, "rejected"))
     assert ready.work().status is Status.FAILED
     ready.runs.create(a_run(2))
@@ -274,7 +274,7 @@ def test_the_next_run_contains_the_events_of_a_failed_run(ready: Worker) -> None
     assert "post1: 1" in ready.texts()[0]
 
 
-def test_what_is_refused_for_now_goes_on_away_from_here(ready: Worker) -> None:
+def test_temporarily_rejected_run_moves_to_resend_queue(ready: Worker) -> None:
     ready.mailer.script.append(RefusedForNow(1, "slow"))
     run = ready.work()
     assert (run.status, run.refusals) == (Status.RETRYING, 1)
@@ -282,7 +282,7 @@ def test_what_is_refused_for_now_goes_on_away_from_here(ready: Worker) -> None:
     assert not ready.generate_queue.sent
 
 
-def test_a_temporarily_rejected_run_is_not_sent_before_its_pause_ends(ready: Worker) -> None:
+def test_temporarily_rejected_run_is_not_sent_before_retry_delay_ends(ready: Worker) -> None:
     """By whatever message comes: a second one must not use up its attempts."""
     ready.mailer.script.append(RefusedForNow(1, "slow"))
     ready.work()
@@ -293,7 +293,7 @@ def test_a_temporarily_rejected_run_is_not_sent_before_its_pause_ends(ready: Wor
     assert ready.work().attempt == 2
 
 
-def test_a_refusal_of_the_whole_account_is_no_attempt_and_comes_again_here(ready: Worker) -> None:
+def test_account_wide_rejection_is_requeued_without_counting_an_attempt(ready: Worker) -> None:
     ready.mailer.script.append(RefusedAccount(1, "paused"))
     run = ready.work()
     assert (run.status, run.reason, run.refusals) == (
@@ -305,7 +305,7 @@ def test_a_refusal_of_the_whole_account_is_no_attempt_and_comes_again_here(ready
     assert not ready.resend_queue.sent
 
 
-def test_a_run_says_when_it_was_claimed_and_when_it_was_accepted(
+def test_run_records_claim_time_and_acceptance_time(
     ready: Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each by the clock of its own moment: the provider may take seconds."""
@@ -320,7 +320,7 @@ def test_a_run_says_when_it_was_claimed_and_when_it_was_accepted(
     assert (run.claimed_at, run.sent_at) == (claimed, claimed + 3 * SECOND)
 
 
-def test_a_retry_sends_the_window_of_the_first_claim(ready: Worker) -> None:
+def test_retry_sends_window_of_first_claim(ready: Worker) -> None:
     ready.mailer.script.append(RefusedForNow(1, "slow"))
     ready.work()
     ready.events.store(an_event("later", entity_id="later"), DAILY)
@@ -329,7 +329,7 @@ def test_a_retry_sends_the_window_of_the_first_claim(ready: Worker) -> None:
     assert "later" not in ready.texts()[0]
 
 
-def test_an_uncertain_send_is_not_repeated(ready: Worker) -> None:
+def test_send_with_unknown_outcome_is_not_retried(ready: Worker) -> None:
     ready.mailer.script.append(Uncertain(1, "read timeout"))
     for _ in range(3):
         run = ready.work()
@@ -340,7 +340,7 @@ def test_an_uncertain_send_is_not_repeated(ready: Worker) -> None:
     assert not ready.generate_queue.sent + ready.resend_queue.sent
 
 
-def test_a_second_worker_never_sends(ready: Worker) -> None:
+def test_second_worker_does_not_send_claimed_run(ready: Worker) -> None:
     """It finds the claim of the first, whatever it had read before."""
     claimed = replace(
         a_run(), status=Status.SENDING, attempt=1, nonce="other", deadline=NOW + timedelta(hours=1)
@@ -350,7 +350,7 @@ def test_a_second_worker_never_sends(ready: Worker) -> None:
     assert ready.mailer.calls == 0
 
 
-def test_a_claim_made_by_another_between_read_and_claim_wins(ready: Worker) -> None:
+def test_earlier_claim_by_another_worker_wins(ready: Worker) -> None:
     original = ready.runs.swap
 
     def raced(before: Run, after: Run) -> Run:
@@ -362,7 +362,7 @@ def test_a_claim_made_by_another_between_read_and_claim_wins(ready: Worker) -> N
     assert ready.mailer.calls == 0
 
 
-def test_a_claim_whose_answer_was_lost_is_recognised(ready: Worker) -> None:
+def test_claim_with_lost_response_is_recognized(ready: Worker) -> None:
     """botocore repeats the write; its second answer is a failed condition with our own row."""
     original = ready.runs.swap
 
@@ -375,7 +375,7 @@ def test_a_claim_whose_answer_was_lost_is_recognised(ready: Worker) -> None:
     assert ready.mailer.calls == 1
 
 
-def test_trace_g_a_claim_that_nobody_answered_is_asked_for_again(ready: Worker) -> None:
+def test_trace_g_claim_is_retried_after_lost_response(ready: Worker) -> None:
     original = ready.runs.swap
 
     def lost(before: Run, after: Run) -> Run:
@@ -388,7 +388,7 @@ def test_trace_g_a_claim_that_nobody_answered_is_asked_for_again(ready: Worker) 
     assert ready.mailer.calls == 1
 
 
-def test_a_claim_stands_where_a_stop_came_before_its_answer_was_asked_for_again(
+def test_claim_with_lost_response_survives_concurrent_cancellation(
     ready: Worker,
 ) -> None:
     """Else it loses against itself, and a run that nobody sent is `unknown` in the end."""
@@ -404,7 +404,7 @@ def test_a_claim_stands_where_a_stop_came_before_its_answer_was_asked_for_again(
     assert ready.mailer.calls == 1
 
 
-def test_a_stop_between_read_and_claim_wins(ready: Worker) -> None:
+def test_unsubscribe_between_read_and_claim_prevents_sending(ready: Worker) -> None:
     """An unsubscribe raises the epoch: the claim on what was read fails, and it is read anew."""
     original = ready.runs.swap
 
@@ -419,7 +419,7 @@ def test_a_stop_between_read_and_claim_wins(ready: Worker) -> None:
     assert ready.mailer.calls == 0
 
 
-def test_a_run_that_keeps_changing_before_its_claim_comes_again(ready: Worker) -> None:
+def test_constantly_changing_run_is_retried(ready: Worker) -> None:
     original = ready.runs.swap
 
     def changed(before: Run, after: Run) -> Run:
@@ -434,14 +434,14 @@ def test_a_run_that_keeps_changing_before_its_claim_comes_again(ready: Worker) -
     assert ready.work().status is Status.SENT
 
 
-def test_no_claim_is_made_without_the_time_to_finish(ready: Worker) -> None:
+def test_run_is_not_claimed_without_enough_time(ready: Worker) -> None:
     ready.left = timedelta(seconds=14)
     with pytest.raises(NotYet):
         ready.work()
     assert ready.runs.rows[KEY] == a_run()
 
 
-def test_trace_i_a_worker_without_time_after_its_claim_does_not_send(ready: Worker) -> None:
+def test_trace_i_worker_without_time_after_claim_does_not_send(ready: Worker) -> None:
     """The time is looked at again right before the call, and the run is given back."""
     remaining = iter([timedelta(seconds=60), timedelta(seconds=60), timedelta(seconds=3)])
     with pytest.raises(NotYet):
@@ -451,7 +451,7 @@ def test_trace_i_a_worker_without_time_after_its_claim_does_not_send(ready: Work
     assert (run.status, run.reason) == (Status.RETRYING, Reason.NOT_ATTEMPTED)
 
 
-def test_trace_i_a_worker_that_stalled_past_its_deadline_does_not_send(ready: Worker) -> None:
+def test_trace_i_worker_stalled_past_deadline_does_not_send(ready: Worker) -> None:
     """Also one that nobody has ended, although its invocation is over."""
     original = ready.runs.swap
 
@@ -466,12 +466,12 @@ def test_trace_i_a_worker_that_stalled_past_its_deadline_does_not_send(ready: Wo
     assert ready.mailer.calls == 0
 
 
-def test_the_deadline_lies_after_the_end_of_the_invocation(ready: Worker) -> None:
+def test_claim_deadline_is_after_end_of_invocation(ready: Worker) -> None:
     run = ready.work()
     assert run.deadline == ready.clock() + timedelta(seconds=60 + 5)
 
 
-def test_a_claimant_past_its_deadline_leaves_the_outcome_unknown(ready: Worker) -> None:
+def test_claim_past_its_deadline_has_unknown_outcome(ready: Worker) -> None:
     ready.runs.rows[KEY] = replace(
         a_run(), status=Status.SENDING, attempt=1, nonce="gone", deadline=NOW
     )
@@ -482,7 +482,7 @@ def test_a_claimant_past_its_deadline_leaves_the_outcome_unknown(ready: Worker) 
 
 
 @pytest.mark.parametrize("status", [Status.PENDING, Status.RETRYING])
-def test_an_older_run_that_nobody_sent_is_superseded(ready: Worker, status: Status) -> None:
+def test_older_unsent_run_is_superseded(ready: Worker, status: Status) -> None:
     ready.runs.rows[KEY] = replace(a_run(), status=status)
     ready.runs.create(a_run(2))
     assert ready.work(RunKey("ann", DAILY, 2)).status is Status.SENT
@@ -493,7 +493,7 @@ def test_an_older_run_that_nobody_sent_is_superseded(ready: Worker, status: Stat
 
 
 @pytest.mark.parametrize("status", [Status.SENDING, Status.UNKNOWN])
-def test_trace_a_a_run_waits_for_an_older_one_that_may_have_been_sent(
+def test_trace_a_run_waits_for_older_run_with_unknown_outcome(
     ready: Worker, status: Status
 ) -> None:
     """Else the same events would go out twice."""
@@ -510,7 +510,7 @@ def test_trace_a_a_run_waits_for_an_older_one_that_may_have_been_sent(
     assert [queued.key.sequence for queued in ready.generate_queue.sent] == [2]
 
 
-def test_an_older_run_that_is_sent_while_it_is_being_settled_closes_its_window(
+def test_older_run_sent_before_cancellation_closes_its_window(
     ready: Worker,
 ) -> None:
     """Read as pending, sent by another worker before it could be cancelled."""
@@ -528,7 +528,7 @@ def test_an_older_run_that_is_sent_while_it_is_being_settled_closes_its_window(
     assert ready.mailer.calls == 1
 
 
-def test_a_skip_that_loses_to_a_claim_leaves_the_run_to_the_claimant(world: Worker) -> None:
+def test_concurrent_claim_prevents_skipping_the_run(world: Worker) -> None:
     original = world.runs.swap
 
     def raced(before: Run, after: Run) -> Run:
@@ -540,12 +540,12 @@ def test_a_skip_that_loses_to_a_claim_leaves_the_run_to_the_claimant(world: Work
     assert world.work().status is Status.SENDING
 
 
-def test_why_the_provider_refused_is_kept(ready: Worker) -> None:
+def test_rejection_reason_of_provider_is_stored(ready: Worker) -> None:
     ready.mailer.script.append(RefusedForGood(1, "MessageRejected"))
     assert ready.work().detail == "MessageRejected"
 
 
-def test_a_window_begins_where_the_greatest_sent_window_ended(ready: Worker) -> None:
+def test_window_begins_at_latest_sent_window_end(ready: Worker) -> None:
     ready.runs.rows[KEY] = replace(
         a_run(), status=Status.SENT, window=Window(datetime(2026, 1, 1, tzinfo=UTC), NOW)
     )
@@ -553,7 +553,7 @@ def test_a_window_begins_where_the_greatest_sent_window_ended(ready: Worker) -> 
     assert ready.work(RunKey("ann", DAILY, 2)).reason is Reason.EMPTY
 
 
-def test_a_clock_that_runs_behind_never_makes_a_window_run_backwards(ready: Worker) -> None:
+def test_slow_clock_never_reverses_a_window(ready: Worker) -> None:
     later = NOW + timedelta(hours=2)
     ready.runs.rows[KEY] = replace(a_run(), status=Status.SENT, window=Window(NOW, later))
     ready.runs.create(a_run(2))
@@ -580,7 +580,7 @@ def use_up_the_day(rate_limiter: FakeRateLimiter, now: datetime) -> None:
         rate_limiter.reserve(now, now + timedelta(seconds=5))
 
 
-def test_a_run_takes_no_permit_of_the_other_stream(collecting: Worker) -> None:
+def test_run_takes_permits_only_from_its_own_stream(collecting: Worker) -> None:
     collecting.clock.pass_time(seconds=80)
     reserve_all(collecting.rate_limiter, collecting.clock(), 60)
     use_up_the_day(collecting.rate_limiter, collecting.clock())
@@ -588,7 +588,7 @@ def test_a_run_takes_no_permit_of_the_other_stream(collecting: Worker) -> None:
 
 
 @pytest.mark.parametrize("seconds", [0, 0.03, 0.1])
-def test_an_email_waits_for_its_permit(ready: Worker, seconds: float) -> None:
+def test_email_waits_for_its_permit(ready: Worker, seconds: float) -> None:
     reserve_all(ready.rate_limiter, ready.clock(), seconds)
     turn = ready.clock() + timedelta(seconds=seconds)
     assert ready.work().status is Status.SENT
@@ -597,9 +597,7 @@ def test_an_email_waits_for_its_permit(ready: Worker, seconds: float) -> None:
 
 
 @pytest.mark.parametrize("status", [Status.PENDING, Status.RETRYING])
-def test_a_run_whose_permit_is_too_far_off_is_requeued_by_a_message_of_its_own(
-    ready: Worker, status: Status
-) -> None:
+def test_run_with_distant_permit_is_requeued(ready: Worker, status: Status) -> None:
     """It stays as it is; nobody slept, and no permit was taken. 600 runs of ten a second wait."""
     ready.waiting_runs = 600
     run = replace(a_run(), status=status)
@@ -613,7 +611,7 @@ def test_a_run_whose_permit_is_too_far_off_is_requeued_by_a_message_of_its_own(
     assert ready.mailer.calls == 0
 
 
-def test_a_run_that_was_requeued_is_sent_when_its_message_comes(ready: Worker) -> None:
+def test_requeued_run_is_sent_when_its_message_arrives(ready: Worker) -> None:
     reserve_all(ready.rate_limiter, ready.clock(), 1.1)
     ready.work()
     ready.clock.now += ready.generate_queue.sent[0].delay
@@ -621,7 +619,7 @@ def test_a_run_that_was_requeued_is_sent_when_its_message_comes(ready: Worker) -
     assert ready.mailer.calls == 1
 
 
-def test_nobody_waits_so_long_that_too_little_time_is_left_to_send(ready: Worker) -> None:
+def test_permit_wait_leaves_enough_time_to_send(ready: Worker) -> None:
     """Eighteen seconds are needed, and a twentieth of one is left for waiting.
 
     Another invocation has more: the run is not requeued.
@@ -636,13 +634,13 @@ def test_nobody_waits_so_long_that_too_little_time_is_left_to_send(ready: Worker
     assert ready.work().status is Status.SENT
 
 
-def test_with_no_time_to_wait_a_permit_that_is_free_now_is_taken(ready: Worker) -> None:
+def test_available_permit_is_taken_without_time_to_wait(ready: Worker) -> None:
     ready.left = timedelta(seconds=18)
     assert ready.work().status is Status.SENT
     assert ready.rate_limiter.row.pace.taken == 1
 
 
-def test_a_message_that_cannot_be_requeued_is_kept(
+def test_message_is_kept_if_requeueing_fails(
     ready: Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(_: object) -> None:
@@ -655,7 +653,7 @@ def test_a_message_that_cannot_be_requeued_is_kept(
     assert ready.runs.rows[KEY] == a_run()
 
 
-def test_a_run_for_which_there_is_nothing_to_send_takes_no_permit(world: Worker) -> None:
+def test_empty_run_takes_no_permit(world: Worker) -> None:
     reserve_all(world.rate_limiter, world.clock(), 0.1)
     before = world.rate_limiter.row.pace
     assert world.work().reason is Reason.EMPTY
@@ -663,7 +661,7 @@ def test_a_run_for_which_there_is_nothing_to_send_takes_no_permit(world: Worker)
     assert world.rate_limiter.row.pace == before
 
 
-def test_while_no_permit_is_near_a_run_is_requeued_unread(
+def test_run_is_requeued_unread_while_no_permit_is_near(
     ready: Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing is read, rendered or written for it; the permit comes first."""
@@ -680,7 +678,7 @@ def _free_at_once(now: datetime) -> Outlook:
     return Outlook(free_at=now, rate=10)
 
 
-def test_a_permit_that_others_take_while_a_run_is_read_requeues_it(ready: Worker) -> None:
+def test_run_is_requeued_if_other_workers_take_its_permit(ready: Worker) -> None:
     ready.waiting_runs = 600
     ready.rate_limiter.outlook = _free_at_once  # type: ignore[method-assign]
     reserve_all(ready.rate_limiter, ready.clock(), 0.101)
@@ -689,7 +687,7 @@ def test_a_permit_that_others_take_while_a_run_is_read_requeues_it(ready: Worker
 
 
 @pytest.mark.parametrize(("free_in", "delay"), [(0.101, 0), (0.999, 0), (1, 1), (5.5, 5)])
-def test_an_immediate_run_comes_again_for_the_next_permit(
+def test_immediate_run_is_requeued_until_next_permit(
     collecting: Worker, free_in: float, delay: int
 ) -> None:
     """By whole seconds, as SQS delays; a backlog of digests does not concern it."""
@@ -700,7 +698,7 @@ def test_an_immediate_run_comes_again_for_the_next_permit(
     assert collecting.generate_queue.sent == [QueuedRun(AT_ONCE, timedelta(seconds=delay))]
 
 
-def test_a_digest_that_became_too_late_in_the_queue_is_skipped_once_it_is_read(
+def test_digest_overdue_in_queue_is_skipped_after_reading(
     ready: Worker,
 ) -> None:
     ready.clock.pass_time(hours=7)
@@ -710,7 +708,7 @@ def test_a_digest_that_became_too_late_in_the_queue_is_skipped_once_it_is_read(
     assert ready.work().reason is Reason.TOO_LATE
 
 
-def test_a_worker_overtaken_before_its_claim_keeps_its_permit(ready: Worker) -> None:
+def test_worker_keeps_permit_after_losing_claim_race(ready: Worker) -> None:
     original = ready.runs.swap
 
     def stopped(before: Run, after: Run) -> Run:
@@ -723,7 +721,7 @@ def test_a_worker_overtaken_before_its_claim_keeps_its_permit(ready: Worker) -> 
     assert ready.rate_limiter.row.pace.taken == 1
 
 
-def test_a_digest_for_which_the_day_has_no_permit_left_is_skipped_with_its_reason(
+def test_digest_is_skipped_with_reason_if_daily_permits_are_exhausted(
     ready: Worker,
 ) -> None:
     """Its events go with the next one, which is not a day late."""
@@ -738,7 +736,7 @@ def test_a_digest_for_which_the_day_has_no_permit_left_is_skipped_with_its_reaso
     assert "post1: 1" in ready.texts()[0]
 
 
-def test_a_digest_beyond_the_quota_of_the_account_is_skipped_until_there_is_room_again(
+def test_digest_over_account_quota_is_skipped_until_quota_frees_up(
     ready: Worker,
 ) -> None:
     ready.rate_limiter.row.set_quota(Quota(rate=14, daily=200, left=0), ready.clock())
@@ -749,7 +747,7 @@ def test_a_digest_beyond_the_quota_of_the_account_is_skipped_until_there_is_room
     assert ready.work(RunKey("ann", DAILY, 2)).status is Status.SENT
 
 
-def test_an_email_waits_for_its_permit_no_more_than_a_tenth_of_a_second(ready: Worker) -> None:
+def test_email_waits_at_most_100_ms_for_permit(ready: Worker) -> None:
     asked: list[timedelta] = []
 
     def reserve(now: datetime, latest: datetime, *, critical: bool = False) -> NoPermit:
@@ -775,7 +773,7 @@ def collecting(world: Worker) -> Worker:
 
 
 @pytest.mark.parametrize("seconds", [0, 20, 34.999])
-def test_an_immediate_run_waits_until_all_that_it_collects_can_be_read(
+def test_immediate_run_waits_until_collected_events_are_readable(
     collecting: Worker, seconds: float
 ) -> None:
     collecting.clock.pass_time(seconds=seconds)
@@ -784,19 +782,19 @@ def test_an_immediate_run_waits_until_all_that_it_collects_can_be_read(
     assert collecting.generate_queue.sent == [QueuedRun(AT_ONCE, (35 - seconds) * SECOND)]
 
 
-def test_an_immediate_run_is_sent_from_then_on(collecting: Worker) -> None:
+def test_immediate_run_is_sent_once_events_are_readable(collecting: Worker) -> None:
     collecting.clock.pass_time(seconds=35)
     assert collecting.work(AT_ONCE).status is Status.SENT
     assert "post1: 1" in collecting.texts()[0]
 
 
-def test_a_digest_does_not_wait_for_its_hour_to_settle(ready: Worker) -> None:
+def test_digest_does_not_wait_for_read_lag(ready: Worker) -> None:
     """Only immediate runs collect: a digest takes what there is."""
     ready.runs.rows[KEY] = replace(a_run(), due_at=ready.clock() + timedelta(hours=1))
     assert ready.work().status is Status.SENT
 
 
-def test_an_immediate_run_for_which_the_day_has_no_permit_left_is_requeued(
+def test_immediate_run_is_requeued_if_daily_permits_are_exhausted(
     collecting: Worker,
 ) -> None:
     collecting.clock.pass_time(seconds=80)
@@ -809,13 +807,13 @@ def test_an_immediate_run_for_which_the_day_has_no_permit_left_is_requeued(
     assert collecting.work(AT_ONCE).status is Status.SENT
 
 
-def test_the_renderer_is_told_of_which_schedule_the_run_is(collecting: Worker) -> None:
+def test_renderer_receives_schedule_of_run(collecting: Worker) -> None:
     collecting.clock.pass_time(seconds=80)
     collecting.work(AT_ONCE)
     assert AT_ONCE.schedule in collecting.texts()[0]
 
 
-def test_a_run_reads_only_the_events_of_its_own_schedule(ready: Worker) -> None:
+def test_run_reads_only_events_of_its_schedule(ready: Worker) -> None:
     other = an_event("e2", entity_id="post2")
     ready.events.store(other, "weekly")
     ready.clock.pass_time(minutes=5)
@@ -824,13 +822,11 @@ def test_a_run_reads_only_the_events_of_its_own_schedule(ready: Worker) -> None:
 
 
 @pytest.mark.parametrize("status", sorted(set(SubscriberStatus) - {SubscriberStatus.ACTIVE}))
-def test_every_status_but_active_is_a_reason_of_the_same_name(status: SubscriberStatus) -> None:
+def test_every_inactive_reader_status_is_a_skip_reason(status: SubscriberStatus) -> None:
     assert why_not_sent(replace(a_subscriber(), status=status)).value == status.value
 
 
-def test_the_links_of_a_run_are_those_of_the_date_on_which_it_was_due(
-    ready: Worker, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_links_in_email_use_due_date_of_run(ready: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
     """So that each attempt makes the same, also after midnight."""
     made: list[LinkToken] = []
     links = FakeLinks.links

@@ -68,7 +68,7 @@ def a_world(renderer: Choking) -> World:
     return world
 
 
-def test_trace_q_a_poison_event_is_excluded_and_the_rest_goes_out() -> None:
+def test_trace_q_poison_event_is_excluded_and_other_events_are_sent() -> None:
     world = a_world(Choking({"poison", "venom"}))
     run = world.generate(KEY)
     assert run
@@ -84,7 +84,7 @@ def test_trace_q_a_poison_event_is_excluded_and_the_rest_goes_out() -> None:
     assert world.events.reasons["ann", "e1"] == "cannot show 'poison'"
 
 
-def test_a_template_that_can_show_nothing_excludes_nothing() -> None:
+def test_broken_template_excludes_no_events() -> None:
     """A deployment that broke it must not empty everybody's digests."""
     world = a_world(Choking(broken=True))
     with pytest.raises(RenderingFailed):
@@ -93,7 +93,7 @@ def test_a_template_that_can_show_nothing_excludes_nothing() -> None:
     assert world.runs.rows[KEY].status is Status.PENDING
 
 
-def test_where_all_are_poison_nothing_is_sent() -> None:
+def test_no_email_is_sent_if_all_events_are_poison() -> None:
     world = a_world(Choking({"poison", "venom", "fine"}))
     run = world.generate(KEY)
     assert run
@@ -101,7 +101,7 @@ def test_where_all_are_poison_nothing_is_sent() -> None:
     assert set(world.waiting().values()) == {Unsent.EXCLUDED}
 
 
-def test_a_republished_event_returns_once_it_can_be_shown() -> None:
+def test_republished_event_is_sent_after_template_is_fixed() -> None:
     renderer = Choking({"poison", "venom"})
     world = a_world(renderer)
     world.choose(at=NOW)
@@ -114,7 +114,7 @@ def test_a_republished_event_returns_once_it_can_be_shown() -> None:
     assert [line for email in world.emails() for line in email.lines].count("post1: 1") == 1
 
 
-def test_a_stop_between_two_exclusions_hides_none_of_them_from_the_count() -> None:
+def test_all_exclusions_are_counted_despite_concurrent_cancellation() -> None:
     world = a_world(Choking({"poison", "venom"}))
     strikes = iter([False, True])
 
@@ -156,9 +156,7 @@ def excluded(world: World) -> set[str]:
         ({0, 19}, 1 + 1 + 1 + 2 + 2 * 3 + 2 * 4 + 1),
     ],
 )
-def test_a_poison_event_is_found_by_halving_what_is_shown(
-    poison: set[int], renderings: int
-) -> None:
+def test_poison_event_is_found_by_binary_search(poison: set[int], renderings: int) -> None:
     renderer = Choking({"poison"})
     world = a_long_window(renderer, poison, 20)
     done = world.deliver(KEY)
@@ -169,7 +167,7 @@ def test_a_poison_event_is_found_by_halving_what_is_shown(
 
 
 @pytest.mark.parametrize("number", [200, 2_500])
-def test_the_renderings_do_not_grow_with_what_is_not_shown(number: int) -> None:
+def test_number_of_renderings_is_independent_of_hidden_events(number: int) -> None:
     """What came last is shown first here; the poison that nobody is shown harms nobody."""
     renderer = Choking({"poison"})
     world = a_long_window(renderer, {3, number - 1}, number)
@@ -191,7 +189,7 @@ def test_events_that_fail_only_together_are_not_excluded() -> None:
     assert world.runs.rows[KEY].status is Status.PENDING
 
 
-def test_what_is_hidden_behind_a_poison_event_is_found_once_it_is_shown() -> None:
+def test_second_poison_event_in_group_is_also_excluded() -> None:
     """The likes of one post: one after another represents them."""
     renderer = Choking({"poison"})
     world = World(renderer=renderer)
@@ -209,7 +207,7 @@ def test_what_is_hidden_behind_a_poison_event_is_found_once_it_is_shown() -> Non
     assert world.emails()[0].lines == ("post1: 10",)
 
 
-def test_a_message_without_time_for_another_round_goes_on_with_the_next_one() -> None:
+def test_poison_search_resumes_with_next_message_if_time_runs_out() -> None:
     world = a_world(Choking({"poison", "venom"}))
     world.time_left = lambda: timedelta(seconds=25)
     done = world.deliver(KEY)

@@ -46,31 +46,31 @@ def one_click(found: dict[str, str]) -> str:
     return found["List-Unsubscribe"].strip("<>").removeprefix("https://example.com/unsubscribe/ann")
 
 
-def test_one_click_beside_an_immediate_email_ends_the_immediate_emails_of_what_it_shows() -> None:
+def test_immediate_email_one_click_unsubscribes_from_shown_categories() -> None:
     assert one_click(headers()) == "/i/mention"
     assert one_click(headers(categories=("mention", "reply"))) == "/i/mention/reply"
 
 
-def test_where_it_shows_too_many_categories_it_ends_all_immediate_emails() -> None:
+def test_one_click_ends_all_immediate_emails_for_many_categories() -> None:
     many = tuple(f"c{number}" for number in range(MOST_NAMED + 1))
     assert one_click(headers(categories=many)) == "/i"
 
 
 @pytest.mark.parametrize("leaves_all", [False, True])
-def test_one_click_beside_a_digest_ends_the_digests_whatever_the_setting(leaves_all: bool) -> None:
+def test_digest_one_click_unsubscribes_from_digests(leaves_all: bool) -> None:
     assert one_click(headers(DAILY, leaves_all=leaves_all)) == "/d"
 
 
-def test_a_stage_may_let_it_end_everything() -> None:
+def test_stage_setting_makes_one_click_unsubscribe_from_everything() -> None:
     assert one_click(headers(leaves_all=True)) == ""
 
 
-def test_beside_the_email_with_a_new_link_it_ends_everything() -> None:
+def test_new_link_email_one_click_unsubscribes_from_everything() -> None:
     found = headers(categories=(NEW_LINK,))
     assert (one_click(found), found["List-Id"]) == ("/all", f"<{LIST_ID}>")
 
 
-def test_each_scope_has_a_list_id_of_its_own() -> None:
+def test_each_scope_has_unique_list_id() -> None:
     """RFC 2919, section 3: at most 255 characters, a dot-atom of RFC 5322."""
     ids = {
         headers(DAILY)["List-Id"],
@@ -87,7 +87,7 @@ def test_each_scope_has_a_list_id_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("leaves_all", [False, True])
-def test_what_is_critical_offers_no_unsubscribing_that_would_not_end_it(leaves_all: bool) -> None:
+def test_critical_email_has_no_list_unsubscribe_header(leaves_all: bool) -> None:
     """RFC 2369 says what the field offers, Gmail that such email needs none.
 
     https://support.google.com/a/answer/15263077
@@ -103,7 +103,7 @@ def thread(found: dict[str, str]) -> str:
     return found["References"]
 
 
-def test_immediate_emails_about_one_entity_refer_to_the_same_message() -> None:
+def test_immediate_emails_about_same_entity_share_a_thread() -> None:
     """Whatever they are of, and whenever they come: Gmail wants the same message id."""
     first, second = headers(sequence=1), headers(sequence=2, categories=("reply",))
     assert thread(first) == thread(second)
@@ -111,7 +111,7 @@ def test_immediate_emails_about_one_entity_refer_to_the_same_message() -> None:
         assert each["In-Reply-To"] == each["References"]
 
 
-def test_no_two_readers_entities_or_lists_share_a_thread() -> None:
+def test_readers_entities_and_lists_never_share_a_thread() -> None:
     """A message id that two readers have could tell them of each other."""
     threads = {
         thread(headers()),

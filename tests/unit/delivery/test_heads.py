@@ -67,13 +67,13 @@ def chain(number: int, change: dict[int, Change] | None = None) -> list[Run]:
     return runs[::-1]
 
 
-def test_a_chain_of_a_page_has_a_head_with_the_instant_up_to_which_events_were_sent() -> None:
+def test_full_page_of_runs_has_head_with_sent_time() -> None:
     runs = chain(PAGE)
     assert head_for(runs, NOW) == Head(PAGE + 1, runs[-1].due_at)
     assert head_for(chain(PAGE - 1), NOW) is None
 
 
-def test_without_a_sent_run_nothing_was_sent() -> None:
+def test_head_has_no_sent_time_without_sent_run() -> None:
     assert head_for(chain(PAGE)[:-1], NOW) == Head(PAGE + 1, BEGINNING)
 
 
@@ -97,7 +97,7 @@ def test_without_a_sent_run_nothing_was_sent() -> None:
     ],
     ids=["open", "unknown", "uncertain", "refused today", "just created"],
 )
-def test_a_head_is_behind_every_run_that_may_still_change(change: Change) -> None:
+def test_head_precedes_runs_that_may_still_change(change: Change) -> None:
     number = PAGE + 4
     head = head_for(chain(number, {number - 2: change}), NOW)
     assert head
@@ -105,7 +105,7 @@ def test_a_head_is_behind_every_run_that_may_still_change(change: Change) -> Non
     assert head_for(chain(number, {3: change}), NOW) is None
 
 
-def test_a_head_passes_what_was_refused_a_day_ago() -> None:
+def test_head_includes_run_rejected_a_day_ago() -> None:
     def refused(run: Run) -> Run:
         at = NOW - timedelta(hours=25)
         return replace(run, status=Status.FAILED, attempt=1, claimed_at=at)
@@ -115,7 +115,7 @@ def test_a_head_passes_what_was_refused_a_day_ago() -> None:
     assert head.sequence == PAGE + 1
 
 
-def test_a_head_knows_what_was_sent_behind_the_one_before_it_and_nothing_that_may_change() -> None:
+def test_head_keeps_sent_time_of_previous_head() -> None:
     """What was given up counts while its attempts are in the chain: a refusal may still come."""
     before = replace(ended(50), head=Head(49, NOW - 20 * DAY))
     runs = [*(ended(51 + each) for each in range(PAGE))][::-1]
@@ -136,7 +136,7 @@ def test_a_head_knows_what_was_sent_behind_the_one_before_it_and_nothing_that_ma
     assert head.sent_until == NOW - 20 * DAY
 
 
-def test_a_chain_ends_at_the_newest_head_and_takes_its_instant() -> None:
+def test_run_chain_ends_at_newest_head() -> None:
     runs = [ended(each) for each in range(1, 41)]
     runs[29] = replace(runs[29], head=Head(25, NOW - 9 * DAY))
     runs[35] = replace(runs[35], head=Head(33, NOW - 9 * DAY))
@@ -148,7 +148,7 @@ def test_a_chain_ends_at_the_newest_head_and_takes_its_instant() -> None:
     assert [run.key.sequence for run in older] == [30, 29, 28, 27, 26]
 
 
-def test_a_chain_reads_no_row_more_than_it_needs() -> None:
+def test_run_chain_reads_no_unnecessary_rows() -> None:
     def rows() -> list[Run]:
         raise AssertionError("one row more")
 
@@ -160,7 +160,7 @@ def test_a_chain_reads_no_row_more_than_it_needs() -> None:
     assert len(found) == 1
 
 
-def test_a_chain_that_is_read_for_an_instant_passes_a_head_of_later_ones() -> None:
+def test_run_chain_for_past_time_continues_beyond_later_head() -> None:
     runs = [sent(1), *(ended(each) for each in range(2, 20)), sent(20), ended(21)]
     runs.append(replace(ended(22), head=Head(21, runs[19].due_at)))
     holding = runs[19].due_at - HOUR
@@ -188,7 +188,7 @@ def emails(world: World) -> list[int]:
     return [events_in(email.lines) for email in world.emails()]
 
 
-def test_an_event_of_a_thread_stores_a_head_with_its_run() -> None:
+def test_thread_event_stores_head_with_its_run() -> None:
     world = at_once()
     post(world, "e1")
     newest = world.runs.chain(latest_run("ann", POST1))
@@ -198,7 +198,7 @@ def test_an_event_of_a_thread_stores_a_head_with_its_run() -> None:
     assert emails(world) == [1]
 
 
-def test_a_run_behind_a_head_gives_way() -> None:
+def test_run_before_head_is_superseded() -> None:
     """Who created it slept for longer than any function lives."""
     world = at_once()
     post(world, "e1")
@@ -214,7 +214,7 @@ def test_a_run_behind_a_head_gives_way() -> None:
     assert emails(world) == [1]
 
 
-def test_an_older_run_takes_what_a_newer_one_knows_of_the_windows_behind_its_head() -> None:
+def test_older_run_uses_head_of_newer_run() -> None:
     """It does not show again what the email at the beginning had."""
     world = World()
     world.choose(at=NOW - 50 * DAY, comment=Frequency.IMMEDIATE)
@@ -243,7 +243,7 @@ def test_an_older_run_takes_what_a_newer_one_knows_of_the_windows_behind_its_hea
     assert sum(emails(world)) == 3
 
 
-def test_a_message_of_long_ago_creates_no_run_behind_the_newest() -> None:
+def test_duplicate_of_old_event_creates_run_after_newest() -> None:
     world = at_once()
     post(world, "e1")
     before = set(world.runs.rows)
@@ -262,7 +262,7 @@ def test_a_message_of_long_ago_creates_no_run_behind_the_newest() -> None:
     assert emails(world) == [1]
 
 
-def test_a_redrive_finds_the_email_that_had_the_events_behind_a_head() -> None:
+def test_redrive_finds_sent_email_before_head() -> None:
     world = World()
     failed = replace(
         ended(1),
@@ -281,7 +281,7 @@ def test_a_redrive_finds_the_email_that_had_the_events_behind_a_head() -> None:
     assert redriven.run == sent(2)
 
 
-def test_behind_a_head_is_everything_up_to_it() -> None:
+def test_head_covers_all_earlier_runs() -> None:
     newer = [replace(ended(9), head=Head(7, NOW))]
     assert is_behind_head(ended(7), newer)
     assert not is_behind_head(ended(8), newer)
@@ -289,7 +289,7 @@ def test_behind_a_head_is_everything_up_to_it() -> None:
 
 @pytest.mark.parametrize("hours", [12, 48])
 @pytest.mark.parametrize("probed", [False, True])
-def test_each_event_of_a_stopped_stream_reads_few_runs(hours: int, *, probed: bool) -> None:
+def test_events_read_few_runs_while_stream_is_stopped(hours: int, *, probed: bool) -> None:
     """Each minute one comes, and by the next the newest run has ended those before it.
 
     A probe of this thread is refused every half hour: for a day no head passes that run.

@@ -53,7 +53,7 @@ def lines(world: World) -> list[tuple[str, ...]]:
 # Before it is due.
 
 
-def test_an_event_that_expires_before_the_digest_is_omitted_and_recorded() -> None:
+def test_event_expiring_before_digest_is_omitted_and_recorded() -> None:
     world = world_with(lapsing(NOW + HOUR))
     done = delivered(world)
     assert (done.run.status, done.run.reason) == (Status.SKIPPED, Reason.LAPSED)
@@ -61,7 +61,7 @@ def test_an_event_that_expires_before_the_digest_is_omitted_and_recorded() -> No
     assert not world.emails()
 
 
-def test_an_expired_event_no_longer_waits() -> None:
+def test_expired_event_no_longer_waits() -> None:
     world = world_with(lapsing(NOW + HOUR))
     delivered(world)
     assert world.waiting() == {"e1": Unsent.EXPIRED}
@@ -69,7 +69,7 @@ def test_an_expired_event_no_longer_waits() -> None:
     assert [run.reason for run in readable(world.runs.of_user("ann"))][-1] is Reason.NOTHING_WAITED
 
 
-def test_the_other_events_are_sent_and_what_lapsed_is_counted_once() -> None:
+def test_remaining_events_are_sent_and_lapsed_events_counted_once() -> None:
     world = world_with(lapsing(NOW + HOUR), an_event("e2", entity_id="post2"))
     done = delivered(world)
     assert (done.run.status, done.lapsed) == (Status.SENT, 1)
@@ -78,14 +78,14 @@ def test_the_other_events_are_sent_and_what_lapsed_is_counted_once() -> None:
     assert delivered(world).lapsed == 0
 
 
-def test_an_unexpired_event_is_sent() -> None:
+def test_unexpired_event_is_sent() -> None:
     world = world_with(lapsing(DUE + HOUR))
     done = delivered(world)
     assert (done.run.status, done.lapsed) == (Status.SENT, 0)
     assert lines(world) == [("post1: 1",)]
 
 
-def test_that_gazette_was_too_late_for_an_event_goes_before_that_another_lapsed() -> None:
+def test_expired_reason_takes_precedence_over_lapsed_reason() -> None:
     world = world_with(an_event(), lapsing(NOW + HOUR, "e2"))
     world.clock.now = NOW + RETENTION
     schedule = world.schedules.rows["ann", DAILY]
@@ -95,7 +95,7 @@ def test_that_gazette_was_too_late_for_an_event_goes_before_that_another_lapsed(
     assert (done.run.reason, done.expired, done.lapsed) == (Reason.EXPIRED, 1, 1)
 
 
-def test_an_event_that_lapsed_long_ago_is_not_one_that_gazette_was_too_late_for() -> None:
+def test_event_that_lapsed_long_ago_does_not_count_as_expired() -> None:
     world = world_with(lapsing(NOW + HOUR))
     world.clock.now = NOW + RETENTION
     schedule = world.schedules.rows["ann", DAILY]
@@ -105,19 +105,19 @@ def test_an_event_that_lapsed_long_ago_is_not_one_that_gazette_was_too_late_for(
     assert (done.run.reason, done.expired, done.lapsed) == (Reason.LAPSED, 0, 1)
 
 
-def test_an_expired_event_is_not_held_with_its_category() -> None:
+def test_expired_event_is_not_held_with_its_category() -> None:
     world = world_with(lapsing(NOW + HOUR))
     world.category_holds.add(category_hold("comment", "why", world.clock()))
     done = delivered(world)
     assert (done.run.reason, done.deferred) == (Reason.LAPSED, 0)
 
 
-def test_an_event_that_arrives_expired_is_omitted() -> None:
+def test_event_that_arrives_expired_is_omitted() -> None:
     world = world_with(lapsing(NOW - HOUR))
     assert delivered(world).run.reason is Reason.LAPSED
 
 
-def test_an_expired_activity_is_omitted() -> None:
+def test_expired_activity_is_omitted() -> None:
     world = World()
     world.choose(comment=Frequency.DAILY)
     world.follow(entity="post#post1", at=NOW - HOUR)
@@ -129,7 +129,7 @@ def test_an_expired_activity_is_omitted() -> None:
 # Between reading and claim.
 
 
-def test_trace_v_what_lapses_while_the_email_waits_for_its_permit_is_left_out() -> None:
+def test_trace_v_event_expiring_during_permit_wait_is_omitted() -> None:
     world = world_with(lapsing(DUE + HOUR), an_event("e2", entity_id="post2"))
 
     def pass_time() -> None:
@@ -141,7 +141,7 @@ def test_trace_v_what_lapses_while_the_email_waits_for_its_permit_is_left_out() 
     assert lines(world) == [("post2: 1",)]
 
 
-def test_what_lapses_as_the_last_event_while_the_email_waits_leaves_none() -> None:
+def test_no_email_is_sent_if_last_event_expires_during_wait() -> None:
     world = world_with(lapsing(DUE + HOUR))
 
     def pass_time() -> None:
@@ -154,7 +154,7 @@ def test_what_lapses_as_the_last_event_while_the_email_waits_leaves_none() -> No
     assert not world.emails()
 
 
-def test_whatever_breaks_off_what_lapsed_is_in_no_email_and_nothing_else_is_lost() -> None:
+def test_crash_neither_sends_expired_event_nor_loses_other_events() -> None:
     def begin() -> World:
         return world_with(lapsing(NOW + HOUR), an_event("e2", entity_id="post2"))
 
@@ -170,14 +170,14 @@ def test_whatever_breaks_off_what_lapsed_is_in_no_email_and_nothing_else_is_lost
 # Amended.
 
 
-def test_an_event_extended_before_it_is_sent_is_sent() -> None:
+def test_event_extended_before_sending_is_sent() -> None:
     world = world_with(lapsing(NOW + HOUR))
     more = replace(lapsing(DUE + HOUR), amended_at=NOW + timedelta(minutes=1))
     assert world.create(more) == [Outcome.AMENDED]
     assert delivered(world).run.status is Status.SENT
 
 
-def test_an_event_extended_after_it_was_omitted_returns() -> None:
+def test_event_extended_after_omission_is_sent() -> None:
     world = world_with(lapsing(NOW + HOUR))
     delivered(world)
     now = world.clock()
@@ -187,7 +187,7 @@ def test_an_event_extended_after_it_was_omitted_returns() -> None:
 
 
 @pytest.mark.parametrize("also", [False, True])
-def test_an_event_extended_between_reading_and_counting_is_sent(also: bool) -> None:
+def test_event_extended_between_read_and_count_is_sent(also: bool) -> None:
     """Also where the digest has something else to show: its window would close over the event."""
     others = [an_event("e2", entity_id="post2")] * also
     world = world_with(lapsing(NOW + HOUR), *others)
@@ -203,7 +203,7 @@ def test_an_event_extended_between_reading_and_counting_is_sent(also: bool) -> N
     assert sorted(shown) == ["post1: 1", "post2: 1"][: 1 + also]
 
 
-def test_no_window_closes_over_what_was_given_more_time_by_a_writer_that_goes_on_later() -> None:
+def test_event_extended_by_slow_writer_is_not_lost() -> None:
     """It has written the event and not yet told the run, which could be claimed until then."""
     world = world_with(lapsing(NOW + HOUR), an_event("e2", entity_id="post2"))
     more = replace(lapsing(DUE + 48 * HOUR), amended_at=NOW + timedelta(minutes=1))
@@ -222,13 +222,13 @@ def test_no_window_closes_over_what_was_given_more_time_by_a_writer_that_goes_on
     assert sorted(shown) == ["post1: 1", "post2: 1"]
 
 
-def test_an_offer_that_is_taken_back_by_its_time_is_left_out() -> None:
+def test_event_amended_to_past_expiry_is_omitted() -> None:
     world = world_with(an_event())
     world.create(replace(lapsing(NOW), amended_at=NOW + timedelta(seconds=1)))
     assert delivered(world).run.reason is Reason.LAPSED
 
 
-def test_a_message_that_comes_again_does_not_bring_back_what_lapsed() -> None:
+def test_duplicate_message_does_not_restore_expired_event() -> None:
     event = lapsing(NOW + HOUR)
     world = world_with(event)
     delivered(world)
@@ -239,7 +239,7 @@ def test_a_message_that_comes_again_does_not_bring_back_what_lapsed() -> None:
 # At once.
 
 
-def test_an_event_that_expires_in_the_collapse_window_is_not_sent() -> None:
+def test_event_expiring_in_collapse_window_is_not_sent() -> None:
     world = world_with(lapsing(NOW + timedelta(seconds=5)), often=Frequency.IMMEDIATE)
     (run,) = world.deliver_queued()
     assert run is not None
@@ -247,7 +247,7 @@ def test_an_event_that_expires_in_the_collapse_window_is_not_sent() -> None:
     assert not world.emails()
 
 
-def test_of_an_immediate_email_only_what_lapsed_is_left_out() -> None:
+def test_immediate_email_omits_only_expired_events() -> None:
     soon = lapsing(NOW + timedelta(seconds=5))
     world = world_with(soon, an_event("e2"), often=Frequency.IMMEDIATE)
     world.deliver_queued()
@@ -258,7 +258,7 @@ def test_of_an_immediate_email_only_what_lapsed_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("counted", [False, True])
-def test_an_expired_event_is_explained_and_no_longer_waits(counted: bool) -> None:
+def test_explain_lists_expired_event_as_no_longer_waiting(counted: bool) -> None:
     world = world_with(lapsing(NOW + HOUR), an_event("e2", entity_id="post2"))
     if counted:
         delivered(world)
@@ -270,7 +270,7 @@ def test_an_expired_event_is_explained_and_no_longer_waits(counted: bool) -> Non
     assert [each.count for each in found.waiting] == [1] * (not counted)
 
 
-def test_the_preview_of_the_next_email_leaves_out_what_lapsed() -> None:
+def test_preview_of_next_email_omits_expired_events() -> None:
     world = world_with(lapsing(NOW + HOUR), an_event("e2", entity_id="post2"))
     world.clock.now = NOW + HOUR
     found = read_pending(
@@ -284,7 +284,7 @@ def test_the_preview_of_the_next_email_leaves_out_what_lapsed() -> None:
     assert [event.id for event in found.by_schedule[DAILY]] == ["e2"]
 
 
-def test_an_event_expires_at_its_exact_second() -> None:
+def test_event_expires_at_exact_second() -> None:
     assert lapsing(NOW).has_lapsed(NOW)
     assert not lapsing(NOW).has_lapsed(NOW - timedelta(microseconds=1))
     assert not an_event().has_lapsed(NOW)

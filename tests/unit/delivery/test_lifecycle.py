@@ -155,7 +155,7 @@ def is_ignored(run: Run, signal: Signal) -> bool:
 
 
 @pytest.mark.parametrize(("run", "signal", "outcome"), PAIRS)
-def test_every_status_answers_every_signal_as_the_table_says(
+def test_transitions_match_the_table_for_every_status_and_signal(
     run: Run, signal: Signal, outcome: Status | str | None
 ) -> None:
     after = transition(run, signal)
@@ -168,7 +168,7 @@ def test_every_status_answers_every_signal_as_the_table_says(
     assert after.status == (run.status if outcome == STAYS else outcome)
 
 
-def test_the_table_has_every_pair() -> None:
+def test_transition_table_has_every_status_and_signal() -> None:
     """A status or signal that is added without a row fails here."""
     assert {run.status for run in RUNS} == set(Status)
     assert len(RUNS) == len(Status)
@@ -180,11 +180,11 @@ def test_the_table_has_every_pair() -> None:
 # Rule 2: the window.
 
 
-def test_the_first_claim_takes_the_window_as_given() -> None:
+def test_first_claim_uses_given_window() -> None:
     assert moved(PENDING, CLAIM).window == WINDOW
 
 
-def test_the_first_claim_fixes_until_and_every_claim_computes_since_anew() -> None:
+def test_first_claim_fixes_window_end_and_later_claims_recompute_start() -> None:
     later = Window(WINDOW.since + timedelta(hours=3), WINDOW.until + timedelta(hours=5))
     after = moved(RETRYING, Claim(later, DEADLINE, "n2"))
     assert after.window == Window(later.since, WINDOW.until)
@@ -193,7 +193,7 @@ def test_the_first_claim_fixes_until_and_every_claim_computes_since_anew() -> No
 # Rule 4: the claim.
 
 
-def test_a_claim_counts_an_attempt_and_writes_its_own_nonce_and_deadline() -> None:
+def test_claim_increments_attempt_and_sets_nonce_and_deadline() -> None:
     claim = Claim(WINDOW, DEADLINE + timedelta(hours=1), "n2")
     after = moved(RETRYING, claim)
     assert (after.attempt, after.nonce, after.deadline) == (2, "n2", claim.deadline)
@@ -205,29 +205,29 @@ def test_a_claim_counts_an_attempt_and_writes_its_own_nonce_and_deadline() -> No
 
 
 @pytest.mark.parametrize("status", [Status.FAILED, Status.SKIPPED, Status.CANCELLED])
-def test_an_ended_run_with_an_uncertain_attempt_is_carried(status: Status) -> None:
+def test_ended_run_with_uncertain_attempt_is_carried(status: Status) -> None:
     run = replace(RETRYING, status=status, uncertain=frozenset({1}))
     after = moved(run, Carry())
     assert (after.status, after.reason) == (Status.FAILED, Reason.CARRIED_INTO)
 
 
-def test_a_retrying_run_with_an_uncertain_attempt_is_carried() -> None:
+def test_retrying_run_with_uncertain_attempt_is_carried() -> None:
     after = moved(UNKNOWN, GraceOver(Policy.RESEND), Carry())
     assert (after.status, after.reason) == (Status.FAILED, Reason.CARRIED_INTO)
 
 
-def test_an_unknown_run_is_carried_only_after_its_policy_has_spoken() -> None:
+def test_unknown_run_is_carried_only_after_policy_is_applied() -> None:
     assert is_ignored(UNKNOWN, Carry())
     after = moved(UNKNOWN, GraceOver(Policy.CARRY_OVER), Carry())
     assert (after.status, after.reason) == (Status.FAILED, Reason.CARRIED_INTO)
 
 
-def test_a_run_is_carried_once_only() -> None:
+def test_run_is_carried_only_once() -> None:
     assert is_ignored(moved(UNKNOWN, GraceOver(Policy.CARRY_OVER), Carry()), Carry())
 
 
 @pytest.mark.parametrize("status", [Status.SENDING, Status.SENT])
-def test_a_run_that_is_being_sent_or_was_sent_is_never_carried(status: Status) -> None:
+def test_sending_or_sent_run_is_never_carried(status: Status) -> None:
     assert is_ignored(replace(SENDING, status=status, uncertain=frozenset({1})), Carry())
 
 
@@ -235,18 +235,18 @@ def test_a_run_that_is_being_sent_or_was_sent_is_never_carried(status: Status) -
 
 
 @pytest.mark.parametrize("loss", [Uncertain(1), DeadlinePassed(1)])
-def test_an_attempt_that_ends_uncertain_marks_the_run(loss: Signal) -> None:
+def test_uncertain_attempt_is_recorded_on_run(loss: Signal) -> None:
     assert moved(SENDING, loss).uncertain == {1}
 
 
 @pytest.mark.parametrize("refusal", [RefusedForNow(1), RefusedAccount(1), NotAttempted(1)])
-def test_a_late_refusal_of_the_same_attempt_brings_an_unknown_run_back(refusal: Signal) -> None:
+def test_late_rejection_of_same_attempt_makes_unknown_run_retryable(refusal: Signal) -> None:
     after = moved(UNKNOWN, refusal)
     assert after.status is Status.RETRYING
     assert not after.uncertain
 
 
-def test_a_late_refusal_clears_the_uncertainty_of_its_own_attempt_only() -> None:
+def test_late_rejection_clears_uncertainty_of_its_own_attempt() -> None:
     second = moved(UNKNOWN, GraceOver(Policy.RESEND), CLAIM, Uncertain(2))
     assert second.uncertain == {1, 2}
     assert moved(second, RefusedForNow(2)).uncertain == {1}
@@ -255,7 +255,7 @@ def test_a_late_refusal_clears_the_uncertainty_of_its_own_attempt_only() -> None
 @pytest.mark.parametrize("status", [Status.SENDING, Status.UNKNOWN])
 @pytest.mark.parametrize("signal", [RefusedForNow, RefusedForGood, RefusedAccount, NotAttempted])
 @pytest.mark.parametrize("attempt", [1, 3])
-def test_a_refusal_of_another_attempt_is_ignored(
+def test_rejection_of_different_attempt_is_ignored(
     status: Status,
     signal: type[RefusedForNow | RefusedForGood | RefusedAccount | NotAttempted],
     attempt: int,
@@ -265,11 +265,11 @@ def test_a_refusal_of_another_attempt_is_ignored(
 
 
 @pytest.mark.parametrize("loss", [Uncertain(1), DeadlinePassed(1)])
-def test_an_uncertain_end_of_another_attempt_is_ignored(loss: Signal) -> None:
+def test_uncertain_outcome_of_different_attempt_is_ignored(loss: Signal) -> None:
     assert is_ignored(replace(SENDING, attempt=2), loss)
 
 
-def test_a_run_stays_uncertain_when_a_later_attempt_is_refused_for_good() -> None:
+def test_run_stays_uncertain_after_permanent_rejection_of_later_attempt() -> None:
     after = moved(UNKNOWN, GraceOver(Policy.RESEND), CLAIM, RefusedForGood(2))
     assert after.status is Status.FAILED
     assert after.uncertain == {1}
@@ -290,15 +290,13 @@ def test_acceptance_moves_any_status_to_sent(run: Run, signal: Accepted | Eviden
 
 @pytest.mark.parametrize("run", [run for run in RUNS if run is not SENT], ids=lambda r: r.status)
 @pytest.mark.parametrize("attempt", [None, 0, 3, -1])
-def test_trace_t_evidence_of_an_attempt_that_nobody_claimed_settles_nothing(
-    run: Run, attempt: int | None
-) -> None:
+def test_trace_t_evidence_of_unclaimed_attempt_is_ignored(run: Run, attempt: int | None) -> None:
     claimed = replace(run, attempt=2, window=WINDOW)
     assert is_ignored(claimed, Evidence(attempt, "m1"))
     assert is_ignored(replace(claimed, window=None), Evidence(1, "m1"))
 
 
-def test_evidence_of_an_older_attempt_moves_the_run_that_is_sending_again() -> None:
+def test_evidence_of_older_attempt_settles_run_being_resent() -> None:
     again = moved(UNKNOWN, GraceOver(Policy.RESEND), CLAIM)
     assert moved(again, Evidence(1, "m1")).status is Status.SENT
     assert moved(again, Accepted(1, "m1")).status is Status.SENT
@@ -306,7 +304,7 @@ def test_evidence_of_an_older_attempt_moves_the_run_that_is_sending_again() -> N
 
 @pytest.mark.parametrize("signal", [signal for signal, _ in TABLE], ids=repr)
 @pytest.mark.parametrize("reason", [Reason.ACCEPTED, Reason.EVIDENCE, Reason.ASSUMED])
-def test_no_signal_moves_a_run_out_of_sent(signal: Signal, reason: Reason) -> None:
+def test_sent_status_is_final(signal: Signal, reason: Reason) -> None:
     for uncertain in (frozenset[int](), frozenset({1})):
         assert is_ignored(replace(SENT, reason=reason, uncertain=uncertain), signal)
 
@@ -314,7 +312,7 @@ def test_no_signal_moves_a_run_out_of_sent(signal: Signal, reason: Reason) -> No
 # Rule 9: the policy.
 
 
-def test_a_resend_happens_once_only_and_then_the_run_is_carried() -> None:
+def test_run_is_resent_at_most_once_and_then_carried() -> None:
     again = moved(UNKNOWN, GraceOver(Policy.RESEND))
     assert (again.status, again.reason) == (Status.RETRYING, Reason.POLICY_RESEND)
     assert again.resent
@@ -325,18 +323,18 @@ def test_a_resend_happens_once_only_and_then_the_run_is_carried() -> None:
 
 
 @pytest.mark.parametrize("policy", Policy)
-def test_the_policy_has_nothing_to_say_about_a_run_that_is_carried(policy: Policy) -> None:
+def test_policy_is_ignored_for_carried_run(policy: Policy) -> None:
     assert is_ignored(moved(UNKNOWN, GraceOver(Policy.CARRY_OVER)), GraceOver(policy))
 
 
-def test_assume_sent_says_that_it_only_assumed() -> None:
+def test_assume_sent_policy_records_assumption_as_reason() -> None:
     assert moved(UNKNOWN, GraceOver(Policy.ASSUME_SENT)).reason is Reason.ASSUMED
 
 
 # Rule 10 and the limit of refusals.
 
 
-def test_a_run_that_is_refused_after_every_pause_has_failed() -> None:
+def test_run_fails_after_six_rejected_attempts() -> None:
     """One attempt, and five more after 1, 5 and 30 minutes, 2 and 8 hours."""
     run = PENDING
     for attempt in range(1, 6):
@@ -347,7 +345,7 @@ def test_a_run_that_is_refused_after_every_pause_has_failed() -> None:
 
 
 @pytest.mark.parametrize("signal", [RefusedAccount, NotAttempted])
-def test_failures_not_caused_by_the_attempt_are_not_counted(
+def test_failures_not_caused_by_attempt_are_not_counted(
     signal: type[RefusedAccount | NotAttempted],
 ) -> None:
     run = PENDING
@@ -360,17 +358,17 @@ def test_failures_not_caused_by_the_attempt_are_not_counted(
 
 
 @pytest.mark.parametrize("run", [PENDING, RETRYING])
-def test_a_stop_before_the_claim_raises_the_epoch_and_nothing_else(run: Run) -> None:
+def test_stop_before_claim_only_raises_epoch(run: Run) -> None:
     assert moved(run, Stop()) == replace(run, epoch=1)
 
 
 @pytest.mark.parametrize("run", [SENDING, UNKNOWN])
-def test_a_stop_after_the_claim_is_too_late_and_the_run_says_so(run: Run) -> None:
+def test_stop_after_claim_is_recorded_as_too_late(run: Run) -> None:
     assert moved(run, Stop()) == replace(run, epoch=1, overtaken=True)
     assert moved(run, Stop(), Accepted(1, "m1")).overtaken
 
 
-def test_a_refused_run_waits_until_its_next_attempt_and_the_sweep_a_little_longer() -> None:
+def test_sweep_waits_longer_than_retry_delay_of_rejected_run() -> None:
     later = NOON + timedelta(minutes=5)
     run = moved(SENDING, RefusedForNow(1, "Throttling", retry_at=later))
     assert run.retry_at == later
@@ -379,7 +377,7 @@ def test_a_refused_run_waits_until_its_next_attempt_and_the_sweep_a_little_longe
 
 
 @pytest.mark.parametrize("signal", [Uncertain(1, check_at=DEADLINE), DeadlinePassed(1, DEADLINE)])
-def test_who_may_have_been_sent_is_looked_at_when_its_grace_is_over(signal: Signal) -> None:
+def test_run_with_unknown_outcome_is_checked_after_grace_period(signal: Signal) -> None:
     assert moved(SENDING, signal).check_at == DEADLINE
 
 
@@ -390,12 +388,12 @@ def test_who_may_have_been_sent_is_looked_at_when_its_grace_is_over(signal: Sign
         (replace(UNKNOWN, reason=Reason.CARRIED), False),
     ],
 )
-def test_the_sweep_sees_every_run_that_somebody_has_to_act_on(run: Run, is_open: bool) -> None:
+def test_sweep_finds_every_run_that_needs_action(run: Run, is_open: bool) -> None:
     """What is carried waits for its successor, which finds it in its chain."""
     assert run.is_open == is_open
 
 
-def test_the_reason_of_an_end_is_the_one_given() -> None:
+def test_ended_run_has_the_given_reason() -> None:
     assert moved(PENDING, Skip(Reason.UNSUBSCRIBED)).reason is Reason.UNSUBSCRIBED
     assert moved(RETRYING, Cancel(Reason.SUPERSEDED)).reason is Reason.SUPERSEDED
 
@@ -424,7 +422,7 @@ signals: st.SearchStrategy[Signal] = st.one_of(
 
 @given(st.lists(signals, max_size=30))
 @settings(max_examples=200, deadline=None)
-def test_no_history_goes_back(history: list[Signal]) -> None:
+def test_transitions_never_reverse_progress(history: list[Signal]) -> None:
     """Counters only grow, `until` stays, sent stays, and at most one resend follows an unknown
     outcome.
     """
@@ -450,7 +448,7 @@ def test_no_history_goes_back(history: list[Signal]) -> None:
 
 @given(st.lists(signals, max_size=30))
 @settings(max_examples=100, deadline=None)
-def test_evidence_ends_every_history_as_sent(history: list[Signal]) -> None:
+def test_evidence_ends_any_transition_sequence_as_sent(history: list[Signal]) -> None:
     run = PENDING
     for signal in [CLAIM, *history, Evidence(1, "m")]:
         after = transition(run, signal)

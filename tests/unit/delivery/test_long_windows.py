@@ -68,7 +68,7 @@ def an_event_of_few(draw: st.DrawFn, event_id: str) -> Event:
     st.integers(1, 3),
     st.integers(0, 8),
 )
-def test_a_long_window_makes_the_email_of_a_short_one(
+def test_long_window_renders_same_email_as_short_window(
     events: tuple[Event, ...], arrangement: Arrangement, blocks: int, lines: int, whole: int
 ) -> None:
     """And loads what it shows of them alone."""
@@ -117,7 +117,7 @@ def a_world(*events: Event, later: timedelta = timedelta(0)) -> World:
 
 @pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("entities", [1, 30, 300])
-def test_a_long_window_is_one_email_that_counts_all_its_events(entities: int) -> None:
+def test_long_window_sends_one_email_that_counts_all_events(entities: int) -> None:
     many = [an_event(f"e{each}", entity_id=f"post{each % entities}") for each in range(300)]
     last = an_event("last", entity_id="best", category="mention")
     world = a_world(*many, last)
@@ -133,7 +133,7 @@ def test_a_long_window_is_one_email_that_counts_all_its_events(entities: int) ->
 
 
 @pytest.mark.usefixtures("few")
-def test_a_long_window_is_read_once_and_what_is_shown_in_one_more_call() -> None:
+def test_long_window_is_read_once_plus_call_for_shown_events() -> None:
     many = [an_event(f"e{each}", entity_id=f"post{each}") for each in range(300)]
     world = a_world(*many)
     with world.calls() as made:
@@ -144,7 +144,7 @@ def test_a_long_window_is_read_once_and_what_is_shown_in_one_more_call() -> None
 
 @pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("act", ["retracted", "moved"])
-def test_what_leaves_a_long_window_while_it_is_read_is_not_shown(act: str) -> None:
+def test_event_removed_while_reading_long_window_is_not_shown(act: str) -> None:
     many = [an_event(f"e{each}", entity_id=f"post{each}") for each in range(10)]
     world = a_world(*many)
 
@@ -166,7 +166,7 @@ def test_what_leaves_a_long_window_while_it_is_read_is_not_shown(act: str) -> No
 
 @pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("waits", [False, True])
-def test_however_many_events_have_expired_each_is_removed_and_counted_once(*, waits: bool) -> None:
+def test_many_expired_events_are_each_removed_and_counted_once(*, waits: bool) -> None:
     """A message removes some of them, and the next one goes on at once."""
     old = [an_event(f"e{each}") for each in range(5 * EVENTS_AT_ONCE)]
     world = a_world(*old, later=RETENTION)
@@ -194,7 +194,7 @@ def test_however_many_events_have_expired_each_is_removed_and_counted_once(*, wa
 
 
 @pytest.mark.usefixtures("few")
-def test_that_gazette_was_too_late_is_the_reason_however_many_events_have_lapsed() -> None:
+def test_expired_reason_takes_precedence_over_many_lapsed_events() -> None:
     soon = NOW + timedelta(hours=1)
     lapsed = [replace(an_event(f"e{each}"), expires_at=soon) for each in range(120)]
     world = a_world(an_event("early"), *lapsed, later=RETENTION)
@@ -207,7 +207,7 @@ def test_that_gazette_was_too_late_is_the_reason_however_many_events_have_lapsed
 
 
 @pytest.mark.usefixtures("few")
-def test_where_one_of_many_is_given_more_time_the_others_are_removed() -> None:
+def test_remaining_expired_events_are_removed_if_an_event_is_extended() -> None:
     old = [an_event(f"e{each}") for each in range(10)]
     world = a_world(*old, later=RETENTION)
 
@@ -225,7 +225,7 @@ def test_where_one_of_many_is_given_more_time_the_others_are_removed() -> None:
 
 
 @pytest.mark.usefixtures("few")
-def test_a_digest_with_more_held_events_than_can_be_deferred_leaves_all_to_the_next(
+def test_too_many_held_events_leave_all_events_to_next_digest(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(prepare, "MOST_DEFERRED", 10)

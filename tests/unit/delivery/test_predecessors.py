@@ -53,7 +53,7 @@ def lines(world: World) -> list[tuple[str, ...]]:
     return [tuple(sorted(email.lines)) for email in world.emails()]
 
 
-def test_trace_a_a_run_waits_while_its_predecessor_may_have_gone() -> None:
+def test_trace_a_run_waits_while_predecessor_outcome_is_unknown() -> None:
     world = may_have_been_sent()
     run = world.generate(SECOND)
     assert run
@@ -64,7 +64,7 @@ def test_trace_a_a_run_waits_while_its_predecessor_may_have_gone() -> None:
     assert world.clock() + queued.delay > world.runs.rows[FIRST].check_at
 
 
-def test_who_waits_goes_on_after_the_policy_and_takes_everything() -> None:
+def test_waiting_run_carries_all_events_after_policy_is_applied() -> None:
     world = may_have_been_sent()
     world.generate(SECOND)
     world.clock.pass_time(minutes=20)
@@ -73,7 +73,7 @@ def test_who_waits_goes_on_after_the_policy_and_takes_everything() -> None:
     assert lines(world) == [("post1: 1", "post2: 1")]
 
 
-def test_who_waits_goes_on_after_evidence_and_takes_the_rest() -> None:
+def test_waiting_run_sends_remaining_events_after_delivery_evidence() -> None:
     world = may_have_been_sent()
     world.generate(SECOND)
     world.feedback(EVIDENCE)
@@ -81,7 +81,7 @@ def test_who_waits_goes_on_after_evidence_and_takes_the_rest() -> None:
     assert lines(world) == [("post2: 1",)]
 
 
-def test_trace_b_evidence_between_reading_and_claiming_makes_the_claim_fail() -> None:
+def test_trace_b_evidence_between_read_and_claim_fails_the_claim() -> None:
     """Closing the predecessor and claiming are one: else its events would go out twice."""
     world = carried()
     with world.meanwhile("runs.swap_together", lambda: world.feedback(EVIDENCE), before=True):
@@ -92,7 +92,7 @@ def test_trace_b_evidence_between_reading_and_claiming_makes_the_claim_fail() ->
     assert lines(world) == [("post2: 1",)]
 
 
-def test_trace_b_evidence_after_the_claim_comes_too_late_and_is_kept() -> None:
+def test_trace_b_evidence_after_claim_is_recorded_too_late() -> None:
     world = carried()
     with world.meanwhile("mailer.send", lambda: world.feedback(EVIDENCE), before=True):
         world.generate(SECOND)
@@ -100,7 +100,7 @@ def test_trace_b_evidence_after_the_claim_comes_too_late_and_is_kept() -> None:
     assert lines(world) == [("post1: 1", "post2: 1")]
 
 
-def test_trace_c_what_a_run_covers_is_computed_anew_at_each_attempt() -> None:
+def test_trace_c_window_is_recomputed_at_each_attempt() -> None:
     """Refused, then the predecessor's evidence: the second attempt must not repeat its events."""
     world = carried()
     world.mailer.script.append(RefusedForNow(1, "Throttling"))
@@ -110,7 +110,7 @@ def test_trace_c_what_a_run_covers_is_computed_anew_at_each_attempt() -> None:
     assert lines(world) == [("post2: 1",)]
 
 
-def test_what_was_carried_into_a_run_that_then_failed_goes_on_into_the_next() -> None:
+def test_events_carried_into_failed_run_move_to_next_run() -> None:
     world = carried()
     world.mailer.script.append(RefusedForNow(1, "Throttling"))
     world.generate(SECOND)
@@ -123,7 +123,7 @@ def test_what_was_carried_into_a_run_that_then_failed_goes_on_into_the_next() ->
     assert lines(world) == [("post1: 1", "post2: 1")]
 
 
-def test_evidence_for_what_was_carried_before_makes_a_later_claim_fail_too() -> None:
+def test_evidence_for_previously_carried_run_fails_later_claim() -> None:
     world = carried()
     world.mailer.script.append(RefusedForNow(1, "Throttling"))
     world.generate(SECOND)
@@ -134,7 +134,7 @@ def test_evidence_for_what_was_carried_before_makes_a_later_claim_fail_too() -> 
     assert lines(world) == [("post2: 1",)]
 
 
-def test_a_run_that_is_to_be_sent_once_more_is_carried_by_its_successor() -> None:
+def test_run_waiting_for_resend_is_carried_by_successor() -> None:
     world = carried(Policy.RESEND)
     assert world.runs.rows[FIRST].reason is Reason.POLICY_RESEND
     world.generate(SECOND)
@@ -144,7 +144,7 @@ def test_a_run_that_is_to_be_sent_once_more_is_carried_by_its_successor() -> Non
     assert lines(world) == [("post1: 1", "post2: 1")]
 
 
-def test_a_claim_that_is_not_alone_recognises_itself_too() -> None:
+def test_transactional_claim_with_lost_response_is_recognized() -> None:
     """The first answer is lost; asked again, the nonce tells that it was made."""
     world = carried()
     original = world.runs.swap_together
@@ -161,14 +161,14 @@ def test_a_claim_that_is_not_alone_recognises_itself_too() -> None:
     assert world.mailer.calls == 2
 
 
-def test_two_workers_that_carry_at_once_send_once() -> None:
+def test_two_workers_carrying_concurrently_send_once() -> None:
     world = carried()
     with world.meanwhile("runs.swap_together", lambda: world.generate(SECOND), before=True):
         world.generate(SECOND)
     assert lines(world) == [("post1: 1", "post2: 1")]
 
 
-def test_of_a_chain_of_unknowns_the_next_run_takes_only_what_was_in_one() -> None:
+def test_run_after_two_unknown_runs_omits_events_attempted_twice() -> None:
     world = carried()
     world.mailer.script.append(Uncertain(1, "ReadTimeoutError"))
     world.generate(SECOND)
@@ -181,7 +181,7 @@ def test_of_a_chain_of_unknowns_the_next_run_takes_only_what_was_in_one() -> Non
 
 
 @pytest.mark.parametrize("reason", [Reason.EMPTY, Reason.BATCH_CANCELLED])
-def test_what_was_stopped_although_it_may_have_gone_is_carried_as_well(reason: Reason) -> None:
+def test_stopped_run_with_unknown_outcome_is_also_carried(reason: Reason) -> None:
     world = carried(Policy.RESEND)
     stopped = {Reason.EMPTY: Status.SKIPPED, Reason.BATCH_CANCELLED: Status.CANCELLED}[reason]
     world.runs.rows[FIRST] = replace(world.runs.rows[FIRST], status=stopped, reason=reason)
@@ -190,7 +190,7 @@ def test_what_was_stopped_although_it_may_have_gone_is_carried_as_well(reason: R
     assert lines(world) == [("post2: 1",)]
 
 
-def test_a_worker_that_is_repeatedly_overtaken_keeps_its_message() -> None:
+def test_worker_that_repeatedly_loses_race_keeps_its_message() -> None:
     world = carried()
     world.runs.swap_together = lambda *_, **__: False  # type: ignore[method-assign]
     with pytest.raises(NotYet, match="kept changing"):
@@ -198,7 +198,7 @@ def test_a_worker_that_is_repeatedly_overtaken_keeps_its_message() -> None:
     assert world.mailer.calls == 1
 
 
-def test_the_grace_of_a_claimant_that_died_begins_with_its_deadline() -> None:
+def test_grace_period_of_crashed_worker_starts_at_deadline() -> None:
     world = may_have_been_sent()
     dead = replace(
         world.runs.rows[FIRST],
@@ -212,7 +212,7 @@ def test_the_grace_of_a_claimant_that_died_begins_with_its_deadline() -> None:
     assert world.runs.rows[FIRST].check_at == dead.deadline + GRACE
 
 
-def test_who_saw_an_attempt_overdue_leaves_the_next_one_alone() -> None:
+def test_overdue_check_does_not_affect_next_attempt() -> None:
     """It stalled, and meanwhile the first attempt was refused and the run claimed once more."""
     world = World()
     start(world, FIRST)

@@ -22,7 +22,7 @@ def until_the_last_receive(pauses: Sequence[timedelta], receives: int, random: f
 
 
 @given(_PAUSES, _RANDOM)
-def test_a_first_failure_is_retried_after_10_to_60_seconds(
+def test_first_failure_is_retried_after_10_to_60_seconds(
     pauses: Sequence[timedelta], random: float
 ) -> None:
     first = pause_before(1, pauses=pauses, random=random)
@@ -30,7 +30,7 @@ def test_a_first_failure_is_retried_after_10_to_60_seconds(
 
 
 @given(st.integers(-1, 2000), _PAUSES, _RANDOM)
-def test_no_pause_is_shorter_than_10_seconds_or_longer_than_ten_minutes(
+def test_retry_delay_is_between_10_seconds_and_10_minutes(
     receives: int, pauses: Sequence[timedelta], random: float
 ) -> None:
     pause = pause_before(receives, pauses=pauses, random=random)
@@ -38,13 +38,13 @@ def test_no_pause_is_shorter_than_10_seconds_or_longer_than_ten_minutes(
 
 
 @given(st.integers(1, 2000), _RANDOM)
-def test_no_pause_is_shorter_than_the_one_before(receives: int, random: float) -> None:
+def test_retry_delays_never_decrease(receives: int, random: float) -> None:
     pause, after = (pause_before(receives + n, pauses=MANY, random=random) for n in (0, 1))
     assert pause <= after
 
 
 @given(st.integers(1, 30), _PAUSES)
-def test_messages_that_failed_together_do_not_come_back_together(
+def test_simultaneously_failed_messages_are_retried_at_different_times(
     receives: int, pauses: Sequence[timedelta]
 ) -> None:
     """The longest pause is twice the shortest, or longer."""
@@ -53,7 +53,7 @@ def test_messages_that_failed_together_do_not_come_back_together(
 
 
 @pytest.mark.parametrize("step", [step for step in STEPS if step.queue and step is not FEEDBACK])
-def test_a_message_is_tried_for_as_long_as_with_five_receives_and_whole_time_outs(
+def test_retry_period_covers_five_receives_with_full_timeouts(
     step: Step,
 ) -> None:
     five = 4 * VISIBILITY_FACTOR * GENERATE.timeout
@@ -61,11 +61,11 @@ def test_a_message_is_tried_for_as_long_as_with_five_receives_and_whole_time_out
     assert until_the_last_receive(MANY, MAX_RECEIVES, 0) == 3150 >= five
 
 
-def test_a_message_of_any_function_is_a_dead_letter_within_two_hours_if_its_worker_lives() -> None:
+def test_failing_message_reaches_dead_letter_queue_within_two_hours() -> None:
     assert until_the_last_receive(MANY, MAX_RECEIVES + 1, 1) <= 2 * 3600
 
 
-def test_a_delivery_event_that_fails_is_a_dead_letter_before_the_grace_is_over() -> None:
+def test_failing_delivery_event_reaches_dead_letter_queue_within_grace_period() -> None:
     """Also where its worker dies in between; then the visibility time-out passes, and no pause."""
     hidden = [FEEDBACK.timeout * VISIBILITY_FACTOR + 20] * FEEDBACK.max_receives
     longest = [pause.total_seconds() for pause in FEW]

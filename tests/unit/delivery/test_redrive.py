@@ -77,7 +77,7 @@ def work_off(world: World) -> None:
         world.deliver_queued()
 
 
-def test_trace_aa_a_redrive_of_what_failed_sends_everything_that_waited(world: World) -> None:
+def test_trace_aa_redrive_of_failed_run_sends_all_waiting_events(world: World) -> None:
     assert not world.emails()
     redrive(world)
     work_off(world)
@@ -88,7 +88,7 @@ def test_trace_aa_a_redrive_of_what_failed_sends_everything_that_waited(world: W
     assert world.failed_runs.sent == [KEY]
 
 
-def test_trace_aa_the_next_digest_comes_at_its_hour_and_repeats_nothing(world: World) -> None:
+def test_trace_aa_next_digest_after_redrive_is_on_time_without_repeats(world: World) -> None:
     before = world.schedules.rows["ann", DAILY]
     redrive(world)
     after = world.schedules.rows["ann", DAILY]
@@ -114,7 +114,7 @@ def emails_of(world: World) -> list[Email]:
 
 
 @pytest.mark.parametrize("frequency", [Frequency.DAILY, Frequency.IMMEDIATE])
-def test_trace_aa_a_crash_anywhere_neither_loses_nor_repeats_what_waited(
+def test_trace_aa_crash_during_redrive_neither_loses_nor_repeats_events(
     frequency: Frequency,
 ) -> None:
     """Its message comes again; that of the run it started may have come before."""
@@ -149,13 +149,13 @@ def test_trace_aa_a_crash_anywhere_neither_loses_nor_repeats_what_waited(
         assert broken > 10
 
 
-def test_trace_aa_two_workers_and_a_second_message_start_one_run() -> None:
+def test_trace_aa_two_workers_and_duplicate_message_start_one_run() -> None:
     for world, where in interleavings(failed, redrive, redrive):
         assert len(emails_of(world)) == 2, where
         assert sorted(key.sequence for key in world.runs.rows) == [1, 2, 3], where
 
 
-def test_trace_aa_fan_out_in_between_neither_loses_nor_repeats_what_waited() -> None:
+def test_trace_aa_fan_out_during_redrive_neither_loses_nor_repeats_events() -> None:
     """At the hour of the next digest, with a schedule that is as it was read."""
 
     def at_the_hour() -> World:
@@ -176,7 +176,7 @@ def test_trace_aa_fan_out_in_between_neither_loses_nor_repeats_what_waited() -> 
         assert world.schedules.rows["ann", DAILY].sequence == numbers[-1] + 1, where
 
 
-def test_trace_aa_fan_out_after_a_crash_does_not_take_its_run_for_an_occurrence(
+def test_trace_aa_fan_out_after_crash_ignores_redrive_run(
     world: World,
 ) -> None:
     """The number was taken, and the schedule does not say so yet: the message comes again."""
@@ -196,7 +196,7 @@ def test_trace_aa_fan_out_after_a_crash_does_not_take_its_run_for_an_occurrence(
     assert world.schedules.rows["ann", DAILY].sequence == 3
 
 
-def test_trace_aa_fan_out_that_broke_off_goes_on_with_its_own_run(world: World) -> None:
+def test_trace_aa_interrupted_fan_out_resumes_with_its_own_run(world: World) -> None:
     """The number of the next occurrence has its run, and is not spent for it."""
     before = world.schedules.rows["ann", DAILY]
     world.clock.now = before.next_due_at + 2 * SETTLE_LAG
@@ -218,7 +218,7 @@ def test_trace_aa_fan_out_that_broke_off_goes_on_with_its_own_run(world: World) 
     assert len(world.runs.rows) == 2
 
 
-def test_trace_aa_a_change_of_the_hour_after_a_crash_swallows_no_digest(world: World) -> None:
+def test_trace_aa_hour_change_after_crash_loses_no_digest(world: World) -> None:
     """The run of the redrive has the number of the occurrence that the change gives up."""
     before = world.schedules.rows["ann", DAILY]
     world.runs.create(Run(NEXT, world.clock(), world.clock()))
@@ -230,7 +230,7 @@ def test_trace_aa_a_change_of_the_hour_after_a_crash_swallows_no_digest(world: W
     assert moved.next_due_at == before.next_due_at + timedelta(hours=12)
 
 
-def test_what_a_later_digest_carried_is_not_sent_again_and_the_answer_names_it(
+def test_redrive_names_later_digest_that_carried_the_events(
     world: World,
 ) -> None:
     for number in (3, 4):
@@ -245,7 +245,7 @@ def test_what_a_later_digest_carried_is_not_sent_again_and_the_answer_names_it(
     assert len(world.runs.rows) == 3
 
 
-def test_of_a_run_that_is_not_sent_yet_the_message_is_queued_again(world: World) -> None:
+def test_redrive_of_unsent_run_queues_its_message_again(world: World) -> None:
     world.clock.now = world.schedules.rows["ann", DAILY].next_due_at + 2 * SETTLE_LAG
     world.fan_out(slot_of(world.clock.now))
     before = world.schedules.rows["ann", DAILY]
@@ -255,7 +255,7 @@ def test_of_a_run_that_is_not_sent_yet_the_message_is_queued_again(world: World)
     assert world.schedules.rows["ann", DAILY] == before
 
 
-def test_carried_events_wait_for_a_run_and_get_one(world: World) -> None:
+def test_redrive_starts_run_for_carried_events(world: World) -> None:
     """Nobody acts on it until it comes."""
     world.send_digest()
     sent = world.runs.rows[NEXT]
@@ -267,7 +267,7 @@ def test_carried_events_wait_for_a_run_and_get_one(world: World) -> None:
     assert (done.result, done.run and done.run.key.sequence) == (RedriveResult.STARTED, 3)
 
 
-def test_one_that_fails_as_well_is_redriven_as_well(world: World) -> None:
+def test_failed_redrive_run_can_be_redriven(world: World) -> None:
     redrive(world)
     refuse_to_the_end(world, NEXT)
     redrive(world)
@@ -279,7 +279,7 @@ def test_one_that_fails_as_well_is_redriven_as_well(world: World) -> None:
     assert len(world.runs.rows) == 3
 
 
-def test_nothing_is_started_for_who_is_not_written_to(world: World) -> None:
+def test_redrive_starts_no_run_for_inactive_reader(world: World) -> None:
     hashed = address_hash("ann@example.com")
     world.suppressions.add(hashed, Cause.MANUAL)
     assert start_next(world).reason is Reason.SUPPRESSED
@@ -293,7 +293,7 @@ def test_nothing_is_started_for_who_is_not_written_to(world: World) -> None:
     assert (world.resend_queue.sent, len(world.runs.rows)) == ([], 1)
 
 
-def test_nothing_is_started_in_a_pause_and_what_waits_goes_with_the_first_email_after_it(
+def test_redrive_during_pause_leaves_events_to_next_digest(
     world: World,
 ) -> None:
     """A run that failed before says nothing of what the reader wants now."""
@@ -308,13 +308,13 @@ def test_nothing_is_started_in_a_pause_and_what_waits_goes_with_the_first_email_
     assert [email.lines for email in world.emails()] == [("post2: 1", "post1: 1")]
 
 
-def test_without_a_schedule_nothing_is_started(world: World) -> None:
+def test_redrive_without_schedule_starts_no_run(world: World) -> None:
     del world.schedules.rows["ann", DAILY]
     assert start_next(world).result is RedriveResult.NO_SCHEDULE
     assert (world.resend_queue.sent, len(world.runs.rows)) == ([], 1)
 
 
-def test_a_number_that_a_run_without_an_email_has_taken_is_passed_over(world: World) -> None:
+def test_redrive_skips_sequence_number_of_run_without_email(world: World) -> None:
     """Such as that of a reader who rested: the schedule left the due index with its number."""
     schedule = world.schedules.rows["ann", DAILY]
     rested = Run(
@@ -327,7 +327,7 @@ def test_a_number_that_a_run_without_an_email_has_taken_is_passed_over(world: Wo
     assert world.schedules.rows["ann", DAILY].sequence == 4
 
 
-def test_a_schedule_that_keeps_changing_lets_the_message_come_again(world: World) -> None:
+def test_redrive_is_retried_while_schedule_keeps_changing(world: World) -> None:
     def change() -> None:
         schedule = world.schedules.rows["ann", DAILY]
         changed = replace(schedule, revision=schedule.revision + 1)
@@ -343,7 +343,7 @@ def test_a_schedule_that_keeps_changing_lets_the_message_come_again(world: World
     assert len(world.emails()) == 1
 
 
-def test_events_possibly_sent_before_a_failure_are_in_the_next_run() -> None:
+def test_events_possibly_sent_before_failure_are_in_next_run() -> None:
     """An unknown outcome of an earlier attempt is carried, as behind any run."""
     world = failed()
     run = world.runs.rows[KEY]
@@ -363,7 +363,7 @@ def expected(world: World) -> tuple[Redrive, RunKey | None]:
     return said.redrive, said.run.key if said.run else None
 
 
-def test_the_forecast_of_a_failed_run_is_what_its_redrive_does(world: World) -> None:
+def test_redrive_forecast_matches_actual_redrive(world: World) -> None:
     assert expected(world) == (Redrive.STARTS_NEXT, NEXT)
     redrive(world)
     assert expected(world) == (Redrive.GOES_WITH, NEXT)
@@ -378,7 +378,7 @@ def test_the_forecast_of_a_failed_run_is_what_its_redrive_does(world: World) -> 
     assert (said.redrive, said.reason) == (Redrive.NOT_WANTED, Reason.UNSUBSCRIBED)
 
 
-def test_the_forecast_says_that_nothing_waits_any_more(world: World) -> None:
+def test_redrive_forecast_reports_no_waiting_events(world: World) -> None:
     world.events.rows.clear()
     said = forecast(KEY, given_up=True, context=world.dry_run_context())
     assert said.run
@@ -388,7 +388,7 @@ def test_the_forecast_says_that_nothing_waits_any_more(world: World) -> None:
     assert world.runs.rows[NEXT].reason is Reason.EMPTY
 
 
-def test_the_run_that_is_named_is_the_first_that_covers_the_window(world: World) -> None:
+def test_redrive_names_first_sent_run_that_covers_window(world: World) -> None:
     """One that was sent with an earlier end did not have its events."""
     until = world.runs.rows[KEY].window
     assert until

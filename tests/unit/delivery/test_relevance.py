@@ -64,17 +64,17 @@ def many(category: str, count: int, *, entity: str, hours_ago: float = 1) -> lis
 
 
 @pytest.mark.parametrize("hours_ago", [0, 1, 24, 7 * 24, 60 * 24])
-def test_a_mention_goes_above_forty_likes_however_old_it_is(hours_ago: float) -> None:
+def test_old_mention_ranks_above_forty_likes(hours_ago: float) -> None:
     mention = event("m", "mention", entity="mine", hours_ago=hours_ago)
     assert order(*many("like", 40, entity="busy", hours_ago=0), mention) == ["mine", "busy"]
 
 
-def test_a_mention_goes_above_fourteen_comments_of_the_same_day() -> None:
+def test_mention_ranks_above_fourteen_comments_of_same_day() -> None:
     mention = event("m", "mention", entity="mine", hours_ago=2)
     assert order(*many("comment", 14, entity="busy"), mention) == ["mine", "busy"]
 
 
-def test_lines_of_a_block_are_in_the_same_order_as_blocks() -> None:
+def test_lines_in_block_are_ranked_like_blocks() -> None:
     events = [*many("like", 41, entity="1"), event("c", "comment"), event("m", "mention")]
     (block,) = compose(events, max_blocks=20, until=UNTIL).blocks
     assert [group.category for group in block.groups] == ["mention", "comment", "like"]
@@ -92,18 +92,18 @@ def test_lines_of_a_block_are_in_the_same_order_as_blocks() -> None:
     ],
     ids=["high", "low", "followed", "older", "a known category", "an unknown category"],
 )
-def test_each_factor_decides_where_all_else_is_equal(first: Event, second: Event) -> None:
+def test_each_ranking_factor_breaks_ties(first: Event, second: Event) -> None:
     assert order(second, first) == ["x", "y"]
 
 
-def test_two_events_weigh_more_than_one_but_not_twice_as_much() -> None:
+def test_two_events_weigh_less_than_twice_a_single_event() -> None:
     assert order(event("a", entity="x"), *many("comment", 2, entity="y")) == ["y", "x"]
     twice = Arrangement(weights={"comment": 1, "sale": 2})
     two, one = many("comment", 2, entity="y"), event("a", "sale", entity="x")
     assert order(*two, one, arrangement=twice) == ["x", "y"]
 
 
-def test_one_event_that_was_addressed_to_the_reader_counts_for_its_group() -> None:
+def test_directly_addressed_event_raises_its_whole_group() -> None:
     followed = [event(f"{number}", via=("topic#1",), entity="x") for number in range(2)]
     others = [event(f"o{number}", via=("topic#1",), entity="y") for number in range(3)]
     assert order(*followed, *others) == ["y", "x"]
@@ -111,7 +111,7 @@ def test_one_event_that_was_addressed_to_the_reader_counts_for_its_group() -> No
 
 
 @pytest.mark.parametrize("place", range(3))
-def test_the_most_important_of_its_events_counts_for_a_group(place: int) -> None:
+def test_group_importance_is_highest_of_its_events(place: int) -> None:
     """Whether it is the latest or not."""
     events = many("comment", 3, entity="x")
     later = event("o", entity="y", hours_ago=0.5)
@@ -122,7 +122,7 @@ def test_the_most_important_of_its_events_counts_for_a_group(place: int) -> None
     assert order(*low, later) == ["x", "y"]
 
 
-def test_an_importance_that_only_another_version_knows_is_as_usual() -> None:
+def test_unknown_importance_counts_as_normal() -> None:
     """A deployment that was taken back leaves rows of it (decision 32)."""
     unknown = as_stored(Importance, "urgent")
     for usual in (Importance.LOW, Importance.NORMAL, Importance.HIGH):
@@ -132,7 +132,7 @@ def test_an_importance_that_only_another_version_knows_is_as_usual() -> None:
         assert order(*events) == order(*known)
 
 
-def test_weights_of_a_stage_decide_and_other_is_for_what_it_does_not_name() -> None:
+def test_stage_weights_apply_and_unlisted_categories_use_other() -> None:
     weights = {**WEIGHTS, "like": 50, "other": 90}
     events = [
         event("m", "mention", entity="mention"),
@@ -142,7 +142,7 @@ def test_weights_of_a_stage_decide_and_other_is_for_what_it_does_not_name() -> N
     assert order(*events, arrangement=Arrangement(weights=weights)) == ["sale", "like", "mention"]
 
 
-def test_age_is_reckoned_from_the_end_of_the_window() -> None:
+def test_event_age_is_measured_from_window_end() -> None:
     """So what is left of an email, in the browser, is arranged as the email was."""
     weights = {"comment": 1, "article": 1.2}
     events = [event("c", "comment", entity="x"), event("a", "article", entity="y", hours_ago=25)]
@@ -154,13 +154,13 @@ def test_age_is_reckoned_from_the_end_of_the_window() -> None:
 
 
 @pytest.mark.parametrize("weight", [nan, inf, -1, -0.001, MAX_WEIGHT + 1, True, "1", None, [1]])
-def test_a_weight_outside_the_range_is_ignored(weight: object) -> None:
+def test_weight_out_of_range_is_ignored(weight: object) -> None:
     assert are_weights({"like": 0, "mention": MAX_WEIGHT, "comment": 0.5})
     assert not are_weights({"like": weight})
     assert not are_weights({1: 1})
 
 
-def test_an_event_of_weight_zero_is_shown() -> None:
+def test_event_with_zero_weight_is_shown() -> None:
     nothing = Arrangement(weights={"other": 0})
     assert sorted(order(event("a", entity="x"), event("b", entity="y"), arrangement=nothing)) == [
         "x",
@@ -199,7 +199,7 @@ def places(digest: Digest, changed: Event) -> tuple[int, int]:
 
 @given(inboxes, st.data(), st.sampled_from(LEVELS))
 @settings(max_examples=300, deadline=None)
-def test_a_more_important_event_never_lowers_its_block_and_its_line(
+def test_higher_importance_never_lowers_block_or_line(
     events: list[Event], data: st.DataObject, level: Importance
 ) -> None:
     place = data.draw(st.integers(0, len(events) - 1))
@@ -218,7 +218,7 @@ def test_a_more_important_event_never_lowers_its_block_and_its_line(
 
 @given(inboxes, st.data(), st.sampled_from([Sections.NONE, Sections.CATEGORY]))
 @settings(max_examples=200, deadline=None)
-def test_nor_does_it_in_sections(
+def test_higher_importance_never_lowers_block_in_sections(
     events: list[Event], data: st.DataObject, sections: Sections
 ) -> None:
     place = data.draw(st.integers(0, len(events) - 1))
@@ -232,7 +232,7 @@ def test_nor_does_it_in_sections(
     assert seen == sorted(seen, reverse=True)
 
 
-def test_a_block_that_rises_stays_in_its_section() -> None:
+def test_higher_ranked_block_stays_in_its_section() -> None:
     """In one of its own it would stand behind the section of replies."""
     arrangement, orders = Arrangement(sections=Sections.CATEGORY), []
     for level in LEVELS:
@@ -250,7 +250,7 @@ def test_a_block_that_rises_stays_in_its_section() -> None:
 
 @given(inboxes, st.sampled_from(Sections), st.randoms(use_true_random=False))
 @settings(max_examples=100, deadline=None)
-def test_the_order_of_events_changes_nothing(
+def test_ranking_is_independent_of_event_order(
     events: list[Event], sections: Sections, random: Random
 ) -> None:
     shuffled = list(events)
@@ -264,7 +264,7 @@ def test_the_order_of_events_changes_nothing(
     assert one == other
 
 
-def test_the_clock_has_no_part_in_it() -> None:
+def test_ranking_is_independent_of_current_time() -> None:
     """The end of the window is given; without one, age is reckoned from the latest event."""
     events = [event("m", "comment", entity="x", hours_ago=100), event("l", "article", entity="y")]
     later = [replace(each, occurred_at=each.occurred_at + timedelta(days=365)) for each in events]
@@ -274,7 +274,7 @@ def test_the_clock_has_no_part_in_it() -> None:
     ] == [["y", "x"], ["y", "x"]]
 
 
-def test_sections_by_category_begin_with_the_one_that_has_the_highest_block() -> None:
+def test_category_section_with_highest_block_is_first() -> None:
     events = [
         *many("like", 3, entity="liked"),
         event("m", "mention", entity="both"),
@@ -291,7 +291,7 @@ def test_sections_by_category_begin_with_the_one_that_has_the_highest_block() ->
     ] == [("mention", ["both"]), ("comment", ["talk"]), ("like", ["liked"])]
 
 
-def test_a_section_of_a_parent_has_its_title_and_what_has_none_comes_first() -> None:
+def test_parent_sections_have_titles_and_untitled_section_is_first() -> None:
     events = [
         event("a", entity="1", parent="Gardens", importance=Importance.HIGH),
         event("b", entity="2", parent="Trees"),

@@ -48,7 +48,7 @@ def refused(world: World) -> timedelta:
     return pause
 
 
-def test_pauses_grow_from_a_minute_to_eight_hours(world: World) -> None:
+def test_retry_delays_grow_from_one_minute_to_eight_hours(world: World) -> None:
     assert world.resend_queue.sent == [QueuedRun(KEY, MINUTE)]
     pauses = [refused(world) for _ in range(4)]
     assert pauses == [5 * MINUTE, 30 * MINUTE, 120 * MINUTE, 480 * MINUTE]
@@ -60,7 +60,7 @@ def test_runs_rejected_together_are_retried_at_different_times(drawn: float, fac
         assert pause_after(number, random=drawn) == pause * factor
 
 
-def test_a_message_of_what_evidence_has_settled_since_is_not_hidden(world: World) -> None:
+def test_resend_message_of_settled_run_is_not_hidden(world: World) -> None:
     """The delivery event of an earlier attempt comes while its run waits out a refusal."""
     world.feedback(DeliveryEvent(DeliveryEventType.SENT, KEY, 1, "m1", world.clock()))
     hidden: list[timedelta] = []
@@ -69,7 +69,7 @@ def test_a_message_of_what_evidence_has_settled_since_is_not_hidden(world: World
     assert (run.status, hidden) == (Status.SENT, [])
 
 
-def test_a_message_that_comes_early_is_hidden_for_what_is_left(world: World) -> None:
+def test_early_resend_message_is_hidden_for_remaining_delay(world: World) -> None:
     """Such as after a crash between commit and hiding, or a second one."""
     hidden: list[timedelta] = []
     world.clock.pass_time(seconds=20)
@@ -79,7 +79,7 @@ def test_a_message_that_comes_early_is_hidden_for_what_is_left(world: World) -> 
     assert world.mailer.calls == 1
 
 
-def test_a_run_that_is_accepted_at_last_has_ended(world: World) -> None:
+def test_run_accepted_on_resend_ends(world: World) -> None:
     for _ in range(3):
         refused(world)
     assert run_of(world).retry_at
@@ -98,14 +98,14 @@ def fail(world: World) -> Run | None:
     return world.resend(KEY)
 
 
-def test_a_run_that_was_refused_to_the_end_has_failed_and_is_a_dead_letter(world: World) -> None:
+def test_run_rejected_on_every_attempt_fails_and_becomes_dead_letter(world: World) -> None:
     run = fail(world)
     assert run
     assert (run.status, run.reason) == (Status.FAILED, Reason.ATTEMPTS_EXHAUSTED)
     assert world.failed_runs.sent == [KEY]
 
 
-def test_a_dead_letter_that_was_lost_to_a_crash_is_made_up_for(world: World) -> None:
+def test_dead_letter_lost_in_crash_is_sent_on_retry(world: World) -> None:
     """The message comes again, because it was not deleted."""
     fail(world)
     world.failed_runs.sent.clear()
@@ -113,7 +113,7 @@ def test_a_dead_letter_that_was_lost_to_a_crash_is_made_up_for(world: World) -> 
     assert world.failed_runs.sent == [KEY]
 
 
-def test_a_dead_letter_that_is_brought_back_is_not_put_there_again(world: World) -> None:
+def test_redriven_dead_letter_is_not_queued_twice(world: World) -> None:
     """This reader has no schedule, so nothing is started either (test_redrive.py)."""
     failed = fail(world)
     assert world.resend(KEY, given_up=True) is None
@@ -122,7 +122,7 @@ def test_a_dead_letter_that_is_brought_back_is_not_put_there_again(world: World)
     assert world.mailer.calls == 6
 
 
-def test_the_next_digest_contains_the_events_of_a_failed_one(world: World) -> None:
+def test_next_digest_contains_events_of_failed_digest(world: World) -> None:
     fail(world)
     second = RunKey("ann", DAILY, 2)
     world.runs.create(Run(second, world.clock(), world.clock()))
@@ -132,7 +132,7 @@ def test_the_next_digest_contains_the_events_of_a_failed_one(world: World) -> No
     assert world.emails()[0].lines == ("post1: 1",)
 
 
-def test_a_refusal_for_good_ends_it_at_once(world: World) -> None:
+def test_permanent_rejection_ends_run_immediately(world: World) -> None:
     world.clock.pass_time(minutes=1)
     world.mailer.script.append(RefusedForGood(2, "MessageRejected"))
     run = world.resend(KEY)
@@ -141,7 +141,7 @@ def test_a_refusal_for_good_ends_it_at_once(world: World) -> None:
     assert not world.failed_runs.sent
 
 
-def test_a_refusal_of_the_whole_account_uses_up_neither_attempts_nor_receives(
+def test_account_wide_rejection_uses_no_attempts_or_receives(
     world: World,
 ) -> None:
     """A fresh message takes the place of the one that would otherwise be given back."""
@@ -156,7 +156,7 @@ def test_a_refusal_of_the_whole_account_uses_up_neither_attempts_nor_receives(
         world.clock.pass_time(minutes=40)
 
 
-def test_an_unknown_outcome_is_left_to_the_sweep(world: World) -> None:
+def test_run_with_unknown_outcome_is_left_to_sweep(world: World) -> None:
     world.clock.pass_time(minutes=1)
     world.resend_queue.sent.clear()
     world.mailer.script.append(Uncertain(2, "ReadTimeoutError"))
@@ -166,11 +166,11 @@ def test_an_unknown_outcome_is_left_to_the_sweep(world: World) -> None:
     assert not world.resend_queue.sent
 
 
-def test_a_message_that_names_no_run_ends(world: World) -> None:
+def test_resend_message_for_missing_run_is_deleted(world: World) -> None:
     assert world.resend(RunKey("bo", DAILY, 1)) is None
 
 
-def test_what_was_tried_in_time_keeps_its_pauses_however_late_a_digest_may_be(
+def test_digest_first_attempted_on_time_is_retried_past_maximum_lateness(
     world: World,
 ) -> None:
     """Eleven hours of refusals end where people see them, and not as too late."""

@@ -32,14 +32,14 @@ def runs_with(*stored: Run) -> FakeRuns:
 
 
 @pytest.mark.parametrize("signal", [Stop(), Skip(Reason.EMPTY), Cancel(Reason.ERASED), CLAIM])
-def test_the_run_after_the_signal_is_stored_and_returned(signal: Signal) -> None:
+def test_run_is_stored_and_returned_after_signal(signal: Signal) -> None:
     runs = runs_with(a_run())
     after = apply(a_run(), signal, runs=runs)
     assert after == runs.rows[KEY] == transition(a_run(), signal)
 
 
 @pytest.mark.parametrize("signal", [Stop(), Skip(Reason.EMPTY), NotAttempted(1), CLAIM])
-def test_a_signal_that_is_ignored_writes_nothing(signal: Signal) -> None:
+def test_ignored_signal_writes_nothing(signal: Signal) -> None:
     sent = replace(a_run(), status=Status.SENT)
     runs = runs_with(sent)
     runs.swap = lambda *_: pytest.fail("written")  # type: ignore[method-assign]
@@ -55,9 +55,7 @@ def test_a_signal_that_is_ignored_writes_nothing(signal: Signal) -> None:
         (Cancel(Reason.ERASED), Status.SENDING),
     ],
 )
-def test_where_somebody_was_first_the_signal_is_applied_to_what_they_stored(
-    signal: Signal, status: Status
-) -> None:
+def test_signal_is_reapplied_after_concurrent_change(signal: Signal, status: Status) -> None:
     runs = runs_with(replace(SENDING, epoch=3))
     read = SENDING if status is Status.SENT else a_run()
     after = apply(read, signal, runs=runs)
@@ -66,14 +64,14 @@ def test_where_somebody_was_first_the_signal_is_applied_to_what_they_stored(
     assert after.epoch == (4 if isinstance(signal, Stop) else 3)
 
 
-def test_a_claim_is_made_on_what_was_read_and_on_nothing_else() -> None:
+def test_claim_is_not_applied_to_concurrently_changed_run() -> None:
     stopped = replace(a_run(), epoch=1)
     runs = runs_with(stopped)
     assert apply(a_run(), CLAIM, runs=runs) == stopped
     assert runs.rows[KEY] == stopped
 
 
-def test_a_stop_is_made_known_to_every_run_that_has_not_ended() -> None:
+def test_stop_raises_epoch_of_every_unfinished_run() -> None:
     stored = [
         replace(a_run(number), status=status) for number, status in enumerate(Status, start=1)
     ]

@@ -34,25 +34,25 @@ EVENT = an_event("e", entity_id="event", category="like")
 ITEMS = [an_item("worse", 0.2), an_item("best", 0.9), an_item("unscored")]
 
 
-def test_the_first_source_comes_first_whatever_its_events_weigh() -> None:
+def test_content_sources_are_shown_in_configured_order() -> None:
     by_score = ["best", "worse", "unscored"]
     assert names(compose([EVENT, *ITEMS], max_blocks=9, sources=BOTH)) == ["event", *by_score]
     assert names(compose([EVENT, *ITEMS], max_blocks=9, sources=BOTH[::-1])) == [*by_score, "event"]
 
 
-def test_items_come_behind_events_where_no_order_is_known() -> None:
+def test_items_follow_events_without_configured_order() -> None:
     assert names(compose([*ITEMS, EVENT], max_blocks=9))[0] == "event"
     assert names(compose([*ITEMS, EVENT], max_blocks=9, sources=(EVENTS,)))[0] == "event"
 
 
-def test_of_items_without_a_score_the_latest_comes_first() -> None:
+def test_unscored_items_are_ordered_newest_first() -> None:
     items = [an_item("old", age=5), an_item("new"), an_item("older", age=9)]
     assert names(compose(items, max_blocks=9, sources=BOTH)) == ["new", "old", "older"]
 
 
 @given(st.lists(st.floats(-5, 5) | st.none(), max_size=8), st.sampled_from(list(Ranking)))
 @settings(max_examples=75, deadline=None)
-def test_items_are_in_the_order_of_their_scores_under_any_ranking(
+def test_items_are_ordered_by_score_under_any_ranking(
     scores: list[float | None], ranking: Ranking
 ) -> None:
     items = [an_item(f"i{number}", score) for number, score in enumerate(scores)]
@@ -64,6 +64,6 @@ def test_items_are_in_the_order_of_their_scores_under_any_ranking(
     assert shown == sorted(scores, key=lambda each: low if each is None else each, reverse=True)
 
 
-def test_events_alone_are_arranged_as_without_sources() -> None:
+def test_digest_without_items_is_arranged_as_usual() -> None:
     events = [an_event(f"e{number}", entity_id=f"p{number % 4}") for number in range(9)]
     assert compose(events, max_blocks=9, sources=BOTH) == compose(events, max_blocks=9)

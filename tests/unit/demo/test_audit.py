@@ -93,13 +93,13 @@ def altered(mail: Accepted, change: Callable[[str], str]) -> Accepted:
     return accepted(mail.to, change(text), mail.tags["run"])
 
 
-def test_a_right_week_is_clean(week: list[Accepted]) -> None:
+def test_audit_of_correct_week_finds_no_errors(week: list[Accepted]) -> None:
     findings = audit(events(), week)
     assert findings.clean
     assert findings == Findings(events_in_emails=len(events()))
 
 
-def test_an_email_is_read_as_its_reader_reads_it(week: list[Accepted]) -> None:
+def test_audit_reads_email_as_displayed(week: list[Accepted]) -> None:
     seen = read(week[0])
     assert seen.counts == {
         told("1-2"): 3,
@@ -115,7 +115,7 @@ def test_an_email_is_read_as_its_reader_reads_it(week: list[Accepted]) -> None:
 
 
 @pytest.mark.parametrize("dropped", range(len(WEEK)))
-def test_an_email_that_is_missing_is_found(week: list[Accepted], dropped: int) -> None:
+def test_audit_detects_missing_email(week: list[Accepted], dropped: int) -> None:
     findings = audit(events(), week[:dropped] + week[dropped + 1 :])
     assert not findings.clean
     assert findings.lost_events == sum(list(WEEK.values())[dropped].values())
@@ -123,7 +123,7 @@ def test_an_email_that_is_missing_is_found(week: list[Accepted], dropped: int) -
 
 
 @pytest.mark.parametrize("doubled", range(len(WEEK)))
-def test_an_email_that_comes_twice_is_found(week: list[Accepted], doubled: int) -> None:
+def test_audit_detects_duplicate_email(week: list[Accepted], doubled: int) -> None:
     findings = audit(events(), [*week, week[doubled]])
     assert not findings.clean
     assert findings.duplicate_emails == 1
@@ -131,20 +131,20 @@ def test_an_email_that_comes_twice_is_found(week: list[Accepted], doubled: int) 
     assert findings.lost_events == 0
 
 
-def test_the_same_day_under_another_run_is_a_duplicate_too(week: list[Accepted]) -> None:
+def test_audit_detects_duplicate_day_under_different_run(week: list[Accepted]) -> None:
     again = accepted(week[0].to, week[0].part("plain"), "student1-daily-99")
     findings = audit(events(), [*week, again])
     assert (findings.duplicate_emails, findings.repeated_events) == (1, 6)
 
 
-def test_one_email_twice_in_place_of_another_is_found(week: list[Accepted]) -> None:
+def test_audit_detects_duplicate_that_replaces_missing_email(week: list[Accepted]) -> None:
     findings = audit(events(), [week[0], week[0], *week[2:]])
     assert not findings.clean
     assert findings.duplicate_emails == 1
     assert findings.repeated_events == 5
 
 
-def test_a_surplus_does_not_hide_a_loss(week: list[Accepted]) -> None:
+def test_audit_surplus_does_not_hide_a_loss(week: list[Accepted]) -> None:
     wrong = altered(
         week[0],
         lambda text: text.replace("3 new messages", "4 new messages").replace(
@@ -155,14 +155,14 @@ def test_a_surplus_does_not_hide_a_loss(week: list[Accepted]) -> None:
     assert (findings.lost_events, findings.repeated_events) == (1, 1)
 
 
-def test_a_count_that_is_too_high_is_a_repeated_event(week: list[Accepted]) -> None:
+def test_audit_reports_excess_count_as_repeated_event(week: list[Accepted]) -> None:
     wrong = altered(week[0], lambda text: text.replace("3 new messages", "5 new messages"))
     findings = audit(events(), [wrong, *week[1:]])
     assert findings.repeated_events == 2
     assert not findings.clean
 
 
-def test_a_count_that_is_too_low_is_a_lost_event(week: list[Accepted]) -> None:
+def test_audit_reports_missing_count_as_lost_event(week: list[Accepted]) -> None:
     wrong = altered(week[0], lambda text: text.replace("3 new messages", "New message"))
     findings = audit(events(), [wrong, *week[1:]])
     assert (findings.lost_events, findings.repeated_events) == (2, 0)
@@ -178,24 +178,24 @@ def test_a_count_that_is_too_low_is_a_lost_event(week: list[Accepted]) -> None:
         ("chat/2-", "chat/3-"),
     ],
 )
-def test_every_figure_of_an_email_is_checked(week: list[Accepted], right: str, wrong: str) -> None:
+def test_audit_checks_every_count_in_email(week: list[Accepted], right: str, wrong: str) -> None:
     findings = audit(events(), [*week[:4], altered(week[4], lambda t: t.replace(right, wrong))])
     assert not findings.clean
     assert week[4].to in findings.problems[0]
 
 
-def test_an_email_to_somebody_who_had_no_messages_is_found(week: list[Accepted]) -> None:
+def test_audit_detects_email_to_reader_without_events(week: list[Accepted]) -> None:
     stranger = accepted(campus.address(9), week[1].part("plain"), "student9-daily-1")
     findings = audit(events(), [*week, stranger])
     assert findings.duplicate_emails == 1
     assert campus.address(9) in findings.problems[0]
 
 
-def test_no_emails_at_all_lose_everything() -> None:
+def test_audit_without_emails_reports_every_event_lost() -> None:
     assert audit(events(), []).lost_events == len(events())
 
 
-def test_the_week_in_the_repository_is_whole() -> None:
+def test_demo_week_in_repository_is_complete() -> None:
     log = campus.messages()
     assert len({message.row for message in log}) == len(log) > 1000
     assert {message.day for message in log} == set(range(7))

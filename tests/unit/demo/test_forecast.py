@@ -9,7 +9,7 @@ import pytest
 from demo.forecast import compare, digests_by_slot, forecast, recorded
 
 
-def test_the_forecast_has_as_many_digests_in_each_slot_as_were_measured() -> None:
+def test_demo_forecast_matches_measured_digests_per_slot() -> None:
     week, seen = recorded()
     found = forecast(week)
     assert digests_by_slot(found) == seen.digests
@@ -21,7 +21,7 @@ def test_the_forecast_has_as_many_digests_in_each_slot_as_were_measured() -> Non
 
 
 @pytest.mark.parametrize("off", ["hours", "units"])
-def test_a_forecast_that_is_off_does_not_agree(off: str) -> None:
+def test_incorrect_forecast_fails_comparison(off: str) -> None:
     week, seen = recorded()
     if off == "hours":
         late = [replace(each, at=each.at + timedelta(hours=20)) for each in week.events]

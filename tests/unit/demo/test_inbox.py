@@ -46,20 +46,20 @@ def looked(*mails: Accepted) -> Repeated:
     return look([row(mail) for mail in mails])
 
 
-def test_two_days_of_the_same_have_rows_of_their_own(renderer: JinjaRenderer) -> None:
+def test_same_event_on_two_days_has_distinct_inbox_rows(renderer: JinjaRenderer) -> None:
     first = email(renderer, an_event(), number=1)
     second = email(renderer, an_event("again", excerpt="More"), number=2, due_at=TOMORROW)
     assert looked(first, second) == Repeated()
 
 
-def test_a_subject_that_says_something_else_again_is_counted(renderer: JinjaRenderer) -> None:
+def test_repeated_subject_with_different_content_is_counted(renderer: JinjaRenderer) -> None:
     first = email(renderer, an_event(), number=1)
     other = email(renderer, an_event("b", excerpt="More"), number=2)
     assert looked(first, other) == Repeated(subjects=1)
     assert looked(first, email(renderer, an_event(), number=2)) == Repeated()
 
 
-def test_emails_of_a_thread_have_one_subject(renderer: JinjaRenderer) -> None:
+def test_emails_in_thread_share_a_subject(renderer: JinjaRenderer) -> None:
     first, other = (
         replace(mail, tags={"run": f"ann-now1-{number}"})
         for number, mail in enumerate(
@@ -69,12 +69,12 @@ def test_emails_of_a_thread_have_one_subject(renderer: JinjaRenderer) -> None:
     assert looked(first, other) == Repeated()
 
 
-def test_a_reader_s_own_links_make_no_email_say_something_else(renderer: JinjaRenderer) -> None:
+def test_personal_links_do_not_count_as_different_content(renderer: JinjaRenderer) -> None:
     events = [an_event("a"), an_event("b", entity_id="post2", occurred_at=TOMORROW)]
     assert looked(email(renderer, *events), email(renderer, *events, number=2)) == Repeated()
 
 
-def test_a_preheader_that_repeats_its_subject_is_counted(renderer: JinjaRenderer) -> None:
+def test_preheader_repeating_the_subject_is_counted(renderer: JinjaRenderer) -> None:
     mail = email(renderer, an_event(excerpt="Yes, and more"))
     for subject in ("Yes", "Yes + 30 more · 22 Nov", "Yes, and more · 22 Nov"):
         mail.message.replace_header("Subject", subject)
@@ -83,7 +83,7 @@ def test_a_preheader_that_repeats_its_subject_is_counted(renderer: JinjaRenderer
     assert looked(mail) == Repeated()
 
 
-def test_a_thing_in_two_places_of_an_email_is_counted(renderer: JinjaRenderer) -> None:
+def test_entity_repeated_in_email_is_counted(renderer: JinjaRenderer) -> None:
     mail = email(renderer, an_event("a"), an_event("b"))
     assert looked(mail).things == 0
     html = mail.message.get_body(("html",))
@@ -92,7 +92,7 @@ def test_a_thing_in_two_places_of_an_email_is_counted(renderer: JinjaRenderer) -
     assert looked(mail).things == 1
 
 
-def test_an_email_that_is_too_large_is_counted(renderer: JinjaRenderer) -> None:
+def test_oversized_email_is_counted(renderer: JinjaRenderer) -> None:
     mail = email(renderer, an_event())
     html = mail.message.get_body(("html",))
     assert html is not None

@@ -40,12 +40,12 @@ def renderer(built_templates: Path) -> JinjaRenderer:
     return JinjaRenderer(built_templates)
 
 
-def test_every_real_message_is_one_event_and_nothing_else_is(week: list[Happened]) -> None:
+def test_every_source_message_becomes_exactly_one_event(week: list[Happened]) -> None:
     assert [each.message for each in week] == campus.messages()
     assert happened(campus.messages()) == week
 
 
-def test_there_is_something_of_everything(week: list[Happened]) -> None:
+def test_demo_events_cover_all_categories_and_optional_fields(week: list[Happened]) -> None:
     found = Counter(each.category for each in week)
     assert all(found[category] >= 100 for category in CATEGORIES)
     people = [each.detail(FIRST_DAY)["actor"] for each in week if each.has_actor]
@@ -55,7 +55,7 @@ def test_there_is_something_of_everything(week: list[Happened]) -> None:
     assert {each.thing.picture for each in week} == {"", *PICTURES}
 
 
-def test_the_thread_is_of_one_thing_on_days_of_their_own_for_nobody_of_the_week(
+def test_demo_thread_uses_its_own_entity_and_readers(
     week: list[Happened],
 ) -> None:
     events = thread()
@@ -70,7 +70,7 @@ def test_the_thread_is_of_one_thing_on_days_of_their_own_for_nobody_of_the_week(
 
 
 @pytest.mark.parametrize("is_followed", [True, False])
-def test_published_events_match_the_contract(week: list[Happened], is_followed: bool) -> None:
+def test_demo_events_match_the_contract(week: list[Happened], is_followed: bool) -> None:
     some = [each for each in [*thread(), *week] if each.is_followed is is_followed][::20]
     expected = CreateActivity if is_followed else CreateEvents
     name = "activity.created" if is_followed else "event.created"
@@ -78,7 +78,7 @@ def test_published_events_match_the_contract(week: list[Happened], is_followed: 
         assert isinstance(decode(envelope(name, each.detail(FIRST_DAY))), expected)
 
 
-def test_nobody_likes_mentions_or_follows_twice_a_day(week: list[Happened]) -> None:
+def test_demo_actor_likes_mentions_or_follows_once_per_day(week: list[Happened]) -> None:
     """So that an email which counts people counts events."""
     did = Counter(
         (each.message.source, each.message.target, each.message.day, each.thing.url, each.category)
@@ -88,18 +88,18 @@ def test_nobody_likes_mentions_or_follows_twice_a_day(week: list[Happened]) -> N
     assert set(did.values()) == {1}
 
 
-def test_a_thing_is_called_the_same_by_all(week: list[Happened]) -> None:
+def test_demo_entity_has_same_title_in_all_events(week: list[Happened]) -> None:
     titles = defaultdict(set)
     for each in week:
         titles[each.thing.url].add((each.thing.title, each.thing.picture))
     assert {len(some) for some in titles.values()} == {1}
 
 
-def test_nothing_of_a_text_is_left_to_fill_in(week: list[Happened]) -> None:
+def test_demo_texts_contain_no_unfilled_placeholders(week: list[Happened]) -> None:
     assert not [each for each in week if "{" in each.excerpt + each.thing.title]
 
 
-def test_every_picture_is_there(week: list[Happened]) -> None:
+def test_every_demo_image_exists(week: list[Happened]) -> None:
     named = set()
     for each in week:
         detail = each.detail(FIRST_DAY)
@@ -142,9 +142,7 @@ def email(renderer: JinjaRenderer, day: list[Happened]) -> Accepted:
     return Accepted("m", campus.address(reader), {"run": f"student{reader}-daily-1"}, message)
 
 
-def test_the_audit_counts_whatever_was_invented(
-    week: list[Happened], renderer: JinjaRenderer
-) -> None:
+def test_audit_counts_every_demo_event(week: list[Happened], renderer: JinjaRenderer) -> None:
     for day in days(week):
         findings = audit(day, [email(renderer, day)])
         assert findings.problems == []
@@ -152,7 +150,7 @@ def test_the_audit_counts_whatever_was_invented(
 
 
 @pytest.mark.parametrize("category", CATEGORIES)
-def test_the_audit_finds_an_event_of_any_category_that_is_lost_or_there_twice(
+def test_audit_detects_lost_or_duplicate_event_of_any_category(
     week: list[Happened], renderer: JinjaRenderer, category: str
 ) -> None:
     for day in days(week):

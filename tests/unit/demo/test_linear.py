@@ -25,13 +25,13 @@ def found() -> list[Measured]:
     return [measure(events) for events in (FEW, MANY)]
 
 
-def test_readers_for_whom_nothing_waits_cost_nothing_however_many_there_are() -> None:
+def test_idle_readers_cost_no_calls() -> None:
     found = [measure(readers, 300) for readers in (300, 600, 3_000)]
     assert not_flat(found) == []
     assert [each.messages for each in found] == [300] * 3
 
 
-def test_a_call_for_somebody_for_whom_nothing_waits_is_found() -> None:
+def test_call_for_idle_reader_is_detected() -> None:
     found = [measure(readers, 100) for readers in (100, 200)]
     visited = replace(found[1], calls=found[1].calls + Counter({"runs.chain": 1}))
     assert not_flat([found[0], visited]) == [
@@ -39,7 +39,7 @@ def test_a_call_for_somebody_for_whom_nothing_waits_is_found() -> None:
     ]
 
 
-def test_an_event_costs_as_many_calls_and_fan_out_holds_as_much_whatever_their_number(
+def test_calls_per_event_and_memory_are_constant(
     found: list[Measured], slot: Mapping[str, int]
 ) -> None:
     assert not_straight(found, slot) == []
@@ -47,12 +47,14 @@ def test_an_event_costs_as_many_calls_and_fan_out_holds_as_much_whatever_their_n
     assert [each.messages for each in found] == [FEW, MANY]
 
 
-def test_a_page_of_everybody_is_found(found: list[Measured], slot: Mapping[str, int]) -> None:
+def test_loading_all_readers_at_once_is_detected(
+    found: list[Measured], slot: Mapping[str, int]
+) -> None:
     wrong = not_straight([found[0], measure(MANY, page=MANY)], slot)
     assert wrong[-1].startswith("fan-out holds")
 
 
-def test_a_call_that_grows_with_the_number_is_found(
+def test_growing_calls_per_event_are_detected(
     found: list[Measured], slot: Mapping[str, int]
 ) -> None:
     calls = Counter(found[1].calls) + Counter({"runs.chain": MANY // 100})
@@ -60,7 +62,7 @@ def test_a_call_that_grows_with_the_number_is_found(
     assert wrong == ["runs.chain: 1.0100 calls a reader of 4000, 1.0000 of 2000"]
 
 
-def test_a_reader_who_is_left_out_or_takes_longer_is_found(
+def test_omitted_reader_or_growing_duration_is_detected(
     found: list[Measured], slot: Mapping[str, int]
 ) -> None:
     left_out = replace(found[1], done=found[1].done - Counter(queued=1))
@@ -69,7 +71,7 @@ def test_a_reader_who_is_left_out_or_takes_longer_is_found(
     assert not_straight(slow, slot)[-1].endswith("times as long")
 
 
-def test_the_fakes_with_an_index_and_without_one_come_to_the_same() -> None:
+def test_indexed_and_plain_fakes_give_same_result() -> None:
     indexed, plain = Town(60, waiting=20), Town(60, waiting=20)
     plain.schedules = FakeSchedules(  # type: ignore[assignment]
         shards=plain.schedules.shards, rows=plain.schedules.rows, shard_of=plain.schedules.shard_of

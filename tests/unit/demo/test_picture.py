@@ -23,7 +23,7 @@ def texts(kind: str) -> list[str]:
     return [html.unescape(words) for _, _, style, words in found if style == kind]
 
 
-def test_its_graphs_are_those_of_the_dashboard_that_functions_fill() -> None:
+def test_picture_contains_dashboard_graphs_written_by_functions() -> None:
     """In its order; each other graph is named as left out."""
     filled = [
         panel.title
@@ -39,14 +39,14 @@ def test_its_graphs_are_those_of_the_dashboard_that_functions_fill() -> None:
         assert f"Not in this picture: {', '.join(others)}" in texts("s")
 
 
-def test_it_is_drawn_from_the_run_that_is_kept_and_says_so() -> None:
+def test_picture_is_generated_from_recorded_run() -> None:
     """After a change of `panels`, `make plots` draws it anew."""
     run = read_back()
     assert PICTURE.read_text() == draw(run)
     assert " ".join(texts("s")).endswith(caption(run))
 
 
-def test_every_graph_shows_something() -> None:
+def test_every_graph_in_picture_shows_data() -> None:
     for panels in panels_drawn().values():
         for panel in panels:
             found = [
@@ -55,7 +55,7 @@ def test_every_graph_shows_something() -> None:
             assert any(found), panel.title
 
 
-def test_no_two_texts_of_it_overlap_and_none_leaves_it() -> None:
+def test_picture_texts_neither_overlap_nor_overflow() -> None:
     lines: dict[str, list[tuple[float, float]]] = {}
     for x, y, kinds, words in _TEXT.findall(PICTURE.read_text()):
         letter = _LETTER if len(words) < 40 else _OF_A_LINE
@@ -68,7 +68,7 @@ def test_no_two_texts_of_it_overlap_and_none_leaves_it() -> None:
         assert all(one[1] <= other[0] for one, other in pairwise(sorted(spans)))
 
 
-def test_a_point_is_the_statistic_of_an_hour() -> None:
+def test_graph_point_is_statistic_of_one_hour() -> None:
     begin = datetime(2026, 11, 24, tzinfo=UTC)
     at = [begin + timedelta(minutes=minutes) for minutes in (5, 59, 60)]
     values = [Value(each, "sweep", "oldest_due_age", 2.0 * n) for n, each in enumerate(at, 1)]
@@ -81,26 +81,26 @@ def test_a_point_is_the_statistic_of_an_hour() -> None:
     assert points["run_sent Sum"] == []
 
 
-def test_a_count_that_nobody_wrote_while_the_clock_struck_is_zero() -> None:
+def test_missing_count_during_a_run_is_zero() -> None:
     run = replace(read_back(), points=dict.fromkeys(read_back().points, ()))
     points = {**run.points, "ticks_done Sum": [(2, 1.0), (4, 1.0)], "run_sent Sum": [(4, 7.0)]}
     assert draw(replace(run, points=points)).count("<circle") == 4
 
 
-def test_a_metric_that_nobody_wrote_says_none() -> None:
+def test_graph_without_data_shows_none() -> None:
     run = read_back()
     without = replace(run, points={**run.points, "run_sent Sum": []})
     assert "run_sent: none" in draw(without)
 
 
-def test_the_clock_strikes_whenever_somebody_is_due() -> None:
+def test_clock_advances_to_every_slot_with_due_readers() -> None:
     begin = datetime(2026, 11, 24, tzinfo=UTC)
     found = slots(begin)
     assert len(found) == 18
     assert found[12:] == [slot + timedelta(days=1) for slot in found[:6]]
 
 
-def test_it_is_light_and_runs_nothing() -> None:
+def test_picture_has_light_background_and_no_scripts() -> None:
     picture = PICTURE.read_text()
     assert re.search(r'<rect width="100%" height="100%" fill="#fff"/>', picture)
     assert "<script" not in picture

@@ -11,7 +11,7 @@ from demo.replay import first_day, time_to_begin, time_to_go
 
 
 @pytest.mark.parametrize(("first", "others", "left"), [(1, 9, 90.0), (5, 5, 10.0), (4, 0, 0.0)])
-def test_what_is_left_follows_from_the_share_of_the_first_day(
+def test_remaining_replay_time_is_estimated_from_first_day(
     first: int, others: int, left: float
 ) -> None:
     message = campus.messages()[0]
@@ -29,16 +29,14 @@ def test_what_is_left_follows_from_the_share_of_the_first_day(
         ("02:30:00", "02:30:00"),
     ],
 )
-def test_the_week_begins_where_no_digest_is_due_until_its_first_events_are_there(
-    now: str, begins: str
-) -> None:
+def test_replay_starts_before_first_due_digest(now: str, begins: str) -> None:
     """In Kolkata it is 08:00 at 02:30 UTC."""
     at = datetime.fromisoformat(f"2026-11-24T{now}+00:00")
     assert time_to_begin(at) == datetime.fromisoformat(f"2026-11-24T{begins}+00:00")
 
 
 @pytest.mark.parametrize("hour", range(24))
-def test_whatever_happens_is_over_when_its_digest_is_due(hour: int) -> None:
+def test_events_of_day_precede_their_digest(hour: int) -> None:
     began = datetime.fromisoformat(f"2026-11-24T{hour:02d}:00:00+00:00")
     first = datetime.combine(first_day(began), datetime.min.time(), UTC)
     for zone in campus.ZONES:

@@ -42,7 +42,7 @@ def parsed(*lines: Line) -> HtmlElement:
     return document_fromstring(page(lines, [("A mention leads", lines[0])], REPORT))
 
 
-def test_a_row_has_who_what_and_when() -> None:
+def test_inbox_row_shows_reader_subject_and_time() -> None:
     (featured_row, row) = parsed(line()).findall(".//li/a")
     assert row.get("href") == "emails/00000-student0-daily-1.html"
     text = row.text_content()
@@ -53,14 +53,14 @@ def test_a_row_has_who_what_and_when() -> None:
     assert featured_row.text_content() == f"A mention leads{text}"
 
 
-def test_days_are_folded_and_in_order() -> None:
+def test_inbox_days_are_collapsed_and_in_order() -> None:
     days = parsed(*map(line, range(40))).xpath("//details[ul]")
     assert [day.get("open") for day in days] == [None, None]
     titles = [" ".join(day.find("summary").text_content().split()) for day in days]
     assert titles == ["Tuesday, 24 November 16 emails", "Wednesday, 25 November 24 emails"]
 
 
-def test_the_page_says_what_is_real_and_what_is_invented() -> None:
+def test_inbox_page_states_which_data_is_invented() -> None:
     said = parsed(line()).text_content()
     assert "Real: who turned to whom and when." in said
     assert "Invented: names, time zones, and what each message became" in said
@@ -73,13 +73,13 @@ def test_user_input_is_rendered_as_text() -> None:
     assert "</li><script> &amp;" in root.text_content()
 
 
-def test_a_row_takes_less_than_700_bytes() -> None:
+def test_inbox_row_takes_less_than_700_bytes() -> None:
     """So the page of 2,416 emails stays below 1.7 MB, of which a browser lays out six."""
     few, many = (len(page([line(n) for n in range(some)], [], REPORT)) for some in (100, 200))
     assert (many - few) / 100 < 700
 
 
-def test_pictures_are_shown_from_beside_the_page_and_sources_stay_as_they_arrived(
+def test_images_are_local_and_email_sources_are_unchanged(
     tmp_path: Path,
 ) -> None:
     message = EmailMessage(policy=SMTP)
@@ -112,7 +112,7 @@ def row_of(subject: str, schedule: str = "daily") -> Row:
     return Row("a@campus.example", schedule, subject, "", (), "", 0)
 
 
-def test_each_featured_email_is_worth_it_for_its_own_reason() -> None:
+def test_each_featured_email_has_a_different_reason() -> None:
     block: Counts = Counts({("https://campus.example/a", what): 1 for what in ("comment", "like")})
     mails = [
         (row_of("Bo liked “A” · 24 Nov"), seen(1, like=1)),
@@ -128,7 +128,7 @@ def test_each_featured_email_is_worth_it_for_its_own_reason() -> None:
     assert len({each.why for each in chosen}) == 6
 
 
-def test_what_is_not_there_is_not_featured() -> None:
+def test_missing_kinds_of_email_are_not_featured() -> None:
     only = row_of("Bo liked “A” · 24 Nov")
     assert [each.why[:11] for each in featured([only], [seen(1, like=1)])] == ["The fullest"]
     assert featured([], []) == []

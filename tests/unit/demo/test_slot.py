@@ -30,7 +30,7 @@ def an_email(user_id: str, *, link: str = "", sequence: int = 1) -> Accepted:
 EMAILS = [an_email("ann"), an_email("bo")]
 
 
-def test_one_run_and_one_email_for_each_is_right() -> None:
+def test_one_run_and_one_email_per_reader_passes() -> None:
     found = reckon(LINKS, RUNS, EMAILS)
     assert found.problems == []
     assert (found.runs, found.sent, found.emails, found.duplicates, found.lost) == (2, 2, 2, 0, 0)
@@ -84,7 +84,7 @@ def test_one_run_and_one_email_for_each_is_right() -> None:
         ),
     ],
 )
-def test_lost_duplicated_and_misdirected_emails_are_found(
+def test_lost_duplicated_and_misdirected_emails_are_detected(
     runs: list[Stored], emails: list[Accepted], duplicates: int, lost: int, problems: list[str]
 ) -> None:
     found = reckon(LINKS, runs, emails)
@@ -103,7 +103,7 @@ def a_view(*, not_started: int = 0, **counts: int) -> BatchView:
     )
 
 
-def test_the_batch_must_count_everybody_as_sent() -> None:
+def test_batch_must_count_every_reader_as_sent() -> None:
     assert batch_problems(a_view(sent=2), 2) == []
     for wrong in (a_view(sent=1), a_view(sent=2, not_started=1), a_view(sent=2, pending=1)):
         assert len(batch_problems(wrong, 2)) == 1
@@ -122,7 +122,7 @@ def a_process(
     (process / "status").write_text(status)
 
 
-def test_the_peak_is_that_of_the_engines_own_workers_of_the_function(tmp_path: Path) -> None:
+def test_peak_memory_covers_only_workers_of_the_function(tmp_path: Path) -> None:
     a_process(tmp_path, 11, "gazette-local-fanout", 61440)
     a_process(tmp_path, 12, "gazette-local-fanout", 65536)
     a_process(tmp_path, 13, "gazette-local-generate", 99999)
@@ -138,7 +138,7 @@ def test_the_peak_is_that_of_the_engines_own_workers_of_the_function(tmp_path: P
     assert workers.peaks.keys() == {11, 12}
 
 
-def test_one_that_has_ended_counts_with_what_it_was_last_seen_to_have_used(tmp_path: Path) -> None:
+def test_peak_memory_includes_ended_workers(tmp_path: Path) -> None:
     (tmp_path / "self").mkdir()
     (tmp_path / "self" / "status").touch()
     a_process(tmp_path, 11, "gazette-local-fanout", 65536)
@@ -150,6 +150,6 @@ def test_one_that_has_ended_counts_with_what_it_was_last_seen_to_have_used(tmp_p
     assert workers.peak_mb == 64
 
 
-def test_a_machine_that_tells_no_memory_is_said_so(tmp_path: Path) -> None:
+def test_missing_memory_information_is_reported(tmp_path: Path) -> None:
     with pytest.raises(NoMemory, match="run this on Linux"):
         Workers(7, "gazette-local-fanout", tmp_path).look()

@@ -11,16 +11,16 @@ def seen(way: str) -> list[int]:
     return requests(READERS, *WAYS[way])
 
 
-def test_without_slots_and_delays_everybody_is_in_one_second() -> None:
+def test_all_readers_share_one_second_without_slots_and_delays() -> None:
     assert max(seen("all at the full hour")) == READERS
 
 
-def test_a_random_delay_alone_is_a_sixth_of_the_hour() -> None:
+def test_random_delay_alone_covers_ten_minutes() -> None:
     busy = [second for second, count in enumerate(seen("a random delay")) if count]
     assert busy[-1] < 600
 
 
-def test_slots_and_delays_make_every_minute_of_the_hour_alike() -> None:
+def test_slots_and_delays_spread_load_evenly_over_hour() -> None:
     seconds = seen("a slot of their own, and a random delay")
     minutes = [sum(seconds[start : start + 60]) for start in range(0, SECONDS, 60)]
     mean = READERS / 60
@@ -29,7 +29,7 @@ def test_slots_and_delays_make_every_minute_of_the_hour_alike() -> None:
     assert all(abs(later - earlier) < 0.4 * mean for earlier, later in pairwise(minutes))
 
 
-def test_the_picture_is_there_and_runs_nothing() -> None:
+def test_stagger_picture_exists_and_has_no_scripts() -> None:
     picture = PICTURE.read_text()
     assert "<svg" in picture
     assert "<script" not in picture

@@ -56,7 +56,7 @@ def travelled(channel: Channel, number: int = 1) -> list[Entry]:
     return list(travelling(entries(mail), channel, dice))
 
 
-def test_gazette_reads_what_the_stand_in_reports() -> None:
+def test_gazette_can_read_events_of_ses_stand_in() -> None:
     delivery_events = [decode_delivery_event(delivered(entry)) for entry in entries(taken())]
     assert [delivery_event.type for delivery_event in delivery_events if delivery_event] == [
         DeliveryEventType.SENT,
@@ -81,11 +81,13 @@ def test_gazette_reads_what_the_stand_in_reports() -> None:
         (Channel(reordered=1.0), ["delivered", "sent"]),
     ],
 )
-def test_events_are_lost_doubled_and_reordered(channel: Channel, expected: list[str]) -> None:
+def test_ses_stand_in_loses_duplicates_and_reorders_events(
+    channel: Channel, expected: list[str]
+) -> None:
     assert kinds(travelled(channel)) == expected
 
 
-def test_a_seed_draws_the_same_for_a_message_in_any_order_and_about_its_share() -> None:
+def test_seed_gives_same_outcome_in_any_message_order() -> None:
     channel = Channel(lost=0.3, seed=7)
     there = {number: kinds(travelled(channel, number)) for number in range(500)}
     back = {number: kinds(travelled(channel, number)) for number in reversed(range(500))}
@@ -96,7 +98,7 @@ def test_a_seed_draws_the_same_for_a_message_in_any_order_and_about_its_share() 
     assert 600 < sum(map(len, there.values())) < 800
 
 
-def test_each_event_is_published_in_calls_of_ten_at_most() -> None:
+def test_events_are_published_in_calls_of_at_most_ten() -> None:
     calls: Queue[Sequence[Entry]] = Queue()
     with Postman(lambda: calls.put, Channel(delay=timedelta(milliseconds=5))) as postman:
         for number in range(30):
@@ -109,7 +111,7 @@ def test_each_event_is_published_in_calls_of_ten_at_most() -> None:
     assert len({entry["Detail"] for entry in arrived}) == 60
 
 
-def test_nothing_is_carried_while_nobody_publishes_and_all_of_it_afterwards() -> None:
+def test_ses_stand_in_publishes_only_after_bus_is_connected() -> None:
     calls: Queue[Sequence[Entry]] = Queue()
     publish: list[Publish] = []
     with Postman(lambda: publish[0] if publish else None, Channel()) as postman:
@@ -120,7 +122,7 @@ def test_nothing_is_carried_while_nobody_publishes_and_all_of_it_afterwards() ->
     assert json.loads(first[0]["Detail"])["mail"]["messageId"] == "message2"
 
 
-def test_a_bus_that_fails_loses_events_and_stops_nothing() -> None:
+def test_event_bus_failure_loses_events_without_stopping_stand_in() -> None:
     calls: Queue[Sequence[Entry]] = Queue()
 
     def fails_once(some: Sequence[Entry]) -> Any:
@@ -136,7 +138,7 @@ def test_a_bus_that_fails_loses_events_and_stops_nothing() -> None:
     assert [str(failure) for failure in postman.failures] == ["no bus"]
 
 
-def test_what_still_waits_at_the_end_is_lost_and_holds_nothing_up() -> None:
+def test_events_pending_at_shutdown_are_dropped() -> None:
     calls: Queue[Sequence[Entry]] = Queue()
     with Postman(lambda: calls.put, Channel(delay=timedelta(hours=1))) as postman:
         postman.carry(taken())

@@ -39,7 +39,7 @@ TWO_HOURS = timedelta(hours=2)
         (((EVERYTHING, Frequency.NEVER), ("comment", Frequency.DAILY)), (), None),
     ],
 )
-def test_the_frequency_of_its_category_says_which_digest_asks_a_source(
+def test_category_frequency_determines_digest_of_source(
     chosen: Frequencies, defaults: Frequencies, asks: str | None
 ) -> None:
     asking = [
@@ -50,13 +50,13 @@ def test_the_frequency_of_its_category_says_which_digest_asks_a_source(
     assert asking == ([str(asks)] if asks else [])
 
 
-def test_the_sources_of_a_digest_are_in_the_order_of_the_stage() -> None:
+def test_digest_sources_keep_stage_order() -> None:
     for order in (BOTH, BOTH[::-1]):
         plan = replace(PLAN, sources=order)
         assert plan.sources_for(Frequency.DAILY, chosen=(), defaults=()) == order
 
 
-def test_a_source_that_the_stage_no_longer_has_is_not_asked() -> None:
+def test_removed_source_is_not_queried() -> None:
     asking = replace(a_schedule(), sources=BOTH)
     assert PLAN.asked_by(asking) == (RECOMMENDATIONS,)
     assert PLAN.asked_by(replace(asking, sources=("events", "horoscopes"))) == ()
@@ -75,14 +75,14 @@ def test_a_source_that_the_stage_no_longer_has_is_not_asked() -> None:
         (DUE - SLOT, DUE + timedelta(days=1), True),
     ],
 )
-def test_what_was_fetched_for_an_earlier_digest_or_too_long_ago_does_not_count(
+def test_earlier_or_stale_fetch_does_not_count(
     fetched_at: object, fetched_for: object, is_fetched: bool
 ) -> None:
     schedule = replace(a_schedule(), fetched_at=fetched_at, fetched_for=fetched_for)  # type: ignore[arg-type]
     assert PLAN.is_fetched(schedule, DUE) is is_fetched
 
 
-def test_of_two_fetches_the_later_occurrence_counts() -> None:
+def test_fetch_for_later_occurrence_takes_precedence() -> None:
     tomorrow = DUE + timedelta(days=1)
     ahead = a_schedule().fetched(NOW, tomorrow, b"")
     assert ahead.fetched(NOW + SLOT, DUE, b"").fetched_for == tomorrow
@@ -106,7 +106,9 @@ def seen(users: list[str], *, shards: int, lead: int) -> dict[str, list[int]]:
 
 @given(st.integers(1, 40), st.integers(0, 144), st.integers(0, 10**6))
 @settings(max_examples=60, deadline=None)
-def test_each_reader_is_asked_for_once_within_the_lead(shards: int, lead: int, drawn: int) -> None:
+def test_items_of_each_reader_are_prefetched_once_per_lead_time(
+    shards: int, lead: int, drawn: int
+) -> None:
     users = [f"user{drawn + number}" for number in range(20)]
     for slots in seen(users, shards=shards, lead=lead).values():
         assert len(slots) == bool(lead)
@@ -115,9 +117,7 @@ def test_each_reader_is_asked_for_once_within_the_lead(shards: int, lead: int, d
 
 @given(st.integers(1, 64), st.integers(1, 144))
 @settings(max_examples=100, deadline=None)
-def test_no_slot_has_more_than_a_quarter_above_the_mean_of_what_is_read(
-    shards: int, lead: int
-) -> None:
+def test_prefetch_load_per_slot_stays_near_average(shards: int, lead: int) -> None:
     """By parts, which hold equally many readers. Each is read in one slot, by one shard."""
     loads: Counter[int] = Counter()
     for shard in range(shards):
@@ -128,9 +128,7 @@ def test_no_slot_has_more_than_a_quarter_above_the_mean_of_what_is_read(
 
 
 @pytest.mark.parametrize(("shards", "lead"), [(16, 144), (16, 6), (1, 144), (16, 31)])
-def test_20_000_readers_who_are_due_in_one_slot_are_asked_for_evenly(
-    shards: int, lead: int
-) -> None:
+def test_prefetching_for_20_000_readers_is_spread_evenly(shards: int, lead: int) -> None:
     slots = Counter(
         before
         for (before,) in seen(
@@ -141,6 +139,6 @@ def test_20_000_readers_who_are_due_in_one_slot_are_asked_for_evenly(
     assert max(slots.values()) < 1.35 * 20_000 / lead
 
 
-def test_an_entry_of_the_index_is_read_lead_by_shards_times() -> None:
+def test_number_of_index_reads_is_lead_divided_by_shards() -> None:
     looks = list(ahead_of(slot_of(NOW), 3, shards=16, lead=144))
     assert [(look.slot - slot_of(NOW)) // SLOT for look in looks] == list(range(4, 145, 16))

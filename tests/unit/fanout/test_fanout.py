@@ -65,7 +65,7 @@ def ticked(world: Fanout, time: datetime) -> dict[int, tuple[datetime, datetime]
     return {shard.number: (shard.since, shard.until) for shard in world.shard_queue.sent}
 
 
-def test_a_tick_queues_every_shard_from_where_it_was_done_last_and_a_little_before(
+def test_tick_queues_every_shard_from_shortly_before_its_checkpoint(
     world: Fanout,
 ) -> None:
     for number, behind in enumerate((0, 10, 20, 7 * 24 * 60)):
@@ -78,7 +78,7 @@ def test_a_tick_queues_every_shard_from_where_it_was_done_last_and_a_little_befo
     }
 
 
-def test_a_shard_that_never_finished_begins_where_it_was_announced(world: Fanout) -> None:
+def test_unfinished_shard_starts_at_announced_slot(world: Fanout) -> None:
     """Nobody writes a schedule to a shard before that."""
     world.clock.now = SLOT - timedelta(days=9)
     world.batches.announce(3)
@@ -93,11 +93,11 @@ def test_a_shard_that_never_finished_begins_where_it_was_announced(world: Fanout
     }
 
 
-def test_a_shard_of_which_only_the_setting_knows_begins_now(world: Fanout) -> None:
+def test_new_shard_starts_at_current_slot(world: Fanout) -> None:
     assert ticked(world, SLOT)[3] == (SLOT - timedelta(minutes=20), SLOT)
 
 
-def test_a_shard_that_is_no_longer_in_use_is_queued_as_long_as_it_may_hold_something(
+def test_retired_shard_is_queued_until_drained(
     world: Fanout,
 ) -> None:
     """There were more shards; what lies in them is put into those of now as it moves on."""
@@ -105,12 +105,12 @@ def test_a_shard_that_is_no_longer_in_use_is_queued_as_long_as_it_may_hold_somet
     assert ticked(world, SLOT).keys() == set(range(18))
 
 
-def test_a_tick_that_comes_late_queues_what_it_stands_for(world: Fanout) -> None:
+def test_late_tick_queues_its_own_slot(world: Fanout) -> None:
     world.batches.save_checkpoint(0, SLOT + timedelta(days=1))
     assert ticked(world, SLOT)[0] == (SLOT - timedelta(minutes=20), SLOT)
 
 
-def test_a_due_schedule_becomes_a_row_a_message_and_its_next_occurrence(world: Fanout) -> None:
+def test_due_schedule_creates_run_and_message_and_advances(world: Fanout) -> None:
     assert world.fan_out() == FannedOut(queued=1)
     run = world.runs.rows[KEY]
     assert (run.status, run.due_at) == (Status.PENDING, SLOT)
@@ -121,21 +121,19 @@ def test_a_due_schedule_becomes_a_row_a_message_and_its_next_occurrence(world: F
 
 
 @pytest.mark.parametrize(("drawn", "seconds"), [(0.0, 0), (0.999999, 539)])
-def test_the_random_delay_stays_within_the_spread(
-    world: Fanout, drawn: float, seconds: int
-) -> None:
+def test_random_delay_is_within_spread_setting(world: Fanout, drawn: float, seconds: int) -> None:
     world.drawn = drawn
     world.fan_out()
     assert world.generate_queue.sent[0].delay == timedelta(seconds=seconds)
 
 
-def test_the_same_shard_again_starts_nothing(world: Fanout) -> None:
+def test_duplicate_shard_message_starts_no_run(world: Fanout) -> None:
     world.fan_out()
     assert world.fan_out() == FannedOut()
     assert len(world.runs.rows) == 1
 
 
-def test_trace_j_a_crash_after_the_row_is_mended_by_the_message(world: Fanout) -> None:
+def test_trace_j_retry_queues_run_stored_before_crash(world: Fanout) -> None:
     """The row alone must not make the repetition skip the message."""
 
     def refuse(messages: Iterable[QueuedRun]) -> None:
@@ -151,7 +149,7 @@ def test_trace_j_a_crash_after_the_row_is_mended_by_the_message(world: Fanout) -
     assert [queued.key for queued in queue.sent] == [KEY]
 
 
-def test_a_crash_before_the_advance_repeats_the_same_run(world: Fanout) -> None:
+def test_crash_before_schedule_advances_repeats_same_run(world: Fanout) -> None:
     before = world.schedules.rows["ann", DAILY]
     world.fan_out()
     world.schedules.rows["ann", DAILY] = before
@@ -160,7 +158,7 @@ def test_a_crash_before_the_advance_repeats_the_same_run(world: Fanout) -> None:
     assert [queued.key for queued in world.generate_queue.sent] == [KEY, KEY]
 
 
-def test_a_run_that_has_ended_gets_no_message(world: Fanout) -> None:
+def test_ended_run_is_not_queued(world: Fanout) -> None:
     ended = Run(
         key=KEY, due_at=SLOT, check_at=NOW, status=Status.SENT, reason=Reason.ACCEPTED, attempt=1
     )
@@ -169,7 +167,7 @@ def test_a_run_that_has_ended_gets_no_message(world: Fanout) -> None:
     assert world.schedules.rows["ann", DAILY].sequence == 2
 
 
-def test_a_schedule_that_was_changed_meanwhile_is_not_overwritten(world: Fanout) -> None:
+def test_concurrently_changed_schedule_is_not_overwritten(world: Fanout) -> None:
     original = world.schedules.put
     changed = replace(a_schedule(next_due_at=NOW + timedelta(hours=5)), revision=2)
 
@@ -182,7 +180,7 @@ def test_a_schedule_that_was_changed_meanwhile_is_not_overwritten(world: Fanout)
     assert world.schedules.rows["ann", DAILY] == changed
 
 
-def test_trace_j_a_change_of_the_hour_between_message_and_advance_swallows_no_digest(
+def test_trace_j_hour_change_during_fan_out_loses_no_digest(
     world: Fanout,
 ) -> None:
     """The changed schedule must not meet the run that was started for the old one."""
@@ -202,7 +200,7 @@ def test_trace_j_a_change_of_the_hour_between_message_and_advance_swallows_no_di
     assert [queued.key.sequence for queued in world.generate_queue.sent] == [1, 2]
 
 
-def test_a_zone_that_is_not_known_here_is_taken_for_utc(world: Fanout) -> None:
+def test_unknown_time_zone_is_treated_as_utc(world: Fanout) -> None:
     """Rather a digest at a wrong hour than a schedule that comes back for ever."""
     world.make_due(replace(a_schedule("aaa"), recurrence=Recurrence(8, 0, "Mars/Olympus_Mons")))
     world.make_due(a_schedule("zoe"))
@@ -213,7 +211,7 @@ def test_a_zone_that_is_not_known_here_is_taken_for_utc(world: Fanout) -> None:
 
 
 @pytest.mark.parametrize(("late", "queued"), [(timedelta(0), 1), (timedelta(microseconds=1), 0)])
-def test_an_overdue_digest_ends_with_a_reason_and_joins_the_next(
+def test_overdue_digest_is_skipped_with_reason_and_joins_next(
     world: Fanout, late: timedelta, queued: int
 ) -> None:
     world.clock.now = SLOT + world.max_lateness + late
@@ -226,9 +224,7 @@ def test_an_overdue_digest_ends_with_a_reason_and_joins_the_next(
 
 
 @pytest.mark.parametrize("days", [Days(month_day=22), Days(frozenset({7}), every=4, phase=0)])
-def test_what_is_far_from_the_next_goes_out_late_rather_than_never(
-    world: Fanout, days: Days
-) -> None:
+def test_infrequent_digest_is_sent_late_instead_of_skipped(world: Fanout, days: Days) -> None:
     """Its events would have to wait for a second long interval, and expire on the way."""
     monthly = replace(
         a_schedule(), name="custom", recurrence=Recurrence(8, 0, "Europe/Berlin", days)
@@ -239,7 +235,7 @@ def test_what_is_far_from_the_next_goes_out_late_rather_than_never(
     assert world.generate_queue.sent[0].key.schedule == "custom"
 
 
-def test_trace_k_a_schedule_never_advances_into_the_open_slot(world: Fanout) -> None:
+def test_trace_k_schedule_never_advances_into_current_slot(world: Fanout) -> None:
     """After an outage of two days the next occurrence lies after now.
 
     Each that was missed has a run of its own, and only the last of them goes out.
@@ -256,21 +252,21 @@ def test_trace_k_a_schedule_never_advances_into_the_open_slot(world: Fanout) -> 
     ]
 
 
-def test_after_an_outage_nobody_gets_two_emails_at_once(world: Fanout) -> None:
+def test_reader_gets_one_email_after_outage(world: Fanout) -> None:
     """Not even where nothing is ever too late: one email holds it all."""
     world.clock.now = TOMORROW + timedelta(minutes=5)
     assert world.fan_out(until=TOMORROW) == FannedOut(queued=1, late=1)
     assert [queued.key.sequence for queued in world.generate_queue.sent] == [2]
 
 
-def test_what_was_missed_is_stepped_over_although_the_index_is_behind(world: Fanout) -> None:
+def test_missed_occurrences_are_skipped_despite_stale_index(world: Fanout) -> None:
     """The index may show the next occurrence only after its slot was read."""
     world.clock.pass_time(days=1)
     world.fan_out(SLOT, until=SLOT)
     assert world.schedules.rows["ann", DAILY].next_due_at > world.clock.now
 
 
-def test_a_crash_between_two_missed_occurrences_is_mended_by_the_repetition(
+def test_retry_recovers_from_crash_between_missed_occurrences(
     world: Fanout,
 ) -> None:
     world.clock.pass_time(days=2)
@@ -296,14 +292,14 @@ def test_a_crash_between_two_missed_occurrences_is_mended_by_the_repetition(
     assert world.batches.done == {0: until}
 
 
-def test_a_shard_that_is_done_says_so(world: Fanout) -> None:
+def test_finished_shard_stores_its_checkpoint(world: Fanout) -> None:
     world.fan_out(SLOT - timedelta(hours=1), until=SLOT)
     assert world.batches.done == {0: SLOT}
     world.fan_out(SLOT - timedelta(hours=2), until=SLOT - timedelta(hours=1))
     assert world.batches.done == {0: SLOT}, "it never goes back"
 
 
-def test_a_shard_that_takes_longer_than_an_invocation_hands_the_rest_on(world: Fanout) -> None:
+def test_shard_that_exceeds_invocation_time_is_requeued(world: Fanout) -> None:
     for number in range(25):
         world.make_due(a_schedule(f"user{number}"))
     original = world.generate_queue.send
@@ -324,7 +320,7 @@ def test_a_shard_that_takes_longer_than_an_invocation_hands_the_rest_on(world: F
     assert world.batches.done == {0: until}
 
 
-def test_a_shard_that_is_far_behind_hands_on_also_where_nothing_is_due(world: Fanout) -> None:
+def test_shard_far_behind_is_requeued_even_if_empty(world: Fanout) -> None:
     """A stage that was switched off for a season: each invocation comes further."""
     original = world.schedules.due
 
@@ -345,19 +341,19 @@ def test_a_shard_that_is_far_behind_hands_on_also_where_nothing_is_due(world: Fa
     assert done.queued == 1
 
 
-def test_a_started_run_belongs_to_the_batch_of_its_slot(world: Fanout) -> None:
+def test_started_run_belongs_to_batch_of_its_slot(world: Fanout) -> None:
     world.fan_out()
     assert world.batches.latest(2) == [Batch(SLOT, started_at=NOW)]
     assert list(world.runs.of_batch(SLOT)) == [BatchRun(KEY, Status.PENDING, Reason.DUE)]
 
 
-def test_a_slot_in_which_nothing_is_due_has_no_batch(clock: SettableClock) -> None:
+def test_slot_without_due_schedules_has_no_batch(clock: SettableClock) -> None:
     world = Fanout(clock)
     world.fan_out()
     assert world.batches.rows == {}
 
 
-def test_nothing_of_a_batch_that_was_cancelled_is_queued_and_the_events_wait(
+def test_cancelled_batch_queues_no_runs_and_keeps_events(
     world: Fanout,
 ) -> None:
     world.batches.cancel(SLOT)
@@ -369,7 +365,7 @@ def test_nothing_of_a_batch_that_was_cancelled_is_queued_and_the_events_wait(
     assert world.fan_out(TOMORROW).queued == 1
 
 
-def test_thirty_five_schedules_take_four_calls_of_the_queue(world: Fanout) -> None:
+def test_thirty_five_schedules_take_four_queue_calls(world: Fanout) -> None:
     for number in range(34):
         world.make_due(a_schedule(f"user{number}"))
     world.schedules.page = 35
@@ -387,7 +383,7 @@ def test_thirty_five_schedules_take_four_calls_of_the_queue(world: Fanout) -> No
         (frozenset({3, 6}), "2026-11-25T07:00"),
     ],
 )
-def test_a_schedule_advances_to_its_next_wanted_day(
+def test_schedule_advances_to_next_chosen_day(
     world: Fanout, days: frozenset[int], due: str
 ) -> None:
     """It is Sunday."""
@@ -401,7 +397,7 @@ def test_a_schedule_advances_to_its_next_wanted_day(
     assert {queued.key.schedule for queued in world.generate_queue.sent} == {DAILY, "weekly"}
 
 
-def test_a_schedule_that_was_withdrawn_starts_nothing(world: Fanout) -> None:
+def test_withdrawn_schedule_starts_no_run(world: Fanout) -> None:
     world.schedules.withdraw(world.schedules.rows["ann", DAILY])
     assert world.fan_out() == FannedOut()
 
@@ -415,7 +411,7 @@ def test_a_schedule_that_was_withdrawn_starts_nothing(world: Fanout) -> None:
     ],
     ids=["idle", "withdrawn", "advanced"],
 )
-def test_an_entry_of_the_due_index_is_not_acted_on_where_the_row_says_otherwise(
+def test_stale_due_index_entry_is_ignored(
     world: Fanout, now: Schedule, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.schedules.rows["ann", DAILY] = now
@@ -443,7 +439,7 @@ def fan_out_when_due(world: World) -> FannedOut:
     return world.fan_out(slot_of(due))
 
 
-def test_where_nothing_waits_the_schedule_goes_idle_and_no_run_starts(
+def test_schedule_without_waiting_events_becomes_idle(
     clock: SettableClock,
 ) -> None:
     world = due_with_nothing(clock)
@@ -457,7 +453,7 @@ def test_where_nothing_waits_the_schedule_goes_idle_and_no_run_starts(
     assert idle.last_due_at is None, "no digest was started on that date"
 
 
-def test_an_idle_schedule_is_not_visited(clock: SettableClock) -> None:
+def test_idle_schedule_is_not_visited(clock: SettableClock) -> None:
     world = due_with_nothing(clock)
     fan_out_when_due(world)
     for _ in range(400):
@@ -468,7 +464,7 @@ def test_an_idle_schedule_is_not_visited(clock: SettableClock) -> None:
         assert {call for call in calls if "due" not in call} == {"batches.save_checkpoint"}
 
 
-def test_a_sent_event_does_not_wait(world: Fanout) -> None:
+def test_sent_event_does_not_keep_schedule_active(world: Fanout) -> None:
     world.fan_out()
     window = Window(BEGINNING, world.clock.now)
     world.runs.rows[KEY] = replace(world.runs.rows[KEY], status=Status.SENT, window=window)
@@ -479,7 +475,7 @@ def test_a_sent_event_does_not_wait(world: Fanout) -> None:
 @pytest.mark.parametrize(
     "status", [Status.PENDING, Status.SENDING, Status.RETRYING, Status.UNKNOWN, Status.FAILED]
 )
-def test_an_event_that_may_be_unsent_waits(world: Fanout, status: Status) -> None:
+def test_possibly_unsent_event_keeps_schedule_active(world: Fanout, status: Status) -> None:
     """Only generate can tell, which settles the older runs first."""
     world.fan_out()
     window = Window(BEGINNING, world.clock.now)
@@ -488,7 +484,7 @@ def test_an_event_that_may_be_unsent_waits(world: Fanout, status: Status) -> Non
     assert world.schedules.rows["ann", DAILY].state is ScheduleState.ARMED
 
 
-def test_trace_ac_an_event_that_was_stored_a_moment_ago_waits(clock: SettableClock) -> None:
+def test_trace_ac_recently_stored_event_keeps_schedule_active(clock: SettableClock) -> None:
     """Its writer found the schedule armed and went away; a window would not hold it yet."""
     world = due_with_nothing(clock)
     world.clock.now = SLOT
@@ -496,7 +492,7 @@ def test_trace_ac_an_event_that_was_stored_a_moment_ago_waits(clock: SettableClo
     assert world.fan_out() == FannedOut(queued=1)
 
 
-def test_trace_ac_what_was_given_up_does_not_wait(world: Fanout) -> None:
+def test_trace_ac_given_up_event_does_not_keep_schedule_active(world: Fanout) -> None:
     """It was in two attempts with an unknown outcome, and nobody sends it again (rule 9)."""
     world.fan_out()
     world.runs.rows[KEY] = replace(
@@ -510,7 +506,7 @@ def test_trace_ac_what_was_given_up_does_not_wait(world: Fanout) -> None:
     assert fan_out_when_due(world) == FannedOut(idle=1)
 
 
-def test_trace_ad_an_event_that_is_stored_while_fan_out_looks_is_not_left_behind() -> None:
+def test_trace_ad_event_stored_during_fan_out_is_not_lost() -> None:
     """Whichever call it comes before: stored and found armed, or stored and armed again."""
     wheres = []
     for world, where in interleavings(
@@ -522,7 +518,7 @@ def test_trace_ad_an_event_that_is_stored_while_fan_out_looks_is_not_left_behind
     assert len(wheres) > 10
 
 
-def test_a_crash_while_a_schedule_goes_idle_leaves_no_event_behind() -> None:
+def test_crash_while_schedule_becomes_idle_loses_no_event() -> None:
     for world, where in crashes(ripe, fan_out_when_due):
         world.create(an_event())
         world.send_everything()
@@ -534,13 +530,13 @@ def ripe() -> Fanout:
     return due_with_nothing(SettableClock(SLOT))
 
 
-def test_a_flag_that_a_crash_has_left_is_adopted(clock: SettableClock) -> None:
+def test_idle_flag_left_by_crash_is_reused(clock: SettableClock) -> None:
     world = due_with_nothing(clock)
     world.schedules.rows["ann", DAILY] = a_schedule().leaving()
     assert fan_out_when_due(world) == FannedOut(idle=1)
 
 
-def test_an_occurrence_whose_sequence_was_spent_before_an_event_came_takes_the_next(
+def test_occurrence_uses_next_sequence_number_if_taken(
     clock: SettableClock,
 ) -> None:
     """A crash between the spent run and the schedule; then an event arms it again."""
@@ -554,7 +550,7 @@ def test_an_occurrence_whose_sequence_was_spent_before_an_event_came_takes_the_n
     assert world.schedules.rows["ann", DAILY].sequence == 3
 
 
-def test_an_idle_schedule_is_armed_by_the_next_event_for_the_next_occurrence(
+def test_next_event_arms_idle_schedule(
     clock: SettableClock,
 ) -> None:
     world = due_with_nothing(clock)
@@ -567,7 +563,7 @@ def test_an_idle_schedule_is_armed_by_the_next_event_for_the_next_occurrence(
     assert [queued.key.sequence for queued in world.generate_queue.sent] == [2]
 
 
-def test_a_run_that_was_started_before_its_events_went_is_queued_again(world: Fanout) -> None:
+def test_run_started_before_crash_is_requeued_without_events(world: Fanout) -> None:
     """Its message may be what the crash prevented; and what it found may be gone since."""
     world.runs.create(replace(a_run(), due_at=SLOT))
     world.events.rows.clear()
@@ -578,14 +574,14 @@ def test_a_run_that_was_started_before_its_events_went_is_queued_again(world: Fa
 
 
 @pytest.mark.parametrize("hours", [2, 6, 24, 7 * 24, 31 * 24])
-def test_trace_ae_an_entry_that_comes_very_late_is_found(world: Fanout, hours: int) -> None:
+def test_trace_ae_very_late_index_entry_is_found(world: Fanout, hours: int) -> None:
     """The index does not say how far behind it is."""
     until = SLOT + timedelta(hours=hours)
     world.clock.now = max(until, NOW)
     assert world.fan_out(until - timedelta(minutes=10), until=until).due > 0
 
 
-def test_trace_af_who_is_overtaken_reads_again(world: Fanout) -> None:
+def test_trace_af_worker_rereads_concurrently_changed_schedule(world: Fanout) -> None:
     """The schedule is still due: an event was moved, and the index has it no more."""
     with world.meanwhile("schedules.put", lambda: touch(world), before=True):
         assert world.fan_out() == FannedOut(queued=1)
@@ -598,8 +594,8 @@ def touch(world: World) -> None:
     world.schedules.rows["ann", DAILY] = replace(schedule, revision=schedule.revision + 1)
 
 
-@pytest.mark.parametrize("due_at", [SLOT, SLOT + timedelta(hours=1)], ids=["its own", "another"])
-def test_a_run_that_somebody_starts_while_the_schedule_goes_idle_keeps_it_due(
+@pytest.mark.parametrize("due_at", [SLOT, SLOT + timedelta(hours=1)], ids=["same slot", "later"])
+def test_concurrently_started_run_keeps_schedule_due(
     due_at: datetime,
 ) -> None:
     """It may send: should it fail, the run of the next occurrence sends what it has left."""

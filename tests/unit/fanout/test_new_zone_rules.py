@@ -118,14 +118,14 @@ def change(rules: Rules, offset: float, *, since: str | None = None, before: flo
     )
 
 
-def test_a_digest_that_comes_an_hour_early_by_new_rules_is_that_of_its_date(rules: Rules) -> None:
+def test_digest_moved_earlier_by_zone_change_counts_for_its_date(rules: Rules) -> None:
     reader = a_reader(rules, +1)
     change(rules, 0)
     reader.run_until(at("25T00:00"))
     assert reader.shown() == ["Sun 22 07:00", "Mon 23 08:00", "Tue 24 08:00"]
 
 
-def test_a_digest_that_comes_an_hour_late_by_new_rules_is_that_of_its_date(rules: Rules) -> None:
+def test_digest_moved_later_by_zone_change_counts_for_its_date(rules: Rules) -> None:
     reader = a_reader(rules, +1)
     change(rules, +2)
     reader.run_until(at("25T00:00"))
@@ -133,9 +133,7 @@ def test_a_digest_that_comes_an_hour_late_by_new_rules_is_that_of_its_date(rules
 
 
 @pytest.mark.parametrize("offset", [-11.0, -3.5, 1.0, 13.0, 14.0])
-def test_a_zone_that_is_unknown_for_a_while_has_one_digest_a_date_before_and_after(
-    rules: Rules, offset: float
-) -> None:
+def test_temporarily_unknown_zone_has_one_digest_per_date(rules: Rules, offset: float) -> None:
     reader = a_reader(rules, offset, begin="20T00:00")
     reader.run_until(at("23T00:00"))
     known = rules.zones.pop(ZONE)
@@ -150,7 +148,7 @@ def test_a_zone_that_is_unknown_for_a_while_has_one_digest_a_date_before_and_aft
     assert [text[-5:] for text in reader.shown()[-2:]] == ["08:00", "08:00"]
 
 
-def test_a_date_that_had_its_digest_has_no_second_one_at_its_end(rules: Rules) -> None:
+def test_zone_change_sends_no_second_digest_late_on_same_date(rules: Rules) -> None:
     """Ten past midnight of the 24th was armed; by rules since noon it is 23:10 on the 23rd."""
     reader = a_reader(rules, +1, 0, 10)
     reader.run_until(at("23T12:00"))
@@ -160,7 +158,7 @@ def test_a_date_that_had_its_digest_has_no_second_one_at_its_end(rules: Rules) -
     assert [run.reason for run in reader.world.runs.rows.values()][1] is Reason.SUPERSEDED
 
 
-def test_what_new_rules_move_behind_midnight_comes_then_and_the_date_has_no_second_one(
+def test_digest_moved_past_midnight_by_zone_change_is_not_duplicated(
     rules: Rules,
 ) -> None:
     """It is late for the 23rd, which no clock can bring back, and the 24th has one digest."""
@@ -178,7 +176,7 @@ WORKDAYS = Days(frozenset({1, 2, 3, 4, 5}))
 
 
 @pytest.mark.parametrize("days", [MONDAYS, FORTNIGHTLY, MONTHLY, WORKDAYS])
-def test_an_occurrence_moved_before_its_day_waits_for_the_day(rules: Rules, days: Days) -> None:
+def test_occurrence_moved_before_its_day_waits_for_that_day(rules: Rules, days: Days) -> None:
     """Else there would be one on Sunday, and another an hour later."""
     reader = a_reader(rules, +1, 0, 10, days=days)
     change(rules, 0)
@@ -187,9 +185,7 @@ def test_an_occurrence_moved_before_its_day_waits_for_the_day(rules: Rules, days
 
 
 @pytest.mark.parametrize("days", [MONDAYS, FORTNIGHTLY, MONTHLY])
-def test_what_new_rules_move_behind_its_day_comes_late_rather_than_an_interval_later(
-    rules: Rules, days: Days
-) -> None:
+def test_digest_moved_past_its_day_is_sent_late(rules: Rules, days: Days) -> None:
     reader = a_reader(rules, 0, 23, 30, days=days)
     change(rules, +1)
     reader.run_until(at("25T12:00"))
@@ -199,7 +195,7 @@ def test_what_new_rules_move_behind_its_day_comes_late_rather_than_an_interval_l
     assert reader.sent[1] - reader.sent[0] > timedelta(days=6)
 
 
-def test_what_comes_on_friday_morning_by_new_rules_is_not_repeated_on_saturday(
+def test_friday_digest_is_not_repeated_on_saturday_after_zone_change(
     rules: Rules,
 ) -> None:
     """Of a schedule on workdays, by rules that hold for the digest before as well."""
@@ -210,7 +206,7 @@ def test_what_comes_on_friday_morning_by_new_rules_is_not_repeated_on_saturday(
     assert reader.shown() == ["Fri 27 00:30", "Mon 30 23:30"]
 
 
-def test_a_pause_is_kept_by_the_clock_of_now(rules: Rules) -> None:
+def test_pause_follows_current_zone_rules(rules: Rules) -> None:
     rules.zones[ZONE] = zone_with(HOUR)
     reader = Reader(
         rules, Recurrence(0, 10, ZONE, paused_until=date(2026, 11, 25)), begin=at("22T00:00")
@@ -220,7 +216,7 @@ def test_a_pause_is_kept_by_the_clock_of_now(rules: Rules) -> None:
     assert reader.shown() == ["Wed 25 00:10"]
 
 
-def test_a_reader_who_moves_meanwhile_has_one_digest_on_that_date(rules: Rules) -> None:
+def test_reader_who_changes_time_zone_gets_one_digest_per_date(rules: Rules) -> None:
     """The zone that they move to is renamed, so not known here, before the digest is due."""
     reader = a_reader(rules, +1)
     reader.run_until(at("22T12:00"))
@@ -238,7 +234,7 @@ def test_a_reader_who_moves_meanwhile_has_one_digest_on_that_date(rules: Rules) 
     assert reader.shown() == ["Sun 22 07:00", "Mon 23 10:00", "Tue 24 08:00"]
 
 
-def test_a_country_that_crosses_the_dateline_leaves_its_date_out(rules: Rules) -> None:
+def test_dateline_change_skips_nonexistent_date(rules: Rules) -> None:
     """As Samoa did: the 24th does not exist, which the rules say only once it is armed."""
     reader = a_reader(rules, -10)
     reader.run_until(at("23T20:00"))
@@ -254,7 +250,7 @@ def test_a_country_that_crosses_the_dateline_leaves_its_date_out(rules: Rules) -
     ]
 
 
-def test_a_country_that_has_a_date_twice_has_one_digest_on_it(rules: Rules) -> None:
+def test_date_repeated_by_dateline_change_has_one_digest(rules: Rules) -> None:
     reader = a_reader(rules, +14)
     reader.run_until(at("22T20:00"))
     change(rules, -10, since="23T10:00", before=+14)
@@ -262,7 +258,7 @@ def test_a_country_that_has_a_date_twice_has_one_digest_on_it(rules: Rules) -> N
     assert reader.shown() == ["Mon 23 08:00", "Tue 24 08:00", "Wed 25 08:00"]
 
 
-def test_a_date_on_which_nothing_waited_may_still_have_its_digest(rules: Rules) -> None:
+def test_date_without_waiting_events_can_still_have_a_digest(rules: Rules) -> None:
     """At seven by the clock of now nothing waits; what comes before eight is in that of eight."""
     reader = a_reader(rules, +1)
     change(rules, 0)
@@ -274,7 +270,7 @@ def test_a_date_on_which_nothing_waited_may_still_have_its_digest(rules: Rules) 
     assert reader.shown() == ["Sun 22 08:00"]
 
 
-def test_a_date_whose_digest_was_sent_before_it_went_idle_has_no_second_one(rules: Rules) -> None:
+def test_date_has_no_second_digest_after_schedule_becomes_idle(rules: Rules) -> None:
     """Fan-out died between message and advance; its repetition finds that nothing waits."""
     reader = a_reader(rules, +1)
     before = reader.schedule
@@ -288,7 +284,7 @@ def test_a_date_whose_digest_was_sent_before_it_went_idle_has_no_second_one(rule
     assert reader.schedule.next_due_at == at("23T08:00")
 
 
-def test_after_an_outage_that_saw_new_rules_one_email_has_it_all(rules: Rules) -> None:
+def test_one_email_covers_outage_with_zone_change(rules: Rules) -> None:
     """Both hours of the date have passed: it is one digest, and not one that was missed."""
     reader = a_reader(rules, +1)
     reader.store_event()
@@ -317,7 +313,7 @@ def test_two_workers_with_different_zone_data_send_one_digest(rules: Rules) -> N
     assert reader.world.generate_queue.sent == [], "the sequence was used"
 
 
-def test_a_crash_between_the_used_sequence_and_the_move_is_made_good(rules: Rules) -> None:
+def test_crash_between_used_sequence_and_move_is_recovered(rules: Rules) -> None:
     reader = a_reader(rules, +1, 0, 10)
     reader.run_until(at("23T12:00"))
     before = reader.schedule
@@ -329,7 +325,7 @@ def test_a_crash_between_the_used_sequence_and_the_move_is_made_good(rules: Rule
     assert reader.shown() == ["Mon 23 00:10", "Tue 24 00:10"]
 
 
-def test_a_run_that_another_worker_started_counts_as_the_digest_of_its_date(rules: Rules) -> None:
+def test_run_started_by_another_worker_counts_for_its_date(rules: Rules) -> None:
     """A worker with the old rules has started it and died: tomorrow's is the next."""
     reader = a_reader(rules, +1, 0, 10)
     reader.run_until(at("23T12:00"))

@@ -24,7 +24,7 @@ def learn(told: Quota | None, stores: Streams[QuotaStore]) -> Quota:
     )
 
 
-def test_what_the_account_may_send_is_kept_with_the_instant_and_its_day_is_divided() -> None:
+def test_account_quota_is_stored_and_divided_between_streams() -> None:
     rows = Streams(digest=FakePaceRow(), immediate=FakePaceRow())
     assert learn(QUOTA, rows) == QUOTA
     assert (rows.digest.pace.quota, rows.digest.pace.quota_at) == (replace(QUOTA, left=39_200), NOW)
@@ -32,7 +32,7 @@ def test_what_the_account_may_send_is_kept_with_the_instant_and_its_day_is_divid
     assert rows.immediate.pace.quota_at == NOW
 
 
-def test_what_one_stream_has_left_is_divided_anew_with_the_next_tick() -> None:
+def test_remaining_quota_is_redistributed_at_next_tick() -> None:
     """None waits for good for what the other does not use."""
     rows = Streams(digest=FakePaceRow(), immediate=FakePaceRow())
     learn(replace(QUOTA, left=100), rows)
@@ -40,12 +40,12 @@ def test_what_one_stream_has_left_is_divided_anew_with_the_next_tick() -> None:
     assert rows.digest.pace.quota == replace(QUOTA, left=16)
 
 
-def test_an_account_that_may_send_any_number_has_nothing_to_divide() -> None:
+def test_unlimited_account_quota_is_not_divided() -> None:
     rows = Streams(digest=FakePaceRow(), immediate=FakePaceRow())
     assert learn(Quota(rate=14), rows) == rows.digest.pace.quota == rows.immediate.pace.quota
 
 
-def test_an_account_that_does_not_answer_leaves_what_was_known() -> None:
+def test_known_quota_is_kept_if_account_request_fails() -> None:
     row = FakePaceRow()
     row.set_quota(QUOTA, NOW)
     with pytest.raises(Unavailable, match="The provider did not answer"):
@@ -53,7 +53,7 @@ def test_an_account_that_does_not_answer_leaves_what_was_known() -> None:
     assert row.pace.quota == QUOTA
 
 
-def test_a_quota_that_cannot_be_kept_is_not_learned() -> None:
+def test_quota_storage_failure_raises_error() -> None:
     class Deaf:
         def set_quota(self, quota: Quota, at: datetime) -> None:
             raise Unavailable("DynamoDB did not answer.")

@@ -191,7 +191,7 @@ RUNS = st.sampled_from(
     soft_bounces=st.sampled_from([0, SOFT_LIMIT.bounces - 1]),
     data=st.data(),
 )
-def test_all_orders_of_delivery_events_end_in_the_same_state(
+def test_delivery_events_in_any_order_end_in_same_state(
     run: Run, bodies: tuple[str, ...], dormant: bool, soft_bounces: int, data: st.DataObject
 ) -> None:
     again = data.draw(st.lists(st.sampled_from(bodies), max_size=5)) if bodies else []

@@ -39,7 +39,7 @@ def counted(world: World, category: str) -> CategoryCounts:
     return world.category_stats.since(category, WHOLE)
 
 
-def test_each_email_counts_for_every_category_that_it_showed() -> None:
+def test_email_counts_for_every_category_shown() -> None:
     world = World()
     first, second = sent_to(world, 2, "comment", "like")
     list(sent_to(world, 1, "like", first=2))
@@ -49,7 +49,7 @@ def test_each_email_counts_for_every_category_that_it_showed() -> None:
     assert counted(world, "like") == CategoryCounts(3, 1, 1)
 
 
-def test_a_delivery_event_that_comes_again_counts_once() -> None:
+def test_duplicate_delivery_event_is_counted_once() -> None:
     world = World()
     (key,) = sent_to(world, 1, "comment")
     for _ in range(3):
@@ -59,7 +59,7 @@ def test_a_delivery_event_that_comes_again_counts_once() -> None:
     assert counted(world, "comment") == CategoryCounts(1, 1, 1)
 
 
-def test_events_without_a_fault_are_not_counted() -> None:
+def test_only_bounces_and_complaints_are_counted() -> None:
     world = World()
     (key,) = sent_to(world, 1, "comment")
     for kind in set(DeliveryEventType) - {DeliveryEventType.SENT}:
@@ -67,14 +67,14 @@ def test_events_without_a_fault_are_not_counted() -> None:
     assert counted(world, "comment") == CategoryCounts(1)
 
 
-def test_a_delivery_event_of_a_run_that_has_expired_is_not_counted() -> None:
+def test_delivery_event_of_expired_run_is_not_counted() -> None:
     world = World()
     list(sent_to(world, 1, "comment"))
     world.feedback(complained(RunKey("nobody", DAILY, 1)))
     assert counted(world, "comment") == CategoryCounts(1)
 
 
-def test_the_tenth_complaint_of_a_thousand_holds_the_category_and_no_other() -> None:
+def test_ten_complaints_per_thousand_emails_hold_only_that_category() -> None:
     world = World()
     keys = list(sent_to(world, 100, "comment"))
     list(sent_to(world, 100, "like", first=100))
@@ -88,7 +88,7 @@ def test_the_tenth_complaint_of_a_thousand_holds_the_category_and_no_other() -> 
     assert world.told_held == world.category_holds.active()
 
 
-def test_the_twentieth_bounce_does_so_too() -> None:
+def test_twentieth_bounce_holds_the_category() -> None:
     world = World()
     for key in list(sent_to(world, 400, "comment"))[:20]:
         assert world.category_holds.active() == []
@@ -97,7 +97,7 @@ def test_the_twentieth_bounce_does_so_too() -> None:
     assert hold.why == "20 of 400 emails bounced for good within 7 days: 5.0%"
 
 
-def test_a_category_that_always_travels_with_a_bad_one_is_on_hold_with_it() -> None:
+def test_categories_always_sent_together_are_held_together() -> None:
     """Nobody can tell which of the two a reader complained of."""
     world = World()
     for key in list(sent_to(world, 100, "comment", "like"))[:10]:
@@ -116,7 +116,7 @@ def test_emails_older_than_a_week_are_not_counted() -> None:
     assert world.category_holds.active() == []
 
 
-def test_a_crash_anywhere_loses_a_count_at_most_and_suppresses_the_address_all_the_same() -> None:
+def test_crash_may_lose_a_count_but_never_a_suppression() -> None:
     def make() -> World:
         world = World()
         world.choose()

@@ -37,7 +37,7 @@ def shares(some: Experiment) -> Counter[int]:
     return Counter(variant_of(reader, some).variation for reader in READERS)
 
 
-def test_each_variation_has_its_share() -> None:
+def test_readers_are_split_according_to_variation_weights() -> None:
     found = shares(running(v1=50, v2=30, v3=20))
     assert found[1] == pytest.approx(2000, abs=130)
     assert found[2] == pytest.approx(1200, abs=120)
@@ -46,13 +46,13 @@ def test_each_variation_has_its_share() -> None:
 
 
 @given(st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=1, max_size=64))
-def test_a_reader_always_gets_the_same(user_id: str) -> None:
+def test_reader_always_gets_same_variation(user_id: str) -> None:
     some = running(v1=1, v2=1, v3=1)
     assert variant_of(user_id, some) == variant_of(user_id, replace(some, since=NOW))
     assert variant_of(user_id, some).variation in {1, 2, 3}
 
 
-def test_another_experiment_deals_anew() -> None:
+def test_new_experiment_reassigns_readers() -> None:
     one, other = running("subject", v1=50, v2=50), running("ranking", v1=50, v2=50)
     both = sum(
         variant_of(each, one).variation == variant_of(each, other).variation == 2
@@ -61,7 +61,7 @@ def test_another_experiment_deals_anew() -> None:
     assert both == pytest.approx(1000, abs=130)
 
 
-def test_a_weight_that_grows_moves_only_those_whom_it_needs() -> None:
+def test_increased_weight_reassigns_as_few_readers_as_possible() -> None:
     before, after = running(v1=90, v2=10), running(v1=80, v2=20)
     moved = [
         (variant_of(each, before).variation, variant_of(each, after).variation)
@@ -79,14 +79,12 @@ def test_a_weight_that_grows_moves_only_those_whom_it_needs() -> None:
         ("Big", {1: 1}, "the name 'Big' must be"),
         ("x", {0: 1}, "variation 0 must be 1 to 9"),
         ("x", {10: 1}, "variation 10 must be 1 to 9"),
-        ("x", {1: -1}, "the weight of 1 must be 0 to 10000"),
+        ("x", {1: -1}, "the weight of variation 1 must be 0 to 10000"),
         ("x", {1: 0}, "no variation has a weight"),
         ("x", {}, "no variation has a weight"),
     ],
 )
-def test_an_impossible_experiment_is_reported(
-    name: str, weights: dict[int, int], said: str
-) -> None:
+def test_invalid_experiment_is_reported(name: str, weights: dict[int, int], said: str) -> None:
     with pytest.raises(InvalidExperiment, match=said):
         experiment(name, weights, NOW)
 
@@ -94,7 +92,7 @@ def test_an_impossible_experiment_is_reported(
 @pytest.mark.parametrize(
     ("experiments", "variant"), [([running(v2=1)], Variant(2, "subject")), ([], Variant(1, ""))]
 )
-def test_the_run_remembers_what_was_sent(experiments: list[Experiment], variant: Variant) -> None:
+def test_run_records_its_variation(experiments: list[Experiment], variant: Variant) -> None:
     """Without an experiment everybody gets the first variation."""
     world = World()
     for each in experiments:
@@ -109,7 +107,7 @@ def test_the_run_remembers_what_was_sent(experiments: list[Experiment], variant:
     assert (run.status, run.variant) == (Status.SENT, variant)
 
 
-def test_a_variation_may_rank_otherwise() -> None:
+def test_variation_can_change_ranking() -> None:
     events = [
         an_event("old1", entity_id="old"),
         an_event("old2", entity_id="old"),
@@ -128,7 +126,7 @@ def test_a_variation_may_rank_otherwise() -> None:
 @pytest.mark.parametrize(
     ("experiments", "first"), [([running("ranking", v2=1)], "like"), ([], "mention")]
 )
-def test_a_variation_with_its_own_weights_arranges_what_its_readers_get(
+def test_weights_of_variation_apply_to_its_readers(
     tmp_path: Path, experiments: list[Experiment], first: str
 ) -> None:
     """From variation.json to the email, and to the run by which results are compared."""

@@ -35,7 +35,7 @@ def having(run: Run) -> World:
     "kind", sorted(set(DeliveryEventType) - {DeliveryEventType.RENDERING_FAILED})
 )
 @pytest.mark.parametrize("status", sorted(set(Status) - {Status.SENT}))
-def test_trace_d_every_delivery_event_proves_acceptance_whatever_the_status(
+def test_trace_d_every_delivery_event_proves_acceptance_in_any_status(
     kind: DeliveryEventType, status: Status
 ) -> None:
     """Of retrying, failed and cancelled runs too: else a second email would follow."""
@@ -46,7 +46,7 @@ def test_trace_d_every_delivery_event_proves_acceptance_whatever_the_status(
     assert world.runs.rows[KEY] == run
 
 
-def test_a_delivery_event_of_what_was_sent_changes_nothing() -> None:
+def test_delivery_event_of_sent_run_leaves_run_unchanged() -> None:
     sent = a_claimed_run(status=Status.SENT, reason=Reason.ACCEPTED, message_id="m0")
     world = having(sent)
     with world.calls() as called:
@@ -54,14 +54,14 @@ def test_a_delivery_event_of_what_was_sent_changes_nothing() -> None:
     assert called == ["runs.get", "evidence_log.record", "engagements.record"]
 
 
-def test_a_template_of_the_providers_that_failed_proves_nothing() -> None:
+def test_rendering_failure_does_not_prove_acceptance() -> None:
     world = having(a_claimed_run(status=Status.UNKNOWN))
     run = world.feedback(replace(EVENT, type=DeliveryEventType.RENDERING_FAILED))
     assert run
     assert run.status is Status.UNKNOWN
 
 
-def test_a_run_settled_by_evidence_has_the_acceptance_time() -> None:
+def test_run_settled_by_evidence_has_acceptance_time() -> None:
     """Not when the delivery event came, which may be hours later."""
     world = having(a_claimed_run(status=Status.UNKNOWN))
     taken = NOW - timedelta(hours=3)
@@ -71,7 +71,7 @@ def test_a_run_settled_by_evidence_has_the_acceptance_time() -> None:
 
 
 @pytest.mark.parametrize("delivery_event", [EVENT, replace(EVENT, run=None)])
-def test_a_delivery_event_that_names_no_run_still_proves_that_delivery_events_come_in(
+def test_delivery_event_without_run_proves_events_are_received(
     delivery_event: DeliveryEvent,
 ) -> None:
     """Of the canary, or of a run that has expired."""
@@ -80,7 +80,7 @@ def test_a_delivery_event_that_names_no_run_still_proves_that_delivery_events_co
     assert world.evidence_log.latest() == NOW
 
 
-def test_that_a_delivery_event_came_is_noted_only_once_its_run_is_settled() -> None:
+def test_delivery_event_receipt_is_recorded_after_run_is_settled() -> None:
     """Else a crash between the two would let the sweep send what it says was taken."""
     world = having(a_claimed_run(status=Status.UNKNOWN))
     with world.calls() as called:
@@ -88,7 +88,7 @@ def test_that_a_delivery_event_came_is_noted_only_once_its_run_is_settled() -> N
     assert called == ["runs.get", "runs.swap", "evidence_log.record", "engagements.record"]
 
 
-def test_an_event_of_a_service_that_was_redriven_here_goes_back_to_the_quarantine() -> None:
+def test_misdirected_service_event_returns_to_quarantine() -> None:
     """There is no other copy of it."""
     world = World()
 
@@ -102,7 +102,7 @@ def test_an_event_of_a_service_that_was_redriven_here_goes_back_to_the_quarantin
     assert called == ["quarantine.keep"]
 
 
-def test_an_older_report_takes_nothing_back() -> None:
+def test_older_delivery_event_keeps_latest_evidence_time() -> None:
     world = World()
     world.feedback(EVENT)
     world.feedback(replace(EVENT, sent_at=NOW - timedelta(hours=1)))
@@ -142,7 +142,7 @@ def told(delivery_events: Sequence[DeliveryEvent]) -> World:
 
 
 @given(A_MESSAGES_EVENTS, st.data())
-def test_in_any_order_and_any_number_of_times_events_end_in_the_same_rows(
+def test_repeated_delivery_events_in_any_order_store_same_rows(
     delivery_events: list[DeliveryEvent], data: st.DataObject
 ) -> None:
     again = (
@@ -153,7 +153,7 @@ def test_in_any_order_and_any_number_of_times_events_end_in_the_same_rows(
 
 
 @given(A_MESSAGES_EVENTS)
-def test_of_each_event_the_first_instant_is_remembered(
+def test_first_time_of_each_delivery_event_type_is_kept(
     delivery_events: list[DeliveryEvent],
 ) -> None:
     expected = {
@@ -173,14 +173,14 @@ def test_of_each_event_the_first_instant_is_remembered(
     assert found == expected
 
 
-def test_what_became_of_an_email_is_kept_with_what_was_sent() -> None:
+def test_delivery_outcome_is_stored_with_sent_email() -> None:
     (row,) = told([EVENT]).engagements.rows.values()
     assert (row.variant, row.locale) == (Variant(2, "subject"), "de-AT")
     assert row.categories == ("mention", "comment")
 
 
 @pytest.mark.parametrize("kind", ACCUSING)
-def test_an_event_without_a_recipient_is_not_a_bounce_or_complaint(kind: DeliveryEventType) -> None:
+def test_event_without_recipient_is_not_a_bounce_or_complaint(kind: DeliveryEventType) -> None:
     """An automatic reply, or a reader who says that it is no spam: the email arrived."""
     world = having(replace(SENT, status=Status.UNKNOWN))
     run = world.feedback(replace(EVENT, type=kind))
@@ -189,13 +189,13 @@ def test_an_event_without_a_recipient_is_not_a_bounce_or_complaint(kind: Deliver
     assert not world.engagements.rows
 
 
-def test_an_event_without_a_time_of_its_own_happened_when_the_email_was_sent() -> None:
+def test_event_without_timestamp_uses_send_time() -> None:
     (row,) = told([replace(EVENT, type=DeliveryEventType.REJECTED)]).engagements.rows.values()
     assert row.first == {EngagementEvent.REJECTED: NOW}
 
 
 @pytest.mark.parametrize(("seconds", "counts"), [(0, False), (59, False), (60, True)])
-def test_a_click_within_a_minute_is_that_of_a_scanner(seconds: int, counts: bool) -> None:
+def test_click_within_a_minute_is_attributed_to_scanner(seconds: int, counts: bool) -> None:
     """It still proves that the email was sent."""
     world = having(replace(SENT, status=Status.UNKNOWN))
     run = world.feedback(replace(CLICK, at=NOW + timedelta(seconds=seconds)))
@@ -204,7 +204,7 @@ def test_a_click_within_a_minute_is_that_of_a_scanner(seconds: int, counts: bool
     assert bool(world.engagements.rows) == bool(world.bus.taken) == counts
 
 
-def test_a_click_is_a_sign_of_life_each_time() -> None:
+def test_every_click_counts_as_reader_activity() -> None:
     """The second may come when the reader has rested since the first."""
     later = replace(CLICK, at=NOW + timedelta(days=50))
     world = told([CLICK, later, CLICK])
@@ -216,7 +216,7 @@ def test_a_click_is_a_sign_of_life_each_time() -> None:
 
 
 @pytest.mark.parametrize("kind", sorted(set(DeliveryEventType) - {DeliveryEventType.CLICKED}))
-def test_only_clicks_count_as_activity_unless_opens_do(kind: DeliveryEventType) -> None:
+def test_opens_count_as_activity_only_if_enabled(kind: DeliveryEventType) -> None:
     world = having(SENT)
     world.feedback(replace(CLICK, type=kind))
     assert world.bus.taken == []
@@ -225,7 +225,7 @@ def test_only_clicks_count_as_activity_unless_opens_do(kind: DeliveryEventType) 
     assert bool(world.bus.taken) == (kind is DeliveryEventType.OPENED)
 
 
-def test_where_the_bus_takes_nothing_the_delivery_event_comes_again() -> None:
+def test_delivery_event_is_retried_if_event_bus_fails() -> None:
     world = having(SENT)
     world.bus.answers.append(False)
     with pytest.raises(Unavailable):

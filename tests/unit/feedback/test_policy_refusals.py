@@ -70,7 +70,7 @@ def status(world: World, user: str) -> SubscriberStatus:
     return reader.status
 
 
-def test_trace_z_a_wrong_dns_record_of_the_sender_suppresses_nobody() -> None:
+def test_trace_z_wrong_sender_dns_record_suppresses_no_address() -> None:
     """A whole batch is refused, digest after digest, because DMARC fails."""
     world = World()
     batch = [f"reader{number}" for number in range(40)]
@@ -108,7 +108,7 @@ def test_trace_z_a_wrong_dns_record_of_the_sender_suppresses_nobody() -> None:
         {"diagnosticCode": "x-postfix; host mx said: 554 5.7.9 Message not accepted for policy"},
     ],
 )
-def test_a_refusal_by_policy_is_of_the_message(kind: Any, recipient: dict[str, Any]) -> None:
+def test_policy_rejection_is_a_fault_of_the_message(kind: Any, recipient: dict[str, Any]) -> None:
     delivery_event = read(bounced(kind=kind, **recipient))
     assert (delivery_event.fault, delivery_event.is_by_policy) == (Fault.OF_MESSAGE, True)
     assert delivery_event.address == address_hash("ann@example.com")
@@ -136,25 +136,25 @@ def test_a_refusal_by_policy_is_of_the_message(kind: Any, recipient: dict[str, A
         {},
     ],
 )
-def test_bounces_about_the_mailbox_count_as_before(recipient: dict[str, Any]) -> None:
+def test_mailbox_bounces_are_still_counted(recipient: dict[str, Any]) -> None:
     delivery_event = read(bounced(**recipient))
     assert (delivery_event.fault, delivery_event.is_by_policy) == (Fault.HARD, False)
 
 
 @pytest.mark.parametrize("subtype", ["OnAccountSuppressionList", "Suppressed"])
-def test_what_ses_has_on_a_list_of_its_own_is_hard_whatever_it_adds(subtype: str) -> None:
+def test_ses_suppression_list_bounce_is_always_hard(subtype: str) -> None:
     """SES did not try: nobody refused anything."""
     delivery_event = read(bounced(subtype=subtype, status="5.7.1", diagnosticCode=GOOGLE))
     assert (delivery_event.fault, delivery_event.is_by_policy) == (Fault.HARD, False)
 
 
 @pytest.mark.parametrize("subtype", ["MessageTooLarge", "ContentRejected", "AttachmentRejected"])
-def test_what_else_is_of_the_message_is_no_policy(subtype: str) -> None:
+def test_other_message_faults_are_not_policy_rejections(subtype: str) -> None:
     delivery_event = read(bounced(kind="Transient", subtype=subtype, status="5.3.4"))
     assert (delivery_event.fault, delivery_event.is_by_policy) == (Fault.OF_MESSAGE, False)
 
 
-def test_a_code_is_found_however_long_the_text_before_what_is_cut_off() -> None:
+def test_status_code_is_found_in_very_long_text() -> None:
     long = "5.7." * 200_000
     assert read(bounced(status=long, diagnosticCode=long)).fault is Fault.HARD
     assert read(bounced(status="5.7.1", diagnosticCode=long)).is_by_policy
@@ -168,7 +168,7 @@ _ANYTHING = st.recursive(
 
 
 @given(status=_ANYTHING, diagnostic=_ANYTHING, recipients=_ANYTHING)
-def test_no_diagnostic_text_of_a_mailbox_provider_raises(
+def test_arbitrary_diagnostic_text_is_handled_without_error(
     status: Any, diagnostic: Any, recipients: Any
 ) -> None:
     delivery_event = read(bounced(status=status, diagnosticCode=diagnostic))

@@ -30,7 +30,7 @@ SENT = DeliveryEvent(DeliveryEventType.SENT, KEY, 1, "m1", NOW)
         (CategoryCounts(20, 20, 10), "10 complaints about 20 emails within 7 days: 50.00%"),
     ],
 )
-def test_it_is_too_bad_where_ses_begins_to_look(counts: CategoryCounts, why: str) -> None:
+def test_category_is_held_at_ses_review_thresholds(counts: CategoryCounts, why: str) -> None:
     assert hold_reason(counts) == why
 
 
@@ -43,7 +43,7 @@ def test_it_is_too_bad_where_ses_begins_to_look(counts: CategoryCounts, why: str
         CategoryCounts(1_000_000, bounced=49_999, complained=999),
     ],
 )
-def test_below_those_rates_it_is_not(counts: CategoryCounts) -> None:
+def test_category_is_not_held_below_thresholds(counts: CategoryCounts) -> None:
     assert hold_reason(counts) == ""
 
 
@@ -51,7 +51,7 @@ def test_below_those_rates_it_is_not(counts: CategoryCounts) -> None:
     "counts",
     [CategoryCounts(100, complained=9), CategoryCounts(19, bounced=19), CategoryCounts(0, 99, 99)],
 )
-def test_a_few_may_be_chance(counts: CategoryCounts) -> None:
+def test_few_bounces_do_not_hold_category(counts: CategoryCounts) -> None:
     assert hold_reason(counts) == ""
 
 
@@ -75,12 +75,12 @@ def test_delivery_events_are_counted_by_type(
 
 
 @pytest.mark.parametrize("delivery_event", [a_bounce(), a_complaint()])
-def test_bounces_from_the_account_suppression_list_are_not_counted(
+def test_account_suppression_list_bounces_are_not_counted(
     delivery_event: DeliveryEvent,
 ) -> None:
     """SES did not try, and does not count it."""
     assert mark_of(replace(delivery_event, unsent=True)) is None
 
 
-def test_a_long_reason_is_cut() -> None:
+def test_long_hold_reason_is_truncated() -> None:
     assert len(category_hold("comment", "x" * 1000, NOW).why) == 200

@@ -219,7 +219,7 @@ def notification(message: object) -> str:
 
 
 @pytest.mark.parametrize(("detail_type", "event_type", "about", "kind"), RECORDS)
-def test_each_event_of_a_message_is_read(
+def test_every_ses_event_type_is_decoded(
     detail_type: str, event_type: str, about: dict[str, Any], kind: DeliveryEventType
 ) -> None:
     """The first time is that of the message: evidence is about when it was taken."""
@@ -236,7 +236,7 @@ def test_each_event_of_a_message_is_read(
 
 
 @pytest.mark.parametrize(("_", "event_type", "about", "kind"), RECORDS)
-def test_sns_carries_the_same_records(
+def test_ses_event_in_sns_envelope_is_decoded(
     _: str, event_type: str, about: dict[str, Any], kind: DeliveryEventType
 ) -> None:
     """In its envelope, or bare where raw message delivery is on."""
@@ -266,7 +266,7 @@ def test_sns_carries_the_same_records(
         (None, None, Fault.UNDETERMINED),
     ],
 )
-def test_a_bounce_says_how_bad_it_is(type_: Any, subtype: Any, fault: Fault) -> None:
+def test_bounce_type_determines_severity(type_: Any, subtype: Any, fault: Fault) -> None:
     delivery_event = decode_delivery_event(bounced(bounceType=type_, bounceSubType=subtype))
     assert delivery_event is not None
     assert (delivery_event.type, delivery_event.fault) == (DeliveryEventType.BOUNCED, fault)
@@ -283,9 +283,7 @@ def test_a_bounce_says_how_bad_it_is(type_: Any, subtype: Any, fault: Fault) -> 
         ("Undetermined", "Undetermined", None),
     ],
 )
-def test_an_automatic_reply_speaks_against_nobody(
-    type_: str, subtype: str, recipients: object
-) -> None:
+def test_automatic_reply_is_not_a_bounce(type_: str, subtype: str, recipients: object) -> None:
     """Of a reader who is away: the email arrived. It has no delivery status notification."""
     about = {"bounceType": type_, "bounceSubType": subtype, "bouncedRecipients": recipients}
     delivery_event = decode_delivery_event(bounced(**about))
@@ -313,7 +311,7 @@ def test_an_automatic_reply_speaks_against_nobody(
         ("auth-failure", None, None),
     ],
 )
-def test_a_complaint_is_one_unless_it_says_otherwise(
+def test_complaint_counts_unless_feedback_type_is_not_spam(
     type_: str | None, subtype: str | None, fault: Fault | None
 ) -> None:
     about = {"complainedRecipients": [{"emailAddress": READER}]}
@@ -326,7 +324,7 @@ def test_a_complaint_is_one_unless_it_says_otherwise(
 
 
 @pytest.mark.parametrize("odd", [[], {}, 7, True])
-def test_a_type_that_is_no_text_is_as_good_as_none(odd: Any) -> None:
+def test_non_string_bounce_type_is_treated_as_missing(odd: Any) -> None:
     """The delivery event is evidence all the same."""
     soft = decode_delivery_event(bounced(bounceType="Transient", bounceSubType=odd))
     about = {"complaintFeedbackType": odd, "complaintSubType": odd}
@@ -347,7 +345,7 @@ def test_a_type_that_is_no_text_is_as_good_as_none(odd: Any) -> None:
         ),
     ],
 )
-def test_a_domain_that_does_not_exist_is_a_soft_bounce(status: str, said: str) -> None:
+def test_nonexistent_domain_is_a_soft_bounce(status: str, said: str) -> None:
     """As SES reports it: https://github.com/knadh/listmonk/issues/1463."""
     recipient = {"emailAddress": READER, "action": "failed", "status": status}
     delivery_event = decode_delivery_event(
@@ -362,7 +360,7 @@ def test_a_domain_that_does_not_exist_is_a_soft_bounce(status: str, said: str) -
     assert (delivery_event.fault, delivery_event.address) == (Fault.SOFT, address_hash(READER))
 
 
-def test_the_address_is_the_one_that_was_written_to() -> None:
+def test_bounce_address_is_original_recipient() -> None:
     """The one that bounced may be where the reader's email is forwarded to."""
     elsewhere = [{"emailAddress": "ann@mail.example.net"}]
     delivery_event = decode_delivery_event(
@@ -373,7 +371,7 @@ def test_the_address_is_the_one_that_was_written_to() -> None:
 
 
 @pytest.mark.parametrize("destination", [None, [], "", [None], [7], [" "]])
-def test_where_the_message_names_no_address_the_bounced_one_counts(destination: Any) -> None:
+def test_bounced_address_is_used_if_recipient_is_missing(destination: Any) -> None:
     about = {"bounceType": "Permanent", "bouncedRecipients": [{"emailAddress": READER.upper()}]}
     delivery_event = decode_delivery_event(
         body("Email Bounced", mail=mail(destination=destination), bounce=about)
@@ -385,7 +383,7 @@ def test_where_the_message_names_no_address_the_bounced_one_counts(destination: 
 @pytest.mark.parametrize(
     "spelled", ["ANN@XN--bcher-kva.Example", "ann@bücher.example", '"Ann"@bücher.example.']
 )
-def test_a_bounce_of_another_spelling_is_about_the_same_address(spelled: str) -> None:
+def test_bounce_address_matches_despite_different_spelling(spelled: str) -> None:
     about = {"bounceType": "Permanent", "bouncedRecipients": [{"emailAddress": spelled}]}
     both = ["ann@xn--bcher-kva.example", spelled]
     for destination in (None, [spelled], both):
@@ -396,7 +394,7 @@ def test_a_bounce_of_another_spelling_is_about_the_same_address(spelled: str) ->
         assert delivery_event.address == address_hash("ann@xn--bcher-kva.example")
 
 
-def test_a_delivery_event_does_not_contain_the_address() -> None:
+def test_delivery_event_does_not_contain_email_address() -> None:
     """Also where somebody puts one into the type of a bounce."""
     delivery_event = decode_delivery_event(bounced(bounceType="Permanent", bounceSubType=READER))
     assert delivery_event is not None
@@ -408,14 +406,14 @@ _READ = "2026-03-01T06:10:02+00:00"
 _UNREADABLE = ["0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59"]
 
 
-def test_lower_case_in_a_time_of_ses_makes_no_difference() -> None:
+def test_lowercase_ses_timestamp_is_accepted() -> None:
     event = decode_delivery_event(body(mail=mail(timestamp="2026-03-01t06:10:02z")))
     assert event
     assert event.sent_at.isoformat() == _READ
 
 
 @pytest.mark.parametrize("timestamp", _UNREADABLE)
-def test_a_time_beyond_all_years_is_refused(timestamp: str) -> None:
+def test_timestamp_out_of_range_is_rejected(timestamp: str) -> None:
     with pytest.raises(InvalidEvent, match="timestamp"):
         decode_delivery_event(body(mail=mail(timestamp=timestamp)))
 
@@ -423,13 +421,13 @@ def test_a_time_beyond_all_years_is_refused(timestamp: str) -> None:
 @pytest.mark.parametrize(
     "record", [None, "x", {}, *({"timestamp": each} for each in (5, "soon", *_UNREADABLE))]
 )
-def test_an_event_whose_own_time_cannot_be_read_is_evidence_all_the_same(record: Any) -> None:
+def test_event_with_invalid_timestamp_still_proves_acceptance(record: Any) -> None:
     delivery_event = decode_delivery_event(body("Email Clicked", click=record))
     assert delivery_event
     assert (delivery_event.at, delivery_event.happened_at) == (None, delivery_event.sent_at)
 
 
-def test_every_kind_has_its_event() -> None:
+def test_every_delivery_event_type_is_tested() -> None:
     assert {kind for *_, kind in RECORDS} == set(DeliveryEventType)
 
 
@@ -457,15 +455,15 @@ def test_events_about_other_messages_are_ignored(other: str) -> None:
 
 
 @pytest.mark.parametrize("detail", [{}, {"mail": mail()}, None, "text"])
-def test_an_event_of_a_service_is_refused_with_its_source_and_never_ignored(detail: Any) -> None:
+def test_service_event_is_rejected_with_its_source(detail: Any) -> None:
     """Somebody redrove it to the wrong queue, and there is no other copy."""
     envelope = {"source": "shop", "detail-type": "event.created", "detail": detail}
-    with pytest.raises(ForeignEvent, match="source shop is not a delivery event of SES"):
+    with pytest.raises(ForeignEvent, match="source shop is not an SES delivery event"):
         decode_delivery_event(json.dumps(envelope))
 
 
 @pytest.mark.parametrize("tag", ["canary", "", "ann-daily-017", "a-b-c", "ann-daily"])
-def test_a_tag_that_names_no_run_is_still_a_delivery_event(tag: str) -> None:
+def test_delivery_event_with_invalid_run_tag_is_accepted(tag: str) -> None:
     delivery_event = decode_delivery_event(body(mail=mail(tags={"run": [tag], "attempt": ["1"]})))
     assert delivery_event is not None
     assert delivery_event.run is None
@@ -473,7 +471,7 @@ def test_a_tag_that_names_no_run_is_still_a_delivery_event(tag: str) -> None:
 
 
 @pytest.mark.parametrize("attempt", [[], ["one"], ["-1"], ["1.5"], ["²"], [""], [1], "1", None])
-def test_an_attempt_that_is_no_number_is_none(attempt: Any) -> None:
+def test_non_numeric_attempt_tag_is_ignored(attempt: Any) -> None:
     delivery_event = decode_delivery_event(
         body(mail=mail(tags={"run": [run_id(RUN)], "attempt": attempt}))
     )
@@ -482,7 +480,7 @@ def test_an_attempt_that_is_no_number_is_none(attempt: Any) -> None:
     assert delivery_event.attempt is None
 
 
-def test_an_instant_elsewhere_is_told_in_utc() -> None:
+def test_timestamp_with_offset_is_converted_to_utc() -> None:
     delivery_event = decode_delivery_event(body(mail=mail(timestamp="2026-03-01T07:10:02+01:00")))
     assert delivery_event is not None
     assert delivery_event.sent_at == datetime(2026, 3, 1, 6, 10, 2, tzinfo=UTC)
@@ -514,7 +512,7 @@ def test_an_instant_elsewhere_is_told_in_utc() -> None:
         (body(mail=mail(timestamp="2026-03-01T06:10:02")), "time zone"),
     ],
 )
-def test_an_unreadable_event_is_rejected_with_the_field(wrong: str, named: str) -> None:
+def test_malformed_ses_event_is_rejected_with_field_name(wrong: str, named: str) -> None:
     with pytest.raises(InvalidEvent, match=named):
         decode_delivery_event(wrong)
 
@@ -531,7 +529,7 @@ def test_an_unreadable_event_is_rejected_with_the_field(wrong: str, named: str) 
         ),
     ],
 )
-def test_what_speaks_against_nobody_knows_whom_is_evidence_all_the_same(
+def test_bounce_without_identifiable_recipient_still_proves_acceptance(
     wrong: str, flaw: str
 ) -> None:
     delivery_event = decode_delivery_event(wrong)
@@ -552,7 +550,7 @@ ANYTHING = st.recursive(
     replaced=st.sampled_from(["source", "detail-type", "detail", "mail", "tags", "run", "attempt"]),
     value=ANYTHING,
 )
-def test_no_body_whatever_breaks_the_reading(replaced: str, value: Any) -> None:
+def test_any_body_is_decoded_or_rejected(replaced: str, value: Any) -> None:
     event = json.loads(body())
     holders = {
         "mail": event["detail"],

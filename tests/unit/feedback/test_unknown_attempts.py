@@ -37,7 +37,7 @@ def click(world: World, attempt: int | None = 1) -> DeliveryEvent:
 
 
 @pytest.mark.parametrize("attempt", [1, 2, None])
-def test_trace_t_a_delivery_event_of_a_run_that_nobody_claimed_repeats_nothing(
+def test_trace_t_delivery_event_of_unclaimed_run_causes_no_duplicate(
     attempt: int | None,
 ) -> None:
     world = three_digests()
@@ -54,7 +54,7 @@ def test_trace_t_a_delivery_event_of_a_run_that_nobody_claimed_repeats_nothing(
     assert sorted(shown) == ["post1: 1", "post2: 1", "post3: 1", "post4: 1"]
 
 
-def test_it_is_kept_with_its_reason_and_nothing_else_comes_of_it() -> None:
+def test_delivery_event_of_unclaimed_run_is_quarantined_with_reason() -> None:
     world = three_digests()
     latest = world.evidence_log.latest()
     with world.calls() as called:
@@ -69,7 +69,7 @@ def test_it_is_kept_with_its_reason_and_nothing_else_comes_of_it() -> None:
     assert not world.engagements.rows
 
 
-def test_a_sent_run_without_a_window_closes_none() -> None:
+def test_sent_run_without_window_closes_no_window() -> None:
     """As an older version left one behind."""
     world = three_digests()
     fourth = RunKey("ann", DAILY, 4)
@@ -84,7 +84,7 @@ def test_a_sent_run_without_a_window_closes_none() -> None:
     assert world.emails()[-1].lines == ("post4: 1",)
 
 
-def test_a_run_whose_row_was_restored_is_not_settled_by_a_later_attempt() -> None:
+def test_restored_run_is_not_settled_by_later_attempt() -> None:
     """The row says that one attempt was made; the delivery event is of the second."""
     world = three_digests()
     third = RunKey("ann", DAILY, 3)

@@ -35,20 +35,20 @@ def cases() -> Mapping[Case, Judged]:
     return {(each.use.name, each.kind): each for each in found}
 
 
-def test_the_list_of_cases_that_cost_too_much_is_exact(
+def test_list_of_expensive_use_cases_is_exact(
     cases: Mapping[Case, Judged],
 ) -> None:
     worse = {case for case, each in cases.items() if each.verdict.growth is Growth.WORSE}
     assert worse == {case for case, size in WORSE.items() if size <= MORE_ROWS}
 
 
-def test_every_use_case_is_held_against_every_past(cases: Mapping[Case, Judged]) -> None:
+def test_every_use_case_is_measured_with_every_history(cases: Mapping[Case, Judged]) -> None:
     assert set(cases) == {(use.name, kind) for use in uses(MOVED) for kind in PASTS}
     assert set(WORSE) <= set(cases)
     assert {(each.use, kind) for each in GROWS for kind in each.kinds} <= set(cases)
 
 
-def test_no_use_case_takes_more_calls_than_the_page_says(cases: Mapping[Case, Judged]) -> None:
+def test_use_cases_stay_within_documented_call_counts(cases: Mapping[Case, Judged]) -> None:
     most = dict.fromkeys(CALLS, 0)
     for (use, kind), each in cases.items():
         if (use, kind) not in WORSE and use != "choose and move":
@@ -56,7 +56,7 @@ def test_no_use_case_takes_more_calls_than_the_page_says(cases: Mapping[Case, Ju
     assert {use: number for use, number in most.items() if number > CALLS[use]} == {}
 
 
-def test_growing_cases_are_documented_and_grow_no_faster_than_stated(
+def test_growing_use_cases_grow_no_faster_than_documented(
     cases: Mapping[Case, Judged],
 ) -> None:
     for each in GROWS:
@@ -66,7 +66,7 @@ def test_growing_cases_are_documented_and_grow_no_faster_than_stated(
     assert BOUNDS.keys() <= {(each.use, kind) for each in GROWS for kind in each.kinds}
 
 
-def test_undocumented_growth_is_worse(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_undocumented_growth_is_rated_worse(monkeypatch: pytest.MonkeyPatch) -> None:
     def erasure() -> Judged:
         return next(judged((FEW, MORE_ROWS), only="erase, waiting"))
 
@@ -77,7 +77,7 @@ def test_undocumented_growth_is_worse(monkeypatch: pytest.MonkeyPatch) -> None:
     assert erasure().verdict.why == "more than 1 calls for each hundred"
 
 
-def test_the_page_says_what_the_proof_says() -> None:
+def test_history_page_matches_measurements() -> None:
     assert section() in PAGE.read_text()
 
 
@@ -99,16 +99,16 @@ def _each_run(world: World) -> None:
         world.runs.get(run.key)
 
 
-def test_a_step_that_reads_all_runs_is_worse() -> None:
+def test_reading_every_run_is_rated_worse() -> None:
     assert _judge(_use(_each_run)) is Growth.WORSE
     assert _judge(_use(_each_run), "follows") is Growth.CONSTANT
 
 
-def test_a_page_of_one_row_is_no_page() -> None:
+def test_reading_one_row_per_page_is_rated_worse() -> None:
     assert _judge(_use(_each_run, paged_in={"runs"})) is Growth.WORSE
 
 
-def test_a_page_of_a_hundred_rows_is_one() -> None:
+def test_reading_rows_in_pages_is_rated_paged() -> None:
     def in_pages(world: World) -> None:
         entities = [(entity, READER) for entity in world.follows.followed_by(READER)]
         for start in range(0, len(entities), 30):
@@ -119,7 +119,7 @@ def test_a_page_of_a_hundred_rows_is_one() -> None:
     assert _judge(replace(use, paged_in=()), "follows") is Growth.WORSE
 
 
-def test_a_row_that_is_written_twice_is_worse() -> None:
+def test_writing_a_row_twice_is_rated_worse() -> None:
     def write(times: int) -> Callable[[World], None]:
         def act(world: World) -> None:
             for run in list(readable(world.runs.of_user(READER))):
@@ -132,16 +132,16 @@ def test_a_row_that_is_written_twice_is_worse() -> None:
     assert _judge(_use(write(2), paged_in={"runs"})) is Growth.WORSE
 
 
-def test_a_bounded_case_stays_within_its_bound() -> None:
+def test_bounded_use_case_stays_within_bound() -> None:
     assert _judge(_use(_each_run), bounds={("planted", "runs"): 200}) is Growth.BOUNDED
     assert _judge(_use(_each_run), bounds={("planted", "runs"): 50}) is Growth.WORSE
 
 
-def test_an_unfinished_case_is_worse() -> None:
+def test_unfinished_use_case_is_rated_worse() -> None:
     assert _judge(_use(lambda _: None, done=lambda _: False)) is Growth.WORSE
 
 
-def test_a_message_that_is_kept_is_received_again_until_it_is_done() -> None:
+def test_unfinished_message_is_received_until_done() -> None:
     left = [3]
 
     def act(world: World) -> None:
@@ -154,7 +154,7 @@ def test_a_message_that_is_kept_is_received_again_until_it_is_done() -> None:
     assert (found.receives, found.calls, found.is_done) == (3, 3, True)
 
 
-def test_a_message_that_is_kept_for_ever_is_worse() -> None:
+def test_message_that_never_completes_is_rated_worse() -> None:
     def act(_: World) -> None:
         raise NotYet("for ever")
 
@@ -163,7 +163,7 @@ def test_a_message_that_is_kept_for_ever_is_worse() -> None:
     assert _judge(_use(act)) is Growth.WORSE
 
 
-def test_a_receive_that_takes_too_long_is_worse_and_one_of_many_short_ones_is_not() -> None:
+def test_only_overlong_receive_is_rated_worse() -> None:
     def receives(calls: int) -> Callable[[World], None]:
         left = [6_000]
 
@@ -184,7 +184,7 @@ def test_a_receive_that_takes_too_long_is_worse_and_one_of_many_short_ones_is_no
     assert judge(_use(receives(1)), "runs", [short], {}).growth is Growth.CONSTANT
 
 
-def test_a_step_sees_its_time_run_out() -> None:
+def test_measured_step_sees_remaining_time_decrease() -> None:
     def act(world: World) -> None:
         while world.time_left() > timedelta(seconds=80):
             world.subscribers.get(READER)
@@ -192,7 +192,7 @@ def test_a_step_sees_its_time_run_out() -> None:
     assert measure(_use(act), "runs", FEW).calls == 2_000
 
 
-def test_a_step_that_never_ends_is_given_up() -> None:
+def test_measurement_aborts_endless_step() -> None:
     def act(world: World) -> None:
         while True:
             world.subscribers.get(READER)
@@ -202,14 +202,14 @@ def test_a_step_that_never_ends_is_given_up() -> None:
     assert not found.is_done
 
 
-def test_memory_that_grows_is_worse() -> None:
+def test_growing_memory_is_rated_worse() -> None:
     first = measure(_use(_each_run), "follows", FEW, weighs=True)
     assert 0 < first.megabytes < 1
     much = replace(first, size=MORE_ROWS, megabytes=201.0)
     assert judge(_use(_each_run), "follows", [first, much], {}).growth is Growth.WORSE
 
 
-def test_a_row_that_is_compared_with_each_is_worse() -> None:
+def test_quadratic_row_comparison_is_rated_worse() -> None:
     first = measure(_use(_each_run), "follows", FEW)
     much = replace(first, size=MORE_ROWS, seconds=61.0)
     assert judge(_use(_each_run), "follows", [first, much], {}).growth is Growth.WORSE
@@ -219,7 +219,7 @@ def test_a_row_that_is_compared_with_each_is_worse() -> None:
     ("kind", "size", "pages"),
     [("suppressed", 16, 2), ("suppressed", 17, 2), ("skipped", 17, 1), ("runs", 50, 1)],
 )
-def test_a_chain_is_read_sixteen_runs_a_page(kind: str, size: int, pages: int) -> None:
+def test_run_chain_is_read_in_pages_of_sixteen(kind: str, size: int, pages: int) -> None:
     world = on_fakes(past(kind, size))
     tally = Tally(world.clock)
     chain: Sequence[Run] = counted(world, tally).runs.chain(past(kind, size).runs[-1].key)
@@ -227,7 +227,7 @@ def test_a_chain_is_read_sixteen_runs_a_page(kind: str, size: int, pages: int) -
     assert tally.requests == {"runs.chain": pages}
 
 
-def test_a_megabyte_is_a_page() -> None:
+def test_one_megabyte_is_one_page() -> None:
     world = on_fakes(past("runs", 3_000))
     tally = Tally(world.clock)
     runs = counted(world, tally).runs.of_user(READER)

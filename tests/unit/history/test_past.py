@@ -90,7 +90,7 @@ def passed(world: World) -> None:
         ("skipped", passed, DAILY),
     ],
 )
-def test_a_run_of_a_past_is_as_the_steps_leave_it(
+def test_generated_run_matches_real_run(
     world: World, kind: str, act: Callable[[World], None], schedule: str
 ) -> None:
     act(world)
@@ -99,7 +99,7 @@ def test_a_run_of_a_past_is_as_the_steps_leave_it(
     assert shape(runs[-1]) == shape(made)
 
 
-def test_an_activity_of_a_past_is_as_the_steps_leave_it(world: World) -> None:
+def test_generated_activity_matches_real_activity(world: World) -> None:
     at = NOW - timedelta(minutes=1)
     activity = an_activity("a0", category="comment", entity_id="busy", occurred_at=at)
     world.say(CreateActivity(activity))
@@ -108,7 +108,7 @@ def test_an_activity_of_a_past_is_as_the_steps_leave_it(world: World) -> None:
     assert replace(old, occurred_at=at) == made
 
 
-def test_runs_of_a_thread_that_waits_are_as_the_steps_leave_them(world: World) -> None:
+def test_generated_waiting_thread_runs_match_real_runs(world: World) -> None:
     """Each event comes when the run before has ended its own predecessor, and found no permit."""
     world.immediate_rate_limiter.open_by_hand("a person stopped it", world.clock())
     size = PAGE + 4
@@ -133,7 +133,7 @@ def place(head: Head | None, runs: Sequence[Run]) -> int | None:
     return sum(run.key.sequence <= head.sequence for run in runs)
 
 
-def test_a_status_of_a_past_is_as_a_bounce_leaves_it(world: World) -> None:
+def test_generated_status_matches_status_after_bounce(world: World) -> None:
     world.feedback(a_bounce(Fault.HARD))
     reader, there = world.subscribers.get(READER), on_fakes(past("suppressed", 1))
     assert reader

@@ -238,7 +238,7 @@ def trees() -> dict[str, ast.Module]:
     return modules()
 
 
-def test_a_module_imports_only_what_its_place_in_the_house_allows(
+def test_modules_import_only_allowed_packages(
     trees: dict[str, ast.Module],
 ) -> None:
     names = frozenset(trees)
@@ -246,13 +246,13 @@ def test_a_module_imports_only_what_its_place_in_the_house_allows(
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
 
 
-def test_no_room_has_more_than_about_a_dozen_modules(trees: dict[str, ast.Module]) -> None:
+def test_packages_contain_at_most_about_a_dozen_modules(trees: dict[str, ast.Module]) -> None:
     packages = {name for name in trees if any(is_below(other, name) for other in trees)}
     beside = Counter(name.rpartition(".")[0] for name in trees if name not in packages)
     assert [room for room, modules in beside.items() if modules > _A_DOZEN] == []
 
 
-def test_every_function_that_the_architecture_names_exists() -> None:
+def test_every_function_named_in_architecture_exists() -> None:
     assert missing(PAGE.read_text()) == []
 
 
@@ -261,7 +261,7 @@ def is_below(name: str, package: str) -> bool:
     return name.startswith(f"{package}.")
 
 
-def test_no_modules_import_each_other_in_a_circle(trees: dict[str, ast.Module]) -> None:
+def test_there_are_no_circular_imports(trees: dict[str, ast.Module]) -> None:
     assert cycle(trees) == []
 
 
@@ -270,7 +270,7 @@ def test_modules_have_no_side_effects_at_import(trees: dict[str, ast.Module]) ->
     assert {name: acts for name, acts in found.items() if acts} == NAMED_EXCEPTIONS
 
 
-def test_nothing_is_built_at_import_but_by_the_last_line_of_a_handler(
+def test_only_last_line_of_handler_builds_objects_at_import(
     trees: dict[str, ast.Module],
 ) -> None:
     """It builds only in a process that Lambda starts: tests/functions/test_init.py."""
@@ -282,7 +282,7 @@ def test_nothing_is_built_at_import_but_by_the_last_line_of_a_handler(
     assert all(built[name][0].startswith("during_init(build") for name in handlers)
 
 
-def test_the_environment_is_only_a_default_argument_in_settings(
+def test_environment_is_read_only_as_default_argument_in_settings(
     trees: dict[str, ast.Module],
 ) -> None:
     defaults = [
@@ -294,7 +294,7 @@ def test_the_environment_is_only_a_default_argument_in_settings(
     assert defaults == ["os.environ"]
 
 
-def test_every_part_of_the_house_was_found(trees: dict[str, ast.Module]) -> None:
+def test_every_package_was_found(trees: dict[str, ast.Module]) -> None:
     for part in ALLOWED:
         assert any(is_within(name, part) for name in trees), part
     assert len(trees) > 30
@@ -345,17 +345,17 @@ def test_every_part_of_the_house_was_found(trees: dict[str, ast.Module]) -> None
         ("gazette.domain_like", "import json", "json"),
     ],
 )
-def test_a_forbidden_import_is_found(name: str, snippet: str, found: str) -> None:
+def test_forbidden_import_is_detected(name: str, snippet: str, found: str) -> None:
     known = frozenset({"gazette.settings"})
     assert forbidden(name, ast.parse(snippet), known) == [found]
 
 
-def test_an_import_for_types_alone_is_an_import() -> None:
+def test_type_checking_import_counts_as_import() -> None:
     tree = ast.parse("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import boto3")
     assert forbidden("gazette.domain.bad", tree) == ["boto3"]
 
 
-def test_a_circle_is_found() -> None:
+def test_circular_import_is_detected() -> None:
     one, two = ast.parse("from gazette import two"), ast.parse("import gazette.one")
     assert set(cycle({"gazette.one": one, "gazette.two": two})) == {"gazette.one", "gazette.two"}
 
@@ -370,16 +370,16 @@ def test_a_circle_is_found() -> None:
         "import boto3\n@decorated(boto3.resource('dynamodb'))\ndef f(): ...",
     ],
 )
-def test_an_act_at_import_is_found(snippet: str) -> None:
+def test_side_effect_at_import_is_detected(snippet: str) -> None:
     assert len(acts_at_import(ast.parse(snippet))) == 1
 
 
 @pytest.mark.parametrize(
     "snippet", ["SQS = client('sqs')", "class A:\n    a = build()", "f = lambda a=build_tick(): a"]
 )
-def test_the_check_finds_what_is_built_at_import(snippet: str) -> None:
+def test_object_built_at_import_is_detected(snippet: str) -> None:
     assert len(built_at_import(ast.parse(snippet))) == 1
 
 
-def test_an_act_in_a_function_is_no_act_at_import() -> None:
+def test_side_effect_in_function_is_allowed() -> None:
     assert acts_at_import(ast.parse("def f():\n    return boto3.client('sqs')")) == []

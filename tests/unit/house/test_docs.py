@@ -93,11 +93,11 @@ def lost_paths(told: str) -> list[str]:
     return sorted(path for path in named if not any((top / path).exists() for top in TOPS))
 
 
-def test_every_link_leads_to_a_file_and_a_heading() -> None:
+def test_every_link_points_to_existing_file_and_heading() -> None:
     assert [(name(page), link) for page in PAGES for link in broken(page)] == []
 
 
-def test_every_command_exists() -> None:
+def test_every_documented_command_exists() -> None:
     told = {name(page): page.read_text() for page in PAGES}
     assert {page: wrong_commands(text) for page, text in told.items() if wrong_commands(text)} == {}
     assert {page: wrong_targets(text) for page, text in told.items() if wrong_targets(text)} == {}
@@ -115,7 +115,7 @@ SEEDED_BY = {
 """Where CI runs a target of the README, if not in the folder of proofs with the same name."""
 
 
-def test_ci_runs_every_target_that_the_readme_names() -> None:
+def test_ci_runs_every_target_named_in_readme() -> None:
     code = "\n".join(found.group(0) for found in CODE.finditer((ROOT / "README.md").read_text()))
     targets = set(re.findall(r"(?<![\w-])make ([a-z]+)\b", code))
     assert targets >= {"demo", "test", "bench"}
@@ -127,13 +127,13 @@ def test_ci_runs_every_target_that_the_readme_names() -> None:
     assert {"test", "check", "seeds", "browser", "e2e"} <= in_ci
 
 
-def test_ci_runs_all_tests_on_the_python_of_lambda() -> None:
+def test_ci_runs_all_tests_on_lambda_python_version() -> None:
     found = re.search(r"^lambda=(\S+)$", (ROOT / ".ci/run").read_text(), re.MULTILINE)
     assert found
     assert f'LAMBDA = Target(python="{found[1]}",' in (ROOT / "infra/assets/layers.py").read_text()
 
 
-def test_each_folder_of_the_deployed_tests_has_one_worker() -> None:
+def test_each_deployed_test_folder_has_one_worker() -> None:
     (recipe,) = re.findall(
         r"^e2e:.*\n\t.*-m e2e (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE
     )
@@ -142,12 +142,12 @@ def test_each_folder_of_the_deployed_tests_has_one_worker() -> None:
     assert sorted(folders) == sorted(folder for worker in WORKERS for folder in worker)
 
 
-def test_every_file_that_a_page_names_exists() -> None:
+def test_every_file_named_on_a_page_exists() -> None:
     told = {name(page): lost_paths(page.read_text()) for page in PAGES}
     assert {page: paths for page, paths in told.items() if paths} == {}
 
 
-def test_a_broken_link_and_a_wrong_command_are_found(tmp_path: Path) -> None:
+def test_broken_link_and_invalid_command_are_detected(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("# One page\n[a](#one-page) [b](#two) [c](gone.md)\n`gazette no` `make no`\n")
     assert list(broken(page)) == ["#two: no such heading", "gone.md: no such file"]
@@ -159,7 +159,7 @@ def test_a_broken_link_and_a_wrong_command_are_found(tmp_path: Path) -> None:
     assert lost_paths("`steps/nothing.py` `steps/routing/route.py`") == ["steps/nothing.py"]
 
 
-def test_each_page_says_first_for_whom_it_is_or_what_it_answers() -> None:
+def test_each_page_starts_with_its_audience_or_question() -> None:
     first = {name(page): page.read_text().splitlines()[2] for page in (ROOT / "docs").glob("*.md")}
     assert [
         page
@@ -168,7 +168,7 @@ def test_each_page_says_first_for_whom_it_is_or_what_it_answers() -> None:
     ] == []
 
 
-def test_policies_sources_and_schema_on_the_page_of_events_are_json_that_can_be_used() -> None:
+def test_json_examples_on_events_page_are_valid() -> None:
     told = (ROOT / "docs" / "events" / "README.md").read_text()
     *policies, sources, schema = re.findall(r"^```json\n(.+?)^```", told, re.MULTILINE | re.DOTALL)
     (example,) = json.loads(schema)["examples"]
@@ -185,17 +185,17 @@ def test_policies_sources_and_schema_on_the_page_of_events_are_json_that_can_be_
         assert set(condition["StringEquals"]["events:detail-type"]) <= set(DETAIL_TYPES)
 
 
-def test_no_page_says_that_a_profile_update_resumes_dormant_readers() -> None:
-    """The code keeps them dormant (test_a_profile_that_a_service_puts_resumes_nobody)."""
+def test_docs_do_not_claim_profile_updates_resume_dormant_readers() -> None:
+    """The code keeps them dormant (test_profile_from_a_service_resumes_no_reader)."""
     wrong = re.compile(r"profile update or sign of life|sign of life or profile update")
     assert [name(page) for page in PAGES if wrong.search(" ".join(page.read_text().split()))] == []
 
 
-def test_the_readme_is_short() -> None:
+def test_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text().splitlines()) <= 200
 
 
-def test_the_index_of_decisions_has_each_record_once_and_in_order() -> None:
+def test_decision_index_lists_each_record_once_in_order() -> None:
     folder = ROOT / "docs" / "decisions"
     listed = re.findall(
         r"^\| \[(\d+)\]\((.+?)\) \| .+ \|$", (folder / "README.md").read_text(), re.MULTILINE
@@ -205,7 +205,7 @@ def test_the_index_of_decisions_has_each_record_once_and_in_order() -> None:
     assert [number for number, _ in listed] == [str(int(file[:4])) for file in records]
 
 
-def test_the_index_of_the_runbook_leads_to_each_page() -> None:
+def test_runbook_index_links_to_each_page() -> None:
     folder = ROOT / "docs" / "runbook"
     listed = {link.partition("#")[0] for link in links(folder / "README.md")}
     assert {page.name for page in folder.glob("*.md")} - {"README.md"} <= listed

@@ -77,31 +77,31 @@ def _lines(path: Path) -> list[tuple[int, str]]:
     return sorted((each.line, each.habit.name) for each in findings)
 
 
-def test_no_file_has_more_or_fewer_findings_than_allowed() -> None:
+def test_number_of_findings_per_file_matches_allowed_list() -> None:
     assert check.differences(check.count(check.files()), check.allowed()) == [], (
         "see the findings with `python -m tests.unit.house.english FILE`; "
         "if there are fewer now, run it with --write"
     )
 
 
-def test_the_list_of_allowed_findings_is_sorted_and_names_each_file_once() -> None:
+def test_allowed_findings_list_is_sorted_and_unique() -> None:
     lines = check.ALLOWED.read_text().splitlines() if check.ALLOWED.exists() else []
     paths = [line.split(maxsplit=1)[1] for line in lines]
     assert paths == sorted(set(paths))
 
 
 @pytest.mark.parametrize(("habit", "bad", "good"), _EXAMPLES)
-def test_a_planted_example_is_found(habit: Habit, bad: str, good: str) -> None:
+def test_planted_example_is_detected(habit: Habit, bad: str, good: str) -> None:
     assert habit.name in _names(_text(bad, _kind(habit)))
 
 
 @pytest.mark.parametrize(("habit", "bad", "good"), _EXAMPLES)
-def test_a_rewrite_has_no_finding(habit: Habit, bad: str, good: str) -> None:
+def test_recommended_rewrite_has_no_findings(habit: Habit, bad: str, good: str) -> None:
     assert _names(_text(good, _kind(habit))) == set()
 
 
 @pytest.mark.parametrize("habit", HABITS, ids=lambda habit: habit.name)
-def test_advice_follows_itself(habit: Habit) -> None:
+def test_advice_texts_follow_their_own_rules(habit: Habit) -> None:
     for advice in (habit.why, habit.instead):
         assert _names(_text(advice.replace("`", '"'), Kind.COMMENT)) <= {habit.name}
 
@@ -122,7 +122,7 @@ def test_advice_follows_itself(habit: Habit) -> None:
         "What to do: look at the log.",
     ],
 )
-def test_good_english_has_no_finding(sentence: str) -> None:
+def test_plain_english_has_no_findings(sentence: str) -> None:
     assert _names(_text(sentence, Kind.PARAGRAPH)) == set()
 
 
@@ -134,11 +134,11 @@ def test_good_english_has_no_finding(sentence: str) -> None:
         "Store the run, and raise Conflict if a newer one is stored.",
     ],
 )
-def test_a_good_docstring_of_a_function_has_no_finding(docstring: str) -> None:
+def test_plain_function_docstring_has_no_findings(docstring: str) -> None:
     assert _names(_text(docstring, Kind.FUNCTION)) == set()
 
 
-def test_findings_in_a_module_are_reported_at_their_lines(tmp_path: Path) -> None:
+def test_findings_in_module_are_reported_with_line_numbers(tmp_path: Path) -> None:
     path = tmp_path / "module.py"
     path.write_text(_MODULE)
     assert _lines(path) == [
@@ -160,7 +160,7 @@ def test_findings_in_a_module_are_reported_at_their_lines(tmp_path: Path) -> Non
     ]
 
 
-def test_code_quotes_and_link_targets_of_a_page_do_not_count(tmp_path: Path) -> None:
+def test_code_quotes_and_link_targets_are_not_checked(tmp_path: Path) -> None:
     path = tmp_path / "page.md"
     path.write_text(_PAGE)
     assert _lines(path) == [
@@ -173,18 +173,18 @@ def test_code_quotes_and_link_targets_of_a_page_do_not_count(tmp_path: Path) -> 
     ]
 
 
-def test_comments_and_help_of_the_makefile_count(tmp_path: Path) -> None:
+def test_makefile_comments_and_help_are_checked(tmp_path: Path) -> None:
     path = tmp_path / "Makefile"
     path.write_text("# Nobody runs it.\nall: setup ## Build all beside the tests\n\t@echo nobody\n")
     assert _lines(path) == [(1, "nobody-nothing-somebody"), (2, "beside")]
 
 
-def test_names_of_variables_count_in_shipped_code_only() -> None:
+def test_variable_names_are_checked_only_in_shipped_code() -> None:
     assert _names(_text("found", Kind.NAME)) == {"participle-name"}
     assert _names(_text("found", Kind.NAME, path="proofs/x.py")) == set()
 
 
-def test_every_file_that_people_read_is_checked() -> None:
+def test_every_prose_file_is_checked() -> None:
     names = {str(path.relative_to(check.ROOT)) for path in check.files()}
     assert names >= {
         "README.md",
@@ -204,7 +204,7 @@ def test_every_file_that_people_read_is_checked() -> None:
     assert not any(name.startswith("docs/decisions/00") for name in names)
 
 
-def test_more_and_fewer_findings_than_allowed_are_both_reported() -> None:
+def test_excess_and_missing_findings_are_both_reported() -> None:
     now, before = {"a.py": 2, "b.py": 1, "same.py": 1}, {"b.py": 3, "gone.py": 1, "same.py": 1}
     assert check.differences(now, before) == [
         "a.py: 2 findings, 0 allowed",
@@ -213,7 +213,7 @@ def test_more_and_fewer_findings_than_allowed_are_both_reported() -> None:
     ]
 
 
-def test_a_merged_list_has_the_smaller_number_and_an_empty_list_is_deleted(
+def test_merged_findings_list_keeps_lower_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "allowed.txt"

@@ -84,15 +84,15 @@ def words(text: str) -> str:
     return " ".join(re.findall(r"[a-z0-9]+", apart.lower()))
 
 
-def test_terms_are_in_alphabetical_order() -> None:
+def test_glossary_terms_are_in_alphabetical_order() -> None:
     assert terms() == sorted(terms(), key=str.lower)
 
 
-def test_each_term_is_explained_once() -> None:
+def test_each_glossary_term_is_defined_once() -> None:
     assert [term for term, times in Counter(terms()).items() if times > 1] == []
 
 
-def test_a_word_that_was_given_up_is_in_no_module_and_on_no_page() -> None:
+def test_retired_words_are_not_used() -> None:
     given_up = re.compile(rf"\b({'|'.join(map(re.escape, GONE))})\b")
     found = [
         f"{path.relative_to(ROOT)}: {word!r}, say {GONE[word]!r}"
@@ -103,5 +103,5 @@ def test_a_word_that_was_given_up_is_in_no_module_and_on_no_page() -> None:
 
 
 @pytest.mark.parametrize("name", ["NoTurn", "no_turn", "`no turn`", "NO_TURN"])
-def test_a_word_is_found_however_it_is_written(name: str) -> None:
+def test_retired_word_is_found_in_any_spelling(name: str) -> None:
     assert words(name) == "no turn"

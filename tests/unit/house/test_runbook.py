@@ -54,7 +54,7 @@ def told(folder: Path, text: str) -> list[tuple[int, str, str, bool]]:
     return [(each.line, each.given, each.bare, bool(each.why_not)) for each in commands(page)]
 
 
-def test_commands_are_those_of_blocks_and_of_running_text_each_with_its_line(
+def test_commands_are_extracted_from_blocks_and_text_with_line_numbers(
     tmp_path: Path,
 ) -> None:
     given = "name=ann            # for the lines below\n"
@@ -76,14 +76,12 @@ def test_commands_are_those_of_blocks_and_of_running_text_each_with_its_line(
         ("# A\n\n```sh\ngazette dlq list\n", "ends within a block"),
     ],
 )
-def test_a_page_whose_commands_cannot_be_told_is_named(
-    tmp_path: Path, text: str, problem: str
-) -> None:
+def test_page_with_unparsable_commands_is_reported(tmp_path: Path, text: str, problem: str) -> None:
     with pytest.raises(WrongPage, match=problem):
         told(tmp_path, text)
 
 
-def test_every_command_that_changes_something_has_a_scenario() -> None:
+def test_every_modifying_command_has_a_scenario() -> None:
     assert [
         str(command)
         for page in PAGES
@@ -92,7 +90,7 @@ def test_every_command_that_changes_something_has_a_scenario() -> None:
     ] == []
 
 
-def test_a_command_that_changes_something_is_not_taken_for_one_that_reads() -> None:
+def test_modifying_command_is_not_classified_as_read_only() -> None:
     for command in (
         "gazette dlq redrive all",
         "gazette rollback 1a",
@@ -102,7 +100,7 @@ def test_a_command_that_changes_something_is_not_taken_for_one_that_reads() -> N
         assert not has_its_test(command), command
 
 
-def test_every_scenario_is_of_a_command_on_a_page() -> None:
+def test_every_scenario_belongs_to_a_documented_command() -> None:
     printed = {command.bare for page in PAGES for command in commands(page)}
     assert [
         command
@@ -113,7 +111,7 @@ def test_every_scenario_is_of_a_command_on_a_page() -> None:
 
 
 @pytest.mark.parametrize("page", PASTED, ids=lambda page: str(page.relative_to(ROOT)))
-def test_no_block_needs_one_shell_or_one_system(page: Path) -> None:
+def test_code_blocks_work_in_every_shell_and_system(page: Path) -> None:
     blocks = _BLOCK.findall(page.read_text())
     assert [found[0] for block in blocks for found in _NOT_EVERYWHERE.finditer(block)] == []
 
@@ -130,7 +128,7 @@ def test_no_block_needs_one_shell_or_one_system(page: Path) -> None:
         "diff <(a) <(b)",
     ],
 )
-def test_a_line_that_differs_between_shells_or_systems_is_found(line: str) -> None:
+def test_nonportable_shell_line_is_detected(line: str) -> None:
     assert _NOT_EVERYWHERE.search(line)
 
 
@@ -143,11 +141,11 @@ def test_a_line_that_differs_between_shells_or_systems_is_found(line: str) -> No
         "ls -d",
     ],
 )
-def test_a_line_that_is_the_same_everywhere_is_not(line: str) -> None:
+def test_portable_shell_line_is_accepted(line: str) -> None:
     assert not _NOT_EVERYWHERE.search(line)
 
 
-def test_no_page_and_no_check_advises_a_deployment_that_does_nothing() -> None:
+def test_docs_and_doctor_never_recommend_plain_redeployment() -> None:
     """CloudFormation compares template with template: what somebody deleted stays away."""
     advised = re.compile(r"deploy\s+(it\s+|the\s+stage\s+)?again", re.IGNORECASE)
     told = [*PAGES, *(ROOT / "cli" / "doctor").glob("*.py")]
@@ -157,7 +155,7 @@ def test_no_page_and_no_check_advises_a_deployment_that_does_nothing() -> None:
     assert Path(PUT_BACK_PAGE).name in naming
 
 
-def test_make_deploy_looks_at_what_is_there_only_if_it_is_told_to() -> None:
+def test_make_deploy_reverts_drift_only_on_request() -> None:
     line = next(
         each for each in (ROOT / "Makefile").read_text().splitlines() if "cdk deploy --all" in each
     )

@@ -20,7 +20,7 @@ def known() -> set[str]:
     return {name for path in paths for name in _TEST.findall(path.read_text())}
 
 
-def test_each_line_has_a_test_that_exists() -> None:
+def test_each_attack_on_security_page_has_existing_test() -> None:
     of_attacks = _PAGE[_PAGE.index("## Links") :].count("\n| ") - 2 * _PAGE.count("| attack |")
     assert len(lines()) == of_attacks > 30
     for attack, held_by, named in lines():
@@ -29,7 +29,7 @@ def test_each_line_has_a_test_that_exists() -> None:
         assert set(_NAME.findall(named)) <= known(), attack
 
 
-def test_each_test_of_an_attack_is_on_the_page_once() -> None:
+def test_each_attack_test_is_on_security_page_once() -> None:
     named = [name for cells in lines() for name in _NAME.findall(cells[2])]
     assert len(named) == len(set(named))
     assert set(named) == {name for name in known() if name.startswith("test_attack_")}

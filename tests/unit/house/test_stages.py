@@ -23,7 +23,7 @@ def refusal(given: dict[str, Any]) -> str:
     return str(caught.value)
 
 
-def test_a_stage_is_what_was_given_and_defaults_for_the_rest() -> None:
+def test_stage_settings_override_defaults() -> None:
     stage = read_stage("prod", {"prod": VALID | {"shards": 32, "retain": False}})
     assert (stage.name, stage.shards, stage.retain) == ("prod", 32, False)
     assert (stage.list_id, stage.sender) == (VALID["list_id"], VALID["sender"])
@@ -31,7 +31,7 @@ def test_a_stage_is_what_was_given_and_defaults_for_the_rest() -> None:
     assert (stage.collapse, stage.settle_lag, stage.default_frequencies) == (20, 15, {})
 
 
-def test_what_paces_email_has_defaults_and_needs_a_rate_only_without_ses() -> None:
+def test_send_rate_is_required_only_without_ses() -> None:
     stage = read_stage("prod", {"prod": VALID})
     assert (stage.emails_per_second, stage.ramp_from, stage.ramp_every) == (0, 10, 30)
     assert (stage.warmup_from, stage.warmup_daily, stage.immediate_share) == ("", 200, 20)
@@ -45,23 +45,23 @@ def test_what_paces_email_has_defaults_and_needs_a_rate_only_without_ses() -> No
 
 
 @pytest.mark.parametrize("share", [0, 100])
-def test_a_stream_without_a_share_of_the_rate_would_never_send_and_is_refused(share: int) -> None:
+def test_stream_without_share_of_rate_is_rejected(share: int) -> None:
     assert "immediate_share must be 1 to 99" in refusal(VALID | {"immediate_share": share})
 
 
 @pytest.mark.parametrize("rate", [-1, 5001])
-def test_a_rate_that_one_row_does_not_take_is_refused_with_the_reason(rate: int) -> None:
+def test_rate_above_capacity_of_a_row_is_rejected_with_reason(rate: int) -> None:
     text = refusal(VALID | {"emails_per_second": rate})
     assert "emails_per_second must be 0 to 5000: every ten emails write one row" in text
 
 
-def test_frequencies_by_category_are_an_object() -> None:
+def test_category_frequencies_must_be_an_object() -> None:
     chosen = {"comment": "weekly", "mention": "immediate"}
     stage = read_stage("prod", {"prod": VALID | {"default_frequencies": chosen}})
     assert stage.default_frequencies == chosen
 
 
-def test_hosts_of_links_are_a_list_and_none_by_default() -> None:
+def test_link_hosts_are_a_list_and_empty_by_default() -> None:
     assert read_stage("prod", {"prod": VALID}).link_hosts == []
     hosts = ["shop.example", "*.shop.example"]
     assert read_stage("prod", {"prod": VALID | {"link_hosts": hosts}}).link_hosts == hosts
@@ -70,13 +70,13 @@ def test_hosts_of_links_are_a_list_and_none_by_default() -> None:
 @pytest.mark.parametrize(
     "sender", ["digest@example.com", "Gazette <digest@example.com>", '"A, B" <digest@example.com>']
 )
-def test_the_address_of_a_sender_is_without_the_display_name(sender: str) -> None:
+def test_sender_address_excludes_display_name(sender: str) -> None:
     assert read_stage("prod", {"prod": VALID | {"sender": sender}}).streams[0].address == (
         "digest@example.com"
     )
 
 
-def test_all_that_is_wrong_is_said_at_once_and_nothing_that_only_follows_from_it() -> None:
+def test_all_independent_errors_are_reported_together() -> None:
     """A sender that is missing is not under the domain either; nobody wants to hear that."""
     lines = refusal(
         {
@@ -123,14 +123,14 @@ def test_all_that_is_wrong_is_said_at_once_and_nothing_that_only_follows_from_it
     ("setting", "value"),
     [("mail_provider", "sendmail"), ("smtp_security", "ssl"), ("unknown_policy", "forget")],
 )
-def test_a_word_that_is_no_choice_is_refused_with_those_that_are(setting: str, value: str) -> None:
+def test_invalid_choice_error_lists_valid_choices(setting: str, value: str) -> None:
     *_, last = CHOICES[setting]
     text = refusal(VALID | {setting: value})
     assert f"{setting} must be {CHOICES[setting][0]}" in text
     assert f' or {last}. It has "{setting}": "{value}".' in text
 
 
-def test_a_zone_that_is_none_is_one_line_whatever_needs_a_zone() -> None:
+def test_invalid_time_zone_is_reported_once() -> None:
     """A mistake is named once; others beside it still are."""
     domain = {"domain": "example.com", "links_domain": "links.example.com"}
     (line,) = refusal(VALID | domain | {"hosted_zone": {"id": "Z0"}}).splitlines()
@@ -139,28 +139,28 @@ def test_a_zone_that_is_none_is_one_line_whatever_needs_a_zone() -> None:
     assert len(refusal(VALID | domain | elsewhere).splitlines()) == 2
 
 
-def test_every_stage_of_the_repository_can_be_read() -> None:
+def test_every_stage_in_repository_is_valid() -> None:
     cdk = json.loads((Path(__file__).parents[3] / "cdk.json").read_text())
     stages = cdk["context"]["stages"]
     assert {read_stage(name, stages).name for name in stages} == set(stages)
 
 
-def test_an_unknown_stage_is_named_with_the_known_ones() -> None:
+def test_unknown_stage_error_lists_known_stages() -> None:
     with pytest.raises(StageError, match=r"no stage 'test'.+ stages are local, prod\."):
         read_stage("test", {"prod": VALID, "local": VALID})
 
 
 @pytest.mark.parametrize("given", [5, None, [], "prod"])
-def test_a_stage_that_is_not_an_object_is_refused_with_the_remedy(given: Any) -> None:
+def test_non_object_stage_error_explains_the_fix(given: Any) -> None:
     with pytest.raises(StageError, match=r"Stage 'prod' in cdk.json: a stage must be an object"):
         read_stage("prod", {"prod": given})
 
 
-def test_an_unknown_setting_is_named() -> None:
+def test_unknown_setting_is_reported_by_name() -> None:
     assert "'shard'" in refusal(VALID | {"shard": 16})
 
 
-def test_the_name_of_a_stage_is_its_key_and_no_setting() -> None:
+def test_stage_name_is_its_key_and_not_a_setting() -> None:
     assert "'name'" in refusal(VALID | {"name": "other"})
 
 
@@ -184,7 +184,7 @@ def test_the_name_of_a_stage_is_its_key_and_no_setting() -> None:
         ("link_hosts", None, "list"),
     ],
 )
-def test_a_setting_of_another_type_is_named_with_its_type(
+def test_setting_of_wrong_type_is_reported_with_expected_type(
     field: str, value: Any, kind: str
 ) -> None:
     text = refusal(VALID | {field: value})
@@ -192,7 +192,7 @@ def test_a_setting_of_another_type_is_named_with_its_type(
 
 
 @pytest.mark.parametrize("field", ["sender", "list_id"])
-def test_a_missing_or_empty_required_setting_is_named(field: str) -> None:
+def test_missing_or_empty_required_setting_is_reported(field: str) -> None:
     assert f"{field} is missing" in refusal(VALID | {field: ""})
     assert f"{field} is missing" in refusal({name: VALID[name] for name in VALID if name != field})
 
@@ -209,7 +209,7 @@ def test_a_missing_or_empty_required_setting_is_named(field: str) -> None:
         "a@b@c",
     ],
 )
-def test_a_sender_without_an_address_is_refused(sender: str) -> None:
+def test_sender_without_address_is_rejected(sender: str) -> None:
     assert "sender must be an address" in refusal(VALID | {"sender": sender})
 
 
@@ -222,13 +222,13 @@ def test_a_sender_without_an_address_is_refused(sender: str) -> None:
         ("requests_burst", 5_001, "requests_burst must be 1 to 5000"),
     ],
 )
-def test_what_the_edge_lets_in_is_within_what_an_account_gets(
+def test_request_limits_above_account_limits_are_rejected(
     setting: str, wrong: int, said: str
 ) -> None:
     assert said in refusal(VALID | {setting: wrong})
 
 
-def test_the_edge_lets_in_fifty_a_second_and_a_hundred_at_once() -> None:
+def test_default_request_limits_are_50_per_second_and_burst_100() -> None:
     stage = read_stage("prod", {"prod": VALID})
     assert (stage.requests_per_second, stage.requests_burst) == (50, 100)
     most = {"requests_per_second": 10_000, "requests_burst": 5_000}
@@ -236,16 +236,16 @@ def test_the_edge_lets_in_fifty_a_second_and_a_hundred_at_once() -> None:
 
 
 @pytest.mark.parametrize("shards", [0, -1, 257])
-def test_shards_out_of_range_are_refused(shards: int) -> None:
+def test_shard_count_out_of_range_is_rejected(shards: int) -> None:
     assert "shards must be 1 to 256" in refusal(VALID | {"shards": shards})
 
 
 @pytest.mark.parametrize("shards", [1, 256])
-def test_the_edges_of_the_range_are_allowed(shards: int) -> None:
+def test_minimum_and_maximum_shard_counts_are_accepted(shards: int) -> None:
     assert read_stage("prod", {"prod": VALID | {"shards": shards}}).shards == shards
 
 
-def test_tracking_is_off_unless_a_stage_asks_for_it_and_needs_ses() -> None:
+def test_tracking_is_off_by_default_and_requires_ses() -> None:
     stage = read_stage("prod", {"prod": VALID})
     tracked = (stage.track_clicks, stage.track_opens, stage.opens_are_life)
     assert tracked == (False, False, False)
@@ -260,7 +260,7 @@ def test_tracking_is_off_unless_a_stage_asks_for_it_and_needs_ses() -> None:
     assert "opens_are_life needs track_opens" in refusal(VALID | {"opens_are_life": True})
 
 
-def test_each_stream_has_a_sender_and_what_goes_out_at_once_that_of_digests_by_default() -> None:
+def test_immediate_sender_defaults_to_digest_sender() -> None:
     digest, immediate = read_stage("prod", {"prod": VALID}).streams
     assert digest.address == immediate.address == "digest@example.com"
     given = {"immediate_sender": "Now <now@example.com>", "immediate_pool": "at-once"}
@@ -269,7 +269,7 @@ def test_each_stream_has_a_sender_and_what_goes_out_at_once_that_of_digests_by_d
     assert (immediate.address, immediate.pool) == ("now@example.com", "at-once")
 
 
-def test_a_stream_that_cannot_be_sent_is_refused_by_the_name_of_its_setting() -> None:
+def test_invalid_stream_sender_is_reported_by_setting_name() -> None:
     assert "immediate_sender must be an address" in refusal(VALID | {"immediate_sender": "Now"})
     assert "immediate_sender must be one line" in refusal(
         VALID | {"immediate_sender": "Now\n <now@example.com>"}
@@ -300,7 +300,7 @@ SMTP = VALID | {
         f"{'a' * 63}.example",
     ],
 )
-def test_a_host_name_or_an_ip_address_is_an_smtp_server(host: str) -> None:
+def test_smtp_server_can_be_host_name_or_ip_address(host: str) -> None:
     assert read_stage("prod", {"prod": SMTP | {"smtp_host": host}}).smtp_host == host
 
 
@@ -330,19 +330,19 @@ def test_a_host_name_or_an_ip_address_is_an_smtp_server(host: str) -> None:
         ("mail\x00", "smtp_host must be a host name"),
     ],
 )
-def test_what_no_name_lookup_takes_is_refused_before_it_is_deployed(host: str, remedy: str) -> None:
+def test_invalid_smtp_host_name_is_rejected(host: str, remedy: str) -> None:
     (line,) = refusal(SMTP | {"smtp_host": host}).splitlines()
     assert line.count("smtp_host") == 2, "the text names it, and shows it once with its value"
     assert remedy in line
 
 
 @pytest.mark.parametrize("port", [0, -1, 65_536])
-def test_a_port_that_there_is_not_is_refused(port: int) -> None:
+def test_invalid_smtp_port_is_rejected(port: int) -> None:
     assert "smtp_port must be 1 to 65535" in refusal(SMTP | {"smtp_port": port})
 
 
 @pytest.mark.parametrize("domain", [f"shop.{'a' * 64}", "shop.bücher.example", "shop..example"])
-def test_a_domain_that_no_name_lookup_takes_is_refused(domain: str) -> None:
+def test_invalid_domain_is_rejected(domain: str) -> None:
     assert "domain must be a domain" in refusal(VALID | {"domain": domain})
 
 
@@ -356,18 +356,16 @@ def test_a_domain_that_no_name_lookup_takes_is_refused(domain: str) -> None:
         ("Käse <digest@bücher.example>", "sender must have an address in ASCII"),
     ],
 )
-def test_a_sender_that_mail_programs_would_decode_or_turn_round_is_refused(
-    sender: str, said: str
-) -> None:
+def test_sender_name_with_encoding_or_bidi_tricks_is_rejected(sender: str, said: str) -> None:
     assert said in refusal(VALID | {"sender": sender})
 
 
-def test_a_sender_may_have_letters_and_pictures_that_are_joined() -> None:
+def test_sender_name_may_contain_joined_letters_and_emoji() -> None:
     for name in ("\U0001f468\u200d\U0001f469\u200d\U0001f467", "می\u200cخواهم"):
         assert read_stage("prod", {"prod": VALID | {"sender": f"{name} <digest@example.com>"}})
 
 
-def test_an_email_by_smtp_must_fit_the_longest_invocation() -> None:
+def test_smtp_timeouts_must_fit_maximum_invocation_time() -> None:
     """Nine stages, the reply, a second for a permit, a minute to prepare, and the commit."""
     smtp = VALID | {
         "mail_provider": "smtp",
@@ -381,12 +379,12 @@ def test_an_email_by_smtp_must_fit_the_longest_invocation() -> None:
         assert "smtp_reply_timeout, nine times smtp_command_timeout" in refusal(smtp | most | more)
 
 
-def test_with_ses_times_of_smtp_mean_nothing() -> None:
+def test_smtp_timeouts_are_ignored_with_ses() -> None:
     stage = read_stage("prod", {"prod": VALID | {"smtp_reply_timeout": 720}})
     assert [stage.sized(step) for step in STEPS] == list(STEPS)
 
 
-def test_the_setting_that_has_another_name_now_is_named_with_it() -> None:
+def test_renamed_setting_error_gives_new_name() -> None:
     assert "max_groups is now max_blocks" in refusal(VALID | {"max_groups": 20})
 
 
@@ -401,5 +399,5 @@ def test_the_setting_that_has_another_name_now_is_named_with_it() -> None:
         ({"category_weights": {"a b": 1}}, "must give each category a number from 0 to 1000"),
     ],
 )
-def test_an_arrangement_that_there_is_not_is_refused(given: dict[str, object], said: str) -> None:
+def test_unknown_arrangement_is_rejected(given: dict[str, object], said: str) -> None:
     assert said in refusal(VALID | given)

@@ -32,46 +32,46 @@ def lines(world: World) -> list[str]:
 
 
 @pytest.mark.parametrize("often", [Frequency.DAILY, Frequency.WEEKLY, Frequency.IMMEDIATE])
-def test_an_event_about_oneself_comes_as_often_as_its_category(often: Frequency) -> None:
+def test_event_caused_by_reader_follows_category_frequency(often: Frequency) -> None:
     world = a_world(often)
     assert world.create(about_oneself()) == [Outcome.STORED]
     assert lines(world) == ["post1: 1"]
 
 
-def test_a_critical_event_about_oneself_comes_whatever_was_chosen() -> None:
+def test_critical_event_caused_by_reader_is_always_sent() -> None:
     """Such as a new sign-in."""
     world = a_world(Frequency.NEVER)
     world.create(about_oneself("security"))
     assert lines(world) == ["post1: 1"]
 
 
-def test_an_event_that_is_amended_to_be_about_oneself_comes() -> None:
+def test_event_amended_to_be_caused_by_reader_is_sent() -> None:
     world = a_world()
     world.create(an_event())
     assert world.create(replace(about_oneself(), amended_at=NOW)) == [Outcome.AMENDED]
     assert lines(world) == ["post1: 1"]
 
 
-def test_an_event_about_oneself_stays_where_choices_move_it() -> None:
+def test_event_caused_by_reader_moves_with_choices() -> None:
     world = a_world()
     world.create(about_oneself())
     world.choose(at=world.clock(), comment=Frequency.WEEKLY)
     assert world.waiting() == {"e1": "weekly"}
 
 
-def test_an_event_about_oneself_is_muted_as_any() -> None:
+def test_event_caused_by_reader_can_be_muted() -> None:
     world = a_world(Frequency.NEVER)
     assert world.create(about_oneself()) == [Outcome.MUTED]
 
 
-def test_an_event_about_oneself_waits_in_explain() -> None:
+def test_explain_lists_event_caused_by_reader() -> None:
     world = a_world()
     world.create(about_oneself())
     assert [each.count for each in explained(world).waiting] == [1]
 
 
 @pytest.mark.parametrize("category", ["comment", "security"])
-def test_an_activity_of_ones_own_does_not_come(category: str) -> None:
+def test_own_activity_is_not_sent_to_its_actor(category: str) -> None:
     world = a_world(Frequency.IMMEDIATE)
     world.follow(at=NOW)
     world.say(CreateActivity(replace(an_activity(category=category), actor=ANN)))
@@ -79,8 +79,8 @@ def test_an_activity_of_ones_own_does_not_come(category: str) -> None:
     assert lines(world) == []
 
 
-def test_the_schema_says_which_of_both_comes() -> None:
+def test_schema_documents_delivery_of_own_events_and_activities() -> None:
     description = ActorDetail.model_fields["id"].description
     assert description is not None
-    assert "`activity.created` does not come to that subscriber" in description
-    assert "`event.created` comes to its `user_id`, also if that is the actor" in description
+    assert "that subscriber does not receive the actor's activities" in description
+    assert "`event.created` is sent to its `user_id` even if that is the actor" in description

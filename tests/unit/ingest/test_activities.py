@@ -72,7 +72,7 @@ def says(world: World, user_id: str = "ann") -> str | None:
 
 
 @pytest.mark.parametrize(("activity", "sides"), [(an_activity(), {POST}), (ON_BOTH, {POST, BLOG})])
-def test_an_activity_with_few_followers_is_brought_to_each_side_at_once(
+def test_activity_with_few_followers_is_distributed_immediately(
     world: World, activity: Activity, sides: set[str]
 ) -> None:
     assert world.say(CreateActivity(activity)) == [Outcome.STORED]
@@ -80,7 +80,7 @@ def test_an_activity_with_few_followers_is_brought_to_each_side_at_once(
     assert not world.followers_queue.sent
 
 
-def test_the_followers_of_a_full_page_are_queued(world: World) -> None:
+def test_full_page_of_followers_is_queued(world: World) -> None:
     for number in range(PAGE):
         world.follows.put(a_follow(f"user{number}", entity=BLOG), replacing=None)
     assert world.say(CreateActivity(ON_BOTH)) == [Outcome.STORED]
@@ -88,7 +88,7 @@ def test_the_followers_of_a_full_page_are_queued(world: World) -> None:
     assert world.activities.get(POST, "a1") == replace(ON_BOTH, walked=frozenset({POST}))
 
 
-def test_a_duplicate_sets_out_again_until_the_walk_has_ended(world: World) -> None:
+def test_duplicate_activity_is_requeued_until_distribution_ends(world: World) -> None:
     """A crash between the row and its followers must not lose them."""
     for number in range(PAGE):
         world.follows.put(a_follow(f"user{number}", entity=BLOG), replacing=None)
@@ -101,7 +101,7 @@ def test_a_duplicate_sets_out_again_until_the_walk_has_ended(world: World) -> No
     assert not world.followers_queue.sent
 
 
-def test_what_says_something_newer_sets_out_for_everybody_again(world: World) -> None:
+def test_newer_version_of_activity_reaches_all_followers(world: World) -> None:
     for number in range(PAGE):
         world.follows.put(a_follow(f"user{number}", entity=BLOG), replacing=None)
     happen(world, ON_BOTH)
@@ -109,9 +109,7 @@ def test_what_says_something_newer_sets_out_for_everybody_again(world: World) ->
     assert world.followers_queue.sent == [Walk(POST, "a1", BLOG)]
 
 
-def test_an_amendment_that_names_another_parent_goes_from_one_ones_followers_to_the_others() -> (
-    None
-):
+def test_amended_parent_moves_activity_to_followers_of_new_parent() -> None:
     readers = {"ann": POST, "di": BLOG, "cy": OTHER_BLOG}
 
     def make() -> World:
@@ -143,13 +141,13 @@ def test_an_amendment_that_names_another_parent_goes_from_one_ones_followers_to_
 @pytest.mark.parametrize(
     "stale", [ON_BOTH, replace(ON_BOTH, excerpt="undated"), edited("same"), edited("older", 0.5)]
 )
-def test_what_is_undated_or_not_newer_changes_nothing(world: World, stale: Activity) -> None:
+def test_undated_or_older_activity_changes_nothing(world: World, stale: Activity) -> None:
     world.say(CreateActivity(edited()))
     assert world.say(CreateActivity(stale)) == [Outcome.DUPLICATE]
     assert world.activities.get(POST, "a1") == replace(edited(), walked=frozenset({POST, BLOG}))
 
 
-def test_an_activity_retracted_before_its_arrival_reaches_no_follower(world: World) -> None:
+def test_activity_retracted_before_arrival_reaches_no_follower(world: World) -> None:
     world.choose()
     world.follow(at=NOW - DAY)
     assert world.say(RETRACT) == [Outcome.RETRACTED]
@@ -159,7 +157,7 @@ def test_an_activity_retracted_before_its_arrival_reaches_no_follower(world: Wor
 
 
 @pytest.mark.parametrize("again", [ON_BOTH, edited()])
-def test_a_retracted_activity_stays_retracted(again: Activity) -> None:
+def test_retracted_activity_stays_retracted(again: Activity) -> None:
     world = a_reader()
     happen(world)
     retract(world)
@@ -167,7 +165,7 @@ def test_a_retracted_activity_stays_retracted(again: Activity) -> None:
     assert emailed(world) == []
 
 
-def test_an_activity_that_keeps_changing_sends_the_message_back(world: World) -> None:
+def test_constantly_changing_activity_message_is_retried(world: World) -> None:
     world.say(CreateActivity(ON_BOTH))
     world.activities.replace = lambda *_: False  # type: ignore[method-assign]
     with pytest.raises(NotYet):
@@ -177,7 +175,7 @@ def test_an_activity_that_keeps_changing_sends_the_message_back(world: World) ->
 @pytest.mark.parametrize(
     "message", [CreateActivity(ON_BOTH), CreateActivity(edited()), RETRACT], ids=str
 )
-def test_what_broke_off_anywhere_is_brought_after_its_redelivery(
+def test_redelivery_completes_interrupted_activity(
     message: CreateActivity | RetractActivity,
 ) -> None:
     def make() -> World:
@@ -199,7 +197,7 @@ def test_what_broke_off_anywhere_is_brought_after_its_redelivery(
 # Retracted and amended on its way.
 
 
-def test_a_retraction_removes_the_event_from_all_followers() -> None:
+def test_retraction_removes_event_from_all_followers() -> None:
     world = a_reader()
     world.follow("cy", BLOG, at=NOW - DAY)
     happen(world)
@@ -209,7 +207,7 @@ def test_a_retraction_removes_the_event_from_all_followers() -> None:
     assert emailed(world) == []
 
 
-def test_a_retraction_while_it_is_being_brought_leaves_nobody_with_it() -> None:
+def test_retraction_during_distribution_removes_event_from_all_followers() -> None:
     def make() -> World:
         world = a_reader()
         world.follow("cy", BLOG, at=NOW - DAY)
@@ -221,7 +219,7 @@ def test_a_retraction_while_it_is_being_brought_leaves_nobody_with_it() -> None:
         assert says(world) is says(world, "cy") is None, where
 
 
-def test_an_amendment_while_it_is_being_brought_reaches_everybody() -> None:
+def test_amendment_during_distribution_reaches_all_followers() -> None:
     def make() -> World:
         world = a_reader()
         world.follow("cy", BLOG, at=NOW - DAY)
@@ -235,7 +233,7 @@ def test_an_amendment_while_it_is_being_brought_reaches_everybody() -> None:
         assert says(world) == says(world, "cy") == "second", where
 
 
-def test_an_activity_that_keeps_changing_is_brought_later() -> None:
+def test_constantly_changing_activity_is_distributed_later() -> None:
     world = a_reader()
     minutes = iter(range(1, 99))
 
@@ -249,7 +247,7 @@ def test_an_activity_that_keeps_changing_is_brought_later() -> None:
 # Follows.
 
 
-def test_a_follower_hears_of_it_and_others_do_not() -> None:
+def test_activity_reaches_only_followers() -> None:
     world = a_reader()
     world.choose("cy", at=NOW - DAY)
     happen(world)
@@ -258,14 +256,14 @@ def test_a_follower_hears_of_it_and_others_do_not() -> None:
     assert emailed(world) == ["post1: 1"]
 
 
-def test_a_follower_of_entity_and_parent_gets_one_event() -> None:
+def test_follower_of_entity_and_parent_gets_one_event() -> None:
     world = a_reader()
     world.follow(entity=BLOG, at=NOW - DAY)
     happen(world)
     assert emailed(world) == ["post1: 1"]
 
 
-def test_the_actor_gets_no_event(world: World) -> None:
+def test_actor_gets_no_event(world: World) -> None:
     world.choose("bo")
     world.follow("bo", POST, at=NOW - DAY)
     world.follow("bo", BLOG, at=NOW - DAY)
@@ -273,7 +271,7 @@ def test_the_actor_gets_no_event(world: World) -> None:
     assert not world.events.rows
 
 
-def test_the_actor_gets_no_event_by_a_late_follow(world: World) -> None:
+def test_actor_gets_no_event_from_late_follow(world: World) -> None:
     world.choose("bo")
     happen(world)
     world.follow("bo", at=NOW - DAY)
@@ -284,7 +282,7 @@ def test_the_actor_gets_no_event_by_a_late_follow(world: World) -> None:
     ("often", "schedule"),
     [(None, "daily"), (Frequency.WEEKLY, "weekly"), (Frequency.NEVER, None)],
 )
-def test_a_follow_may_have_a_frequency_of_its_own(
+def test_follow_can_have_its_own_frequency(
     world: World, often: Frequency | None, schedule: str | None
 ) -> None:
     world.choose()
@@ -294,7 +292,7 @@ def test_a_follow_may_have_a_frequency_of_its_own(
 
 
 @pytest.mark.parametrize("late", [timedelta(0), AN_HOUR, DAY])
-def test_a_follow_that_comes_up_to_a_day_late_brings_what_happened_since(
+def test_follow_up_to_a_day_late_includes_activities_since_then(
     world: World, late: timedelta
 ) -> None:
     world.choose(at=NOW - DAY)
@@ -304,7 +302,7 @@ def test_a_follow_that_comes_up_to_a_day_late_brings_what_happened_since(
     assert world.waiting() == {"a1": "daily"}
 
 
-def test_a_follow_that_comes_later_than_a_day_brings_nothing(world: World) -> None:
+def test_follow_more_than_a_day_late_adds_no_activities(world: World) -> None:
     world.choose(at=NOW - DAY)
     happen(world)
     world.clock.now = NOW + DAY + timedelta(seconds=1)
@@ -312,7 +310,7 @@ def test_a_follow_that_comes_later_than_a_day_brings_nothing(world: World) -> No
     assert world.waiting() == {}
 
 
-def test_a_follow_that_began_later_brings_nothing(world: World) -> None:
+def test_follow_excludes_activities_before_its_start(world: World) -> None:
     world.choose(at=NOW - DAY)
     happen(world)
     world.clock.now = NOW + AN_HOUR
@@ -321,7 +319,7 @@ def test_a_follow_that_began_later_brings_nothing(world: World) -> None:
     assert world.waiting() == {}
 
 
-def test_a_follow_that_comes_late_does_not_bring_what_was_retracted(world: World) -> None:
+def test_late_follow_excludes_retracted_activities(world: World) -> None:
     world.choose(at=NOW - DAY)
     happen(world)
     retract(world)
@@ -329,7 +327,7 @@ def test_a_follow_that_comes_late_does_not_bring_what_was_retracted(world: World
     assert not world.events.rows
 
 
-def test_a_follow_that_comes_late_brings_what_the_activity_says_now(world: World) -> None:
+def test_late_follow_uses_current_version_of_activity(world: World) -> None:
     world.choose(at=NOW - DAY)
     happen(world)
     happen(world, edited())
@@ -337,7 +335,7 @@ def test_a_follow_that_comes_late_brings_what_the_activity_says_now(world: World
     assert says(world) == "second"
 
 
-def test_a_follow_before_the_profile_waits_for_it(world: World) -> None:
+def test_follow_waits_for_missing_profile(world: World) -> None:
     happen(world)
     world.follow(at=NOW - AN_HOUR)
     assert world.waiting() == {"a1": Unsent.WAITING}
@@ -346,7 +344,7 @@ def test_a_follow_before_the_profile_waits_for_it(world: World) -> None:
 
 
 @pytest.mark.parametrize("at", [NOW - AN_HOUR, NOW, NOW + AN_HOUR])
-def test_an_unfollow_takes_back_what_waits_also_where_it_comes_late(at: datetime) -> None:
+def test_late_unfollow_withdraws_waiting_events(at: datetime) -> None:
     world = a_reader()
     happen(world)
     world.clock.now = NOW + 2 * AN_HOUR
@@ -355,7 +353,7 @@ def test_an_unfollow_takes_back_what_waits_also_where_it_comes_late(at: datetime
     assert emailed(world) == []
 
 
-def test_a_follow_that_is_said_again_every_half_hour_still_began_when_it_began() -> None:
+def test_repeated_follow_keeps_original_start_time() -> None:
     """What waits is not taken back by a later change of the profile."""
     world = a_reader()
     happen(world)
@@ -366,8 +364,10 @@ def test_a_follow_that_is_said_again_every_half_hour_still_began_when_it_began()
     assert world.waiting() == {"a1": "daily"}
 
 
-@pytest.mark.parametrize("at", [NOW - 10 * DAY, NOW - 9 * DAY], ids=["before it", "with it"])
-def test_a_follow_from_before_an_erasure_leaves_one_since_then_as_it_is(at: datetime) -> None:
+@pytest.mark.parametrize(
+    "at", [NOW - 10 * DAY, NOW - 9 * DAY], ids=["before erasure", "at erasure"]
+)
+def test_follow_dated_before_erasure_does_not_change_later_follow(at: datetime) -> None:
     """A service that says everything again says the follow of the time before, too."""
     world = World()
     world.erase(at=NOW - 9 * DAY)
@@ -380,7 +380,7 @@ def test_a_follow_from_before_an_erasure_leaves_one_since_then_as_it_is(at: date
     assert world.waiting() == {"a1": Frequency.WEEKLY}
 
 
-def test_an_unfollow_of_the_entity_leaves_what_comes_through_its_parent() -> None:
+def test_unfollow_of_entity_keeps_events_followed_through_parent() -> None:
     world = a_reader()
     world.follow(entity=BLOG, at=NOW - DAY)
     happen(world)
@@ -388,7 +388,7 @@ def test_an_unfollow_of_the_entity_leaves_what_comes_through_its_parent() -> Non
     assert emailed(world) == ["post1: 1"]
 
 
-def test_an_unfollow_takes_back_nothing_that_was_sent() -> None:
+def test_unfollow_does_not_withdraw_sent_events() -> None:
     world = a_reader()
     happen(world)
     world.send_digest()
@@ -396,7 +396,7 @@ def test_an_unfollow_takes_back_nothing_that_was_sent() -> None:
     assert world.waiting() == {"a1": "daily"}
 
 
-def test_following_again_brings_back_nothing_but_what_happens_next() -> None:
+def test_following_again_includes_only_later_activities() -> None:
     world = a_reader()
     happen(world)
     world.clock.now = NOW + 3 * AN_HOUR
@@ -411,7 +411,7 @@ def test_following_again_brings_back_nothing_but_what_happens_next() -> None:
 @pytest.mark.parametrize(
     ("often", "schedule"), [(Frequency.WEEKLY, "weekly"), (None, "daily"), (Frequency.NEVER, None)]
 )
-def test_a_change_of_the_follows_frequency_moves_what_waits(
+def test_follow_frequency_change_moves_waiting_events(
     often: Frequency | None, schedule: str | None
 ) -> None:
     world = a_reader()
@@ -423,7 +423,7 @@ def test_a_change_of_the_follows_frequency_moves_what_waits(
     assert emailed(world) == (["post1: 1"] if schedule else [])
 
 
-def test_never_on_the_entity_silences_what_comes_through_its_parent() -> None:
+def test_never_frequency_on_entity_overrides_follow_of_parent() -> None:
     world = a_reader()
     world.follow(entity=BLOG, at=NOW - DAY)
     world.follow(at=NOW - AN_HOUR, often=Frequency.NEVER)
@@ -431,7 +431,7 @@ def test_never_on_the_entity_silences_what_comes_through_its_parent() -> None:
     assert world.waiting() == {}
 
 
-def test_a_follow_of_the_entity_that_comes_late_moves_what_came_through_its_parent(
+def test_late_follow_of_entity_moves_events_received_through_parent(
     world: World,
 ) -> None:
     world.choose(at=NOW - DAY)
@@ -443,7 +443,7 @@ def test_a_follow_of_the_entity_that_comes_late_moves_what_came_through_its_pare
     assert emailed(world) == ["post1: 1"]
 
 
-def test_a_follow_that_keeps_changing_sends_the_message_back(world: World) -> None:
+def test_constantly_changing_follow_message_is_retried(world: World) -> None:
     world.follows.put = lambda *_, **__: False  # type: ignore[method-assign]
     with pytest.raises(NotYet):
         world.follow()
@@ -453,7 +453,7 @@ def test_a_follow_that_keeps_changing_sends_the_message_back(world: World) -> No
 
 
 @pytest.mark.parametrize("after", [1, -1])
-def test_a_follow_and_an_activity_at_once_find_each_other(after: int) -> None:
+def test_concurrent_follow_and_activity_produce_an_event(after: int) -> None:
     def make() -> World:
         world = World()
         world.choose(at=NOW - DAY)
@@ -468,7 +468,7 @@ def test_a_follow_and_an_activity_at_once_find_each_other(after: int) -> None:
 
 
 @pytest.mark.parametrize("after", [1, -1])
-def test_an_unfollow_and_an_activity_at_once_leave_nothing(after: int) -> None:
+def test_concurrent_unfollow_and_activity_leave_no_event(after: int) -> None:
     def unfollow(world: World) -> None:
         world.follow(following=False)
 
@@ -483,7 +483,7 @@ def test_an_unfollow_and_an_activity_at_once_leave_nothing(after: int) -> None:
     [(retract, None), (lambda world: happen(world, edited()), "second")],
     ids=["retracted", "amended"],
 )
-def test_what_changes_while_a_late_follow_brings_it_is_brought_as_it_is_now(
+def test_late_follow_uses_activity_changed_during_distribution(
     change: Callable[[World], object], said: str | None, after: int
 ) -> None:
     """The walk of the change may pass before the event is there."""
@@ -503,7 +503,7 @@ def test_what_changes_while_a_late_follow_brings_it_is_brought_as_it_is_now(
 
 
 @pytest.mark.parametrize("often", [None, *Frequency])
-def test_a_late_follow_that_broke_off_anywhere_is_whole_after_its_redelivery(
+def test_redelivery_completes_interrupted_late_follow(
     often: Frequency | None,
 ) -> None:
     def make() -> World:
@@ -518,7 +518,7 @@ def test_a_late_follow_that_broke_off_anywhere_is_whole_after_its_redelivery(
 
 
 @pytest.mark.parametrize("often", [None, *Frequency])
-def test_a_change_of_a_follow_that_broke_off_anywhere_is_whole_after_its_redelivery(
+def test_redelivery_completes_interrupted_follow_change(
     often: Frequency | None,
 ) -> None:
     def make() -> World:
@@ -533,7 +533,7 @@ def test_a_change_of_a_follow_that_broke_off_anywhere_is_whole_after_its_redeliv
         assert emailed(world) == ([] if often is Frequency.NEVER else ["post1: 1"]), where
 
 
-def test_an_unfollow_that_broke_off_anywhere_is_whole_after_its_redelivery() -> None:
+def test_redelivery_completes_interrupted_unfollow() -> None:
     def make() -> World:
         world = a_reader()
         happen(world)
@@ -549,7 +549,7 @@ def test_an_unfollow_that_broke_off_anywhere_is_whole_after_its_redelivery() -> 
     [RETRACT, CreateActivity(replace(edited(), parent=OTHER_BLOG))],
     ids=["retracted", "with another parent"],
 )
-def test_what_a_dying_worker_stored_after_a_change_had_passed_is_taken_back(
+def test_redelivery_withdraws_stale_event_stored_by_crashed_worker(
     change: RetractActivity | CreateActivity,
 ) -> None:
     """The change has walked over all followers, and the redelivery says what is no longer so."""

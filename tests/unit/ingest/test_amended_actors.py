@@ -71,9 +71,7 @@ def all_say(world: World) -> dict[str, str | None]:
 
 @pytest.mark.parametrize("often", [Frequency.DAILY, Frequency.IMMEDIATE, Frequency.WEEKLY])
 @pytest.mark.parametrize("through", [POST, BLOG])
-def test_a_reader_who_becomes_the_actor_is_not_mailed_about_it(
-    through: str, often: Frequency
-) -> None:
+def test_reader_who_becomes_actor_gets_no_email(through: str, often: Frequency) -> None:
     world = a_world(through, often=often)
     happen(world, version(1), version(2, ANN))
     assert all_say(world) == {"ann": None, "cy": "version 2"}
@@ -82,7 +80,7 @@ def test_a_reader_who_becomes_the_actor_is_not_mailed_about_it(
 
 
 @pytest.mark.parametrize("through", [POST, BLOG])
-def test_a_retraction_reaches_the_reader_who_has_become_the_actor(through: str) -> None:
+def test_retraction_reaches_reader_who_became_actor(through: str) -> None:
     world = a_world(through)
     happen(world, version(1), version(2, ANN))
     retract(world)
@@ -92,7 +90,7 @@ def test_a_retraction_reaches_the_reader_who_has_become_the_actor(through: str) 
 
 
 @pytest.mark.parametrize("crowd", [3, PAGE - 3, 2 * PAGE + 7])
-def test_the_new_actor_is_found_among_however_many_followers(crowd: int) -> None:
+def test_new_actor_is_found_among_many_followers(crowd: int) -> None:
     world = a_world()
     for number in range(crowd):
         world.follows.put(a_follow(f"user{number:04}", entity=POST, at=NOW - DAY), replacing=None)
@@ -107,7 +105,7 @@ def test_the_new_actor_is_found_among_however_many_followers(crowd: int) -> None
     assert {says(world, f"user{number:04}") for number in range(crowd)} == {None}
 
 
-def test_every_page_of_a_former_parents_followers_is_reached() -> None:
+def test_every_page_of_former_parent_followers_is_updated() -> None:
     world = a_world(BLOG)
     crowd = [f"user{number:04}" for number in range(2 * PAGE + 7)]
     for user_id in crowd:
@@ -121,13 +119,13 @@ def test_every_page_of_a_former_parents_followers_is_reached() -> None:
     assert {says(world, user_id) for user_id in (*READERS, *crowd)} == {None}
 
 
-def test_a_former_actor_gets_the_event() -> None:
+def test_former_actor_gets_the_event() -> None:
     world = a_world()
     happen(world, version(1, ANN), version(2, BOT))
     assert all_say(world) == {"ann": "version 2", "cy": "version 2"}
 
 
-def test_an_event_amended_back_is_sent_again() -> None:
+def test_event_is_restored_if_actor_changes_back() -> None:
     world = a_world()
     happen(world, version(1), version(2, ANN), version(3))
     assert all_say(world) == {"ann": "version 3", "cy": "version 3"}
@@ -135,7 +133,7 @@ def test_an_event_amended_back_is_sent_again() -> None:
     assert all_say(world) == {"ann": None, "cy": "version 4"}
 
 
-def test_an_actor_who_is_left_out_is_none() -> None:
+def test_amendment_without_actor_removes_actor() -> None:
     world = a_world()
     happen(world, version(1), version(2, None))
     assert all_say(world) == {"ann": "version 2", "cy": "version 2"}
@@ -155,7 +153,7 @@ MESSAGES: dict[str, Callable[[World], None]] = {
 @pytest.mark.parametrize("through", [POST, BLOG, OTHER_BLOG])
 @pytest.mark.parametrize("messages", [("1", "2"), ("1", "2", "3"), ("1", "2", "3", "4")], ids=str)
 @pytest.mark.parametrize("is_retracted", [False, True])
-def test_any_order_and_repetition_comes_to_the_same(
+def test_versions_in_any_order_end_in_same_state(
     through: str, messages: tuple[str, ...], is_retracted: bool
 ) -> None:
     has_it = {POST: True, BLOG: messages[-1] == "3", OTHER_BLOG: messages[-1] in {"2", "4"}}[
@@ -172,7 +170,7 @@ def test_any_order_and_repetition_comes_to_the_same(
 
 
 @pytest.mark.parametrize("after", ["amended", "retracted"])
-def test_a_change_while_the_first_version_is_being_brought_reaches_who_becomes_the_actor(
+def test_amendment_during_distribution_withdraws_event_from_new_actor(
     after: str,
 ) -> None:
     def change(world: World) -> None:
@@ -189,7 +187,7 @@ def test_a_change_while_the_first_version_is_being_brought_reaches_who_becomes_t
         assert says(world, "cy") == ("version 2" if after == "amended" else None), where
 
 
-def test_a_change_of_actor_while_it_is_being_brought_reaches_who_was_the_actor() -> None:
+def test_actor_change_during_distribution_reaches_former_actor() -> None:
     for world, where in interleavings(
         a_world,
         lambda world: world.say(CreateActivity(version(1, ANN))),
@@ -200,7 +198,7 @@ def test_a_change_of_actor_while_it_is_being_brought_reaches_who_was_the_actor()
 
 
 @pytest.mark.parametrize("parent", [BLOG, OTHER_BLOG])
-def test_what_broke_off_anywhere_is_whole_after_its_redelivery(parent: str) -> None:
+def test_redelivery_completes_interrupted_amendment(parent: str) -> None:
     def make() -> World:
         world = a_world(BLOG)
         happen(world, version(1))
@@ -255,9 +253,7 @@ STOPS = {
 
 @pytest.mark.parametrize("stop", STOPS)
 @pytest.mark.parametrize("often", [Frequency.DAILY, Frequency.IMMEDIATE])
-def test_a_copy_that_may_have_been_sent_says_what_the_activity_says_now(
-    stop: str, often: Frequency
-) -> None:
+def test_possibly_sent_copy_is_updated_by_amendment(stop: str, often: Frequency) -> None:
     """Nothing takes it back from its run, which may be sent again."""
     through, act = STOPS[stop]
     world = a_world(through, often=often)
@@ -274,7 +270,7 @@ def test_a_copy_that_may_have_been_sent_says_what_the_activity_says_now(
 
 
 @pytest.mark.parametrize("category", ["comment", "security"])
-def test_a_critical_copy_that_may_have_been_sent_says_nothing_that_a_stop_would_end(
+def test_possibly_sent_critical_copy_is_updated_only_by_critical_version(
     category: str,
 ) -> None:
     world = World(critical=frozenset({"security"}))
@@ -300,7 +296,7 @@ def may_be_sent(world: World, often: Frequency) -> None:
 
 
 @pytest.mark.parametrize("stop", STOPS)
-def test_a_retraction_reaches_who_would_not_get_it_today(stop: str) -> None:
+def test_retraction_reaches_reader_who_stopped_receiving_event(stop: str) -> None:
     through, act = STOPS[stop]
     world = a_world(through)
     happen(world, version(1))
@@ -312,7 +308,7 @@ def test_a_retraction_reaches_who_would_not_get_it_today(stop: str) -> None:
     assert not world.emails("ann")
 
 
-def test_a_late_follow_whose_worker_died_leaves_nothing_of_what_was_moved_meanwhile() -> None:
+def test_crashed_late_follow_leaves_no_event_of_moved_activity() -> None:
     """It had read the activity below the blog, and brought it after the amendment had passed."""
     world = World()
     world.choose(at=NOW - DAY)
@@ -339,7 +335,7 @@ def test_a_late_follow_whose_worker_died_leaves_nothing_of_what_was_moved_meanwh
 
 
 @pytest.mark.parametrize("amended", [False, True])
-def test_a_retraction_for_one_reader_withdraws_their_copy_alone(amended: bool) -> None:
+def test_retraction_for_single_reader_withdraws_only_their_copy(amended: bool) -> None:
     world = a_world()
     happen(world, version(1))
     world.say(RetractEvent("ann", "a1"))
@@ -349,7 +345,7 @@ def test_a_retraction_for_one_reader_withdraws_their_copy_alone(amended: bool) -
 
 
 @pytest.mark.parametrize("often", [Frequency.DAILY, Frequency.IMMEDIATE])
-def test_an_event_for_one_reader_may_change_actor_and_entity(often: Frequency) -> None:
+def test_event_for_single_reader_can_change_actor_and_entity(often: Frequency) -> None:
     """Its copy is found by reader and id."""
     for order in permutations((0, 1, 2)):
         world = a_world(often=often)
@@ -373,7 +369,7 @@ def on_another_post(number: int) -> Activity:
     return replace(version(number, parent=None), entity=an_activity(entity_id="post2").entity)
 
 
-def test_an_activity_of_that_id_on_another_entity_is_another_one() -> None:
+def test_activities_on_different_entities_may_share_an_id() -> None:
     """It changes nothing for followers of the first entity, whom a message about that reaches."""
     world = a_world()
     world.choose("di", at=NOW - DAY)
@@ -389,7 +385,7 @@ def test_an_activity_of_that_id_on_another_entity_is_another_one() -> None:
     assert says(world, "di") is None
 
 
-def test_who_follows_both_entities_has_what_was_amended_last() -> None:
+def test_follower_of_both_entities_gets_latest_amendment() -> None:
     for order in permutations((version(1), on_another_post(2), version(3))):
         world = a_world()
         world.follow("ann", OTHER_POST, at=NOW - DAY)
@@ -399,7 +395,7 @@ def test_who_follows_both_entities_has_what_was_amended_last() -> None:
         assert says(world) is None
 
 
-def test_an_activity_that_is_put_anew_on_another_entity_reaches_its_followers() -> None:
+def test_activity_republished_on_different_entity_reaches_its_followers() -> None:
     """As documented: withdrawn where it was, and put where it is under an id of its own."""
     moved = replace(on_another_post(1), id="a1-on-post2")
     steps: tuple[Callable[[World], None], ...] = (
@@ -416,7 +412,7 @@ def test_an_activity_that_is_put_anew_on_another_entity_reaches_its_followers() 
         assert world.waiting() == {"a1-on-post2": "daily"}
 
 
-def test_an_unknown_reader_who_becomes_the_actor_has_nothing_waiting() -> None:
+def test_unknown_reader_who_becomes_actor_has_no_waiting_events() -> None:
     world = World()
     world.follow("ann", POST, at=NOW - DAY)
     happen(world, version(1))

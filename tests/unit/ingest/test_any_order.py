@@ -268,7 +268,7 @@ moments = st.lists(st.integers(0, 40).map(lambda at: max(0, at - 20)), min_size=
 
 @settings(max_examples=75, deadline=None)
 @given(histories, st.data())
-def test_any_order_with_repetitions_and_crashes_ends_in_the_same_state(
+def test_messages_in_any_order_with_crashes_end_in_same_state(
     said: list[Command], data: st.DataObject
 ) -> None:
     expected = run(said)
@@ -283,7 +283,7 @@ def test_any_order_with_repetitions_and_crashes_ends_in_the_same_state(
 
 @settings(max_examples=75, deadline=None)
 @given(histories, st.data())
-def test_messages_that_two_workers_have_at_once_end_in_the_same_state(
+def test_messages_processed_by_two_workers_end_in_same_state(
     said: list[Command], data: st.DataObject
 ) -> None:
     expected = run(said)

@@ -151,18 +151,18 @@ DECODED = Event(
 )
 
 
-def test_an_event_is_decoded_into_utc() -> None:
+def test_event_timestamps_are_decoded_as_utc() -> None:
     assert decode(envelope("event.created", EVENT)) == CreateEvents((DECODED,))
 
 
-def test_an_amended_event_says_when() -> None:
+def test_amended_event_has_amendment_time() -> None:
     detail = {**EVENT, "amended_at": "2026-11-22T12:00:00Z"}
     assert decode(envelope("event.created", detail)) == CreateEvents(
         (replace(DECODED, amended_at=NOON),)
     )
 
 
-def test_a_subscriber_is_decoded_with_hours_days_and_frequencies() -> None:
+def test_subscriber_is_decoded_with_hours_days_and_frequencies() -> None:
     assert decode(envelope("subscriber.changed", SUBSCRIBER)) == ChangeSubscriber(
         Subscriber(
             user_id="ann",
@@ -226,7 +226,7 @@ def test_a_subscriber_is_decoded_with_hours_days_and_frequencies() -> None:
         ),
     ],
 )
-def test_every_other_detail_is_decoded(
+def test_every_remaining_detail_type_is_decoded(
     detail_type: str, detail: dict[str, Any], command: Command
 ) -> None:
     assert decode(envelope(detail_type, detail)) == command
@@ -247,7 +247,7 @@ def test_every_other_detail_is_decoded(
         ({"day_of_month": 31}, Days(month_day=31)),
     ],
 )
-def test_custom_days_may_be_every_few_weeks_or_monthly(custom: dict[str, Any], days: Days) -> None:
+def test_custom_days_can_be_every_few_weeks_or_monthly(custom: dict[str, Any], days: Days) -> None:
     detail = changed("subscriber.changed", "digest.custom", custom)
     profile = decode(envelope("subscriber.changed", detail))
     assert isinstance(profile, ChangeSubscriber)
@@ -272,7 +272,7 @@ def test_optional_fields_have_defaults() -> None:
 # Lists.
 
 
-def test_a_list_of_events_is_one_command() -> None:
+def test_list_of_events_is_decoded_into_single_command() -> None:
     second = {**EVENT, "id": "message2", "user_id": "bo"}
     assert decode(envelope("event.created", {"events": [EVENT, second]})) == CreateEvents(
         (DECODED, replace(DECODED, id="message2", user_id="bo"))
@@ -280,16 +280,16 @@ def test_a_list_of_events_is_one_command() -> None:
 
 
 @pytest.mark.parametrize("wrong", [{**EVENT, "user_id": ""}, 7, None, [], "text"])
-def test_a_wrong_event_of_a_list_is_named_and_its_neighbours_are_taken(wrong: object) -> None:
+def test_invalid_event_in_list_is_reported_and_valid_events_accepted(wrong: object) -> None:
     second = {**EVENT, "id": "message2"}
     command = decode(envelope("event.created", {"events": [EVENT, wrong, second]}))
     assert isinstance(command, CreateEvents)
     assert command.events == (DECODED, replace(DECODED, id="message2"))
-    assert command.problems.startswith("event.created does not fit its schema: detail.events.1")
+    assert command.problems.startswith("event.created does not match its schema: detail.events.1")
     assert command.problems.endswith(". The other 2 events of the list were accepted.")
 
 
-def test_every_problem_is_named_where_that_is_asked_for() -> None:
+def test_all_problems_are_reported_on_request() -> None:
     reading = read_detail("event.created", {})
     assert reading.command is None
     assert set(reading.problems) == {
@@ -297,7 +297,7 @@ def test_every_problem_is_named_where_that_is_asked_for() -> None:
     }
 
 
-def test_every_problem_of_a_list_is_named_with_its_place() -> None:
+def test_all_problems_in_list_are_reported_with_position() -> None:
     wrong = [{**EVENT, "id": ""}, EVENT, {**EVENT, "entity": {}}, 7]
     reading = read_detail("event.created", {"events": wrong})
     assert reading.command == CreateEvents((DECODED,))
@@ -308,7 +308,7 @@ def test_every_problem_of_a_list_is_named_with_its_place() -> None:
     ]
 
 
-def test_of_a_long_list_the_first_problems_are_named_and_the_others_counted() -> None:
+def test_long_list_reports_first_problems_and_counts_the_rest() -> None:
     reading = read_detail("event.created", {"events": [EVENT, *[{}] * 1000]})
     assert reading.command == CreateEvents((DECODED,))
     assert len(reading.problems) + reading.more == 1000 * len(EVENT.keys() - OPTIONAL)
@@ -318,7 +318,7 @@ def test_of_a_long_list_the_first_problems_are_named_and_the_others_counted() ->
     assert "; and 4,997 more." in command.problems
 
 
-def test_fields_that_aws_adds_to_the_envelope_do_not_matter() -> None:
+def test_additional_envelope_fields_of_aws_are_ignored() -> None:
     assert decode(envelope("event.created", EVENT, **{"replay-name": "again"}))
 
 
@@ -367,14 +367,14 @@ def test_fields_that_aws_adds_to_the_envelope_do_not_matter() -> None:
         ("follow.created", "entity.id", "p#1"),
     ],
 )
-def test_the_edge_of_what_is_allowed_is_allowed(detail_type: str, path: str, value: Any) -> None:
+def test_boundary_values_are_accepted(detail_type: str, path: str, value: Any) -> None:
     assert decode(envelope(detail_type, changed(detail_type, path, value)))
 
 
 # What a reader chose.
 
 
-def test_a_readers_choices_are_decoded() -> None:
+def test_reader_choices_are_decoded() -> None:
     assert decode(envelope("preferences.chosen", CHOSEN)) == ChoosePreferences(
         "ann",
         Choice(
@@ -401,24 +401,24 @@ def test_a_readers_choices_are_decoded() -> None:
         ({"digest": {"paused_until": "2026-11-01"}}, Choice(paused_until=date(2026, 11, 1))),
     ],
 )
-def test_of_a_choice_only_what_is_given_changes(given: dict[str, Any], choice: Choice) -> None:
+def test_choice_changes_only_given_fields(given: dict[str, Any], choice: Choice) -> None:
     detail = {"user_id": "ann", "chosen_at": "2026-11-22T12:00:00Z", **given}
     assert decode(envelope("preferences.chosen", detail)) == ChoosePreferences("ann", choice, NOON)
 
 
-def test_a_pause_without_a_zone_may_be_as_long_as_in_the_zone_that_is_furthest_ahead() -> None:
+def test_pause_limit_without_time_zone_uses_furthest_ahead_zone() -> None:
     """At noon in UTC it is the next day at UTC+14: twelve weeks from there."""
     detail = {**CHOSEN, "digest": {"paused_until": "2027-02-15"}}
     del detail["time_zone"]
     assert isinstance(decode(envelope("preferences.chosen", detail)), ChoosePreferences)
 
 
-def test_what_is_followed_may_say_what_it_is_called() -> None:
+def test_followed_entity_can_have_a_title() -> None:
     titled = {**FOLLOW, "entity": {**FOLLOW["entity"], "title": "Course 1"}}
     command = decode(envelope("follow.created", titled))
     assert isinstance(command, ChangeFollow)
     assert command.state == FollowState(True, Frequency.WEEKLY, "Course 1")
 
 
-def test_every_frequency_can_be_chosen_and_taken_back() -> None:
+def test_every_frequency_can_be_chosen_and_reset() -> None:
     assert get_args(FrequencyOrDefault) == (*Frequency, DEFAULT)

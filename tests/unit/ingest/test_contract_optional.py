@@ -40,7 +40,7 @@ def problem(detail: dict[str, Any], detail_type: str = "event.created") -> str:
 # What is taken.
 
 
-def test_everything_that_an_event_may_say_is_decoded() -> None:
+def test_all_optional_event_fields_are_decoded() -> None:
     assert decoded({**EVENT, **MORE}) == replace(
         DECODED,
         actor=Actor("bob", "Bob", "https://campus.example/bob", "https://cdn.example/b.png"),
@@ -51,17 +51,17 @@ def test_everything_that_an_event_may_say_is_decoded() -> None:
     )
 
 
-def test_an_event_that_says_nothing_of_it_is_what_it_was() -> None:
+def test_event_without_optional_fields_has_defaults() -> None:
     event = decoded(EVENT)
     assert event == DECODED
     assert (event.importance, event.expires_at, event.data) == (Importance.NORMAL, None, "")
 
 
-def test_the_actor_is_optional() -> None:
+def test_actor_is_optional() -> None:
     assert decoded(without("event.created", "actor")) == replace(DECODED, actor=None)
 
 
-def test_an_activity_says_as_much_and_each_follower_gets_it() -> None:
+def test_optional_fields_of_activity_reach_each_follower() -> None:
     parent = {"type": "blog", "id": "b1", "title": "Ann's blog"}
     command = decode(envelope("activity.created", {**ACTIVITY, **MORE, "parent": parent}))
     assert isinstance(command, CreateActivity)
@@ -70,7 +70,7 @@ def test_an_activity_says_as_much_and_each_follower_gets_it() -> None:
     assert event.parent_title == command.activity.parent_title == "Ann's blog"
 
 
-def test_a_parent_without_a_title_has_none() -> None:
+def test_parent_without_title_is_accepted() -> None:
     command = decode(envelope("activity.created", ACTIVITY))
     assert isinstance(command, CreateActivity)
     assert command.activity.parent is not None
@@ -78,21 +78,21 @@ def test_a_parent_without_a_title_has_none() -> None:
 
 
 @pytest.mark.parametrize("importance", ["low", "normal", "high"])
-def test_an_event_matters_little_as_usual_or_much(importance: str) -> None:
+def test_importance_is_low_normal_or_high(importance: str) -> None:
     assert decoded({**EVENT, "importance": importance}).importance == Importance(importance)
 
 
-def test_empty_data_is_none() -> None:
+def test_empty_data_is_treated_as_unset() -> None:
     assert decoded({**EVENT, "data": {}}).data == ""
 
 
-def test_data_is_counted_as_compact_json_in_utf_8() -> None:
+def test_data_size_is_measured_as_compact_utf8_json() -> None:
     """`{"a":"…"}` is eight bytes beside the text; `é` is two."""
     largest = "é" * ((LARGEST - 8) // 2)
     event = decoded({**EVENT, "data": {"a": largest}})
     assert len(event.data.encode()) == LARGEST
     assert problem({**EVENT, "data": {"a": f"{largest}b"}}) == (
-        "detail.data: must have at most 2,048 bytes as compact JSON, not 2,049"
+        "detail.data: must be at most 2,048 bytes as compact JSON, not 2,049"
     )
 
 
@@ -100,14 +100,14 @@ def nested(levels: int) -> Any:
     return {"a": nested(levels - 1)} if levels else 1
 
 
-def test_data_is_nested_as_deep_as_is_allowed() -> None:
+def test_data_with_maximum_nesting_is_accepted() -> None:
     assert decoded({**EVENT, "data": nested(DEEPEST)}).data.count("{") == DEEPEST
     assert problem({**EVENT, "data": nested(DEEPEST + 1)}) == (
         "detail.data.a.a.a.a.a.a.a.a: must not be nested more than 8 levels deep"
     )
 
 
-def test_data_of_a_thousand_levels_is_refused_like_any_other() -> None:
+def test_data_nested_a_thousand_levels_is_rejected() -> None:
     assert "nested" in problem({**EVENT, "data": nested(200)})
 
 
@@ -117,7 +117,7 @@ def test_data_of_a_thousand_levels_is_refused_like_any_other() -> None:
 @pytest.mark.parametrize(
     ("path", "value", "says"),
     [
-        ("actor", None, "must not be null: leave the field out instead"),
+        ("actor", None, "must not be null; omit the field instead"),
         ("actor.url", "http://campus.example/bob", "must be an absolute https URL"),
         ("actor.url", "", "must be an absolute https URL"),
         ("actor.url", None, "must not be null"),
@@ -137,7 +137,7 @@ def test_data_of_a_thousand_levels_is_refused_like_any_other() -> None:
         ("data", '{"a": 1}', "must be an object"),
     ],
 )
-def test_an_invalid_field_is_rejected_by_name(path: str, value: Any, says: str) -> None:
+def test_invalid_field_is_rejected_by_name(path: str, value: Any, says: str) -> None:
     found = problem(changed("event.created", path, value))
     assert found.startswith(f"detail.{path}: ")
     assert says in found
@@ -154,7 +154,7 @@ def test_an_invalid_field_is_rejected_by_name(path: str, value: Any, says: str) 
         ({"text": "Two"}, "url", "Field required"),
     ],
 )
-def test_an_image_has_an_https_address_and_a_text(image: Any, path: str, says: str) -> None:
+def test_image_requires_https_url_and_alt_text(image: Any, path: str, says: str) -> None:
     found = problem(changed("event.created", "entity.image", image))
     assert found.startswith(f"detail.entity.image.{path}: ")
     assert says in found
@@ -170,19 +170,19 @@ def test_an_image_has_an_https_address_and_a_text(image: Any, path: str, says: s
         ({"build": {"size": 1e400}}, "build.size"),
     ],
 )
-def test_data_holds_only_what_can_be_stored_and_shown(data: Any, path: str) -> None:
+def test_data_accepts_only_storable_values(data: Any, path: str) -> None:
     assert problem({**EVENT, "data": data}).startswith(f"detail.data.{path}: must") or (
         problem({**EVENT, "data": data}).startswith(f"detail.data.{path}: the name must")
     )
 
 
-def test_each_problem_of_data_is_named() -> None:
+def test_all_problems_in_data_are_reported() -> None:
     wrong = {**EVENT, "data": {"a": "\x00", "b": {"c": "\x00"}}}
     places = [each.partition(": ")[0] for each in read_detail("event.created", wrong).problems]
     assert places == ["detail.data.a", "detail.data.b.c"]
 
 
-def test_in_a_list_the_event_is_named_too() -> None:
+def test_error_in_list_names_the_event() -> None:
     found = problem({"events": [EVENT, {**EVENT, "data": {"a": "\x00"}}]})
     assert found.startswith("detail.events.1.data.a: ")
 
@@ -190,13 +190,13 @@ def test_in_a_list_the_event_is_named_too() -> None:
 # Where links may lead.
 
 
-def test_the_page_of_an_actor_is_on_a_host_of_the_stage_like_any_link() -> None:
+def test_actor_url_must_be_on_allowed_host() -> None:
     hosts = LinkHosts.of(["campus.example"])
     detail = {**EVENT, "actor": {**BOB, "url": "https://evil.example/bob"}}
     (found,) = read_detail("event.created", detail, hosts=hosts).problems
-    assert found.startswith("detail.actor.url: must not lead to evil.example")
+    assert found.startswith("detail.actor.url: must not point to evil.example")
 
 
-def test_images_are_on_whatever_host_because_nobody_is_led_there() -> None:
+def test_image_url_may_be_on_any_host() -> None:
     hosts = LinkHosts.of(["campus.example"])
     assert not read_detail("event.created", {**EVENT, **MORE}, hosts=hosts).problems

@@ -182,11 +182,11 @@ BAD = [
 
 
 @pytest.mark.parametrize(("detail_type", "path", "value"), BAD)
-def test_an_invalid_message_is_rejected_with_its_field(
+def test_invalid_message_is_rejected_with_field_name(
     detail_type: str, path: str, value: Any
 ) -> None:
     text = refusal(envelope(detail_type, changed(detail_type, path, value)))
-    assert text.startswith(f"{detail_type} does not fit its schema: detail.{path}: ")
+    assert text.startswith(f"{detail_type} does not match its schema: detail.{path}: ")
     assert "example.com" not in text.removesuffix("such as ann@example.com.")
     assert "Input should" not in text
 
@@ -195,12 +195,12 @@ def test_an_invalid_message_is_rejected_with_its_field(
     ("path", "value"),
     [("like", "hourly"), ("like", None), ("Likes", "daily"), ("", "daily")],
 )
-def test_a_frequency_that_is_none_is_refused(path: str, value: object) -> None:
+def test_unknown_frequency_is_rejected(path: str, value: object) -> None:
     detail = changed("subscriber.changed", "frequencies", {path: value})
     assert "detail.frequencies." in refusal(envelope("subscriber.changed", detail))
 
 
-def test_more_categories_than_anybody_has_are_refused() -> None:
+def test_too_many_categories_are_rejected() -> None:
     many = {f"c{number}": "daily" for number in range(101)}
     detail = changed("subscriber.changed", "frequencies", many)
     assert "detail.frequencies: " in refusal(envelope("subscriber.changed", detail))
@@ -214,7 +214,7 @@ def test_more_categories_than_anybody_has_are_refused() -> None:
         ("Pacific/Niue", "2027-02-14", "2027-02-15"),
     ],
 )
-def test_a_pause_is_twelve_weeks_of_the_readers_own_calendar_at_most(
+def test_pause_is_limited_to_twelve_weeks_in_reader_time_zone(
     zone: str, last: str, too_late: str
 ) -> None:
     """Counted from `changed_at`, which is noon in UTC on 22 November."""
@@ -224,11 +224,11 @@ def test_a_pause_is_twelve_weeks_of_the_readers_own_calendar_at_most(
         envelope("subscriber.changed", {**profile, "digest": {"paused_until": too_late}})
     )
     assert f"detail.digest: paused_until must be {last} or earlier" in text
-    assert "give an earlier date now" in text
+    assert "Specify an earlier date" in text
 
 
 @pytest.mark.parametrize("wrong", ["time_zone", "changed_at"])
-def test_a_pause_without_what_it_is_counted_from_delivery_events_that(wrong: str) -> None:
+def test_pause_is_not_checked_if_its_reference_field_is_invalid(wrong: str) -> None:
     detail = {
         **changed("subscriber.changed", wrong, "soon"),
         "digest": {"paused_until": "2199-12-31"},
@@ -242,9 +242,9 @@ def test_a_pause_without_what_it_is_counted_from_delivery_events_that(wrong: str
     "detail",
     [{"id": "e1"}, {"id": "e1", "user_id": "ann", "entity": {"type": "post", "id": "p1"}}],
 )
-def test_a_retraction_of_nothing_or_of_both_is_refused(detail: dict[str, Any]) -> None:
+def test_retraction_must_name_either_event_or_activity(detail: dict[str, Any]) -> None:
     text = refusal(envelope("event.retracted", detail))
-    assert "give either user_id, for an event of one subscriber, or entity" in text
+    assert "specify either user_id, for an event of one subscriber, or entity" in text
 
 
 @pytest.mark.parametrize(
@@ -266,13 +266,13 @@ def test_a_retraction_of_nothing_or_of_both_is_refused(detail: dict[str, Any]) -
         *(("follow.deleted", name) for name in DETAILS["follow.deleted"]),
     ],
 )
-def test_a_missing_field_is_named(detail_type: str, path: str) -> None:
+def test_missing_field_is_reported_by_name(detail_type: str, path: str) -> None:
     text = refusal(envelope(detail_type, without(detail_type, path)))
     assert f"detail.{path}: Field required" in text
 
 
 @pytest.mark.parametrize("name", ["version", "id", "source", "account", "time", "region", "detail"])
-def test_an_incomplete_envelope_is_refused_and_the_missing_part_named(name: str) -> None:
+def test_incomplete_envelope_error_names_missing_field(name: str) -> None:
     body = json.loads(envelope("event.created", EVENT))
     del body[name]
     assert f"{name}: " in refusal(json.dumps(body))
@@ -286,7 +286,7 @@ def test_deeply_nested_input_is_rejected(body: str) -> None:
     assert refusal(body)
 
 
-def test_a_detail_that_is_nested_too_deeply_is_refused() -> None:
+def test_deeply_nested_detail_is_rejected() -> None:
     deep = '{"a":' * 5000 + "1" + "}" * 5000
     assert refusal(envelope("event.created", EVENT).replace('"name": "Bob"', f'"name": {deep}'))
 
@@ -319,21 +319,21 @@ def test_a_detail_that_is_nested_too_deeply_is_refused() -> None:
         ("subscriber.changed", "time_zone", "right/UTC"),
     ],
 )
-def test_what_would_break_something_later_is_refused(
+def test_values_that_break_later_steps_are_rejected(
     detail_type: str, path: str, value: Any
 ) -> None:
     assert f"detail.{path}: " in refusal(envelope(detail_type, changed(detail_type, path, value)))
 
 
 @pytest.mark.parametrize("detail", [None, 1, "text", [EVENT], True])
-def test_a_detail_that_is_not_an_object_is_refused(detail: Any) -> None:
+def test_non_object_detail_is_rejected(detail: Any) -> None:
     assert "detail" in refusal(envelope("event.created", detail))
 
 
 @pytest.mark.parametrize(
     "detail_type", ["", "event", "Event.Created", "event.created ", "event.deleted"]
 )
-def test_an_unknown_detail_type_is_refused_and_the_known_ones_listed(detail_type: str) -> None:
+def test_unknown_detail_type_error_lists_known_types(detail_type: str) -> None:
     text = refusal(envelope(detail_type, EVENT))
     assert text.startswith(f"detail-type: {detail_type!r} is not one of ")
     assert "event.created" in text
@@ -343,30 +343,30 @@ def test_an_unknown_detail_type_is_refused_and_the_known_ones_listed(detail_type
 @pytest.mark.parametrize(
     "body", ["", "ann@example.com", "{", "{'a': 1}", "\x00", "[1,]", "NaN", "1" * 5000, "\ufeff{}"]
 )
-def test_invalid_json_is_rejected_and_not_quoted(body: str) -> None:
+def test_invalid_json_is_rejected_without_being_quoted(body: str) -> None:
     text = refusal(body)
     assert text.startswith("The message is not JSON: ")
     assert "ann@example.com" not in text
 
 
 @pytest.mark.parametrize("body", ["[]", "null", "1", '"event.created"', "{}", "[[]]"])
-def test_json_that_is_no_envelope_is_refused(body: str) -> None:
+def test_json_without_envelope_is_rejected(body: str) -> None:
     assert refusal(body).startswith("detail-type: ")
 
 
 @pytest.mark.parametrize("detail_type", [1, None, ["event.created"], {"a": 1}])
-def test_a_detail_type_that_is_no_text_is_refused(detail_type: Any) -> None:
+def test_non_string_detail_type_is_rejected(detail_type: Any) -> None:
     assert refusal(envelope("x", EVENT, **{"detail-type": detail_type})).startswith("detail-type")
 
 
-def test_of_many_problems_the_first_three_are_named_and_the_rest_counted() -> None:
+def test_error_reports_first_three_problems_and_counts_the_rest() -> None:
     text = refusal(envelope("event.created", {}))
     assert text.count("Field required") == 3
     assert text.endswith("; and 2 more.")
 
 
 @pytest.mark.parametrize("path", ["email", "name", "user_id", "locale", "changed_at"])
-def test_the_text_never_repeats_what_was_given(path: str) -> None:
+def test_error_message_never_quotes_input(path: str) -> None:
     secret = "eve private@"
     text = refusal(envelope("subscriber.changed", changed("subscriber.changed", path, [secret])))
     assert secret not in text
@@ -381,7 +381,7 @@ def test_the_text_never_repeats_what_was_given(path: str) -> None:
     "name",
     ["../../etc/passwd", "/etc/passwd", "..", "Europe/../Berlin", "en/../de", "C:\\en", "\x00"],
 )
-def test_attack_neither_a_zone_nor_a_locale_names_a_file(path: str, name: str) -> None:
+def test_attack_time_zone_and_locale_cannot_be_file_paths(path: str, name: str) -> None:
     assert path in refusal(
         envelope("subscriber.changed", changed("subscriber.changed", path, name))
     )
@@ -391,7 +391,7 @@ def test_attack_neither_a_zone_nor_a_locale_names_a_file(path: str, name: str) -
     ("detail_type", "path"), [("event.created", "category"), ("subscriber.changed", "locale")]
 )
 @pytest.mark.parametrize("begin", ["=", "+", "-", "@", "\t", "\r", '"='])
-def test_attack_no_cell_of_an_exported_report_is_a_formula(
+def test_attack_exported_report_contains_no_spreadsheet_formulas(
     detail_type: str, path: str, begin: str
 ) -> None:
     """Reports have no text of services but these two; exports of suppressions have none."""
@@ -411,7 +411,7 @@ def test_attack_no_cell_of_an_exported_report_is_a_formula(
     ],
 )
 @pytest.mark.parametrize("end", ["\r\n", "\n", "\r", "\u2028", "\x85"])
-def test_attack_no_field_brings_a_header_of_its_own(detail_type: str, path: str, end: str) -> None:
+def test_attack_fields_cannot_inject_email_headers(detail_type: str, path: str, end: str) -> None:
     given = f"https://example.com/{end}Bcc: eve@example.com"
     assert path in refusal(envelope(detail_type, changed(detail_type, path, given)))
 
@@ -430,7 +430,7 @@ def texts_in(value: Any, path: str = "") -> Iterator[str]:
     [(detail_type, path) for detail_type in DETAILS for path in texts_in(DETAILS[detail_type])],
 )
 @pytest.mark.parametrize("character", ["\x00", "\ud83c", "\ufffe", "\uffff", "\x9b"])
-def test_no_text_holds_what_cannot_be_stored_or_sent(
+def test_unstorable_characters_in_text_are_rejected(
     detail_type: str, path: str, character: str
 ) -> None:
     """JSON can escape one half of a surrogate pair; UTF-8 cannot write it, and SQS not the rest."""
@@ -449,15 +449,13 @@ def test_no_text_holds_what_cannot_be_stored_or_sent(
         ('"account": "', '"detail": {}, "account": "', "'detail' twice"),
     ],
 )
-def test_json_that_readers_understand_differently_is_refused(
-    written: str, instead: str, says: str
-) -> None:
+def test_ambiguous_json_is_rejected(written: str, instead: str, says: str) -> None:
     body = envelope("event.created", EVENT)
     assert written in body
     assert says in refusal(body.replace(written, instead))
 
 
-def test_a_field_with_an_odd_name_is_named_in_ascii() -> None:
+def test_unusual_field_name_is_reported_in_ascii() -> None:
     text = refusal(envelope("event.created", {**EVENT, "\x1b[2Jö" + "x" * 500: 1}))
     assert text.isascii()
     assert text.isprintable()
@@ -475,11 +473,11 @@ def test_a_field_with_an_odd_name_is_named_in_ascii() -> None:
         {"events": "text"},
     ],
 )
-def test_a_list_of_which_nothing_fits_is_refused(detail: dict[str, Any]) -> None:
+def test_list_without_valid_events_is_rejected(detail: dict[str, Any]) -> None:
     assert "detail." in refusal(envelope("event.created", detail))
 
 
-def test_attack_an_object_of_very_many_fields_is_refused_before_they_are_looked_at() -> None:
+def test_attack_object_with_too_many_fields_is_rejected_before_validation() -> None:
     unknown = {f"field{number}": 1 for number in range(201)}
     for detail in (unknown, {**EVENT, "entity": unknown}, {"events": [unknown]}):
         said = refusal(envelope("event.created", detail))
@@ -512,35 +510,35 @@ def decodes_or_refuses(body: str) -> None:
 @given(st.text())
 @settings(max_examples=100, deadline=None)
 @example("1" * 5000)
-def test_any_text_is_decoded_or_refused(body: str) -> None:
+def test_any_text_is_decoded_or_rejected(body: str) -> None:
     decodes_or_refuses(body)
 
 
 @given(json_values)
 @settings(max_examples=100, deadline=None)
-def test_any_json_is_decoded_or_refused(value: Any) -> None:
+def test_any_json_is_decoded_or_rejected(value: Any) -> None:
     decodes_or_refuses(json.dumps(value))
 
 
 @given(st.sampled_from(sorted(DETAILS)), json_values)
 @settings(max_examples=100, deadline=None)
-def test_any_detail_is_decoded_or_refused(detail_type: str, detail: Any) -> None:
+def test_any_detail_is_decoded_or_rejected(detail_type: str, detail: Any) -> None:
     decodes_or_refuses(envelope(detail_type, detail))
 
 
 @given(paths, json_values)
 @settings(max_examples=150, deadline=None)
-def test_any_value_of_a_field_is_decoded_or_refused(path: tuple[str, str], value: Any) -> None:
+def test_any_field_value_is_decoded_or_rejected(path: tuple[str, str], value: Any) -> None:
     decodes_or_refuses(envelope(path[0], changed(*path, value)))
 
 
 @given(st.lists(st.just(EVENT) | json_values, max_size=4))
 @settings(max_examples=100, deadline=None)
-def test_any_list_of_events_is_decoded_or_refused(events: list[Any]) -> None:
+def test_any_list_of_events_is_decoded_or_rejected(events: list[Any]) -> None:
     decodes_or_refuses(envelope("event.created", {"events": events}))
 
 
-def test_no_category_of_a_choice_is_everything() -> None:
+def test_wildcard_category_in_choice_is_rejected() -> None:
     """What stands for everything inside is the field `frequency` outside."""
     said = refusal(
         envelope("preferences.chosen", changed("preferences.chosen", "frequencies", {"*": "daily"}))
@@ -549,7 +547,7 @@ def test_no_category_of_a_choice_is_everything() -> None:
 
 
 @pytest.mark.parametrize("event_id", ["recommendations:4711", "recommendations#a"])
-def test_a_service_cannot_put_what_a_content_source_is_asked_for(event_id: str) -> None:
+def test_service_cannot_publish_content_source_events(event_id: str) -> None:
     """It would be amended, or taken back, at the next fetch; a retraction of one is welcome."""
     assert source_of(event_id)
     reading = read_detail("event.created", examples()["event.created"][1] | {"id": event_id})

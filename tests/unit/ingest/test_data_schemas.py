@@ -69,7 +69,7 @@ def problems(data: Any, known: Schemas) -> tuple[str, ...]:
 # Held.
 
 
-def test_data_that_fits_is_taken(tmp_path: Path) -> None:
+def test_data_matching_schema_is_accepted(tmp_path: Path) -> None:
     command = decode(envelope("event.created", an_entry(FITS)), schemas=schemas(tmp_path))
     assert isinstance(command, CreateEvents)
     assert json.loads(command.events[0].data) == FITS
@@ -102,13 +102,11 @@ def test_data_that_fits_is_taken(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_data_that_does_not_fit_is_refused_by_its_path(
-    tmp_path: Path, data: Any, said: str
-) -> None:
+def test_data_violating_schema_is_rejected_with_path(tmp_path: Path, data: Any, said: str) -> None:
     assert problems(data, schemas(tmp_path)) == (f"detail.{said}",)
 
 
-def test_every_problem_of_data_is_named(tmp_path: Path) -> None:
+def test_all_schema_violations_are_reported(tmp_path: Path) -> None:
     wrong = {"build": {"number": "x", "state": "lost", "a": 1, "b": 1}}
     assert sorted(each.partition(": ")[0] for each in problems(wrong, schemas(tmp_path))) == [
         "detail.data.build.a",
@@ -118,27 +116,27 @@ def test_every_problem_of_data_is_named(tmp_path: Path) -> None:
     ]
 
 
-def test_only_names_that_no_pattern_allows_are_refused(tmp_path: Path) -> None:
+def test_property_names_matching_a_pattern_are_accepted(tmp_path: Path) -> None:
     wrong = {"build": {"number": 1, "x-y": "z", "colour": "red"}}
     (found,) = problems(wrong, schemas(tmp_path))
     assert found.startswith("detail.data.build.colour: ")
 
 
-def test_the_reason_in_the_quarantine_names_the_path_and_no_value(tmp_path: Path) -> None:
+def test_quarantine_reason_contains_path_without_value(tmp_path: Path) -> None:
     wrong = an_entry({"build": {"number": "a secret"}})
     with pytest.raises(InvalidEvent) as caught:
         decode(envelope("event.created", wrong), schemas=schemas(tmp_path))
     assert str(caught.value) == (
-        "event.created does not fit its schema: detail.data.build.number: must be integer."
+        "event.created does not match its schema: detail.data.build.number: must be integer."
     )
 
 
-def test_attack_a_name_in_data_is_quoted_where_it_is_refused(tmp_path: Path) -> None:
+def test_attack_invalid_property_name_is_quoted_in_error(tmp_path: Path) -> None:
     (found,) = problems({"build": {"number": 1, "=1+1\u202e": 1}}, schemas(tmp_path))
     assert found.startswith(r"detail.data.build.'=1+1\u202e': ")
 
 
-def test_of_a_list_only_the_event_that_does_not_fit_is_refused(tmp_path: Path) -> None:
+def test_only_invalid_event_in_list_is_rejected(tmp_path: Path) -> None:
     listed = {"events": [an_entry(FITS), {**an_entry({}), "id": "2"}, {**EVENT, "id": "3"}]}
     command = decode(envelope("event.created", listed), schemas=schemas(tmp_path))
     assert isinstance(command, CreateEvents)
@@ -146,7 +144,7 @@ def test_of_a_list_only_the_event_that_does_not_fit_is_refused(tmp_path: Path) -
     assert "detail.events.1.data.build: Field required" in command.problems
 
 
-def test_the_data_of_an_activity_is_held_against_the_same_schema(tmp_path: Path) -> None:
+def test_activity_data_is_validated_against_category_schema(tmp_path: Path) -> None:
     known = schemas(tmp_path)
     activity = {**ACTIVITY, "category": "build"}
     assert isinstance(
@@ -157,12 +155,12 @@ def test_the_data_of_an_activity_is_held_against_the_same_schema(tmp_path: Path)
         decode(envelope("activity.created", activity), schemas=known)
 
 
-def test_a_category_without_a_schema_takes_any_data(tmp_path: Path) -> None:
+def test_category_without_schema_accepts_any_data(tmp_path: Path) -> None:
     known = schemas(tmp_path)
     assert not read_detail("event.created", an_entry({"a": 1}, "deploy"), schemas=known).problems
 
 
-def test_a_schema_changes_nothing_in_the_data(tmp_path: Path) -> None:
+def test_schema_validation_does_not_modify_data(tmp_path: Path) -> None:
     """A `default` is a note for people."""
     known = schemas(tmp_path, {"properties": {"a": {"default": 1}}})
     command = decode(envelope("event.created", an_entry({"b": 2})), schemas=known)
@@ -186,7 +184,7 @@ ANOTHER_OPINION = Draft7Validator(SCHEMA)
 
 @given(st.fixed_dictionaries({}, optional={"build": values, "other": values}))
 @settings(max_examples=300, deadline=None)
-def test_two_libraries_say_the_same_of_any_data(data: dict[str, Any]) -> None:
+def test_two_validation_libraries_agree_on_any_data(data: dict[str, Any]) -> None:
     """JSON has one kind of number, in which both agree; Python calls True an integer."""
     assert (not list(SCHEMA_OF_ANY.problems(data))) == ANOTHER_OPINION.is_valid(data)
 
@@ -194,7 +192,7 @@ def test_two_libraries_say_the_same_of_any_data(data: dict[str, Any]) -> None:
 # Checked before it is deployed.
 
 
-def test_a_schema_that_is_one_is_built_and_shipped_with_the_templates(tmp_path: Path) -> None:
+def test_valid_schema_is_packaged_with_templates(tmp_path: Path) -> None:
     write(tmp_path / "own", SCHEMA)
     built = tmp_path / "built"
     build_templates(TEMPLATES, built, overlay=tmp_path / "own")
@@ -232,28 +230,26 @@ def test_a_schema_that_is_one_is_built_and_shipped_with_the_templates(tmp_path: 
         ({"examples": [{"a": "b" * 3000}]}, "at most 2,048 bytes"),
     ],
 )
-def test_an_invalid_schema_is_rejected_with_its_file(
-    tmp_path: Path, schema: Any, said: str
-) -> None:
+def test_invalid_schema_is_rejected_with_file_name(tmp_path: Path, schema: Any, said: str) -> None:
     file = write(tmp_path / "own", schema)
     with pytest.raises(TemplateError, match=said) as caught:
         build_templates(TEMPLATES, tmp_path / "built", overlay=tmp_path / "own")
     assert str(caught.value).startswith(str(file))
 
 
-def test_names_that_look_like_keywords_are_fields(tmp_path: Path) -> None:
+def test_property_names_may_equal_schema_keywords(tmp_path: Path) -> None:
     write(tmp_path, {"properties": {"prefixItems": {"const": {"$defs": 1}}, "$ref": True}})
     assert check_schemas(tmp_path).keys() == {"build"}
 
 
-def test_a_variation_has_no_schema_of_its_own(tmp_path: Path) -> None:
+def test_variation_cannot_have_its_own_schema(tmp_path: Path) -> None:
     """Ingest does not know who will read in which variation."""
     write(tmp_path / "own" / "variations" / "2", SCHEMA)
     with pytest.raises(TemplateError, match="this file has no effect"):
         build_templates(TEMPLATES, tmp_path / "built", overlay=tmp_path / "own")
 
 
-def test_templates_are_tried_out_with_the_example_of_the_schema(tmp_path: Path) -> None:
+def test_templates_are_tested_with_schema_example(tmp_path: Path) -> None:
     own = tmp_path / "own"
     write(own, SCHEMA)
     line = own / "categories" / "build" / "line.txt"
@@ -266,7 +262,7 @@ def test_templates_are_tried_out_with_the_example_of_the_schema(tmp_path: Path) 
         try_out(tmp_path / "second")
 
 
-def test_templates_are_tried_out_with_what_nobody_did(tmp_path: Path) -> None:
+def test_templates_are_tested_with_event_without_actor(tmp_path: Path) -> None:
     own = tmp_path / "own" / "categories" / "build"
     own.mkdir(parents=True)
     (own / "line.txt").write_text("{{ group.actor.name }} built")

@@ -76,13 +76,13 @@ def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("count", [0, 1, PAGE - 2, PAGE - 1, PAGE, PAGE + 1, 3 * PAGE])
-def test_every_follower_but_the_actor_has_it_once(count: int) -> None:
+def test_every_follower_except_actor_gets_event_once(count: int) -> None:
     world = a_world(count)
     happen(world)
     assert have(world) == [follower(number) for number in range(count)]
 
 
-def test_of_what_nobody_did_nobody_is_left_out() -> None:
+def test_activity_without_actor_reaches_every_follower() -> None:
     world = a_world(3)
     world.choose("None", at=NOW - timedelta(days=2))
     world.follows.put(a_follow("None", entity=POST), replacing=None)
@@ -92,7 +92,7 @@ def test_of_what_nobody_did_nobody_is_left_out() -> None:
 
 @pytest.mark.usefixtures("small_pages")
 @pytest.mark.parametrize("count", [17, 18, 19, 20, 21, 38, 39, 40, 45])
-def test_a_walk_that_hands_over_misses_nobody(count: int) -> None:
+def test_distribution_in_several_pages_reaches_every_follower(count: int) -> None:
     world = a_world(count)
     happen(world)
     assert have(world) == [follower(number) for number in range(count)]
@@ -101,7 +101,7 @@ def test_a_walk_that_hands_over_misses_nobody(count: int) -> None:
     assert stored.walked == {POST}
 
 
-def test_followers_of_the_entity_and_of_its_parent_have_it_once() -> None:
+def test_followers_of_entity_and_parent_get_event_once() -> None:
     world = a_world(PAGE)
     for number in range(PAGE // 2, PAGE * 2):
         user_id = follower(number)
@@ -112,7 +112,7 @@ def test_followers_of_the_entity_and_of_its_parent_have_it_once() -> None:
     assert len(world.events.rows) == PAGE * 2
 
 
-def test_each_follower_has_it_where_they_want_it() -> None:
+def test_activity_is_delivered_at_frequency_of_each_follower() -> None:
     world = a_world(3)
     for number, often in enumerate([Frequency.WEEKLY, Frequency.NEVER, Frequency.IMMEDIATE]):
         world.follow(follower(number), at=NOW - timedelta(days=1), often=often)
@@ -122,21 +122,21 @@ def test_each_follower_has_it_where_they_want_it() -> None:
     assert found == {follower(0): "wee", follower(2): "now"}
 
 
-def test_a_side_of_less_than_a_page_needs_no_message() -> None:
+def test_less_than_a_page_of_followers_needs_no_message() -> None:
     world = a_world(PAGE - 2)
     begin(world)
     assert not world.followers_queue.sent
     assert len(have(world)) == PAGE - 2
 
 
-def test_a_message_that_there_is_no_time_for_comes_again() -> None:
+def test_followers_message_is_retried_if_time_runs_out() -> None:
     world = World(time_left=lambda: timedelta(seconds=29))
     world.followers_queue.send([Walk(POST, "a1", POST)])
     with pytest.raises(NotYet, match="time"):
         bring_next(world)
 
 
-def test_an_activity_that_is_not_there_concerns_nobody() -> None:
+def test_missing_activity_reaches_no_follower() -> None:
     world = a_world(3)
     world.say(RetractActivity(POST, "a1"))
     world.followers_queue.sent = [Walk(POST, "a1", POST), Walk(POST, "a2", POST)]
@@ -185,7 +185,7 @@ def a_crowd(count: int) -> tuple[World, ManyFollowers]:
     return World(follows=crowd), crowd
 
 
-def test_a_hundred_thousand_followers_are_a_thousand_messages_ten_a_call() -> None:
+def test_hundred_thousand_followers_take_a_thousand_messages() -> None:
     world, crowd = a_crowd(100_000)
     begin(world)
     with world.calls() as calls:
@@ -201,7 +201,7 @@ def test_a_hundred_thousand_followers_are_a_thousand_messages_ten_a_call() -> No
 
 
 @pytest.mark.parametrize("count", [TEN_PAGES, 20 * TEN_PAGES])
-def test_memory_of_a_walk_does_not_grow_with_the_followers(count: int) -> None:
+def test_distribution_memory_is_independent_of_follower_count(count: int) -> None:
     world, crowd = a_crowd(count)
     begin(world)
     bring_next(world)
@@ -209,7 +209,7 @@ def test_memory_of_a_walk_does_not_grow_with_the_followers(count: int) -> None:
 
 
 @pytest.mark.parametrize("beyond", [0, 1, 250])
-def test_a_walk_ends_where_the_followers_end(beyond: int) -> None:
+def test_distribution_ends_after_last_follower(beyond: int) -> None:
     count = PAGE * PAGES_A_WALK + beyond
     world, _ = a_crowd(count)
     begin(world)
@@ -223,7 +223,7 @@ def test_a_walk_ends_where_the_followers_end(beyond: int) -> None:
     assert len(world.followers_queue.sent) == -(-beyond // PAGE)
 
 
-def test_a_page_concerns_a_hundred_and_reads_no_more() -> None:
+def test_page_reads_only_its_hundred_followers() -> None:
     world, crowd = a_crowd(3 * TEN_PAGES)
     begin(world)
     world.followers_queue.sent = [FollowerPage(POST, "a1", POST, follower(499), follower(599))]
@@ -235,14 +235,14 @@ def test_a_page_concerns_a_hundred_and_reads_no_more() -> None:
 # What comes again.
 
 
-def test_a_duplicate_after_the_walk_has_ended_queues_nothing() -> None:
+def test_duplicate_after_distribution_ended_queues_no_messages() -> None:
     world = a_world(2 * PAGE)
     happen(world)
     begin(world)
     assert not world.followers_queue.sent
 
 
-def test_a_duplicate_after_a_small_side_was_brought_queues_nothing() -> None:
+def test_duplicate_after_immediate_distribution_queues_no_messages() -> None:
     world = a_world(3)
     happen(world)
     assert world.say(CreateActivity(ACTIVITY)) == [Outcome.DUPLICATE]
@@ -250,7 +250,7 @@ def test_a_duplicate_after_a_small_side_was_brought_queues_nothing() -> None:
 
 
 @pytest.mark.usefixtures("small_pages")
-def test_every_message_twice_is_the_same_as_once() -> None:
+def test_duplicate_followers_messages_change_nothing() -> None:
     world = a_world(25)
     begin(world)
     while world.followers_queue.sent:
@@ -263,7 +263,7 @@ def test_every_message_twice_is_the_same_as_once() -> None:
 
 @pytest.mark.usefixtures("small_pages")
 @pytest.mark.parametrize("count", [1, 7, 23])
-def test_a_walk_that_broke_off_anywhere_misses_nobody_and_brings_it_to_nobody_twice(
+def test_interrupted_distribution_reaches_each_follower_exactly_once(
     count: int,
 ) -> None:
     def make() -> World:
@@ -277,7 +277,7 @@ def test_a_walk_that_broke_off_anywhere_misses_nobody_and_brings_it_to_nobody_tw
 
 
 @pytest.mark.usefixtures("small_pages")
-def test_a_worker_that_breaks_off_again_and_again_gets_to_the_end() -> None:
+def test_repeatedly_interrupted_distribution_completes() -> None:
     world = a_world(9)
     begin(world)
     done = 0
@@ -304,7 +304,7 @@ def test_a_worker_that_breaks_off_again_and_again_gets_to_the_end() -> None:
 
 @pytest.mark.usefixtures("small_pages")
 @pytest.mark.parametrize("new", ["aaron", "user000000x", "user000005x", "zoe"])
-def test_who_starts_to_follow_on_the_way_pushes_nobody_out(new: str) -> None:
+def test_new_follower_during_distribution_displaces_no_follower(new: str) -> None:
     """A page is what lies between two ids: there may be more in it than there were."""
     for world, where in interleavings(
         lambda: _begun(8),
@@ -318,7 +318,7 @@ def test_who_starts_to_follow_on_the_way_pushes_nobody_out(new: str) -> None:
 
 @pytest.mark.usefixtures("small_pages")
 @pytest.mark.parametrize("gone", [0, 3, 7])
-def test_who_is_erased_on_the_way_pushes_nobody_in_or_out(gone: int) -> None:
+def test_erased_follower_during_distribution_does_not_affect_remaining_followers(gone: int) -> None:
     for world, where in interleavings(
         lambda: _begun(8), World.work_off_followers, lambda world: world.erase(follower(gone))
     ):
@@ -327,7 +327,7 @@ def test_who_is_erased_on_the_way_pushes_nobody_in_or_out(gone: int) -> None:
 
 
 @pytest.mark.usefixtures("small_pages")
-def test_a_retraction_on_the_way_leaves_nobody_with_it() -> None:
+def test_retraction_between_pages_removes_event_from_all_followers() -> None:
     for world, where in interleavings(
         lambda: _begun(7),
         World.work_off_followers,
@@ -339,7 +339,7 @@ def test_a_retraction_on_the_way_leaves_nobody_with_it() -> None:
 
 @pytest.mark.usefixtures("small_pages")
 @pytest.mark.parametrize("count", [2, 23])
-def test_a_retraction_that_broke_off_anywhere_leaves_nobody_with_it(count: int) -> None:
+def test_interrupted_retraction_removes_event_from_all_followers(count: int) -> None:
     def make() -> World:
         world = _begun(count)
         world.work_off_followers()
@@ -352,7 +352,7 @@ def test_a_retraction_that_broke_off_anywhere_leaves_nobody_with_it(count: int) 
 
 
 @pytest.mark.usefixtures("small_pages")
-def test_an_amendment_on_the_way_reaches_everybody() -> None:
+def test_amendment_between_pages_reaches_all_followers() -> None:
     edited = replace(ACTIVITY, excerpt="second", amended_at=NOW)
     for world, where in interleavings(
         lambda: _begun(7), World.work_off_followers, lambda world: begin(world, edited)

@@ -46,7 +46,7 @@ def world(clock: SettableClock) -> World:
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_every_command_is_carried_out(
+def test_every_command_is_executed(
     world: World, command: Command, outcomes: list[Outcome], changed: str | None
 ) -> None:
     assert world.say(command) == outcomes
@@ -55,13 +55,13 @@ def test_every_command_is_carried_out(
     assert not world.quarantine.kept
 
 
-def test_an_invalid_message_is_kept_with_its_reason(world: World) -> None:
+def test_invalid_message_is_quarantined_with_reason(world: World) -> None:
     assert world.say(InvalidEvent("detail.user_id: missing")) == [Outcome.QUARANTINED]
     assert world.quarantine.kept == [("the body", "detail.user_id: missing")]
     assert not world.events.rows
 
 
-def test_of_a_list_the_good_events_are_stored_and_the_whole_body_is_kept(world: World) -> None:
+def test_partly_invalid_list_stores_valid_events_and_quarantines_body(world: World) -> None:
     """A person corrects and puts it again: what was stored is then a duplicate."""
     command = CreateEvents((an_event(), an_event("e3")), problems="detail.events[1].id: missing")
     assert world.say(command, "the list") == [
@@ -74,12 +74,12 @@ def test_of_a_list_the_good_events_are_stored_and_the_whole_body_is_kept(world: 
     assert world.say(corrected) == [Outcome.DUPLICATE, Outcome.STORED, Outcome.DUPLICATE]
 
 
-def test_a_list_in_which_nothing_fits_is_kept(world: World) -> None:
+def test_list_without_valid_events_is_quarantined(world: World) -> None:
     assert world.say(CreateEvents((), problems="all wrong")) == [Outcome.QUARANTINED]
     assert world.quarantine.kept == [("the body", "all wrong")]
 
 
-def test_what_was_decoded_is_what_came(world: World) -> None:
+def test_decoder_receives_original_body(world: World) -> None:
     bodies: list[str] = []
 
     def decode(body: str) -> Command:
@@ -104,9 +104,7 @@ def dated(ahead: timedelta) -> list[Command]:
 
 
 @pytest.mark.parametrize("command", dated(AN_HOUR + A_SECOND), ids=lambda one: type(one).__name__)
-def test_an_instant_in_the_future_is_refused_with_what_to_do(
-    world: World, command: Command
-) -> None:
+def test_future_timestamp_is_rejected_with_remedy(world: World, command: Command) -> None:
     """It would outlast every later, true one."""
     assert world.say(command) == [Outcome.QUARANTINED]
     [(body, reason)] = world.quarantine.kept
@@ -117,7 +115,7 @@ def test_an_instant_in_the_future_is_refused_with_what_to_do(
     assert not world.events.rows
 
 
-def test_an_amendment_from_the_future_does_not_hold_back_its_neighbours(world: World) -> None:
+def test_future_amendment_does_not_block_other_events_in_list(world: World) -> None:
     ahead = NOW + AN_HOUR + A_SECOND
     events = (an_event("e0"), an_event("e1", amended_at=ahead), an_event("e2", amended_at=NOW))
     assert world.say(CreateEvents(events, "another problem")) == [
@@ -132,18 +130,18 @@ def test_an_amendment_from_the_future_does_not_hold_back_its_neighbours(world: W
 
 
 @pytest.mark.parametrize("command", dated(AN_HOUR), ids=lambda one: type(one).__name__)
-def test_a_clock_that_runs_an_hour_ahead_is_forgiven(world: World, command: Command) -> None:
+def test_timestamp_up_to_an_hour_ahead_is_accepted(world: World, command: Command) -> None:
     assert Outcome.QUARANTINED not in world.say(command)
 
 
-def test_what_is_dated_by_nobody_is_never_in_the_future(world: World) -> None:
+def test_occurrence_time_in_the_future_is_accepted(world: World) -> None:
     """When something occurred is shown, and decides nothing about what came last."""
     ahead = NOW + 2 * AN_HOUR
     assert world.say(CreateEvents((an_event(occurred_at=ahead),))) == [Outcome.STORED]
     assert world.say(CreateActivity(an_activity(occurred_at=ahead))) == [Outcome.STORED]
 
 
-def test_a_quarantine_that_does_not_answer_sends_the_message_back(world: World) -> None:
+def test_message_is_retried_if_quarantine_fails(world: World) -> None:
     def refuse(body: str, reason: str) -> None:
         raise Unavailable("SQS")
 
@@ -152,7 +150,7 @@ def test_a_quarantine_that_does_not_answer_sends_the_message_back(world: World) 
         world.say(InvalidEvent("no"))
 
 
-def test_a_message_is_not_begun_when_the_invocation_is_about_to_end(world: World) -> None:
+def test_message_is_not_started_near_end_of_invocation(world: World) -> None:
     """A long list would be cut off in the middle, and all the messages beside it come again."""
     world.time_left = lambda: timedelta(seconds=29)
     with pytest.raises(NotYet):

@@ -130,7 +130,7 @@ def has(world: World) -> set[str]:
 # A late follow.
 
 
-def test_a_late_follow_brings_4000_activities_in_one_receive() -> None:
+def test_late_follow_adds_4000_activities_in_single_receive() -> None:
     world = a_busy_entity(4000)
     done = until_done(world, a_follow_of())
     assert len(has(world)) == 4000
@@ -140,7 +140,7 @@ def test_a_late_follow_brings_4000_activities_in_one_receive() -> None:
     assert world.schedules.listed == {("ann", "daily")}
 
 
-def test_a_late_follow_of_a_parent_brings_what_happened_below_it() -> None:
+def test_late_follow_of_parent_includes_activities_of_children() -> None:
     world = a_busy_entity(2000, parent=BLOG)
     done = until_done(world, a_follow_of(BLOG))
     assert len(has(world)) == 2000
@@ -148,7 +148,7 @@ def test_a_late_follow_of_a_parent_brings_what_happened_below_it() -> None:
     assert done.total * 25 <= 2000
 
 
-def test_a_late_follow_that_comes_again_only_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_duplicate_late_follow_writes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     world = a_busy_entity(2000)
     until_done(world, a_follow_of())
     before = dict(world.events.rows)
@@ -159,7 +159,7 @@ def test_a_late_follow_that_comes_again_only_looks(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("late", [timedelta(0), HOUR])
-def test_a_late_follow_of_a_thread_starts_its_run_once(late: timedelta) -> None:
+def test_late_follow_of_thread_starts_run_once(late: timedelta) -> None:
     world = a_busy_entity(500)
     world.clock.now += late
     done = until_done(world, a_follow_of(often=Frequency.IMMEDIATE))
@@ -170,7 +170,7 @@ def test_a_late_follow_of_a_thread_starts_its_run_once(late: timedelta) -> None:
     assert [email.lines for email in world.emails()] == [("post1: 500",)]
 
 
-def test_a_late_follow_leaves_what_takes_too_long_to_the_followers_queue(
+def test_slow_late_follow_continues_on_followers_queue(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Each activity is a thread here, with a run of its own to be read, stored and queued."""
@@ -190,7 +190,7 @@ def test_a_late_follow_leaves_what_takes_too_long_to_the_followers_queue(
     assert done.longest <= SHARE
 
 
-def test_a_late_unfollow_takes_2000_back_in_few_calls() -> None:
+def test_late_unfollow_withdraws_2000_events_in_few_calls() -> None:
     world = a_busy_entity(2000)
     until_done(world, a_follow_of())
     ended = ChangeFollow("ann", POST, FollowState(False), NOW - 2 * HOUR + timedelta(seconds=1))
@@ -199,7 +199,7 @@ def test_a_late_unfollow_takes_2000_back_in_few_calls() -> None:
     assert done.total * 25 <= 2000
 
 
-def test_a_late_follow_takes_back_what_was_retracted_and_brings_what_was_amended() -> None:
+def test_late_follow_applies_concurrent_retractions_and_amendments() -> None:
     """Both happened while the follow that came first was under way."""
     world = a_busy_entity(300)
     until_done(world, a_follow_of())
@@ -228,7 +228,7 @@ def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("small_pages")
 @pytest.mark.parametrize("often", [None, Frequency.IMMEDIATE])
-def test_a_late_follow_that_breaks_off_anywhere_brings_each_once(often: Frequency | None) -> None:
+def test_interrupted_late_follow_adds_each_event_once(often: Frequency | None) -> None:
     for world, where in crashes(
         lambda: a_busy_entity(45), lambda world: world.say(a_follow_of(often=often))
     ):
@@ -239,7 +239,7 @@ def test_a_late_follow_that_breaks_off_anywhere_brings_each_once(often: Frequenc
 
 
 @pytest.mark.usefixtures("small_pages")
-def test_what_changes_while_a_late_follow_is_brought_is_as_if_it_had_come_first() -> None:
+def test_changes_during_late_follow_take_effect() -> None:
     def change(world: World) -> None:
         first, second = many_activities(45)[3:5]
         world.say(RetractActivity(POST, first.id))
@@ -257,7 +257,7 @@ def test_what_changes_while_a_late_follow_is_brought_is_as_if_it_had_come_first(
 
 
 @pytest.mark.parametrize("meanwhile", [False, True])
-def test_a_row_that_cannot_be_read_sends_a_late_follow_back_once_all_others_are_brought(
+def test_late_follow_skips_unreadable_row_and_is_retried(
     meanwhile: bool,
 ) -> None:
     world = a_busy_entity(40)
@@ -280,7 +280,7 @@ def test_a_row_that_cannot_be_read_sends_a_late_follow_back_once_all_others_are_
 
 
 @pytest.mark.usefixtures("small_pages")
-def test_a_choice_while_a_late_follow_is_brought_moves_all_of_it() -> None:
+def test_choice_during_late_follow_moves_all_events() -> None:
     def choose(world: World) -> None:
         world.choose(at=NOW - HOUR, comment=Frequency.WEEKLY)
 
@@ -290,7 +290,7 @@ def test_a_choice_while_a_late_follow_is_brought_moves_all_of_it() -> None:
         assert Counter(world.waiting().values()) == {"weekly": 45}, where
 
 
-def test_a_late_follow_leaves_the_others_of_its_batch_their_time() -> None:
+def test_late_follow_leaves_time_for_other_messages_in_batch() -> None:
     world = a_busy_entity(900, parent=BLOG)
     others = [CreateEvents((an_event(f"e{number}"),)) for number in range(9)]
     late = a_follow_of(BLOG, often=Frequency.IMMEDIATE)
@@ -319,7 +319,7 @@ def chosen(often: Frequency) -> ChoosePreferences:
     ("often", "left"),
     [(Frequency.WEEKLY, {"weekly": 2000}), (Frequency.NEVER, {})],
 )
-def test_a_choice_moves_2000_waiting_events_in_one_receive(
+def test_choice_moves_2000_waiting_events_in_single_receive(
     often: Frequency, left: dict[str, int]
 ) -> None:
     world = with_waiting(2000)
@@ -329,7 +329,7 @@ def test_a_choice_moves_2000_waiting_events_in_one_receive(
     assert done.total * 25 <= 2000
 
 
-def test_a_profile_moves_2000_events_that_waited_for_it_in_one_receive() -> None:
+def test_new_profile_moves_2000_waiting_events_in_single_receive() -> None:
     world = World()
     for start in range(0, 2000, 500):
         world.create(*(an_event(f"e{each}") for each in range(start, start + 500)))
@@ -339,7 +339,7 @@ def test_a_profile_moves_2000_events_that_waited_for_it_in_one_receive() -> None
     assert done.total * 25 <= 2000
 
 
-def test_a_pause_extends_2000_waiting_events_in_one_receive() -> None:
+def test_pause_extends_2000_waiting_events_in_single_receive() -> None:
     world = with_waiting(2000)
     before = {key: row.lasts_until for key, row in world.events.rows.items()}  # type: ignore[union-attr]
     until = NOW.date() + timedelta(days=80)
@@ -352,7 +352,7 @@ def test_a_pause_extends_2000_waiting_events_in_one_receive() -> None:
     assert done.total * 25 <= 2000
 
 
-def test_a_choice_that_makes_a_thread_of_each_event_continues() -> None:
+def test_choice_creating_many_threads_continues_in_next_receive() -> None:
     world = World()
     world.choose(at=NOW - 2 * DAY)
     world.create(*(an_event(f"e{each}", entity_id=f"p{each}") for each in range(100)))
@@ -362,7 +362,7 @@ def test_a_choice_that_makes_a_thread_of_each_event_continues() -> None:
     assert len({message.key for message in world.generate_queue.sent}) == 100
 
 
-def test_events_that_move_together_leave_no_run_that_read_them_its_claim() -> None:
+def test_moving_events_together_invalidates_runs_that_read_them() -> None:
     """As one event that moves alone: their run is told, and they are in one email each."""
     for world, where in interleavings(
         lambda: with_waiting(30),
@@ -375,7 +375,7 @@ def test_events_that_move_together_leave_no_run_that_read_them_its_claim() -> No
         assert set(sent) == {("post1: 30",)}, where
 
 
-def test_events_whose_transaction_fails_move_one_by_one() -> None:
+def test_events_move_individually_if_transaction_fails() -> None:
     world = with_waiting(30)
 
     def fail(*_: object, **__: object) -> None:
@@ -387,7 +387,7 @@ def test_events_whose_transaction_fails_move_one_by_one() -> None:
 
 
 @pytest.mark.parametrize("often", [Frequency.WEEKLY, Frequency.NEVER, Frequency.IMMEDIATE])
-def test_a_choice_that_breaks_off_anywhere_moves_each_once(often: Frequency) -> None:
+def test_interrupted_choice_moves_each_event_once(often: Frequency) -> None:
     for world, where in crashes(lambda: with_waiting(30), lambda world: world.say(chosen(often))):
         world.clock.now += timedelta(minutes=1)
         world.say(chosen(often))
@@ -408,7 +408,7 @@ def a_reader_with(events: int, follows: int) -> World:
     return world
 
 
-def test_an_erasure_of_4000_events_and_4000_follows_is_done_in_one_receive() -> None:
+def test_erasure_of_4000_events_and_follows_takes_single_receive() -> None:
     world = a_reader_with(4000, 4000)
     done = until_done(world, EraseSubscriber("ann", NOW + timedelta(seconds=1)))
     assert not world.events.rows
@@ -417,7 +417,7 @@ def test_an_erasure_of_4000_events_and_4000_follows_is_done_in_one_receive() -> 
     assert done.total * 25 <= 8000
 
 
-def test_an_erasure_that_there_is_no_time_for_continues() -> None:
+def test_erasure_continues_in_next_receive_if_time_runs_out() -> None:
     world = a_reader_with(60, 4000)
     until = NOW + timedelta(seconds=1)
     took = 0
@@ -438,7 +438,7 @@ def test_an_erasure_that_there_is_no_time_for_continues() -> None:
     assert not isinstance(routed, Exception)
 
 
-def test_an_erasure_whose_reader_came_back_keeps_what_is_later() -> None:
+def test_erasure_keeps_later_data_of_returned_reader() -> None:
     world = a_reader_with(30, 150)
     world.clock.now = NOW + HOUR
     later = NOW + timedelta(minutes=30)
@@ -461,7 +461,7 @@ def a_list(number: int, *, prefix: str = "e") -> CreateEvents:
 
 
 @pytest.mark.parametrize("often", [Frequency.DAILY, Frequency.IMMEDIATE])
-def test_the_longest_list_takes_less_than_a_message_may(often: Frequency) -> None:
+def test_longest_list_finishes_within_time_limit(often: Frequency) -> None:
     world = World()
     world.choose(at=NOW - DAY, comment=often)
     (routed,), called = receive(world, a_list(1800))
@@ -470,7 +470,7 @@ def test_the_longest_list_takes_less_than_a_message_may(often: Frequency) -> Non
     assert (called.total() + queued) * A_CALL < LONGEST
 
 
-def test_the_longest_list_takes_less_than_a_message_may_when_it_comes_again() -> None:
+def test_duplicate_of_longest_list_finishes_within_time_limit() -> None:
     world = World()
     world.choose(at=NOW - DAY, comment=Frequency.IMMEDIATE)
     receive(world, a_list(1800))
@@ -480,7 +480,7 @@ def test_the_longest_list_takes_less_than_a_message_may_when_it_comes_again() ->
     assert called.total() * A_CALL < INVOCATION - LONGEST
 
 
-def test_a_list_stops_before_its_invocation_does() -> None:
+def test_list_processing_stops_before_invocation_ends() -> None:
     """Otherwise, all ten messages of the batch would come again."""
     world = World()
     world.choose(at=NOW - DAY, comment=Frequency.DAILY)

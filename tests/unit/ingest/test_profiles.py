@@ -59,21 +59,21 @@ def ann(world: World) -> Subscriber:
 # The latest profile wins.
 
 
-def test_the_whole_profile_is_stored(world: World) -> None:
+def test_whole_profile_is_stored(world: World) -> None:
     given_profile = a_subscriber(like=Frequency.WEEKLY)
     assert change(world, given_profile) is Outcome.CHANGED
     registered = replace(given_profile, registered_on=NOW.date())
     assert replace(ann(world), routed_for="") == registered
 
 
-def test_the_same_profile_again_changes_nothing(world: World) -> None:
+def test_duplicate_profile_changes_nothing(world: World) -> None:
     change(world, a_subscriber())
     before = ann(world)
     assert change(world, a_subscriber()) is Outcome.CHANGED
     assert ann(world) == before
 
 
-def test_an_older_profile_is_outdated_and_only_its_choices_are_remembered(world: World) -> None:
+def test_older_profile_only_adds_to_choice_history(world: World) -> None:
     newer = replace(a_subscriber(changed_at=NOW + A_MINUTE, like=Frequency.DAILY), name="Anna")
     older = a_subscriber(like=Frequency.NEVER)
     change(world, newer)
@@ -82,7 +82,7 @@ def test_an_older_profile_is_outdated_and_only_its_choices_are_remembered(world:
     assert [at for at, _ in ann(world).choices] == [NOW, NOW + A_MINUTE]
 
 
-def test_events_muted_by_an_older_profile_are_withdrawn(world: World) -> None:
+def test_events_muted_by_older_profile_are_withdrawn(world: World) -> None:
     """It was muted when it occurred, as is found out late."""
     change(world, a_subscriber(changed_at=NOW + A_MINUTE))
     world.create(an_event(occurred_at=NOW))
@@ -99,7 +99,7 @@ PROFILES = (
 
 
 @pytest.mark.parametrize("order", list(permutations(PROFILES)))
-def test_profiles_with_the_same_instant_end_the_same_in_any_order(
+def test_profiles_with_same_timestamp_end_in_same_state(
     order: tuple[Subscriber, ...],
 ) -> None:
     def final(profiles: tuple[Subscriber, ...]) -> Subscriber:
@@ -125,7 +125,7 @@ def test_profiles_with_the_same_instant_end_the_same_in_any_order(
     st.data(),
 )
 @settings(max_examples=100, deadline=None)
-def test_any_profiles_end_the_same_in_any_order(
+def test_profiles_in_any_order_end_in_same_state(
     profiles: list[Subscriber], data: st.DataObject
 ) -> None:
     ends = []
@@ -140,7 +140,7 @@ def test_any_profiles_end_the_same_in_any_order(
     assert ends[0].changed_at == max(profile.changed_at for profile in profiles)
 
 
-def test_two_profiles_at_once_both_count() -> None:
+def test_concurrent_profiles_are_both_applied() -> None:
     first = a_subscriber(changed_at=NOW, comment=Frequency.NEVER)
     second = a_subscriber(changed_at=NOW + A_MINUTE, comment=Frequency.WEEKLY)
     expected = remember(first.choices, second.changed_at, second.chosen)
@@ -155,13 +155,13 @@ def test_two_profiles_at_once_both_count() -> None:
             assert set(world.schedules.rows) >= {("ann", DAILY), ("ann", "weekly")}, where
 
 
-def test_a_profile_that_keeps_changing_sends_the_message_back(world: World) -> None:
+def test_constantly_changing_profile_message_is_retried(world: World) -> None:
     world.subscribers.put = lambda *_, **__: False  # type: ignore[method-assign]
     with pytest.raises(NotYet):
         change(world, a_subscriber())
 
 
-def test_the_choices_that_waiting_events_were_placed_for_are_remembered(world: World) -> None:
+def test_routing_choices_are_stored_without_repetitions(world: World) -> None:
     """Not the repetitions: they decide nothing."""
     change(world, a_subscriber(like=Frequency.DAILY))
     world.clock.pass_time(hours=1)
@@ -169,7 +169,7 @@ def test_the_choices_that_waiting_events_were_placed_for_are_remembered(world: W
     assert len(ann(world).routed_for) == 16
 
 
-def test_where_the_choices_stay_nothing_that_waits_is_read(world: World) -> None:
+def test_unchanged_choices_read_no_waiting_events(world: World) -> None:
     change(world, a_subscriber())
     with world.calls() as calls:
         change(world, replace(a_subscriber(changed_at=NOW + A_MINUTE), name="Anna"))
@@ -179,7 +179,7 @@ def test_where_the_choices_stay_nothing_that_waits_is_read(world: World) -> None
 # Status.
 
 
-def test_a_suppressed_address_is_not_written_to(world: World) -> None:
+def test_suppressed_address_gets_no_email(world: World) -> None:
     world.suppressions.add(ANN, Cause.BOUNCED)
     change(world, a_subscriber(email="Ann@Example.com"))
     assert ann(world).status is SubscriberStatus.SUPPRESSED
@@ -187,7 +187,7 @@ def test_a_suppressed_address_is_not_written_to(world: World) -> None:
     assert world.create(an_event()) == [Outcome.UNSUBSCRIBED]
 
 
-def test_another_address_is_written_to_again(world: World) -> None:
+def test_reader_with_new_address_gets_email_again(world: World) -> None:
     world.suppressions.add(ANN, Cause.BOUNCED)
     change(world, a_subscriber())
     change(world, a_subscriber(changed_at=NOW + A_MINUTE, email="ann@example.org"))
@@ -197,14 +197,14 @@ def test_another_address_is_written_to_again(world: World) -> None:
 
 
 @pytest.mark.parametrize("status", [SubscriberStatus.UNSUBSCRIBED, SubscriberStatus.SUPPRESSED])
-def test_an_older_profile_changes_no_status(world: World, status: SubscriberStatus) -> None:
+def test_older_profile_does_not_change_status(world: World, status: SubscriberStatus) -> None:
     change(world, a_subscriber())
     world.subscribers.set_status("ann", status)
     change(world, a_subscriber(changed_at=NOW - A_MINUTE, email="ann@example.org"))
     assert ann(world).status is status
 
 
-def test_a_reader_who_left_stays_away_whatever_the_profile_says(world: World) -> None:
+def test_profile_does_not_resubscribe_reader_who_unsubscribed(world: World) -> None:
     change(world, a_subscriber())
     world.arm()
     world.unsubscribe()
@@ -214,7 +214,7 @@ def test_a_reader_who_left_stays_away_whatever_the_profile_says(world: World) ->
         assert not world.schedules.listed
 
 
-def test_a_reader_who_leaves_during_a_change_is_not_due() -> None:
+def test_reader_who_unsubscribes_during_change_is_not_due() -> None:
     def make() -> World:
         world = World()
         change(world, a_subscriber())
@@ -233,7 +233,7 @@ def test_a_reader_who_leaves_during_a_change_is_not_due() -> None:
 
 
 @pytest.mark.parametrize("known", [True, False])
-def test_a_sign_of_life_is_remembered_also_before_the_profile(world: World, known: bool) -> None:
+def test_activity_before_profile_is_recorded(world: World, known: bool) -> None:
     if known:
         change(world, a_subscriber())
     assert world.say(MarkActive("ann", NOW)) == [Outcome.ACTIVE]
@@ -242,7 +242,7 @@ def test_a_sign_of_life_is_remembered_also_before_the_profile(world: World, know
     assert ann(world).active_on == NOW.date()
 
 
-def test_of_many_signs_of_life_a_day_only_the_first_is_written(world: World) -> None:
+def test_only_first_activity_per_day_is_written(world: World) -> None:
     change(world, a_subscriber())
     with world.calls() as calls:
         for minutes in range(5):
@@ -251,21 +251,21 @@ def test_of_many_signs_of_life_a_day_only_the_first_is_written(world: World) -> 
 
 
 @pytest.mark.parametrize("order", list(permutations([0, 1, 2])))
-def test_the_latest_day_of_signs_of_life_stays(world: World, order: tuple[int, ...]) -> None:
+def test_latest_activity_day_is_kept(world: World, order: tuple[int, ...]) -> None:
     change(world, a_subscriber())
     for days in order:
         world.say(MarkActive("ann", NOW - days * DAY))
     assert ann(world).active_on == date(2026, 11, 22)
 
 
-def test_a_change_of_the_profile_keeps_the_sign_of_life(world: World) -> None:
+def test_profile_change_keeps_last_activity(world: World) -> None:
     change(world, a_subscriber())
     world.say(MarkActive("ann", NOW))
     change(world, a_subscriber(changed_at=NOW + A_MINUTE))
     assert ann(world).active_on == NOW.date()
 
 
-def test_activity_of_an_erased_reader_is_ignored(world: World) -> None:
+def test_activity_of_erased_reader_is_ignored(world: World) -> None:
     world.erase()
     assert world.say(MarkActive("ann", NOW)) == [Outcome.ERASED]
     assert not world.subscribers.active
@@ -306,7 +306,7 @@ def gone(world: World) -> None:
     assert not world.mailer.calls
 
 
-def test_attack_whoever_reads_the_tables_after_an_erasure_finds_nothing() -> None:
+def test_attack_tables_contain_no_personal_data_after_erasure() -> None:
     world = a_full_life()
     assert world.erase() is Outcome.ERASED
     gone(world)
@@ -315,13 +315,13 @@ def test_attack_whoever_reads_the_tables_after_an_erasure_finds_nothing() -> Non
     gone(world)
 
 
-def test_an_erasure_that_broke_off_anywhere_leaves_nothing_after_its_redelivery() -> None:
+def test_redelivery_completes_interrupted_erasure() -> None:
     for world, where in crashes(a_full_life, World.erase):
         assert world.erase() is Outcome.ERASED, where
         gone(world)
 
 
-def test_of_who_left_the_hash_of_the_address_stays() -> None:
+def test_erasure_keeps_address_hash_of_unsubscribed_reader() -> None:
     """Also of one to which they moved after they had left."""
 
     def make() -> World:
@@ -336,14 +336,14 @@ def test_of_who_left_the_hash_of_the_address_stays() -> None:
         assert ann(world).status is SubscriberStatus.SUPPRESSED, where
 
 
-def test_an_erasure_does_not_take_back_that_an_operator_allowed_an_address_again() -> None:
+def test_erasure_does_not_restore_suppression_lifted_by_operator() -> None:
     world = a_full_life()
     world.subscribers.set_status("ann", SubscriberStatus.SUPPRESSED)
     world.erase()
     assert not world.suppressions.rows
 
 
-def test_sent_events_stay_sent() -> None:
+def test_sent_events_stay_sent_after_erasure() -> None:
     world = a_full_life()
     sent = replace(a_run(), status=Status.SENT, reason=Reason.ACCEPTED, message_id="m1")
     world.runs.rows[KEY] = sent
@@ -351,14 +351,14 @@ def test_sent_events_stay_sent() -> None:
     assert world.runs.rows[KEY] == sent
 
 
-def test_a_run_that_is_being_sent_is_not_cancelled() -> None:
+def test_erasure_does_not_cancel_run_being_sent() -> None:
     world = a_full_life()
     world.runs.rows[KEY] = replace(a_run(), status=Status.SENDING, attempt=1)
     world.erase()
     assert world.runs.rows[KEY].status is Status.SENDING
 
 
-def test_later_events_for_an_erased_reader_are_rejected(world: World) -> None:
+def test_later_events_for_erased_reader_are_rejected(world: World) -> None:
     world.choose(at=NOW - DAY)
     world.erase()
     later = NOW + A_MINUTE
@@ -370,13 +370,13 @@ def test_later_events_for_an_erased_reader_are_rejected(world: World) -> None:
     gone(world)
 
 
-def test_an_erasure_may_come_before_anything_else(world: World) -> None:
+def test_erasure_of_unknown_reader_is_accepted(world: World) -> None:
     assert world.erase() is Outcome.ERASED
     assert change(world, a_subscriber(changed_at=NOW - A_MINUTE)) is Outcome.ERASED
     gone(world)
 
 
-def test_an_erasure_that_is_older_than_the_profile_keeps_what_came_after_it() -> None:
+def test_erasure_older_than_profile_keeps_later_data() -> None:
     world = a_full_life()
     before = (world.subscribers.rows.copy(), world.events.rows.copy(), world.follows.rows.copy())
     at = NOW - 2 * DAY
@@ -404,7 +404,7 @@ def a_past() -> list[Command]:
 
 
 @pytest.mark.parametrize("order", list(permutations(range(5))))
-def test_what_is_from_before_an_erasure_is_gone_in_whatever_order_it_arrives(
+def test_data_from_before_erasure_is_removed_in_any_order(
     order: tuple[int, ...],
 ) -> None:
     """An erasure that a later profile has overtaken reaches as far as one that came in time."""
@@ -424,7 +424,7 @@ def test_what_is_from_before_an_erasure_is_gone_in_whatever_order_it_arrives(
     assert [each.name for each in world.schedules.of_user("ann") if each.listed] == [DAILY]
 
 
-def test_an_erasure_that_broke_off_behind_a_later_profile_is_made_whole() -> None:
+def test_interrupted_erasure_older_than_profile_is_completed() -> None:
     def started() -> World:
         world = World()
         for each in (*a_past(), ChangeSubscriber(a_subscriber(changed_at=NOW - A_MINUTE))):
@@ -441,7 +441,7 @@ def test_an_erasure_that_broke_off_behind_a_later_profile_is_made_whole() -> Non
         assert not isinstance(world.events.get("ann", "past"), StoredEvent), where
 
 
-def test_of_two_erasures_the_later_instant_stays(world: World) -> None:
+def test_later_of_two_erasures_is_kept(world: World) -> None:
     world.erase(at=NOW)
     assert world.erase(at=NOW - A_MINUTE) is Outcome.OUTDATED
     assert world.subscribers.rows["ann"] == Erased("ann", NOW)
@@ -456,9 +456,9 @@ def test_of_two_erasures_the_later_instant_stays(world: World) -> None:
         lambda world: world.say(MarkActive("ann", NOW + DAY)),
         lambda world: change(world, a_subscriber(comment=Frequency.CUSTOM)),
     ],
-    ids=["event", "follow", "unfollow", "sign of life", "profile"],
+    ids=["event", "follow", "unfollow", "activity", "profile"],
 )
-def test_whoever_did_not_see_the_erasure_takes_back_what_they_write(
+def test_writes_concurrent_with_erasure_are_removed(
     writes: Callable[[World], object],
 ) -> None:
     for world, where in interleavings(a_full_life, writes, World.erase):
@@ -479,7 +479,7 @@ def register_again(world: World) -> Outcome:
     return change(world, a_subscriber(changed_at=NOW + A_MINUTE, comment=Frequency.DAILY))
 
 
-def test_who_registers_again_starts_anew_but_for_the_numbers_of_runs() -> None:
+def test_reregistered_reader_keeps_only_run_numbers() -> None:
     world = a_full_life()
     world.erase()
     assert register_again(world) is Outcome.CHANGED
@@ -489,7 +489,7 @@ def test_who_registers_again_starts_anew_but_for_the_numbers_of_runs() -> None:
     assert not world.follows.rows
 
 
-def test_events_from_before_the_erasure_stay_rejected() -> None:
+def test_events_from_before_erasure_stay_rejected() -> None:
     world = a_full_life()
     world.erase()
     register_again(world)
@@ -501,7 +501,7 @@ def test_events_from_before_the_erasure_stay_rejected() -> None:
     assert not world.events.rows
 
 
-def test_events_after_the_erasure_are_accepted() -> None:
+def test_events_after_erasure_are_accepted() -> None:
     world = a_full_life()
     world.erase()
     register_again(world)
@@ -513,14 +513,14 @@ def test_events_after_the_erasure_are_accepted() -> None:
     assert [email.lines for email in world.emails()] == [("post1: 1",)]
 
 
-def test_who_comes_back_during_their_erasure_has_their_digests() -> None:
+def test_reader_who_returns_during_erasure_gets_digests() -> None:
     """The message that registers them again may overtake the one that erases them."""
     for world, where in interleavings(a_full_life, World.erase, register_again):
         assert ("ann", DAILY) in world.schedules.rows, where
         assert not world.schedules.withdrawn, where
 
 
-def test_an_erasure_that_broke_off_is_made_whole_also_after_they_came_back() -> None:
+def test_interrupted_erasure_is_completed_after_reader_returns() -> None:
     """Its redelivery finds the new profile: nothing from before may be left all the same."""
     for world, where in crashes(a_full_life, World.erase):
         if not isinstance(world.subscribers.rows["ann"], Erased):
@@ -532,7 +532,7 @@ def test_an_erasure_that_broke_off_is_made_whole_also_after_they_came_back() -> 
         assert ("ann", DAILY) in world.schedules.rows, where
 
 
-def test_a_second_erasure_after_coming_back_leaves_nothing() -> None:
+def test_second_erasure_after_return_removes_all_data() -> None:
     world = a_full_life()
     world.erase()
     register_again(world)
@@ -541,13 +541,13 @@ def test_a_second_erasure_after_coming_back_leaves_nothing() -> None:
     assert not world.schedules.rows
 
 
-def test_instants_are_compared_whatever_their_time_zone(world: World) -> None:
+def test_timestamps_are_compared_across_time_zones(world: World) -> None:
     world.erase(at=datetime(2026, 11, 22, 7, tzinfo=UTC))
     berlin = datetime.fromisoformat("2026-11-22T07:59:00+01:00")
     assert change(world, a_subscriber(changed_at=berlin)) is Outcome.ERASED
 
 
-def test_a_run_that_begins_during_an_erasure_sends_nothing_after_it() -> None:
+def test_run_started_during_erasure_sends_no_email() -> None:
     """Fan-out had read the schedule before; its worker has read the reader, and claims last."""
 
     def make() -> World:
@@ -568,7 +568,7 @@ def test_a_run_that_begins_during_an_erasure_sends_nothing_after_it() -> None:
     assert later == ["before suppressions.holds", "before mailer.send", "before runs.swap"]
 
 
-def test_what_happens_at_once_after_a_return_during_an_erasure_is_sent() -> None:
+def test_immediate_event_after_return_during_erasure_is_sent() -> None:
     """The run that collects is there already; it must not end with the erasure."""
 
     def make() -> World:
@@ -592,7 +592,7 @@ def test_what_happens_at_once_after_a_return_during_an_erasure_is_sent() -> None
         assert "after" not in world.waiting() or world.emails(), where
 
 
-def test_a_reader_who_returns_while_somebody_with_their_id_leaves_is_due() -> None:
+def test_reader_reusing_an_id_is_due_despite_concurrent_unsubscribe() -> None:
     """The profile may be written anew between the status and the schedules."""
 
     def return_with_another_address(world: World) -> None:

@@ -81,26 +81,26 @@ ALL_MODELS = sorted(
 # What is there.
 
 
-def test_every_detail_type_has_a_schema_and_an_example() -> None:
+def test_every_detail_type_has_schema_and_example() -> None:
     for name in DETAIL_MODELS:
         assert {f"{name}.schema.json", f"{name}.example.json"} <= documents().keys()
     assert "event.created.list.example.json" in documents()
     assert "event.retracted.activity.example.json" in documents()
 
 
-def test_the_folder_holds_what_the_models_say() -> None:
+def test_published_schemas_are_up_to_date() -> None:
     """Where this fails, `make docs` writes the folder anew."""
     found = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.json")}
     assert found == documents()
 
 
-def test_no_stray_file_lies_in_the_folder() -> None:
+def test_published_folder_contains_no_stray_files() -> None:
     """Where this fails, delete it: nothing makes it any more."""
     strays = {path.name for path in FOLDER.iterdir()} - documents().keys() - {"README.md"}
     assert strays == set()
 
 
-def test_no_function_pays_for_what_is_published() -> None:
+def test_decoding_does_not_import_schema_publishing() -> None:
     program = (
         "import sys, gazette.adapters.contract\n"
         "assert 'gazette.adapters.contract.decoding' in sys.modules\n"
@@ -110,7 +110,7 @@ def test_no_function_pays_for_what_is_published() -> None:
 
 
 @pytest.mark.parametrize("model", ALL_MODELS)
-def test_every_model_and_field_says_what_it_means_and_gives_an_example(
+def test_every_model_and_field_has_description_and_example(
     model: type[Detail],
 ) -> None:
     assert model.__doc__
@@ -124,7 +124,7 @@ def test_every_model_and_field_says_what_it_means_and_gives_an_example(
 
 
 @pytest.mark.parametrize("detail_type", sorted(DETAIL_MODELS))
-def test_a_schema_is_one_of_draft_2020_12_and_says_what_it_is_for(detail_type: str) -> None:
+def test_published_schema_is_described_and_valid_under_draft_2020_12(detail_type: str) -> None:
     found = schema(detail_type)
     Draft202012Validator.check_schema(found)
     assert found["$schema"] == "https://json-schema.org/draft/2020-12/schema"
@@ -134,14 +134,14 @@ def test_a_schema_is_one_of_draft_2020_12_and_says_what_it_is_for(detail_type: s
 
 
 @pytest.mark.parametrize("detail_type", sorted(DETAIL_MODELS))
-def test_a_schema_defines_only_what_it_uses(detail_type: str) -> None:
+def test_schema_contains_only_used_definitions(detail_type: str) -> None:
     text = json.dumps(schema(detail_type))
     for name in schema(detail_type).get("$defs", {}):
         assert f'"#/$defs/{name}"' in text
 
 
 @pytest.mark.parametrize("name", sorted(EXAMPLES))
-def test_an_example_is_an_entry_of_putevents_that_fits_its_schema(name: str) -> None:
+def test_example_is_putevents_entry_that_matches_schema(name: str) -> None:
     entry = json.loads((FOLDER / f"{name}.example.json").read_text(encoding="utf-8"))
     assert entry.keys() == {"Source", "DetailType", "Detail"}
     published = json.loads((FOLDER / f"{entry['DetailType']}.schema.json").read_text())
@@ -149,7 +149,7 @@ def test_an_example_is_an_entry_of_putevents_that_fits_its_schema(name: str) -> 
 
 
 @pytest.mark.parametrize("name", sorted(EXAMPLES))
-def test_an_example_is_decoded(name: str) -> None:
+def test_published_example_is_decoded(name: str) -> None:
     entry = json.loads((FOLDER / f"{name}.example.json").read_text(encoding="utf-8"))
     command = decode(envelope(entry["DetailType"], entry["Detail"]))
     if isinstance(command, CreateEvents):
@@ -157,13 +157,13 @@ def test_an_example_is_decoded(name: str) -> None:
         assert len(command.events) == (2 if "list" in name else 1)
 
 
-def test_examples_leave_nothing_out() -> None:
+def test_examples_contain_every_field() -> None:
     for detail_type, (model, *_) in DETAIL_MODELS.items():
         both = {**EXAMPLES[detail_type][1], **EXAMPLES.get(f"{detail_type}.activity", ("", {}))[1]}
         assert both.keys() == model.model_fields.keys()
 
 
-def test_the_example_of_an_activity_reaches_two_kinds_of_followers() -> None:
+def test_activity_example_reaches_followers_of_entity_and_parent() -> None:
     command = decode(envelope(*EXAMPLES["activity.created"]))
     assert isinstance(command, CreateActivity)
     assert len(command.activity.sides) == 2
@@ -188,7 +188,7 @@ VALUES: list[Any] = [
 
 
 @pytest.mark.parametrize(("name", "path"), PLACES)
-def test_schema_and_model_agree_on_any_value_at_any_place(name: str, path: Path_) -> None:
+def test_schema_and_model_agree_on_any_field_value(name: str, path: Path_) -> None:
     detail_type, detail = EXAMPLES[name]
     for value in VALUES:
         changed = replaced(detail, path, value)
@@ -196,7 +196,7 @@ def test_schema_and_model_agree_on_any_value_at_any_place(name: str, path: Path_
 
 
 @pytest.mark.parametrize(("name", "path"), [place for place in PLACES if place[1]])
-def test_schema_and_model_agree_on_what_is_missing_or_unknown(name: str, path: Path_) -> None:
+def test_schema_and_model_agree_on_missing_and_unknown_fields(name: str, path: Path_) -> None:
     detail_type, detail = EXAMPLES[name]
     *outer, last = path
     without, more = deepcopy(detail), deepcopy(detail)
@@ -236,14 +236,14 @@ def test_schema_and_model_agree(place: tuple[str, Path_], value: Any) -> None:
         ("name", "\ud83c"),
     ],
 )
-def test_what_a_schema_cannot_say_the_model_still_refuses(field: str, value: str) -> None:
+def test_model_rejects_values_that_schema_cannot_express(field: str, value: str) -> None:
     """It knows no calendar, no time zones, and no halves of characters."""
     changed = replaced(EXAMPLES["subscriber.changed"][1], (field,), value)
     assert fits_schema("subscriber.changed", changed)
     assert not fits_model("subscriber.changed", changed)
 
 
-def test_that_a_pause_is_too_long_the_model_says_alone() -> None:
+def test_overlong_pause_is_rejected_by_model_but_not_schema() -> None:
     """A schema compares no fields."""
     path = ("digest", "paused_until")
     changed = replaced(EXAMPLES["subscriber.changed"][1], path, "2027-02-14")

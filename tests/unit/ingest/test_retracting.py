@@ -72,21 +72,21 @@ def retract(world: World) -> None:
 
 
 @pytest.mark.parametrize("frequency", HEARD)
-def test_a_retracted_event_is_in_no_email(frequency: Frequency) -> None:
+def test_retracted_event_is_in_no_email(frequency: Frequency) -> None:
     world = one_event(frequency)
     assert world.say(RETRACT) == [Outcome.RETRACTED]
     assert world.waiting() == {}
     assert emailed(world) == []
 
 
-def test_of_what_was_retracted_only_the_id_is_kept(world: World) -> None:
+def test_only_id_of_retracted_event_is_kept(world: World) -> None:
     world.choose()
     world.create(an_event(excerpt="a secret"))
     world.say(RETRACT)
     assert world.events.rows == {("ann", "e1"): Retracted("e1", DAILY)}
 
 
-def test_an_event_retracted_before_its_arrival_is_rejected(world: World) -> None:
+def test_event_retracted_before_arrival_is_rejected(world: World) -> None:
     world.choose()
     assert world.say(RETRACT) == [Outcome.RETRACTED]
     assert world.create(an_event()) == [Outcome.RETRACTED]
@@ -94,7 +94,7 @@ def test_an_event_retracted_before_its_arrival_is_rejected(world: World) -> None
     assert emailed(world) == []
 
 
-def test_what_is_retracted_while_it_waits_for_its_reader_never_comes(world: World) -> None:
+def test_event_retracted_while_waiting_for_profile_is_never_sent(world: World) -> None:
     world.create(an_event())
     assert world.waiting() == {"e1": Unsent.WAITING}
     world.say(RETRACT)
@@ -103,7 +103,7 @@ def test_what_is_retracted_while_it_waits_for_its_reader_never_comes(world: Worl
     assert emailed(world) == []
 
 
-def test_a_retracted_event_stays_retracted() -> None:
+def test_retracted_event_stays_retracted() -> None:
     world = one_event()
     for _ in range(2):
         assert world.say(RETRACT) == [Outcome.RETRACTED]
@@ -111,14 +111,14 @@ def test_a_retracted_event_stays_retracted() -> None:
     assert emailed(world) == []
 
 
-def test_no_retraction_is_kept_for_an_erased_reader(world: World) -> None:
+def test_retraction_for_erased_reader_is_not_stored(world: World) -> None:
     world.choose()
     world.erase()
     assert world.say(RETRACT) == [Outcome.ERASED]
     assert not world.events.rows
 
 
-def test_a_retraction_raises_the_epoch_of_the_run_that_might_take_the_event() -> None:
+def test_retraction_raises_epoch_of_affected_run() -> None:
     world = one_event()
     world.runs.create(a_run())
     world.runs.rows[SENT.key] = SENT
@@ -129,7 +129,7 @@ def test_a_retraction_raises_the_epoch_of_the_run_that_might_take_the_event() ->
 
 
 @pytest.mark.parametrize("frequency", HEARD)
-def test_a_retraction_during_a_delivery_comes_before_the_claim_or_too_late(
+def test_retraction_during_delivery_precedes_claim_or_is_too_late(
     frequency: Frequency,
 ) -> None:
     """Never is an email sent that was not claimed when the retraction was acknowledged."""
@@ -156,7 +156,7 @@ def test_a_retraction_during_a_delivery_comes_before_the_claim_or_too_late(
 
 
 @pytest.mark.parametrize(("act", "other"), [(create, retract), (retract, create)])
-def test_an_event_that_comes_while_it_is_retracted_ends_retracted(
+def test_event_arriving_during_its_retraction_ends_retracted(
     act: Callable[[World], object], other: Callable[[World], object]
 ) -> None:
     for world, where in interleavings(a_reader, act, other):
@@ -204,7 +204,7 @@ def edited(excerpt: str = "second", minutes: float = 1, category: str = "comment
     return an_event(excerpt=excerpt, amended_at=amended_at, category=category)
 
 
-def test_what_is_dated_later_replaces_what_the_event_says_in_its_place(amended: World) -> None:
+def test_later_version_replaces_event_in_place(amended: World) -> None:
     before = amended.events.rows["ann", "e1"]
     assert isinstance(before, StoredEvent)
     assert amended.create(edited("third", 2)) == [Outcome.AMENDED]
@@ -222,20 +222,20 @@ def test_what_is_dated_later_replaces_what_the_event_says_in_its_place(amended: 
     ],
     ids=lambda event: event.excerpt,
 )
-def test_what_is_undated_or_not_dated_later_changes_nothing(amended: World, stale: Event) -> None:
+def test_undated_or_older_version_changes_nothing(amended: World, stale: Event) -> None:
     before = amended.events.rows.copy()
     assert amended.create(stale) == [Outcome.DUPLICATE]
     assert amended.events.rows == before
 
 
-def test_an_amendment_may_come_before_what_it_amends(world: World) -> None:
+def test_amendment_may_arrive_before_original_event(world: World) -> None:
     world.choose()
     assert world.create(edited()) == [Outcome.STORED]
     assert world.create(an_event(excerpt="first")) == [Outcome.DUPLICATE]
     assert world.events.get("ann", "e1") == a_stored_event(edited(), DAILY, NOW)
 
 
-def test_an_amendment_is_in_the_email_until_the_claim(amended: World) -> None:
+def test_amendment_before_claim_is_included_in_email(amended: World) -> None:
     """A worker that read the event before it was amended fails at its claim, and reads anew."""
     amended.clock.pass_time(minutes=5)
     amended.runs.create(a_run())
@@ -244,7 +244,7 @@ def test_an_amendment_is_in_the_email_until_the_claim(amended: World) -> None:
     assert [email.lines for email in amended.emails()] == [("post1: third",)]
 
 
-def test_an_amendment_after_the_claim_sends_nothing_again(amended: World) -> None:
+def test_amendment_after_claim_causes_no_second_email(amended: World) -> None:
     amended.send_digest()
     amended.create(edited("third", 2))
     assert emailed(amended) == ["post1: second"]
@@ -253,9 +253,7 @@ def test_an_amendment_after_the_claim_sends_nothing_again(amended: World) -> Non
 @pytest.mark.parametrize(
     ("category", "schedule"), [("like", "weekly"), ("mention", NOW_POST1), ("other", DAILY)]
 )
-def test_an_amendment_that_changes_the_category_moves_the_event(
-    amended: World, category: str, schedule: str
-) -> None:
+def test_amended_category_moves_the_event(amended: World, category: str, schedule: str) -> None:
     assert amended.create(edited("third", 2, category)) == [Outcome.AMENDED]
     assert amended.waiting() == {"e1": schedule}
     amended.create(edited())
@@ -264,27 +262,25 @@ def test_an_amendment_that_changes_the_category_moves_the_event(
     assert emailed(amended) == ["post1: third"]
 
 
-def test_an_amendment_into_a_muted_category_takes_the_event_back(amended: World) -> None:
+def test_amendment_into_muted_category_withdraws_event(amended: World) -> None:
     assert amended.create(edited("third", 2, "secret")) == [Outcome.MUTED]
     assert amended.waiting() == {}
     assert emailed(amended) == []
 
 
-def test_what_the_event_said_first_does_not_mute_what_it_says_now(amended: World) -> None:
+def test_original_category_does_not_mute_amended_event(amended: World) -> None:
     assert amended.create(an_event(category="secret")) == [Outcome.MUTED]
     assert emailed(amended) == ["post1: second"]
 
 
 @pytest.mark.parametrize("status", [Status.SENDING, Status.UNKNOWN, Status.SENT])
-def test_an_amendment_of_what_may_have_gone_leaves_it_where_it_is(
-    amended: World, status: Status
-) -> None:
+def test_amendment_does_not_move_possibly_sent_event(amended: World, status: Status) -> None:
     amended.runs.rows[KEY] = replace(SENT, status=status, newest=(name_of("e1"),))
     amended.create(edited("third", 2, "like"))
     assert amended.waiting() == {"e1": DAILY}
 
 
-def test_an_amendment_of_what_waits_for_its_reader_comes_with_the_profile(world: World) -> None:
+def test_amendment_of_event_waiting_for_profile_is_sent(world: World) -> None:
     world.renderer = Excerpts()
     world.create(an_event(excerpt="first"))
     world.create(edited())
@@ -292,7 +288,7 @@ def test_an_amendment_of_what_waits_for_its_reader_comes_with_the_profile(world:
     assert emailed(world) == ["post1: second"]
 
 
-def test_two_amendments_at_once_end_with_the_later_one() -> None:
+def test_later_of_two_concurrent_amendments_wins() -> None:
     def make() -> World:
         world = a_reader()
         world.renderer = Excerpts()
@@ -309,7 +305,7 @@ def test_two_amendments_at_once_end_with_the_later_one() -> None:
         assert emailed(world) == ["post1: third"], where
 
 
-def test_an_amendment_that_broke_off_anywhere_is_whole_after_its_redelivery() -> None:
+def test_redelivery_completes_interrupted_amendment() -> None:
     def make() -> World:
         world = a_reader()
         world.renderer = Excerpts()
@@ -330,7 +326,7 @@ def test_an_amendment_that_broke_off_anywhere_is_whole_after_its_redelivery() ->
     ],
     ids=["amended", "muted", "retracted"],
 )
-def test_a_stop_that_broke_off_is_known_to_open_runs_after_its_redelivery(
+def test_redelivery_of_interrupted_stop_raises_epoch_of_open_runs(
     stop: Callable[[World], object],
 ) -> None:
     """Rule 11: whatever is acknowledged has raised the epoch, also the second time."""

@@ -43,7 +43,7 @@ def put(
     return world.ingest(body, partial(decode, sources=sources))
 
 
-def test_attack_a_source_cannot_put_events_that_are_not_its_own(world: World) -> None:
+def test_attack_source_cannot_publish_disallowed_event_types(world: World) -> None:
     """A service that may report comments gives every reader another address, then erases them."""
     for detail_type in ("subscriber.changed", "subscriber.deleted"):
         assert put(world, detail_type, source="shop.comments", sources=ACCOUNTS) == [
@@ -58,25 +58,25 @@ def test_attack_a_source_cannot_put_events_that_are_not_its_own(world: World) ->
 
 
 @pytest.mark.parametrize("source", ["Shop.accounts", "shop.accounts ", "shop.account", "", "*"])
-def test_attack_a_source_that_looks_like_another_is_another(world: World, source: str) -> None:
+def test_attack_lookalike_source_is_rejected(world: World, source: str) -> None:
     assert put(world, "subscriber.deleted", source=source, sources=ACCOUNTS) == [Outcome.FOREIGN]
 
 
 @pytest.mark.parametrize("detail_type", sorted(set(DETAIL_MODELS) - {"subscriber.active"}))
-def test_attack_a_service_that_names_itself_feedback_puts_no_more_than_feedback_does(
+def test_attack_fake_feedback_source_cannot_publish_service_events(
     world: World, detail_type: str
 ) -> None:
     assert put(world, detail_type, source=FEEDBACK, sources=CLOSED) == [Outcome.FOREIGN]
 
 
 @pytest.mark.parametrize("detail_type", ["subscriber.changed", "subscriber.deleted"])
-def test_attack_a_service_that_names_itself_the_preference_page_changes_no_profile(
+def test_attack_fake_preference_page_source_cannot_change_profile(
     world: World, detail_type: str
 ) -> None:
     assert put(world, detail_type, source=PREFERENCES, sources=CLOSED) == [Outcome.FOREIGN]
 
 
-def test_attack_a_list_does_not_carry_what_an_event_alone_may_not(world: World) -> None:
+def test_attack_source_restriction_applies_to_lists(world: World) -> None:
     """Neither does a list in which an event does not fit."""
     events = {"events": [DETAILS["event.created"], {}]}
     sources = Sources({"event.created": frozenset({"shop.comments"})})
@@ -85,7 +85,7 @@ def test_attack_a_list_does_not_carry_what_an_event_alone_may_not(world: World) 
     assert not world.events.rows
 
 
-def test_attack_the_name_of_a_source_reaches_no_terminal_as_it_is(world: World) -> None:
+def test_attack_control_characters_in_source_name_are_escaped(world: World) -> None:
     source = "\x1b[2Jshop" + "x" * 300
     put(world, "subscriber.deleted", source=source, sources=ACCOUNTS)
     [(_, reason)] = world.quarantine.kept
@@ -94,13 +94,13 @@ def test_attack_the_name_of_a_source_reaches_no_terminal_as_it_is(world: World) 
 
 
 @pytest.mark.parametrize("source", ["shop.accounts", "shop.import"])
-def test_each_source_on_the_list_puts_it(world: World, source: str) -> None:
+def test_every_allowed_source_can_publish(world: World, source: str) -> None:
     assert put(world, "subscriber.changed", source=source, sources=ACCOUNTS) == [Outcome.CHANGED]
     assert not world.quarantine.kept
 
 
 @pytest.mark.parametrize("detail_type", sorted(DETAIL_MODELS))
-def test_a_type_without_a_list_accepts_every_source(world: World, detail_type: str) -> None:
+def test_detail_type_without_list_accepts_every_source(world: World, detail_type: str) -> None:
     for sources in (None, Sources({"no.such": frozenset({"shop.accounts"})})):
         assert Outcome.FOREIGN not in put(
             world, detail_type, source="shop.comments", sources=sources
@@ -117,7 +117,7 @@ def test_a_type_without_a_list_accepts_every_source(world: World, detail_type: s
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
-def test_gazettes_own_events_are_accepted_with_any_list(
+def test_gazette_events_are_accepted_with_any_source_list(
     world: World, source: str, command: ChoosePreferences | ChangeFollow | MarkActive
 ) -> None:
     detail_type, detail = encode(command)
@@ -126,12 +126,12 @@ def test_gazettes_own_events_are_accepted_with_any_list(
     assert not world.quarantine.kept
 
 
-def test_what_fits_no_schema_is_no_matter_of_its_source(world: World) -> None:
+def test_invalid_detail_is_quarantined_from_any_source(world: World) -> None:
     said = put(world, "subscriber.changed", source="shop.accounts", sources=ACCOUNTS, detail={})
     assert said == [Outcome.QUARANTINED]
     (body,) = (envelope(name, {}, source="shop.comments") for name in ("subscriber.renamed",))
     assert world.ingest(body, partial(decode, sources=CLOSED)) == [Outcome.QUARANTINED]
 
 
-def test_lists_can_name_every_detail_type_of_the_contract_and_no_other() -> None:
+def test_source_lists_accept_exactly_the_contract_detail_types() -> None:
     assert set(DETAIL_TYPES) == set(DETAIL_MODELS)

@@ -64,7 +64,7 @@ def failed(done: list[Routed]) -> dict[int, type[Exception]]:
     return {n: type(each) for n, each in enumerate(done) if isinstance(each, Exception)}
 
 
-def test_the_reads_of_ten_messages_are_batched(world: World) -> None:
+def test_reads_of_ten_messages_are_batched(world: World) -> None:
     world.arm()
     with world.calls() as calls:
         assert world.say_together(*TEN) == [STORED] * 10
@@ -76,7 +76,7 @@ def test_the_reads_of_ten_messages_are_batched(world: World) -> None:
     assert calls[-2:] == ["schedules.get_many", "subscribers.get_many"], "after the writes"
 
 
-def test_lists_and_single_events_are_placed_a_hundred_at_a_time(world: World) -> None:
+def test_events_are_routed_in_batches_of_a_hundred(world: World) -> None:
     lists = [
         CreateEvents(tuple(an_event(f"{n}-{i}", user_id=READERS[n]) for i in range(40)))
         for n in range(5)
@@ -88,12 +88,12 @@ def test_lists_and_single_events_are_placed_a_hundred_at_a_time(world: World) ->
     assert armed(world) == set(READERS[:5])
 
 
-def test_the_same_event_in_two_messages_is_stored_once(world: World) -> None:
+def test_same_event_in_two_messages_is_stored_once(world: World) -> None:
     done = world.say_together(single("a"), single("b"), single("a"), single("b", "e2"))
     assert done == [STORED, STORED, DUPLICATE, STORED]
 
 
-def test_an_amendment_in_a_later_message_replaces_what_an_earlier_one_said(world: World) -> None:
+def test_amendment_in_later_message_replaces_earlier_version(world: World) -> None:
     later = single("a", amended_at=NOW, excerpt="better")
     assert world.say_together(single("a"), later, single("a")) == [
         STORED,
@@ -105,14 +105,14 @@ def test_an_amendment_in_a_later_message_replaces_what_an_earlier_one_said(world
     assert stored.event.excerpt == "better"
 
 
-def test_a_message_that_does_not_fit_is_kept_and_the_others_go_on(world: World) -> None:
+def test_invalid_message_is_quarantined_and_batch_continues(world: World) -> None:
     partly = CreateEvents((an_event("e1", user_id="b"),), problems="the second is wrong")
     done = world.say_together(single("a"), InvalidEvent("wrong"), partly, single("c"))
     assert done == [STORED, [Outcome.QUARANTINED], [*STORED, Outcome.QUARANTINED], STORED]
     assert world.quarantine.kept == [("1", "wrong"), ("2", "the second is wrong")]
 
 
-def test_a_list_is_kept_for_its_problems_only_once_its_good_events_are_placed(
+def test_list_is_quarantined_after_valid_events_are_routed(
     world: World,
 ) -> None:
     deaf_to(world.events, "store")
@@ -121,7 +121,7 @@ def test_a_list_is_kept_for_its_problems_only_once_its_good_events_are_placed(
     assert not world.quarantine.kept
 
 
-def test_a_quarantine_that_does_not_answer_sends_back_the_message_alone(world: World) -> None:
+def test_quarantine_failure_retries_only_affected_message(world: World) -> None:
     def refuse(body: str, reason: str) -> None:
         raise Unavailable("SQS")
 
@@ -180,9 +180,9 @@ def deaf_to(
         ("schedules", "put", 0),
         ("subscribers", "get", 0),
     ],
-    ids=["the first look", "the second look", "the write", "its schedule", "arming", "armed"],
+    ids=["first read", "second read", "write", "schedule", "arming", "armed"],
 )
-def test_a_failure_for_one_reader_returns_one_message(
+def test_failure_for_single_reader_retries_only_affected_message(
     world: World, port: str, method: str, after: int, err: Exception
 ) -> None:
     """The others are stored, armed and looked at again, and come no second time."""
@@ -193,7 +193,7 @@ def test_a_failure_for_one_reader_returns_one_message(
     assert armed(world) >= set(READERS) - {CURSED}
 
 
-def test_what_fails_for_one_reader_costs_the_others_no_second_write(world: World) -> None:
+def test_failure_for_single_reader_repeats_no_other_writes(world: World) -> None:
     deaf_to(world.schedules, "put")
     with world.calls() as calls:
         world.say_together(*TEN)
@@ -201,9 +201,7 @@ def test_what_fails_for_one_reader_costs_the_others_no_second_write(world: World
 
 
 @pytest.mark.parametrize("table", ["subscribers", "schedules"])
-def test_of_a_list_an_unreadable_row_sends_back_only_what_it_belongs_to(
-    world: World, table: str
-) -> None:
+def test_unreadable_row_retries_only_affected_list(world: World, table: str) -> None:
     """Neither another list, nor what is for other readers of the same one."""
     key = CURSED if table == "subscribers" else (CURSED, DAILY)
     getattr(world, table).unreadable.add(key)
@@ -214,7 +212,7 @@ def test_of_a_list_an_unreadable_row_sends_back_only_what_it_belongs_to(
     assert armed(world) == others
 
 
-def test_where_nothing_answers_each_message_tries_one_event(world: World) -> None:
+def test_each_message_tries_single_event_during_outage(world: World) -> None:
     """A list does not wait for a hundred time-outs, nor does the invocation."""
     tried: list[Event] = []
 
@@ -228,7 +226,7 @@ def test_where_nothing_answers_each_message_tries_one_event(world: World) -> Non
     assert [(event.user_id, event.id) for event in tried] == [(one, "e0") for one in "abc"]
 
 
-def test_a_reader_who_keeps_changing_sends_back_one_message(world: World) -> None:
+def test_constantly_changing_reader_retries_only_affected_message(world: World) -> None:
     real = world.events.store
 
     def choose_again(event: Event, *rest: Any) -> Any:
@@ -242,7 +240,7 @@ def test_a_reader_who_keeps_changing_sends_back_one_message(world: World) -> Non
     assert failed(world.say_together(*TEN)) == {READERS.index(CURSED): NotYet}
 
 
-def test_what_changes_while_the_others_are_placed_is_seen(world: World) -> None:
+def test_changes_during_batch_routing_are_detected(world: World) -> None:
     real = world.events.store
 
     def mute_first(event: Event, *rest: Any) -> Any:
@@ -256,7 +254,7 @@ def test_what_changes_while_the_others_are_placed_is_seen(world: World) -> None:
     assert ("a", "e1") not in world.events.rows
 
 
-def test_what_moves_meanwhile_is_placed_again_by_itself_and_counts_as_stored(world: World) -> None:
+def test_event_moved_during_routing_is_rerouted_individually(world: World) -> None:
     real = world.events.store
 
     def choose_first(event: Event, *rest: Any) -> Any:
@@ -271,7 +269,7 @@ def test_what_moves_meanwhile_is_placed_again_by_itself_and_counts_as_stored(wor
     assert Counter(calls)["events.store"] == 10 + 1
 
 
-def test_no_command_is_begun_when_time_runs_out(world: World) -> None:
+def test_no_command_is_started_when_time_runs_out(world: World) -> None:
     left = iter([60.0] * 3 + [20.0] * 99)
     world.time_left = lambda: timedelta(seconds=next(left))
     profile = ChangeSubscriber(a_subscriber("new"))
@@ -279,21 +277,21 @@ def test_no_command_is_begun_when_time_runs_out(world: World) -> None:
     assert world.subscribers.get("new")
 
 
-def test_no_message_is_begun_when_time_runs_out_and_what_was_begun_is_whole(world: World) -> None:
+def test_started_messages_complete_when_time_runs_out(world: World) -> None:
     left = iter([60.0] * (10 + 4) + [20.0] * 99)  # read ten, and begin four
     world.time_left = lambda: timedelta(seconds=next(left))
     assert failed(world.say_together(*TEN)) == dict.fromkeys(range(4, 10), NotYet)
     assert {user_id for user_id, _ in world.events.rows} == armed(world) == set("abcd")
 
 
-def test_a_list_that_was_begun_comes_to_its_end(world: World) -> None:
+def test_started_list_is_completed(world: World) -> None:
     left = chain([60.0] * 2, repeat(20.0))
     world.time_left = lambda: timedelta(seconds=next(left))
     listed = CreateEvents(tuple(an_event(f"e{n}", user_id="a") for n in range(250)))
     assert failed(world.say_together(listed)) == {}
 
 
-def test_what_broke_off_anywhere_is_whole_once_what_failed_has_come_again() -> None:
+def test_redelivery_completes_interrupted_batch() -> None:
     """At each call, also between two events of different messages."""
     said = (single("a"), single("b"), single("a", "e2"), *TEN[2:4])
 
@@ -343,7 +341,7 @@ def steps(*commands: Command) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("other", OF_A, ids=named)
-def test_no_event_passes_what_concerns_its_reader(other: SingleCommand) -> None:
+def test_event_never_overtakes_command_for_same_reader(other: SingleCommand) -> None:
     assert steps(A, other, A) == [[0], [1], [2]]
     assert steps(other, A, A, other) == [[0], [1, 2], [3]]
     both = CreateEvents((*B.events, *A.events))
@@ -351,12 +349,12 @@ def test_no_event_passes_what_concerns_its_reader(other: SingleCommand) -> None:
 
 
 @pytest.mark.parametrize("other", OF_A, ids=named)
-def test_events_of_others_are_routed_together_past_it(other: SingleCommand) -> None:
+def test_events_of_other_readers_may_overtake_a_command(other: SingleCommand) -> None:
     assert steps(B, other, B, A, B, A) == [[0, 2], [1], [3, 4, 5]]
 
 
 @pytest.mark.parametrize("other", OF_ANYBODY, ids=named)
-def test_no_event_passes_an_activity_which_may_concern_anybody(other: SingleCommand) -> None:
+def test_event_never_overtakes_an_activity(other: SingleCommand) -> None:
     assert steps(A, B, other, A, B) == [[0, 1], [2], [3, 4]]
 
 
@@ -365,7 +363,7 @@ def test_messages_without_events_keep_their_order(other: SingleCommand) -> None:
     assert steps(other, OF_A[0], other) == [[0], [1], [2]]
 
 
-def test_a_profile_between_two_events_of_its_reader_counts_for_the_second_at_once() -> None:
+def test_profile_between_two_events_applies_to_second_event() -> None:
     """As one after the other: the first waited for it and is moved, the second is not."""
     world = World()
     profile = ChangeSubscriber(a_subscriber("a", changed_at=NOW - timedelta(hours=2)))
@@ -376,14 +374,14 @@ def test_a_profile_between_two_events_of_its_reader_counts_for_the_second_at_onc
     assert world.waiting("a") == {"e1": DAILY, "e2": DAILY}
 
 
-def test_an_erasure_between_two_events_of_its_reader_leaves_neither(world: World) -> None:
+def test_erasure_between_two_events_removes_both(world: World) -> None:
     done = world.say_together(A, B, EraseSubscriber("a", world.clock()), single("a", "e2"), B)
     assert done == [STORED, STORED, [Outcome.ERASED], [Outcome.ERASED], DUPLICATE]
     assert {user_id for user_id, _ in world.events.rows} == {"b"}
     assert isinstance(world.subscribers.get("a"), Erased)
 
 
-def test_a_command_that_fails_between_events_fails_alone(world: World) -> None:
+def test_failed_command_between_events_fails_alone(world: World) -> None:
     deaf_to(world.subscribers, "put", user_id="a")
     profile = ChangeSubscriber(a_subscriber("a", changed_at=world.clock()))
     done = world.say_together(A, profile, single("a", "e2"), B)

@@ -59,7 +59,7 @@ def run_of(user_id: str, sequence: int = 7) -> Run:
     return Run(key, due_at=slot_of(NOW), check_at=NOW + HOUR)
 
 
-def test_trace_u_a_reason_that_is_not_known_holds_nobody_up(world: World) -> None:
+def test_trace_u_unknown_reason_blocks_no_reader(world: World) -> None:
     run = replace(run_of(CURSED, 6), status=Status.SKIPPED, reason=POSTPONED)
     world.runs.create(run)
     world.runs.create(replace(run_of("di"), reason=POSTPONED))
@@ -72,7 +72,7 @@ def test_trace_u_a_reason_that_is_not_known_holds_nobody_up(world: World) -> Non
     assert world.runs.rows[run.key] == run
 
 
-def test_trace_u_a_run_that_cannot_be_read_leaves_its_schedule_behind_alone(world: World) -> None:
+def test_trace_u_unreadable_run_delays_only_its_schedule(world: World) -> None:
     world.runs.create(run_of(CURSED, 6))
     world.runs.unreadable.add(RunKey(CURSED, DAILY, 6))
     done = fan_out(world)
@@ -84,7 +84,9 @@ def test_trace_u_a_run_that_cannot_be_read_leaves_its_schedule_behind_alone(worl
 
 
 @pytest.mark.parametrize("what", ["schedule", "reader"])
-def test_trace_u_nor_does_a_schedule_or_a_reader(world: World, what: str) -> None:
+def test_trace_u_unreadable_schedule_or_subscriber_blocks_no_reader(
+    world: World, what: str
+) -> None:
     if what == "schedule":
         world.schedules.unreadable.add((CURSED, DAILY))
     else:
@@ -97,7 +99,7 @@ def test_trace_u_nor_does_a_schedule_or_a_reader(world: World, what: str) -> Non
     assert world.batches.done == {0: slot_of(NOW)}
 
 
-def test_trace_u_what_was_left_behind_is_found_once_it_can_be_read(world: World) -> None:
+def test_trace_u_skipped_schedule_resumes_once_readable(world: World) -> None:
     """However far the checkpoint has moved: nobody else looks into so old a slot."""
     world.schedules.unreadable.add((CURSED, DAILY))
     fan_out(world)
@@ -121,7 +123,7 @@ def ticked(world: World) -> list[Shard]:
     return list(world.shard_queue.sent)
 
 
-def test_trace_u_the_sweep_goes_past_what_it_cannot_read(world: World) -> None:
+def test_trace_u_sweep_skips_unreadable_runs(world: World) -> None:
     """Of twenty, two."""
     of_one = [f"reader{n}" for n in range(400) if shard_of(f"reader{n}", PARTITIONS) == 3][:20]
     for number, user_id in enumerate(of_one):
@@ -133,7 +135,7 @@ def test_trace_u_the_sweep_goes_past_what_it_cannot_read(world: World) -> None:
     assert len(started(world) & set(of_one)) == 18
 
 
-def test_a_run_in_a_status_that_is_not_known_is_left_alone_and_told(world: World) -> None:
+def test_run_with_unknown_status_is_reported_and_unchanged(world: World) -> None:
     run = world.runs.create(replace(run_of("ann"), status=PARKED, reason=POSTPONED, epoch=3))
     world.clock.now = NOW + 24 * HOUR
     assert world.sweep() == {Swept.UNREADABLE: 1}
@@ -143,7 +145,7 @@ def test_a_run_in_a_status_that_is_not_known_is_left_alone_and_told(world: World
     assert not world.mailer.calls
 
 
-def test_what_comes_after_a_run_in_a_status_that_is_not_known_waits_for_it(world: World) -> None:
+def test_run_waits_for_predecessor_with_unknown_status(world: World) -> None:
     world.runs.create(replace(run_of("ann", 6), status=PARKED))
     fan_out(world)
     delivery = world.deliver(RunKey("ann", DAILY, 7))
@@ -152,14 +154,14 @@ def test_what_comes_after_a_run_in_a_status_that_is_not_known_waits_for_it(world
     assert not world.mailer.calls
 
 
-def test_a_stop_reaches_a_run_in_a_status_that_is_not_known(world: World) -> None:
+def test_stop_reaches_run_with_unknown_status(world: World) -> None:
     run = world.runs.create(replace(run_of("ann"), status=PARKED, reason=POSTPONED))
     raise_epochs([run], runs=world.runs)
     stopped = world.runs.rows[run.key]
     assert (stopped.status, stopped.epoch, stopped.overtaken) == (PARKED, 1, True)
 
 
-def test_a_reader_in_a_status_that_is_not_known_keeps_schedule_and_events(world: World) -> None:
+def test_reader_with_unknown_status_keeps_schedule_and_events(world: World) -> None:
     there = world.subscribers.rows["ann"]
     resting = as_stored(SubscriberStatus, "resting")
     world.subscribers.set_status("ann", resting)
@@ -176,7 +178,7 @@ def test_a_reader_in_a_status_that_is_not_known_keeps_schedule_and_events(world:
     assert world.subscribers.rows["ann"].status == resting  # type: ignore[union-attr]
 
 
-def test_no_email_is_sent_to_a_reader_with_an_unknown_status(world: World) -> None:
+def test_no_email_is_sent_to_reader_with_unknown_status(world: World) -> None:
     fan_out(world)
     world.subscribers.set_status("ann", as_stored(SubscriberStatus, "resting"))
     with pytest.raises(UnreadableRow):
@@ -184,7 +186,7 @@ def test_no_email_is_sent_to_a_reader_with_an_unknown_status(world: World) -> No
     assert world.runs.rows[RunKey("ann", DAILY, 7)].status is Status.PENDING
 
 
-def test_an_event_that_cannot_be_read_is_never_behind_a_closed_window(world: World) -> None:
+def test_window_never_closes_over_unreadable_event(world: World) -> None:
     """The run waits: what it sends would close the window over the event."""
     fan_out(world)
     world.create(an_event("damaged", user_id="ann"))
@@ -199,7 +201,7 @@ def test_an_event_that_cannot_be_read_is_never_behind_a_closed_window(world: Wor
     assert world.runs.rows[key].status is Status.SENT
 
 
-def test_what_is_wanted_as_often_as_nobody_here_knows_comes_daily(world: World) -> None:
+def test_unknown_frequency_is_treated_as_daily(world: World) -> None:
     ann = world.subscribers.rows["ann"]
     chosen = frequencies_as_stored({"comment": "hourly"})
     world.subscribers.rows["ann"] = replace(ann, choices=((NOW - 2 * HOUR, chosen),))  # type: ignore[arg-type]
@@ -207,14 +209,14 @@ def test_what_is_wanted_as_often_as_nobody_here_knows_comes_daily(world: World) 
     assert world.events.get("ann", "hourly").schedule == DAILY  # type: ignore[union-attr]
 
 
-def test_a_schedule_that_only_another_version_knows_is_left_alone(world: World) -> None:
+def test_schedule_of_unknown_kind_is_left_unchanged(world: World) -> None:
     hourly = replace(a_schedule(), name="hourly")
     world.schedules.put(hourly, replacing=None)
     set_schedules(a_subscriber("ann", changed_at=NOW), context=world.context)
     assert world.schedules.rows["ann", "hourly"] == hourly
 
 
-def test_a_cause_that_is_not_known_suppresses_and_nothing_takes_its_place(world: World) -> None:
+def test_suppression_with_unknown_cause_is_kept(world: World) -> None:
     unheard_of = as_stored(Cause, "trap")
     assert unheard_of.lesser == ()
     world.suppressions.add("hash", unheard_of)
@@ -224,7 +226,7 @@ def test_a_cause_that_is_not_known_suppresses_and_nothing_takes_its_place(world:
     assert world.suppressions.holds("hash")
 
 
-def test_a_follower_who_cannot_be_read_keeps_nothing_from_the_others(world: World) -> None:
+def test_unreadable_follower_does_not_block_other_followers(world: World) -> None:
     """And their own comes with the next attempt: the message is not done with."""
     for user_id in READERS:
         world.follow(user_id, at=NOW - HOUR)
@@ -251,7 +253,7 @@ def test_a_follower_who_cannot_be_read_keeps_nothing_from_the_others(world: Worl
     assert {user for user, event in world.events.rows if event == "a1"} == set(READERS)
 
 
-def test_what_was_stored_keeps_its_text_and_equals_nothing_that_is_known() -> None:
+def test_unknown_stored_value_keeps_text_and_equals_no_member() -> None:
     assert (PARKED.value, f"{PARKED}", str(PARKED)) == ("parked", "parked", "parked")
     assert as_stored(Status, "parked") == PARKED
     assert PARKED not in set(Status)

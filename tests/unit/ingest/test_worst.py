@@ -15,7 +15,7 @@ def costs() -> dict[str, Cost]:
         return dict(zip(names, process.map(measure, names), strict=True))
 
 
-def test_attack_nothing_that_is_sent_takes_much_memory(costs: dict[str, Cost]) -> None:
+def test_attack_messages_and_forms_use_limited_memory(costs: dict[str, Cost]) -> None:
     """A megabyte of empty events took two gigabytes: six problems for each, at once."""
     assert len(costs) > 30
     assert sum(cost.memory for cost in costs.values()) < 64

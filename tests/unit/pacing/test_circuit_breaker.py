@@ -38,20 +38,20 @@ def probed(pace: Pace, now: datetime) -> Pace:
     return found.from_(pace)
 
 
-def test_the_first_refusal_stops_all_for_a_minute() -> None:
+def test_first_rejection_opens_breaker_for_a_minute() -> None:
     breaker = tripped(None, "paused", NOW)
     assert breaker == OpenBreaker(why="paused", since=NOW, until=NOW + MINUTE, step=MINUTE)
     assert asked(breaker_open(), NOW) is NoPermit.BREAKER_OPEN
     assert asked(breaker_open(), NOW + MINUTE - timedelta.resolution) is NoPermit.BREAKER_OPEN
 
 
-def test_when_its_time_is_over_one_tries_and_all_others_stay_out_for_another_step() -> None:
+def test_half_open_breaker_allows_single_probe() -> None:
     pace = probed(breaker_open(), NOW + 7 * MINUTE)
     assert asked(pace, NOW + 7 * MINUTE) is NoPermit.BREAKER_OPEN
     assert asked(pace, NOW + 8 * MINUTE - timedelta.resolution) is NoPermit.BREAKER_OPEN
 
 
-def test_where_the_one_that_tries_is_lost_the_next_tries_after_another_step() -> None:
+def test_lost_probe_is_replaced_after_another_step() -> None:
     pace = breaker_open()
     for nth in range(1, 5):
         pace = probed(pace, NOW + nth * MINUTE)
@@ -59,7 +59,7 @@ def test_where_the_one_that_tries_is_lost_the_next_tries_after_another_step() ->
     assert (pace.breaker.step, pace.breaker.since) == (MINUTE, NOW)
 
 
-def test_each_refusal_of_one_that_tries_doubles_the_step_up_to_half_an_hour() -> None:
+def test_rejected_probe_doubles_open_time_up_to_30_minutes() -> None:
     pace, now, steps = breaker_open(), NOW, []
     for _ in range(7):
         assert pace.breaker
@@ -76,32 +76,32 @@ def test_each_refusal_of_one_that_tries_doubles_the_step_up_to_half_an_hour() ->
     assert steps == [2, 4, 8, 16, 30, 30, 30]
 
 
-def test_what_others_are_refused_who_had_their_permit_before_changes_nothing() -> None:
+def test_rejection_of_earlier_permit_does_not_change_open_breaker() -> None:
     breaker = tripped(None, "paused", NOW)
     for second in range(60):
         assert tripped(breaker, "paused too", NOW + second * SECOND) is breaker
 
 
-def test_of_those_who_are_refused_while_one_tries_only_the_first_counts() -> None:
+def test_only_first_rejection_during_probe_counts() -> None:
     breaker = tripped(None, "paused", NOW).probed(NOW + MINUTE)
     once = tripped(breaker, "paused", NOW + MINUTE + SECOND)
     assert once.step == 2 * MINUTE
     assert tripped(once, "paused", NOW + MINUTE + 2 * SECOND) is once
 
 
-def test_a_refusal_after_its_time_counts_as_if_it_had_probed() -> None:
+def test_rejection_after_open_time_counts_as_failed_probe() -> None:
     late = tripped(tripped(None, "paused", NOW), "paused", NOW + 3 * MINUTE)
     assert (late.step, late.until) == (2 * MINUTE, NOW + 5 * MINUTE)
 
 
-def test_no_run_probes_while_the_breaker_was_opened_by_hand() -> None:
+def test_manually_opened_breaker_allows_no_probe() -> None:
     breaker = opened_by_hand("wrong template", NOW)
     assert breaker.by_hand
     assert asked(breaker_open(breaker), datetime(2099, 1, 1, tzinfo=UTC)) is NoPermit.BREAKER_OPEN
     assert tripped(breaker, "paused", NOW + MINUTE) is breaker
 
 
-def test_what_is_only_braked_is_told_also_where_the_day_is_used_up() -> None:
+def test_open_breaker_takes_precedence_over_daily_cap() -> None:
     """What is told decides whether a digest is requeued or skipped."""
     plan = PacePlan(rate=10, warmup_from=date(2026, 11, 22), warmup_daily=1)
     used_up = Pace(day=date(2026, 11, 22), taken=1)
@@ -112,19 +112,19 @@ def test_what_is_only_braked_is_told_also_where_the_day_is_used_up() -> None:
     assert take(pace, plan, now=later, latest=later) is NoPermit.DAILY_CAP
 
 
-def test_a_permit_that_is_too_late_is_not_spent_on_trying() -> None:
+def test_late_permit_is_not_used_for_probe() -> None:
     pace = replace(breaker_open(), next_at=NOW + 2 * MINUTE + 8 * SECOND)
     assert asked(pace, NOW + 2 * MINUTE) is NoPermit.BUSY
 
 
-def test_a_reason_is_cut_so_that_the_row_stays_small() -> None:
+def test_long_breaker_reason_is_truncated() -> None:
     assert len(tripped(None, "x" * 5000, NOW).why) == 200
     assert len(opened_by_hand("x" * 5000, NOW).why) == 200
     again = tripped(tripped(None, "paused", NOW), "x" * 5000, NOW + 2 * MINUTE)
     assert len(again.why) == 200
 
 
-def test_people_see_it() -> None:
+def test_pace_report_shows_open_breaker() -> None:
     assert read(Pace(), PLAN, NOW).breaker is None
     assert read(breaker_open(), PLAN, NOW).breaker == breaker_open().breaker
 
@@ -134,7 +134,7 @@ def test_people_see_it() -> None:
         st.tuples(st.integers(0, 200), st.sampled_from(("ask", "refused", "lost"))), max_size=60
     )
 )
-def test_no_step_of_the_breaker_has_two_probes(said: list[tuple[int, str]]) -> None:
+def test_breaker_allows_at_most_one_probe_per_step(said: list[tuple[int, str]]) -> None:
     """And a step is never shorter than the first, nor longer than the longest."""
     pace, now = breaker_open(), NOW
     probes: list[datetime] = []
@@ -153,6 +153,6 @@ def test_no_step_of_the_breaker_has_two_probes(said: list[tuple[int, str]]) -> N
 
 
 @pytest.mark.parametrize("step", [MINUTE, 30 * MINUTE])
-def test_a_breaker_never_lets_go_earlier_for_another_refusal(step: timedelta) -> None:
+def test_rejection_never_shortens_open_time_of_breaker(step: timedelta) -> None:
     breaker = OpenBreaker(why="paused", since=NOW, until=NOW + step, step=step, is_probed=True)
     assert tripped(breaker, "paused", NOW - 5 * SECOND).until >= breaker.until

@@ -47,7 +47,7 @@ def refuse_once(world: Worker) -> None:
     world.generate_queue.sent.clear()
 
 
-def test_a_refusal_of_the_account_is_seen_by_all_and_burns_no_attempts(ready: Worker) -> None:
+def test_account_rejection_stops_all_workers_without_using_attempts(ready: Worker) -> None:
     refuse_once(ready)
     breaker = ready.rate_limiter.row.pace.breaker
     assert breaker
@@ -58,7 +58,7 @@ def test_a_refusal_of_the_account_is_seen_by_all_and_burns_no_attempts(ready: Wo
     assert ready.mailer.calls == 1
 
 
-def test_trace_q_while_the_breaker_is_open_a_digest_is_requeued(ready: Worker) -> None:
+def test_trace_q_digest_is_requeued_while_breaker_is_open(ready: Worker) -> None:
     """For ten to fifteen minutes; the one that is given back would spend its receives."""
     ready.rate_limiter.trip("paused", ready.clock())
     assert ready.work() == a_run()
@@ -66,14 +66,14 @@ def test_trace_q_while_the_breaker_is_open_a_digest_is_requeued(ready: Worker) -
     assert (queued.key, queued.delay) == (KEY, timedelta(seconds=750))
 
 
-def test_a_digest_is_requeued_also_where_nothing_is_left_of_the_day(ready: Worker) -> None:
+def test_digest_is_requeued_for_open_breaker_despite_exhausted_quota(ready: Worker) -> None:
     ready.rate_limiter.row.set_quota(Quota(rate=14, daily=200, left=0), ready.clock())
     ready.rate_limiter.trip("paused", ready.clock())
     assert ready.work().status is Status.PENDING
     assert ready.generate_queue.sent
 
 
-def test_while_it_holds_an_immediate_email_is_requeued_for_one_to_five_minutes(
+def test_open_breaker_requeues_immediate_email_for_1_to_5_minutes(
     clock: SettableClock,
 ) -> None:
     world = Worker(clock)
@@ -85,14 +85,14 @@ def test_while_it_holds_an_immediate_email_is_requeued_for_one_to_five_minutes(
     assert [queued.delay for queued in world.generate_queue.sent] == [timedelta(seconds=180)]
 
 
-def test_the_one_that_tries_and_is_accepted_releases_it(ready: Worker) -> None:
+def test_accepted_probe_closes_breaker(ready: Worker) -> None:
     refuse_once(ready)
     ready.clock.pass_time(minutes=1)
     assert ready.work().status is Status.SENT
     assert ready.rate_limiter.row.pace.breaker is None
 
 
-def test_one_that_is_refused_for_its_own_sake_releases_it_too(ready: Worker) -> None:
+def test_probe_rejected_for_its_own_message_closes_breaker(ready: Worker) -> None:
     refuse_once(ready)
     ready.clock.pass_time(minutes=1)
     ready.mailer.script.append(RefusedForGood(2, "rejected"))
@@ -103,7 +103,7 @@ def test_one_that_is_refused_for_its_own_sake_releases_it_too(ready: Worker) -> 
 @pytest.mark.parametrize(
     "outcome", [Uncertain(2, "reset"), RefusedForNow(2, "EndpointConnectionError")]
 )
-def test_one_that_proves_nothing_leaves_it_on(ready: Worker, outcome: SendOutcome) -> None:
+def test_inconclusive_probe_keeps_breaker_open(ready: Worker, outcome: SendOutcome) -> None:
     """Nobody knows what became of it, or it never reached the provider."""
     refuse_once(ready)
     ready.clock.pass_time(minutes=1)
@@ -114,7 +114,7 @@ def test_one_that_proves_nothing_leaves_it_on(ready: Worker, outcome: SendOutcom
     assert (breaker.step, breaker.until) == (MINUTE, ready.clock() + MINUTE)
 
 
-def test_one_that_is_refused_like_the_others_doubles_it(ready: Worker) -> None:
+def test_rejected_probe_doubles_breaker_open_time(ready: Worker) -> None:
     refuse_once(ready)
     ready.clock.pass_time(minutes=1)
     ready.mailer.script.append(RefusedAccount(2, "SendingPausedException"))
@@ -124,7 +124,7 @@ def test_one_that_is_refused_like_the_others_doubles_it(ready: Worker) -> None:
     assert breaker.until == ready.clock() + 2 * MINUTE
 
 
-def test_who_had_a_permit_before_and_is_accepted_releases_nothing(ready: Worker) -> None:
+def test_email_with_earlier_permit_does_not_close_breaker(ready: Worker) -> None:
     original = ready.mailer.send
 
     def refused_elsewhere(mail: Mail, attempt: int) -> SendOutcome:
@@ -136,7 +136,7 @@ def test_who_had_a_permit_before_and_is_accepted_releases_nothing(ready: Worker)
     assert ready.rate_limiter.row.pace.breaker
 
 
-def test_who_releases_it_leaves_it_on_where_somebody_pulled_it_by_hand_meanwhile(
+def test_probe_does_not_close_manually_reopened_breaker(
     ready: Worker,
 ) -> None:
     refuse_once(ready)
@@ -154,7 +154,7 @@ def test_who_releases_it_leaves_it_on_where_somebody_pulled_it_by_hand_meanwhile
 
 
 @pytest.mark.parametrize("act", ["trip", "reset"])
-def test_a_breaker_that_cannot_be_reached_changes_nothing_about_what_became_of_the_run(
+def test_breaker_update_failure_does_not_change_run_outcome(
     ready: Worker, monkeypatch: pytest.MonkeyPatch, act: str
 ) -> None:
     """It is spoken to after the commit, so that an email is never sent again for it."""
@@ -174,7 +174,7 @@ def test_a_breaker_that_cannot_be_reached_changes_nothing_about_what_became_of_t
     assert ready.runs.rows[KEY].status is expected
 
 
-def test_an_email_that_is_accepted_tells_the_breaker_nothing(
+def test_accepted_email_does_not_update_closed_breaker(
     ready: Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def asked(*_: object) -> None:
@@ -185,7 +185,7 @@ def test_an_email_that_is_accepted_tells_the_breaker_nothing(
     assert ready.work().status is Status.SENT
 
 
-def test_once_released_all_send_again_at_the_pace(ready: Worker) -> None:
+def test_sending_resumes_at_configured_rate_after_breaker_closes(ready: Worker) -> None:
     ready.rate_limiter.plan = PacePlan(rate=10)
     ready.rate_limiter.open_by_hand("wrong template", ready.clock())
     assert ready.work().status is Status.PENDING
@@ -211,7 +211,7 @@ OF_ALL = RefusedAccount(1, "SendingPausedException", every_stream=True)
 
 
 @pytest.mark.parametrize(("key", "other"), [(KEY, AT_ONCE), (AT_ONCE, KEY)])
-def test_trace_s_what_is_refused_for_the_sake_of_its_stream_stops_no_other(
+def test_trace_s_stream_rejection_does_not_stop_other_stream(
     both: Worker, key: RunKey, other: RunKey
 ) -> None:
     both.mailer.script.append(OF_ITS_STREAM)
@@ -220,7 +220,7 @@ def test_trace_s_what_is_refused_for_the_sake_of_its_stream_stops_no_other(
 
 
 @pytest.mark.parametrize(("key", "other"), [(KEY, AT_ONCE), (AT_ONCE, KEY)])
-def test_trace_s_what_is_refused_for_the_sake_of_the_account_stops_both(
+def test_trace_s_account_rejection_stops_both_streams(
     both: Worker, key: RunKey, other: RunKey
 ) -> None:
     both.mailer.script.append(OF_ALL)
@@ -235,9 +235,7 @@ def test_trace_s_what_is_refused_for_the_sake_of_the_account_stops_both(
 
 
 @pytest.mark.parametrize("by_hand", [True, False])
-def test_trace_s_an_open_breaker_of_the_other_stream_stays_as_it_is(
-    both: Worker, by_hand: bool
-) -> None:
+def test_trace_s_open_breaker_of_other_stream_is_unchanged(both: Worker, by_hand: bool) -> None:
     """Also where its own probe is due: what that finds out is its own."""
     trip = both.immediate_rate_limiter.open_by_hand if by_hand else both.immediate_rate_limiter.trip
     before = trip("not verified", both.clock())
@@ -248,7 +246,7 @@ def test_trace_s_an_open_breaker_of_the_other_stream_stays_as_it_is(
     assert both.rate_limiter.row.pace.breaker
 
 
-def test_the_probe_of_one_stream_does_not_release_the_other(both: Worker) -> None:
+def test_probe_of_stream_does_not_close_breaker_of_other_stream(both: Worker) -> None:
     both.mailer.script.append(OF_ALL)
     both.work()
     both.clock.pass_time(minutes=1)
@@ -295,11 +293,11 @@ def digests_of(town: Town) -> set[Status]:
     return {town.runs.rows[RunKey(reader, DAILY, 1)].status for reader in readers}
 
 
-def test_trace_s_what_is_refused_at_once_holds_up_no_digest() -> None:
+def test_trace_s_immediate_email_rejections_do_not_delay_digests() -> None:
     assert digests_of(Town(max_lateness=LATENESS, mailer=RefusesAtOnce())) == {Status.SENT}
 
 
-def test_on_one_row_those_at_once_would_take_each_probe_and_fail() -> None:
+def test_shared_breaker_row_would_starve_digests_of_probes() -> None:
     """They ask four times as often: so this is what a row for each stream prevents."""
     row = FakeRateLimiter(PacePlan(rate=500))
     town = Town(

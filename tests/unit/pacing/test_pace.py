@@ -40,7 +40,7 @@ FIRST = date(2026, 11, 22)
         (None, 20_000, 5_000),
     ],
 )
-def test_the_full_rate_is_what_was_chosen_or_nine_tenths_of_the_quota_or_of_the_sandbox(
+def test_full_rate_is_configured_or_90_percent_of_quota(
     rate: float | None, quota: float | None, expected: float
 ) -> None:
     """And never more than one row takes."""
@@ -51,18 +51,16 @@ def test_the_full_rate_is_what_was_chosen_or_nine_tenths_of_the_quota_or_of_the_
 @pytest.mark.parametrize(
     ("day", "cap"), [(0, 200), (1, 400), (2, 800), (10, 204_800), (30, 200 << 30), (31, None)]
 )
-def test_the_cap_of_a_new_domain_doubles_each_day_until_it_is_none(
-    day: int, cap: int | None
-) -> None:
+def test_daily_cap_of_new_domain_doubles_until_unlimited(day: int, cap: int | None) -> None:
     plan = PacePlan(warmup_from=FIRST, warmup_daily=200)
     assert plan.cap_on(FIRST + timedelta(days=day)) == cap
 
 
-def test_before_its_first_day_a_new_domain_may_not_send_more_than_on_it() -> None:
+def test_cap_before_first_warm_up_day_equals_first_day_cap() -> None:
     assert PacePlan(warmup_from=FIRST).cap_on(FIRST - timedelta(days=9)) == 200
 
 
-def test_without_a_new_domain_there_is_no_cap() -> None:
+def test_there_is_no_daily_cap_without_warm_up() -> None:
     assert PacePlan().cap_on(FIRST) is None
 
 
@@ -82,7 +80,7 @@ def test_without_a_new_domain_there_is_no_cap() -> None:
         (100_000, 100),
     ],
 )
-def test_a_stretch_may_have_twice_what_the_one_before_it_had(taken: int, rate: float) -> None:
+def test_ramp_interval_allows_twice_the_previous_interval(taken: int, rate: float) -> None:
     """Ten, twenty, forty, …, also where a little less or more was taken than that."""
     pace = Pace(stretch_at=NOW, last_taken=taken)
     assert rate_at(pace, RAMP, NOW) == rate
@@ -90,7 +88,7 @@ def test_a_stretch_may_have_twice_what_the_one_before_it_had(taken: int, rate: f
     assert rate_at(over, RAMP, NOW + EVERY) == rate
 
 
-def test_a_whole_stretch_without_email_begins_the_ramp_anew() -> None:
+def test_ramp_restarts_after_interval_without_email() -> None:
     pace = Pace(stretch_at=NOW, stretch_taken=3000, last_taken=3000)
     assert rate_at(pace, RAMP, NOW + 2 * EVERY - timedelta.resolution) == 100
     assert rate_at(pace, RAMP, NOW + 2 * EVERY) == 10
@@ -98,12 +96,12 @@ def test_a_whole_stretch_without_email_begins_the_ramp_anew() -> None:
 
 
 @pytest.mark.parametrize("ramp_from", [100, 500])
-def test_a_ramp_never_goes_beyond_the_full_rate(ramp_from: float) -> None:
+def test_ramp_never_exceeds_full_rate(ramp_from: float) -> None:
     pace = Pace(stretch_at=NOW, last_taken=10_000)
     assert rate_at(pace, replace(RAMP, ramp_from=ramp_from), NOW) == 100
 
 
-def test_without_a_ramp_the_rate_is_full_at_once() -> None:
+def test_full_rate_applies_immediately_without_ramp() -> None:
     assert rate_at(Pace(), replace(RAMP, ramp_from=0), NOW) == 100
 
 
@@ -113,7 +111,7 @@ def taken(pace: Pace, plan: PacePlan) -> Reservation:
     return found
 
 
-def test_a_stretch_counts_its_permits_and_the_next_remembers_them() -> None:
+def test_ramp_interval_counts_permits_for_next_interval() -> None:
     pace = Pace()
     for _ in range(3):
         pace = replace(taken(pace, RAMP).from_(pace), next_at=NOW)
@@ -123,7 +121,7 @@ def test_a_stretch_counts_its_permits_and_the_next_remembers_them() -> None:
     assert (after.stretch_at, after.stretch_taken, after.last_taken) == (NOW, 1, 3)
 
 
-def test_the_pace_read_is_that_of_today() -> None:
+def test_pace_is_calculated_for_current_day() -> None:
     plan = replace(RAMP, warmup_from=FIRST)
     account = Quota(rate=100, daily=500, left=400)
     pace = Pace(day=FIRST, taken=17, quota=account, quota_at=NOW)
@@ -134,14 +132,14 @@ def test_the_pace_read_is_that_of_today() -> None:
     assert later.quota is None
 
 
-def test_a_day_that_is_used_up_is_told_whatever_the_permit() -> None:
+def test_exhausted_daily_cap_is_reported_for_any_permit() -> None:
     plan = replace(RAMP, warmup_from=FIRST)
     pace = Pace(day=FIRST, taken=200, next_at=NOW + timedelta(seconds=1))
     assert take(pace, plan, now=NOW, latest=NOW) is NoPermit.DAILY_CAP
     assert take(replace(pace, taken=199), plan, now=NOW, latest=NOW) is NoPermit.BUSY
 
 
-def test_an_answer_that_is_an_hour_old_holds_nobody_up() -> None:
+def test_hour_old_quota_does_not_block_sending() -> None:
     """Its rate holds on: that seldom changes, and never by our own permits."""
     told = Pace(quota=Quota(rate=20, daily=200, left=0), quota_at=NOW)
     hour = timedelta(hours=1)
@@ -180,7 +178,7 @@ def paces(draw: st.DrawFn) -> Pace:
     warmup=st.sampled_from([None, FIRST]),
     number=st.integers(1, 12),
 )
-def test_permits_that_are_taken_together_are_those_that_are_taken_one_by_one(
+def test_batch_of_permits_equals_permits_taken_individually(
     pace: Pace, rate: float, ramp_from: float, warmup: date | None, number: int
 ) -> None:
     plan = PacePlan(

@@ -25,7 +25,7 @@ shares = st.integers(1, 99).map(divided)
 wholes = st.integers(0, 10**12)
 
 
-def test_a_run_belongs_to_one_stream_and_the_other_is_beside_it() -> None:
+def test_each_run_belongs_to_exactly_one_stream() -> None:
     names = Streams(digest="digest", immediate="immediate")
     for schedule in (DAILY, "weekly", "custom"):
         assert (names.of(schedule), names.other_than(schedule)) == ("digest", "immediate")
@@ -34,26 +34,24 @@ def test_a_run_belongs_to_one_stream_and_the_other_is_beside_it() -> None:
 
 
 @given(divided_=shares, whole=wholes)
-def test_the_parts_of_a_number_make_up_the_whole(divided_: Streams[Share], whole: int) -> None:
+def test_stream_shares_add_up_to_total(divided_: Streams[Share], whole: int) -> None:
     parts = (divided_.digest.of(whole), divided_.immediate.of(whole))
     assert sum(parts) == whole
     assert min(parts) >= 0
 
 
 @given(whole=wholes)
-def test_the_whole_is_all_of_it(whole: int) -> None:
+def test_full_share_equals_total(whole: int) -> None:
     assert WHOLE.of(whole) == WHOLE.of_rate(whole) == whole
 
 
 @pytest.mark.parametrize(("whole", "digests"), [(0, 0), (1, 1), (4, 4), (5, 4), (200, 160)])
-def test_an_odd_permit_goes_to_the_digests(whole: int, digests: int) -> None:
+def test_odd_permit_is_assigned_to_digests(whole: int, digests: int) -> None:
     assert divided(20).digest.of(whole) == digests
 
 
 @given(divided_=shares, left=wholes)
-def test_the_rest_of_the_account_quota_is_divided_completely(
-    divided_: Streams[Share], left: int
-) -> None:
+def test_remaining_account_quota_is_divided_completely(divided_: Streams[Share], left: int) -> None:
     quota = Quota(rate=14, daily=10**12, left=left)
     parts = [quota.part(share) for share in (divided_.digest, divided_.immediate)]
     assert sum(part.left or 0 for part in parts) == left
@@ -72,7 +70,7 @@ def plan(share: Share, rate: float | None = None) -> PacePlan:
     quota=st.none() | st.floats(1, 2000).map(lambda rate: Quota(rate=rate)),
     day=st.integers(-3, 40),
 )
-def test_rate_ramp_and_cap_of_both_are_those_that_were_chosen(
+def test_rate_ramp_and_cap_of_streams_add_up_to_settings(
     divided_: Streams[Share], rate: float | None, quota: Quota | None, day: int
 ) -> None:
     pace, on = Pace(quota=quota), date(2026, 11, 22) + timedelta(days=day)
@@ -97,7 +95,7 @@ def permits(plan: PacePlan, seconds: int) -> list[datetime]:
 
 
 @given(share=st.integers(1, 99), rate=st.sampled_from((1, 7, 14, 30)))
-def test_both_together_take_no_more_permits_than_there_are(share: int, rate: int) -> None:
+def test_streams_together_stay_within_available_permits(share: int, rate: int) -> None:
     """But for the first of each, which need not wait for one before it."""
     halves = divided(share)
     both = [

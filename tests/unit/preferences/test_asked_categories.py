@@ -37,17 +37,17 @@ def immediately(world: World) -> Overview:
     return seen
 
 
-def test_the_categories_are_those_of_the_sources() -> None:
+def test_queried_categories_match_content_sources() -> None:
     assert frozenset(CATEGORY_OF.values()) == ASKED_CATEGORIES
 
 
-def test_right_away_is_not_offered_for_it() -> None:
+def test_immediate_frequency_is_not_offered_for_queried_category() -> None:
     form = {FIELD: ["immediate"], "category-comment": ["immediate"]}
     read = asked(form, overview(), categories=("comment", *ASKED), zones=())
     assert read.problems == {FIELD: Problem.NOT_OFFERED}
 
 
-def test_a_choice_of_before_that_is_sent_unchanged_stays() -> None:
+def test_resubmitted_earlier_choice_is_unchanged() -> None:
     reader = overview(recommendation=Frequency.IMMEDIATE)
     read = asked({FIELD: ["immediate"]}, reader, categories=ASKED, zones=())
     assert read.problems == {}
@@ -58,7 +58,7 @@ def test_a_choice_of_before_that_is_sent_unchanged_stays() -> None:
     ("chosen", "usual"),
     [({}, Frequency.DAILY), ({EVERYTHING: Frequency.IMMEDIATE}, Frequency.DAILY)],
 )
-def test_a_queried_category_comes_daily_instead_of_immediately(
+def test_queried_category_is_sent_daily_instead_of_immediately(
     chosen: dict[str, Frequency], usual: Frequency
 ) -> None:
     reader = replace(a_subscriber(), choices=((NOW, frequencies(chosen)),))
@@ -67,7 +67,7 @@ def test_a_queried_category_comes_daily_instead_of_immediately(
     assert shown.gets(ASKED).usual is usual
 
 
-def test_the_next_digest_of_who_gets_the_rest_right_away_is_told() -> None:
+def test_next_digest_is_shown_if_other_categories_are_immediate() -> None:
     world = World(content=ContentSources(sources=(EVENTS, RECOMMENDATIONS)))
     seen = immediately(world)
     assert seen.queried_categories == ASKED
@@ -75,7 +75,7 @@ def test_the_next_digest_of_who_gets_the_rest_right_away_is_told() -> None:
     assert NOW < seen.next_due_at <= NOW + timedelta(days=1)
 
 
-def test_on_a_stage_without_a_source_nothing_of_it_is_told() -> None:
+def test_queried_categories_are_hidden_without_content_source() -> None:
     world = World()
     seen = immediately(world)
     assert (seen.queried_categories, seen.next_due_at) == ((), None)

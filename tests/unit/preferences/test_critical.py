@@ -37,9 +37,7 @@ def link(*names: str, kind: ScopeKind = ScopeKind.CATEGORY) -> Scope:
 
 
 @pytest.mark.parametrize("kind", [ScopeKind.CATEGORY, ScopeKind.IMMEDIATE])
-def test_a_link_of_yesterday_that_would_turn_it_off_changes_nothing(
-    world: World, kind: ScopeKind
-) -> None:
+def test_old_link_cannot_turn_off_critical_category(world: World, kind: ScopeKind) -> None:
     """Such as one from before the stage listed it."""
     before = reader(world)
     scoped = replace(LINK, scope=link("security", kind=kind))
@@ -50,7 +48,7 @@ def test_a_link_of_yesterday_that_would_turn_it_off_changes_nothing(
     assert not world.bus.taken
 
 
-def test_a_link_of_several_leaves_the_rest(world: World) -> None:
+def test_multi_category_link_turns_off_noncritical_categories(world: World) -> None:
     scoped = replace(LINK, scope=link("mention", "security", kind=ScopeKind.IMMEDIATE))
     found = world.look(scoped)
     assert (found.scope.names, found.still, found.is_barred) == (("mention",), ("security",), False)
@@ -58,7 +56,7 @@ def test_a_link_of_several_leaves_the_rest(world: World) -> None:
     assert dict(reader(world).chosen) == {"mention": Frequency.DAILY}
 
 
-def test_what_a_barred_link_offers_instead_is_done(world: World) -> None:
+def test_alternatives_offered_for_critical_category_are_applied(world: World) -> None:
     scoped = replace(LINK, scope=link("security"))
     assert world.leave_by(scoped, LeaveAct.WEEKLY).left_at
     assert world.leave_by(scoped, LeaveAct.EVERYTHING).still == ("payment", "security")
@@ -75,7 +73,7 @@ def test_what_a_barred_link_offers_instead_is_done(world: World) -> None:
         (Scope(ScopeKind.ENTITY, (entity_mark("post#post1"),)), ()),
     ],
 )
-def test_each_link_names_what_comes_all_the_same(
+def test_unsubscribe_link_lists_remaining_critical_categories(
     world: World, scope: Scope, still: tuple[str, ...]
 ) -> None:
     assert world.look(replace(LINK, scope=scope)).still == still
@@ -86,7 +84,7 @@ def test_each_link_names_what_comes_all_the_same(
 @pytest.mark.parametrize(
     "scope", [EVERYTHING, DIGESTS, Scope(ScopeKind.IMMEDIATE), link("security")]
 )
-def test_no_link_keeps_it_from_coming(world: World, scope: Scope) -> None:
+def test_no_link_stops_critical_category(world: World, scope: Scope) -> None:
     act = LeaveAct.EVERYTHING if scope is EVERYTHING else LeaveAct.LEAVE
     world.leave_by(replace(LINK, scope=scope), act)
     world.create(an_event("alert", category="security", occurred_at=world.clock()))
@@ -94,7 +92,7 @@ def test_no_link_keeps_it_from_coming(world: World, scope: Scope) -> None:
     assert [email.schedule for email in world.emails()] == [CRITICAL]
 
 
-def test_the_page_knows_what_is_critical(world: World) -> None:
+def test_preference_page_lists_critical_categories(world: World) -> None:
     overview = world.read_overview()
     assert overview
     assert overview.critical == ("payment", "security")

@@ -77,7 +77,7 @@ def chosen(**sent: str | list[str]) -> Submission:
 
 
 @pytest.mark.parametrize("sent", [SEEN, {}, {"colour": ["red"]}, {"act": ["nonsense"]}])
-def test_a_page_that_is_saved_as_it_was_shown_chooses_nothing(sent: Fields) -> None:
+def test_unchanged_form_submits_no_choice(sent: Fields) -> None:
     assert read(sent) == Submission(Act.SAVE)
 
 
@@ -97,17 +97,17 @@ def test_a_page_that_is_saved_as_it_was_shown_chooses_nothing(sent: Fields) -> N
         ),
     ],
 )
-def test_only_what_differs_is_chosen(sent: dict[str, str], choice: Choice) -> None:
+def test_form_submits_only_changed_fields(sent: dict[str, str], choice: Choice) -> None:
     assert chosen(**sent) == Submission(Act.SAVE, choice)
 
 
-def test_every_few_weeks_begins_with_this_one() -> None:
+def test_multi_week_interval_starts_with_current_week() -> None:
     days = chosen(weeks="3").choice.custom_on
     assert days
     assert (TODAY.toordinal() - 1) // 7 % 3 == days.phase
 
 
-def test_the_days_of_a_month_stay_until_days_of_the_week_are_ticked() -> None:
+def test_day_of_month_is_kept_until_weekday_is_selected() -> None:
     monthly = overview(DigestTimes(custom_on=Days(month_day=31)), like=Frequency.CUSTOM)
     unticked = {name: value for name, value in SEEN.items() if name != "days"}
     sent = {**unticked, "category-like": ["custom"]}
@@ -116,7 +116,7 @@ def test_the_days_of_a_month_stay_until_days_of_the_week_are_ticked() -> None:
     assert ticked.choice == Choice(custom_on=Days(frozenset({2})))
 
 
-def test_how_often_everything_comes_is_not_lost_where_it_is_not_sent() -> None:
+def test_overall_frequency_is_kept_if_missing_from_form() -> None:
     own = dict(overview(like=Frequency.WEEKLY).subscriber.chosen)
     assert own == {EVERYTHING: Frequency.DAILY, "like": Frequency.WEEKLY}
     assert read({"category-like": ["daily"]}).choice == Choice(
@@ -132,12 +132,12 @@ def test_how_often_everything_comes_is_not_lost_where_it_is_not_sent() -> None:
         ("unfollow", FollowState(False)),
     ],
 )
-def test_a_follow_changes_or_ends(value: str, state: FollowState) -> None:
+def test_follow_can_be_changed_or_ended(value: str, state: FollowState) -> None:
     found = read({**SEEN, FIELD: [value], follow_field("post#other"): ["unfollow"]})
     assert found == Submission(Act.SAVE, NOTHING, ((POST, state),))
 
 
-def test_a_follow_keeps_its_title() -> None:
+def test_follow_keeps_its_title() -> None:
     titled = replace(
         overview(),
         follows=(replace(a_follow(), changes=((NOW, FollowState(True, None, "On digests")),)),),
@@ -150,11 +150,11 @@ def test_a_follow_keeps_its_title() -> None:
 
 
 @pytest.mark.parametrize("act", [Act.UNSUBSCRIBE, Act.START])
-def test_who_leaves_or_starts_again_chooses_nothing_else(act: Act) -> None:
+def test_unsubscribe_and_resubscribe_buttons_change_no_choices(act: Act) -> None:
     assert chosen(act=act.value, hour="9") == Submission(act)
 
 
-def test_to_pause_saves_the_page_too() -> None:
+def test_pause_button_also_saves_other_changes() -> None:
     until = (TODAY + timedelta(days=7)).isoformat()
     found = chosen(act="pause", paused_until=until, hour="9")
     assert found.choice == Choice(clock=(9, None), paused_until=TODAY + timedelta(days=7))
@@ -166,17 +166,17 @@ PAUSED = overview(DigestTimes(paused_until=date(2026, 12, 1)), like=Frequency.WE
 @pytest.mark.parametrize(
     "sent", [{"act": ["resume"], "paused_until": ["2026-12-01"]}, {"paused_until": [""]}]
 )
-def test_a_pause_is_lifted_by_its_button_or_an_empty_date(sent: Fields) -> None:
+def test_pause_is_lifted_by_button_or_empty_date(sent: Fields) -> None:
     assert read({**SEEN, **sent}, PAUSED).choice == Choice(paused_until=TODAY)
 
 
-def test_a_pause_that_is_shown_stays() -> None:
+def test_unchanged_pause_is_kept() -> None:
     sent = {**SEEN, "paused_until": ["2026-12-01"]}
     for act in ("save", "pause"):
         assert read({**sent, "act": [act]}, PAUSED).choice == NOTHING
 
 
-def test_to_resume_without_a_pause_chooses_nothing() -> None:
+def test_resume_without_pause_submits_no_choice() -> None:
     assert chosen(act="resume").choice == NOTHING
 
 
@@ -210,19 +210,19 @@ def test_to_resume_without_a_pause_chooses_nothing() -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_named_and_nothing_chosen(
+def test_invalid_field_is_reported_and_no_choice_submitted(
     sent: dict[str, str], problems: dict[str, Problem]
 ) -> None:
     found = chosen(**sent)
     assert (found.choice, found.follows, found.problems) == (NOTHING, (), problems)
 
 
-def test_the_longest_pause_is_twelve_weeks_on_the_readers_new_calendar() -> None:
+def test_maximum_pause_is_twelve_weeks_in_newly_chosen_zone() -> None:
     """In Tokyo it is the 22nd too; in both the 14th of February is the last."""
     assert not chosen(paused_until="2027-02-14", time_zone="Asia/Tokyo").problems
 
 
-def test_more_categories_than_the_contract_takes_are_refused() -> None:
+def test_too_many_categories_in_form_are_rejected() -> None:
     many = {f"category{number:03}": Frequency.DAILY for number in range(MOST_CATEGORIES)}
     found = read({"category-comment": ["daily"]}, overview(None, **many))
     assert set(found.problems.values()) == {Problem.TOO_MANY}

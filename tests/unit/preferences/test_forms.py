@@ -16,12 +16,12 @@ READ = {"act": ["save"], "days": ["1", "5"], "paused_until": ["ß"]}
 
 
 @pytest.mark.parametrize("kind", [URLENCODED, f"{URLENCODED}; charset=UTF-8", URLENCODED.upper()])
-def test_an_urlencoded_form_is_read(kind: str) -> None:
+def test_urlencoded_form_is_read(kind: str) -> None:
     body = b"act=save&days=1&days=5&paused_until=%C3%9F"
     assert read_form(body, kind) == READ
 
 
-def test_the_longest_form_of_our_page_is_read() -> None:
+def test_longest_preference_form_is_read() -> None:
     sent = {f"category-{number:x<32}": "immediate" for number in range(MOST_CATEGORIES)}
     sent |= {follow_field(f"post#{number}"): "immediate" for number in range(100)}
     sent |= {f"category-unchosen_{number:023}": "" for number in range(100)}
@@ -30,7 +30,7 @@ def test_the_longest_form_of_our_page_is_read() -> None:
 
 
 @pytest.mark.parametrize("kind", ["", "text/plain", URLENCODED])
-def test_a_button_alone_sends_nothing(kind: str) -> None:
+def test_empty_form_body_has_no_fields(kind: str) -> None:
     assert read_form(b"", kind) == {}
 
 
@@ -58,9 +58,7 @@ def test_invalid_and_oversized_forms_are_rejected(body: bytes, kind: str) -> Non
     ],
     ids=["semicolons", "nesting"],
 )
-def test_attack_a_form_in_parts_is_refused_by_its_name(
-    hostile: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_attack_multipart_form_is_rejected(hostile: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts took twelve seconds to read, and a body that nests 3,000 of them ended in a crash."""
     monkeypatch.setattr(forms, "parse_qs", never)
     with pytest.raises(UnreadableForm, match="must be urlencoded"):
@@ -68,7 +66,7 @@ def test_attack_a_form_in_parts_is_refused_by_its_name(
 
 
 @pytest.mark.parametrize("is_base64", [True, False])
-def test_attack_a_long_body_is_not_even_decoded(
+def test_attack_oversized_body_is_not_decoded(
     is_base64: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(forms, "b64decode", never)

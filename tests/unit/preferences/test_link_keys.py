@@ -50,7 +50,7 @@ def leave(keys: LinkKeys) -> str:
     return sign(a_link().to_text(), purpose=Purpose.UNSUBSCRIBE, keys=keys)
 
 
-def test_written_link_keys_are_read_back() -> None:
+def test_link_keys_round_trip() -> None:
     assert read_keys(NEW.to_json()) == NEW
     assert read_keys('{"k1": "' + "x" * 32 + '"}').newest == "k1"
 
@@ -73,43 +73,43 @@ def test_written_link_keys_are_read_back() -> None:
         ),
     ],
 )
-def test_errors_name_the_fault_but_not_the_content(content: str, words: str) -> None:
+def test_link_key_errors_do_not_reveal_the_secret(content: str, words: str) -> None:
     with pytest.raises(InvalidKeys) as refused:
         read_keys(content)
     assert str(refused.value) == words
     assert "xxx" not in str(refused.value)
 
 
-def test_no_key_is_in_what_a_traceback_shows() -> None:
+def test_traceback_contains_no_link_keys() -> None:
     assert "111" not in repr(NEW)
 
 
 @given(st.text())
 @settings(max_examples=100, deadline=None)
-def test_any_content_is_read_or_refused(content: str) -> None:
+def test_any_secret_content_is_read_or_rejected(content: str) -> None:
     with suppress(InvalidKeys):
         assert read_keys(content).ids
 
 
-def test_no_key_gets_a_number_that_could_not_be_read_again() -> None:
+def test_key_number_beyond_maximum_is_rejected() -> None:
     with pytest.raises(InvalidKeys, match="there is no number after k999999"):
         LinkKeys({"k999999": b"1" * 32}).with_next("2" * 32)
 
 
-def test_the_newest_key_is_never_taken_out() -> None:
+def test_newest_key_is_never_retired() -> None:
     with pytest.raises(ValueError, match="k2"):
         NEW.without("k2")
     assert NEW.without("k1").ids == ("k2",)
 
 
-def test_a_new_key_is_known_to_a_running_process_within_a_minute(process: Installation) -> None:
+def test_running_process_loads_new_key_within_a_minute(process: Installation) -> None:
     process.wait(READ_INTERVAL)
     process.secret.keys = NEW
     assert process.reader.read(leave(NEW), Purpose.UNSUBSCRIBE) == a_link()
     assert process.reader.read(leave(OLD), Purpose.UNSUBSCRIBE) == a_link()
 
 
-def test_attack_made_up_links_cost_one_look_a_minute(process: Installation) -> None:
+def test_attack_forged_links_read_secret_at_most_once_per_minute(process: Installation) -> None:
     for number in range(2, 122):
         process.wait(SECOND)
         with pytest.raises(InvalidToken):
@@ -117,13 +117,13 @@ def test_attack_made_up_links_cost_one_look_a_minute(process: Installation) -> N
     assert process.secret.reads == 1 + 2
 
 
-def test_a_token_without_a_known_key_is_rejected(process: Installation) -> None:
+def test_token_with_unknown_key_is_rejected(process: Installation) -> None:
     for token in ("", ".", "x.YW5u.AAAA", "k01.YW5u.AAAA", leave(OLD) + "A"):
         with pytest.raises(InvalidToken):
             process.reader.read(token, Purpose.UNSUBSCRIBE)
 
 
-def test_a_new_key_signs_within_a_minute(process: Installation) -> None:
+def test_new_key_signs_links_within_a_minute(process: Installation) -> None:
     process.secret.keys = NEW
     process.wait(READ_INTERVAL - SECOND)
     assert process.cached.get() == OLD
@@ -132,7 +132,7 @@ def test_a_new_key_signs_within_a_minute(process: Installation) -> None:
     assert process.secret.reads == 2
 
 
-def test_attack_a_leaked_key_that_was_retired_is_refused_within_a_minute(
+def test_attack_retired_leaked_key_is_rejected_within_a_minute(
     process: Installation,
 ) -> None:
     process.secret.keys = NEW.without("k1")
@@ -141,7 +141,7 @@ def test_attack_a_leaked_key_that_was_retired_is_refused_within_a_minute(
         process.reader.read(leave(OLD), Purpose.UNSUBSCRIBE)
 
 
-def test_where_secrets_manager_does_not_answer_the_keys_that_are_known_do(
+def test_cached_keys_are_used_if_secrets_manager_fails(
     process: Installation,
 ) -> None:
     """And it is asked again each minute, not for each email."""
@@ -157,7 +157,7 @@ def test_where_secrets_manager_does_not_answer_the_keys_that_are_known_do(
     assert process.cached.get() == NEW
 
 
-def test_a_secret_that_was_spoiled_is_complained_of_once_a_minute(process: Installation) -> None:
+def test_corrupted_secret_is_logged_once_a_minute(process: Installation) -> None:
     """Loud enough for an alarm, and yet the links of most emails are made."""
     process.secret.refusal = InvalidKeys("it is not JSON")
     complaints = 0
@@ -170,7 +170,7 @@ def test_a_secret_that_was_spoiled_is_complained_of_once_a_minute(process: Insta
     assert complaints == 2
 
 
-def test_the_first_look_must_succeed(clock: SettableClock) -> None:
+def test_first_read_of_keys_must_succeed(clock: SettableClock) -> None:
     store = FakeKeyStore(FakeSecret(OLD, refusal=Unavailable("no answer")))
     with pytest.raises(Unavailable):
         Cached(store.read, clock=clock)
@@ -182,7 +182,7 @@ def link_of(maker: Callable[[], LinkKeys], name: str, key: RunKey = KEY) -> str:
 
 
 @pytest.mark.parametrize("name", ["unsubscribe", "preferences", "email", "updates"])
-def test_each_link_leads_below_the_base_url(process: Installation, name: str) -> None:
+def test_each_link_starts_with_base_url(process: Installation, name: str) -> None:
     link = link_of(process.cached.get, name)
     assert link.startswith(f"https://mail.example.com/{name}/k1.")
     assert link.count("/") == 4
@@ -197,7 +197,7 @@ def test_each_link_leads_below_the_base_url(process: Installation, name: str) ->
         ("updates", Purpose.RUN),
     ],
 )
-def test_each_link_names_the_run_for_its_own_purpose_alone(
+def test_each_link_token_is_valid_for_only_one_purpose(
     process: Installation, name: str, purpose: Purpose
 ) -> None:
     odd = RunKey("a/b c-1", "now5f1c", 17)
@@ -208,6 +208,6 @@ def test_each_link_names_the_run_for_its_own_purpose_alone(
             process.reader.read(token, other)
 
 
-def test_what_was_signed_as_a_run_and_is_none_is_refused(process: Installation) -> None:
+def test_signed_token_with_invalid_run_is_rejected(process: Installation) -> None:
     with pytest.raises(InvalidToken):
         process.reader.read(sign("ann", purpose=Purpose.RUN, keys=OLD), Purpose.RUN)

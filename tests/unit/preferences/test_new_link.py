@@ -42,7 +42,7 @@ def mailed_to(world: World) -> list[str]:
     return [mail.to for mail, _ in world.mailer.accepted]
 
 
-def test_the_email_goes_to_the_address_on_file_at_once_and_its_links_are_new(world: World) -> None:
+def test_new_link_is_emailed_immediately_to_stored_address(world: World) -> None:
     world.say(ChangeSubscriber(a_subscriber(changed_at=NOW, email="new@example.com")))
     assert ask(world)
     assert mailed_to(world) == ["new@example.com"]
@@ -50,7 +50,7 @@ def test_the_email_goes_to_the_address_on_file_at_once_and_its_links_are_new(wor
     assert mail.edition.categories == (NEW_LINK,)
 
 
-def test_it_comes_once_a_day_however_often_it_is_asked_for(world: World) -> None:
+def test_new_link_is_emailed_at_most_once_a_day(world: World) -> None:
     for _ in range(3):
         assert ask(world)
     assert len(mailed_to(world)) == 1
@@ -59,7 +59,7 @@ def test_it_comes_once_a_day_however_often_it_is_asked_for(world: World) -> None
     assert len(mailed_to(world)) == 2
 
 
-def test_a_press_that_failed_anywhere_is_made_good_by_the_next() -> None:
+def test_failed_new_link_request_can_be_retried() -> None:
     def known() -> World:
         world = World()
         world.choose(at=NOW - YEAR, comment=Frequency.WEEKLY)
@@ -74,7 +74,7 @@ def test_a_press_that_failed_anywhere_is_made_good_by_the_next() -> None:
         assert mailed_to(world) == ["ann@example.com"], where
 
 
-def test_who_moves_after_a_press_can_ask_again_for_the_new_address(world: World) -> None:
+def test_new_link_can_be_requested_again_after_address_change(world: World) -> None:
     assert ask(world)
     moved = a_subscriber(changed_at=world.clock(), email="new@example.com")
     world.say(ChangeSubscriber(moved))
@@ -83,7 +83,7 @@ def test_who_moves_after_a_press_can_ask_again_for_the_new_address(world: World)
     assert mailed_to(world) == ["ann@example.com", "new@example.com"]
 
 
-def test_it_comes_to_who_paused_or_is_dormant(world: World) -> None:
+def test_new_link_is_emailed_to_paused_or_dormant_reader(world: World) -> None:
     paused = DigestTimes(minute=0, paused_until=date(2027, 1, 1))
     world.say(ChangeSubscriber(a_subscriber(changed_at=NOW, times=paused)))
     assert ask(world)
@@ -93,14 +93,14 @@ def test_it_comes_to_who_paused_or_is_dormant(world: World) -> None:
     assert len(mailed_to(world)) == 2
 
 
-def test_a_digest_does_not_have_it(world: World) -> None:
+def test_digest_does_not_repeat_new_link_event(world: World) -> None:
     ask(world)
     world.arm()
     world.send_everything()
     assert len(mailed_to(world)) == 1
 
 
-def test_attack_who_had_the_id_before_has_nothing_mailed_to_who_has_it_now(world: World) -> None:
+def test_attack_former_owner_of_id_cannot_request_new_link(world: World) -> None:
     world.erase()
     world.clock.now += timedelta(minutes=1)
     world.say(ChangeSubscriber(a_subscriber(changed_at=world.clock(), email="bo@example.com")))
@@ -113,14 +113,16 @@ def test_attack_who_had_the_id_before_has_nothing_mailed_to_who_has_it_now(world
 
 
 @pytest.mark.parametrize("status", [SubscriberStatus.UNSUBSCRIBED, SubscriberStatus.SUPPRESSED])
-def test_attack_nobody_has_email_sent_to_who_left(world: World, status: SubscriberStatus) -> None:
+def test_attack_new_link_is_never_emailed_to_unsubscribed_reader(
+    world: World, status: SubscriberStatus
+) -> None:
     world.subscribers.set_status("ann", status)
     assert not ask(world)
     assert not world.mailer.accepted
     assert not world.events.rows
 
 
-def test_no_link_is_mailed_to_an_unknown_or_erased_reader() -> None:
+def test_new_link_is_not_emailed_to_unknown_or_erased_reader() -> None:
     world = World()
     assert not ask(world)
     world.erase()
@@ -129,7 +131,7 @@ def test_no_link_is_mailed_to_an_unknown_or_erased_reader() -> None:
 
 
 @pytest.mark.parametrize("path", ["category", "entity.type"])
-def test_attack_no_service_can_put_an_event_that_is_taken_for_it(world: World, path: str) -> None:
+def test_attack_service_cannot_forge_new_link_event(world: World, path: str) -> None:
     """Nor one that shares its email."""
     ask(world)
     ((_, event_id),) = world.events.rows
@@ -140,7 +142,7 @@ def test_attack_no_service_can_put_an_event_that_is_taken_for_it(world: World, p
     assert path in refusal(envelope("event.created", changed("event.created", path, own[path])))
 
 
-def test_who_asked_once_gets_what_they_chose_as_before(world: World) -> None:
+def test_new_link_request_does_not_change_choices(world: World) -> None:
     before = replace(a_subscriber(), routed_for="")
     ask(world)
     reader = world.subscribers.get("ann")

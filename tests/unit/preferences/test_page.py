@@ -48,18 +48,18 @@ def seen(world: World) -> Overview:
 # What is shown.
 
 
-def test_no_page_is_shown_for_an_unknown_or_erased_reader() -> None:
+def test_page_is_not_shown_for_unknown_or_erased_reader() -> None:
     world = World()
     assert world.read_overview() is None
     world.erase()
     assert world.read_overview() is None
 
 
-def test_the_next_digest_is_that_of_the_schedules_as_stored(world: World) -> None:
+def test_next_digest_comes_from_stored_schedules(world: World) -> None:
     assert seen(world).next_due_at == datetime(2026, 11, 23, 7, 0, tzinfo=UTC)
 
 
-def test_a_digest_that_nothing_goes_into_any_more_is_no_promise(world: World) -> None:
+def test_unused_schedule_is_not_shown_as_next_digest(world: World) -> None:
     """The daily schedule stays; with everything weekly, Monday's is the next."""
     world.save(Choice(frequency=Frequency.WEEKLY, weekly_on=5))
     assert ("ann", "daily") in world.schedules.rows
@@ -67,12 +67,12 @@ def test_a_digest_that_nothing_goes_into_any_more_is_no_promise(world: World) ->
 
 
 @pytest.mark.parametrize("often", [Frequency.NEVER, Frequency.IMMEDIATE])
-def test_a_reader_without_digests_has_no_next_digest(world: World, often: Frequency) -> None:
+def test_reader_without_digests_has_no_next_digest(world: World, often: Frequency) -> None:
     world.save(Choice(frequency=often))
     assert seen(world).next_due_at is None
 
 
-def test_a_category_or_a_follow_alone_may_want_a_digest(world: World) -> None:
+def test_single_category_or_follow_can_require_a_digest(world: World) -> None:
     world.save(Choice(frequency=Frequency.NEVER, frequencies=(("like", Frequency.WEEKLY),)))
     assert seen(world).next_due_at == datetime(2026, 11, 23, 7, 0, tzinfo=UTC)
     world.save(Choice(frequencies=(("like", DEFAULT),)))
@@ -81,18 +81,18 @@ def test_a_category_or_a_follow_alone_may_want_a_digest(world: World) -> None:
     assert seen(world).next_due_at == datetime(2026, 11, 23, 7, 0, tzinfo=UTC)
 
 
-def test_in_a_pause_what_is_wanted_at_once_comes_with_the_digest_after_it(world: World) -> None:
+def test_immediate_events_during_pause_join_next_digest(world: World) -> None:
     world.save(Choice(frequency=Frequency.IMMEDIATE, paused_until=date(2026, 12, 1)))
     assert seen(world).is_paused
     assert seen(world).next_due_at == datetime(2026, 12, 1, 7, 0, tzinfo=UTC)
 
 
-def test_an_unsubscribed_reader_has_no_next_digest(world: World) -> None:
+def test_unsubscribed_reader_has_no_next_digest(world: World) -> None:
     world.unsubscribe()
     assert seen(world).next_due_at is None
 
 
-def test_an_idle_schedule_is_told_by_when_it_comes_if_an_event_does(world: World) -> None:
+def test_idle_schedule_shows_next_possible_digest(world: World) -> None:
     """Never that no digest is planned: nothing waits, which nobody asked for."""
     for day in (23, 24, 25):
         assert seen(world).next_due_at == datetime(2026, 11, day, 7, 0, tzinfo=UTC)
@@ -104,14 +104,14 @@ def test_an_idle_schedule_is_told_by_when_it_comes_if_an_event_does(world: World
     assert world.schedules.rows["ann", DAILY].next_due_at == told == seen(world).next_due_at
 
 
-def test_a_change_of_the_hour_counts_for_an_idle_schedule_at_once(world: World) -> None:
+def test_hour_change_applies_immediately_to_idle_schedule(world: World) -> None:
     world.send_digest()
     world.save(Choice(clock=(19, 30)))
     assert world.schedules.rows["ann", DAILY].is_idle
     assert seen(world).next_due_at == datetime(2026, 11, 23, 18, 30, tzinfo=UTC)
 
 
-def test_who_is_dormant_by_the_date_is_told_so_and_comes_back_by_saving() -> None:
+def test_dormant_reader_is_notified_and_resumes_by_saving() -> None:
     """Nothing waits for them, so nobody has looked: their row says active."""
     world = World(sunset=timedelta(days=45))
     world.choose()
@@ -125,7 +125,7 @@ def test_who_is_dormant_by_the_date_is_told_so_and_comes_back_by_saving() -> Non
     assert seen(world).next_due_at == datetime(2027, 1, 8, 7, 0, tzinfo=UTC)
 
 
-def test_a_dormant_reader_comes_back_by_one_button_and_nothing_goes_on_the_bus() -> None:
+def test_resume_button_reactivates_dormant_reader_without_event() -> None:
     world = World(sunset=timedelta(days=45))
     world.choose()
     world.send_digest()
@@ -149,7 +149,7 @@ def follow_many(world: World, number: int, *, ended: int = 0) -> list[str]:
     return entities[ended:]
 
 
-def test_follows_that_hold_are_shown_by_title_and_counted(world: World) -> None:
+def test_active_follows_are_counted_and_sorted_by_title(world: World) -> None:
     follow_many(world, SHOWN, ended=5)
     world.follow("bo", "post#other")
     overview = seen(world)
@@ -161,7 +161,7 @@ def test_follows_that_hold_are_shown_by_title_and_counted(world: World) -> None:
 
 @pytest.mark.parametrize("number", [SHOWN + 1, 2 * SHOWN, 2 * SHOWN + 1, 1234])
 @pytest.mark.parametrize("ended", [0, 250, 700])
-def test_more_follows_than_a_page_shows_are_all_found_page_by_page(
+def test_all_follows_are_reachable_through_pagination(
     world: World, number: int, ended: int
 ) -> None:
     entities = follow_many(world, number, ended=ended)
@@ -181,7 +181,7 @@ def test_more_follows_than_a_page_shows_are_all_found_page_by_page(
     assert len(set(found)) == len(found)
 
 
-def test_a_view_of_the_page_costs_the_same_however_many_follows_there_are(world: World) -> None:
+def test_page_view_cost_is_independent_of_follow_count(world: World) -> None:
     costs = []
     for number in (150, 5000):
         follow_many(world, number)
@@ -191,7 +191,7 @@ def test_a_view_of_the_page_costs_the_same_however_many_follows_there_are(world:
     assert costs[0] == costs[1]
 
 
-def test_a_digest_that_only_a_follow_beyond_the_page_uses_is_told_while_it_is_armed(
+def test_next_digest_includes_follows_beyond_shown_page(
     world: World,
 ) -> None:
     """And none that nothing uses is, where all follows are read."""
@@ -205,7 +205,7 @@ def test_a_digest_that_only_a_follow_beyond_the_page_uses_is_told_while_it_is_ar
     assert seen(world).next_due_at == weekly.next_due_at
 
 
-def test_saving_a_page_changes_only_the_shown_fields(world: World) -> None:
+def test_saving_page_changes_only_shown_fields(world: World) -> None:
     entities = follow_many(world, 3 * SHOWN)
     before = dict(world.follows.rows)
     page = read_overview("ann", context=world.context, follows_after=entities[SHOWN - 1])
@@ -223,7 +223,7 @@ def test_saving_a_page_changes_only_the_shown_fields(world: World) -> None:
     assert entities[SHOWN - 1] not in [follow.entity for follow in shown.overview.follows]
 
 
-def test_what_a_page_showed_is_saved_though_it_ends_elsewhere_by_now(world: World) -> None:
+def test_shown_follow_is_saved_after_page_boundaries_move(world: World) -> None:
     entities = follow_many(world, 2 * SHOWN)
     page = seen(world)
     form = {**shown_fields(page, ()), "act": ("save",)}
@@ -240,7 +240,7 @@ def test_what_a_page_showed_is_saved_though_it_ends_elsewhere_by_now(world: Worl
     assert sum(not row.latest.following for row in world.follows.rows.values()) == 1
 
 
-def test_a_title_stays_when_somebody_does_not_repeat_it(world: World) -> None:
+def test_follow_title_is_kept_if_omitted_from_update(world: World) -> None:
     titled = FollowState(True, None, "On digests")
     world.say(ChangeFollow("ann", POST, titled, NOW - timedelta(hours=1)))
     world.follow(often=Frequency.WEEKLY)
@@ -251,7 +251,7 @@ def test_a_title_stays_when_somebody_does_not_repeat_it(world: World) -> None:
 # What is saved.
 
 
-def test_a_choice_is_published_and_applied_immediately(world: World) -> None:
+def test_choice_is_published_and_applied_immediately(world: World) -> None:
     assert world.save(WEEKLY, (POST, FollowState(True, Frequency.NEVER)))
     assert world.bus.taken == [
         ChoosePreferences("ann", WEEKLY, NOW),
@@ -262,7 +262,7 @@ def test_a_choice_is_published_and_applied_immediately(world: World) -> None:
     assert ("ann", "weekly") in world.schedules.rows
 
 
-def test_what_waits_moves_and_the_message_on_the_bus_changes_nothing_more(world: World) -> None:
+def test_choice_moves_waiting_events_before_its_bus_message(world: World) -> None:
     world.create(an_event(occurred_at=NOW - timedelta(hours=1)))
     world.save(WEEKLY)
     assert world.waiting() == {"e1": "weekly"}
@@ -271,7 +271,7 @@ def test_what_waits_moves_and_the_message_on_the_bus_changes_nothing_more(world:
     assert (seen(world).subscriber, world.events.rows) == before
 
 
-def test_what_waits_of_an_entity_that_is_no_longer_followed_is_taken_back(world: World) -> None:
+def test_unfollow_on_page_withdraws_waiting_events(world: World) -> None:
     world.follow(at=NOW - timedelta(hours=1))
     world.say(CreateActivity(an_activity()))
     assert world.events.rows
@@ -282,14 +282,14 @@ def test_what_waits_of_an_entity_that_is_no_longer_followed_is_taken_back(world:
     assert world.follows.rows[POST, "ann"] == before
 
 
-def test_where_nothing_is_chosen_nothing_is_put_on_the_bus(world: World) -> None:
+def test_unchanged_page_publishes_no_event(world: World) -> None:
     with world.calls() as calls:
         assert world.save()
     assert calls == ["subscribers.get", "subscribers.mark_active"], "a visit is a sign of life"
     assert not world.bus.taken
 
 
-def test_where_the_bus_takes_nothing_nothing_is_changed(world: World) -> None:
+def test_event_bus_rejection_leaves_choices_unchanged(world: World) -> None:
     before = seen(world)
     world.bus.answers.append(False)
     assert not world.save(WEEKLY, (POST, FollowState(True)))
@@ -297,7 +297,7 @@ def test_where_the_bus_takes_nothing_nothing_is_changed(world: World) -> None:
     assert not world.bus.taken
 
 
-def test_where_nobody_knows_what_the_bus_took_nothing_is_done_here(world: World) -> None:
+def test_unknown_event_bus_outcome_leaves_choices_unchanged(world: World) -> None:
     before = seen(world)
     world.bus.answers.append(Unavailable("no answer"))
     with pytest.raises(Unavailable):
@@ -305,7 +305,7 @@ def test_where_nobody_knows_what_the_bus_took_nothing_is_done_here(world: World)
     assert seen(world) == before
 
 
-def test_a_choice_survives_a_crash_wherever_the_bus_had_taken_it() -> None:
+def test_published_choice_survives_a_crash() -> None:
     """It counts in any case once ingest has had it; before the bus had it, nothing is done."""
     ends = set()
     for world, where in crashes(known, lambda world: world.save(WEEKLY)):
@@ -364,7 +364,7 @@ def press_all(world: World, notice: list[Notice]) -> None:
     ],
     ids=["category", "unfollowed", "muted"],
 )
-def test_trace_w_what_the_page_says_is_saved_is_in_no_email_claimed_afterwards(
+def test_trace_w_saved_change_applies_to_every_later_claim(
     make: Callable[[], World], choice: Choice, follows: tuple[tuple[str, FollowState], ...]
 ) -> None:
     world = make()
@@ -377,7 +377,7 @@ def test_trace_w_what_the_page_says_is_saved_is_in_no_email_claimed_afterwards(
 
 
 @pytest.mark.parametrize("make", [at_once, due])
-def test_a_delivery_at_any_moment_of_saving_was_claimed_before_the_page_said_saved(
+def test_delivery_ignoring_new_choice_was_claimed_before_save_completed(
     make: Callable[[], World],
 ) -> None:
     for world, where in interleavings(
@@ -391,7 +391,7 @@ def test_a_delivery_at_any_moment_of_saving_was_claimed_before_the_page_said_sav
 
 
 @pytest.mark.parametrize("make", [at_once, due])
-def test_trace_w_what_breaks_off_is_not_told_as_saved_and_ingest_does_it(
+def test_trace_w_interrupted_save_is_completed_by_ingest(
     make: Callable[[], World],
 ) -> None:
     notice: list[Notice] = []
@@ -407,7 +407,7 @@ def test_trace_w_what_breaks_off_is_not_told_as_saved_and_ingest_does_it(
     assert notice == [Notice.SAVED]
 
 
-def test_where_too_little_time_is_left_the_page_does_not_say_saved() -> None:
+def test_page_does_not_report_saved_if_time_runs_out() -> None:
     world = due()
     world.time_left = lambda: timedelta(seconds=7)
     assert world.press(MUTED) is Notice.UNSURE
@@ -418,7 +418,7 @@ def test_where_too_little_time_is_left_the_page_does_not_say_saved() -> None:
     assert not world.waiting()
 
 
-def test_where_time_runs_out_in_the_middle_ingest_goes_on_from_there() -> None:
+def test_ingest_resumes_save_interrupted_by_timeout() -> None:
     world = known()
     at = NOW - timedelta(hours=1)
     world.create(*(an_event(f"e{number}", occurred_at=at) for number in range(250)))
@@ -435,7 +435,7 @@ def test_where_time_runs_out_in_the_middle_ingest_goes_on_from_there() -> None:
     assert not world.waiting()
 
 
-def test_what_cannot_be_read_is_not_told_as_saved_and_all_else_is_moved() -> None:
+def test_unreadable_event_prevents_saved_notice_but_remaining_events_move() -> None:
     world = known()
     for number in range(3):
         world.create(an_event(f"e{number}", occurred_at=NOW - timedelta(hours=1)))

@@ -37,30 +37,30 @@ def left_by(world: World) -> list[RunKey]:
     ]
 
 
-def test_a_choice_is_saved_and_shown(world: World) -> None:
+def test_choice_is_saved_and_shown(world: World) -> None:
     shown = world.submit(LINK, {"hour": ["21"]})
     assert (shown.notice, shown.overview.subscriber.times.hour) == (Notice.SAVED, 21)
 
 
-def test_where_a_field_is_wrong_nothing_is_saved_and_all_is_as_it_was_sent(world: World) -> None:
+def test_invalid_field_saves_nothing_and_keeps_submitted_values(world: World) -> None:
     form = {"hour": ["25"], "weekly_on": ["3"]}
     shown = world.submit(LINK, form)
     assert (shown.notice, set(shown.problems), shown.sent) == (Notice.WRONG, {"hour"}, form)
     assert shown.overview == show(LINK, context=world.page_context()).overview
 
 
-def test_who_leaves_on_the_page_has_left_by_the_email_that_led_there(world: World) -> None:
+def test_page_unsubscribe_is_attributed_to_linking_email(world: World) -> None:
     assert world.submit(LINK, {"act": ["unsubscribe"]}).notice is Notice.UNSUBSCRIBED
     assert left_by(world) == [EMAIL]
 
 
-def test_who_leaves_by_the_link_of_an_email_has_left_by_it(world: World) -> None:
+def test_link_unsubscribe_is_attributed_to_its_email(world: World) -> None:
     assert world.leave(LINK)
     assert left_by(world) == [EMAIL]
     assert not world.leave(OF_NOBODY)
 
 
-def test_who_leaves_by_an_email_of_an_old_address_has_not_left_by_the_email_of_the_new(
+def test_old_address_unsubscribe_is_not_attributed_to_new_address_email(
     world: World,
 ) -> None:
     world.clock.now += timedelta(minutes=1)
@@ -69,7 +69,7 @@ def test_who_leaves_by_an_email_of_an_old_address_has_not_left_by_the_email_of_t
     assert left_by(world) == []
 
 
-def test_a_form_that_cannot_be_read_changes_nothing(world: World) -> None:
+def test_unreadable_form_changes_nothing(world: World) -> None:
     def unreadable() -> Fields:
         raise UnreadableForm("no form")
 
@@ -79,6 +79,6 @@ def test_a_form_that_cannot_be_read_changes_nothing(world: World) -> None:
     assert (shown.notice, shown.overview) == (Notice.UNREADABLE, before.overview)
 
 
-def test_of_whom_nothing_is_known_the_link_is_invalid(world: World) -> None:
+def test_link_of_unknown_reader_is_invalid(world: World) -> None:
     with pytest.raises(InvalidToken):
         world.submit(OF_NOBODY, {})

@@ -21,20 +21,20 @@ def overview(
     return Overview(subscriber=reader, now=NOW, defaults=frequencies(defaults or {}))
 
 
-def test_without_any_choice_a_reader_gets_what_is_recommended() -> None:
+def test_reader_without_choices_gets_default_frequencies() -> None:
     what = overview(defaults={"mention": "immediate"})
     expected = Summary(Frequency.DAILY, ((Frequency.IMMEDIATE, ("mention",)),))
     assert what.gets(KINDS) == what.recommended(KINDS) == expected
 
 
-def test_what_is_chosen_for_everything_goes_before_each_default() -> None:
+def test_overall_choice_overrides_category_defaults() -> None:
     what = overview({EVERYTHING: "weekly"}, {"mention": "immediate"})
     assert what.gets(KINDS) == Summary(Frequency.WEEKLY)
     assert what.default_of("mention") is Frequency.WEEKLY
     assert what.recommended(KINDS).apart == ((Frequency.IMMEDIATE, ("mention",)),)
 
 
-def test_the_frequent_comes_first_and_never_last() -> None:
+def test_summary_lists_most_frequent_first_and_never_last() -> None:
     what = overview({"like": "never", "comment": "weekly", "mention": "immediate"})
     assert [each for each, _ in what.gets((*KINDS, "reply")).apart] == [
         Frequency.IMMEDIATE,
@@ -43,13 +43,13 @@ def test_the_frequent_comes_first_and_never_last() -> None:
     ]
 
 
-def test_where_nothing_that_is_offered_is_usual_the_most_common_is() -> None:
+def test_summary_uses_most_common_frequency_as_usual() -> None:
     what = overview(defaults=dict.fromkeys(KINDS, "weekly"))
     assert what.gets(KINDS) == Summary(Frequency.WEEKLY)
 
 
 @given(chosen=st.dictionaries(st.sampled_from([*KINDS, EVERYTHING]), often))
-def test_each_category_is_told_with_what_counts_for_it(chosen: dict[str, Frequency]) -> None:
+def test_summary_shows_effective_frequency_of_each_category(chosen: dict[str, Frequency]) -> None:
     what = overview(chosen)
     summary = what.gets(KINDS)
     apart = {category: each for each, those in summary.apart for category in those}

@@ -93,7 +93,7 @@ SINGLE = [(name, value) for name, values in VALUES.items() for value in values]
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_trace_ak_two_pages_leave_alone_what_they_did_not_change(order: str) -> None:
+def test_trace_ak_two_open_pages_keep_unchanged_fields(order: str) -> None:
     for (first, one), (second, other) in product(SINGLE, SINGLE):
         world = a_world()
         expected = shown(world)
@@ -125,7 +125,7 @@ pages = st.lists(
 
 @given(pages, st.data())
 @settings(max_examples=150, deadline=None)
-def test_any_number_of_pages_leave_alone_what_they_did_not_change(
+def test_any_number_of_open_pages_keep_unchanged_fields(
     changes: list[dict[str, list[str]]], data: st.DataObject
 ) -> None:
     world = a_world()
@@ -150,7 +150,7 @@ def by_email(world: World, scope: Scope, act: LeaveAct = LeaveAct.LEAVE) -> None
     world.leave_by(link, act)
 
 
-def test_a_category_that_was_turned_off_by_an_email_stays_off_when_an_older_page_is_saved() -> None:
+def test_older_page_does_not_undo_unsubscribe_by_email() -> None:
     world = a_world()
     form = opened(world, hour=["9"])
     by_email(world, LIKES)
@@ -162,7 +162,7 @@ def test_a_category_that_was_turned_off_by_an_email_stays_off_when_an_older_page
 
 @pytest.mark.parametrize("scope", [LIKES, DIGESTS], ids=lambda scope: scope.kind.name)
 @pytest.mark.parametrize("act", [LeaveAct.LEAVE, LeaveAct.WEEKLY, LeaveAct.PAUSE])
-def test_saving_an_older_page_keeps_changes_made_by_email(scope: Scope, act: LeaveAct) -> None:
+def test_saving_older_page_keeps_changes_made_by_email(scope: Scope, act: LeaveAct) -> None:
     world = a_world()
     form = opened(world, weekly_on=["5"])
     by_email(world, scope, act)
@@ -171,7 +171,7 @@ def test_saving_an_older_page_keeps_changes_made_by_email(scope: Scope, act: Lea
     assert shown(world) == {**after, "weekly_on": ["5"]}
 
 
-def test_a_page_that_is_saved_as_it_was_shown_changes_nothing() -> None:
+def test_saving_unchanged_page_changes_nothing() -> None:
     world = a_world()
     form = opened(world)
     by_email(world, LIKES)
@@ -180,7 +180,7 @@ def test_a_page_that_is_saved_as_it_was_shown_changes_nothing() -> None:
     assert len(world.bus.taken) == put
 
 
-def test_a_page_of_the_version_before_is_compared_with_what_is_stored() -> None:
+def test_page_of_previous_version_is_compared_with_stored_choices() -> None:
     world = a_world()
     form = {name: each for name, each in opened(world).items() if name != "was"}
     world.save(Choice(clock=(7, None)))
@@ -188,7 +188,7 @@ def test_a_page_of_the_version_before_is_compared_with_what_is_stored() -> None:
     assert seen(world).subscriber.times.hour == 8
 
 
-def test_a_pause_that_began_later_is_ended_by_no_older_page() -> None:
+def test_older_page_does_not_end_later_pause() -> None:
     world = a_world()
     saved(world, opened(world, paused_until=["2026-12-01"]))
     resume = {"act": ["resume"], "was": opened(world)["was"]}
@@ -201,7 +201,7 @@ def test_a_pause_that_began_later_is_ended_by_no_older_page() -> None:
     assert not seen(world).is_paused
 
 
-def test_the_button_of_the_pause_means_the_date_beside_it_changed_or_not() -> None:
+def test_pause_button_applies_displayed_date_even_if_unchanged() -> None:
     world = a_world()
     saved(world, opened(world, paused_until=["2026-12-01"]))
     form = {**opened(world), "act": ["pause"]}
@@ -211,7 +211,7 @@ def test_the_button_of_the_pause_means_the_date_beside_it_changed_or_not() -> No
     assert seen(world).subscriber.times.paused_until == date(2026, 12, 1)
 
 
-def test_a_follow_that_ended_meanwhile_does_not_begin_again() -> None:
+def test_older_page_does_not_restart_ended_follow() -> None:
     world = a_world()
     form = opened(world, **{FOLLOW: ["weekly"]})
     saved(world, opened(world, **{FOLLOW: ["unfollow"]}))
@@ -219,7 +219,7 @@ def test_a_follow_that_ended_meanwhile_does_not_begin_again() -> None:
     assert seen(world).follows == ()
 
 
-def test_what_the_page_takes_back_comes_to_the_default() -> None:
+def test_resetting_a_choice_restores_default() -> None:
     world = a_world()
     saved(world, opened(world, category__like=["never"]))
     form = opened(world, category__like=[""])
@@ -229,7 +229,7 @@ def test_what_the_page_takes_back_comes_to_the_default() -> None:
     assert shown(world)["category-comment"] == ["never"]
 
 
-def test_fields_that_were_wrong_keep_what_the_page_showed_first() -> None:
+def test_invalid_fields_keep_originally_shown_values() -> None:
     """The page comes again with what was sent, and must not take that for what it had shown."""
     world = a_world()
     form = opened(world, hour=["9"], time_zone=["Mars/Olympus"])
@@ -245,14 +245,14 @@ def test_fields_that_were_wrong_keep_what_the_page_showed_first() -> None:
 
 
 @pytest.mark.parametrize("was", ["", "%", "hour", "&" * 5000, "hour=" + "9" * 20_000])
-def test_whatever_the_page_is_said_to_have_shown_is_read(was: str) -> None:
+def test_any_originally_shown_values_are_read(was: str) -> None:
     world = a_world()
     form = {**opened(world, hour=["9"]), "was": [was]}
     found = asked(form, seen(world), categories=CATEGORIES, zones=("Europe/Berlin",))
     assert not found.problems
 
 
-def test_the_largest_form_is_half_of_what_is_taken() -> None:
+def test_largest_form_is_half_of_size_limit() -> None:
     """A hundred follows and as many categories, each with the longest name."""
     names = [f"category-{number:032}" for number in range(100)]
     names += [follow_field(str(number)) for number in range(100)]
@@ -265,7 +265,7 @@ def test_the_largest_form_is_half_of_what_is_taken() -> None:
 # Starting again.
 
 
-def test_trace_am_a_page_starts_nobody_again_who_left_once_more_since() -> None:
+def test_trace_am_older_page_does_not_undo_later_unsubscribe() -> None:
     world = a_world()
     world.unsubscribe()
     start = {"act": ["start"], "left": [mark_of_leave(seen(world).subscriber)]}
@@ -280,7 +280,7 @@ def test_trace_am_a_page_starts_nobody_again_who_left_once_more_since() -> None:
     assert saved(world, {**start, "left": [mark_of_leave(reader)]}) is Notice.STARTED
 
 
-def test_a_page_of_the_version_before_starts_whoever_has_left() -> None:
+def test_page_of_previous_version_can_resubscribe_reader() -> None:
     world = a_world()
     world.unsubscribe()
     assert saved(world, {"act": ["start"]}) is Notice.STARTED

@@ -70,7 +70,7 @@ def viewing(world: World, built_templates: Path, pages: JinjaPages) -> ViewConte
     )
 
 
-def test_the_email_is_the_one_that_was_sent(world: World, viewing: ViewContext) -> None:
+def test_viewed_email_matches_sent_email(world: World, viewing: ViewContext) -> None:
     (email,) = world.emails()
     assert email.lines == ("post1: 2", "post2: 1")
     context = replace(viewing, templates=world.run_templates(), max_blocks=20)
@@ -79,7 +79,7 @@ def test_the_email_is_the_one_that_was_sent(world: World, viewing: ViewContext) 
     assert html == mail.edition.html
 
 
-def test_the_email_leaves_out_what_it_left_out_and_the_list_nothing(viewing: ViewContext) -> None:
+def test_viewed_email_omits_same_events_and_list_shows_all(viewing: ViewContext) -> None:
     email, updates = view_shared(LINK, context=viewing), view_updates(LINK, context=viewing)
     assert email is not None
     assert updates is not None
@@ -90,7 +90,7 @@ def test_the_email_leaves_out_what_it_left_out_and_the_list_nothing(viewing: Vie
         assert said in updates
 
 
-def test_attack_whoever_is_shown_the_view_can_neither_choose_nor_leave_for_its_reader(
+def test_attack_shared_view_cannot_change_reader_choices(
     viewing: ViewContext,
 ) -> None:
     html = view_shared(LINK, context=viewing)
@@ -101,7 +101,7 @@ def test_attack_whoever_is_shown_the_view_can_neither_choose_nor_leave_for_its_r
 
 
 @both
-def test_the_order_of_the_email_is_kept_weeks_later(
+def test_viewed_email_keeps_order_weeks_later(
     world: World, viewing: ViewContext, view: View
 ) -> None:
     """Age is that at the end of the window: it says less and less of what is older."""
@@ -118,7 +118,7 @@ def test_the_order_of_the_email_is_kept_weeks_later(
         assert re.findall('dir="auto">Title of (new|old)<', shown) == ["new", "old"]
 
 
-def test_the_email_calls_days_as_it_did_weeks_later(world: World, viewing: ViewContext) -> None:
+def test_viewed_email_keeps_day_names_weeks_later(world: World, viewing: ViewContext) -> None:
     """From the day on which its run was due, not from that on which it is opened."""
     for days in (0, 20):
         world.clock.pass_time(days=days)
@@ -128,9 +128,7 @@ def test_the_email_calls_days_as_it_did_weeks_later(world: World, viewing: ViewC
 
 
 @both
-def test_a_run_shows_its_own_events_and_no_others(
-    world: World, viewing: ViewContext, view: View
-) -> None:
+def test_view_shows_only_events_of_its_run(world: World, viewing: ViewContext, view: View) -> None:
     world.create(an_event("e4", entity_id="post4"))
     world.send_digest()
     world.create(an_event("e5", entity_id="post5"))
@@ -142,7 +140,7 @@ def test_a_run_shows_its_own_events_and_no_others(
 
 
 @both
-def test_events_retracted_meanwhile_are_not_shown(
+def test_view_omits_events_retracted_after_sending(
     world: World, viewing: ViewContext, view: View
 ) -> None:
     for event_id in ("e1", "e2"):
@@ -154,7 +152,7 @@ def test_events_retracted_meanwhile_are_not_shown(
 
 
 @both
-def test_events_expired_meanwhile_are_not_shown(
+def test_view_omits_events_expired_after_sending(
     world: World, viewing: ViewContext, view: View
 ) -> None:
     """An offer that was sent in time is not made once more when it is over."""
@@ -170,7 +168,7 @@ def test_events_expired_meanwhile_are_not_shown(
 
 
 @both
-def test_where_everything_has_lapsed_a_page_says_that_nothing_is_left(
+def test_view_reports_that_all_events_have_expired(
     world: World, viewing: ViewContext, view: View, pages: JinjaPages
 ) -> None:
     now = world.clock.now
@@ -181,7 +179,7 @@ def test_where_everything_has_lapsed_a_page_says_that_nothing_is_left(
 
 
 @both
-def test_where_nothing_is_left_a_page_says_so(
+def test_view_reports_that_no_events_are_left(
     world: World, viewing: ViewContext, view: View, pages: JinjaPages
 ) -> None:
     world.clock.now += timedelta(days=91)
@@ -189,7 +187,7 @@ def test_where_nothing_is_left_a_page_says_so(
 
 
 @both
-def test_events_amended_meanwhile_show_their_current_text(
+def test_view_shows_current_text_of_amended_events(
     world: World, viewing: ViewContext, view: View
 ) -> None:
     amended = an_event("e3", entity_id="post2", actor="Cy", amended_at=world.clock.now)
@@ -200,7 +198,7 @@ def test_events_amended_meanwhile_show_their_current_text(
 
 @both
 @pytest.mark.parametrize("status", [Status.PENDING, Status.RETRYING, Status.SKIPPED])
-def test_before_a_run_has_a_window_a_page_says_that_it_is_not_sent_yet(
+def test_view_of_unclaimed_run_reports_not_sent_yet(
     world: World, viewing: ViewContext, view: View, pages: JinjaPages, status: Status
 ) -> None:
     run = replace(a_run(2), status=status)
@@ -210,7 +208,7 @@ def test_before_a_run_has_a_window_a_page_says_that_it_is_not_sent_yet(
 
 @both
 @pytest.mark.parametrize("status", [Status.SENDING, Status.UNKNOWN])
-def test_an_email_of_which_nobody_knows_whether_it_came_can_be_looked_at(
+def test_email_with_unknown_outcome_can_be_viewed(
     world: World, viewing: ViewContext, view: View, status: Status
 ) -> None:
     """Whoever has its link has got it."""
@@ -219,7 +217,7 @@ def test_an_email_of_which_nobody_knows_whether_it_came_can_be_looked_at(
 
 
 @both
-def test_an_unsubscribed_reader_can_view_sent_emails(
+def test_unsubscribed_reader_can_view_sent_emails(
     world: World, viewing: ViewContext, view: View
 ) -> None:
     world.unsubscribe()
@@ -227,7 +225,7 @@ def test_an_unsubscribed_reader_can_view_sent_emails(
 
 
 @both
-def test_nothing_is_shown_of_who_was_erased_nor_of_a_run_that_there_is_not(
+def test_view_is_empty_for_erased_reader_or_missing_run(
     world: World, viewing: ViewContext, view: View
 ) -> None:
     runs = replace(KEY, sequence=2), replace(KEY, schedule="weekly"), RunKey("bo", DAILY, 1)
@@ -239,7 +237,7 @@ def test_nothing_is_shown_of_who_was_erased_nor_of_a_run_that_there_is_not(
 
 
 @both
-def test_a_new_reader_with_a_reused_id_sees_no_earlier_email(
+def test_new_reader_with_reused_id_sees_no_earlier_email(
     world: World, viewing: ViewContext, view: View, pages: JinjaPages
 ) -> None:
     world.erase()
@@ -253,7 +251,7 @@ def test_a_new_reader_with_a_reused_id_sees_no_earlier_email(
 
 
 @both
-def test_attack_who_had_the_address_before_cannot_look(
+def test_attack_former_owner_of_address_cannot_view_emails(
     world: World, viewing: ViewContext, view: View
 ) -> None:
     world.say(ChangeSubscriber(a_subscriber(changed_at=world.clock(), email="new@example.com")))
@@ -261,9 +259,7 @@ def test_attack_who_had_the_address_before_cannot_look(
 
 
 @both
-def test_an_email_at_once_is_shown_as_any_other(
-    viewing: ViewContext, world: World, view: View
-) -> None:
+def test_immediate_email_can_be_viewed(viewing: ViewContext, world: World, view: View) -> None:
     world.choose(comment=Frequency.IMMEDIATE)
     world.create(an_event("e7", entity_id="post7", occurred_at=world.clock.now))
     world.clock.now += timedelta(minutes=2)
@@ -273,7 +269,7 @@ def test_an_email_at_once_is_shown_as_any_other(
 
 
 @both
-def test_a_look_writes_nothing(world: World, viewing: ViewContext, view: View) -> None:
+def test_view_writes_nothing(world: World, viewing: ViewContext, view: View) -> None:
     with world.calls() as made:
         context = replace(
             viewing, runs=world.runs, subscribers=world.subscribers, events=world.events

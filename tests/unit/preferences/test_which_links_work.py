@@ -191,13 +191,13 @@ def can_choose(link: LinkToken, world: World) -> bool:
     return True
 
 
-def test_attack_who_had_the_address_before_cannot_choose_not_even_if_it_comes_back() -> None:
+def test_attack_former_address_owner_cannot_change_choices() -> None:
     world = World()
     first, second, third = (address(world, MAILBOXES[number]) for number in (0, 1, 0))
     assert [can_choose(link, world) for link in (first, second, third)] == [False, False, True]
 
 
-def test_attack_who_had_an_address_for_an_instant_cannot_choose() -> None:
+def test_attack_momentary_address_owner_cannot_change_choices() -> None:
     """Of profiles that a service dates alike, one prevails: the last by its content."""
     world = World()
     emails = sorted(MAILBOXES)
@@ -206,7 +206,7 @@ def test_attack_who_had_an_address_for_an_instant_cannot_choose() -> None:
     assert [can_choose(link, world) for link in links] == [False, False, True]
 
 
-def test_attack_who_had_the_id_before_cannot_choose_not_even_from_the_same_mailbox() -> None:
+def test_attack_former_owner_of_id_cannot_change_choices() -> None:
     world = World()
     before = address(world, MAILBOXES[0])
     world.clock.now += timedelta(minutes=1)
@@ -216,7 +216,7 @@ def test_attack_who_had_the_id_before_cannot_choose_not_even_from_the_same_mailb
     assert not can_choose(before, world)
 
 
-def test_attack_an_erasure_ends_links_in_whatever_order_it_comes() -> None:
+def test_attack_erasure_invalidates_links_in_any_order() -> None:
     """Also where the profile of the return has overtaken it."""
     for order in permutations(range(3)):
         world = World()
@@ -235,7 +235,7 @@ def test_attack_an_erasure_ends_links_in_whatever_order_it_comes() -> None:
         assert back.addressed_after == NOW + timedelta(minutes=1), order
 
 
-def test_another_capitalisation_of_the_address_ends_no_link() -> None:
+def test_address_capitalization_change_keeps_links_valid() -> None:
     """No provider tells them apart (identity.address_hash)."""
     world = World()
     link = address(world, MAILBOXES[0])
@@ -243,7 +243,7 @@ def test_another_capitalisation_of_the_address_ends_no_link() -> None:
     assert can_choose(link, world)
 
 
-def test_attack_an_old_link_opens_no_page(clock: SettableClock) -> None:
+def test_attack_expired_link_opens_no_page(clock: SettableClock) -> None:
     """A mailbox is lost, an email is forwarded: some day its links end."""
     keys = LinkKeys({"k1": b"1" * 32})
     reader = LinkReader(keys=lambda: keys, clock=clock)
@@ -258,14 +258,14 @@ def test_attack_an_old_link_opens_no_page(clock: SettableClock) -> None:
     ("purpose", "days"),
     [(Purpose.UNSUBSCRIBE, 730), (Purpose.PREFERENCES, 90), (Purpose.RUN, 90)],
 )
-def test_a_link_works_for_as_many_days(purpose: Purpose, days: int) -> None:
+def test_link_expires_after_days_allowed_for_purpose(purpose: Purpose, days: int) -> None:
     link = a_link()
     last = NOW.date() + timedelta(days=days)
     assert not link.has_expired(purpose, last)
     assert link.has_expired(purpose, last + timedelta(days=1))
 
 
-def test_a_link_of_a_scope_that_only_another_version_knows_is_not_taken_for_all() -> None:
+def test_link_with_unknown_scope_does_not_unsubscribe_from_everything() -> None:
     """After a rollback, who leaves one thing must not leave everything."""
     text = a_link().to_text()
     for unknown in ("digests", "x", "x:mention", "i:", "c", "e", "c:Mention", "e:short", "all:x"):
@@ -286,13 +286,13 @@ def test_a_link_of_a_scope_that_only_another_version_knows_is_not_taken_for_all(
         a_link().to_text().replace(".all..", ".all.x."),
     ],
 )
-def test_a_signed_token_that_is_not_a_link_is_rejected(text: str) -> None:
+def test_signed_token_that_is_not_a_link_is_rejected(text: str) -> None:
     """No key signs such a text: but if one ever did, it must not be taken for something else."""
     with pytest.raises(InvalidToken):
         read_link(text)
 
 
-def test_the_longest_link_fits_a_header() -> None:
+def test_longest_link_fits_in_email_header() -> None:
     """SES takes 870 characters for the value of a header; RFC 5322 wants lines below 998."""
     reader = replace(a_subscriber("~" * 64), addressed_after=NOW)
     link = LinkToken.of(RunKey("~" * 64, "n" * 24, 9_999_999_999), NOW, reader)
@@ -303,7 +303,7 @@ def test_the_longest_link_fits_a_header() -> None:
         assert len(token) < 870 - len("<https:///unsubscribe/>") - 64
 
 
-def test_what_a_link_says_can_be_read_again() -> None:
+def test_link_content_round_trips() -> None:
     reader = replace(a_subscriber(), addressed_after=NOW + timedelta(microseconds=1))
     for link in (a_link(), LinkToken.of(KEY, NOW, reader)):
         for scope in SCOPES:

@@ -88,7 +88,7 @@ def gazette(bus: FakeEventBridge, pauses: list[float]) -> Producer:
     return Producer("shop.comments", client=bus, sleep=pauses.append)
 
 
-def test_a_hundred_events_are_one_entry(gazette: Producer, bus: FakeEventBridge) -> None:
+def test_hundred_events_are_published_as_one_entry(gazette: Producer, bus: FakeEventBridge) -> None:
     assert gazette.put(events(250)) == 250
     assert bus.calls == [3]
     assert [len(json.loads(entry["Detail"])["events"]) for entry in bus.taken] == [100, 100, 50]
@@ -98,7 +98,7 @@ def test_a_hundred_events_are_one_entry(gazette: Producer, bus: FakeEventBridge)
     } == {("gazette", "shop.comments", "event.created")}
 
 
-def test_one_event_is_put_without_a_list(gazette: Producer, bus: FakeEventBridge) -> None:
+def test_single_event_is_published_without_a_list(gazette: Producer, bus: FakeEventBridge) -> None:
     assert gazette.put(events(1)) == 1
     assert [json.loads(entry["Detail"]) for entry in bus.taken] == events(1)
 
@@ -108,14 +108,14 @@ def test_publishing_no_events_makes_no_call(gazette: Producer, bus: FakeEventBri
     assert bus.calls == []
 
 
-def test_details_without_lists_go_ten_a_call(gazette: Producer, bus: FakeEventBridge) -> None:
+def test_details_are_published_ten_per_call(gazette: Producer, bus: FakeEventBridge) -> None:
     profiles = [{"user_id": f"user{each}"} for each in range(23)]
     assert gazette.put(iter(profiles), "subscriber.changed") == 23
     assert bus.calls == [10, 10, 3]
     assert bus.details == profiles
 
 
-def test_a_list_is_billed_as_one_entry(gazette: Producer, bus: FakeEventBridge) -> None:
+def test_entries_stay_within_64_kb_billing_unit(gazette: Producer, bus: FakeEventBridge) -> None:
     """64 KB are billed as one."""
     gazette.put(events(100, excerpt="ä" * 700))
     assert bus.details == events(100, excerpt="ä" * 700)
@@ -124,7 +124,7 @@ def test_a_list_is_billed_as_one_entry(gazette: Producer, bus: FakeEventBridge) 
 
 
 @given(st.lists(st.integers(0, 200_000), max_size=60))
-def test_whatever_their_sizes_all_arrive_once_and_in_few_entries(lengths: list[int]) -> None:
+def test_events_of_any_size_are_published_once_in_few_entries(lengths: list[int]) -> None:
     """No two neighbours would have fitted one entry, nor two calls one call."""
     bus = FakeEventBridge()
     said = [{"id": str(number), "excerpt": "x" * length} for number, length in enumerate(lengths)]
@@ -134,7 +134,7 @@ def test_whatever_their_sizes_all_arrive_once_and_in_few_entries(lengths: list[i
     assert all(one + other > 64_000 for one, other in pairwise(sizes))
 
 
-def test_only_what_was_refused_is_put_again(
+def test_only_rejected_events_are_retried(
     gazette: Producer, bus: FakeEventBridge, pauses: list[float]
 ) -> None:
     bus.script.extend([["", THROTTLED, "InternalFailure"], [THROTTLED]])
@@ -160,7 +160,7 @@ def test_events_rejected_at_every_attempt_are_reported(
     )
 
 
-def test_what_is_refused_for_good_is_not_put_again_and_stops_nothing_else(
+def test_permanently_rejected_event_is_not_retried_or_blocking(
     gazette: Producer, bus: FakeEventBridge, pauses: list[float]
 ) -> None:
     bus.script.append(["MalformedDetail"])
@@ -179,7 +179,7 @@ def test_what_is_refused_for_good_is_not_put_again_and_stops_nothing_else(
         ({"id": "wrong", "excerpt": "\ud800"}, "NotJson"),
     ],
 )
-def test_an_event_that_cannot_be_put_stops_no_other(
+def test_unpublishable_event_does_not_block_other_events(
     gazette: Producer, bus: FakeEventBridge, wrong: dict[str, Any], code: str
 ) -> None:
     with pytest.raises(NotPut, match=f"1 of 3 details .* The first, wrong: {code}: ") as caught:
@@ -188,7 +188,7 @@ def test_an_event_that_cannot_be_put_stops_no_other(
     assert [each.detail for each in caught.value.refused] == [wrong]
 
 
-def test_a_large_event_goes_alone(gazette: Producer, bus: FakeEventBridge) -> None:
+def test_large_event_is_published_in_its_own_entry(gazette: Producer, bus: FakeEventBridge) -> None:
     large = {"id": "large", "excerpt": "x" * 900_000}
     gazette.put([*events(1), large, *events(2)[1:]])
     assert bus.calls == [1, 1, 1]
@@ -198,7 +198,7 @@ def test_a_large_event_goes_alone(gazette: Producer, bus: FakeEventBridge) -> No
 @pytest.mark.parametrize(
     ("err", "code"), [(FORBIDDEN, "AccessDenied"), (SILENT, "ReadTimeoutError")]
 )
-def test_a_call_that_fails_as_a_whole_ends_it_with_all_that_remains(
+def test_failed_call_reports_all_remaining_events(
     gazette: Producer, bus: FakeEventBridge, err: Exception, code: str
 ) -> None:
     """The calls before it are on the bus, and what it put before it failed; none after it."""
@@ -212,19 +212,19 @@ def test_a_call_that_fails_as_a_whole_ends_it_with_all_that_remains(
     assert len(bus.details) == 19
 
 
-def test_threads_share_a_producer(gazette: Producer, bus: FakeEventBridge) -> None:
+def test_producer_is_thread_safe(gazette: Producer, bus: FakeEventBridge) -> None:
     with ThreadPoolExecutor(8) as workers:
         assert sum(workers.map(gazette.put, [events(250)] * 16)) == 16 * 250
     assert len(bus.details) == 16 * 250
 
 
-def test_a_detail_that_is_not_in_a_list_is_refused_in_words() -> None:
+def test_detail_outside_a_list_is_rejected_with_explanation() -> None:
     bus = FakeEventBridge()
     with pytest.raises(TypeError, match=r"put\(\[detail\]\)"):
         Producer("blog", client=bus).put(cast("Any", {"id": "e1"}))
     assert bus.calls == []
 
 
-def test_to_put_without_an_attempt_is_refused_in_words() -> None:
+def test_zero_attempts_are_rejected_with_explanation() -> None:
     with pytest.raises(ValueError, match="attempts must be 1 or more"):
         Producer("blog", client=FakeEventBridge(), attempts=0)

@@ -100,7 +100,7 @@ ONE_POST = (
 )
 
 
-def test_one_post_is_one_block_with_a_line_for_each_category(renderer: JinjaRenderer) -> None:
+def test_post_block_has_a_line_for_each_category(renderer: JinjaRenderer) -> None:
     made = edition(renderer, *ONE_POST)
     assert texts(page(made).xpath("//h2")) == ["Title of post1"]
     lines = texts(page(made).xpath("//p[@class='line']"))
@@ -115,7 +115,7 @@ def test_one_post_is_one_block_with_a_line_for_each_category(renderer: JinjaRend
     assert made.categories == ("mention", "comment", "like")
 
 
-def test_a_block_has_title_link_and_time_of_its_latest_event_whatever_matters_most(
+def test_block_shows_title_link_and_time_of_latest_event(
     renderer: JinjaRenderer,
 ) -> None:
     """Two orders of the same lines, so that the one that is made first is no other's."""
@@ -129,7 +129,7 @@ def test_a_block_has_title_link_and_time_of_its_latest_event_whatever_matters_mo
         assert texts(page(made).xpath("//p[@class='time']")) == ["22 November, 08:03"]
 
 
-def test_two_blocks_that_differ_only_in_which_line_is_the_latest_are_two(
+def test_blocks_with_different_latest_lines_are_cached_separately(
     renderer: JinjaRenderer,
 ) -> None:
     """What is shown of each line is the same to the minute."""
@@ -142,7 +142,7 @@ def test_two_blocks_that_differ_only_in_which_line_is_the_latest_are_two(
         assert texts(page(made).xpath("//h2")) == [latest.entity.title]
 
 
-def test_a_compact_block_has_one_link_by_which_to_leave_and_is_no_full_one(
+def test_compact_block_has_a_single_opt_out_link(
     renderer: JinjaRenderer,
 ) -> None:
     """Without an excerpt nothing else tells them apart."""
@@ -155,7 +155,7 @@ def test_a_compact_block_has_one_link_by_which_to_leave_and_is_no_full_one(
 
 
 @pytest.mark.parametrize("schedule", [DAILY, immediate_schedule("post#post1")])
-def test_one_update_alone_is_shown_in_full_though_a_stage_wants_compact_blocks(
+def test_single_update_is_shown_in_full_despite_compact_setting(
     renderer: JinjaRenderer, schedule: str
 ) -> None:
     compact = Arrangement(full_blocks=0)
@@ -163,11 +163,11 @@ def test_one_update_alone_is_shown_in_full_though_a_stage_wants_compact_blocks(
     assert texts(page(made).xpath("//blockquote")) == ["Well said"]
 
 
-def test_the_subject_is_about_what_matters_most(renderer: JinjaRenderer) -> None:
+def test_subject_names_the_most_important_block(renderer: JinjaRenderer) -> None:
     assert edition(renderer, *ONE_POST).subject.startswith("Cy mentioned you in “")
 
 
-def test_a_compact_block_has_its_title_lines_and_time_but_no_excerpt(
+def test_compact_block_has_title_lines_and_time_but_no_excerpt(
     renderer: JinjaRenderer,
 ) -> None:
     full = edition(renderer, *ONE_POST)
@@ -184,7 +184,7 @@ def test_a_compact_block_has_its_title_lines_and_time_but_no_excerpt(
     assert renderer.take_count() == CacheCount(hits=0, misses=2)
 
 
-def test_an_immediate_email_is_one_block_whose_first_line_is_its_heading(
+def test_immediate_email_is_a_single_block_headed_by_its_first_line(
     renderer: JinjaRenderer,
 ) -> None:
     made = edition(renderer, *ONE_POST, schedule=immediate_schedule("post#post1"))
@@ -193,7 +193,7 @@ def test_an_immediate_email_is_one_block_whose_first_line_is_its_heading(
     assert len(page(made).xpath("//a[@class='open']")) == 1
 
 
-def test_lines_that_a_block_leaves_out_are_counted_behind_all_blocks(
+def test_footer_counts_lines_left_out_of_blocks(
     renderer: JinjaRenderer,
 ) -> None:
     events = [an_event(f"e{number}", category=f"kind_{number:02}") for number in range(20)]
@@ -203,7 +203,7 @@ def test_lines_that_a_block_leaves_out_are_counted_behind_all_blocks(
     assert texts(page(made).xpath("//td[@class='more']")) == ["And 12 more updates. See all 20"]
 
 
-def test_one_block_alone_is_never_too_long(renderer: JinjaRenderer) -> None:
+def test_single_block_stays_within_the_html_limit(renderer: JinjaRenderer) -> None:
     """All that is shown is escaped to five bytes a character."""
     address = "https://e.com/" + "&" * 986
     long = Entity("post", "p", "'" * 200, address, Image(address, "'" * 200))
@@ -233,7 +233,7 @@ def test_one_block_alone_is_never_too_long(renderer: JinjaRenderer) -> None:
         (Sections.PARENT, ["c", "Gardens", "a", "d", "<Trees>", "b"]),
     ],
 )
-def test_sections_stand_over_their_blocks_in_html_and_text(
+def test_section_headings_precede_their_blocks_in_html_and_text(
     renderer: JinjaRenderer, sections: Sections, shown: list[str]
 ) -> None:
     events = [
@@ -251,7 +251,7 @@ def test_sections_stand_over_their_blocks_in_html_and_text(
         assert found, each
 
 
-def test_an_immediate_email_has_no_sections(renderer: JinjaRenderer) -> None:
+def test_immediate_email_has_no_sections(renderer: JinjaRenderer) -> None:
     arrangement = Arrangement(sections=Sections.CATEGORY)
     schedule = immediate_schedule("post#post1")
     made = edition(renderer, *ONE_POST, arrangement=arrangement, schedule=schedule)
@@ -268,7 +268,7 @@ def followed(event_id: str, *, entity_id: str = "post1", category: str = "commen
     return an_event(event_id, entity_id=entity_id, category=category, via=(f"post#{entity_id}",))
 
 
-def test_a_cached_block_has_the_links_of_each_of_its_readers(leaving: JinjaRenderer) -> None:
+def test_cached_block_has_links_of_each_reader(leaving: JinjaRenderer) -> None:
     events = (followed("a"), followed("b", category="like"), followed("c", entity_id="post2"))
     first, second = (entity_mark(f"post#post{number}") for number in (1, 2))
     for reader in ("ann", "bo"):
@@ -287,7 +287,7 @@ def test_a_cached_block_has_the_links_of_each_of_its_readers(leaving: JinjaRende
     assert leaving.take_count() == CacheCount(hits=2, misses=2)
 
 
-def test_where_a_reader_has_no_such_link_nothing_of_it_is_shown(leaving: JinjaRenderer) -> None:
+def test_missing_opt_out_links_are_not_shown(leaving: JinjaRenderer) -> None:
     two = (an_event("a"), an_event("b"))
     some = edition(leaving, *two, links=replace(LINKS, leave=leave_of("ann")))
     assert "No more of comment" in some.html
@@ -299,7 +299,7 @@ def test_where_a_reader_has_no_such_link_nothing_of_it_is_shown(leaving: JinjaRe
         assert not set(map(chr, range(1, 9))) & set(made.html + made.text)
 
 
-def test_a_link_of_two_things_that_look_the_same_is_that_of_each(leaving: JinjaRenderer) -> None:
+def test_identical_blocks_have_links_of_their_own_entities(leaving: JinjaRenderer) -> None:
     same = Entity("post", "1", "A title", "https://example.com/")
     events = [
         replace(
@@ -313,7 +313,7 @@ def test_a_link_of_two_things_that_look_the_same_is_that_of_each(leaving: JinjaR
         assert f"https://x.example/ann?a=e&b={entity_mark(f'post#{number}')}\n" in made.text
 
 
-def test_own_links_of_a_block_are_not_tracked(leaving: JinjaRenderer) -> None:
+def test_opt_out_links_in_blocks_are_not_tracked(leaving: JinjaRenderer) -> None:
     tracked = leaving.for_sending(tracks_clicks=True, measured=nullcontext)
     links = replace(LINKS, leave=leave_of("ann"))
     made = edition(tracked, followed("a"), followed("b"), links=links)
@@ -322,7 +322,7 @@ def test_own_links_of_a_block_are_not_tracked(leaving: JinjaRenderer) -> None:
     assert all("ses:no-track" in link.attrib for link in own)
 
 
-def test_own_links_count_for_the_longest_html(leaving: JinjaRenderer) -> None:
+def test_opt_out_links_count_toward_the_html_size_limit(leaving: JinjaRenderer) -> None:
     def long(scope: Scope) -> str:
         return f"https://x.example/{scope.kind}/{'x' * 9_000}"
 
@@ -333,7 +333,7 @@ def test_own_links_count_for_the_longest_html(leaving: JinjaRenderer) -> None:
     assert "more updates" in made.text
 
 
-def test_the_page_of_all_updates_has_a_block_for_each_thing(built_templates: Path) -> None:
+def test_updates_page_has_a_block_for_each_entity(built_templates: Path) -> None:
     events = [*ONE_POST, an_event("o", entity_id="other")]
     shown = compose(events, max_blocks=len(events), max_lines=len(events))
     said = JinjaRenderer(built_templates).said(shown, a_subscriber())

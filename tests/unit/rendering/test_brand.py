@@ -15,7 +15,7 @@ def read(folder: Path, **given: object) -> Brand:
     return read_brand(file)
 
 
-def test_a_name_and_an_address_are_enough(tmp_path: Path) -> None:
+def test_brand_requires_only_name_and_address(tmp_path: Path) -> None:
     brand = read(tmp_path)
     assert (brand.name, brand.logo, brand.accent) == ("Shop", "", "#1d4ed8")
 
@@ -31,7 +31,7 @@ def test_a_name_and_an_address_are_enough(tmp_path: Path) -> None:
         ({"logo_width": True}, "logo_width must be a whole number"),
         ({"logo": "javascript:alert(1)"}, "logo must be a web address"),
         ({"logo": "http://shop.example/logo.png"}, "logo must be a web address that begins"),
-        ({"logo_dark": "https://shop.example/dark.png"}, "logo_dark needs a logo"),
+        ({"logo_dark": "https://shop.example/dark.png"}, "logo_dark requires logo"),
         ({"help": "https://shop.example/<x>"}, "help must be a web address that begins"),
         ({"logo_width": 0}, "logo_width must be 1 to 536 pixels"),
         ({"logo_height": 537}, "logo_height must be 1 to 536 pixels"),
@@ -44,20 +44,22 @@ def test_a_name_and_an_address_are_enough(tmp_path: Path) -> None:
         ({"accent_dark": "#1d4ed8"}, "accent_dark has a contrast of 2.6 on .* a lighter shade"),
     ],
 )
-def test_what_is_wrong_is_named(tmp_path: Path, given: dict[str, object], said: str) -> None:
+def test_invalid_brand_field_is_named_in_the_error(
+    tmp_path: Path, given: dict[str, object], said: str
+) -> None:
     with pytest.raises(BrandError, match=said):
         read(tmp_path, **given)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", "null"])
-def test_a_value_that_is_not_an_object_is_named(tmp_path: Path, text: str) -> None:
+def test_brand_must_be_a_json_object(tmp_path: Path, text: str) -> None:
     file = tmp_path / "brand.json"
     file.write_text(text)
     with pytest.raises(BrandError, match=r"brand\.json (?:is not JSON|must be an object)"):
         read_brand(file)
 
 
-def test_contrast_is_that_of_wcag() -> None:
+def test_contrast_follows_the_wcag_formula() -> None:
     """Known values: black on white is 21; #767676 is the lightest grey that passes on white."""
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
     assert contrast("#767676", "#ffffff") == pytest.approx(4.54, abs=0.005)

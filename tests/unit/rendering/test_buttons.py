@@ -28,7 +28,7 @@ from tests.builders import LINKS, a_subscriber, an_event
         ("like", "he", "לצפייה ב־Gazette"),
     ],
 )
-def test_a_button_says_what_it_does(
+def test_button_text_describes_its_action(
     renderer: JinjaRenderer, category: str, locale: str, says: str, schedule: str
 ) -> None:
     reader = replace(a_subscriber(), locale=locale)

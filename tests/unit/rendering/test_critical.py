@@ -40,7 +40,7 @@ def words(html: str) -> str:
 
 
 @pytest.mark.parametrize("locale", LOCALES)
-def test_a_critical_email_offers_no_leaving_that_would_not_end_it(
+def test_critical_email_has_no_ineffective_opt_out_links(
     renderer: JinjaRenderer, locale: str
 ) -> None:
     made = email(renderer, critical_schedule("post#1"), locale)
@@ -55,12 +55,12 @@ def test_a_critical_email_offers_no_leaving_that_would_not_end_it(
     assert LINKS.unsubscribe in beside.text
 
 
-def test_what_it_came_through_can_be_unfollowed(renderer: JinjaRenderer) -> None:
+def test_critical_email_offers_to_unfollow_the_entity(renderer: JinjaRenderer) -> None:
     made = email(renderer, critical_schedule("post#1"), via="post#1")
     assert in_html(made) == in_text(made) == [FOLLOWED.partition(",")[0]]
 
 
-def test_its_foot_says_why_it_comes(renderer: JinjaRenderer) -> None:
+def test_critical_email_footer_gives_the_reason(renderer: JinjaRenderer) -> None:
     made = email(renderer, critical_schedule("post#1"))
     said = "You're getting this email because it's about your account on Gazette."
     assert f"{said} It can't be turned off." in words(made.html)
@@ -82,7 +82,7 @@ STILL = "Only these still come, because they're about your account: Payment and 
 
 
 @pytest.mark.parametrize("act", [None, LeaveAct.EVERYTHING])
-def test_who_unsubscribes_from_everything_is_told_what_still_comes(
+def test_unsubscribe_page_lists_categories_still_sent(
     pages: JinjaPages, act: LeaveAct | None
 ) -> None:
     def page(what: Leaving) -> str:
@@ -96,7 +96,7 @@ def test_who_unsubscribes_from_everything_is_told_what_still_comes(
 
 
 @pytest.mark.parametrize("act", [None, LeaveAct.LEAVE])
-def test_a_link_that_would_turn_it_off_says_that_it_cannot_be(
+def test_mute_link_of_a_critical_category_explains_the_exception(
     pages: JinjaPages, act: LeaveAct | None
 ) -> None:
     what = leaving(FIXED, act)
@@ -113,7 +113,7 @@ def test_a_link_that_would_turn_it_off_says_that_it_cannot_be(
     assert "Nothing has changed yet" not in html
 
 
-def test_a_link_of_several_categories_names_what_comes_all_the_same(pages: JinjaPages) -> None:
+def test_mute_link_of_several_categories_names_critical_categories(pages: JinjaPages) -> None:
     some = replace(leaving(Scope(ScopeKind.IMMEDIATE, ("mention",))), still=("security",))
     said = words(pages.confirm_leaving("", some, settings=""))
     always = "These always come right away, because they're about your account: Security."
@@ -132,7 +132,7 @@ def overview(reader: Subscriber, *critical: str) -> Overview:
 
 
 @pytest.mark.parametrize("locale", LOCALES)
-def test_the_settings_offer_no_choice_that_does_not_count(
+def test_settings_page_offers_no_ineffective_choice(
     settings_page: PreferencePages, locale: str
 ) -> None:
     reader = replace(a_subscriber(security=Frequency.NEVER), locale=locale)
@@ -144,7 +144,7 @@ def test_the_settings_offer_no_choice_that_does_not_count(
     assert "Security" in fixed.xpath("//div[@class='notice']")[0].text_content()
 
 
-def test_the_settings_count_no_choice_that_does_not_count(settings_page: PreferencePages) -> None:
+def test_settings_page_does_not_count_ineffective_choices(settings_page: PreferencePages) -> None:
     said = words(settings_page.page(overview(a_subscriber(security=Frequency.NEVER), "security")))
     assert "1 changed" not in said
     assert "Never: Security" not in said
@@ -153,7 +153,7 @@ def test_the_settings_count_no_choice_that_does_not_count(settings_page: Prefere
     )
 
 
-def test_the_settings_say_what_comes_in_any_case(settings_page: PreferencePages) -> None:
+def test_settings_page_lists_critical_categories(settings_page: PreferencePages) -> None:
     reader = a_subscriber()
     paused = replace(reader, times=replace(reader.times, paused_until=date(2026, 12, 10)))
     muted = replace(reader, choices=((NOW, frequencies({})),))
@@ -172,7 +172,7 @@ def test_the_settings_say_what_comes_in_any_case(settings_page: PreferencePages)
         assert "about your account" not in words(settings_page.page(overview(each)))
 
 
-def test_the_settings_do_not_say_so_where_the_address_may_be_the_reason(
+def test_settings_page_omits_critical_categories_if_address_is_suppressed(
     settings_page: PreferencePages,
 ) -> None:
     """Behind a bounce or a complaint nothing comes."""
@@ -181,7 +181,7 @@ def test_the_settings_do_not_say_so_where_the_address_may_be_the_reason(
     assert "account" not in page.xpath("//div[@class='notice']")[0].text_content()
 
 
-def test_who_turned_off_the_rest_is_not_told_that_nothing_comes(
+def test_settings_page_does_not_claim_that_all_email_is_off(
     settings_page: PreferencePages,
 ) -> None:
     off = dict.fromkeys(settings_page.categories(overview(a_subscriber())), Frequency.NEVER)

@@ -58,7 +58,7 @@ def renderer(built_templates: Path) -> JinjaRenderer:
         ("he", 330, "31 בדצמבר 2025, 8:30"),
     ],
 )
-def test_a_moment_is_called_by_its_day(
+def test_instants_are_named_by_relative_day(
     languages: Languages, tag: str, days_ago: int, said: str
 ) -> None:
     instant = datetime(2026, 11, 26, 8, 30, tzinfo=UTC) - timedelta(days=days_ago)
@@ -69,7 +69,9 @@ def test_a_moment_is_called_by_its_day(
     ("days_ago", "said"),
     [(0, "26 novembre 08:30"), (1, "25 novembre 08:30"), (3, "Lundi 08:30")],
 )
-def test_a_language_without_these_words_has_dates_and_weekdays(days_ago: int, said: str) -> None:
+def test_languages_without_relative_day_words_use_dates_and_weekdays(
+    days_ago: int, said: str
+) -> None:
     """An English word among French ones would be worse."""
     french = Language("fr", Locale.parse("fr"), NullTranslations())
     instant = datetime(2026, 11, 26, 8, 30, tzinfo=UTC) - timedelta(days=days_ago)
@@ -81,7 +83,7 @@ def test_a_language_without_these_words_has_dates_and_weekdays(days_ago: int, sa
     zone=st.sampled_from(["UTC", "Asia/Kathmandu", "Pacific/Kiritimati", "America/New_York"]),
     today=st.dates(date(2024, 1, 8), date(2029, 1, 1)),
 )
-def test_two_moments_of_one_year_are_called_alike_only_on_the_same_day(
+def test_instants_share_a_name_only_on_the_same_day(
     languages: Languages, hours: int, zone: str, today: date
 ) -> None:
     english, there = languages.of("en"), ZoneInfo(zone)
@@ -104,9 +106,7 @@ def edition(
 
 
 @pytest.mark.parametrize("schedule", [DAILY, immediate_schedule("post#post1")])
-def test_each_reader_of_a_cached_block_reads_their_own_day(
-    renderer: JinjaRenderer, schedule: str
-) -> None:
+def test_cached_block_shows_the_day_of_each_reader(renderer: JinjaRenderer, schedule: str) -> None:
     expected = {
         ("UTC", 0): "Yesterday, 23:30",
         ("Asia/Kathmandu", 0): "Today, 05:15",
@@ -123,11 +123,11 @@ def test_each_reader_of_a_cached_block_reads_their_own_day(
     assert renderer.take_count().misses == len(expected)
 
 
-def test_the_day_is_that_of_the_readers_calendar(renderer: JinjaRenderer) -> None:
+def test_relative_day_uses_the_readers_time_zone(renderer: JinjaRenderer) -> None:
     """In New York it is still the evening before when it is due."""
     made = edition(renderer, due_at=DUE.replace(hour=3), zone="America/New_York")
     assert "\n  Today, 18:30\n" in made.text
 
 
-def test_without_a_day_a_moment_has_its_date(renderer: JinjaRenderer) -> None:
+def test_instant_without_relative_day_is_shown_as_a_date(renderer: JinjaRenderer) -> None:
     assert "\n  25 November, 23:30\n" in edition(renderer, due_at=None).text

@@ -117,7 +117,7 @@ def test_initials_keep_flags() -> None:
     assert initials(f"{FLAGS[0]} Bo Berg") == "BB"
 
 
-def test_data_keeps_flags_and_no_other_tag_characters() -> None:
+def test_event_data_keeps_flags_but_removes_tag_characters() -> None:
     data = json.dumps({f"a{FLAGS[0]}": [f"{FLAGS[2]}{tags('x')}"]})
     (group,) = compose([replace(an_event(), data=data)], max_blocks=1).groups
     shown = show(group, Languages(SOURCE).of("en"), UTC)

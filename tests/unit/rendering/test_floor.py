@@ -13,12 +13,12 @@ def ways(tmp_path: Path) -> dict[str, Way]:
     return ours_and_floor(tmp_path)
 
 
-def test_the_floor_renders_our_email(ways: dict[str, Way]) -> None:
+def test_all_renderers_match_the_baseline_email(ways: dict[str, Way]) -> None:
     compare(ways)
 
 
 @pytest.mark.parametrize("part", ["subject", "html", "text"])
-def test_another_email_is_refused(ways: dict[str, Way], part: str) -> None:
+def test_comparison_rejects_a_different_email(ways: dict[str, Way], part: str) -> None:
     floor = ways[FLOOR]
 
     def other(*given: object) -> object:
@@ -29,7 +29,7 @@ def test_another_email_is_refused(ways: dict[str, Way], part: str) -> None:
         compare({**ways, FLOOR: other})  # type: ignore[dict-item]
 
 
-def test_digests_have_as_many_groups_as_they_say_and_share_none() -> None:
+def test_benchmark_digests_have_distinct_groups() -> None:
     one, other = digest(1), digest(2)
     assert len(one.groups) == len(other.groups) == GROUPS
     assert one == digest(1)

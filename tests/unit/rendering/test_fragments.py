@@ -51,14 +51,14 @@ def email(
     return renderer.render(digest, reader, LINKS, schedule, variation=variation)
 
 
-def test_a_hundred_readers_of_the_same_posts_cost_five_groups(renderer: JinjaRenderer) -> None:
+def test_hundred_readers_of_the_same_posts_render_five_groups(renderer: JinjaRenderer) -> None:
     made = {email(renderer, f"reader{number}").text for number in range(100)}
     assert len(made) == 100
     assert renderer.take_count() == CacheCount(hits=495, misses=5)
     assert renderer.take_count() == CacheCount(hits=0, misses=0)
 
 
-def test_groups_of_one_email_that_look_the_same_are_rendered_once(renderer: JinjaRenderer) -> None:
+def test_identical_groups_of_an_email_are_rendered_once(renderer: JinjaRenderer) -> None:
     same = Entity("post", "1", "A title", "https://example.com/")
     events = [
         replace(an_event(f"e{number}"), entity=replace(same, id=f"{number}")) for number in range(3)
@@ -68,7 +68,7 @@ def test_groups_of_one_email_that_look_the_same_are_rendered_once(renderer: Jinj
     assert renderer.take_count() == CacheCount(hits=2, misses=1)
 
 
-def test_a_digest_of_known_groups_renders_its_headline_three_templates_and_its_sentences(
+def test_cached_digest_renders_only_headline_and_page_templates(
     renderer: JinjaRenderer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     email(renderer)
@@ -97,7 +97,7 @@ def test_a_digest_of_known_groups_renders_its_headline_three_templates_and_its_s
     ]
 
 
-def test_five_new_groups_make_one_context_of_each_of_their_templates(
+def test_new_groups_share_a_context_for_each_template(
     renderer: JinjaRenderer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[str] = []
@@ -124,7 +124,7 @@ def test_five_new_groups_make_one_context_of_each_of_their_templates(
         {"excerpt": "Hello"},
     ],
 )
-def test_what_reads_otherwise_is_made_anew(
+def test_fragment_with_different_input_is_rendered_again(
     renderer: JinjaRenderer, other: dict[str, str | int]
 ) -> None:
     email(renderer)
@@ -133,7 +133,7 @@ def test_what_reads_otherwise_is_made_anew(
     assert renderer.take_count() == CacheCount(hits=0, misses=5)
 
 
-def test_languages_that_write_times_alike_share_nothing(
+def test_languages_with_equal_time_formats_share_no_fragments(
     renderer: JinjaRenderer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Language, "moment", lambda *_: "8:30")
@@ -162,7 +162,7 @@ def colour(actor: str) -> str:
         {"entity": replace(an_event().entity, image=Image("https://example.com/1.png", "One"))},
     ],
 )
-def test_whatever_a_template_may_show_is_made_anew(
+def test_fragment_is_rendered_again_if_any_visible_value_changes(
     renderer: JinjaRenderer, other: dict[str, Any]
 ) -> None:
     for event in (an_event(), replace(an_event(), **other), replace(an_event(), **other)):
@@ -170,7 +170,7 @@ def test_whatever_a_template_may_show_is_made_anew(
     assert renderer.take_count() == CacheCount(hits=1, misses=2)
 
 
-def test_who_an_actor_is_makes_nothing_anew_but_their_colour(renderer: JinjaRenderer) -> None:
+def test_actor_id_affects_the_cache_only_through_the_colour(renderer: JinjaRenderer) -> None:
     same = [f"bo{number}" for number in range(100) if colour(f"bo{number}") == colour("bo")]
     for actor in (Actor("bo", "Bo"), Actor(same[0], "Bo")):
         event = replace(an_event(), actor=actor)
@@ -178,7 +178,7 @@ def test_who_an_actor_is_makes_nothing_anew_but_their_colour(renderer: JinjaRend
     assert renderer.take_count() == CacheCount(hits=1, misses=1)
 
 
-def test_data_takes_no_more_memory_than_is_counted(
+def test_cached_data_stays_within_the_counted_memory(
     renderer: JinjaRenderer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fragments, "CACHED_BYTES", 4_000_000)
@@ -195,7 +195,7 @@ def test_data_takes_no_more_memory_than_is_counted(
     assert held < 1.5 * fragments.CACHED_BYTES
 
 
-def test_only_so_much_is_remembered(
+def test_fragment_cache_size_is_bounded(
     renderer: JinjaRenderer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fragments, "CACHED_BYTES", 8_000)
@@ -205,7 +205,7 @@ def test_only_so_much_is_remembered(
     assert renderer.take_count() == CacheCount(hits=0, misses=15)
 
 
-def test_the_least_recently_used_fragment_is_evicted_first(
+def test_least_recently_used_fragment_is_evicted_first(
     renderer: JinjaRenderer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fragments, "CACHED_BYTES", 50_000)
@@ -215,7 +215,7 @@ def test_the_least_recently_used_fragment_is_evicted_first(
     assert renderer.take_count() == CacheCount(hits=95, misses=105)
 
 
-def test_the_longest_groups_take_no_more_memory_than_others(renderer: JinjaRenderer) -> None:
+def test_longest_groups_stay_within_the_memory_limit(renderer: JinjaRenderer) -> None:
     """Four bytes a character, where one of them is beyond the basic plane."""
     tracemalloc.start()
     try:

@@ -112,7 +112,7 @@ ATTRIBUTES = {
     st.sampled_from([DAILY, "weekly", "custom", IMMEDIATE]),
 )
 @FEW
-def test_attack_nothing_breaks_out_of_an_email(
+def test_attack_input_cannot_inject_markup_into_an_email(
     renderer: JinjaRenderer, events: list[Event], reader: str, locale: str, schedule: str
 ) -> None:
     made = edition(renderer, events, schedule=schedule, locale=locale, name=reader)
@@ -151,7 +151,7 @@ def blocks_of_html(made: Edition) -> list[tuple[str, list[str]]]:
     st.sampled_from([DAILY, IMMEDIATE]),
 )
 @FEW
-def test_text_and_html_name_the_same_blocks_with_the_same_lines(
+def test_text_and_html_show_the_same_blocks_and_lines(
     renderer: JinjaRenderer, events: list[Event], locale: str, schedule: str
 ) -> None:
     made = edition(renderer, events, locale=locale, schedule=schedule)
@@ -193,7 +193,7 @@ def a_long_one(group: int, character: str) -> Event:
 )
 @example("'", 40, "he")
 @FEW
-def test_an_email_is_never_too_long_and_counts_what_it_leaves_out(
+def test_email_stays_within_the_size_limit_and_counts_omissions(
     renderer: JinjaRenderer, character: str, groups: int, locale: str
 ) -> None:
     events = [a_long_one(group, character) for group in range(groups)]
@@ -208,7 +208,7 @@ def test_an_email_is_never_too_long_and_counts_what_it_leaves_out(
     assert left_out < 3 or str(left_out) in said
 
 
-def test_groups_are_dropped_from_the_end_until_it_fits(renderer: JinjaRenderer) -> None:
+def test_last_groups_are_dropped_until_the_email_fits(renderer: JinjaRenderer) -> None:
     made = edition(renderer, [a_long_one(group, "'") for group in range(30)])
     assert 70_000 < len(made.html.encode()) <= LONGEST_HTML
     shown = len(blocks_of_html(made))
@@ -223,7 +223,9 @@ def test_groups_are_dropped_from_the_end_until_it_fits(renderer: JinjaRenderer) 
         *((IMMEDIATE, field) for field in ("title", "name", "excerpt")),
     ],
 )
-def test_ten_megabytes_are_cut(renderer: JinjaRenderer, field: str, schedule: str) -> None:
+def test_ten_megabytes_of_input_are_truncated(
+    renderer: JinjaRenderer, field: str, schedule: str
+) -> None:
     huge = "long words " * 1_000_000
     given = {"title": "T", "name": "Bo", "excerpt": "x", "reader": "Ann", field: huge}
     event = replace(
@@ -256,16 +258,14 @@ def test_ten_megabytes_are_cut(renderer: JinjaRenderer, field: str, schedule: st
         "https://example.com/" + "u" * LONGEST_URL,
     ],
 )
-def test_attack_a_link_that_leads_elsewhere_than_to_the_web_is_never_sent(
-    renderer: JinjaRenderer, url: str
-) -> None:
+def test_attack_non_web_link_fails_the_rendering(renderer: JinjaRenderer, url: str) -> None:
     event = replace(an_event(), entity=Entity("post", "1", "T", url))
     with pytest.raises(RenderingFailed, match=r"not an http\(s\) URL"):
         edition(renderer, [event])
 
 
 @given(st.text(max_size=30))
-def test_only_web_links_are_links(text: str) -> None:
+def test_only_http_and_https_urls_become_links(text: str) -> None:
     assert not is_web_link(text) or re.match(r"https?://", text)
 
 
@@ -279,14 +279,14 @@ def test_only_web_links_are_links(text: str) -> None:
         ("abc def", "abc…"),
     ],
 )
-def test_a_line_is_what_can_be_seen_of_it(text: str, shown: str) -> None:
+def test_single_line_text_keeps_only_visible_characters(text: str, shown: str) -> None:
     assert one_line(text, 5 if len(shown) < 6 else 20) == shown
 
 
 @pytest.mark.parametrize(
     "name", ["\u200b", "\u3164", "\u2800", "\xad \xad", "\u200d", "\u200e", "\ufe0f", "\u034f"]
 )
-def test_somebody_without_a_visible_name_is_somebody(renderer: JinjaRenderer, name: str) -> None:
+def test_actor_without_a_visible_name_is_called_someone(renderer: JinjaRenderer, name: str) -> None:
     event = replace(an_event(), actor=Actor("bo", name))
     assert edition(renderer, [event]).subject == "Someone commented on “Title of post1”"
     german = edition(renderer, [event], locale="de").subject
@@ -294,14 +294,14 @@ def test_somebody_without_a_visible_name_is_somebody(renderer: JinjaRenderer, na
 
 
 @pytest.mark.parametrize("name", ["\N{GRINNING FACE}", "·", "7", "\U0001fae9", "\ue000", "e\u0301"])
-def test_what_is_no_letter_is_a_name_too(renderer: JinjaRenderer, name: str) -> None:
+def test_actor_name_without_letters_is_kept(renderer: JinjaRenderer, name: str) -> None:
     event = replace(an_event(), actor=Actor("bo", name))
     shown = name if name == "e\u0301" else f"“{name}”"
     assert edition(renderer, [event]).subject == f"{shown} commented on “Title of post1”"
 
 
 @pytest.mark.parametrize("title", ["\u2066", "\u3164\u200d"])
-def test_an_entity_without_a_visible_title_is_named_by_its_link(
+def test_entity_without_a_visible_title_is_named_by_its_link(
     renderer: JinjaRenderer, title: str
 ) -> None:
     event = replace(an_event(), entity=Entity("post", "1", title, "https://example.com/1"))
@@ -310,7 +310,7 @@ def test_an_entity_without_a_visible_title_is_named_by_its_link(
     assert "https://example.com/1" in [link.text_content() for link in links]
 
 
-def test_a_subject_keeps_apart_what_runs_the_other_way(renderer: JinjaRenderer) -> None:
+def test_subject_isolates_text_of_the_opposite_direction(renderer: JinjaRenderer) -> None:
     event = replace(
         an_event(),
         actor=Actor("bo", "נועה"),
@@ -323,7 +323,7 @@ def test_a_subject_keeps_apart_what_runs_the_other_way(renderer: JinjaRenderer) 
     )
 
 
-def test_a_subject_that_is_cut_leaves_no_isolate_open() -> None:
+def test_truncated_subject_closes_its_direction_isolates() -> None:
     """Whatever an adopter's template makes of a title; ours is short."""
     made = subject_line(f"New: “\u2068{'ש' * 300}\u2069”", 200)
     assert made.endswith("ש…\u2069")
@@ -333,9 +333,7 @@ def test_a_subject_that_is_cut_leaves_no_isolate_open() -> None:
 @pytest.mark.parametrize(
     "title", ["Unsubscribe from all: https://evil.example", "Pause: https://evil.example", "-- "]
 )
-def test_attack_a_title_does_not_look_like_our_footer_in_the_text(
-    renderer: JinjaRenderer, title: str
-) -> None:
+def test_attack_title_cannot_imitate_the_text_footer(renderer: JinjaRenderer, title: str) -> None:
     """Our own lines begin at the margin, and what services say in quotes or behind a space."""
     event = an_event(excerpt=f"a\n{title}")
     event = replace(event, entity=replace(event.entity, title=title))
@@ -356,7 +354,7 @@ def test_attack_a_title_does_not_look_like_our_footer_in_the_text(
         ("evil\u2060.example", "evil.\u2060example"),
     ],
 )
-def test_attack_no_mail_program_makes_a_link_of_a_name(
+def test_attack_mail_clients_do_not_autolink_names(
     renderer: JinjaRenderer, name: str, shown: str
 ) -> None:
     assert person(name, 80) == shown
@@ -367,5 +365,5 @@ def test_attack_no_mail_program_makes_a_link_of_a_name(
 
 
 @given(st.text("ab \n\t", max_size=20))
-def test_white_space_of_a_line_is_one_space_between_words(text: str) -> None:
+def test_whitespace_in_a_line_is_collapsed(text: str) -> None:
     assert one_line(text, 20) == " ".join(text.split())

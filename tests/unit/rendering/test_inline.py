@@ -114,7 +114,7 @@ def not_inlined(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @settings(
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-def test_to_inline_then_render_is_to_render_then_inline(
+def test_css_inlining_before_or_after_rendering_is_equivalent(
     built_templates: Path,
     not_inlined: Path,
     schedule: str,
@@ -131,14 +131,14 @@ def test_to_inline_then_render_is_to_render_then_inline(
     assert (early.text, early.subject) == (late.text, late.subject)
 
 
-def test_the_comparison_can_fail(built_templates: Path) -> None:
+def test_css_inlining_comparison_detects_differences(built_templates: Path) -> None:
     digest = compose([an_event()], max_blocks=1)
     html = JinjaRenderer(built_templates).render(digest, a_subscriber(), LINKS, DAILY).html
     for there, other in (("#ffffff", "#fffffe"), ("Gazette", "Gazelle"), ("<h1", "<h2")):
         assert tree(html.replace(there, other)) != tree(html)
 
 
-def test_every_tag_is_put_back_in_its_place() -> None:
+def test_inlining_restores_every_jinja_tag() -> None:
     css = (SOURCE / "email.css").read_text()
     template = (SOURCE / "parts" / "layout.html").read_text().replace(LINK, f"<style>{css}</style>")
     built = inline(template, name="parts/layout.html")
@@ -150,7 +150,7 @@ def test_every_tag_is_put_back_in_its_place() -> None:
     assert not re.search(r"jinja\d+mask", built)
 
 
-def test_an_email_keeps_only_the_css_that_cannot_be_inlined(built_templates: Path) -> None:
+def test_email_keeps_only_css_that_cannot_be_inlined(built_templates: Path) -> None:
     built = (built_templates / "parts" / "layout.html").read_text()
     for_all = re.sub(r"<!--.*?-->", "", built, flags=re.DOTALL)
     style, outlook = re.findall(r"<style[^>]*>(.*?)</style>", for_all, re.DOTALL)
@@ -181,7 +181,7 @@ def test_an_email_keeps_only_the_css_that_cannot_be_inlined(built_templates: Pat
         ("", "<p>" + "{{ x }}" * 12 + "</p>", "<p>" + "{{ x }}" * 12 + "</p>"),
     ],
 )
-def test_a_tag_may_be_wherever_a_template_needs_it(css: str, body: str, inside: str) -> None:
+def test_jinja_tags_are_allowed_anywhere_in_text_and_css(css: str, body: str, inside: str) -> None:
     built = inline(page(css, body), name="x")
     assert inside in built.replace("\n", "")
 
@@ -201,7 +201,7 @@ def test_a_tag_may_be_wherever_a_template_needs_it(css: str, body: str, inside: 
         "@media print { .a+.b { color: blue } } .a",
     ],
 )
-def test_css_that_counts_siblings_is_refused(selector: str) -> None:
+def test_css_sibling_selectors_are_rejected(selector: str) -> None:
     with pytest.raises(TemplateError, match=r"^digest/body.html: the selector .+ Use a c"):
         inline(page(f"{selector} {{ color: red }}", "<p>x</p>"), name="digest/body.html")
 
@@ -216,7 +216,7 @@ def test_css_that_counts_siblings_is_refused(selector: str) -> None:
         'CLASS = "{{ kind }}"',
     ],
 )
-def test_a_computed_class_is_refused(attribute: str) -> None:
+def test_computed_class_is_rejected(attribute: str) -> None:
     with pytest.raises(TemplateError, match=r"^digest/body.html: .+ is computed"):
         inline(page(".a { color: red }", f"<p {attribute}>x</p>"), name="digest/body.html")
 
@@ -229,12 +229,12 @@ def test_a_computed_class_is_refused(attribute: str) -> None:
         '<p{% if x %} title="t"{% endif %}>x</p>',
     ],
 )
-def test_a_tag_among_the_attributes_of_an_element_is_refused(element: str) -> None:
+def test_jinja_tag_among_element_attributes_is_rejected(element: str) -> None:
     with pytest.raises(TemplateError, match=r"^digest/body.html: .+ among the attributes of <p"):
         inline(page(".a { color: red }", element), name="digest/body.html")
 
 
-def test_quotes_inside_a_computed_class_do_not_hide_it() -> None:
+def test_computed_class_with_quotes_is_rejected() -> None:
     element = """<p class="{{ 'a' if x else "b" }}">x</p>"""
     with pytest.raises(TemplateError, match="is computed"):
         inline(page(".a { color: red }", element), name="digest/body.html")

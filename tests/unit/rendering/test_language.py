@@ -46,9 +46,7 @@ def languages(built_templates: Path) -> Languages:
         ("sh", "en"),
     ],
 )
-def test_the_nearest_language_that_is_there_is_spoken(
-    languages: Languages, tag: str, spoken: str
-) -> None:
+def test_closest_available_language_is_chosen(languages: Languages, tag: str, spoken: str) -> None:
     assert languages.of(tag).tag == spoken
 
 
@@ -65,7 +63,7 @@ def test_the_nearest_language_that_is_there_is_spoken(
         ("xx-US", "26 November, 08:00"),
     ],
 )
-def test_dates_and_hours_are_by_the_customs_of_the_country(
+def test_dates_and_times_follow_the_country_format(
     languages: Languages, tag: str, moment: str
 ) -> None:
     assert languages.of(tag).moment(MORNING, BERLIN) == moment
@@ -79,7 +77,7 @@ def test_dates_and_hours_are_by_the_customs_of_the_country(
         ("he", "יום חמישי, 26 בנובמבר 2026, 8:00", "ברלין", "12,345", "Ann, Bo וCy"),
     ],
 )
-def test_days_cities_numbers_and_lists_too(
+def test_days_cities_numbers_and_lists_follow_the_country_format(
     languages: Languages, tag: str, day: str, city: str, number: str, people: str
 ) -> None:
     language = languages.of(tag)
@@ -89,17 +87,17 @@ def test_days_cities_numbers_and_lists_too(
     assert language.listed(["Ann", "Bo", "Cy"]) == people
 
 
-def test_a_language_that_has_no_name_for_a_place_fails_no_page() -> None:
+def test_page_renders_if_a_place_has_no_translated_name() -> None:
     tswana = Language("tn", Locale.parse("tn"), NullTranslations())
     assert tswana.city(BERLIN) == "Berlin"
 
 
-def test_a_word_that_cldr_quotes_is_shown_without_the_quotes() -> None:
+def test_quotes_around_cldr_words_are_removed() -> None:
     corsican = Language("co", Locale.parse("co"), NullTranslations())
     assert corsican.moment(MORNING, BERLIN) == "26 di nuvembre à 08:00"
 
 
-def test_only_text_of_the_other_direction_is_isolated(languages: Languages) -> None:
+def test_only_text_of_the_opposite_direction_is_isolated(languages: Languages) -> None:
     english, hebrew = languages.of("en"), languages.of("he")
     assert english.isolated("Bo") == "Bo"
     assert english.isolated("נועה") == "\u2068נועה\u2069"
@@ -120,7 +118,7 @@ def sentences() -> Catalog:
 
 
 @pytest.mark.parametrize("tag", ["de", "he"])
-def test_each_language_is_complete_and_has_nothing_that_is_not_said(
+def test_every_catalogue_is_complete_and_has_no_unused_messages(
     sentences: Catalog, tag: str
 ) -> None:
     [file] = [file for file in catalogues(TEMPLATES) if file.parents[1].name == tag]
@@ -130,7 +128,7 @@ def test_each_language_is_complete_and_has_nothing_that_is_not_said(
     assert not [message.id for message in said.values() if is_to_do(message)]
 
 
-def test_every_catalogue_is_looked_at() -> None:
+def test_translation_check_covers_every_catalogue() -> None:
     assert [file.parents[1].name for file in catalogues(TEMPLATES)] == ["de", "he"]
 
 
@@ -151,7 +149,7 @@ def test_every_catalogue_is_looked_at() -> None:
         ("iw", "he"),
     ],
 )
-def test_a_browser_is_answered_in_the_first_language_that_both_speak(
+def test_page_uses_the_browsers_first_supported_language(
     languages: Languages, header: str, spoken: str
 ) -> None:
     assert languages.accepted(header).tag == spoken
@@ -160,15 +158,13 @@ def test_a_browser_is_answered_in_the_first_language_that_both_speak(
 @pytest.mark.parametrize(
     ("name", "first"), [("en_GB", 1), ("en_US", 7), ("de", 1), ("he", 7), ("ar", 6), ("pt_BR", 7)]
 )
-def test_a_week_begins_on_the_day_of_the_country_or_of_most_who_speak_the_language(
-    name: str, first: int
-) -> None:
+def test_week_starts_as_in_the_country_or_the_languages_main_country(name: str, first: int) -> None:
     days = Language(name, Locale.parse(name), NullTranslations()).weekdays()
     assert days[0] == first
     assert sorted(days) == [1, 2, 3, 4, 5, 6, 7]
 
 
-def test_the_cache_of_dates_and_numbers_is_bounded() -> None:
+def test_format_cache_is_bounded() -> None:
     memos = [each for each in vars(language).values() if hasattr(each, "cache_info")]
     assert len(memos) == 11
     assert all(0 < memo.cache_info().maxsize <= 4096 for memo in memos)
@@ -179,7 +175,7 @@ def test_the_cache_of_dates_and_numbers_is_bounded() -> None:
 )
 @given(instant=st.datetimes(timezones=st.just(UTC)), number=st.integers(0, 10**7))
 @settings(max_examples=30, deadline=None)
-def test_cached_formats_equal_those_of_cldr(name: str, instant: datetime, number: int) -> None:
+def test_cached_formats_equal_cldr_formats(name: str, instant: datetime, number: int) -> None:
     """Of a time its minute, which is all that is shown: some languages have a word for midnight."""
     locale = Locale.parse(name)
     spoken = Language(name, locale, NullTranslations())

@@ -47,7 +47,7 @@ def in_text(edition: Edition) -> list[str]:
 
 
 @each_kind
-def test_a_block_offers_to_turn_off_each_category_that_it_shows(
+def test_block_has_a_mute_link_for_each_shown_category(
     renderer: JinjaRenderer, schedule: str
 ) -> None:
     made = email(
@@ -58,7 +58,7 @@ def test_a_block_offers_to_turn_off_each_category_that_it_shows(
 
 
 @each_kind
-def test_only_what_the_reader_follows_can_be_unfollowed(
+def test_unfollow_link_is_shown_only_for_followed_entities(
     renderer: JinjaRenderer, schedule: str
 ) -> None:
     followed = replace(an_event(category="comment"), via=("post#1", "blog#1"))
@@ -67,14 +67,14 @@ def test_only_what_the_reader_follows_can_be_unfollowed(
     assert ">Unfollow</a>" in made.html
 
 
-def test_a_category_without_templates_can_be_turned_off_by_its_name(
+def test_category_without_templates_can_be_muted_by_name(
     renderer: JinjaRenderer,
 ) -> None:
     made = email(renderer, DAILY, an_event(category="build_failed"))
     assert "Turn off build failed" in made.html
 
 
-def test_the_next_reader_of_the_same_block_gets_links_of_their_own(
+def test_cached_block_has_opt_out_links_of_each_reader(
     renderer: JinjaRenderer,
 ) -> None:
     """Blocks are cached for all readers."""
@@ -87,7 +87,7 @@ def test_the_next_reader_of_the_same_block_gets_links_of_their_own(
     assert in_html(first) == in_html(second) == ["c:mention"]
 
 
-def test_a_view_that_may_be_shared_offers_nothing_of_this(renderer: JinjaRenderer) -> None:
+def test_shareable_view_has_no_opt_out_links(renderer: JinjaRenderer) -> None:
     view = links_of_view("token", base_url="https://links.example.com")
     made = email(renderer, DAILY, an_event(category="mention"), links=view)
     assert "/unsubscribe/" not in made.html

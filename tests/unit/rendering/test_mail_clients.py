@@ -75,7 +75,7 @@ def unexcused(found: set[Problem]) -> list[str]:
     return sorted(str(each) for each in found if not any(why.holds(each) for why in excuses))
 
 
-def test_every_part_of_an_email_is_looked_at(emails: list[str]) -> None:
+def test_mail_client_check_covers_every_email_part(emails: list[str]) -> None:
     written = {
         name
         for folder in OF_EMAILS
@@ -92,11 +92,11 @@ def test_every_part_of_an_email_is_looked_at(emails: list[str]) -> None:
     assert written <= seen
 
 
-def test_every_mail_program_shows_every_email_or_a_reason_says_why_not(found: set[Problem]) -> None:
+def test_unsupported_mail_client_features_have_documented_reasons(found: set[Problem]) -> None:
     assert unexcused(found) == []
 
 
-def test_every_reason_is_needed(found: set[Problem]) -> None:
+def test_every_documented_mail_client_exception_is_needed(found: set[Problem]) -> None:
     assert [why for why in reasons() if not any(map(why.holds, found))] == []
     assert all(why.why for why in reasons())
     assert len(clients()) == len(set(clients()))
@@ -125,7 +125,7 @@ def test_every_reason_is_needed(found: set[Problem]) -> None:
         ("border-radius: 0 !important", "display: grid !important", "css-display-grid on <style>"),
     ],
 )
-def test_what_some_mail_program_does_not_show_is_named(
+def test_unsupported_feature_is_reported_with_its_client(
     emails: list[str], there: str, instead: str, said: str
 ) -> None:
     html = next(each for each in emails if there in each and "<h2" in each)
@@ -134,7 +134,7 @@ def test_what_some_mail_program_does_not_show_is_named(
     assert said not in "\n".join(unexcused({*problems(all_of(html), KNOWN)}))
 
 
-def test_what_a_program_passes_over_is_none_of_its_problems() -> None:
+def test_ignored_css_is_not_reported_for_the_client() -> None:
     page = "<style>@media (prefers-color-scheme: dark) {{ p {{ {} }} }}</style><p>x</p>"
     found = {*problems(all_of(page.format("letter-spacing: 1em; opacity: 0.5")), KNOWN)}
     faded = {each.client for each in found if each.use.feature == "css-opacity"}
@@ -142,13 +142,13 @@ def test_what_a_program_passes_over_is_none_of_its_problems() -> None:
     assert "outlook.windows" not in faded
 
 
-def test_each_cell_with_text_names_its_font(emails: list[str]) -> None:
+def test_each_cell_with_text_sets_its_font(emails: list[str]) -> None:
     for html in emails:
         for cell in lxml.html.document_fromstring(html).iter("td"):
             assert "font-family:" in cell.get("style", ""), lxml.html.tostring(cell)[:200]
 
 
-def test_a_quote_has_no_line_that_nobody_wrote(emails: list[str]) -> None:
+def test_quote_has_no_extra_blank_lines(emails: list[str]) -> None:
     kept = [
         element.text_content()
         for html in emails
@@ -158,7 +158,7 @@ def test_a_quote_has_no_line_that_nobody_wrote(emails: list[str]) -> None:
     assert [text for text in kept if text != text.strip()] == []
 
 
-def test_apple_and_word_are_told_to_leave_text_and_sizes_alone(emails: list[str]) -> None:
+def test_meta_tags_disable_apple_autolinks_and_word_scaling(emails: list[str]) -> None:
     for html in emails:
         page = lxml.html.document_fromstring(html)
         (detected,) = page.xpath("//meta[@name='format-detection']/@content")
@@ -171,7 +171,7 @@ def test_apple_and_word_are_told_to_leave_text_and_sizes_alone(emails: list[str]
         assert "mso-line-height-rule: exactly" in word
 
 
-def test_no_body_text_follows_the_preheader(emails: list[str]) -> None:
+def test_body_text_does_not_follow_the_preheader(emails: list[str]) -> None:
     for html in emails:
         (preheader,) = lxml.html.document_fromstring(html).xpath("//div[@class='preheader']")
         assert {"display:none", "mso-hide:all"} <= {
@@ -183,7 +183,7 @@ def test_no_body_text_follows_the_preheader(emails: list[str]) -> None:
         assert len(text) - len(said) >= 150
 
 
-def test_the_dark_mode_of_outlook_has_the_colours_of_the_others() -> None:
+def test_outlook_dark_mode_uses_the_same_colours() -> None:
     dark, outlook = (parseString(css_of(name), validate=False) for name in ("email", "outlook"))
     (asked,) = (
         each

@@ -7,7 +7,7 @@ import pytest
 from gazette import run_metrics
 
 
-def test_an_email_that_could_not_be_made_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_rendering_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     measured: list[tuple[str, timedelta]] = []
     ticks = iter([7.0, 7.25, 8.0, 8.5])
     monkeypatch.setattr(run_metrics, "thread_time", lambda: next(ticks))

@@ -21,7 +21,7 @@ def catalogue(folder: Path, tag: str, text: str = "") -> Path:
     return file
 
 
-def test_another_language_gets_every_sentence_of_ours_and_of_ones_own(
+def test_new_catalogue_contains_built_in_and_custom_messages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     french = catalogue(tmp_path, "fr")
@@ -31,7 +31,7 @@ def test_another_language_gets_every_sentence_of_ours_and_of_ones_own(
     assert said == {*(message.id for message in extract(TEMPLATES)), "Good morning"}
 
 
-def test_a_language_of_ours_gets_what_ours_does_not_translate_and_keeps_what_it_had(
+def test_existing_catalogue_gets_missing_messages_and_keeps_translations(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     german = catalogue(tmp_path, "de", 'msgid "Pause"\nmsgstr "Auszeit"\n')

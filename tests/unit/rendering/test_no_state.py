@@ -198,7 +198,7 @@ def written(built_templates: Path, tmp_path: Path) -> Written:
     [(SandboxedTemplates, PUSHED), (None, {**PUSHED, **DEPLOYED})],
     ids=["pushed", "deployed"],
 )
-def test_no_reader_gets_what_an_email_to_another_one_left_behind(
+def test_email_contains_no_values_of_the_previous_reader(
     written: Written, kind: type[Environment] | None, tricks: dict[str, str], name: str
 ) -> None:
     folder = written(name, "".join(tricks.values()).replace("WORDS", IN_EMAILS[name]))
@@ -210,9 +210,7 @@ def test_no_reader_gets_what_an_email_to_another_one_left_behind(
 
 
 @pytest.mark.parametrize("name", ["categories/comment/line.txt", "parts/people.txt"])
-def test_a_cached_block_has_seen_nothing_of_the_block_before_it(
-    written: Written, name: str
-) -> None:
+def test_cached_block_contains_no_values_of_the_previous_block(written: Written, name: str) -> None:
     """The block before may be one that the next reader does not follow."""
     folder = written(name, PUSHED["other values"])
     shared = JinjaRenderer(folder)
@@ -222,7 +220,7 @@ def test_a_cached_block_has_seen_nothing_of_the_block_before_it(
     assert for_bob == emails(JinjaRenderer(folder), "bob")
 
 
-def test_the_data_of_a_service_is_not_changed_for_the_reader_behind(written: Written) -> None:
+def test_rendering_does_not_modify_event_data(written: Written) -> None:
     """Blocks are cached for all readers, with the data of their events."""
     folder = written("digest/body.txt", "")
     told = [replace(event, data='{"build": {"tags": ["a"]}}') for event in events("bob")]
@@ -250,9 +248,7 @@ IN_PAGES = {
 
 
 @pytest.mark.parametrize("name", IN_PAGES)
-def test_no_page_shows_what_the_page_of_another_reader_left_behind(
-    written: Written, name: str
-) -> None:
+def test_page_contains_no_values_of_the_previous_reader(written: Written, name: str) -> None:
     tricks = "".join({**PUSHED, **DEPLOYED}.values())
     folder = written(f"preferences/{name}", tricks.replace("WORDS", IN_PAGES[name]))
     shared = Sheets(folder)
@@ -274,7 +270,7 @@ def pages(sheets: Sheets, folder: Path, user_id: str) -> list[str]:
     ]
 
 
-def test_a_press_has_nothing_left_of_a_rendering_that_failed(tmp_path: Path) -> None:
+def test_failed_rendering_leaves_no_state_behind(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text(
         "{{ mine|default('') }}{% set mine = 'mine' %}"
         "{% autoescape false %}{{ fails() }}{% endautoescape %}{{ text }}"

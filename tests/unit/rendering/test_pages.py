@@ -87,7 +87,7 @@ each = pytest.mark.parametrize("made", ALL.values(), ids=ALL)
 
 
 @each
-def test_a_page_has_one_heading_that_is_in_its_title_and_says_its_language(
+def test_page_has_a_language_and_a_heading_that_matches_its_title(
     pages: ToldPages, made: Callable[[ToldPages], str]
 ) -> None:
     page = lxml.html.fromstring(made(pages))
@@ -99,7 +99,7 @@ def test_a_page_has_one_heading_that_is_in_its_title_and_says_its_language(
 
 
 @each
-def test_the_only_style_of_a_page_is_the_one_that_is_named_by_its_hash(
+def test_page_has_only_the_style_allowed_by_its_hash(
     pages: ToldPages, built_templates: Path, made: Callable[[ToldPages], str]
 ) -> None:
     html = made(pages)
@@ -111,7 +111,7 @@ def test_the_only_style_of_a_page_is_the_one_that_is_named_by_its_hash(
 
 
 @pytest.mark.parametrize("act", [None, LeaveAct.EVERYTHING])
-def test_who_leaves_everything_is_told_which_address_and_led_to_the_settings(
+def test_unsubscribed_page_names_the_address_and_links_to_settings(
     pages: ToldPages, act: LeaveAct | None
 ) -> None:
     what = replace(leaving(EVERYTHING, act), reader=replace(a_subscriber(), email="s@example.com"))
@@ -126,7 +126,7 @@ def test_who_leaves_everything_is_told_which_address_and_led_to_the_settings(
     assert "•" not in html
 
 
-def test_before_leaving_weekly_and_a_pause_are_beside_the_button(pages: ToldPages) -> None:
+def test_unsubscribe_page_offers_weekly_and_pause_beside_the_button(pages: ToldPages) -> None:
     page = lxml.html.fromstring(confirm(leaving(EVERYTHING), pages))
     assert page.xpath("//button/@value") == ["leave", "weekly", "pause"]
     gone = replace(a_subscriber(), status=SubscriberStatus.UNSUBSCRIBED)
@@ -134,7 +134,7 @@ def test_before_leaving_weekly_and_a_pause_are_beside_the_button(pages: ToldPage
     assert page.xpath("//button/@value") == ["leave"]
 
 
-def test_whoever_cannot_come_back_is_told_of_every_cause_and_whom_to_ask(pages: ToldPages) -> None:
+def test_blocked_resubscribe_page_explains_causes_and_support_contact(pages: ToldPages) -> None:
     """Another reader of the address may have unsubscribed: then nothing bounced."""
     page = lxml.html.fromstring(left(replace(leaving(EVERYTHING), act=None), pages))
     said = page.xpath("//main")[0].text_content()
@@ -143,7 +143,7 @@ def test_whoever_cannot_come_back_is_told_of_every_cause_and_whom_to_ask(pages: 
     assert "Please contact support." in said
 
 
-def test_the_list_has_a_link_people_count_and_time_for_each_group(pages: ToldPages) -> None:
+def test_updates_list_shows_link_people_count_and_time_per_group(pages: ToldPages) -> None:
     events = [
         an_event("e1", actor="Bo"),
         an_event("e2", actor="Cy"),
@@ -172,7 +172,7 @@ def test_the_list_has_a_link_people_count_and_time_for_each_group(pages: ToldPag
 @pytest.mark.parametrize(
     ("locale", "said"), [("de", "2 Neuigkeiten."), ("he", "שני עדכונים."), ("en", "2 updates.")]
 )
-def test_the_list_says_nothing_of_its_order_which_the_stage_decides(
+def test_updates_list_does_not_mention_the_sort_order(
     pages: ToldPages, locale: str, said: str
 ) -> None:
     reader = replace(a_subscriber(), locale=locale)
@@ -181,7 +181,7 @@ def test_the_list_says_nothing_of_its_order_which_the_stage_decides(
     assert page.xpath("//main/p/text()") == [said]
 
 
-def test_no_group_is_left_out_of_five_thousand_and_they_fit_an_answer_of_lambda(
+def test_updates_list_of_five_thousand_groups_fits_a_lambda_response(
     pages: ToldPages,
 ) -> None:
     """Six megabytes, of JSON.
@@ -194,7 +194,7 @@ def test_no_group_is_left_out_of_five_thousand_and_they_fit_an_answer_of_lambda(
     assert len(html) < 6_000_000 / 2
 
 
-def test_attack_the_list_escapes_what_producers_wrote(pages: ToldPages) -> None:
+def test_attack_updates_list_escapes_producer_input(pages: ToldPages) -> None:
     event = replace(
         an_event(),
         entity=Entity("post", "p", EVIL, "https://example.com/?a=1&b='2'"),

@@ -43,7 +43,7 @@ def pictured(event: Event) -> Event:
 
 
 @each_kind
-def test_the_last_actor_is_shown_by_their_picture(renderer: JinjaRenderer, schedule: str) -> None:
+def test_latest_actor_is_shown_by_avatar(renderer: JinjaRenderer, schedule: str) -> None:
     """Its alternative text is empty: the line beside it has the name."""
     bo = by(Actor("bo", "Bo", avatar=AVATAR))
     made = page(edition(renderer, bo, schedule=schedule))
@@ -56,7 +56,7 @@ def test_the_last_actor_is_shown_by_their_picture(renderer: JinjaRenderer, sched
 
 
 @each_kind
-def test_an_actor_without_a_picture_has_initials_on_their_own_colour(
+def test_actor_without_avatar_has_initials_on_a_colour(
     renderer: JinjaRenderer, schedule: str
 ) -> None:
     made = page(edition(renderer, by(Actor("bo", "Bo Berg")), schedule=schedule))
@@ -70,12 +70,12 @@ def test_an_actor_without_a_picture_has_initials_on_their_own_colour(
 
 
 @each_kind
-def test_an_event_without_an_actor_shows_no_face(renderer: JinjaRenderer, schedule: str) -> None:
+def test_event_without_actor_shows_no_avatar(renderer: JinjaRenderer, schedule: str) -> None:
     made = page(edition(renderer, by(None), schedule=schedule))
     assert not made.xpath("//img | //td[@aria-hidden]")
 
 
-def test_each_line_shows_who_acted_last_in_it(renderer: JinjaRenderer) -> None:
+def test_each_line_shows_the_avatar_of_its_latest_actor(renderer: JinjaRenderer) -> None:
     lines = (
         by(Actor("bo", "Bo Berg"), "m", category="mention"),
         by(None, "b", category="build"),
@@ -95,9 +95,7 @@ def test_each_line_shows_who_acted_last_in_it(renderer: JinjaRenderer) -> None:
 
 
 @each_kind
-def test_a_picture_of_the_thing_is_shown_with_its_text(
-    renderer: JinjaRenderer, schedule: str
-) -> None:
+def test_entity_image_has_alt_text(renderer: JinjaRenderer, schedule: str) -> None:
     made = edition(renderer, pictured(by(None)), schedule=schedule)
     [picture] = page(made).xpath("//img")
     assert (picture.get("src"), picture.get("alt")) == (IMAGE.url, IMAGE.text)
@@ -107,7 +105,7 @@ def test_a_picture_of_the_thing_is_shown_with_its_text(
     assert IMAGE.url not in made.text
 
 
-def test_a_compact_block_has_no_pictures(renderer: JinjaRenderer) -> None:
+def test_compact_block_has_no_images(renderer: JinjaRenderer) -> None:
     event = pictured(by(Actor("bo", "Bo", avatar=AVATAR)))
     other = by(Actor("cy", "Cy"), "other", entity_id="other")
     made = edition(renderer, event, other, full_blocks=0)
@@ -115,7 +113,7 @@ def test_a_compact_block_has_no_pictures(renderer: JinjaRenderer) -> None:
     assert IMAGE.text not in made.text + made.html
 
 
-def test_pictures_are_those_that_services_gave_and_no_others(renderer: JinjaRenderer) -> None:
+def test_email_contains_only_images_from_producers(renderer: JinjaRenderer) -> None:
     """So nobody learns that an email was opened but whoever a service names."""
     events = [
         pictured(by(Actor("bo", "Bo", avatar=AVATAR))),
@@ -163,21 +161,21 @@ def test_pictures_are_those_that_services_gave_and_no_others(renderer: JinjaRend
         ("Z" + "\u0335" * 100, "Z" + "\u0335" * 11),
     ],
 )
-def test_initials_are_what_readers_take_for_signs(name: str, shown: str) -> None:
+def test_initials_consist_of_whole_graphemes(name: str, shown: str) -> None:
     assert initials(name) == shown
 
 
-def test_an_actor_without_a_name_has_no_face(renderer: JinjaRenderer) -> None:
+def test_actor_without_name_has_no_avatar(renderer: JinjaRenderer) -> None:
     made = page(edition(renderer, by(Actor("bo", "\u200b", avatar="https://example.com/bo.png"))))
     assert not made.xpath("//td[@aria-hidden]")
 
 
 @pytest.mark.parametrize("colour", COLOURS)
-def test_initials_can_be_read_on_each_colour(colour: str) -> None:
+def test_initials_are_legible_on_every_colour(colour: str) -> None:
     assert contrast(colour, "#ffffff") >= 4.5
 
 
-def test_a_colour_is_of_the_id_and_not_of_the_name(renderer: JinjaRenderer) -> None:
+def test_avatar_colour_depends_on_id_not_name(renderer: JinjaRenderer) -> None:
     def colours(*ids: str, name: str) -> set[str]:
         made = [page(edition(renderer, by(Actor(each, name)))) for each in ids]
         return {each.xpath("string(//td[@aria-hidden]/@bgcolor)") for each in made}

@@ -19,7 +19,7 @@ def places(language: Language, now: str = "Europe/Berlin") -> Iterator[tuple[str
 
 
 @pytest.mark.parametrize("tag", ["en", "de", "he", "en-US"])
-def test_each_place_is_offered_once_by_a_zone_that_is_taken(languages: Languages, tag: str) -> None:
+def test_each_place_is_offered_once_with_a_valid_zone(languages: Languages, tag: str) -> None:
     found = dict(places(languages.of(tag)))
     assert len(found) > 300
     assert found.keys() <= set(zones())
@@ -27,18 +27,18 @@ def test_each_place_is_offered_once_by_a_zone_that_is_taken(languages: Languages
 
 
 @pytest.mark.parametrize("own", ["Asia/Calcutta", "Asia/Kolkata", "US/Eastern", "Europe/Kiev"])
-def test_who_has_another_name_of_a_place_keeps_it(languages: Languages, own: str) -> None:
+def test_zone_alias_of_the_reader_is_kept(languages: Languages, own: str) -> None:
     found = dict(places(languages.of("en"), own))
     assert own in found
     assert len(found) == len(dict(places(languages.of("en"))))
 
 
-def test_a_zone_that_is_no_place_changes_nothing(languages: Languages) -> None:
+def test_zone_without_a_place_is_kept(languages: Languages) -> None:
     language = languages.of("en")
     assert regions(language, "Etc/GMT+3") == regions(language, "Europe/Berlin")
 
 
-def test_regions_and_cities_have_names_in_the_readers_language(languages: Languages) -> None:
+def test_regions_and_cities_are_named_in_the_readers_language(languages: Languages) -> None:
     german = regions(languages.of("de"), "Europe/Berlin")
     assert [continent for ocean, continent, _ in german if not ocean] == [
         *("Afrika", "Amerika", "Antarktis", "Asien", "Australien", "Europa")
@@ -51,7 +51,7 @@ def test_regions_and_cities_have_names_in_the_readers_language(languages: Langua
     assert hebrew["Europe/Kyiv"] == "קייב", "CLDR knows it by the older name"
 
 
-def test_cities_are_in_alphabetical_order_whatever_their_accents(languages: Languages) -> None:
+def test_cities_are_sorted_alphabetically_ignoring_accents(languages: Languages) -> None:
     (europe,) = [those for _, name, those in regions(languages.of("de"), "") if name == "Europa"]
     names = [city for _, city in europe]
     assert names.index("Warschau") < names.index("Wien") < names.index("Zürich")

@@ -121,7 +121,7 @@ def said(pages: PreferencePages, what: Overview | None = None, **given: Any) -> 
 # What is shown.
 
 
-def test_the_page_shows_what_counts(pages: PreferencePages) -> None:
+def test_settings_page_shows_effective_values(pages: PreferencePages) -> None:
     page = shown(pages)
     assert page.selected("frequency") == ["weekly"]
     assert page.selected("weekly_on") == ["5"]
@@ -137,7 +137,7 @@ def test_the_page_shows_what_counts(pages: PreferencePages) -> None:
     assert "ann@example.com" not in pages.page(overview())
 
 
-def test_who_chose_nothing_for_everything_is_offered_to_leave_it_so(pages: PreferencePages) -> None:
+def test_unset_general_frequency_stays_unset_on_the_page(pages: PreferencePages) -> None:
     page = shown(pages, overview(subscriber=a_subscriber()))
     assert page.selected("frequency") == [""]
     assert "frequency" not in [each.get("name") for each in page.of("select")]
@@ -149,7 +149,7 @@ def options(html: str, field: str) -> list[str]:
     return [" ".join(each.split()) for each in re.findall(r"<option[^>]*>(.*?)</option>", found)]
 
 
-def test_what_is_recommended_and_each_default_are_named_by_their_values(
+def test_recommended_and_default_options_show_their_values(
     pages: PreferencePages,
 ) -> None:
     html = pages.page(overview(subscriber=a_subscriber()))
@@ -165,7 +165,7 @@ def test_what_is_recommended_and_each_default_are_named_by_their_values(
     ("locale", "first_day", "hour"),
     [("en", "Monday", "15:00"), ("en-US", "Sunday", "3:00 PM"), ("he", "יום ראשון", "15:00")],
 )
-def test_clock_and_week_are_those_of_the_readers_country(
+def test_clock_and_week_follow_the_readers_country(
     pages: PreferencePages, locale: str, first_day: str, hour: str
 ) -> None:
     html = pages.page(overview(subscriber=replace(a_subscriber(), locale=locale)))
@@ -174,7 +174,7 @@ def test_clock_and_week_are_those_of_the_readers_country(
     assert len(set(options(html, "hour"))) == 24
 
 
-def test_the_day_of_a_digest_stays_in_sight_where_a_default_needs_it(
+def test_digest_day_is_visible_if_a_default_requires_a_day(
     pages: PreferencePages,
 ) -> None:
     """The style sheet shows the others as they are chosen; without `:has()` it shows all."""
@@ -198,7 +198,7 @@ def test_the_day_of_a_digest_stays_in_sight_where_a_default_needs_it(
     ("field", "place"),
     [("hour", "when"), ("category-like", "categories"), (follow_field("post#post1"), "follows")],
 )
-def test_what_is_folded_is_open_where_something_in_it_is_wrong(
+def test_collapsed_section_is_open_if_a_field_is_invalid(
     pages: PreferencePages, field: str, place: str
 ) -> None:
     html = pages.page(overview(), notice=Notice.WRONG, problems={field: Problem.NOT_OFFERED})
@@ -208,18 +208,18 @@ def test_what_is_folded_is_open_where_something_in_it_is_wrong(
     assert not [each for each in shown(pages).of("details") if "open" in each]
 
 
-def test_the_sections_that_emails_link_to_are_there_once(pages: PreferencePages) -> None:
+def test_sections_linked_from_emails_exist_once(pages: PreferencePages) -> None:
     ids = shown(pages).ids()
     for section in ("often", "when", "categories", "follows", "pause", "leave"):
         assert ids[section] == 1
 
 
-def test_a_zone_that_is_no_place_is_kept(pages: PreferencePages) -> None:
+def test_zone_without_a_place_is_selected(pages: PreferencePages) -> None:
     reader = replace(a_subscriber(), time_zone="Etc/GMT+3")
     assert shown(pages, overview(subscriber=reader)).selected("time_zone") == ["Etc/GMT+3"]
 
 
-def test_every_zone_that_is_offered_is_one_that_the_contract_takes() -> None:
+def test_every_offered_zone_is_accepted_by_the_contract() -> None:
     take = TypeAdapter(TimeZone).validate_python
     assert len(zones()) > 300
     assert [take(name) for name in zones()] == list(zones())
@@ -227,14 +227,14 @@ def test_every_zone_that_is_offered_is_one_that_the_contract_takes() -> None:
     assert not {"UTC", "EST", "Etc/UTC", "US/Eastern"} & set(zones())
 
 
-def test_days_of_the_month_are_told_and_no_day_is_ticked(pages: PreferencePages) -> None:
+def test_days_of_the_month_are_shown_as_text_without_checkboxes(pages: PreferencePages) -> None:
     reader = a_subscriber(times=DigestTimes(custom_on=Days(month_day=31)))
     page = shown(pages, overview(subscriber=reader))
     assert page.selected("days") == []
     assert "Now it is day 31 of each month." in page.text
 
 
-def test_the_number_of_follows_is_told(pages: PreferencePages) -> None:
+def test_follow_count_is_shown(pages: PreferencePages) -> None:
     many = tuple(a_follow(entity=f"post#{number}") for number in range(1234))
     assert "You follow 1,234 items." in shown(pages, overview(follows=many)).text
     assert "What you follow" not in shown(pages, overview(follows=())).text
@@ -248,7 +248,7 @@ def test_the_number_of_follows_is_told(pages: PreferencePages) -> None:
         ("post#2", "", ["?#follows"]),
     ],
 )
-def test_of_more_follows_than_it_shows_the_page_says_so_and_where_the_others_are(
+def test_settings_page_links_to_the_remaining_follows(
     pages: PreferencePages, after: str, more: str, links: list[str]
 ) -> None:
     html = pages.page(overview(follows_after=after, more_follows=more))
@@ -262,7 +262,7 @@ def test_of_more_follows_than_it_shows_the_page_says_so_and_where_the_others_are
 # What comes next, in words.
 
 
-def test_the_next_digest_is_told_on_the_readers_clock(pages: PreferencePages) -> None:
+def test_next_digest_time_uses_the_readers_clock(pages: PreferencePages) -> None:
     assert said(pages, notice=Notice.SAVED) == (
         "Saved. You get one digest a week: Friday. Never: Likes. "
         "1 item that you follow has its own setting. "
@@ -298,14 +298,14 @@ PAUSED = replace(a_subscriber(times=DigestTimes(paused_until=date(2026, 12, 14))
         ),
     ],
 )
-def test_what_comes_next_is_told_in_words(
+def test_next_digest_is_described_in_words(
     pages: PreferencePages, changed: dict[str, Any], words: str
 ) -> None:
     assert words in said(pages, overview(**changed))
 
 
 @pytest.mark.parametrize("notice", list(Notice))
-def test_whatever_became_of_a_request_is_told_unless_the_state_says_it(
+def test_notice_is_shown_unless_the_status_conveys_the_result(
     pages: PreferencePages, notice: Notice
 ) -> None:
     silent = {Notice.UNSUBSCRIBED, Notice.WRONG}
@@ -321,7 +321,7 @@ def test_whatever_became_of_a_request_is_told_unless_the_state_says_it(
         (SubscriberStatus.SUPPRESSED, ["start", "save", "pause"]),
     ],
 )
-def test_the_buttons_are_those_that_do_something(
+def test_only_effective_buttons_are_shown(
     pages: PreferencePages, status: SubscriberStatus, buttons: list[str]
 ) -> None:
     reader = replace(a_subscriber(), status=status)
@@ -330,7 +330,7 @@ def test_the_buttons_are_those_that_do_something(
     assert {(each["name"], each["type"]) for each in page.of("button")} == {("act", "submit")}
 
 
-def test_only_who_is_paused_may_resume(pages: PreferencePages) -> None:
+def test_resume_is_offered_only_to_paused_readers(pages: PreferencePages) -> None:
     page = shown(pages, overview(subscriber=PAUSED))
     assert "resume" in [each["value"] for each in page.of("button")]
     (until,) = [each for each in page.of("input") if each["name"] == "paused_until"]
@@ -342,7 +342,7 @@ def test_only_who_is_paused_may_resume(pages: PreferencePages) -> None:
 
 
 @pytest.mark.parametrize(("locale", "direction"), [("de-AT", "ltr"), ("he", "rtl")])
-def test_the_page_says_its_language_and_direction(
+def test_settings_page_declares_language_and_direction(
     pages: PreferencePages, locale: str, direction: str
 ) -> None:
     reader = replace(a_subscriber(), locale=locale)
@@ -371,7 +371,7 @@ def test_the_page_says_its_language_and_direction(
         ),
     ],
 )
-def test_what_a_reader_gets_is_told_first(
+def test_current_subscription_is_shown_first(
     pages: PreferencePages, chosen: dict[str, Frequency], words: str
 ) -> None:
     times = DigestTimes(custom_on=Days(frozenset({1, 3}), 2, 0))
@@ -380,7 +380,7 @@ def test_what_a_reader_gets_is_told_first(
     assert said(pages, what) == f"{words} You have no digest scheduled."
 
 
-def test_who_cannot_start_again_is_led_to_the_help_of_the_brand(tmp_path: Path) -> None:
+def test_help_link_is_shown_if_resubscribing_is_impossible(tmp_path: Path) -> None:
     own = tmp_path / "own"
     own.mkdir()
     brand = {"name": "Shop", "postal_address": "1 Street", "help": "https://shop.example/help"}
@@ -409,7 +409,7 @@ def test_every_field_has_a_label_and_every_group_a_legend(pages: PreferencePages
     assert max(page.ids().values()) == 1
 
 
-def test_what_describes_or_names_something_is_there(pages: PreferencePages) -> None:
+def test_referenced_label_and_description_ids_exist(pages: PreferencePages) -> None:
     problems = dict.fromkeys(
         ["frequency", "days", "hour", "time_zone", "category-like", "paused_until"],
         Problem.NOT_OFFERED,
@@ -422,7 +422,7 @@ def test_what_describes_or_names_something_is_there(pages: PreferencePages) -> N
 
 @pytest.mark.parametrize("field", ["hour", "category-like", "days", follow_field("post#post1")])
 @pytest.mark.parametrize("problem", list(Problem))
-def test_a_problem_is_told_at_the_top_with_a_link_and_at_the_field(
+def test_problem_is_summarised_on_top_and_shown_at_its_field(
     pages: PreferencePages, field: str, problem: Problem
 ) -> None:
     html = pages.page(overview(), notice=Notice.WRONG, problems={field: problem})
@@ -437,7 +437,7 @@ def test_a_problem_is_told_at_the_top_with_a_link_and_at_the_field(
     assert html.index('role="alert"') < html.index("<form")
 
 
-def test_after_a_problem_everything_is_as_it_was_sent(pages: PreferencePages) -> None:
+def test_form_keeps_submitted_values_after_a_validation_error(pages: PreferencePages) -> None:
     sent: Fields = {"hour": ["25"], "frequency": ["custom"], "weeks": ["2"], "category-like": [""]}
     page = shown(pages, notice=Notice.WRONG, problems={"hour": Problem.NOT_OFFERED}, sent=sent)
     assert page.selected("frequency") == ["custom"]
@@ -490,7 +490,7 @@ HOURLY = as_stored(Frequency, "hourly")
         (DigestTimes(), Choice(frequencies=(("like", DEFAULT),)), ()),
     ],
 )
-def test_the_page_says_what_a_browser_sends_of_it(
+def test_hidden_field_contains_the_values_a_browser_would_submit(
     pages: PreferencePages, times: DigestTimes, chosen: Choice, asked: tuple[str, ...]
 ) -> None:
     reader = replace(a_subscriber(like=Frequency.NEVER), times=times)
@@ -518,27 +518,27 @@ def pages_asked(sent: Fields, what: Overview, pages: PreferencePages) -> Submiss
     return asked_of(sent, what, categories=pages.categories(what), zones=zones())
 
 
-def test_a_page_with_problems_keeps_what_it_showed_first(pages: PreferencePages) -> None:
+def test_form_with_problems_keeps_the_originally_shown_values(pages: PreferencePages) -> None:
     sent: Fields = {"hour": ["25"], "frequency": ["custom"], "was": ["hour=8&frequency=weekly"]}
     page = shown(pages, notice=Notice.WRONG, problems={"hour": Problem.NOT_OFFERED}, sent=sent)
     assert hidden(page, "was") == ["hour=8&frequency=weekly"]
 
 
-def test_the_button_to_start_again_says_which_leave_it_ends(pages: PreferencePages) -> None:
+def test_resubscribe_button_identifies_the_unsubscribe_to_undo(pages: PreferencePages) -> None:
     left = replace(overview().subscriber.left(NOW))
     assert hidden(shown(pages, overview(subscriber=left)), "left") == [NOW.isoformat()]
     unknown = replace(left, left_at=None)
     assert hidden(shown(pages, overview(subscriber=unknown)), "left") == [""]
 
 
-def test_the_first_button_of_the_form_saves(pages: PreferencePages) -> None:
+def test_first_button_of_the_form_saves(pages: PreferencePages) -> None:
     """Enter in a field presses it: https://html.spec.whatwg.org/#implicit-submission."""
     html = pages.page(overview())
     form = html[html.index("<form method") :]
     assert form.index('value="save"') < form.index('value="pause"')
 
 
-def test_colours_can_be_read_by_day_and_by_night() -> None:
+def test_colours_have_enough_contrast_in_light_and_dark_mode() -> None:
     css = (ROOT / "templates" / "preferences" / "page.css").read_text()
     day, night = re.findall(r":root \{(.*?)\}", re.sub(r"\{\{.*?\}\}", "brand", css))
     for values, sheet in ((day, LIGHT), (night, DARK)):
@@ -553,7 +553,7 @@ def test_colours_can_be_read_by_day_and_by_night() -> None:
 # Nothing from outside gets in.
 
 
-def test_the_style_is_allowed_by_its_hash_and_nothing_else_is(
+def test_only_the_hashed_style_is_allowed_by_the_csp(
     pages: PreferencePages, built_templates: Path
 ) -> None:
     page = pages.page(overview())
@@ -569,7 +569,7 @@ def test_the_style_is_allowed_by_its_hash_and_nothing_else_is(
     assert {each["method"] for each in document.of("form")} == {"post"}
 
 
-def test_a_logo_is_the_one_picture_that_may_be_loaded(tmp_path: Path) -> None:
+def test_only_the_logo_image_is_allowed_by_the_csp(tmp_path: Path) -> None:
     own = tmp_path / "own"
     own.mkdir()
     brand = {"name": "Shop", "postal_address": "1 Street", "logo": "https://cdn.example/a.png"}
@@ -582,7 +582,7 @@ def test_a_logo_is_the_one_picture_that_may_be_loaded(tmp_path: Path) -> None:
     assert not [each for _, each in Document(page).elements if "style" in each]
 
 
-def test_a_logo_for_dark_mode_may_be_loaded_too(tmp_path: Path) -> None:
+def test_dark_mode_logo_is_allowed_by_the_csp(tmp_path: Path) -> None:
     own = tmp_path / "own"
     own.mkdir()
     logos = {"logo": "https://cdn.example/a.png", "logo_dark": "https://dark.example/b.png"}
@@ -629,7 +629,7 @@ def plain(pages: PreferencePages) -> Counter[str]:
     ),
     address=hostile,
 )
-def test_nothing_that_anybody_says_breaks_out_of_the_page(
+def test_attack_input_cannot_inject_markup_into_the_settings_page(
     pages: PreferencePages,
     plain: Counter[str],
     title: str,
@@ -648,7 +648,7 @@ def test_nothing_that_anybody_says_breaks_out_of_the_page(
     assert not [each for _, each in page.elements if any(n.startswith("on") for n in each)]
 
 
-def test_right_away_is_offered_for_what_happens_and_not_for_what_a_source_is_asked_for(
+def test_immediate_frequency_is_offered_for_events_but_not_for_content(
     pages: PreferencePages,
 ) -> None:
     asking = replace(overview(), queried_categories=("recommendation",))

@@ -20,19 +20,19 @@ def twice(press: Press, name: str) -> list[str]:
     return [press.render(template) for _ in range(2)]
 
 
-def test_what_a_template_has_set_is_gone(tmp_path: Path) -> None:
+def test_template_variables_are_cleared_between_renderings(tmp_path: Path) -> None:
     text = "{% if said is defined %}again {% endif %}{% set said = 1 %}{{ said }}"
     assert twice(press(tmp_path, one=text), "one") == ["1", "1"]
 
 
-def test_what_a_template_has_set_no_other_sees(tmp_path: Path) -> None:
+def test_template_variables_are_not_shared_between_templates(tmp_path: Path) -> None:
     made = press(tmp_path, one="{% set said = 1 %}", two="{{ said }}")
     twice(made, "one")
     with pytest.raises(UndefinedError, match="said"):
         twice(made, "two")
 
 
-def test_a_block_takes_the_place_of_its_parents_each_time(tmp_path: Path) -> None:
+def test_child_block_overrides_its_parent_in_repeated_renderings(tmp_path: Path) -> None:
     made = press(
         tmp_path,
         parent="{% block a %}A{% endblock %}{% block b %}B{% endblock %}",
@@ -43,7 +43,7 @@ def test_a_block_takes_the_place_of_its_parents_each_time(tmp_path: Path) -> Non
     assert [len(blocks) for blocks in context.blocks.values()] == [2, 1]
 
 
-def test_values_may_change_in_between(tmp_path: Path) -> None:
+def test_global_values_may_change_between_renderings(tmp_path: Path) -> None:
     made = press(tmp_path, one="{{ x }}")
     template = made.environment.get_template("one.html")
     said = []
@@ -68,13 +68,11 @@ def test_values_may_change_in_between(tmp_path: Path) -> None:
         ("{% for language_ in [language] %}{{ language_.number(1234) }}{% endfor %}", "1,234"),
     ],
 )
-def test_all_that_templates_can_call_is_called_as_jinja_does(
-    tmp_path: Path, text: str, said: str
-) -> None:
+def test_template_calls_behave_as_in_jinja(tmp_path: Path, text: str, said: str) -> None:
     assert twice(press(tmp_path, one=text), "one") == [said, said]
 
 
-def test_an_included_part_and_a_sentence_see_what_their_template_has_set(tmp_path: Path) -> None:
+def test_included_templates_see_variables_of_the_including_template(tmp_path: Path) -> None:
     (tmp_path / "parts").mkdir()
     (tmp_path / "parts" / "x.txt").write_text("{{ x }}&")
     made = press(

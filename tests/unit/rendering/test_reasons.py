@@ -48,7 +48,9 @@ def foot(made: Edition) -> str:
 FOR_ME, FOLLOWED, IN_A_BLOG = event(1), event(2, "post#2"), event(3, "post#3", "blog#b")
 
 
-def test_a_block_says_that_it_is_followed_where_another_is_not(renderer: JinjaRenderer) -> None:
+def test_block_states_that_its_entity_is_followed_if_reasons_differ(
+    renderer: JinjaRenderer,
+) -> None:
     made = edition(renderer, FOR_ME, FOLLOWED, IN_A_BLOG)
     assert sorted(rows(made)) == [
         f"{SOMETHING} · Unfollow · Turn off comments",
@@ -60,7 +62,7 @@ def test_a_block_says_that_it_is_followed_where_another_is_not(renderer: JinjaRe
 
 
 @pytest.mark.parametrize("events", [(FOR_ME, event(4)), (FOLLOWED, IN_A_BLOG)])
-def test_where_all_came_for_one_reason_the_foot_alone_says_it(
+def test_footer_alone_gives_a_reason_shared_by_all_blocks(
     renderer: JinjaRenderer, events: tuple[Event, ...]
 ) -> None:
     made = edition(renderer, *events)
@@ -87,7 +89,7 @@ def test_where_all_came_for_one_reason_the_foot_alone_says_it(
         ("custom", "this digest, on the days you chose,"),
     ],
 )
-def test_the_foot_of_a_digest_says_why_it_came(
+def test_digest_footer_gives_the_reason(
     renderer: JinjaRenderer, events: tuple[Event, ...], why: str, schedule: str, what: str
 ) -> None:
     made = edition(renderer, *events, schedule=schedule)
@@ -96,14 +98,14 @@ def test_the_foot_of_a_digest_says_why_it_came(
     assert f"\n{said}\n" in made.text
 
 
-def test_one_block_that_came_for_both_reasons_says_both(renderer: JinjaRenderer) -> None:
+def test_block_with_both_reasons_states_both(renderer: JinjaRenderer) -> None:
     mention = an_event("m", category="mention", entity_id="2")
     made = edition(renderer, mention, FOLLOWED)
     assert foot(made).endswith(BOTH)
     assert rows(made)[0].startswith(f"{THIS} · Unfollow")
 
 
-def test_a_block_of_which_a_part_is_for_the_reader_is_not_said_to_be_from_what_they_follow(
+def test_block_with_personal_events_is_not_attributed_to_a_follow(
     renderer: JinjaRenderer,
 ) -> None:
     mine = an_event("m", entity_id="3", category="mention", via=())
@@ -112,14 +114,14 @@ def test_a_block_of_which_a_part_is_for_the_reader_is_not_said_to_be_from_what_t
     assert SOMETHING not in made.html + made.text
 
 
-def test_what_came_by_a_follow_of_another_thing_is_not_said_to_be_followed(
+def test_block_is_attributed_only_to_a_follow_of_the_same_entity(
     renderer: JinjaRenderer,
 ) -> None:
     made = edition(renderer, FOR_ME, event(2, "post#2"), event(3, "post#2"))
     assert [SOMETHING in row for row in sorted(rows(made))] == [True, False, False]
 
 
-def test_the_next_reader_of_a_block_reads_their_own_reason(renderer: JinjaRenderer) -> None:
+def test_cached_block_states_the_reason_of_each_reader(renderer: JinjaRenderer) -> None:
     """Blocks are cached for all readers: to this one it was addressed."""
     first = edition(renderer, FOR_ME, FOLLOWED)
     second = edition(renderer, event(1, "post#1"), replace(FOLLOWED, via=()))
@@ -132,7 +134,7 @@ def test_the_next_reader_of_a_block_reads_their_own_reason(renderer: JinjaRender
     assert said == {"Title of 1": True, "Title of 2": False}
 
 
-def test_an_immediate_email_gives_its_reason_in_the_foot(renderer: JinjaRenderer) -> None:
+def test_immediate_email_gives_the_reason_in_the_footer(renderer: JinjaRenderer) -> None:
     made = edition(renderer, FOLLOWED, schedule=immediate_schedule("post#2"))
     assert foot(made) == "You're getting this email because you follow “Title of 2” on Gazette."
     assert rows(made) == ["Unfollow · Turn off comments"]
@@ -145,9 +147,7 @@ def test_an_immediate_email_gives_its_reason_in_the_foot(renderer: JinjaRenderer
         ("he", "זה במעקב שלך · הפסקת המעקב · כיבוי: תגובות"),
     ],
 )
-def test_a_reason_is_in_the_readers_language(
-    renderer: JinjaRenderer, locale: str, said: str
-) -> None:
+def test_reason_is_in_the_readers_language(renderer: JinjaRenderer, locale: str, said: str) -> None:
     assert said in rows(edition(renderer, FOR_ME, FOLLOWED, locale=locale))
 
 
@@ -155,7 +155,7 @@ def test_a_reason_is_in_the_readers_language(
     ("schedule", "said"),
     [(DAILY, "this daily digest"), ("weekly", "this weekly digest"), ("custom", "this digest, on")],
 )
-def test_a_digest_of_recommendations_alone_does_not_say_that_they_involve_the_reader(
+def test_recommendation_digest_does_not_claim_to_involve_the_reader(
     renderer: JinjaRenderer, schedule: str, said: str
 ) -> None:
     item = an_event("recommendations:a", category="recommendation", source="recommendations")

@@ -54,7 +54,7 @@ NEW = Actor("bo", "Berta New")
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("locale", LOCALES)
 @pytest.mark.parametrize("newest", ["mention", "comment", "like", "x"])
-def test_every_part_uses_the_newest_name_of_a_person(
+def test_every_part_uses_the_latest_name_of_a_person(
     renderer: JinjaRenderer, newest: str, locale: str, schedule: str
 ) -> None:
     """Subject, preheader, headline, lines, quotes, initials and the text part."""
@@ -75,14 +75,14 @@ def test_every_part_uses_the_newest_name_of_a_person(
     assert "Berta New" in made.text
 
 
-def test_an_amendment_can_have_the_newest_name(renderer: JinjaRenderer) -> None:
+def test_amendment_can_change_the_name_of_an_actor(renderer: JinjaRenderer) -> None:
     amended = at(an_event("e1"), 0, actor=NEW, amended_at=NOW + timedelta(hours=2))
     later = at(an_event("e2", category="like"), 60, actor=OLD)
     for part in parts(edition(renderer, [amended, later])):
         assert "Robert" not in part
 
 
-def test_people_are_identified_by_id_and_not_by_name(
+def test_actors_are_identified_by_id_not_name(
     renderer: JinjaRenderer,
 ) -> None:
     two = [at(an_event(f"e{each}", category="like"), 0, actor=Actor(each, "Bo")) for each in "ab"]
@@ -94,14 +94,14 @@ def test_people_are_identified_by_id_and_not_by_name(
     assert "\nBerta New liked this" in edition(renderer, one).text
 
 
-def test_a_person_whose_newest_name_is_invisible_is_unnamed(renderer: JinjaRenderer) -> None:
+def test_actor_with_an_invisible_latest_name_is_unnamed(renderer: JinjaRenderer) -> None:
     hidden = at(an_event("e2", category="like"), 1, actor=Actor("bo", "\u200b"))
     made = edition(renderer, [at(an_event("e1"), 0, actor=OLD), hidden])
     assert "Robert" not in "".join(parts(made))
     assert made.subject == "Someone commented on “Title of post1” + 1 more"
 
 
-def test_a_person_has_one_avatar_in_an_email(renderer: JinjaRenderer) -> None:
+def test_actor_has_the_same_avatar_throughout_an_email(renderer: JinjaRenderer) -> None:
     """The last avatar given also applies to later events without one."""
     events = [
         at(
@@ -117,7 +117,7 @@ def test_a_person_has_one_avatar_in_an_email(renderer: JinjaRenderer) -> None:
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("ranking", Ranking)
-def test_every_part_uses_the_newest_title_and_link_of_a_thing(
+def test_every_part_uses_the_latest_title_and_link_of_an_entity(
     renderer: JinjaRenderer, ranking: Ranking, schedule: str
 ) -> None:
     events = [
@@ -149,7 +149,7 @@ def child(event_id: str, minute: int, parent: str, title: str) -> Event:
 
 
 @pytest.mark.parametrize("order", [1, -1])
-def test_a_renamed_parent_has_one_section(renderer: JinjaRenderer, order: int) -> None:
+def test_renamed_parent_has_a_single_section(renderer: JinjaRenderer, order: int) -> None:
     """Events that omit the title of the parent belong to the same section."""
     events = [child("a", 0, "b1", "Old"), child("b", 1, "b1", "New"), child("c", 2, "b1", "")]
     arrangement = Arrangement(sections=Sections.PARENT)
@@ -162,7 +162,7 @@ def test_a_renamed_parent_has_one_section(renderer: JinjaRenderer, order: int) -
         assert "Old" not in part
 
 
-def test_a_parent_without_a_parent_title_has_no_section(renderer: JinjaRenderer) -> None:
+def test_parent_without_a_title_has_no_section(renderer: JinjaRenderer) -> None:
     """The entity title of an event on the parent itself does not make it a section."""
     board = at(an_event("p", via=("board#b1",)), 3)
     board = replace(board, entity=replace(board.entity, type="board", id="b1"))
@@ -174,7 +174,7 @@ def test_a_parent_without_a_parent_title_has_no_section(renderer: JinjaRenderer)
     assert not page(made).xpath("//h2[@class='section-name']")
 
 
-def test_a_section_and_a_block_of_the_same_thing_have_the_same_title(
+def test_section_and_block_of_an_entity_share_the_title(
     renderer: JinjaRenderer,
 ) -> None:
     board = at(an_event("p", via=("board#b1",)), 3)

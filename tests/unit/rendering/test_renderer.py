@@ -58,11 +58,11 @@ def several(counts: list[int]) -> list[Event]:
     ]
 
 
-def test_the_subject_names_the_first_group(renderer: JinjaRenderer) -> None:
+def test_subject_names_the_first_group(renderer: JinjaRenderer) -> None:
     assert edition(renderer, an_event()).subject == "Bo commented on “Title of post1”"
 
 
-def test_the_subject_counts_what_it_does_not_name(renderer: JinjaRenderer) -> None:
+def test_subject_counts_groups_not_named(renderer: JinjaRenderer) -> None:
     events = several([3, 1, 1])
     assert edition(renderer, *events).subject == ("3 new comments on “Title of post0” + 2 more")
     assert edition(renderer, *events[:4], cap=1).subject.endswith(" + 1 more")
@@ -72,15 +72,13 @@ def test_the_subject_counts_what_it_does_not_name(renderer: JinjaRenderer) -> No
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-def test_the_subject_is_one_line_whatever_the_actor_is_called(
-    renderer: JinjaRenderer, name: str
-) -> None:
+def test_subject_is_a_single_line_for_any_actor_name(renderer: JinjaRenderer, name: str) -> None:
     subject = edition(renderer, replace(an_event(), actor=Actor("bo", name))).subject
     assert subject.endswith(" commented on “Title of post1”")
     assert len(subject.splitlines()) == 1
 
 
-def test_the_subject_is_text_and_not_html(renderer: JinjaRenderer) -> None:
+def test_subject_is_plain_text_not_html(renderer: JinjaRenderer) -> None:
     event = replace(an_event(), actor=Actor("bo", "Bo & <Co>"))
     assert edition(renderer, event).subject == "“Bo & <Co>” commented on “Title of post1”"
 
@@ -95,7 +93,7 @@ def test_the_subject_is_text_and_not_html(renderer: JinjaRenderer) -> None:
         (30, "30 new comments from Actor9, Actor8 and 28 others"),
     ],
 )
-def test_a_group_names_its_people_and_counts_the_others(
+def test_group_names_some_people_and_counts_the_rest(
     renderer: JinjaRenderer, actors: int, line: str
 ) -> None:
     made = edition(renderer, *several([actors]), an_event(category="like", actor="Cy"))
@@ -103,12 +101,12 @@ def test_a_group_names_its_people_and_counts_the_others(
     assert line in words(made.html)
 
 
-def test_one_actor_of_many_events_is_named_once(renderer: JinjaRenderer) -> None:
+def test_actor_of_many_events_is_named_once(renderer: JinjaRenderer) -> None:
     made = edition(renderer, an_event("a"), an_event("b"))
     assert "  2 new comments from Bo\n" in made.text
 
 
-def test_a_category_without_words_of_its_own_is_named_as_it_is(renderer: JinjaRenderer) -> None:
+def test_category_without_translation_is_shown_by_name(renderer: JinjaRenderer) -> None:
     made = edition(renderer, an_event(category="build_failed"))
     assert made.subject == "Bo: build failed: “Title of post1”"
 
@@ -123,7 +121,7 @@ def skeleton(made: Edition) -> list[tuple[str, list[str]]]:
 
 
 @pytest.mark.parametrize("field", ["title", "excerpt", "reader", "actor"])
-def test_no_input_becomes_markup(renderer: JinjaRenderer, field: str) -> None:
+def test_input_never_becomes_markup(renderer: JinjaRenderer, field: str) -> None:
     def made(text: str) -> Edition:
         given = {"title": "Title", "excerpt": "Hello", "reader": "Ann", "actor": "Bo"}
         given[field] = text
@@ -158,7 +156,7 @@ def test_input_is_displayed_verbatim(renderer: JinjaRenderer) -> None:
         ([1] * 30, 20, "And 10 more updates"),
     ],
 )
-def test_what_is_left_out_is_counted_exactly(
+def test_omitted_groups_are_counted_exactly(
     renderer: JinjaRenderer, counts: list[int], cap: int, more: str
 ) -> None:
     made = edition(renderer, *several(counts), cap=cap)
@@ -171,7 +169,7 @@ def test_what_is_left_out_is_counted_exactly(
     assert f"See all {sum(counts)}: {LINKS.updates}\n" in made.text
 
 
-def test_nothing_is_said_of_more_where_there_is_none(renderer: JinjaRenderer) -> None:
+def test_more_updates_line_is_omitted_if_all_updates_are_shown(renderer: JinjaRenderer) -> None:
     made = edition(renderer, *several([3, 2]), cap=2)
     assert "more update" not in made.text + made.html
 
@@ -180,7 +178,7 @@ def test_nothing_is_said_of_more_where_there_is_none(renderer: JinjaRenderer) ->
 @settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-def test_text_and_html_name_the_same_groups_and_counts(
+def test_text_and_html_show_the_same_groups_and_counts(
     renderer: JinjaRenderer, counts: list[int], cap: int
 ) -> None:
     events = several(counts)
@@ -212,14 +210,14 @@ def test_text_and_html_name_the_same_groups_and_counts(
         ("Pacific/Kiritimati", "1 March, 14:30"),
     ],
 )
-def test_times_are_on_the_readers_own_clock(renderer: JinjaRenderer, zone: str, shown: str) -> None:
+def test_times_use_the_readers_time_zone(renderer: JinjaRenderer, zone: str, shown: str) -> None:
     event = an_event(occurred_at=datetime(2026, 3, 1, 0, 30, tzinfo=UTC))
     made = edition(renderer, event, zone=zone)
     assert f"  {shown}\n" in made.text
     assert shown in words(made.html)
 
 
-def test_an_excerpt_is_one_line_of_text_and_left_out_where_there_is_none(
+def test_excerpt_is_a_single_line_and_omitted_if_empty(
     renderer: JinjaRenderer,
 ) -> None:
     made = edition(renderer, an_event(excerpt="first\nsecond"))
@@ -233,7 +231,7 @@ def test_an_excerpt_is_one_line_of_text_and_left_out_where_there_is_none(
     assert not parsed(without.html).xpath("//p[@class='excerpt']")
 
 
-def test_both_parts_have_the_link_to_unsubscribe(renderer: JinjaRenderer) -> None:
+def test_both_parts_contain_the_unsubscribe_link(renderer: JinjaRenderer) -> None:
     made = edition(renderer, an_event())
     page = parsed(made.html)
     (link,) = page.xpath("//a[.='Unsubscribe from all']")
@@ -241,7 +239,7 @@ def test_both_parts_have_the_link_to_unsubscribe(renderer: JinjaRenderer) -> Non
     assert f"Unsubscribe from all: {LINKS.unsubscribe}\n" in made.text
 
 
-def test_a_full_digest_stays_below_what_gmail_clips(renderer: JinjaRenderer) -> None:
+def test_full_digest_stays_below_the_gmail_clipping_limit(renderer: JinjaRenderer) -> None:
     """90 KB with every field as long as the contract allows."""
     events = [
         Event(
@@ -259,7 +257,7 @@ def test_a_full_digest_stays_below_what_gmail_clips(renderer: JinjaRenderer) -> 
     assert len(edition(renderer, *events).html.encode()) < 90_000
 
 
-def test_the_same_digest_makes_the_same_bytes(built_templates: Path) -> None:
+def test_rendering_is_deterministic(built_templates: Path) -> None:
     events = several([3, 2])
     one, other = (
         edition(JinjaRenderer(built_templates), *order) for order in (events, events[::-1])
@@ -267,7 +265,7 @@ def test_the_same_digest_makes_the_same_bytes(built_templates: Path) -> None:
     assert one == other
 
 
-def test_the_page_has_a_language_and_only_layout_tables(renderer: JinjaRenderer) -> None:
+def test_html_has_a_language_and_presentational_tables_only(renderer: JinjaRenderer) -> None:
     page = parsed(edition(renderer, an_event()).html)
     assert page.get("lang") == "en"
     assert page.xpath("//title")[0].text == "1 update from Gazette"
@@ -283,7 +281,7 @@ def test_the_page_has_a_language_and_only_layout_tables(renderer: JinjaRenderer)
         (immediate_schedule("post#post1"), "this email right away"),
     ],
 )
-def test_the_email_says_how_often_the_reader_asked_for_it(
+def test_email_states_the_chosen_frequency(
     renderer: JinjaRenderer, schedule: str, why: str
 ) -> None:
     mail = edition(renderer, an_event(), schedule=schedule)
@@ -291,19 +289,19 @@ def test_the_email_says_how_often_the_reader_asked_for_it(
     assert " ".join(mail.text.split()).count(said) == words(mail.html).count(said) == 1
 
 
-def test_a_digest_without_groups_is_never_rendered(renderer: JinjaRenderer) -> None:
+def test_digest_without_groups_is_rejected(renderer: JinjaRenderer) -> None:
     with pytest.raises(RenderingFailed, match="UndefinedError"):
         renderer.render(Digest((), 0, 0, 0), a_subscriber(), LINKS, DAILY)
 
 
-def test_a_name_that_is_not_defined_is_an_error(tmp_path: Path) -> None:
+def test_undefined_template_name_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "typo.txt").write_text("Hello {{ subscriber.nmae }}")
     template = environment(tmp_path).get_template("typo.txt")
     with pytest.raises(UndefinedError, match="nmae"):
         template.render(subscriber=a_subscriber())
 
 
-def test_unsubscribing_needs_a_button_that_posts(built_templates: Path) -> None:
+def test_unsubscribe_page_requires_a_post_button(built_templates: Path) -> None:
     pages = JinjaPages(Sheets(built_templates))
     nobody = Leaving(scope=EVERYTHING, reader=None)
     page = parsed(pages.confirm_leaving("", nobody, settings=""))
@@ -319,7 +317,7 @@ def test_unsubscribing_needs_a_button_that_posts(built_templates: Path) -> None:
         ("de", "Neue Abos von User 3 und 3 weiteren"),
     ],
 )
-def test_others_are_in_the_case_that_the_sentence_asks_for(
+def test_german_others_phrase_uses_the_correct_case(
     renderer: JinjaRenderer, locale: str, line: str
 ) -> None:
     """German: `von` takes the dative, which others are written in."""
@@ -336,7 +334,7 @@ def test_others_are_in_the_case_that_the_sentence_asks_for(
     assert made.subject == line
 
 
-def test_a_reader_without_a_visible_name_is_greeted_without_one(renderer: JinjaRenderer) -> None:
+def test_reader_without_a_visible_name_is_greeted_without_a_name(renderer: JinjaRenderer) -> None:
     nameless = replace(a_subscriber(), name="\u200b")
     made = renderer.render(compose([an_event()], max_blocks=1), nameless, LINKS, DAILY)
     assert made.text.startswith("Hi,\n\nBo commented\n")
@@ -355,7 +353,7 @@ def test_a_reader_without_a_visible_name_is_greeted_without_one(renderer: JinjaR
         ("comment", ("post#post1", "blog#b1"), "because of what you follow on Gazette."),
     ],
 )
-def test_an_immediate_email_gives_its_true_reason(
+def test_immediate_email_gives_the_correct_reason(
     renderer: JinjaRenderer, category: str, via: tuple[str, ...], why: str
 ) -> None:
     """It never says that the reader follows what only may be followed."""

@@ -74,7 +74,7 @@ def can_be_a_name(text: str) -> bool:
 @pytest.mark.parametrize("locale", LOCALES)
 @pytest.mark.parametrize("schedule", [DAILY, "weekly", "custom", IMMEDIATE])
 @pytest.mark.parametrize("text", [ATTACK, "Security: sign in", "www.evil.example", "Stop! Now"])
-def test_attack_no_title_and_no_name_that_is_a_sentence_opens_a_subject(
+def test_attack_title_or_name_cannot_start_a_subject(
     renderer: JinjaRenderer, schedule: str, locale: str, text: str
 ) -> None:
     """Before them there is a word of ours, or a quotation mark."""
@@ -91,7 +91,7 @@ def test_attack_no_title_and_no_name_that_is_a_sentence_opens_a_subject(
 @pytest.mark.parametrize("schedule", [DAILY, IMMEDIATE])
 @pytest.mark.parametrize("count", [1, 2, 5])
 @pytest.mark.parametrize("actor", [Actor("bo", "Bo"), None])
-def test_attack_a_category_cannot_open_a_subject(
+def test_attack_category_cannot_start_a_subject(
     renderer: JinjaRenderer, schedule: str, locale: str, count: int, actor: Actor | None
 ) -> None:
     """Services name categories too: `your_password_expires_today` is a valid name of one."""
@@ -114,7 +114,7 @@ def test_attack_a_category_cannot_open_a_subject(
         ("he", 2, "2 × ״Build failed״ מ־Bo: ״On CI״"),
     ],
 )
-def test_a_category_without_words_of_its_own_is_said_as_it_is(
+def test_category_without_translation_is_shown_by_name_in_subjects(
     renderer: JinjaRenderer, locale: str, count: int, line: str
 ) -> None:
     said = [
@@ -141,7 +141,7 @@ def test_a_category_without_words_of_its_own_is_said_as_it_is(
         ("he", "comment", 14, "14 תגובות חדשות על ״Release 4.2״"),
     ],
 )
-def test_a_subject_says_what_happened_to_what_as_people_say_it(
+def test_subject_describes_the_event_in_natural_language(
     renderer: JinjaRenderer, locale: str, category: str, count: int, said: str
 ) -> None:
     theirs = [
@@ -151,7 +151,7 @@ def test_a_subject_says_what_happened_to_what_as_people_say_it(
     assert bare(subject(renderer, theirs, locale=locale)) == said
 
 
-def test_a_subject_says_sixty_characters_before_it_counts(renderer: JinjaRenderer) -> None:
+def test_subject_is_filled_up_to_sixty_characters(renderer: JinjaRenderer) -> None:
     """However long names and titles are; the title gives way first."""
     long = "A title that goes on and on about everything there is to say of it"
     said = [
@@ -178,7 +178,7 @@ LONG = [
 @pytest.mark.parametrize("category", [*KNOWN, "x", "c" * 32])
 @pytest.mark.parametrize("schedule", [DAILY, IMMEDIATE])
 @pytest.mark.parametrize("count", [1, 3])
-def test_no_subject_is_much_longer_whatever_a_service_says(
+def test_subject_length_is_bounded_for_any_input(
     renderer: JinjaRenderer, category: str, schedule: str, count: int
 ) -> None:
     """And what is in quotation marks is so to its end."""
@@ -204,7 +204,7 @@ def test_no_subject_is_much_longer_whatever_a_service_says(
         ("reply", "Jemand hat in „X“ geantwortet", "5 neue Antworten in „X“"),
     ],
 )
-def test_german_says_someone_in_the_case_that_the_sentence_needs(
+def test_german_someone_uses_the_correct_case(
     renderer: JinjaRenderer, category: str, one: str, five: str
 ) -> None:
     for count, said in ((1, one), (5, five)):
@@ -213,7 +213,9 @@ def test_german_says_someone_in_the_case_that_the_sentence_needs(
 
 
 @pytest.mark.parametrize("locale", LOCALES)
-def test_what_nobody_did_is_said_of_one(renderer: JinjaRenderer, locale: str) -> None:
+def test_subject_of_an_event_without_actor_is_singular(
+    renderer: JinjaRenderer, locale: str
+) -> None:
     """Not of several, as where the number of people is 0 in the rule of a plural."""
     for category in ("mention", "like", "follow"):
         [event] = events(category, "Release", 1)
@@ -226,7 +228,9 @@ def test_what_nobody_did_is_said_of_one(renderer: JinjaRenderer, locale: str) ->
 
 @pytest.mark.parametrize("sign", ["👨‍👩‍👧‍👦", "🇩🇪", "👍🏽", "e\u0301\u0302", "❤️"])
 @pytest.mark.parametrize("before", range(12))
-def test_no_subject_cuts_a_sign_in_two(renderer: JinjaRenderer, sign: str, before: int) -> None:
+def test_truncated_subject_does_not_split_graphemes(
+    renderer: JinjaRenderer, sign: str, before: int
+) -> None:
     """An emoji of several code points, a flag of two letters, a letter with its marks."""
     title = "A" * (28 + before) + sign * 20
     for schedule in (DAILY, IMMEDIATE):
@@ -248,7 +252,7 @@ def test_no_subject_cuts_a_sign_in_two(renderer: JinjaRenderer, sign: str, befor
 @settings(
     max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-def test_the_digests_of_two_days_never_share_a_subject(
+def test_digests_of_different_days_have_different_subjects(
     renderer: JinjaRenderer,
     groups: list[tuple[str, str, int]],
     days: int,
@@ -274,7 +278,7 @@ def test_the_digests_of_two_days_never_share_a_subject(
 @pytest.mark.parametrize("category", [*KNOWN, "build_failed"])
 @pytest.mark.parametrize("locale", LOCALES)
 @pytest.mark.parametrize("schedule", [DAILY, IMMEDIATE])
-def test_a_preheader_says_what_its_subject_did_not(
+def test_preheader_does_not_repeat_the_subject(
     renderer: JinjaRenderer, category: str, locale: str, schedule: str
 ) -> None:
     reader = replace(a_subscriber(), locale=locale)
@@ -297,7 +301,7 @@ def test_a_preheader_says_what_its_subject_did_not(
 @settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-def test_attack_whatever_a_service_says_a_subject_opens_with_a_name_or_a_word_of_ours(
+def test_attack_subject_always_starts_with_a_name_or_fixed_text(
     renderer: JinjaRenderer, text: str, category: str, locale: str, schedule: str, count: int
 ) -> None:
     said = bare(subject(renderer, events(category, text, count), schedule=schedule, locale=locale))
@@ -316,7 +320,7 @@ def test_attack_whatever_a_service_says_a_subject_opens_with_a_name_or_a_word_of
         "\u202eevil\u2066\0",
     ],
 )
-def test_attack_no_program_decodes_a_subject_to_what_was_not_cleaned(
+def test_attack_subject_contains_no_decodable_encoded_words(
     renderer: JinjaRenderer, title: str, schedule: str
 ) -> None:
     said = subject(renderer, events("comment", title, 1), schedule=schedule)
@@ -328,13 +332,13 @@ def test_attack_no_program_decodes_a_subject_to_what_was_not_cleaned(
 
 
 @pytest.mark.parametrize("title", ["1+1=?", "a =? b ?=", "Why?q?", "=?=", "x=?y?z?"])
-def test_a_question_in_a_title_stays_as_it_is(renderer: JinjaRenderer, title: str) -> None:
+def test_question_in_a_title_is_kept_unchanged(renderer: JinjaRenderer, title: str) -> None:
     assert title in subject(renderer, events("comment", title, 1))
 
 
 @pytest.mark.parametrize("locale", LOCALES)
 @pytest.mark.parametrize("category", ["unsubscribe", "preferences", "abbestellen"])
-def test_attack_a_category_does_not_look_like_our_footer_in_the_text(
+def test_attack_category_cannot_imitate_the_text_footer(
     renderer: JinjaRenderer, category: str, locale: str
 ) -> None:
     """In an immediate email the line stands at the margin, as our own lines do."""

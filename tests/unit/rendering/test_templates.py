@@ -26,7 +26,7 @@ def copied(tmp_path: Path) -> Path:
     return Path(shutil.copytree(SOURCE, tmp_path / "templates"))
 
 
-def test_a_syntax_error_names_file_and_line(copied: Path, tmp_path: Path) -> None:
+def test_syntax_error_names_file_and_line(copied: Path, tmp_path: Path) -> None:
     template = copied / "digest" / "body.txt"
     lines = template.read_text().splitlines()
     lines[2] = "{% if %}"
@@ -35,26 +35,26 @@ def test_a_syntax_error_names_file_and_line(copied: Path, tmp_path: Path) -> Non
         build_templates(copied, tmp_path / "built")
 
 
-def test_a_broken_brand_is_named(copied: Path, tmp_path: Path) -> None:
+def test_invalid_brand_file_is_named_in_the_error(copied: Path, tmp_path: Path) -> None:
     (copied / "brand.json").write_text("{'name': 1}")
     with pytest.raises(TemplateError, match=r"brand\.json is not JSON"):
         build_templates(copied, tmp_path / "built")
 
 
-def test_an_email_that_cannot_be_inlined_is_named(copied: Path, tmp_path: Path) -> None:
+def test_email_that_cannot_be_inlined_is_named_in_the_error(copied: Path, tmp_path: Path) -> None:
     style_sheet = copied / "email.css"
     style_sheet.write_text(style_sheet.read_text().replace(".quiet {", ".quiet:first-child {"))
     with pytest.raises(TemplateError, match=r"^digest/block\.html: "):
         build_templates(copied, tmp_path / "built")
 
 
-def test_the_source_is_left_as_it_is(copied: Path, tmp_path: Path) -> None:
+def test_build_leaves_the_source_unchanged(copied: Path, tmp_path: Path) -> None:
     before = {path: path.read_bytes() for path in copied.rglob("*") if path.is_file()}
     build_templates(copied, tmp_path / "built")
     assert {path: path.read_bytes() for path in copied.rglob("*") if path.is_file()} == before
 
 
-def test_a_build_is_a_package_with_everything_in_it(copied: Path, tmp_path: Path) -> None:
+def test_build_produces_a_complete_package(copied: Path, tmp_path: Path) -> None:
     target = tmp_path / "built"
     build_templates(copied, target)
     build_templates(copied, target)
@@ -91,7 +91,7 @@ def edition(own: Path, folder: Path, *, locale: str = "en", category: str = "com
     return JinjaRenderer(folder).render(digest, reader, LINKS, DAILY)
 
 
-def test_an_adopters_brand_goes_before_ours(own: Path, tmp_path: Path) -> None:
+def test_custom_brand_overrides_the_built_in_brand(own: Path, tmp_path: Path) -> None:
     given = {
         "name": "Shop & Co",
         "postal_address": "1 High Street",
@@ -113,7 +113,7 @@ def test_an_adopters_brand_goes_before_ours(own: Path, tmp_path: Path) -> None:
     )
 
 
-def test_an_email_has_a_logo_for_dark_mode_where_there_is_one(own: Path, tmp_path: Path) -> None:
+def test_email_uses_the_dark_mode_logo_if_provided(own: Path, tmp_path: Path) -> None:
     given = {"name": "Shop", "postal_address": "1 Street", "logo": "https://shop.example/a.png"}
     write(own / "brand.json", json.dumps(given))
     made = edition(own, tmp_path / "one").html
@@ -128,9 +128,7 @@ def test_an_email_has_a_logo_for_dark_mode_where_there_is_one(own: Path, tmp_pat
     assert f"<!--[if !mso]><!-->\n{dark}\n<!--<![endif]-->" in made
 
 
-def test_an_adopter_adds_a_category_with_a_sentence_in_each_language(
-    own: Path, tmp_path: Path
-) -> None:
+def test_custom_category_has_a_sentence_in_each_language(own: Path, tmp_path: Path) -> None:
     write(
         own / "categories" / "build_failed" / "line.txt",
         "{% trans count=group.count, people=people %}{{ people }} broke the build"
@@ -153,12 +151,12 @@ def test_an_adopter_adds_a_category_with_a_sentence_in_each_language(
     assert "Alles abbestellen: " in german.text
 
 
-def test_a_sentence_may_name_the_brand(own: Path, tmp_path: Path) -> None:
+def test_translated_sentence_may_name_the_brand(own: Path, tmp_path: Path) -> None:
     write(own / "categories" / "comment" / "line.txt", "{{ people }} said it on {{ brand.name }}")
     assert "\nBo said it on Gazette\n" in edition(own, tmp_path / "built").text
 
 
-def test_an_adopters_own_list_of_names_goes_on_to_work(own: Path, tmp_path: Path) -> None:
+def test_custom_people_template_of_earlier_versions_still_works(own: Path, tmp_path: Path) -> None:
     """As ours was written before `language.named`."""
     write(
         own / "parts" / "people.txt",
@@ -169,7 +167,7 @@ def test_an_adopters_own_list_of_names_goes_on_to_work(own: Path, tmp_path: Path
     assert edition(own, tmp_path / "built").subject == "Bo commented on “Title of post1”"
 
 
-def test_an_adopter_adds_a_language(own: Path, tmp_path: Path) -> None:
+def test_adopter_can_add_a_language(own: Path, tmp_path: Path) -> None:
     write(
         own / "locales" / "fr" / "LC_MESSAGES" / "messages.po",
         'msgid "Unsubscribe from all"\nmsgstr "Se désabonner"\n',
@@ -183,9 +181,7 @@ def test_an_adopter_adds_a_language(own: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "said", ['msgstr ""\n', '#, fuzzy\nmsgid "Pause"\nmsgstr "Auszeit"\n'], ids=["nothing", "fuzzy"]
 )
-def test_what_an_adopter_has_not_translated_yet_stays_as_it_was(
-    own: Path, tmp_path: Path, said: str
-) -> None:
+def test_untranslated_messages_keep_the_original_text(own: Path, tmp_path: Path, said: str) -> None:
     entry = said if said.startswith("#") else f'msgid "Pause"\n{said}'
     write(own / "locales" / "he" / "LC_MESSAGES" / "messages.po", entry)
     assert "השהיה: " in edition(own, tmp_path / "built", locale="he").text
@@ -201,7 +197,7 @@ def test_what_an_adopter_has_not_translated_yet_stays_as_it_was(
         ("fr/LC_MESSAGES/message.po", r"own/locales/fr/LC_MESSAGES/messages\.po is missing"),
     ],
 )
-def test_a_language_that_would_never_be_spoken_is_named(
+def test_unreachable_language_is_named_in_the_error(
     own: Path, tmp_path: Path, file: str, said: str
 ) -> None:
     write(own / "locales" / file, 'msgid "Pause"\nmsgstr "Pause"\n')
@@ -209,13 +205,13 @@ def test_a_language_that_would_never_be_spoken_is_named(
         build_templates(SOURCE, tmp_path / "built", overlay=own)
 
 
-def test_an_adopters_part_is_inlined_with_the_style_sheet(own: Path, tmp_path: Path) -> None:
+def test_custom_part_is_inlined_with_the_style_sheet(own: Path, tmp_path: Path) -> None:
     write(own / "parts" / "more.html", '<p class="more">{{ digest.events }}</p>')
     made = edition(own, tmp_path / "built")
     assert re.search(r'<p class="more" style="padding:20px 32px[^"]*">1</p>', made.html)
 
 
-def test_a_variation_has_files_of_its_own_and_shares_the_rest(own: Path, tmp_path: Path) -> None:
+def test_variation_overrides_some_files_and_shares_the_rest(own: Path, tmp_path: Path) -> None:
     write(own / "variations" / "2" / "digest" / "subject.txt", "News for {{ reader }}")
     write(
         own / "variations" / "2" / "digest" / "block.html",
@@ -239,9 +235,7 @@ def test_a_variation_has_files_of_its_own_and_shares_the_rest(own: Path, tmp_pat
 
 
 @pytest.mark.parametrize("ranking", Ranking)
-def test_a_variation_says_how_groups_are_ranked(
-    own: Path, tmp_path: Path, ranking: Ranking
-) -> None:
+def test_variation_can_set_the_ranking(own: Path, tmp_path: Path, ranking: Ranking) -> None:
     write(own / "variations" / "2" / "variation.json", json.dumps({"ranking": ranking}))
     build_templates(SOURCE, tmp_path / "built", overlay=own)
     renderer = JinjaRenderer(tmp_path / "built")
@@ -251,9 +245,9 @@ def test_a_variation_says_how_groups_are_ranked(
 
 
 @pytest.mark.parametrize("given", ["newest", None, ["latest"], {}, 1])
-def test_a_ranking_that_there_is_not_is_named(own: Path, tmp_path: Path, given: object) -> None:
+def test_unknown_ranking_is_named_in_the_error(own: Path, tmp_path: Path, given: object) -> None:
     write(own / "variations" / "2" / "variation.json", json.dumps({"ranking": given}))
-    with pytest.raises(TemplateError, match=r"2/variation\.json must rank blocks"):
+    with pytest.raises(TemplateError, match=r"2/variation\.json must contain a ranking"):
         build_templates(SOURCE, tmp_path / "built", overlay=own)
 
 
@@ -293,7 +287,7 @@ def test_a_ranking_that_there_is_not_is_named(own: Path, tmp_path: Path, given: 
         ("locales/de/LC_MESSAGES/messages.po", "msgid", r"messages\.po"),
     ],
 )
-def test_a_mistake_of_an_adopter_is_named(
+def test_mistake_in_custom_templates_is_named(
     own: Path, tmp_path: Path, name: str, text: str, said: str
 ) -> None:
     write(own / name, text)
@@ -301,12 +295,12 @@ def test_a_mistake_of_an_adopter_is_named(
         build_templates(SOURCE, tmp_path / "built", overlay=own)
 
 
-def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_missing_folder_is_named_in_the_error(tmp_path: Path) -> None:
     with pytest.raises(TemplateError, match="does not exist"):
         build_templates(SOURCE, tmp_path / "built", overlay=tmp_path / "nowhere")
 
 
-def test_notes_and_parts_of_ones_own_may_have_any_name(own: Path, tmp_path: Path) -> None:
+def test_notes_and_custom_parts_may_have_any_name(own: Path, tmp_path: Path) -> None:
     write(own / "README.md", "Ours")
     write(own / "parts" / "banner.html", "<p>News</p>")
     write(own / "variations" / "2" / "parts" / "banner.html", "<p>Other news</p>")
@@ -315,9 +309,7 @@ def test_notes_and_parts_of_ones_own_may_have_any_name(own: Path, tmp_path: Path
     assert "<p>News</p>" in (tmp_path / "built" / "parts" / "banner.html").read_text()
 
 
-def test_what_tools_leave_behind_is_neither_shipped_nor_in_the_way(
-    own: Path, tmp_path: Path
-) -> None:
+def test_files_left_by_tools_are_ignored_and_not_shipped(own: Path, tmp_path: Path) -> None:
     write(own / ".env", "SECRET=1")
     write(own / ".git" / "config", "x")
     write(own / "variations" / ".DS_Store", "x")

@@ -67,7 +67,7 @@ def at_once(work: Callable[[int], Any], numbers: range) -> list[Any]:
         return list(threads.map(work, numbers))
 
 
-def test_ten_threads_render_what_one_renders(built_templates: Path) -> None:
+def test_ten_threads_render_the_same_emails_as_a_single_thread(built_templates: Path) -> None:
     alone, shared = JinjaRenderer(built_templates), JinjaRenderer(built_templates)
     readers = range(200)
     assert at_once(lambda number: email(shared, number), readers) == [
@@ -75,7 +75,7 @@ def test_ten_threads_render_what_one_renders(built_templates: Path) -> None:
     ]
 
 
-def test_ten_threads_render_what_one_renders_while_the_cache_forgets(
+def test_ten_threads_render_correctly_while_the_cache_evicts(
     built_templates: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fragments, "CACHED_BYTES", 20_000)
@@ -86,7 +86,7 @@ def test_ten_threads_render_what_one_renders_while_the_cache_forgets(
     ]
 
 
-def test_each_group_counts_once_whoever_asks_for_the_count(built_templates: Path) -> None:
+def test_each_group_is_counted_once_across_threads(built_templates: Path) -> None:
     shared = JinjaRenderer(built_templates)
 
     def counted(number: int) -> CacheCount:
@@ -98,7 +98,7 @@ def test_each_group_counts_once_whoever_asks_for_the_count(built_templates: Path
     assert all(count.hits >= 0 and count.misses >= 0 for count in counts)
 
 
-def test_the_cache_is_read_and_changed_only_under_its_lock(
+def test_cache_is_accessed_only_under_its_lock(
     built_templates: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A thread that comes in between is too rare to wait for."""
@@ -129,7 +129,7 @@ def test_the_cache_is_read_and_changed_only_under_its_lock(
     assert called == {"get", "setdefault", "move_to_end", "popitem", "CacheCount"}
 
 
-def test_what_all_threads_render_at_once_is_kept_and_weighed_once(
+def test_fragment_rendered_by_many_threads_is_cached_once(
     built_templates: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All have missed it when the first begins. Then one more email fits beside it, as ever."""
@@ -153,7 +153,7 @@ def test_what_all_threads_render_at_once_is_kept_and_weighed_once(
 
 
 @pytest.mark.parametrize("made", ["templates", "language"])
-def test_threads_share_what_their_fragments_are_kept_by(
+def test_threads_share_cache_keys(
     built_templates: Path, monkeypatch: pytest.MonkeyPatch, made: str
 ) -> None:
     """If each had its own, none would find what another has rendered."""

@@ -20,7 +20,7 @@ def built_with(name: str, text: str, folder: Path) -> Path:
     return folder / "built"
 
 
-def test_ours_are_fit_to_be_sent(built_templates: Path) -> None:
+def test_built_in_templates_pass_the_trial_rendering(built_templates: Path) -> None:
     try_out(built_templates)
 
 
@@ -48,7 +48,7 @@ def test_ours_are_fit_to_be_sent(built_templates: Path) -> None:
         ),
     ],
 )
-def test_an_email_that_cannot_be_made_names_its_template(
+def test_failing_template_is_named_by_the_trial_rendering(
     tmp_path: Path, name: str, text: str, said: str
 ) -> None:
     with pytest.raises(TemplateError, match=said):
@@ -66,7 +66,7 @@ def test_an_email_that_cannot_be_made_names_its_template(
         ("immediate/body.txt", "{{ links.unsubscribe }}", r"^immediate/body\.txt: .*unsubscribe"),
     ],
 )
-def test_an_email_that_leaves_out_what_happened_or_how_to_leave_names_its_template(
+def test_email_without_content_or_unsubscribe_link_fails_the_trial(
     tmp_path: Path, name: str, removed: str, said: str
 ) -> None:
     ours = (SOURCE / name).read_text()

@@ -38,7 +38,7 @@ def links(html: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
-def test_every_link_of_the_readers_own_is_marked_and_no_other(
+def test_only_the_readers_own_links_are_excluded_from_tracking(
     built_templates: Path, schedule: str
 ) -> None:
     html = rendered(
@@ -53,9 +53,7 @@ def test_every_link_of_the_readers_own_is_marked_and_no_other(
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
-def test_but_for_the_mark_the_html_is_byte_for_byte_that_of_no_tracking(
-    built_templates: Path, schedule: str
-) -> None:
+def test_tracking_mark_is_the_only_html_difference(built_templates: Path, schedule: str) -> None:
     plain = rendered(JinjaRenderer(built_templates), schedule)
     tracked = rendered(
         JinjaRenderer(built_templates).for_sending(tracks_clicks=True, measured=nullcontext),
@@ -66,7 +64,7 @@ def test_but_for_the_mark_the_html_is_byte_for_byte_that_of_no_tracking(
     assert tracked.replace(MARK, "") == plain
 
 
-def test_groups_of_tracked_emails_are_counted_with_all_others(built_templates: Path) -> None:
+def test_tracked_and_untracked_emails_share_the_cache_count(built_templates: Path) -> None:
     renderer = JinjaRenderer(built_templates)
     rendered(renderer.for_sending(tracks_clicks=True, measured=nullcontext), DAILY)
     rendered(renderer, DAILY)
@@ -74,7 +72,7 @@ def test_groups_of_tracked_emails_are_counted_with_all_others(built_templates: P
     assert (count.misses, count.hits) == (20, 20)
 
 
-def test_the_mark_counts_for_the_longest_html(built_templates: Path) -> None:
+def test_tracking_marks_count_toward_the_html_size_limit(built_templates: Path) -> None:
     long = Entity("post", "p", "x" * 180, "https://example.com/" + "y" * 1500)
     events = [
         replace(an_event(f"{number}", entity_id=f"p{number}"), entity=replace(long, id=f"{number}"))
@@ -98,7 +96,7 @@ def test_the_mark_counts_for_the_longest_html(built_templates: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("link", astuple(OWN)[:4])
-def test_a_template_may_write_its_links_as_it_likes(attributes: str, link: str) -> None:
+def test_template_may_write_links_in_any_html_form(attributes: str, link: str) -> None:
     given = attributes.format(link.replace("&", "&amp;"))
     html = f"<p><a {given}>here</a></p>"
     assert without_tracking(html, OWN) == f"<p><a{MARK} {given}>here</a></p>"
@@ -116,10 +114,10 @@ def test_a_template_may_write_its_links_as_it_likes(attributes: str, link: str) 
         f'<a href="https://example.com"><img src="{OWN.email}"></a>',
     ],
 )
-def test_a_link_that_resembles_an_own_link_is_unchanged(html: str) -> None:
+def test_link_resembling_an_own_link_is_unchanged(html: str) -> None:
     assert without_tracking(html, OWN) == html
 
 
 @given(st.text("<a> hrefx='\"=/#?" + OWN.email[:9], max_size=60))
-def test_whatever_the_html_nothing_but_marks_is_added(html: str) -> None:
+def test_marking_changes_no_html_except_for_the_mark(html: str) -> None:
     assert without_tracking(html, OWN).replace("<a ses:no-track", "<a") == html

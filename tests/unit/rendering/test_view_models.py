@@ -29,7 +29,7 @@ def with_actor(actor: Actor | None, **more: Any) -> Event:
     return replace(an_event(), actor=actor, **more)
 
 
-def test_the_person_is_who_acted_last() -> None:
+def test_avatar_shows_the_latest_actor() -> None:
     bo = Actor("bo", "Bo", "https://example.com/bo", "https://example.com/bo.png")
     later = NOW.replace(year=NOW.year + 1)
     found = shown(with_actor(Actor("cy", "Cy")), with_actor(bo, id="e2", occurred_at=later))
@@ -38,19 +38,19 @@ def test_the_person_is_who_acted_last() -> None:
     )
 
 
-def test_nobody_is_shown_where_nobody_acted() -> None:
+def test_avatar_is_omitted_without_an_actor() -> None:
     found = shown(with_actor(None))
     assert (found.actor, found.people, found.others) == (None, (), 0)
 
 
-def test_a_person_is_named_as_in_the_line() -> None:
+def test_avatar_and_line_show_the_same_name() -> None:
     found = shown(with_actor(Actor("eve", "example.com\u202e")))
     assert found.actor is not None
     assert (found.actor.name,) == found.people
 
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "https://e.com/" + "a" * 3000])
-def test_an_address_that_is_not_of_the_web_is_left_out(url: str) -> None:
+def test_non_web_urls_are_omitted(url: str) -> None:
     image = Image(url, "One")
     event = replace(
         with_actor(Actor("eve", "Eve", url, url)), entity=replace(an_event().entity, image=image)
@@ -60,13 +60,13 @@ def test_an_address_that_is_not_of_the_web_is_left_out(url: str) -> None:
     assert found.image is None
 
 
-def test_an_image_has_a_text_of_one_line() -> None:
+def test_image_alt_text_is_a_single_line() -> None:
     image = Image("https://example.com/1.png", "Two\u202e cats")
     found = shown(replace(an_event(), entity=replace(an_event().entity, image=image)))
     assert found.image == Image("https://example.com/1.png", "Two cats")
 
 
-def test_data_is_that_of_the_latest_event_without_what_turns_text_around() -> None:
+def test_template_data_is_from_the_latest_event_without_bidi_controls() -> None:
     later = NOW.replace(year=NOW.year + 1)
     old = replace(an_event("e1"), data='{"a":1}')
     new = replace(
@@ -79,14 +79,14 @@ def test_data_is_that_of_the_latest_event_without_what_turns_text_around() -> No
     assert found.importance is Importance.LOW
 
 
-def test_without_data_a_template_may_still_ask_for_it() -> None:
+def test_template_data_is_empty_if_the_event_has_none() -> None:
     template = Environment(autoescape=True).from_string(
         "{{ 'yes' if group.data.build is defined else 'no' }} {{ group.data | length }}"
     )
     assert template.render(group=shown(an_event())) == "no 0"
 
 
-def test_a_template_shows_data_escaped(tmp_path: Path) -> None:
+def test_template_data_is_escaped(tmp_path: Path) -> None:
     ours = tmp_path / "ours"
     (ours / "digest").mkdir(parents=True)
     (ours / "digest" / "block.html").write_text("<p>{{ group.data.build.name }}</p>")
@@ -101,7 +101,7 @@ def test_a_template_shows_data_escaped(tmp_path: Path) -> None:
         renderer.render(without, a_subscriber(), LINKS, DAILY)
 
 
-def test_an_email_about_what_nobody_did_is_rendered_in_each_language(
+def test_event_without_actor_is_rendered_in_each_language(
     renderer: JinjaRenderer,
 ) -> None:
     for locale in ("en", "de", "he"):
@@ -122,7 +122,7 @@ def test_an_email_about_what_nobody_did_is_rendered_in_each_language(
         ("\u200b", "en", ""),
     ],
 )
-def test_readers_are_greeted_by_their_first_name_where_that_is_sure(
+def test_readers_are_greeted_by_first_name_only_if_unambiguous(
     name: str, locale: str, hello: str
 ) -> None:
     assert greeted(name, locale, 80) == hello

@@ -103,7 +103,7 @@ def preheader(made: Edition) -> str:
 @pytest.mark.parametrize("unnamed", [None, NAMELESS, Actor("none", "")])
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("minute", [1, -1])
-def test_an_unnamed_comment_is_not_attributed_to_another_actor(
+def test_unnamed_comment_is_not_attributed_to_another_actor(
     renderer: JinjaRenderer, minute: int, schedule: str, unnamed: Actor | None
 ) -> None:
     made = edition(
@@ -134,7 +134,7 @@ SAYS = {
 
 @pytest.mark.parametrize("unnamed", [None, NAMELESS])
 @pytest.mark.parametrize("category", CATEGORIES)
-def test_lines_of_unnamed_events_have_no_name_and_no_face(
+def test_lines_of_unnamed_events_have_no_name_or_avatar(
     renderer: JinjaRenderer, category: str, unnamed: Actor | None
 ) -> None:
     """Two unnamed events can come from one person or from two."""
@@ -189,7 +189,7 @@ def test_subjects_of_unnamed_events_contain_no_name(
         assert "Bo" not in preheader(made).partition("·")[0]
 
 
-def test_the_preheader_says_which_of_several_actors_is_quoted(renderer: JinjaRenderer) -> None:
+def test_preheader_names_the_quoted_actor(renderer: JinjaRenderer) -> None:
     events = [said_by(BO, "Yes."), said_by(Actor("cy", "Cy"), "No.", 1)]
     assert preheader(edition(renderer, events)) == "Cy: No."
     at_once = edition(renderer, events, SCHEDULES[1])
@@ -254,7 +254,7 @@ def test_unnamed_likes_count_once_for_each_actor_id_or_event(
     assert [row.line for row in rows(edition(renderer, both))] == ["2 new likes"]
 
 
-def test_two_lines_of_a_category_share_one_mute_link(renderer: JinjaRenderer) -> None:
+def test_two_lines_of_a_category_share_a_mute_link(renderer: JinjaRenderer) -> None:
     """One link mutes the category of both lines."""
     links = replace(LINKS, leave=lambda scope: f"https://x.example/{','.join(scope.names)}")
     events = [said_by(BO, "words 1"), said_by(None, "words 2")]
@@ -275,7 +275,7 @@ def test_only_a_single_named_actor_is_given_as_the_reason(
         assert "mentioned you on" not in edition(renderer, events, schedule).text
 
 
-def test_the_updates_page_lists_unnamed_events_separately(built_templates: Path) -> None:
+def test_updates_page_lists_unnamed_events_separately(built_templates: Path) -> None:
     events = [said_by(BO, "words 1"), said_by(None, "words 2", 1), said_by(None, "words 3", 2)]
     shown = compose(events, max_blocks=3, max_lines=3)
     said = JinjaRenderer(built_templates).said(shown, a_subscriber())
@@ -378,7 +378,7 @@ def show_of(event: Event) -> str:
 @settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-def test_each_quote_face_and_count_belongs_to_its_own_events(
+def test_quotes_avatars_and_counts_match_their_events(
     renderer: JinjaRenderer,
     first: list[Event],
     second: list[Event],

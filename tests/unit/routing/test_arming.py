@@ -84,7 +84,7 @@ def assert_sent_once(world: World, where: str) -> None:
 
 
 @pytest.mark.parametrize(("make", "act"), [(ripe, create), (ripe_and_elsewhere, move)])
-def test_trace_ad_a_schedule_that_goes_idle_while_an_event_comes_to_it_is_armed(
+def test_trace_ad_event_arms_a_schedule_that_is_going_idle(
     make: Callable[[], World], act: Act
 ) -> None:
     """Fan-out takes it out before whichever call of whoever stores or moves the event."""
@@ -96,7 +96,7 @@ def test_trace_ad_a_schedule_that_goes_idle_while_an_event_comes_to_it_is_armed(
 
 
 @pytest.mark.parametrize(("make", "act"), [(ripe, create), (ripe_and_elsewhere, move)])
-def test_trace_ad_an_event_that_comes_while_its_schedule_goes_idle_is_not_left_behind(
+def test_trace_ad_event_stored_while_its_schedule_goes_idle_is_sent(
     make: Callable[[], World], act: Act
 ) -> None:
     """The event comes before whichever call of fan-out."""
@@ -104,7 +104,7 @@ def test_trace_ad_an_event_that_comes_while_its_schedule_goes_idle_is_not_left_b
         assert_sent_once(world, where)
 
 
-def test_trace_ad_a_schedule_that_is_leaving_is_armed_and_keeps_its_occurrence() -> None:
+def test_trace_ad_event_arms_a_leaving_schedule_for_the_same_occurrence() -> None:
     world = ripe()
     world.schedules.rows["ann", DAILY] = daily(world).leaving()
     leaving = daily(world)
@@ -115,7 +115,7 @@ def test_trace_ad_a_schedule_that_is_leaving_is_armed_and_keeps_its_occurrence()
 @pytest.mark.parametrize(
     ("make", "act"), [(idle, create), (idle_and_elsewhere, move)], ids=["stored", "moved"]
 )
-def test_trace_ag_where_its_worker_died_the_message_that_comes_again_arms_the_schedule(
+def test_trace_ag_redelivered_message_arms_the_schedule_after_a_worker_crash(
     make: Callable[[], World], act: Act
 ) -> None:
     """The event is there by then, under the schedule that it is wanted in."""
@@ -177,7 +177,7 @@ def test_trace_ah_two_workers_and_a_move_send_an_event_once() -> None:
     assert_sent_once(world, "in the weekly digest")
 
 
-def test_trace_ah_a_date_on_which_nothing_waited_may_still_have_a_digest() -> None:
+def test_trace_ah_date_without_waiting_events_may_still_have_a_digest() -> None:
     """The hour is changed to a later one of the same day, and then an event comes."""
     world = idle()
     assert daily(world).last_due_at is None
@@ -186,7 +186,7 @@ def test_trace_ah_a_date_on_which_nothing_waited_may_still_have_a_digest() -> No
     assert daily(world).next_due_at == DUE + timedelta(hours=12)
 
 
-def test_trace_ah_a_sequence_that_was_used_where_nothing_waited_is_not_used_again() -> None:
+def test_trace_ah_sequence_of_an_idle_occurrence_is_not_reused() -> None:
     """Fan-out died before it took the schedule out; then an event arms it for the same date."""
     world = ripe()
     for crashed, where in crashes(ripe, fan_out):
@@ -198,7 +198,7 @@ def test_trace_ah_a_sequence_that_was_used_where_nothing_waited_is_not_used_agai
     assert daily(world).sequence == 2
 
 
-def test_a_new_reader_without_waiting_events_is_not_visited() -> None:
+def test_new_reader_without_waiting_events_is_not_visited() -> None:
     world = World()
     world.choose()
     world.clock.now = DUE
@@ -208,7 +208,7 @@ def test_a_new_reader_without_waiting_events_is_not_visited() -> None:
     assert not {call for call in calls if call.startswith(("schedules.put", "events."))}
 
 
-def test_an_event_that_comes_while_its_reader_registers_is_not_left_behind() -> None:
+def test_event_arriving_during_registration_is_sent() -> None:
     """Its schedule is born idle, before or after an event has armed it, or made it."""
 
     def register(world: World) -> None:
@@ -219,14 +219,14 @@ def test_an_event_that_comes_while_its_reader_registers_is_not_left_behind() -> 
             assert_sent_once(world, where)
 
 
-def test_an_idle_schedule_is_armed_for_the_next_occurrence() -> None:
+def test_idle_schedule_is_armed_for_the_next_occurrence() -> None:
     world = idle()
     world.clock.pass_time(days=9)
     create(world)
     assert (daily(world).state, daily(world).next_due_at) == (ScheduleState.ARMED, DUE + 10 * DAY)
 
 
-def test_trace_ai_what_was_withdrawn_of_an_active_reader_is_armed_by_the_next_event() -> None:
+def test_trace_ai_event_arms_the_withdrawn_schedule_of_an_active_reader() -> None:
     """Whoever withdrew it had read that she is dormant, and was slow; she is back meanwhile."""
     world = idle()
     world.schedules.rows["ann", DAILY] = daily(world).withdrawn()
@@ -235,13 +235,13 @@ def test_trace_ai_what_was_withdrawn_of_an_active_reader_is_armed_by_the_next_ev
     assert_sent_once(world, "after it was withdrawn")
 
 
-def test_trace_ai_what_is_armed_for_a_reader_who_leaves_meanwhile_is_withdrawn() -> None:
+def test_trace_ai_schedule_armed_while_its_reader_unsubscribes_is_withdrawn() -> None:
     for act, other in ((create, World.unsubscribe), (World.unsubscribe, create)):
         for world, where in interleavings(idle, act, other):
             assert not daily(world).listed, where
 
 
-def test_a_schedule_that_was_armed_is_as_new_as_the_profile_that_it_was_armed_for() -> None:
+def test_armed_schedule_has_the_timestamp_of_its_profile() -> None:
     """The hour is changed and changed back, and an event comes; whoever changed it first is slow,
     and finds that it is late."""
     for world, where in interleavings(idle, change, change_back_and_create):

@@ -61,7 +61,7 @@ def with_a_past(threads: int) -> World:
     ],
     ids=["mute", "unfollow", "nothing waits", "leave", "generate"],
 )
-def test_twelve_thousand_threads_that_have_ended_cost_nothing(
+def test_twelve_thousand_ended_threads_add_no_calls(
     act: Callable[[World], object],
 ) -> None:
     """Not even a query: a reader of 60 threads a day, over 200 days."""
@@ -80,7 +80,7 @@ def only_run(world: World, *, of: str = THREAD) -> RunKey:
 
 
 @pytest.mark.parametrize("act", [mute, unfollow])
-def test_trace_n_what_was_muted_in_a_thread_leaves_it_when_its_run_is_prepared(
+def test_trace_n_event_muted_in_a_thread_is_withdrawn_at_preparation(
     act: Callable[[World], object],
 ) -> None:
     world = at_once()
@@ -94,7 +94,7 @@ def test_trace_n_what_was_muted_in_a_thread_leaves_it_when_its_run_is_prepared(
 
 
 @pytest.mark.parametrize("act", [mute, unfollow])
-def test_trace_n_no_email_is_handed_over_with_what_was_muted_before_its_last_look(
+def test_trace_n_event_muted_before_the_last_look_is_not_sent(
     act: Callable[[World], object],
 ) -> None:
     """Whatever the worker was about to do when the reader muted it."""
@@ -115,7 +115,7 @@ def test_trace_n_no_email_is_handed_over_with_what_was_muted_before_its_last_loo
 
 
 @pytest.mark.parametrize("act", [mute, unfollow])
-def test_trace_n_who_routes_again_and_dies_leaves_nothing_that_is_sent_or_lost(
+def test_trace_n_crash_while_rerouting_neither_sends_nor_loses_events(
     act: Callable[[World], object],
 ) -> None:
     def make() -> World:
@@ -128,7 +128,7 @@ def test_trace_n_who_routes_again_and_dies_leaves_nothing_that_is_sent_or_lost(
         assert not world.mailer.calls, where
 
 
-def test_trace_n_what_leaves_for_a_digest_is_sent_wherever_the_worker_died() -> None:
+def test_trace_n_event_moved_to_a_digest_is_sent_after_any_crash() -> None:
     """What it moves to is armed before, because its message finds the thread empty afterwards."""
 
     def make() -> World:
@@ -141,7 +141,7 @@ def test_trace_n_what_leaves_for_a_digest_is_sent_wherever_the_worker_died() -> 
         assert [email.schedule for email in world.emails()] == [DAILY], where
 
 
-def test_trace_n_a_second_choice_while_the_first_is_carried_out_is_not_lost() -> None:
+def test_trace_n_second_choice_made_during_rerouting_takes_effect() -> None:
     """The worker moves to the daily digest what is muted by then, and dies or goes on."""
 
     def make() -> World:
@@ -178,7 +178,7 @@ def test_trace_n_a_second_choice_while_the_first_is_carried_out_is_not_lost() ->
     assert number > 10
 
 
-def test_trace_n_what_a_stalled_writer_puts_in_a_thread_after_the_choice_is_not_sent() -> None:
+def test_trace_n_event_stored_by_a_stalled_writer_after_muting_is_not_sent() -> None:
     """It had read the choices before, and dies before it reads them again."""
     world = World()
     world.choose(at=NOW - DAY, comment=Frequency.IMMEDIATE)
@@ -198,7 +198,7 @@ def test_trace_n_what_a_stalled_writer_puts_in_a_thread_after_the_choice_is_not_
     assert not world.emails()
 
 
-def test_what_is_put_well_after_a_choice_is_not_looked_at_again() -> None:
+def test_event_stored_well_after_a_choice_is_not_rechecked() -> None:
     """The follows are read in the rare case alone: an email costs no more than before."""
     world = at_once()
     world.choose(comment=Frequency.IMMEDIATE, like=Frequency.NEVER)
@@ -215,7 +215,7 @@ def test_what_is_put_well_after_a_choice_is_not_looked_at_again() -> None:
     assert len(world.emails()) == 2
 
 
-def test_a_window_is_looked_at_to_the_last_event_that_may_be_outdated() -> None:
+def test_window_is_rechecked_up_to_the_last_outdated_event() -> None:
     world = at_once()
     reader = world.subscribers.rows["ann"]
     stored = world.events.rows["ann", "e1"]
@@ -231,7 +231,7 @@ def test_a_window_is_looked_at_to_the_last_event_that_may_be_outdated() -> None:
         assert ("subscribers.get_many" in calls) == is_looked_at
 
 
-def test_a_muted_event_that_may_have_been_sent_stays_with_its_run() -> None:
+def test_muted_event_that_may_have_been_sent_stays_with_its_run() -> None:
     """Rule 15: it would not be known any more in how many emails it was."""
     world = at_once()
     key = only_run(world)
@@ -254,7 +254,7 @@ def test_a_muted_event_that_may_have_been_sent_stays_with_its_run() -> None:
     assert world.waiting() == {"e1": THREAD}
 
 
-def test_who_has_no_time_left_to_route_all_of_it_goes_on_in_the_next_receive() -> None:
+def test_rerouting_that_runs_out_of_time_continues_with_the_next_receive() -> None:
     world = at_once()
     world.create(*(an_event(f"more{number}", occurred_at=world.clock()) for number in range(600)))
     world.clock.pass_time(minutes=5)
@@ -272,7 +272,7 @@ def test_who_has_no_time_left_to_route_all_of_it_goes_on_in_the_next_receive() -
     assert not world.mailer.calls
 
 
-def test_a_choice_on_the_page_holds_for_what_is_generated_after_it_says_saved() -> None:
+def test_saved_page_choice_applies_to_every_later_email() -> None:
     for world, where in interleavings(
         at_once,
         lambda world: world.deliver(only_run(world)),

@@ -121,7 +121,7 @@ STOPS_OF_READERS = [
 
 
 @pytest.mark.parametrize("stop", STOPS_OF_READERS)
-def test_no_choice_of_a_reader_keeps_it_from_coming_at_once_and_once(stop: Act) -> None:
+def test_critical_event_is_sent_immediately_and_once_despite_all_choices(stop: Act) -> None:
     world = a_world(sunset=45 * DAY)
     stop(world)
     assert put(world) == [Outcome.STORED]
@@ -133,7 +133,7 @@ def test_no_choice_of_a_reader_keeps_it_from_coming_at_once_and_once(stop: Act) 
 
 
 @pytest.mark.parametrize("stop", STOPS_OF_READERS)
-def test_a_choice_that_comes_while_it_waits_does_not_stop_it(stop: Act) -> None:
+def test_choice_made_while_a_critical_event_waits_does_not_stop_delivery(stop: Act) -> None:
     world = a_world(sunset=45 * DAY)
     put(world)
     stop(world)
@@ -142,7 +142,7 @@ def test_a_choice_that_comes_while_it_waits_does_not_stop_it(stop: Act) -> None:
 
 
 @pytest.mark.parametrize("stop", STOPS_OF_READERS)
-def test_a_critical_email_contains_no_other_events(stop: Act) -> None:
+def test_critical_email_contains_no_other_events(stop: Act) -> None:
     """Not even what waited on the same entity at once, before the stop."""
     world = a_world(sunset=45 * DAY)
     put(world)
@@ -168,7 +168,7 @@ def leave_and_put(world: World) -> None:
     put(world)
 
 
-def test_wherever_leaving_and_putting_break_off_it_comes_once() -> None:
+def test_critical_event_is_sent_once_if_unsubscribing_and_publishing_crash() -> None:
     """The message of each comes again."""
     for world, where in crashes(a_world, leave_and_put):
         leave_and_put(world)
@@ -194,7 +194,7 @@ def put_both(world: World) -> None:
 
 @given(st.lists(st.sampled_from([*STOPS_OF_READERS, come_back, deliver, put_both, put_both])))
 @settings(max_examples=100, deadline=None)
-def test_in_every_history_each_is_in_one_email_that_shows_nothing_else(acts: list[Act]) -> None:
+def test_every_history_sends_each_critical_event_in_a_separate_email(acts: list[Act]) -> None:
     world = a_world(sunset=45 * DAY)
     for act in acts:
         act(world)
@@ -239,7 +239,7 @@ def leave_then_bounce(world: World) -> None:
 @pytest.mark.parametrize(
     "stop", [bounce, complain, suppress, suppress_for_a_later_cause, leave_then_bounce]
 )
-def test_a_bounce_a_complaint_and_an_operator_stop_it(stop: Act, late: bool) -> None:
+def test_bounce_complaint_or_manual_suppression_stops_critical_email(stop: Act, late: bool) -> None:
     world = a_world()
     if late:
         put(world)
@@ -255,7 +255,7 @@ def test_a_bounce_a_complaint_and_an_operator_stop_it(stop: Act, late: bool) -> 
 @pytest.mark.parametrize(
     "stop", [bounce, complain, suppress, suppress_for_a_later_cause, leave_then_bounce]
 )
-def test_each_event_for_a_suppressed_address_costs_what_the_first_did(stop: Act) -> None:
+def test_each_event_for_a_suppressed_address_has_the_same_cost(stop: Act) -> None:
     world = a_world()
     stop(world)
     world.stop_if_suppressed()
@@ -272,7 +272,7 @@ def test_each_event_for_a_suppressed_address_costs_what_the_first_did(stop: Act)
     assert not world.events.rows
 
 
-def test_an_activity_for_a_follower_whose_address_is_suppressed_starts_no_run() -> None:
+def test_activity_for_a_suppressed_follower_starts_no_run() -> None:
     world = a_world()
     world.follow("ann", "post#post1")
     bounce(world)
@@ -296,7 +296,7 @@ def test_events_published_after_a_suppression_is_lifted_are_sent() -> None:
     assert sent(world) == [(CRITICAL, 2)]
 
 
-def test_where_it_is_not_known_whether_the_address_is_suppressed_nothing_is_dropped() -> None:
+def test_critical_event_is_kept_if_the_suppression_lookup_fails() -> None:
     world = a_world()
     world.unsubscribe()
 
@@ -310,7 +310,7 @@ def test_where_it_is_not_known_whether_the_address_is_suppressed_nothing_is_drop
     assert put(world) == [Outcome.STORED]
 
 
-def test_a_bounce_of_a_critical_email_stops_the_next_one() -> None:
+def test_bounce_of_a_critical_email_stops_the_next_email() -> None:
     for report in (a_bounce, a_complaint):
         world = a_world()
         world.unsubscribe()
@@ -324,7 +324,7 @@ def test_a_bounce_of_a_critical_email_stops_the_next_one() -> None:
         assert sent(world) == [(CRITICAL, 1)]
 
 
-def test_a_run_of_the_rest_is_not_sent_to_who_left_even_if_the_address_is_free() -> None:
+def test_noncritical_run_is_not_sent_after_unsubscribing_even_if_unsuppressed() -> None:
     world = a_world()
     put(world, "mentioned", category="mention")
     leave(world)
@@ -333,7 +333,7 @@ def test_a_run_of_the_rest_is_not_sent_to_who_left_even_if_the_address_is_free()
     assert not sent(world)
 
 
-def test_who_has_the_id_of_an_erased_reader_gets_nothing_that_was_for_them() -> None:
+def test_new_owner_of_a_user_id_gets_no_earlier_critical_events() -> None:
     world = a_world()
     world.clock.pass_time(minutes=1)
     world.say(EraseSubscriber("ann", world.clock()))
@@ -346,7 +346,7 @@ def test_who_has_the_id_of_an_erased_reader_gets_nothing_that_was_for_them() -> 
 
 
 @pytest.mark.parametrize("late", [False, True])
-def test_an_erased_reader_gets_nothing(late: bool) -> None:
+def test_erased_reader_gets_no_critical_email(late: bool) -> None:
     world = a_world()
     if late:
         put(world)
@@ -356,7 +356,7 @@ def test_an_erased_reader_gets_nothing(late: bool) -> None:
     assert not sent(world)
 
 
-def test_a_profile_that_is_put_again_at_an_address_that_another_left_makes_it_suppressed() -> None:
+def test_republished_profile_at_an_unsubscribed_address_is_suppressed() -> None:
     """So the status does not tell why nothing else comes; the cause at the address does."""
     world = a_world()
     leave_and_put_the_profile_again(world)
@@ -365,7 +365,7 @@ def test_a_profile_that_is_put_again_at_an_address_that_another_left_makes_it_su
     assert reader.status is SubscriberStatus.SUPPRESSED
 
 
-def test_who_has_no_profile_gets_it_once_there_is_one_whatever_they_chose_before() -> None:
+def test_critical_event_waits_for_the_profile_and_ignores_earlier_choices() -> None:
     world = World(critical=SECURITY)
     world.say(ChoosePreferences("ann", Choice(frequency=Frequency.NEVER, frequencies=()), NOW))
     assert put(world) == [Outcome.STORED]
@@ -376,7 +376,7 @@ def test_who_has_no_profile_gets_it_once_there_is_one_whatever_they_chose_before
     assert sent(world) == [(CRITICAL, 1)]
 
 
-def test_it_is_for_those_who_follow_and_a_muted_follow_is_one() -> None:
+def test_critical_activity_reaches_followers_despite_muted_follows() -> None:
     world = a_world()
     muted = FollowState(True, Frequency.NEVER)
     world.follows.put(replace(a_follow(), changes=((NOW - DAY, muted),)), replacing=None)
@@ -387,7 +387,7 @@ def test_it_is_for_those_who_follow_and_a_muted_follow_is_one() -> None:
     assert sent(world) == [(CRITICAL, 1)]
 
 
-def test_whom_nothing_else_waits_for_is_not_visited_for_it() -> None:
+def test_reader_with_only_critical_events_is_not_visited_by_fan_out() -> None:
     world = a_world()
     world.send_everything()
     before = dict(world.schedules.rows)
@@ -395,7 +395,7 @@ def test_whom_nothing_else_waits_for_is_not_visited_for_it() -> None:
     assert world.schedules.rows == before
 
 
-def test_the_warm_up_of_a_domain_does_not_hold_it_back() -> None:
+def test_domain_warmup_does_not_delay_critical_email() -> None:
     world = a_world()
     plan = PacePlan(rate=500, warmup_from=world.clock().date(), warmup_daily=1)
     world.immediate_rate_limiter = FakeRateLimiter(plan)
@@ -409,7 +409,7 @@ def test_the_warm_up_of_a_domain_does_not_hold_it_back() -> None:
     assert len(sent(world)) == 4, "what waited for the next day comes, and nothing twice"
 
 
-def test_it_waits_for_the_quota_of_the_account_and_is_not_dropped() -> None:
+def test_critical_email_waits_for_the_account_quota_and_is_not_dropped() -> None:
     world = a_world()
     world.immediate_rate_limiter = FakeRateLimiter(PacePlan(rate=500))
     quota = Quota(rate=500, daily=200, left=1)
@@ -423,7 +423,7 @@ def test_it_waits_for_the_quota_of_the_account_and_is_not_dropped() -> None:
     assert len(sent(world)) == 2
 
 
-def test_a_reader_who_has_left_gets_a_redriven_one() -> None:
+def test_redriven_critical_run_is_sent_after_unsubscribing() -> None:
     for stopped, bounced, result in (
         (leave, False, RedriveResult.STARTED),
         (leave_at_the_same_address, False, RedriveResult.STARTED),
@@ -442,7 +442,7 @@ def test_a_reader_who_has_left_gets_a_redriven_one() -> None:
 
 
 @pytest.mark.parametrize("stop", [leave, leave_at_the_same_address, pause])
-def test_a_failed_run_of_the_rest_is_not_started_again_for_who_wants_none(stop: Act) -> None:
+def test_failed_noncritical_run_is_not_restarted_for_opted_out_reader(stop: Act) -> None:
     world = a_world()
     put(world, "mentioned", category="mention")
     (run,) = world.runs.rows.values()
@@ -452,14 +452,14 @@ def test_a_failed_run_of_the_rest_is_not_started_again_for_who_wants_none(stop: 
     assert world.redrive(failed).result is not RedriveResult.STARTED
 
 
-def test_of_the_rest_nothing_is_stored_for_who_has_left() -> None:
+def test_noncritical_events_are_not_stored_after_unsubscribing() -> None:
     world = a_world()
     leave(world)
     assert put(world, "mentioned", category="mention") == [Outcome.UNSUBSCRIBED]
     assert not world.events.rows
 
 
-def test_a_dry_run_says_whether_it_would_be_sent() -> None:
+def test_dry_run_reports_whether_a_critical_run_would_be_sent() -> None:
     for category, cause, would_send in (
         ("security", Cause.UNSUBSCRIBED, True),
         ("security", Cause.BOUNCED, False),
@@ -476,7 +476,7 @@ def test_a_dry_run_says_whether_it_would_be_sent() -> None:
         assert said.would_send is would_send
 
 
-def test_a_category_that_becomes_critical_takes_what_waits_with_the_next_choice() -> None:
+def test_preference_change_moves_events_of_a_newly_critical_category() -> None:
     world = World()
     world.choose(at=NOW - 2 * DAY)
     put(world)
@@ -488,7 +488,7 @@ def test_a_category_that_becomes_critical_takes_what_waits_with_the_next_choice(
     assert sent(world) == [(CRITICAL, 1)]
 
 
-def test_a_category_that_is_no_longer_critical_stops_as_others_do() -> None:
+def test_formerly_critical_category_obeys_opt_outs() -> None:
     world = a_world()
     put(world)
     world.context = replace(world.context, critical=frozenset())
@@ -508,7 +508,7 @@ def a_world_with_an_alert() -> World:
     return world
 
 
-def test_wherever_an_amendment_to_another_category_breaks_off_it_obeys_leaving() -> None:
+def test_interrupted_amendment_to_a_noncritical_category_obeys_unsubscribing() -> None:
     """Its message comes again, but later than the run."""
     for world, where in crashes(a_world_with_an_alert, amend_to_a_like):
         leave(world)
@@ -518,7 +518,7 @@ def test_wherever_an_amendment_to_another_category_breaks_off_it_obeys_leaving()
                 assert run.categories == ("security",), where
 
 
-def test_an_amendment_to_another_category_moves_what_was_not_sent() -> None:
+def test_amendment_to_a_noncritical_category_moves_unsent_events() -> None:
     world = a_world_with_an_alert()
     assert amend_to_a_like(world) == [Outcome.AMENDED]
     assert world.waiting() == {"alert": "daily"}
@@ -526,7 +526,7 @@ def test_an_amendment_to_another_category_moves_what_was_not_sent() -> None:
     assert [schedule for schedule, _ in sent(world)] == ["daily"]
 
 
-def test_an_amendment_to_another_category_leaves_what_was_sent_as_it_was() -> None:
+def test_amendment_to_a_noncritical_category_leaves_sent_events_unchanged() -> None:
     world = a_world_with_an_alert()
     world.send_everything()
     assert amend_to_a_like(world) == [Outcome.DUPLICATE]
@@ -534,7 +534,7 @@ def test_an_amendment_to_another_category_leaves_what_was_sent_as_it_was() -> No
     assert sent(world) == [(CRITICAL, 1)]
 
 
-def test_its_run_has_a_name_that_the_version_before_reads_as_an_immediate_one() -> None:
+def test_critical_run_id_is_parsed_as_immediate() -> None:
     key = RunKey("ann", CRITICAL, 7)
     assert parse_run_id(run_id(key)) == key
     assert key.is_immediate
@@ -543,7 +543,7 @@ def test_its_run_has_a_name_that_the_version_before_reads_as_an_immediate_one() 
     assert not KEY.is_critical
 
 
-def test_whom_only_another_version_knows_how_to_treat_gets_nothing() -> None:
+def test_reader_with_an_unknown_status_gets_no_email() -> None:
     world = a_world()
     put(world)
     reader = world.subscribers.rows["ann"]

@@ -113,7 +113,7 @@ def shown(world: World) -> Counter[str]:
 
 @settings(max_examples=75, deadline=None)
 @given(st.lists(st.tuples(acts, st.integers(0, 30), st.booleans()), min_size=2, max_size=16))
-def test_each_event_is_in_one_email(said: list[tuple[Act, int, bool]]) -> None:
+def test_each_event_is_emailed_exactly_once(said: list[tuple[Act, int, bool]]) -> None:
     world = World()
     choose(Frequency.DAILY)(world)
     remaining = list(said)

@@ -60,7 +60,7 @@ def lines(world: World) -> list[tuple[str, ...]]:
     return [email.lines for email in world.emails()]
 
 
-def test_with_the_limits_of_a_new_installation_it_takes_less_than_a_minute() -> None:
+def test_immediate_email_takes_less_than_a_minute_at_default_limits() -> None:
     stage = Stage(name="prod", sender="", list_id="")
     rounding = 1
     queued_for = stage.collapse + stage.settle_lag + stage.clock_skew + rounding
@@ -69,7 +69,7 @@ def test_with_the_limits_of_a_new_installation_it_takes_less_than_a_minute() -> 
     assert timedelta(seconds=stage.settle_lag + stage.clock_skew + rounding) == HOLD
 
 
-def test_an_event_starts_a_run_that_is_queued_until_it_can_be_read(world: World) -> None:
+def test_event_starts_a_run_with_a_delayed_message(world: World) -> None:
     post(world)
     run = world.runs.rows[FIRST]
     assert (run.status, run.due_at) == (Status.PENDING, NOW + COLLAPSE)
@@ -78,7 +78,7 @@ def test_an_event_starts_a_run_that_is_queued_until_it_can_be_read(world: World)
     assert (queued.key, queued.delay) == (FIRST, COLLAPSE + HOLD)
 
 
-def test_it_is_sent_as_soon_as_its_message_is_visible(world: World) -> None:
+def test_immediate_email_is_sent_when_its_message_becomes_visible(world: World) -> None:
     post(world)
     [run] = world.deliver_queued()
     assert run
@@ -89,7 +89,7 @@ def test_it_is_sent_as_soon_as_its_message_is_visible(world: World) -> None:
 
 
 @pytest.mark.parametrize("early", [A_SECOND, HOLD, COLLAPSE, COLLAPSE + HOLD])
-def test_a_run_that_still_collects_is_not_sent(world: World, early: timedelta) -> None:
+def test_run_is_not_sent_while_collecting(world: World, early: timedelta) -> None:
     post(world)
     world.clock.now = NOW + COLLAPSE + HOLD - early - timedelta(seconds=6)
     world.generate_queue.sent.clear()
@@ -101,7 +101,7 @@ def test_a_run_that_still_collects_is_not_sent(world: World, early: timedelta) -
     assert world.clock() + queued.delay == run.due_at + SETTLE_LAG
 
 
-def test_events_on_an_entity_within_the_collapse_window_are_one_email(world: World) -> None:
+def test_events_on_an_entity_within_the_collapse_window_share_an_email(world: World) -> None:
     post(world, "e1")
     world.clock.now += COLLAPSE / 2
     post(world, "e2", actor="Cy")
@@ -112,7 +112,7 @@ def test_events_on_an_entity_within_the_collapse_window_are_one_email(world: Wor
     assert [run.key for run in runs(world)] == [FIRST]
 
 
-def test_other_entities_and_other_readers_have_emails_of_their_own(world: World) -> None:
+def test_events_on_different_entities_get_separate_emails(world: World) -> None:
     world.choose("cy", at=NOW - DAY, comment=Frequency.IMMEDIATE)
     post(world, "e1")
     post(world, "e2", entity_id="post2")
@@ -125,7 +125,7 @@ def test_other_entities_and_other_readers_have_emails_of_their_own(world: World)
     ]
 
 
-def test_an_event_after_the_collapse_window_starts_another_run(world: World) -> None:
+def test_event_after_the_collapse_window_starts_another_run(world: World) -> None:
     post(world, "e1")
     world.clock.now = NOW + COLLAPSE + timedelta(microseconds=1)
     post(world, "e2")
@@ -134,7 +134,7 @@ def test_an_event_after_the_collapse_window_starts_another_run(world: World) -> 
     assert sum(int(line[-1]) for email in lines(world) for line in email) == 2
 
 
-def test_a_run_that_was_sent_late_leaves_nothing_for_the_next(world: World) -> None:
+def test_next_run_is_empty_if_a_late_run_sent_its_events(world: World) -> None:
     """The window of the first reached over the event that had opened the second."""
     post(world, "e1")
     world.clock.now = NOW + COLLAPSE + A_SECOND
@@ -144,7 +144,7 @@ def test_a_run_that_was_sent_late_leaves_nothing_for_the_next(world: World) -> N
     assert [run.status for run in runs(world)] == [Status.SENT, Status.SKIPPED]
 
 
-def test_the_later_of_two_runs_takes_the_events_of_the_earlier_along(world: World) -> None:
+def test_later_of_two_runs_includes_the_events_of_the_earlier_run(world: World) -> None:
     post(world, "e1")
     world.clock.now = NOW + COLLAPSE + A_SECOND
     post(world, "e2")
@@ -161,7 +161,7 @@ def test_the_later_of_two_runs_takes_the_events_of_the_earlier_along(world: Worl
     st.randoms(use_true_random=False),
 )
 @settings(max_examples=100, deadline=None)
-def test_events_at_any_moments_are_each_sent_once_and_never_more_often_than_the_window(
+def test_events_are_sent_once_and_collapse_windows_do_not_overlap(
     moments: list[int], random: Random
 ) -> None:
     """Moments in milliseconds; the queue hands out its messages in any order."""
@@ -179,7 +179,7 @@ def test_events_at_any_moments_are_each_sent_once_and_never_more_often_than_the_
 
 @given(st.lists(st.integers(0, 90_000), min_size=1, max_size=8).map(sorted))
 @settings(max_examples=100, deadline=None)
-def test_where_messages_come_when_they_are_visible_nobody_waits_a_minute(
+def test_immediate_events_are_delivered_within_a_minute(
     moments: list[int],
 ) -> None:
     world = a_world()
@@ -218,7 +218,7 @@ def _took(run: Run, instant: datetime) -> bool:
 # What comes again.
 
 
-def test_trace_q_the_message_is_queued_again_while_the_run_has_not_ended(world: World) -> None:
+def test_trace_q_redelivered_event_queues_its_open_run_again(world: World) -> None:
     """Rule 16: a crash between row and message must not make the redelivery change nothing."""
     event = an_event()
     world.create(event)
@@ -234,7 +234,7 @@ def test_trace_q_the_message_is_queued_again_while_the_run_has_not_ended(world: 
 
 
 @pytest.mark.parametrize("after", [timedelta(0), timedelta(minutes=1), 3 * DAY])
-def test_a_duplicate_of_what_was_sent_sends_nothing(world: World, after: timedelta) -> None:
+def test_duplicate_of_a_sent_event_sends_no_email(world: World, after: timedelta) -> None:
     event = an_event()
     world.create(event)
     world.deliver_queued()
@@ -245,7 +245,7 @@ def test_a_duplicate_of_what_was_sent_sends_nothing(world: World, after: timedel
     assert lines(world) == [("post1: 1",)]
 
 
-def test_an_event_sent_immediately_is_in_no_digest(world: World) -> None:
+def test_event_sent_immediately_is_in_no_digest(world: World) -> None:
     post(world)
     world.deliver_queued()
     world.choose(comment=Frequency.DAILY)
@@ -254,7 +254,7 @@ def test_an_event_sent_immediately_is_in_no_digest(world: World) -> None:
     assert lines(world) == [("post1: 1",)]
 
 
-def test_a_message_of_a_run_that_was_sent_sends_nothing(world: World) -> None:
+def test_message_of_a_sent_run_sends_no_email(world: World) -> None:
     post(world)
     queued = world.generate_queue.sent * 3
     world.generate_queue.sent = queued
@@ -263,7 +263,7 @@ def test_a_message_of_a_run_that_was_sent_sends_nothing(world: World) -> None:
 
 
 @pytest.mark.parametrize("refusal", [RefusedForNow(1, "slow"), RefusedAccount(1, "paused")])
-def test_a_retry_is_the_same_email(world: World, refusal: SendOutcome) -> None:
+def test_retry_sends_an_identical_email(world: World, refusal: SendOutcome) -> None:
     post(world, "e1")
     world.mailer.script.append(refusal)
     assert [run.status for run in world.deliver_queued() if run] == [Status.RETRYING]
@@ -275,7 +275,7 @@ def test_a_retry_is_the_same_email(world: World, refusal: SendOutcome) -> None:
     assert lines(world) == [("post1: 1",), ("post1: 1",)]
 
 
-def test_an_uncertain_send_is_not_repeated_by_what_happens_next(world: World) -> None:
+def test_uncertain_send_is_not_repeated_by_the_next_event(world: World) -> None:
     post(world, "e1")
     world.mailer.script.append(Uncertain(1, "read timeout"))
     world.deliver_queued()
@@ -286,7 +286,7 @@ def test_an_uncertain_send_is_not_repeated_by_what_happens_next(world: World) ->
     assert world.runs.rows[FIRST].status is Status.UNKNOWN
 
 
-def test_two_workers_at_once_send_once() -> None:
+def test_two_concurrent_workers_send_once() -> None:
     def make() -> World:
         world = a_world()
         post(world)
@@ -304,7 +304,7 @@ def test_two_workers_at_once_send_once() -> None:
         assert world.runs.rows[FIRST].status is Status.SENT, where
 
 
-def test_two_events_stored_at_once_are_both_sent_once() -> None:
+def test_two_events_stored_concurrently_are_each_sent_once() -> None:
     """Each of the two may be the first to see no run."""
     second = an_event("e2")
     for world, where in interleavings(
@@ -314,7 +314,7 @@ def test_two_events_stored_at_once_are_both_sent_once() -> None:
         assert sum(int(line[-1]) for email in lines(world) for line in email) == 2, where
 
 
-def test_an_event_that_is_stored_during_the_delivery_is_sent_once() -> None:
+def test_event_stored_during_the_delivery_is_sent_once() -> None:
     def make() -> World:
         world = a_world()
         post(world)
@@ -342,7 +342,7 @@ def test_an_event_that_is_stored_during_the_delivery_is_sent_once() -> None:
     ],
     ids=["muted", "unsubscribed", "erased"],
 )
-def test_a_reader_who_stops_within_the_minute_gets_nothing(
+def test_reader_unsubscribed_within_the_minute_gets_no_email(
     world: World, stop: Callable[[World], object], reason: Reason
 ) -> None:
     post(world)
@@ -353,7 +353,7 @@ def test_a_reader_who_stops_within_the_minute_gets_nothing(
     assert world.runs.rows[FIRST].reason is reason
 
 
-def test_switching_to_a_digest_within_the_minute_puts_it_there(world: World) -> None:
+def test_switch_to_a_digest_within_the_minute_moves_the_event(world: World) -> None:
     post(world)
     world.clock.pass_time(seconds=5)
     world.choose(comment=Frequency.DAILY)
@@ -361,7 +361,7 @@ def test_switching_to_a_digest_within_the_minute_puts_it_there(world: World) -> 
     assert [email.schedule for email in world.emails()] == ["daily"]
 
 
-def test_an_event_after_an_erasure_within_the_minute_is_sent(world: World) -> None:
+def test_event_after_a_quick_erasure_and_return_is_sent(world: World) -> None:
     """The run that collected was cancelled before its time: it takes nothing any more."""
     post(world, "e1")
     world.clock.pass_time(seconds=5)
@@ -373,7 +373,7 @@ def test_an_event_after_an_erasure_within_the_minute_is_sent(world: World) -> No
     assert lines(world) == [("post1: 1",)]
 
 
-def test_the_next_run_sends_the_events_of_a_failed_run(world: World) -> None:
+def test_next_run_sends_the_events_of_a_failed_run(world: World) -> None:
     post(world, "e1")
     world.deliver_queued()
     run = world.runs.rows[FIRST]
@@ -383,7 +383,7 @@ def test_the_next_run_sends_the_events_of_a_failed_run(world: World) -> None:
     assert lines(world)[1:] == [("post1: 2",)]
 
 
-def test_a_delivery_that_broke_off_anywhere_is_never_repeated() -> None:
+def test_crashed_delivery_is_never_repeated() -> None:
     """Whether the provider was called decides: not at all, or once."""
 
     def make() -> World:
@@ -423,7 +423,7 @@ def behind_a_sent_run() -> World:
     return world
 
 
-def test_a_crash_while_one_run_starts_behind_another_loses_nothing() -> None:
+def test_crash_while_starting_the_next_run_loses_no_events() -> None:
     def earlier(world: World) -> RunKey:
         return min(world.runs.rows, key=lambda key: key.sequence)
 
@@ -479,7 +479,7 @@ class Visible:
     ("pause", "resume"),
     [(stop_sending, resume_sending), (hold_the_category, release_the_category)],
 )
-def test_while_a_stream_is_stopped_few_runs_of_a_thread_wait(
+def test_thread_of_a_stopped_stream_has_few_waiting_runs(
     world: World, pause: Callable[[World], None], resume: Callable[[World], None]
 ) -> None:
     """Each event takes the calls of the first, and none is lost."""
@@ -499,7 +499,7 @@ def test_while_a_stream_is_stopped_few_runs_of_a_thread_wait(
     assert len(lines(world)) <= 8
 
 
-def test_few_runs_of_a_thread_wait_however_late_their_messages_come(world: World) -> None:
+def test_thread_with_late_messages_has_few_waiting_runs(world: World) -> None:
     for each in range(30):
         with world.calls() as called:
             post(world, f"e{each}")
@@ -510,7 +510,7 @@ def test_few_runs_of_a_thread_wait_however_late_their_messages_come(world: World
     assert sum(events_in(email) for email in lines(world)) == 30
 
 
-def test_an_event_joins_no_run_that_was_claimed_before(world: World) -> None:
+def test_event_does_not_join_a_claimed_run(world: World) -> None:
     """Its window is fixed, so it would not have the event."""
     for each in range(9):
         post(world, f"e{each}")
@@ -526,7 +526,7 @@ def test_an_event_joins_no_run_that_was_claimed_before(world: World) -> None:
     assert sum(events_in(email) for email in lines(world)) == 10
 
 
-def test_a_worker_that_has_read_a_run_before_an_event_joins_it_does_not_claim_it() -> None:
+def test_worker_cannot_claim_a_run_read_before_an_event_joined() -> None:
     """Whatever the worker has done by then: the event is sent, and nothing is sent twice."""
 
     def many_wait() -> World:

@@ -72,7 +72,7 @@ def send_digest(world: World) -> None:
     world.deliver_queued()
 
 
-def test_trace_x_a_write_that_comes_late_lies_in_the_next_window() -> None:
+def test_trace_x_late_write_is_in_the_next_window() -> None:
     world = a_world()
     world.events.around = standing_still(world, lambda: send_digest(world))
     put(world, 2)
@@ -81,7 +81,7 @@ def test_trace_x_a_write_that_comes_late_lies_in_the_next_window() -> None:
     assert shown(world) == ["post1: 1", "post2: 1"]
 
 
-def test_trace_x_where_its_worker_died_the_message_that_comes_again_stamps_it_anew() -> None:
+def test_trace_x_redelivery_restamps_the_event_of_a_dead_worker() -> None:
     world = a_world()
     event = an_event("e2", entity_id="post2", occurred_at=world.clock())
     written_late(world, event)
@@ -92,7 +92,7 @@ def test_trace_x_where_its_worker_died_the_message_that_comes_again_stamps_it_an
 
 
 @pytest.mark.parametrize("dies", [False, True])
-def test_trace_x_what_a_late_follow_brings_together_is_stamped_anew_together(dies: bool) -> None:
+def test_trace_x_late_writes_of_a_follow_are_restamped_together(dies: bool) -> None:
     """The worker stands still, or dies, between the stamps and the write of thirty events."""
     world = a_world()
     began = world.clock()
@@ -120,7 +120,7 @@ def test_trace_x_what_a_late_follow_brings_together_is_stamped_anew_together(die
     assert shown(world) == ["post1: 1", "post2: 30"]
 
 
-def test_trace_x_an_amendment_stamps_it_anew_as_well() -> None:
+def test_trace_x_amendment_restamps_a_late_event() -> None:
     """Its own look is what counts: the message of what it amends may never come again."""
     world = a_world()
     at = world.clock()
@@ -134,7 +134,7 @@ def test_trace_x_an_amendment_stamps_it_anew_as_well() -> None:
     assert {"post1: 1", "post2: 1"} < set(shown(world))
 
 
-def test_trace_x_what_comes_again_older_than_what_is_stored_stamps_that_anew() -> None:
+def test_trace_x_redelivered_older_version_restamps_the_stored_event() -> None:
     """The worker of the amendment died between the amendment and the look."""
     world = a_world()
     at = world.clock()
@@ -166,7 +166,7 @@ def pass_hours(world: World, hours: int) -> None:
 
 
 @pytest.mark.parametrize("first_went_out", [True, False])
-def test_trace_x_a_second_attempt_shows_nothing_that_the_first_had_not(
+def test_trace_x_second_attempt_shows_no_additional_events(
     first_went_out: bool,
 ) -> None:
     """Else nobody could tell by the delivery event of either in which of them the event was."""
@@ -197,7 +197,7 @@ def test_trace_x_a_second_attempt_shows_nothing_that_the_first_had_not(
 
 @pytest.mark.parametrize("frequency", [Frequency.DAILY, Frequency.IMMEDIATE])
 @pytest.mark.parametrize("policy", [Policy.RESEND, Policy.CARRY_OVER])
-def test_trace_x_what_the_run_that_carries_an_unknown_outcome_leaves_out_it_has_not_shown(
+def test_trace_x_event_omitted_by_an_unknown_run_is_not_counted_as_shown(
     policy: Policy, frequency: Frequency
 ) -> None:
     """Its message comes again only when the window of that run has ended long after the event."""
@@ -243,7 +243,7 @@ def assert_each_came_once(world: World, *event_ids: str) -> None:
 
 
 @pytest.mark.parametrize("dies", [False, True])
-def test_trace_x_what_is_stamped_anew_in_a_thread_lies_behind_no_window_again(dies: bool) -> None:
+def test_trace_x_event_restamped_in_a_thread_is_still_sent(dies: bool) -> None:
     """All its runs have been sent, and while the worker stands still once more, one more is."""
     world = a_world(Frequency.IMMEDIATE)
     world.clock.pass_time(seconds=20)
@@ -287,7 +287,7 @@ def test_trace_x_what_is_stamped_anew_in_a_thread_lies_behind_no_window_again(di
 
 
 @pytest.mark.parametrize("ended", ["empty", "superseded"])
-def test_an_event_of_the_second_of_a_run_that_found_nothing_has_a_run_of_its_own(
+def test_late_event_after_an_empty_run_gets_another_run(
     ended: str,
 ) -> None:
     world = a_world(Frequency.IMMEDIATE)
@@ -309,7 +309,7 @@ def test_an_event_of_the_second_of_a_run_that_found_nothing_has_a_run_of_its_own
     assert shown(world) == ["post1: 1"]
 
 
-def test_trace_x_fan_out_whose_clock_is_ahead_looks_again_where_it_found_nothing(
+def test_trace_x_fan_out_with_a_fast_clock_rechecks_empty_schedules(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """By the clock of whoever writes the digest is not due yet; by that of fan-out it is."""
@@ -340,7 +340,7 @@ def test_trace_x_fan_out_whose_clock_is_ahead_looks_again_where_it_found_nothing
     assert shown(world) == ["post1: 1"]
 
 
-def test_trace_x_what_was_in_the_email_does_not_come_again_with_its_message() -> None:
+def test_trace_x_redelivery_does_not_repeat_a_sent_event() -> None:
     """Also where it was stored right before the window ended, and the message comes much later."""
     world = a_world()
     event = an_event("e2", entity_id="post2", occurred_at=world.clock())
@@ -357,7 +357,7 @@ def test_trace_x_what_was_in_the_email_does_not_come_again_with_its_message() ->
     assert shown(world) == ["post1: 1", "post2: 1"]
 
 
-def test_trace_x_what_was_in_an_email_does_not_come_again_where_a_later_one_left_it_out() -> None:
+def test_trace_x_redelivery_does_not_repeat_an_event_from_an_earlier_email() -> None:
     """The evidence of the first came when the second was sent; then the message comes again."""
     world = a_world()
     event = an_event("e2", entity_id="post2", occurred_at=world.clock())
@@ -378,7 +378,7 @@ def test_trace_x_what_was_in_an_email_does_not_come_again_where_a_later_one_left
     assert shown(world) == ["post1: 1", "post2: 1", "post3: 1"]
 
 
-def test_an_immediate_event_that_is_written_late_goes_out_by_a_run_of_its_own() -> None:
+def test_late_immediate_event_is_sent_by_another_run() -> None:
     world = a_world(Frequency.IMMEDIATE)
     world.deliver_queued()
 
@@ -394,7 +394,7 @@ def test_an_immediate_event_that_is_written_late_goes_out_by_a_run_of_its_own() 
     assert shown(world) == ["post1: 1"] * 3
 
 
-def test_fan_out_looks_again_at_a_schedule_that_it_found_empty() -> None:
+def test_fan_out_rechecks_an_empty_schedule() -> None:
     """The event was not there when fan-out looked, and lies before what is known to be quiet."""
     world = World()
     world.choose(comment=Frequency.DAILY)
@@ -405,7 +405,7 @@ def test_fan_out_looks_again_at_a_schedule_that_it_found_empty() -> None:
     assert shown(world) == ["post1: 1"]
 
 
-def test_a_worker_that_has_read_before_the_write_reads_again() -> None:
+def test_worker_that_read_before_a_late_write_reads_again() -> None:
     """It would close its window over what it has not seen."""
     world = a_world()
     event = an_event("e2", entity_id="post2", occurred_at=world.clock())
@@ -431,7 +431,7 @@ def test_a_worker_that_has_read_before_the_write_reads_again() -> None:
     assert len(world.emails()) == 1
 
 
-def test_whatever_breaks_off_it_comes_once() -> None:
+def test_late_event_is_sent_once_after_any_crash() -> None:
     event = an_event("e2", entity_id="post2", occurred_at=a_world().clock())
 
     def make() -> World:
@@ -446,7 +446,7 @@ def test_whatever_breaks_off_it_comes_once() -> None:
         assert shown(world) == ["post1: 1", "post2: 1"], where
 
 
-def test_in_time_nothing_more_is_read() -> None:
+def test_event_written_on_time_causes_no_extra_reads() -> None:
     world = a_world()
     with world.calls() as called:
         put(world, 2)
@@ -458,13 +458,13 @@ def test_in_time_nothing_more_is_read() -> None:
         assert "runs.chain" not in called
 
 
-def test_what_is_named_in_a_run_covers_every_function_that_writes_events() -> None:
+def test_recorded_names_cover_the_longest_function_timeout() -> None:
     """Whatever is stored earlier was there when the window was read."""
     longest = max(step.timeout for step in (INGEST, FOLLOWERS, PREFERENCES))
     assert timedelta(seconds=longest) + 2 * SKEW < STILL_WRITTEN + SETTLE_LAG - SKEW
 
 
-def test_the_run_names_what_was_stored_last() -> None:
+def test_run_records_the_most_recently_stored_events() -> None:
     world = a_world()
     put(world, 2)
     send_digest(world)
@@ -481,7 +481,7 @@ def test_the_run_names_what_was_stored_last() -> None:
     assert not run.has_shown("e3", stamps["e2"])
 
 
-def test_somebody_may_act_between_two_pages_of_a_window() -> None:
+def test_event_retracted_between_window_pages_is_not_sent() -> None:
     """A megabyte each: what is retracted meanwhile is in no email, and nothing else is lost."""
     world = World()
     world.choose(comment=Frequency.DAILY)

@@ -111,7 +111,7 @@ def send_everything(world: World) -> None:
         (want_it_daily, {DAILY: MANY}),
     ],
 )
-def test_trace_w_what_leaves_may_leave_however_many_runs_wait(
+def test_trace_w_event_can_be_withdrawn_despite_many_waiting_runs(
     act: Act, sent: dict[str, int]
 ) -> None:
     world = waiting(MANY)
@@ -126,7 +126,7 @@ def test_trace_w_what_leaves_may_leave_however_many_runs_wait(
     assert not [name for name in world.waiting().values() if name not in sent]
 
 
-def test_the_newest_run_takes_everything_and_its_message_comes_again() -> None:
+def test_newest_run_supersedes_many_waiting_runs_and_is_requeued() -> None:
     world = waiting(SOME)
     mute_comments(world)
     world.generate_queue.sent.clear()
@@ -138,7 +138,7 @@ def test_the_newest_run_takes_everything_and_its_message_comes_again() -> None:
     assert {(run.status, run.reason) for run in ended} == {(Status.CANCELLED, Reason.SUPERSEDED)}
 
 
-def test_few_runs_stay_as_they_are() -> None:
+def test_few_waiting_runs_are_not_superseded() -> None:
     world = waiting(SOME - 2)
     mute_comments(world)
     put_again(world)
@@ -147,7 +147,7 @@ def test_few_runs_stay_as_they_are() -> None:
     assert events_sent(world) == {POST1: (SOME - 2) // 2}
 
 
-def test_a_unknown_run_is_not_superseded() -> None:
+def test_unknown_run_is_not_superseded() -> None:
     """What it may have sent stays with it."""
     world = waiting(1)
     world.immediate_rate_limiter.close_by_hand()
@@ -166,7 +166,7 @@ def test_a_unknown_run_is_not_superseded() -> None:
     assert len(open_runs(world)) == 2
 
 
-def test_many_runs_of_a_digest_are_no_hindrance_either() -> None:
+def test_event_can_be_withdrawn_despite_many_digest_runs() -> None:
     world = World()
     world.choose(at=NOW - timedelta(days=1))
     world.follow(at=NOW - timedelta(days=1))
@@ -201,9 +201,7 @@ def deliver_the(place: int) -> Act:
 
 @pytest.mark.parametrize("place", [-1, SOME // 2, 0])
 @pytest.mark.parametrize("act", [mute_comments, want_it_daily])
-def test_a_delivery_at_any_moment_of_it_sends_nothing_twice_and_nothing_unwanted_afterwards(
-    act: Act, place: int
-) -> None:
+def test_concurrent_delivery_sends_no_duplicate_or_unwanted_event(act: Act, place: int) -> None:
     for world, where in interleavings(ready_to_send, act, deliver_the(place)):
         before = sum(events_sent(world).values())
         until = sent_until(world.runs.chain(latest_run("ann", POST1)))
@@ -224,7 +222,7 @@ def test_a_delivery_at_any_moment_of_it_sends_nothing_twice_and_nothing_unwanted
 @pytest.mark.parametrize(
     ("act", "sent"), [(mute_comments, {POST1: SOME // 2}), (want_it_daily, {DAILY: SOME})]
 )
-def test_what_broke_off_anywhere_is_whole_after_its_redelivery(
+def test_interrupted_superseding_is_complete_after_redelivery(
     act: Act, sent: dict[str, int]
 ) -> None:
     for world, where in crashes(lambda: waiting(SOME), act):
@@ -234,7 +232,7 @@ def test_what_broke_off_anywhere_is_whole_after_its_redelivery(
         assert not open_runs(world), where
 
 
-def test_a_crash_between_the_ends_of_runs_leaves_what_is_wanted_to_one_with_a_message() -> None:
+def test_crash_while_superseding_leaves_a_queued_run_with_wanted_events() -> None:
     """Also where nobody repeats it: the newest was queued before the first one ended."""
     for world, where in crashes(lambda: waiting(SOME), mute_comments):
         send_everything(world)

@@ -66,7 +66,7 @@ def sent(world: World) -> list[str]:
     return [line for email in world.emails() for line in email.lines]
 
 
-def test_as_many_as_a_run_may_name_are_sent_at_once() -> None:
+def test_up_to_the_name_limit_recent_events_are_sent_at_once() -> None:
     world = due_soon(MOST_NEWEST)
     world.deliver_queued()
     run = only_run(world)
@@ -75,7 +75,7 @@ def test_as_many_as_a_run_may_name_are_sent_at_once() -> None:
     assert run.newest != EACH_READ
 
 
-def test_more_are_sent_once_no_write_can_be_under_way_and_none_is_named() -> None:
+def test_digest_with_too_many_recent_events_waits_for_pending_writes() -> None:
     """They lie two minutes before the end of the window by then."""
     world = due_soon()
     due = world.clock() - 2 * SETTLE_LAG
@@ -90,7 +90,7 @@ def test_more_are_sent_once_no_write_can_be_under_way_and_none_is_named() -> Non
     assert world.clock() <= due + STILL_WRITTEN + 4 * SETTLE_LAG
 
 
-def test_a_constant_stream_of_events_delays_no_digest() -> None:
+def test_constant_stream_of_events_does_not_delay_a_digest() -> None:
     """The events that come while it waits are in the next one."""
     world = due_soon()
     put(world, burst(of="while"))
@@ -107,7 +107,7 @@ def test_a_constant_stream_of_events_delays_no_digest() -> None:
     assert first != sent(world)
 
 
-def test_a_digest_that_is_late_by_then_waits_no_longer() -> None:
+def test_overdue_digest_does_not_wait_for_pending_writes() -> None:
     world = due_soon()
     world.clock.pass_time(minutes=20)
     put(world, burst(of="since"))
@@ -118,7 +118,7 @@ def test_a_digest_that_is_late_by_then_waits_no_longer() -> None:
     assert sent(world) == [f"post1: {MANY + 1}"]
 
 
-def test_a_repeated_message_does_not_repeat_a_shown_event() -> None:
+def test_redelivered_message_does_not_repeat_a_shown_event() -> None:
     world = due_soon()
     world.deliver_queued()
     world.deliver_queued()
@@ -128,7 +128,7 @@ def test_a_repeated_message_does_not_repeat_a_shown_event() -> None:
     assert sent(world) == [f"post1: {MANY + 1}"]
 
 
-def test_an_event_that_left_out_names_was_passed_over_where_each_other_one_was_read() -> None:
+def test_event_counts_as_shown_unless_listed_as_left_out() -> None:
     window = Window(NOW - timedelta(days=1), NOW)
     run = Run(RunKey("ann", DAILY, 1), NOW, NOW, status=Status.SENT, attempt=1, window=window)
     run = replace(run, newest=EACH_READ, left_out=(name_of("out"),))
@@ -138,7 +138,7 @@ def test_an_event_that_left_out_names_was_passed_over_where_each_other_one_was_r
     assert not run.has_shown("in", NOW + SECOND)
 
 
-def test_an_attempt_whose_window_is_fixed_waits_until_nothing_is_written_into_it() -> None:
+def test_retry_with_a_fixed_window_waits_for_pending_writes() -> None:
     """Names that the first attempt had room for become too many with what was written late."""
     world = due_soon(MOST_NEWEST)
     world.mailer.script.append(RefusedForNow(1, "Throttling"))
@@ -166,7 +166,7 @@ def test_an_attempt_whose_window_is_fixed_waits_until_nothing_is_written_into_it
 
 
 @pytest.mark.parametrize("minutes", [0, 5])
-def test_a_thread_waits_until_all_that_it_collects_was_written(minutes: int) -> None:
+def test_immediate_run_waits_for_pending_writes(minutes: int) -> None:
     world = World()
     world.choose(comment=Frequency.IMMEDIATE)
     put(world, burst())
@@ -225,7 +225,7 @@ def size_of(run: Run) -> int:
     return item_size(row)
 
 
-def test_the_largest_run_row_is_as_the_page_of_tables_says() -> None:
+def test_largest_run_row_matches_the_documented_size() -> None:
     most, few = size_of(worst_run()), size_of(replace(worst_run(), newest=(), left_out=()))
     names = 9 * (MOST_NEWEST + 10) + len("newest") + len("left_out") - 2
     assert most - few == names

@@ -65,9 +65,7 @@ def shortly_before_the_daily_digest(*, full: bool) -> World:
 
 @pytest.mark.parametrize("full", [True, False], ids=["sent", "quiet"])
 @pytest.mark.parametrize("dies", [True, False])
-def test_trace_n_a_move_that_is_written_late_lies_behind_no_closed_window(
-    dies: bool, full: bool
-) -> None:
+def test_trace_n_late_move_is_not_behind_a_closed_window(dies: bool, full: bool) -> None:
     """The digest that it goes to closes its window between the stamp and the write."""
     world = shortly_before_the_daily_digest(full=full)
     chosen_at = world.clock()
@@ -87,7 +85,7 @@ def test_trace_n_a_move_that_is_written_late_lies_behind_no_closed_window(
     assert shown(world).count("post1: 1") == 1
 
 
-def test_trace_n_a_move_to_what_is_due_by_the_clock_of_fan_out_is_seen_by_it() -> None:
+def test_trace_n_fan_out_with_a_fast_clock_sees_a_moved_event() -> None:
     """Fan-out has looked before it was there, and takes the schedule out afterwards."""
     world = shortly_before_the_daily_digest(full=False)
     world.clock.now += SECONDS + timedelta(seconds=1)
@@ -107,7 +105,7 @@ def test_trace_n_a_move_to_what_is_due_by_the_clock_of_fan_out_is_seen_by_it() -
     assert shown(world) == ["post1: 1"]
 
 
-def test_trace_n_a_run_that_is_claimed_while_others_are_superseded_keeps_what_it_sends() -> None:
+def test_trace_n_run_claimed_during_superseding_keeps_its_events() -> None:
     """More runs wait than one transaction holds, so the older ones end first; one is faster."""
     world = World()
     world.choose(at=NOW - DAY, comment=Frequency.DAILY)
@@ -155,7 +153,7 @@ def put_again(world: World) -> None:
     world.create(stored.event)
 
 
-def test_trace_n_what_leaves_a_thread_whose_runs_have_ended_is_not_sent_by_a_redrive_too() -> None:
+def test_trace_n_event_moved_from_an_ended_thread_is_not_redriven() -> None:
     """The event is put again, and moves; the redrive starts a run meanwhile that is due at once."""
     world = refused_to_the_end()
     (failed,) = world.runs.rows
@@ -174,7 +172,7 @@ def test_trace_n_what_leaves_a_thread_whose_runs_have_ended_is_not_sent_by_a_red
     assert shown(world) == ["post1: 1"]
 
 
-def test_a_run_that_a_move_has_started_is_found_by_the_sweep_and_ends_empty() -> None:
+def test_empty_run_started_by_a_move_is_ended_by_the_sweep() -> None:
     world = refused_to_the_end()
     world.choose(comment=Frequency.DAILY)
     put_again(world)
@@ -194,7 +192,7 @@ def at_once() -> World:
     return world
 
 
-def test_trace_ab_a_run_that_is_stored_when_a_later_one_was_sent_sends_nothing_again() -> None:
+def test_trace_ab_run_stored_after_a_later_sent_run_sends_no_duplicate() -> None:
     """Between the event and its run the worker stands still, and the next event has a run."""
     world = at_once()
     create = world.runs.create
@@ -217,7 +215,7 @@ def test_trace_ab_a_run_that_is_stored_when_a_later_one_was_sent_sends_nothing_a
     assert shown(world) == ["post1: 1", "post1: 2"]
 
 
-def test_trace_ab_what_was_sent_instead_of_an_unknown_run_is_not_hidden_by_its_evidence() -> None:
+def test_trace_ab_event_sent_after_an_unknown_run_is_sent_once() -> None:
     """A lower number would stand before the run with an unknown outcome: whoever looks back would
     not see it.
     """
@@ -261,7 +259,7 @@ def test_trace_ab_what_was_sent_instead_of_an_unknown_run_is_not_hidden_by_its_e
     assert events_in(shown(world)) == 4
 
 
-def test_trace_ab_a_run_that_a_redrive_starts_takes_all_that_others_still_collect() -> None:
+def test_trace_ab_redriven_run_includes_events_of_collecting_runs() -> None:
     """It is due at once, and has a higher number than one that collects for longer."""
     world = refused_to_the_end()
     (failed,) = world.runs.rows
@@ -287,7 +285,7 @@ def test_trace_ab_a_run_that_a_redrive_starts_takes_all_that_others_still_collec
 
 
 @pytest.mark.parametrize("meanwhile", ["sent", "quiet", "written in between"])
-def test_trace_n_what_moves_to_a_digest_that_is_just_being_made_is_passed_over_by_no_run(
+def test_trace_n_move_to_a_digest_in_creation_is_not_skipped(
     meanwhile: str,
 ) -> None:
     """The profile is there, and its schedule is not yet; fan-out sends, or finds nothing."""
@@ -350,7 +348,7 @@ def a_run_at(world: World, after: float, due: float) -> Run:
     return world.runs.create(Run(RunKey("ann", POST1, number), due_at=at, check_at=at + DAY))
 
 
-def test_trace_ab_a_run_that_is_due_at_once_is_not_the_run_of_the_rest_of_its_second() -> None:
+def test_trace_ab_run_due_at_once_does_not_absorb_later_events() -> None:
     world = at_once()
     run = a_run_at(world, 0, due=0)
     world.clock.pass_time(seconds=0.8)
@@ -363,7 +361,7 @@ def test_trace_ab_a_run_that_is_due_at_once_is_not_the_run_of_the_rest_of_its_se
     assert shown(world) == ["post1: 1"]
 
 
-def test_trace_ab_a_run_whose_window_is_fixed_leaves_one_that_collects_for_longer() -> None:
+def test_trace_ab_fixed_window_run_does_not_end_a_longer_run() -> None:
     world = at_once()
     late = a_run_at(world, 0, due=30)
     fixed = Window(NOW - DAY, world.clock() + timedelta(seconds=1))
@@ -390,7 +388,7 @@ def test_trace_ab_a_run_whose_window_is_fixed_leaves_one_that_collects_for_longe
     assert shown(world) == ["post1: 1", "post1: 1"]
 
 
-def test_an_event_that_had_a_run_gets_no_other_however_often_it_is_put() -> None:
+def test_republished_event_does_not_start_another_run() -> None:
     """The run of its second found nothing, and the one behind that was refused for good."""
     world = at_once()
     ended = a_run_at(world, 0, due=20)
@@ -409,7 +407,7 @@ def test_an_event_that_had_a_run_gets_no_other_however_often_it_is_put() -> None
     assert world.mailer.calls == 1
 
 
-def test_trace_ab_a_later_run_that_read_before_does_not_claim_what_the_earlier_sends() -> None:
+def test_trace_ab_later_run_reads_again_after_an_earlier_run_is_stored() -> None:
     """The earlier run is stored after the later one has looked for what is before it."""
     world = at_once()
     create, read = world.runs.create, world.events.read
@@ -443,7 +441,7 @@ def test_trace_ab_a_later_run_that_read_before_does_not_claim_what_the_earlier_s
     assert shown(world) == ["post1: 2"]
 
 
-def test_a_thread_that_is_never_still_is_not_requeued_for_ever() -> None:
+def test_busy_thread_is_not_requeued_indefinitely() -> None:
     """The next one always waits behind it already."""
     world = at_once()
     emails = []
@@ -466,7 +464,7 @@ def test_a_thread_that_is_never_still_is_not_requeued_for_ever() -> None:
     assert events_in(shown(world)) == 30
 
 
-def test_a_run_is_found_among_those_around_it() -> None:
+def test_run_is_found_among_adjacent_sequences() -> None:
     world = at_once()
     put(world, 1, "post1")
     (first,) = world.runs.rows.values()

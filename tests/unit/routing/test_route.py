@@ -69,7 +69,7 @@ def chosen_before(frequency: Frequency) -> Callable[[], World]:
 
 
 @pytest.mark.parametrize("frequency", HEARD)
-def test_an_event_is_stored_under_the_schedule_that_its_reader_chose(
+def test_event_is_stored_under_the_schedule_chosen_by_its_reader(
     world: World, frequency: Frequency
 ) -> None:
     world.choose(comment=frequency)
@@ -79,14 +79,14 @@ def test_an_event_is_stored_under_the_schedule_that_its_reader_chose(
     assert world.emails()[0].schedule == under(frequency)
 
 
-def test_where_nothing_was_chosen_the_default_decides() -> None:
+def test_default_frequency_applies_without_a_choice() -> None:
     world = World(defaults=frequencies({"comment": Frequency.WEEKLY}))
     world.choose()
     world.create(an_event(), an_event("e2", category="like"))
     assert world.waiting() == {"e1": "weekly", "e2": "daily"}
 
 
-def test_an_event_that_comes_again_is_a_duplicate(world: World) -> None:
+def test_republished_event_is_a_duplicate(world: World) -> None:
     world.choose()
     world.create(an_event())
     first = world.events.rows.copy()
@@ -95,13 +95,13 @@ def test_an_event_that_comes_again_is_a_duplicate(world: World) -> None:
     assert world.events.rows == first
 
 
-def test_the_same_event_twice_in_a_list_is_stored_once(world: World) -> None:
+def test_event_repeated_in_a_list_is_stored_once(world: World) -> None:
     world.choose()
     assert world.create(an_event(), an_event()) == [Outcome.STORED, Outcome.DUPLICATE]
     assert emailed(world) == ["post1: 1"]
 
 
-def test_the_same_id_for_two_readers_is_two_events(world: World) -> None:
+def test_same_id_for_two_readers_is_two_events(world: World) -> None:
     world.choose()
     world.choose("cy")
     assert world.create(an_event(), an_event(user_id="cy")) == [Outcome.STORED] * 2
@@ -109,7 +109,7 @@ def test_the_same_id_for_two_readers_is_two_events(world: World) -> None:
     assert {email.user_id for email in world.emails()} == {"ann", "cy"}
 
 
-def test_each_event_of_a_list_has_its_own_outcome(world: World) -> None:
+def test_each_event_of_a_list_has_a_separate_outcome(world: World) -> None:
     world.choose(like=NEVER)
     world.create(an_event("known"))
     assert world.create(
@@ -127,16 +127,14 @@ def test_each_event_of_a_list_has_its_own_outcome(world: World) -> None:
     ]
 
 
-def test_an_activity_on_an_unfollowed_entity_stores_no_event(world: World) -> None:
+def test_activity_on_an_unfollowed_entity_stores_no_event(world: World) -> None:
     world.choose()
     assert world.create(an_event(via=("post#post1",))) == [Outcome.NOT_FOLLOWED]
     assert not world.events.rows
 
 
 @pytest.mark.parametrize("status", [SubscriberStatus.UNSUBSCRIBED, SubscriberStatus.SUPPRESSED])
-def test_no_event_is_stored_for_a_reader_who_gets_no_email(
-    world: World, status: SubscriberStatus
-) -> None:
+def test_no_event_is_stored_for_an_inactive_reader(world: World, status: SubscriberStatus) -> None:
     world.choose()
     world.subscribers.set_status("ann", status)
     assert world.create(an_event()) == [Outcome.UNSUBSCRIBED]
@@ -150,14 +148,14 @@ def test_no_event_is_stored_for_an_erased_reader(world: World) -> None:
     assert not world.events.rows
 
 
-def test_a_returning_reader_gets_only_later_events(world: World) -> None:
+def test_returning_reader_gets_only_later_events(world: World) -> None:
     world.erase(at=NOW)
     world.choose(at=NOW + A_MINUTE)
     assert world.create(an_event(occurred_at=NOW)) == [Outcome.ERASED]
     assert world.create(an_event(occurred_at=NOW + A_MINUTE / 2)) == [Outcome.STORED]
 
 
-def test_more_than_a_hundred_events_at_once_are_read_a_hundred_at_a_time(world: World) -> None:
+def test_events_are_read_in_batches_of_a_hundred(world: World) -> None:
     world.choose()
     with world.calls() as calls:
         outcomes = world.create(*(an_event(f"e{number}") for number in range(250)))
@@ -169,7 +167,7 @@ def test_more_than_a_hundred_events_at_once_are_read_a_hundred_at_a_time(world: 
 # Never.
 
 
-def test_never_stores_nothing_and_nothing_floods_in_when_it_is_switched_back(world: World) -> None:
+def test_muted_events_are_not_stored_or_restored_by_unmuting(world: World) -> None:
     world.choose(comment=NEVER)
     assert world.create(an_event()) == [Outcome.MUTED]
     assert not world.events.rows
@@ -179,7 +177,7 @@ def test_never_stores_nothing_and_nothing_floods_in_when_it_is_switched_back(wor
 
 
 @pytest.mark.parametrize("frequency", HEARD)
-def test_a_late_duplicate_of_what_was_muted_stays_muted(world: World, frequency: Frequency) -> None:
+def test_late_duplicate_of_a_muted_event_stays_muted(world: World, frequency: Frequency) -> None:
     world.choose(comment=NEVER)
     world.create(an_event())
     world.clock.pass_time(hours=1)
@@ -198,7 +196,7 @@ def test_events_after_unmuting_are_stored_again(world: World) -> None:
 
 
 @pytest.mark.parametrize("frequency", HEARD)
-def test_never_takes_back_what_waits(world: World, frequency: Frequency) -> None:
+def test_muting_a_category_withdraws_waiting_events(world: World, frequency: Frequency) -> None:
     world.choose(comment=frequency)
     world.create(an_event(), an_event("e2", category="like", entity_id="post2"))
     world.clock.pass_time(seconds=5)
@@ -211,7 +209,7 @@ def test_never_takes_back_what_waits(world: World, frequency: Frequency) -> None
 
 
 @pytest.mark.parametrize("frequency", HEARD)
-def test_an_event_before_its_reader_waits_and_is_placed_when_the_profile_comes(
+def test_event_before_the_profile_waits_and_is_placed_later(
     world: World, frequency: Frequency
 ) -> None:
     assert world.create(an_event()) == [Outcome.STORED]
@@ -222,28 +220,28 @@ def test_an_event_before_its_reader_waits_and_is_placed_when_the_profile_comes(
     assert emailed(world) == ["post1: 1"]
 
 
-def test_an_event_before_a_reader_who_muted_it_is_gone(world: World) -> None:
+def test_event_before_a_profile_that_mutes_the_category_is_dropped(world: World) -> None:
     world.create(an_event())
     world.clock.pass_time(minutes=5)
     world.choose(comment=NEVER)
     assert not world.events.rows
 
 
-def test_the_waiting_place_for_unknown_readers_is_never_sent(world: World) -> None:
+def test_events_of_unknown_readers_are_never_sent(world: World) -> None:
     world.create(an_event())
     world.send_everything()
     assert not world.runs.rows
     assert not world.mailer.calls
 
 
-def test_an_event_that_expired_before_the_profile_is_not_scheduled(world: World) -> None:
+def test_event_that_expired_before_the_profile_is_not_scheduled(world: World) -> None:
     world.create(an_event())
     world.clock.pass_time(days=91)
     world.choose(at=NOW)
     assert emailed(world) == []
 
 
-def test_an_id_that_expired_is_free_again(world: World) -> None:
+def test_id_of_an_expired_event_can_be_reused(world: World) -> None:
     world.choose()
     world.create(an_event())
     world.clock.pass_time(days=91)
@@ -255,7 +253,7 @@ def test_an_id_that_expired_is_free_again(world: World) -> None:
 
 @pytest.mark.parametrize("to", HEARD)
 @pytest.mark.parametrize("frequency", HEARD)
-def test_a_preference_change_moves_what_waits_and_it_is_sent_exactly_once(
+def test_preference_change_moves_waiting_events_which_are_sent_once(
     world: World, frequency: Frequency, to: Frequency
 ) -> None:
     world.choose(comment=frequency)
@@ -271,7 +269,7 @@ def test_a_preference_change_moves_what_waits_and_it_is_sent_exactly_once(
 
 @pytest.mark.parametrize("to", [Frequency.WEEKLY, IMMEDIATE, NEVER])
 @pytest.mark.parametrize("status", [Status.PENDING, Status.RETRYING])
-def test_a_change_raises_the_epoch_of_the_runs_that_might_have_taken_the_event(
+def test_preference_change_raises_the_epoch_of_open_runs(
     world: World, to: Frequency, status: Status
 ) -> None:
     world.choose()
@@ -282,7 +280,7 @@ def test_a_change_raises_the_epoch_of_the_runs_that_might_have_taken_the_event(
     assert world.runs.rows[KEY].epoch == 1
 
 
-def test_a_change_of_another_category_moves_nothing_and_stops_nothing(world: World) -> None:
+def test_preference_change_of_another_category_has_no_effect(world: World) -> None:
     world.choose()
     world.create(an_event())
     world.runs.create(a_run())
@@ -336,7 +334,7 @@ def test_events_that_may_have_been_sent_stay_with_their_run(
     ],
     ids=["refused", "refused for good", "never claimed", "sent before"],
 )
-def test_events_that_were_not_sent_move(world: World, run: Run) -> None:
+def test_unsent_events_move(world: World, run: Run) -> None:
     world.choose()
     world.create(an_event())
     world.runs.rows[KEY] = run
@@ -345,7 +343,7 @@ def test_events_that_were_not_sent_move(world: World, run: Run) -> None:
     assert world.waiting() == {"e1": "weekly"}
 
 
-def test_trace_m_a_producers_retry_after_a_preference_change(world: World) -> None:
+def test_trace_m_producer_retry_after_a_preference_change_is_a_duplicate(world: World) -> None:
     """The key has no schedule: a retry finds the event wherever it went."""
     world.choose()
     world.create(an_event())
@@ -356,7 +354,7 @@ def test_trace_m_a_producers_retry_after_a_preference_change(world: World) -> No
     assert emailed(world) == ["post1: 1"]
 
 
-def test_trace_n_a_moved_event_never_lands_behind_a_closed_window(world: World) -> None:
+def test_trace_n_moved_event_is_never_behind_a_closed_window(world: World) -> None:
     """It takes a new storage time, beyond every window that the target has sent."""
     world.choose(comment=Frequency.WEEKLY)
     world.create(an_event())
@@ -368,7 +366,7 @@ def test_trace_n_a_moved_event_never_lands_behind_a_closed_window(world: World) 
     assert [email.lines for email in world.emails()] == [("post2: 1",), ("post1: 1",)]
 
 
-def test_trace_n_an_event_is_not_moved_out_of_an_unknown_run(world: World) -> None:
+def test_trace_n_event_does_not_move_out_of_an_unknown_run(world: World) -> None:
     world.choose()
     world.create(an_event())
     world.runs.rows[KEY] = replace(SENT, status=Status.UNKNOWN, uncertain=frozenset({1}))
@@ -379,7 +377,7 @@ def test_trace_n_an_event_is_not_moved_out_of_an_unknown_run(world: World) -> No
 
 
 @pytest.mark.parametrize("to", [*HEARD, NEVER])
-def test_trace_n_nothing_stays_stored_under_a_stale_preference(to: Frequency) -> None:
+def test_trace_n_event_is_not_stored_under_a_stale_preference(to: Frequency) -> None:
     """The profile is read again after the write: it changes before each call in turn."""
     for world, where in interleavings(
         chosen_before(Frequency.CUSTOM),
@@ -394,7 +392,7 @@ def test_trace_n_nothing_stays_stored_under_a_stale_preference(to: Frequency) ->
     "stop", [World.unsubscribe, World.erase], ids=["unsubscribes", "is erased"]
 )
 @pytest.mark.parametrize("frequency", HEARD)
-def test_no_event_is_kept_for_a_reader_who_unsubscribes_while_it_is_stored(
+def test_event_is_not_kept_if_the_reader_unsubscribes_during_the_write(
     frequency: Frequency, stop: Callable[[World], object]
 ) -> None:
     for world, where in interleavings(
@@ -405,7 +403,7 @@ def test_no_event_is_kept_for_a_reader_who_unsubscribes_while_it_is_stored(
         assert emailed(world) == [], where
 
 
-def test_a_follow_that_ends_while_its_event_is_being_stored_is_seen() -> None:
+def test_unfollow_during_the_write_of_an_event_takes_effect() -> None:
     def make() -> World:
         world = chosen_before(Frequency.DAILY)()
         world.follow(at=NOW - timedelta(days=1))
@@ -421,7 +419,7 @@ def test_a_follow_that_ends_while_its_event_is_being_stored_is_seen() -> None:
 
 @pytest.mark.parametrize("to", [*HEARD, NEVER])
 @pytest.mark.parametrize("frequency", [Frequency.DAILY, Frequency.WEEKLY])
-def test_a_digest_that_goes_out_during_a_change_has_the_event_once_or_not_at_all(
+def test_digest_during_a_preference_change_includes_the_event_at_most_once(
     frequency: Frequency, to: Frequency
 ) -> None:
     def make() -> World:
@@ -440,7 +438,7 @@ def test_a_digest_that_goes_out_during_a_change_has_the_event_once_or_not_at_all
 
 @pytest.mark.parametrize("to", [*HEARD, NEVER])
 @pytest.mark.parametrize("frequency", HEARD)
-def test_a_change_during_a_delivery_has_the_event_sent_once_or_not_at_all(
+def test_preference_change_during_a_delivery_sends_the_event_at_most_once(
     frequency: Frequency, to: Frequency
 ) -> None:
     def make() -> World:
@@ -464,7 +462,7 @@ def test_a_change_during_a_delivery_has_the_event_sent_once_or_not_at_all(
         assert sent == ["post1: 1"] or (to is NEVER and not sent), where
 
 
-def test_a_run_that_is_created_before_the_move_makes_it_start_over(world: World) -> None:
+def test_run_created_before_a_move_restarts_the_move(world: World) -> None:
     world.choose()
     world.create(an_event())
     world.clock.pass_time(minutes=5)
@@ -474,7 +472,7 @@ def test_a_run_that_is_created_before_the_move_makes_it_start_over(world: World)
     assert world.runs.rows[KEY].epoch == 1
 
 
-def test_an_immediate_run_that_is_created_before_the_move_makes_it_start_over(
+def test_immediate_run_created_before_a_move_restarts_the_move(
     world: World,
 ) -> None:
     """A worker stored the event and has not started its run: another is about to."""
@@ -493,7 +491,7 @@ def test_an_immediate_run_that_is_created_before_the_move_makes_it_start_over(
     assert [run.epoch for run in world.runs.rows.values()] == [1]
 
 
-def test_what_leaves_an_immediate_schedule_is_known_to_whatever_run_may_still_begin(
+def test_event_moved_from_an_immediate_schedule_is_not_sent_twice(
     world: World,
 ) -> None:
     """The run of A has failed; that of B was never started, because its worker died."""
@@ -524,7 +522,7 @@ def test_what_leaves_an_immediate_schedule_is_known_to_whatever_run_may_still_be
     assert sorted(email.lines for email in world.emails()) == [("post1: 1",), ("post1: 1",)]
 
 
-def test_an_event_under_a_digest_whose_schedule_was_never_made_is_found() -> None:
+def test_event_whose_schedule_was_never_created_is_moved() -> None:
     """The profile that wanted it broke off, and its redelivery is outdated."""
     weekly = ChangeSubscriber(a_subscriber(changed_at=NOW, comment=Frequency.WEEKLY))
     daily = ChangeSubscriber(
@@ -541,7 +539,7 @@ def test_an_event_under_a_digest_whose_schedule_was_never_made_is_found() -> Non
         assert [email.lines for email in world.emails()] == [("post1: 1",)], where
 
 
-def test_a_follow_that_an_erasure_did_not_find_is_forgotten_with_the_next_event(
+def test_follow_missed_by_an_erasure_is_removed_at_the_next_event(
     world: World,
 ) -> None:
     """The index by which it looks may not have had it yet."""
@@ -554,7 +552,7 @@ def test_a_follow_that_an_erasure_did_not_find_is_forgotten_with_the_next_event(
     assert list(world.follows.rows) == [("post#post1", "bo")]
 
 
-def test_a_run_that_is_claimed_before_the_move_keeps_the_event(world: World) -> None:
+def test_run_claimed_before_a_move_keeps_the_event(world: World) -> None:
     world.choose()
     world.create(an_event())
     world.runs.create(a_run())
@@ -571,7 +569,7 @@ def test_a_run_that_is_claimed_before_the_move_keeps_the_event(world: World) -> 
     assert world.runs.rows[KEY].epoch == 0
 
 
-def test_a_schedule_that_fan_out_advances_before_the_move_makes_it_start_over(
+def test_schedule_advanced_before_a_move_restarts_the_move(
     world: World,
 ) -> None:
     world.choose()
@@ -591,7 +589,7 @@ def test_a_schedule_that_fan_out_advances_before_the_move_makes_it_start_over(
     assert emailed(world) == ["post1: 1"]
 
 
-def test_a_reader_who_keeps_changing_sends_the_event_back(world: World) -> None:
+def test_event_is_redelivered_if_the_reader_keeps_changing(world: World) -> None:
     world.choose()
 
     def change() -> None:
@@ -605,7 +603,9 @@ def test_a_reader_who_keeps_changing_sends_the_event_back(world: World) -> None:
         world.create(an_event())
 
 
-def test_a_reader_who_keeps_changing_sends_the_change_back(world: World) -> None:
+def test_preference_change_is_redelivered_if_the_reader_keeps_changing(
+    world: World,
+) -> None:
     world.choose()
     world.create(an_event())
 
@@ -621,7 +621,7 @@ def test_a_reader_who_keeps_changing_sends_the_change_back(world: World) -> None
         reroute("ann", context=world.context)
 
 
-def test_an_event_that_keeps_moving_sends_the_change_back(world: World) -> None:
+def test_preference_change_is_redelivered_if_an_event_keeps_moving(world: World) -> None:
     world.choose()
     world.create(an_event())
     world.clock.pass_time(minutes=5)
@@ -634,7 +634,7 @@ def test_an_event_that_keeps_moving_sends_the_change_back(world: World) -> None:
 
 
 @pytest.mark.parametrize("frequency", HEARD)
-def test_an_event_that_broke_off_anywhere_is_sent_once_after_its_redelivery(
+def test_event_interrupted_anywhere_is_sent_once_after_redelivery(
     frequency: Frequency,
 ) -> None:
     for world, where in crashes(chosen_before(frequency), lambda world: world.create(an_event())):
@@ -643,7 +643,7 @@ def test_an_event_that_broke_off_anywhere_is_sent_once_after_its_redelivery(
 
 
 @pytest.mark.parametrize("frequency", [*HEARD, NEVER])
-def test_a_first_profile_that_broke_off_anywhere_brings_what_waits_after_its_redelivery(
+def test_interrupted_first_profile_sends_waiting_events_after_redelivery(
     frequency: Frequency,
 ) -> None:
     """Rule 16: what was moved without its run or its message is not forgotten."""
@@ -660,7 +660,7 @@ def test_a_first_profile_that_broke_off_anywhere_brings_what_waits_after_its_red
 
 @pytest.mark.parametrize("to", [*HEARD, NEVER])
 @pytest.mark.parametrize("frequency", HEARD)
-def test_a_preference_change_that_broke_off_anywhere_is_whole_after_its_redelivery(
+def test_interrupted_preference_change_is_complete_after_redelivery(
     frequency: Frequency, to: Frequency
 ) -> None:
     def make() -> World:
@@ -674,7 +674,7 @@ def test_a_preference_change_that_broke_off_anywhere_is_whole_after_its_redelive
         assert world.waiting() == ({} if to is NEVER else {"e1": under(to)}), where
 
 
-def test_a_profile_that_broke_off_brings_what_a_follow_wants_in_a_digest_of_its_own() -> None:
+def test_interrupted_profile_sends_events_of_a_weekly_follow() -> None:
     """The weekly schedule is wanted by the follow alone, and made by whoever routes the event."""
 
     def make() -> World:
@@ -688,7 +688,7 @@ def test_a_profile_that_broke_off_brings_what_a_follow_wants_in_a_digest_of_its_
         assert emailed(world) == ["post1: 1"], where
 
 
-def test_a_default_that_changed_after_the_reader_registered_has_its_schedule() -> None:
+def test_changed_default_frequency_creates_the_missing_schedule() -> None:
     """A deploy changes it, without a word from the reader."""
     world = World()
     world.choose()
@@ -698,7 +698,7 @@ def test_a_default_that_changed_after_the_reader_registered_has_its_schedule() -
     assert ("ann", "weekly") in world.schedules.rows
 
 
-def test_what_an_immediate_run_did_not_send_moves_where_the_reader_wants_it_next() -> None:
+def test_unsent_immediate_event_moves_to_the_newly_chosen_frequency() -> None:
     world = World()
     world.choose(comment=Frequency.IMMEDIATE)
     world.create(an_event())

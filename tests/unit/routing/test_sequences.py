@@ -56,7 +56,7 @@ def shown(world: World) -> list[tuple[str, ...]]:
     return [email.lines for email in world.emails()]
 
 
-def test_trace_y_who_is_erased_and_back_within_the_lag_of_the_index_misses_no_digest() -> None:
+def test_trace_y_reader_returning_soon_after_erasure_misses_no_digest() -> None:
     world = erased_and_back()
     schedule = world.schedules.rows["ann", DAILY]
     assert RunKey("ann", DAILY, schedule.sequence) not in world.runs.rows, "the row was read"
@@ -67,7 +67,7 @@ def test_trace_y_who_is_erased_and_back_within_the_lag_of_the_index_misses_no_di
     assert world.schedules.rows["ann", DAILY].next_due_at > schedule.next_due_at
 
 
-def test_a_crash_on_the_way_to_the_next_number_swallows_none() -> None:
+def test_crash_before_the_next_sequence_loses_no_digest() -> None:
     def make() -> World:
         world = erased_and_back()
         put(world, 2)
@@ -83,7 +83,7 @@ def test_a_crash_on_the_way_to_the_next_number_swallows_none() -> None:
         assert shown(world) == [("post1: 1",), ("post2: 1",)], where
 
 
-def test_trace_y_a_number_that_somebody_else_took_counts_for_no_date() -> None:
+def test_trace_y_sequence_taken_by_another_run_counts_for_no_date() -> None:
     """The hour is changed: the occurrence that is given up has had no digest."""
     world = World()
     world.choose(comment=Frequency.DAILY)

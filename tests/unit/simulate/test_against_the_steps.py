@@ -96,13 +96,13 @@ def quiet(world: World) -> int:
 
 @settings(max_examples=60, deadline=None)
 @given(weeks())
-def test_each_slot_has_as_many_emails_as_the_real_steps_send(week: Week) -> None:
+def test_simulated_emails_per_slot_match_the_real_steps(week: Week) -> None:
     world, found = lived(week), forecast(week)
     assert forecast_by_slot(found) == by_slot(world)
     assert found.quiet == quiet(world)
 
 
-def test_a_week_that_was_written_is_read_as_it_was(tmp_path: Path) -> None:
+def test_week_file_is_read_as_written(tmp_path: Path) -> None:
     week = Week(
         readers=[Reader(name="ann", zone="Europe/Berlin", hour=8, minute=0)],
         events=[Stored(reader="ann", at=BEGIN)],

@@ -24,13 +24,13 @@ def run(*options: str) -> Result:
     return CliRunner().invoke(app, ["simulate", "--readers", "500", *options])
 
 
-def test_the_last_line_is_the_sum() -> None:
+def test_last_line_of_the_forecast_is_the_sum() -> None:
     done = run("--begin", "2026-11-24")
     assert done.exit_code == 0, done.output
     assert _LAST.fullmatch(done.stdout.splitlines()[-1])
 
 
-def test_the_page_has_a_plot_of_emails_and_runs_nothing(tmp_path: Path) -> None:
+def test_forecast_page_plots_emails_and_runs_no_scripts(tmp_path: Path) -> None:
     done = run("--service", "50", "--html", str(tmp_path / "day.html"))
     assert done.exit_code == 0, done.output
     text = (tmp_path / "day.html").read_text()
@@ -47,17 +47,17 @@ def test_the_page_has_a_plot_of_emails_and_runs_nothing(tmp_path: Path) -> None:
     assert "https:" not in text
 
 
-def test_where_nothing_happens_nothing_breaks() -> None:
+def test_forecast_without_events_succeeds() -> None:
     done = run("--events", "0")
     assert done.exit_code == 0, done.output
     first, second, *_ = done.stdout.splitlines()
     assert first == "No digest is due, because no reader has waiting events."
-    assert second == "No limit is reached, because there is no load."
+    assert second == "No limit is reached because there is no load."
     ceilings = json.loads(run("--events", "0", "--json").stdout)["ceilings"]
     assert {each["multiple"] for each in ceilings} == {None}
 
 
-def test_the_plot_of_few_digests_has_each_of_them() -> None:
+def test_plot_of_few_digests_shows_each_digest() -> None:
     found = simulate(question(5))
     emails, *_ = plots(found)
     assert emails.title == "Emails (per minute)"
@@ -66,7 +66,7 @@ def test_the_plot_of_few_digests_has_each_of_them() -> None:
     assert len({point.split()[1] for point in due.d[1:].split("L")}) > 1
 
 
-def test_a_setting_is_tried_without_being_written() -> None:
+def test_setting_can_be_tried_without_being_saved() -> None:
     first = {
         name: json.loads(run("--json", *options).stdout)["ceilings"]
         for name, options in (("as it is", ()), ("tried", ("--set", 'concurrency={"fanout": 3}')))
@@ -100,7 +100,9 @@ def test_a_setting_is_tried_without_being_written() -> None:
         (("--stage", "none"), "There is no stage 'none'"),
     ],
 )
-def test_wrong_input_is_told_in_one_line_that_names_it(options: tuple[str, ...], says: str) -> None:
+def test_invalid_input_is_reported_in_a_line_naming_the_value(
+    options: tuple[str, ...], says: str
+) -> None:
     done = run(*options)
     assert (done.exit_code, done.stdout) == (2, "")
     assert says in done.stderr
@@ -112,7 +114,7 @@ _RATE = 25
 
 
 @pytest.mark.parametrize(("part", "is_done"), [(0.97, True), (1.05, False)])
-def test_beyond_its_limit_the_one_queue_of_the_published_case_stays_backed_up(
+def test_queue_of_the_published_case_stays_backed_up_beyond_its_limit(
     part: float, is_done: bool
 ) -> None:
     """Five events for a digest: four tries, of which one finds a reader for whom there is one."""
@@ -120,5 +122,5 @@ def test_beyond_its_limit_the_one_queue_of_the_published_case_stays_backed_up(
     assert holds(one_queue, round(part * _RATE * 86_400 / 5), step=300) is is_done
 
 
-def test_without_inactive_readers_it_does_three_times_as_many() -> None:
+def test_without_inactive_readers_the_limit_is_three_times_higher() -> None:
     assert holds(replace(ACTIVE, rate=_RATE), round(3 * _RATE * 86_400 / 5), step=300)

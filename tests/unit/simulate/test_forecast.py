@@ -14,7 +14,7 @@ from tests.unit.simulate.questions import installation, question
 HOUR = 3600
 
 
-def test_every_digest_that_is_due_is_sent_or_skipped_once() -> None:
+def test_every_due_digest_is_sent_or_skipped_once() -> None:
     found = simulate(question(10_000, quota=14, of=installation(3)))
     tally = found.tally
     assert sum(found.due.values()) == tally.sent["digest"] + tally.skipped.total()
@@ -22,19 +22,19 @@ def test_every_digest_that_is_due_is_sent_or_skipped_once() -> None:
     assert found.tally.in_time < tally.sent["digest"]
 
 
-def test_the_same_seed_tells_the_same_and_another_one_does_not() -> None:
+def test_forecast_is_reproducible_for_a_seed() -> None:
     first, again, other = (simulate(question(3_000, seed=seed)) for seed in (1, 1, 2))
     assert first.tally == again.tally
     assert first.tally != other.tally
 
 
-def test_readers_for_whom_nothing_happens_cost_nothing() -> None:
+def test_readers_without_events_add_no_cost() -> None:
     found = simulate(question(5_000, events=0))
     assert found.tally.sent.total() == 0
     assert sum(found.writes.values()) == found.writes["the clock"]
 
 
-def test_who_has_news_every_other_day_costs_the_arming_and_a_quiet_occurrence() -> None:
+def test_alternating_idle_days_cost_arming_and_going_idle() -> None:
     """By docs/tables.md: twelve units of the schedule in two days."""
     found = simulate(question(2_000, events=0.7, days=4))
     digests = sum(found.due.values())
@@ -45,7 +45,7 @@ def test_who_has_news_every_other_day_costs_the_arming_and_a_quiet_occurrence() 
 
 
 @pytest.mark.parametrize(("part", "all_in_time"), [(0.7, True), (1.3, False)])
-def test_digests_break_where_the_ceiling_says(part: float, all_in_time: bool) -> None:
+def test_digests_become_late_at_the_reported_ceiling(part: float, all_in_time: bool) -> None:
     """Below ten emails a second, a fifth of the permits is unused (`domain.delivery.backlog`)."""
     stage = installation(3, spread=timedelta(0))
     stage = replace(stage, plan=PacePlan(rate=3))
@@ -58,33 +58,33 @@ def test_digests_break_where_the_ceiling_says(part: float, all_in_time: bool) ->
     assert (late < 0.06) is all_in_time
 
 
-def test_a_rate_above_that_of_ses_is_refused_for_now_and_tried_again() -> None:
+def test_send_above_the_ses_rate_is_refused_and_retried() -> None:
     found = simulate(question(4_000, quota=3, of=installation(10)))
     assert found.tally.refused > 0
     assert sum(found.due.values()) == found.tally.sent["digest"] + found.tally.skipped.total()
 
 
-def test_ses_takes_no_more_in_a_day_than_its_quota_and_daily_digests_are_skipped() -> None:
+def test_daily_digests_beyond_the_ses_quota_are_skipped() -> None:
     found = simulate(question(4_000, daily=1_000))
     assert found.tally.sent["digest"] <= 1_000
     assert found.tally.skipped["daily_cap"] > 0
-    assert {one.name for one in ceilings(found) if one.multiple < 1} == {"daily quota of SES"}
+    assert {one.name for one in ceilings(found) if one.multiple < 1} == {"SES daily quota"}
 
 
-def test_immediate_email_does_not_wait_behind_a_backlog_of_digests() -> None:
+def test_immediate_email_does_not_wait_behind_digests() -> None:
     found = simulate(question(10_000, of=installation(2), immediate=0.02, on_the_hour=1))
     assert found.tally.late["digest"].percentile(0.9) > HOUR
     assert found.tally.late["immediate"].percentile(0.99) < 90
 
 
-def test_memory_does_not_grow_with_the_number_of_readers() -> None:
+def test_forecast_memory_does_not_grow_with_the_number_of_readers() -> None:
     """All of them wait at once, and are blocks: one for each tenth of a second of a delay."""
     found = simulate(question(30_000, of=installation(50), on_the_hour=1, events=20))
     assert max(found.depths.by_minute["generate"]) > 15_000
     assert found.blocks < 5_000
 
 
-def test_the_service_behind_is_asked_once_for_each_digest_that_is_read() -> None:
+def test_content_service_is_queried_once_per_read_digest() -> None:
     plan = ServicePlan(each=50, least=2, most=10)
     found = simulate(question(5_000, of=installation(50), service=plan))
     assert found.service
@@ -92,7 +92,7 @@ def test_the_service_behind_is_asked_once_for_each_digest_that_is_read() -> None
     assert asked == found.tally.sent["digest"] + found.tally.requeued["digest"] - found.tally.unread
 
 
-def test_a_day_that_fits_still_fits_where_a_service_that_keeps_up_is_asked() -> None:
+def test_content_service_with_enough_capacity_does_not_reduce_the_ceiling() -> None:
     plan = ServicePlan(each=50, least=2, most=2)
     with_it, without = (
         simulate(question(5_000, of=installation(50), service=each)) for each in (plan, None)
@@ -102,7 +102,7 @@ def test_a_day_that_fits_still_fits_where_a_service_that_keeps_up_is_asked() -> 
     assert with_it.service.failed == 0
 
 
-def test_the_load_of_the_service_behind_is_what_comes_due_whatever_is_made_of_it() -> None:
+def test_content_service_load_equals_the_due_digests() -> None:
     """One email a second goes out, and asks as often; more come due."""
     plan = ServicePlan(each=1, least=2, most=2)
     found = simulate(question(12_000, of=installation(1), service=plan))
@@ -111,7 +111,7 @@ def test_the_load_of_the_service_behind_is_what_comes_due_whatever_is_made_of_it
     assert limits["the service"].load == rate.load > 2 * rate.limit
 
 
-def test_without_a_stagger_the_service_behind_is_asked_in_bursts() -> None:
+def test_content_service_is_queried_in_bursts_without_a_stagger() -> None:
     plan = ServicePlan(each=50, least=2, most=10)
     bursts, even = (
         simulate(

@@ -9,18 +9,18 @@ PLAN = ServicePlan(each=20, least=2, most=2)
 
 
 @pytest.mark.parametrize("a_second", [1, 34, 40])
-def test_while_it_keeps_up_each_answer_takes_its_latency(a_second: int) -> None:
+def test_responses_take_the_service_latency_below_capacity(a_second: int) -> None:
     service = Service(PLAN)
     waits = [service.ask(1, number / a_second) for number in range(3 * a_second)]
     assert max(waits) == pytest.approx(PLAN.latency)
     assert service.overloaded == 0
 
 
-def test_simultaneous_requests_are_answered_one_after_another() -> None:
+def test_simultaneous_requests_are_answered_sequentially() -> None:
     assert Service(PLAN).ask(41, 0) == pytest.approx(PLAN.latency + 1)
 
 
-def test_twice_its_capacity_waits_longer_with_each_second_until_it_times_out() -> None:
+def test_requests_at_twice_the_capacity_queue_until_timeout() -> None:
     service = Service(PLAN)
     waits = [service.ask(1, number / 80) for number in range(80 * 5)]
     assert waits == sorted(waits)

@@ -33,33 +33,33 @@ def change(
     return world.schedules.rows["ann", DAILY]
 
 
-def test_the_digest_to_which_the_category_points_is_born_armed(world: World) -> None:
+def test_digest_with_content_is_created_armed(world: World) -> None:
     daily = change(world)
     assert (daily.sources, daily.state) == (BOTH, ScheduleState.ARMED)
     assert daily.next_due_at > NOW
 
 
-def test_another_digest_asks_nothing_and_is_born_idle(world: World) -> None:
+def test_digest_without_content_is_created_idle(world: World) -> None:
     change(world, recommendation=Frequency.WEEKLY)
     daily, weekly = (world.schedules.rows["ann", name] for name in (DAILY, "weekly"))
     assert (daily.sources, daily.state) == ((), ScheduleState.IDLE)
     assert (weekly.sources, weekly.state) == (BOTH, ScheduleState.ARMED)
 
 
-def test_a_reader_who_opted_out_of_content_has_no_schedule_for_it(world: World) -> None:
+def test_content_opt_out_creates_no_content_schedule(world: World) -> None:
     assert change(world, recommendation=Frequency.NEVER).state is ScheduleState.IDLE
 
 
-def test_a_reader_who_wants_content_immediately_gets_it_daily(world: World) -> None:
+def test_immediate_content_is_delivered_daily(world: World) -> None:
     assert change(world, recommendation=Frequency.IMMEDIATE).sources == BOTH
 
 
-def test_a_stage_without_a_source_names_none_and_arms_none(clock: SettableClock) -> None:
+def test_schedule_has_no_sources_if_the_stage_has_none(clock: SettableClock) -> None:
     daily = change(World(clock))
     assert (daily.sources, daily.state) == ((), ScheduleState.IDLE)
 
 
-def test_the_default_of_the_stage_decides_for_who_chose_nothing(clock: SettableClock) -> None:
+def test_stage_default_applies_to_content_without_a_choice(clock: SettableClock) -> None:
     world = World(
         clock,
         content=ContentSources(sources=BOTH),
@@ -69,7 +69,7 @@ def test_the_default_of_the_stage_decides_for_who_chose_nothing(clock: SettableC
     assert {name for (_, name), row in world.schedules.rows.items() if row.sources} == {"weekly"}
 
 
-def test_an_idle_schedule_is_armed_for_the_next_occurrence_once_it_asks(world: World) -> None:
+def test_idle_schedule_is_armed_when_content_is_enabled(world: World) -> None:
     idle = change(world, recommendation=Frequency.NEVER)
     world.clock.pass_time(days=3)
     armed = change(world)
@@ -79,7 +79,7 @@ def test_an_idle_schedule_is_armed_for_the_next_occurrence_once_it_asks(world: W
     assert armed.revision == idle.revision + 1
 
 
-def test_one_that_asks_no_more_stays_armed_and_what_it_remembers_stays(world: World) -> None:
+def test_schedule_stays_armed_and_keeps_memory_when_content_is_muted(world: World) -> None:
     asking = change(world)
     fetched = asking.fetched(NOW, asking.next_due_at, b"memory")
     assert world.schedules.put(fetched, replacing=asking)
@@ -89,7 +89,7 @@ def test_one_that_asks_no_more_stays_armed_and_what_it_remembers_stays(world: Wo
     assert muted.next_due_at == asking.next_due_at
 
 
-def test_a_change_of_the_hour_keeps_what_was_fetched(world: World) -> None:
+def test_change_of_the_hour_keeps_fetched_content(world: World) -> None:
     asking = change(world)
     fetched = asking.fetched(NOW, asking.next_due_at, b"memory")
     assert world.schedules.put(fetched, replacing=asking)
@@ -99,7 +99,7 @@ def test_a_change_of_the_hour_keeps_what_was_fetched(world: World) -> None:
     assert moved.next_due_at.hour == 19
 
 
-def test_a_profile_that_changes_nothing_of_it_writes_the_schedule_as_before(world: World) -> None:
+def test_unchanged_profile_does_not_write_the_schedule(world: World) -> None:
     before = change(world)
     with world.calls() as called:
         world.say(ChangeSubscriber(a_subscriber(changed_at=NOW, times=DigestTimes(minute=0))))
@@ -107,7 +107,7 @@ def test_a_profile_that_changes_nothing_of_it_writes_the_schedule_as_before(worl
     assert world.schedules.rows["ann", DAILY] == before
 
 
-def test_an_event_creates_a_missing_schedule_with_its_sources(world: World) -> None:
+def test_event_creates_a_missing_schedule_with_its_sources(world: World) -> None:
     change(world)
     del world.schedules.rows["ann", DAILY]
     world.create(an_event())
@@ -115,7 +115,7 @@ def test_an_event_creates_a_missing_schedule_with_its_sources(world: World) -> N
     assert (daily.sources, daily.state) == (BOTH, ScheduleState.ARMED)
 
 
-def test_an_item_that_is_wanted_immediately_waits_for_the_daily_digest(world: World) -> None:
+def test_immediate_content_item_waits_for_the_daily_digest(world: World) -> None:
     change(world, recommendation=Frequency.IMMEDIATE)
     item = an_event("recommendations:1", category="recommendation", source=RECOMMENDATIONS)
     world.create(item, an_event("put", category="recommendation"))

@@ -58,42 +58,42 @@ def counts(service: History[Preferences], *chosen: tuple[datetime, Choice]) -> P
 AT_SEVEN = Choice(clock=(7, None))
 
 
-def test_where_the_reader_chose_nothing_the_service_alone_is_heard() -> None:
+def test_service_preferences_apply_if_the_reader_chose_none() -> None:
     assert counts(((NOW, said()), (NOW + HOUR, said(9, WEEKLY)))) == said(9, WEEKLY)
 
 
-def test_a_readers_choice_overrides_the_service() -> None:
+def test_reader_choice_overrides_the_service() -> None:
     assert counts(((NOW, said(8, WEEKLY)),), (NOW + HOUR, AT_SEVEN)) == said(7, WEEKLY)
 
 
-def test_a_service_that_says_the_same_again_undoes_nothing() -> None:
+def test_repeated_service_preferences_do_not_undo_a_reader_choice() -> None:
     nightly = tuple((NOW + DAY * night, said(8)) for night in range(3))
     assert counts(nightly, (NOW + HOUR, AT_SEVEN)) == said(7)
 
 
-def test_a_service_that_says_something_else_afterwards_wins() -> None:
+def test_later_service_change_overrides_the_reader_choice() -> None:
     assert counts(((NOW, said(8)), (NOW + DAY, said(9))), (NOW + HOUR, AT_SEVEN)) == said(9)
 
 
-def test_a_service_that_changed_before_the_reader_chose_does_not_win() -> None:
+def test_earlier_service_change_does_not_override_the_reader_choice() -> None:
     assert counts(((NOW, said(8)), (NOW + HOUR, said(9))), (NOW + DAY, AT_SEVEN)) == said(7)
 
 
-def test_a_service_that_changes_and_changes_back_wins() -> None:
+def test_service_change_overrides_the_choice_even_if_reverted() -> None:
     changes = ((NOW, said(8)), (NOW + DAY, said(9)), (NOW + 2 * DAY, said(8)))
     assert counts(changes, (NOW + HOUR, AT_SEVEN)) == said(8)
 
 
-def test_the_reader_may_choose_anew_after_the_service_won() -> None:
+def test_reader_can_choose_again_after_a_service_change() -> None:
     changes = ((NOW, said(8)), (NOW + DAY, said(9)))
     assert counts(changes, (NOW + HOUR, AT_SEVEN), (NOW + 2 * DAY, AT_SEVEN)) == said(7)
 
 
-def test_a_change_of_the_same_instant_leaves_the_reader_their_choice() -> None:
+def test_simultaneous_service_change_does_not_override_the_reader_choice() -> None:
     assert counts(((NOW, said(8)), (NOW + HOUR, said(9))), (NOW + HOUR, AT_SEVEN)) == said(7)
 
 
-def test_the_first_that_is_known_of_a_service_is_no_change() -> None:
+def test_first_known_service_preferences_do_not_override_an_earlier_choice() -> None:
     """The choice came before the profile: services may have said so for ever."""
     assert counts(((NOW + HOUR, said(8)),), (NOW, AT_SEVEN)) == said(7)
 
@@ -118,7 +118,7 @@ FIELDS: list[tuple[Choice, Preferences, Preferences]] = [
 
 
 @pytest.mark.parametrize(("choice", "chosen", "changed"), FIELDS)
-def test_each_field_is_chosen_and_overtaken_by_itself(
+def test_each_field_is_chosen_and_overridden_independently(
     choice: Choice, chosen: Preferences, changed: Preferences
 ) -> None:
     assert counts(((NOW, said()),), (NOW + HOUR, choice)) == chosen
@@ -131,7 +131,7 @@ def test_each_field_is_chosen_and_overtaken_by_itself(
     )
 
 
-def test_how_often_everything_comes_is_the_readers_alone() -> None:
+def test_general_frequency_can_be_set_only_by_the_reader() -> None:
     found = counts(
         ((NOW, said()), (NOW + DAY, said(chosen=NEVER))), (NOW + HOUR, Choice(Frequency.WEEKLY))
     )
@@ -141,7 +141,7 @@ def test_how_often_everything_comes_is_the_readers_alone() -> None:
     }
 
 
-def test_the_effective_choice_is_known_for_each_instant() -> None:
+def test_effective_choice_is_known_at_each_instant() -> None:
     own = NO_CHOICES.with_choice(NOW + HOUR, Choice(Frequency.WEEKLY, NEVER))
     own = own.with_choice(NOW + 3 * HOUR, Choice(frequencies=(("comment", DEFAULT),)))
     over_time, _ = resolve(((NOW, said()), (NOW + 2 * HOUR, said(chosen=WEEKLY))), own)
@@ -180,7 +180,7 @@ choices = st.builds(
     st.lists(st.tuples(hours, choices), max_size=6),
     st.data(),
 )
-def test_the_same_words_in_any_order_and_repeated_come_to_the_same(
+def test_order_and_repetition_do_not_affect_resolved_preferences(
     service: list[tuple[datetime, Preferences]],
     chosen: list[tuple[datetime, Choice]],
     data: st.DataObject,
@@ -221,13 +221,13 @@ def choose(world: World, choice: Choice, *, at: datetime = NOW) -> Outcome:
     return world.say(ChoosePreferences("ann", choice, at))[0]
 
 
-def test_no_history_is_kept_for_a_reader_without_choices(world: World) -> None:
+def test_reader_without_choices_has_no_choice_history(world: World) -> None:
     for days in range(3):
         world.choose(at=NOW - DAY * days)
     assert (ann(world).recorded_service_choices, ann(world).reader_choices) == ((), ReaderChoices())
 
 
-def test_a_choice_is_remembered_with_what_the_service_said(world: World) -> None:
+def test_choice_is_stored_with_the_service_preferences(world: World) -> None:
     world.choose(at=NOW - DAY, comment=Frequency.WEEKLY)
     assert choose(world, Choice(Frequency.CUSTOM)) is Outcome.CHANGED
     assert [(at, each.frequencies) for at, each in ann(world).recorded_service_choices] == [
@@ -237,7 +237,7 @@ def test_a_choice_is_remembered_with_what_the_service_said(world: World) -> None
     assert ann(world).changed_at == NOW - DAY, "the producer's clock"
 
 
-def test_a_choice_makes_no_profile_outdated(world: World) -> None:
+def test_choice_does_not_make_a_profile_outdated(world: World) -> None:
     world.choose(at=NOW - DAY)
     choose(world, AT_SEVEN)
     renamed = replace(a_subscriber(changed_at=NOW - HOUR, email="new@example.com"), name="Anna")
@@ -246,7 +246,7 @@ def test_a_choice_makes_no_profile_outdated(world: World) -> None:
     assert ann(world).times.hour == 7
 
 
-def test_the_same_choice_again_changes_nothing(world: World) -> None:
+def test_repeated_choice_has_no_effect(world: World) -> None:
     world.choose(at=NOW - DAY)
     choose(world, AT_SEVEN)
     before = ann(world)
@@ -262,7 +262,7 @@ def test_schedules_follow_a_choice(world: World) -> None:
     assert schedule.next_due_at == datetime(2026, 11, 27, 19, 0, tzinfo=UTC)
 
 
-def test_what_waits_moves_to_where_the_reader_wants_everything(world: World) -> None:
+def test_waiting_events_move_to_the_general_frequency(world: World) -> None:
     world.choose(at=NOW - DAY)
     world.create(an_event(occurred_at=NOW - HOUR))
     choose(world, Choice(frequency=Frequency.WEEKLY))
@@ -277,7 +277,7 @@ def test_muted_events_are_withdrawn(world: World) -> None:
     assert world.create(an_event("e2")) == [Outcome.MUTED]
 
 
-def test_a_choice_ends_a_rest_and_counts_as_a_sign_of_life(world: World) -> None:
+def test_choice_reactivates_a_dormant_reader_and_counts_as_activity(world: World) -> None:
     world.choose(at=NOW - DAY)
     world.subscribers.set_status("ann", SubscriberStatus.DORMANT)
     choose(world, AT_SEVEN)
@@ -297,7 +297,7 @@ def test_choices_do_not_resubscribe_a_reader(world: World) -> None:
     assert not world.schedules.listed
 
 
-def test_a_choice_before_the_profile_waits_for_it(world: World) -> None:
+def test_choice_before_the_profile_is_applied_later(world: World) -> None:
     assert choose(world, AT_SEVEN) is Outcome.CHANGED
     choose(world, Choice(frequency=Frequency.WEEKLY), at=NOW - HOUR)
     early = world.subscribers.early("ann")
@@ -309,7 +309,7 @@ def test_a_choice_before_the_profile_waits_for_it(world: World) -> None:
     assert world.subscribers.early("ann") is None
 
 
-def test_choices_of_somebody_who_was_erased_are_refused(world: World) -> None:
+def test_choices_of_an_erased_reader_are_rejected(world: World) -> None:
     choose(world, AT_SEVEN)
     world.erase()
     assert world.subscribers.early("ann") is None
@@ -332,7 +332,7 @@ PAUSED = ChoosePreferences("ann", Choice(paused_until=date(2026, 12, 1)), NOW - 
 
 
 @pytest.mark.parametrize("order", list(permutations([PROFILE, SYNC, OTHER_HOUR, CHOSEN, PAUSED])))
-def test_any_order_ends_in_the_same_profile(order: tuple[Command, ...]) -> None:
+def test_commands_in_any_order_produce_the_same_profile(order: tuple[Command, ...]) -> None:
     world = World()
     for command in (*order, *order[:2]):
         world.say(command)
@@ -355,7 +355,7 @@ def test_any_order_ends_in_the_same_profile(order: tuple[Command, ...]) -> None:
     ),
     st.data(),
 )
-def test_choices_around_two_profiles_end_the_same_in_any_order(
+def test_choices_and_two_profiles_in_any_order_produce_the_same_result(
     chosen: list[ChoosePreferences], data: st.DataObject
 ) -> None:
     """As many as a history keeps: of more, which ones are there depends on the order."""
@@ -379,7 +379,7 @@ def with_profile() -> World:
 
 
 @pytest.mark.parametrize("other", [SYNC, OTHER_HOUR, PAUSED])
-def test_a_choice_and_something_else_at_once_both_count(other: Command) -> None:
+def test_concurrent_choice_and_profile_change_both_apply(other: Command) -> None:
     expected = with_profile()
     for command in (CHOSEN, other):
         expected.say(command)
@@ -398,7 +398,7 @@ def test_a_choice_and_something_else_at_once_both_count(other: Command) -> None:
 
 
 @pytest.mark.parametrize("first", [CHOSEN, PROFILE])
-def test_a_choice_and_the_first_profile_at_once_both_count(first: Command) -> None:
+def test_concurrent_choice_and_first_profile_both_apply(first: Command) -> None:
     second = PROFILE if first is CHOSEN else CHOSEN
     for world, where in interleavings(
         World, lambda world: world.say(first), lambda world: world.say(second)
@@ -407,7 +407,7 @@ def test_a_choice_and_the_first_profile_at_once_both_count(first: Command) -> No
         assert world.subscribers.early("ann") is None, where
 
 
-def test_a_choice_that_broke_off_anywhere_holds_after_its_redelivery() -> None:
+def test_interrupted_choice_is_complete_after_redelivery() -> None:
     for world, where in crashes(with_profile, lambda world: world.say(CHOSEN)):
         world.say(CHOSEN)
         for key, schedule in world.schedules.rows.items():
@@ -415,7 +415,7 @@ def test_a_choice_that_broke_off_anywhere_holds_after_its_redelivery() -> None:
         assert ann(world).active_on == NOW.date(), where
 
 
-def test_a_choice_during_an_erasure_leaves_nothing() -> None:
+def test_choice_during_an_erasure_leaves_no_data() -> None:
     for act, other in (
         (lambda world: world.say(CHOSEN), World.erase),
         (World.erase, lambda world: world.say(CHOSEN)),
@@ -426,14 +426,14 @@ def test_a_choice_during_an_erasure_leaves_nothing() -> None:
             assert world.subscribers.early("ann") is None, where
 
 
-def test_a_profile_that_keeps_changing_sends_the_choice_back(world: World) -> None:
+def test_choice_is_redelivered_if_the_profile_keeps_changing(world: World) -> None:
     world.say(PROFILE)
     world.subscribers.put = lambda *_, **__: False  # type: ignore[method-assign]
     with pytest.raises(NotYet):
         choose(world, AT_SEVEN)
 
 
-def test_an_early_choice_that_keeps_changing_is_sent_back(world: World) -> None:
+def test_early_choice_is_redelivered_if_the_row_keeps_changing(world: World) -> None:
     world.subscribers.put_early = lambda *_, **__: False  # type: ignore[method-assign]
     with pytest.raises(NotYet):
         choose(world, AT_SEVEN)

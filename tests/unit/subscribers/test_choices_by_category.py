@@ -73,7 +73,7 @@ def in_force(*commands: Command) -> dict[str, Frequency]:
 # What did not hold.
 
 
-def test_trace_al_a_choice_of_one_category_leaves_another_one_muted() -> None:
+def test_trace_al_choice_of_a_category_leaves_another_muted() -> None:
     said: list[Command] = [
         profile(THEN),
         choose(THEN + HOUR, comment=MUTED),
@@ -83,12 +83,12 @@ def test_trace_al_a_choice_of_one_category_leaves_another_one_muted() -> None:
         assert in_force(*order, order[0]) == {"comment": MUTED, "like": Frequency.WEEKLY}
 
 
-def test_a_choice_before_the_profile_leaves_another_one_muted() -> None:
+def test_choice_before_the_profile_leaves_another_category_muted() -> None:
     early = [choose(THEN, comment=MUTED), choose(THEN + HOUR, like=Frequency.WEEKLY)]
     assert in_force(*early, profile(THEN)) == {"comment": MUTED, "like": Frequency.WEEKLY}
 
 
-def test_trace_al_a_profile_that_changes_one_category_leaves_another_one_muted() -> None:
+def test_trace_al_profile_that_changes_a_category_leaves_another_muted() -> None:
     said: list[Command] = [
         profile(THEN, like=Frequency.DAILY),
         choose(THEN + HOUR, comment=MUTED),
@@ -99,7 +99,7 @@ def test_trace_al_a_profile_that_changes_one_category_leaves_another_one_muted()
 
 
 @pytest.mark.parametrize("later", [{}, {"like": Frequency.DAILY}])
-def test_a_profile_that_does_not_name_a_category_leaves_it_muted(
+def test_profile_that_omits_a_category_leaves_the_category_muted(
     later: dict[str, Frequency],
 ) -> None:
     said: list[Command] = [
@@ -112,7 +112,7 @@ def test_a_profile_that_does_not_name_a_category_leaves_it_muted(
     assert in_force(*said)["comment"] is MUTED, "it says what it always said"
 
 
-def test_a_profile_that_says_something_else_of_a_category_counts() -> None:
+def test_profile_that_changes_a_muted_category_takes_effect() -> None:
     said: list[Command] = [
         profile(THEN, comment=Frequency.DAILY),
         choose(THEN + HOUR, comment=MUTED, like=MUTED),
@@ -121,7 +121,7 @@ def test_a_profile_that_says_something_else_of_a_category_counts() -> None:
     assert in_force(*said) == {"comment": Frequency.WEEKLY, "like": MUTED}
 
 
-def test_a_profile_that_agrees_with_a_mute_does_not_end_it_with_the_next_one() -> None:
+def test_profile_that_repeats_a_mute_does_not_end_the_mute_later() -> None:
     said: list[Command] = [
         profile(THEN),
         choose(THEN + HOUR, comment=MUTED),
@@ -131,7 +131,7 @@ def test_a_profile_that_agrees_with_a_mute_does_not_end_it_with_the_next_one() -
     assert in_force(*said) == {"comment": MUTED}
 
 
-def test_a_profile_that_no_longer_names_what_nobody_chose_means_the_default() -> None:
+def test_category_removed_from_the_profile_returns_to_the_default() -> None:
     said: list[Command] = [
         profile(THEN, comment=MUTED),
         choose(THEN + HOUR, like=MUTED),
@@ -140,7 +140,7 @@ def test_a_profile_that_no_longer_names_what_nobody_chose_means_the_default() ->
     assert in_force(*said) == {"like": MUTED}
 
 
-def test_default_takes_a_choice_back_and_hides_what_the_service_says() -> None:
+def test_default_resets_a_choice_and_overrides_the_service() -> None:
     said: list[Command] = [
         profile(THEN, like=MUTED),
         choose(THEN + HOUR, comment=MUTED),
@@ -150,7 +150,7 @@ def test_default_takes_a_choice_back_and_hides_what_the_service_says() -> None:
     assert in_force(*said, choose(THEN + 3 * HOUR, comment=MUTED)) == {"comment": MUTED}
 
 
-def test_choosing_another_category_keeps_muted_events_withdrawn() -> None:
+def test_choice_of_another_category_keeps_muted_events_withdrawn() -> None:
     world = World()
     world.say(profile(NOW - 2 * HOUR))
     world.say(choose(NOW - HOUR, comment=MUTED))
@@ -199,7 +199,7 @@ def latest(
 
 @given(service_words, dated_patches, st.data())
 @settings(max_examples=300, deadline=None)
-def test_any_order_and_repetition_comes_to_the_same(
+def test_order_and_repetition_do_not_affect_category_choices(
     service: list[tuple[datetime, Frequencies]],
     said: list[tuple[datetime, Frequencies]],
     data: st.DataObject,
@@ -213,7 +213,7 @@ def test_any_order_and_repetition_comes_to_the_same(
 
 @given(dated_patches)
 @settings(max_examples=300, deadline=None)
-def test_the_latest_choice_of_each_category_counts(
+def test_latest_choice_of_each_category_applies(
     said: list[tuple[datetime, Frequencies]],
 ) -> None:
     first_profile = service_of([(NOW - 30 * HOUR, ())])
@@ -225,7 +225,7 @@ def test_the_latest_choice_of_each_category_counts(
 
 @given(service_words.filter(bool), dated_patches)
 @settings(max_examples=300, deadline=None)
-def test_a_mute_ends_only_if_somebody_speaks_of_the_category(
+def test_mute_ends_only_with_a_change_of_the_same_category(
     service: list[tuple[datetime, Frequencies]], said: list[tuple[datetime, Frequencies]]
 ) -> None:
     """Of a reader's mutes: what the service muted alone ends with its next profile."""
@@ -244,7 +244,7 @@ def test_a_mute_ends_only_if_somebody_speaks_of_the_category(
 
 @given(st.lists(st.tuples(hours, maps), min_size=1, max_size=8), service_words)
 @settings(max_examples=300, deadline=None)
-def test_a_row_of_the_version_before_reads_as_before(
+def test_choices_stored_by_the_previous_version_keep_their_meaning(
     chosen_maps: list[tuple[datetime, Frequencies]],
     service: list[tuple[datetime, Frequencies]],
 ) -> None:
@@ -267,7 +267,7 @@ def test_a_row_of_the_version_before_reads_as_before(
     st.lists(st.tuples(hours, st.sampled_from([*Frequency, DEFAULT])), max_size=3),
 )
 @settings(max_examples=300, deadline=None)
-def test_the_version_before_reads_the_same_after_a_rollback(
+def test_previous_version_reads_the_same_choices_after_a_rollback(
     said: list[tuple[datetime, Frequencies]],
     service: list[tuple[datetime, Frequencies]],
     everything: list[tuple[datetime, Frequency]],
@@ -285,7 +285,7 @@ def test_the_version_before_reads_the_same_after_a_rollback(
 
 @given(dated_patches, service_words)
 @settings(max_examples=200, deadline=None)
-def test_what_is_written_is_read_as_it_was(
+def test_category_choices_are_read_as_written(
     said: list[tuple[datetime, Frequencies]], service: list[tuple[datetime, Frequencies]]
 ) -> None:
     by_service = service_of(service)
@@ -293,7 +293,7 @@ def test_what_is_written_is_read_as_it_was(
     assert read_reader_choices(*write_reader_choices(own, by_service), by_service) == own
 
 
-def test_what_a_rolled_back_version_wrote_counts_for_more_than_what_it_left() -> None:
+def test_choice_written_after_a_rollback_overrides_the_older_attribute() -> None:
     """It knows nothing of `reader_categories`, and leaves that as it was."""
     by_service = service_of([(NOW - 30 * HOUR, ())])
     own = reader_of([(NOW - 2 * HOUR, frequencies({"comment": MUTED}))])
@@ -334,7 +334,7 @@ CATEGORIES = (
 """`reader_categories` beside it."""
 
 
-def test_the_row_of_the_version_before_is_read() -> None:
+def test_row_of_the_previous_version_can_be_read() -> None:
     found = read_reader_choices(FORMER_ROW, None, ())
     at = datetime.fromisoformat("2026-11-20T07:03Z")
     assert found.frequencies == (
@@ -344,7 +344,7 @@ def test_the_row_of_the_version_before_is_read() -> None:
     assert found.clock == ((at, (7, None)),)
 
 
-def test_the_row_that_is_written_now_is_read_by_the_version_before() -> None:
+def test_previous_version_can_read_the_current_row() -> None:
     at = datetime.fromisoformat("2026-11-20T07:03Z")
     by_service = service_of([(at - HOUR, frequencies({"mention": "daily"}))])
     own = reader_of(
@@ -360,13 +360,13 @@ def test_the_row_that_is_written_now_is_read_by_the_version_before() -> None:
     )
 
 
-def test_a_history_without_choices_by_category_writes_no_attribute() -> None:
+def test_category_attribute_is_omitted_without_category_choices() -> None:
     own = NO_CHOICES.with_choice(NOW, Choice(frequency=Frequency.WEEKLY))
     text, categories = write_reader_choices(own, ())
     assert (set(former_reading(text)), categories) == ({"frequency"}, "")
 
 
-def test_so_many_categories_are_kept_that_a_row_can_be_stored() -> None:
+def test_stored_categories_are_limited_to_fit_a_row() -> None:
     """Of more, what mutes is dropped last. Maps and choices have them up to sixteen times."""
     own = NO_CHOICES.with_choice(NOW, chosen(muted=MUTED))
     for number in range(40):
@@ -381,7 +381,7 @@ def test_so_many_categories_are_kept_that_a_row_can_be_stored() -> None:
     assert sum(map(len, texts)) < 400_000
 
 
-def test_more_choices_of_a_category_than_are_kept_end_with_the_latest() -> None:
+def test_category_history_is_truncated_to_the_latest_choices() -> None:
     own = NO_CHOICES
     for number in range(LONGEST + 4):
         often = MUTED if number % 2 else Frequency.DAILY
@@ -401,7 +401,7 @@ CHOOSERS: list[Callable[[datetime], Command]] = [
 
 
 @pytest.mark.parametrize("order", list(permutations(range(4))))
-def test_messages_in_any_order_end_in_the_same_row(order: tuple[int, ...]) -> None:
+def test_messages_in_any_order_produce_the_same_row(order: tuple[int, ...]) -> None:
     said: list[Command] = [
         make(NOW - (4 - number) * HOUR) for number, make in enumerate(CHOOSERS[:4])
     ]

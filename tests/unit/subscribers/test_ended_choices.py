@@ -81,7 +81,7 @@ ENDED: list[tuple[Choice, Preferences, Of]] = [
     ("choice", "after", "of"), ENDED, ids=["category", "hour", "day", "pause", "zone"]
 )
 @pytest.mark.parametrize("chosen_before", [True, False])
-def test_what_the_service_ended_does_not_count_again_after_many_profiles(
+def test_overridden_choice_stays_inactive_after_many_profiles(
     choice: Choice, after: Preferences, of: Of, chosen_before: bool
 ) -> None:
     """What ended it is dropped from the service's record in the end; the choice goes with it."""
@@ -102,7 +102,7 @@ def _with_likes(said: Preferences, number: int) -> tuple[tuple[str, Frequency], 
     return frequencies({**dict(said.frequencies), "like": often})
 
 
-def test_what_the_service_did_not_end_still_counts_after_many_profiles() -> None:
+def test_active_choice_stays_active_after_many_profiles() -> None:
     world = World()
     say(world, 0, BEFORE)
     muted = frequencies({"comment": Frequency.NEVER})
@@ -115,7 +115,7 @@ def test_what_the_service_did_not_end_still_counts_after_many_profiles() -> None
         assert (found.times.hour, found.time_zone) == (20, "Asia/Kolkata")
 
 
-def test_of_a_choice_that_was_ended_and_made_again_only_the_later_one_is_kept() -> None:
+def test_only_the_latest_of_overridden_and_repeated_choices_is_kept() -> None:
     daily = Choice(frequencies=frequencies({"comment": Frequency.DAILY}))
     never = Choice(frequencies=frequencies({"comment": Frequency.NEVER}))
     once = NO_CHOICES.with_choice(NOW + DAY, daily)
@@ -129,7 +129,7 @@ def test_of_a_choice_that_was_ended_and_made_again_only_the_later_one_is_kept() 
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_as_many_profiles_as_there_may_be_come_to_what_all_of_them_say(seed: int) -> None:
+def test_truncated_profile_history_resolves_like_the_full_history(seed: int) -> None:
     """As if everything had been kept for ever."""
     random = Random(seed)
     world, service, own = World(), list[tuple[datetime, Preferences]](), NO_CHOICES

@@ -49,14 +49,14 @@ def frequency_of(
 
 
 @pytest.mark.parametrize("often", [IMMEDIATE, DAILY, WEEKLY, CUSTOM])
-def test_events_for_the_reader_follow_their_category(often: Frequency) -> None:
+def test_personal_events_follow_their_category(often: Frequency) -> None:
     assert frequency_of(chose((-1, often))) is often
     assert frequency_of(chose((-1, NEVER), category="like")) is DAILY
     assert frequency_of(defaults=frequencies({"comment": often})) is often
 
 
 @pytest.mark.parametrize("often", [IMMEDIATE, DAILY, WEEKLY, CUSTOM])
-def test_the_latest_choice_counts_also_for_what_occurred_before_it(often: Frequency) -> None:
+def test_latest_choice_also_applies_to_earlier_events(often: Frequency) -> None:
     assert frequency_of(chose((-2, DAILY), (-1, WEEKLY), (1, often))) is often
 
 
@@ -72,7 +72,9 @@ def test_the_latest_choice_counts_also_for_what_occurred_before_it(often: Freque
         chose((-3, NEVER), (-2, DAILY), (-1, NEVER), (2, DAILY)),
     ],
 )
-def test_never_at_any_time_since_it_occurred_mutes(choices: History[Frequencies]) -> None:
+def test_category_set_to_never_after_the_event_mutes_the_event(
+    choices: History[Frequencies],
+) -> None:
     assert frequency_of(choices) is NEVER
 
 
@@ -84,25 +86,25 @@ def test_never_at_any_time_since_it_occurred_mutes(choices: History[Frequencies]
         chose((-3, NEVER), (-2, WEEKLY), (1, DAILY)),
     ],
 )
-def test_a_never_that_ended_before_it_occurred_does_not_mute(
+def test_category_unmuted_before_the_event_does_not_mute(
     choices: History[Frequencies],
 ) -> None:
     assert frequency_of(choices) is DAILY
 
 
-def test_a_default_of_never_mutes_until_something_was_chosen() -> None:
+def test_default_of_never_mutes_until_the_first_choice() -> None:
     muted = frequencies({"comment": NEVER})
     assert frequency_of(defaults=muted) is NEVER
     assert frequency_of(chose((-1, DAILY)), defaults=muted) is DAILY
     assert frequency_of(chose((-1, DAILY), category="like"), defaults=muted) is NEVER
 
 
-def test_before_the_first_choice_that_is_known_that_one_counts() -> None:
+def test_first_known_choice_applies_to_earlier_events() -> None:
     """Messages come in any order: the profile may be younger than the event."""
     assert frequency_of(chose((1, WEEKLY))) is WEEKLY
 
 
-def test_a_never_that_was_replaced_in_the_same_second_mutes_nothing_that_occurs_later() -> None:
+def test_mute_replaced_in_the_same_second_does_not_affect_later_events() -> None:
     """Producers date by the second, and readers click twice."""
     assert frequency_of(chose((-1, NEVER), (-1, WEEKLY))) is WEEKLY
     assert frequency_of(chose((1, NEVER), (1, WEEKLY))) is NEVER
@@ -111,7 +113,7 @@ def test_a_never_that_was_replaced_in_the_same_second_mutes_nothing_that_occurs_
 # Followed.
 
 
-def test_a_follow_that_holds_goes_by_the_category() -> None:
+def test_active_follow_uses_the_category_frequency() -> None:
     assert frequency_of(chose((-1, WEEKLY)), followed((-1, True, None))) is WEEKLY
     assert frequency_of((), followed((0, True, None))) is DAILY
 
@@ -141,18 +143,18 @@ def test_a_follow_that_holds_goes_by_the_category() -> None:
         "both began later",
     ],
 )
-def test_what_was_not_followed_then_and_ever_since_is_not_for_the_reader(
+def test_activity_is_ignored_unless_followed_continuously_since(
     follows: Sequence[Follow | None],
 ) -> None:
     assert frequency_of(chose((-1, IMMEDIATE)), *follows) is None
 
 
-def test_a_follow_that_began_again_before_it_occurred_holds() -> None:
+def test_follow_restarted_before_the_activity_is_active() -> None:
     follow = followed((-3, True, None), (-2, False, None), (-1, True, WEEKLY))
     assert frequency_of((), follow) is WEEKLY
 
 
-def test_a_follow_that_ended_and_began_again_in_the_same_second_holds_from_then_on() -> None:
+def test_follow_restarted_in_the_same_second_is_active_from_then() -> None:
     assert frequency_of((), followed((-1, False, None), (-1, True, None))) is DAILY
     assert (
         frequency_of((), followed((-2, True, None), (-1, False, None), (-1, True, None))) is DAILY
@@ -161,12 +163,12 @@ def test_a_follow_that_ended_and_began_again_in_the_same_second_holds_from_then_
 
 
 @pytest.mark.parametrize("often", [IMMEDIATE, DAILY, WEEKLY, CUSTOM])
-def test_the_follows_own_frequency_goes_before_the_categorys(often: Frequency) -> None:
+def test_frequency_of_a_follow_overrides_the_category(often: Frequency) -> None:
     assert frequency_of(chose((-1, CUSTOM)), followed((-1, True, often))) is often
     assert frequency_of(chose((-1, NEVER)), followed((-1, True, often))) is often
 
 
-def test_a_muted_category_mutes_a_follow_without_a_frequency_of_its_own() -> None:
+def test_muted_category_mutes_a_follow_without_a_frequency() -> None:
     assert frequency_of(chose((-1, NEVER)), followed((-1, True, None))) is NEVER
 
 
@@ -180,13 +182,13 @@ def test_a_muted_category_mutes_a_follow_without_a_frequency_of_its_own() -> Non
         [(-1, True, NEVER), (1, False, None)],
     ],
 )
-def test_never_on_a_follow_at_any_time_since_mutes(
+def test_follow_set_to_never_after_the_event_mutes_the_event(
     changes: list[tuple[float, bool, Frequency | None]],
 ) -> None:
     assert frequency_of((), followed(*changes)) is NEVER
 
 
-def test_a_frequency_that_was_taken_off_a_follow_leaves_the_category() -> None:
+def test_follow_uses_the_category_after_its_frequency_is_removed() -> None:
     assert frequency_of(chose((-1, WEEKLY)), followed((-1, True, DAILY), (1, True, None))) is WEEKLY
 
 
@@ -194,7 +196,7 @@ def test_a_frequency_that_was_taken_off_a_follow_leaves_the_category() -> None:
 
 
 @pytest.mark.parametrize("often", [NEVER, IMMEDIATE, DAILY, WEEKLY, CUSTOM])
-def test_the_follow_of_the_entity_goes_before_that_of_its_parent(often: Frequency) -> None:
+def test_follow_of_the_entity_overrides_the_follow_of_its_parent(often: Frequency) -> None:
     parent = followed((-1, True, IMMEDIATE if often is NEVER else NEVER), entity=POST)
     assert frequency_of((), followed((-1, True, often)), parent) is often
 
@@ -209,11 +211,11 @@ def test_the_follow_of_the_entity_goes_before_that_of_its_parent(often: Frequenc
     ],
     ids=["none", "began later", "ended before", "ended since"],
 )
-def test_where_the_entity_is_not_followed_the_parent_decides(entity: Follow | None) -> None:
+def test_follow_of_the_parent_applies_if_the_entity_is_not_followed(entity: Follow | None) -> None:
     assert frequency_of((), entity, followed((-1, True, CUSTOM), entity=POST)) is CUSTOM
 
 
-def test_never_on_the_entity_silences_also_what_comes_through_its_parent() -> None:
+def test_muted_entity_also_mutes_events_via_its_parent() -> None:
     parent = followed((-1, True, IMMEDIATE), entity=POST)
     assert frequency_of((), followed((-1, True, NEVER)), parent) is NEVER
     assert frequency_of((), followed((-1, True, NEVER), (1, False, None)), parent) is NEVER
@@ -263,13 +265,13 @@ def _state_at(
     [(None, (POST,)), ("blog#b1", (POST, "blog#b1")), (POST, (POST,))],
     ids=["none", "another", "itself"],
 )
-def test_an_activity_is_for_the_followers_of_its_entity_and_of_the_parent(
+def test_activity_is_for_followers_of_the_entity_and_its_parent(
     parent: str | None, sides: tuple[str, ...]
 ) -> None:
     assert an_activity(parent=parent).sides == sides
 
 
-def test_a_follower_gets_the_activity_as_an_event_with_its_id_and_all_sides() -> None:
+def test_follower_event_has_the_activity_id_and_all_follow_paths() -> None:
     activity = an_activity(parent="blog#b1", excerpt="Hello", amended_at=NOW)
     event = activity.event_for("ann")
     assert (event.user_id, event.id, event.via) == ("ann", "a1", (POST, "blog#b1"))
@@ -292,19 +294,19 @@ def test_a_follower_gets_the_activity_as_an_event_with_its_id_and_all_sides() ->
         (NOW + HOUR, NOW, True),
     ],
 )
-def test_only_what_is_dated_later_amends(
+def test_only_a_later_version_amends_an_activity(
     newer: datetime | None, older: datetime | None, amends: bool
 ) -> None:
     assert an_activity(amended_at=newer).amends(an_activity(amended_at=older)) is amends
     assert an_event(amended_at=newer).amends(an_event(amended_at=older)) is amends
 
 
-def test_an_activity_that_was_walked_still_says_the_same() -> None:
+def test_redelivered_activity_with_the_same_content_is_unchanged() -> None:
     activity = an_activity()
     assert replace(activity, walked=frozenset({POST})).has_content_of(activity)
     assert not replace(activity, retracted=True).has_content_of(activity)
     assert not replace(activity, amended_at=NOW).has_content_of(activity)
 
 
-def test_a_follow_of_a_month_holds() -> None:
+def test_month_old_follow_is_active() -> None:
     assert frequency_of((), a_follow(entity=COMMENT)) is DAILY

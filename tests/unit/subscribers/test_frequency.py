@@ -25,7 +25,7 @@ NEVER, IMMEDIATE, DAILY, WEEKLY, CUSTOM = Frequency
         (None, None, DAILY),
     ],
 )
-def test_the_choice_goes_before_the_default_and_the_default_before_daily(
+def test_choice_precedes_the_default_which_precedes_daily(
     chosen: Frequency | None, default: Frequency | None, counts: Frequency
 ) -> None:
     choices = frequencies({"comment": chosen} if chosen else {})
@@ -33,13 +33,13 @@ def test_the_choice_goes_before_the_default_and_the_default_before_daily(
     assert frequency_for("comment", chosen=choices, defaults=defaults) is counts
 
 
-def test_another_category_decides_nothing() -> None:
+def test_choice_of_another_category_has_no_effect() -> None:
     other = frequencies({"like": NEVER})
     assert frequency_for("comment", chosen=other, defaults=other) is DAILY
 
 
 @pytest.mark.parametrize(("own", "counts"), [(None, WEEKLY), (NEVER, NEVER), (DAILY, DAILY)])
-def test_a_general_choice_overrides_the_default_but_not_the_category(
+def test_general_choice_overrides_the_default_but_not_the_category(
     own: Frequency | None, counts: Frequency
 ) -> None:
     chosen = frequencies({EVERYTHING: WEEKLY} | ({"comment": own} if own else {}))
@@ -48,7 +48,7 @@ def test_a_general_choice_overrides_the_default_but_not_the_category(
     assert digests_in((chosen, defaults)) == {DAILY, WEEKLY}
 
 
-def test_choices_have_one_order() -> None:
+def test_frequencies_have_a_canonical_order() -> None:
     one = frequencies({"like": NEVER, "comment": WEEKLY})
     assert one == frequencies({"comment": WEEKLY, "like": NEVER})
     assert one == (("comment", WEEKLY), ("like", NEVER))
@@ -63,7 +63,7 @@ def test_choices_have_one_order() -> None:
         ((CUSTOM, WEEKLY, NEVER), {DAILY, WEEKLY, CUSTOM}),
     ],
 )
-def test_the_digests_are_daily_and_those_that_were_chosen(
+def test_digest_schedules_are_daily_and_the_chosen_frequencies(
     used: tuple[Frequency, ...], schedules: set[Frequency]
 ) -> None:
     chosen = frequencies({f"category{number}": one for number, one in enumerate(used)})

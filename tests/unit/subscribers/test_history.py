@@ -41,7 +41,7 @@ def value_at(said: Iterable[tuple[datetime, str]], instant: datetime) -> str | N
     st.data(),
 )
 @settings(max_examples=100, deadline=None)
-def test_within_a_day_neither_order_nor_repetition_matters(
+def test_history_ignores_order_and_repetition_within_a_day(
     said: list[tuple[datetime, str]], data: st.DataObject
 ) -> None:
     again = data.draw(st.lists(st.sampled_from(said), max_size=4)) if said else []
@@ -55,7 +55,7 @@ def test_within_a_day_neither_order_nor_repetition_matters(
     )
 )
 @settings(max_examples=100, deadline=None)
-def test_over_weeks_the_order_does_not_matter_where_nothing_is_more_than_a_day_late(
+def test_history_ignores_order_if_delays_are_below_a_day(
     said: list[tuple[datetime, str, timedelta]],
 ) -> None:
     in_order = [(at, value) for at, value, _ in sorted(said)]
@@ -65,7 +65,7 @@ def test_over_weeks_the_order_does_not_matter_where_nothing_is_more_than_a_day_l
 
 @given(st.lists(st.tuples(within_a_fortnight, values), min_size=1, max_size=LONGEST))
 @settings(max_examples=100, deadline=None)
-def test_what_is_dropped_never_changes_what_held_at_any_instant(
+def test_truncated_history_has_the_same_value_at_any_instant(
     said: list[tuple[datetime, str]],
 ) -> None:
     history = told(*sorted(said))
@@ -75,7 +75,7 @@ def test_what_is_dropped_never_changes_what_held_at_any_instant(
 
 
 @pytest.mark.parametrize("order", ["ab", "ba", "abab", "bba"])
-def test_of_two_values_with_the_same_instant_both_held_and_the_same_one_came_last(
+def test_simultaneous_values_have_a_deterministic_order(
     order: str,
 ) -> None:
     history = told(*((NOW, value) for value in order))
@@ -83,19 +83,19 @@ def test_of_two_values_with_the_same_instant_both_held_and_the_same_one_came_las
     assert value_at(history, NOW) == "b"
 
 
-def test_the_same_twice_changes_nothing() -> None:
+def test_repeated_value_changes_no_history() -> None:
     once = told((NOW, "a"), (NOW + HOUR, "b"))
     assert remember(once, NOW, "a") == remember(once, NOW + HOUR, "b") == once
 
 
-def test_a_repetition_is_kept_for_a_day_because_something_may_come_between() -> None:
+def test_repeated_value_is_kept_for_a_day() -> None:
     repeated = told((NOW, "a"), (NOW + 2 * HOUR, "a"))
     assert len(repeated) == 2
     between = remember(repeated, NOW + HOUR, "b")
     assert [value for _, value in between] == ["a", "b", "a"]
 
 
-def test_a_repetition_is_dropped_after_a_day() -> None:
+def test_repeated_value_is_dropped_after_a_day() -> None:
     later = told((NOW, "a"), (NOW + HOUR, "a"), (NOW + HOUR + LATE, "b"))
     assert [at for at, _ in later] == [NOW, NOW + HOUR, NOW + HOUR + LATE]
     later = remember(later, NOW + 2 * HOUR + LATE, "b")
@@ -103,19 +103,19 @@ def test_a_repetition_is_dropped_after_a_day() -> None:
 
 
 @pytest.mark.parametrize("longest", [1, 3, LONGEST])
-def test_the_latest_are_kept(longest: int) -> None:
+def test_history_keeps_the_latest_entries(longest: int) -> None:
     said = [(NOW + number * HOUR, f"v{number % 2}") for number in range(LONGEST + 4)]
     assert told(*said, longest=longest) == tuple(said[-longest:])
     assert told(*reversed(said[-longest:]), longest=longest) == tuple(said[-longest:])
 
 
-def test_more_than_the_longest_history_within_a_day_still_ends_with_the_latest() -> None:
+def test_overfull_history_within_a_day_ends_with_the_latest_entry() -> None:
     said = [(NOW + number * timedelta(minutes=1), f"v{number % 2}") for number in range(40)]
     neighbours_swapped = [said[number ^ 1] for number in range(len(said))]
     assert told(*said) == told(*neighbours_swapped) == tuple(said[-LONGEST:])
 
 
-def test_repetitions_within_a_day_do_not_push_out_what_held_before() -> None:
+def test_repetitions_within_a_day_do_not_evict_earlier_values() -> None:
     """A service may say every half hour how things stand."""
     repeated = [(NOW + number * HOUR / 2, "a") for number in range(2 * LONGEST)]
     history = told((NOW - 30 * LATE, "a"), *repeated)
@@ -136,22 +136,24 @@ HISTORY = ((NOW, "a"), (NOW + HOUR, "b"), (NOW + 2 * HOUR, "c"))
         (NOW + 9 * HOUR, "c"),
     ],
 )
-def test_what_held_at_an_instant_comes_with_everything_since(instant: datetime, held: str) -> None:
+def test_values_since_an_instant_include_the_value_then_in_force(
+    instant: datetime, held: str
+) -> None:
     assert "".join(value for _, value in in_force_since(HISTORY, instant)) == held
 
 
-def test_of_values_with_the_same_instant_each_was_in_force() -> None:
+def test_simultaneous_values_were_each_in_force() -> None:
     tied = told((NOW, "a"), (NOW, "b"), (NOW + HOUR, "c"))
     assert in_force_since(tied, NOW - HOUR) == in_force_since(tied, NOW) == tied
     assert in_force_since(tied, NOW + HOUR) == tied[2:]
 
 
-def test_of_values_with_the_same_instant_only_the_last_is_still_in_force_later() -> None:
+def test_only_the_last_of_simultaneous_values_remains_in_force() -> None:
     tied = told((NOW, "a"), (NOW, "b"), (NOW + HOUR, "c"))
     assert in_force_since(tied, NOW + HOUR / 2) == tied[1:]
 
 
-def test_an_empty_history_has_no_value_at_any_time() -> None:
+def test_empty_history_has_no_value() -> None:
     assert in_force_since((), NOW) == without_repeats(()) == ()
 
 
@@ -159,7 +161,7 @@ def test_an_empty_history_has_no_value_at_any_time() -> None:
     ("said", "turned"),
     [("a", "a"), ("aaa", "a"), ("aabba", "aba"), ("abab", "abab"), ("abc", "abc")],
 )
-def test_turns_are_where_the_value_changed(said: str, turned: str) -> None:
+def test_history_without_repeats_contains_only_changes(said: str, turned: str) -> None:
     history = tuple((NOW + number * HOUR, value) for number, value in enumerate(said))
     assert "".join(value for _, value in without_repeats(history)) == turned
     assert set(without_repeats(history)) <= set(history)
@@ -167,7 +169,7 @@ def test_turns_are_where_the_value_changed(said: str, turned: str) -> None:
 
 @given(st.lists(st.tuples(within_a_fortnight, values), max_size=LONGEST - 1))
 @settings(max_examples=100, deadline=None)
-def test_turns_do_not_depend_on_which_repetitions_are_still_there(
+def test_history_without_repeats_does_not_depend_on_kept_repetitions(
     said: list[tuple[datetime, str]],
 ) -> None:
     history = told(*sorted(said))
@@ -178,7 +180,7 @@ def test_turns_do_not_depend_on_which_repetitions_are_still_there(
         assert without_repeats(later) == without_repeats(history)
 
 
-def test_a_repetition_at_the_end_of_a_full_history_takes_the_place_of_the_oldest() -> None:
+def test_repetition_in_a_full_history_replaces_the_oldest_entry() -> None:
     """It is the newest that was said, and something may still come before it."""
     full = told(*((NOW + number * HOUR, f"v{number % 2}") for number in range(LONGEST)))
     later = remember(full, NOW + 30 * LATE, full[-1][1])

@@ -139,7 +139,7 @@ def removing(count: Count) -> Callable[[], object]:
 
 
 @pytest.mark.parametrize("step", [forgetting, stopping, leaving, settling, withdrawing, removing])
-def test_a_repeatedly_changing_row_is_tried_five_times(
+def test_write_to_a_changing_row_is_tried_five_times(
     step: Callable[[Count], Callable[[], object]],
 ) -> None:
     count = Count()

@@ -118,7 +118,7 @@ choices = st.none() | st.builds(Choice, frequency=st.none() | often, frequencies
 
 @given(chosen, chosen, choices, follow_states, st.sampled_from(SCOPES))
 @settings(max_examples=300, deadline=None)
-def test_what_is_left_comes_no_more_and_all_else_comes_as_before(
+def test_opt_out_ends_only_the_events_in_its_scope(
     service: Frequencies,
     defaults: Frequencies,
     choice: Choice | None,
@@ -142,7 +142,7 @@ def test_what_is_left_comes_no_more_and_all_else_comes_as_before(
 
 @given(chosen, chosen, choices, follow_states)
 @settings(max_examples=200, deadline=None)
-def test_weekly_at_most_lifts_nothing_and_leaves_nothing_more_often(
+def test_weekly_option_reduces_only_more_frequent_email(
     service: Frequencies,
     defaults: Frequencies,
     choice: Choice | None,
@@ -159,7 +159,7 @@ def test_weekly_at_most_lifts_nothing_and_leaves_nothing_more_often(
 
 
 @pytest.mark.parametrize("scope", [MENTIONS_NOW, ALL_IMMEDIATE], ids=str)
-def test_who_gets_no_digest_gets_none_instead_of_immediate_emails(scope: Scope) -> None:
+def test_opting_out_of_two_lists_starts_no_additional_email(scope: Scope) -> None:
     """Leaving one list begins no other."""
     world = a_world((), frequencies({"mention": "immediate"}), None, {})
     world.leave_by(link(world, DIGESTS))
@@ -169,7 +169,7 @@ def test_who_gets_no_digest_gets_none_instead_of_immediate_emails(scope: Scope) 
     assert {*comes(world).values()} <= {None, Frequency.NEVER}
 
 
-def test_a_pause_is_not_made_shorter(world: World) -> None:
+def test_pause_link_does_not_shorten_a_longer_pause(world: World) -> None:
     until = world.clock().date() + timedelta(weeks=10)
     world.say(ChoosePreferences("ann", Choice(paused_until=until), world.clock()))
     world.clock.now += timedelta(minutes=1)
@@ -178,9 +178,7 @@ def test_a_pause_is_not_made_shorter(world: World) -> None:
 
 
 @pytest.mark.parametrize("following", [True, False])
-def test_a_follow_that_was_made_or_ended_again_meanwhile_stays_as_it_is(
-    world: World, following: bool
-) -> None:
+def test_undo_does_not_change_a_follow_modified_later(world: World, following: bool) -> None:
     used = link(world, DIGESTS)
     left = world.leave_by(used)
     assert latest(world, "post#1").frequency is Frequency.NEVER
@@ -197,7 +195,7 @@ acts = st.sampled_from([LeaveAct.LEAVE, LeaveAct.WEEKLY, LeaveAct.PAUSE])
 
 @given(chosen, chosen, choices, follow_states, st.sampled_from(SCOPES), acts)
 @settings(max_examples=300, deadline=None)
-def test_an_undo_restores_the_previous_state(
+def test_undo_restores_the_previous_state(
     service: Frequencies,
     defaults: Frequencies,
     choice: Choice | None,
@@ -236,7 +234,7 @@ def world() -> World:
     return a_world((), (), None, {"post#1": Frequency.WEEKLY})
 
 
-def test_a_redelivered_command_does_not_revert_an_undo(world: World) -> None:
+def test_redelivered_command_does_not_revert_an_undo(world: World) -> None:
     used = link(world, DIGESTS)
     left = world.leave_by(used)
     world.clock.now += timedelta(minutes=1)
@@ -254,7 +252,7 @@ def test_a_redelivered_command_does_not_revert_an_undo(world: World) -> None:
     )
 
 
-def test_an_undo_keeps_later_choices(world: World) -> None:
+def test_undo_keeps_later_choices(world: World) -> None:
     used = link(world, MENTIONS)
     left = world.leave_by(used)
     world.clock.now += timedelta(minutes=1)
@@ -270,7 +268,7 @@ categories = st.sampled_from(CATEGORIES[:3]).map(lambda name: Scope(ScopeKind.CA
 
 @given(chosen, chosen, choices, st.lists(categories, min_size=1, max_size=4), st.data())
 @settings(max_examples=200, deadline=None)
-def test_a_category_is_taken_back_by_itself_whatever_was_left_after_it(
+def test_undo_of_a_category_is_independent_of_later_opt_outs(
     service: Frequencies,
     defaults: Frequencies,
     choice: Choice | None,
@@ -317,7 +315,7 @@ steps = st.tuples(
 
 @given(chosen, chosen, choices, follow_states, st.lists(steps, min_size=2, max_size=5))
 @settings(max_examples=200, deadline=None)
-def test_steps_that_are_taken_back_one_by_one_lead_back_the_same_way(
+def test_successive_undos_restore_each_previous_state(
     service: Frequencies,
     defaults: Frequencies,
     choice: Choice | None,
@@ -340,7 +338,7 @@ def test_steps_that_are_taken_back_one_by_one_lead_back_the_same_way(
 
 @pytest.mark.parametrize("scope", [DIGESTS, ALL_IMMEDIATE], ids=lambda scope: scope.kind.name)
 @pytest.mark.parametrize("default", ["never", "daily", "immediate"])
-def test_what_was_turned_off_stays_off_whatever_comes_otherwise_later(
+def test_muted_category_stays_muted_after_further_opt_outs_and_choices(
     scope: Scope, default: str
 ) -> None:
     """Stopping the digests turns all of it off, and then no more than the digests come back."""
@@ -357,14 +355,14 @@ def test_what_was_turned_off_stays_off_whatever_comes_otherwise_later(
     assert came["like", ""] is Frequency.WEEKLY
 
 
-def test_who_leaves_immediate_emails_of_what_comes_daily_changes_nothing(world: World) -> None:
+def test_immediate_opt_out_of_a_daily_category_has_no_effect(world: World) -> None:
     """An old email tells of what was: its category still goes with all others."""
     assert world.leave_by(link(world, MENTIONS_NOW)).left_at is None
     assert reader_of(world).chosen == ()
 
 
 @pytest.mark.parametrize("act", [LeaveAct.PAUSE, LeaveAct.WEEKLY])
-def test_what_was_turned_on_after_it_stays_on_when_it_is_taken_back(
+def test_category_enabled_after_an_opt_out_stays_enabled_after_its_undo(
     world: World, act: LeaveAct
 ) -> None:
     """What was chosen before the act is no part of it."""
@@ -380,7 +378,7 @@ def test_what_was_turned_on_after_it_stays_on_when_it_is_taken_back(
     assert reader_of(world).chosen == ()
 
 
-def test_what_the_reader_left_once_more_stays_left_when_the_first_time_is_taken_back(
+def test_undo_of_the_first_opt_out_does_not_revert_the_second(
     world: World,
 ) -> None:
     used = link(world, MENTIONS)
@@ -394,7 +392,7 @@ def test_what_the_reader_left_once_more_stays_left_when_the_first_time_is_taken_
     assert reader_of(world).chosen == frequencies({"mention": "never"})
 
 
-def test_digests_are_taken_back_without_a_category_that_was_left_after_them(world: World) -> None:
+def test_undo_of_a_digest_opt_out_keeps_a_later_mute(world: World) -> None:
     digests, likes = link(world, DIGESTS), link(world, LIKES)
     left = world.leave_by(digests)
     world.clock.now += timedelta(minutes=1)
@@ -420,7 +418,7 @@ ALL = LeaveAct.EVERYTHING
     ],
     ids=lambda each: each.kind.name if isinstance(each, Scope) else str(each),
 )
-def test_statistics_count_who_left_a_list_and_not_who_wants_less(
+def test_statistics_count_opt_outs_but_not_reduced_frequency(
     scope: Scope, act: LeaveAct, counts: bool
 ) -> None:
     world = a_world((), frequencies({"mention": "immediate"}), None, {"post#1": None})
@@ -433,7 +431,9 @@ def test_statistics_count_who_left_a_list_and_not_who_wants_less(
 
 
 @pytest.mark.parametrize("act", [LeaveAct.WEEKLY, LeaveAct.PAUSE, LeaveAct.UNDO])
-def test_who_has_left_meanwhile_is_told_nothing_but_that(world: World, act: LeaveAct) -> None:
+def test_link_used_after_unsubscribing_reports_only_the_unsubscribe(
+    world: World, act: LeaveAct
+) -> None:
     """A page that is still open offers what no longer counts."""
     used = link(world, MENTIONS)
     left = world.leave_by(used)
@@ -445,7 +445,7 @@ def test_who_has_left_meanwhile_is_told_nothing_but_that(world: World, act: Leav
     assert reader_of(world).has_left
 
 
-def test_a_service_that_changes_its_mind_counts_again_after_an_undo(world: World) -> None:
+def test_service_change_takes_effect_again_after_an_undo(world: World) -> None:
     used = link(world, MENTIONS)
     left = world.leave_by(used)
     world.clock.now += timedelta(minutes=1)
@@ -457,7 +457,7 @@ def test_a_service_that_changes_its_mind_counts_again_after_an_undo(world: World
     assert reader_of(world).chosen == weekly
 
 
-def test_events_that_wait_in_what_was_left_are_withdrawn_at_once(world: World) -> None:
+def test_waiting_events_in_the_opt_out_scope_are_withdrawn_immediately(world: World) -> None:
     """Who is told that it is done gets nothing of it any more (rule 11)."""
     for number, category in enumerate(["mention", "like"]):
         world.create(an_event(f"e{number}", category=category))
@@ -468,7 +468,7 @@ def test_events_that_wait_in_what_was_left_are_withdrawn_at_once(world: World) -
 
 
 @pytest.mark.parametrize("scope", SCOPES, ids=lambda scope: scope.kind.name)
-def test_a_link_for_an_old_address_changes_no_choice(world: World, scope: Scope) -> None:
+def test_link_for_a_former_address_changes_no_choice(world: World, scope: Scope) -> None:
     """Like unsubscribing, a link speaks for the address that it went to."""
     used = link(world, scope)
     world.clock.now += timedelta(minutes=1)
@@ -481,7 +481,7 @@ def test_a_link_for_an_old_address_changes_no_choice(world: World, scope: Scope)
     assert world.look(used).reader is None
 
 
-def test_leaving_everything_from_a_smaller_link_is_taken_back_to_the_status_before(
+def test_undo_of_unsubscribing_via_a_category_link_restores_the_status(
     world: World,
 ) -> None:
     used = link(world, MENTIONS)
@@ -491,7 +491,7 @@ def test_leaving_everything_from_a_smaller_link_is_taken_back_to_the_status_befo
     assert reader_of(world).status is SubscriberStatus.ACTIVE
 
 
-def test_a_bounce_in_between_is_not_taken_back(world: World) -> None:
+def test_undo_does_not_lift_a_bounce(world: World) -> None:
     used = link(world, MENTIONS)
     left = world.leave_by(used, LeaveAct.EVERYTHING)
     world.suppressions.add(used.address, Cause.BOUNCED)
@@ -499,7 +499,7 @@ def test_a_bounce_in_between_is_not_taken_back(world: World) -> None:
     assert reader_of(world).has_left
 
 
-def test_a_link_changes_nothing_after_an_earlier_unsubscribe(world: World) -> None:
+def test_opt_out_link_has_no_effect_after_unsubscribing(world: World) -> None:
     used = link(world, MENTIONS)
     world.unsubscribe()
     for act in LeaveAct:
@@ -508,7 +508,7 @@ def test_a_link_changes_nothing_after_an_earlier_unsubscribe(world: World) -> No
     assert reader_of(world).has_left
 
 
-def test_leaving_twice_is_leaving_once(world: World) -> None:
+def test_repeated_opt_out_has_no_further_effect(world: World) -> None:
     for scope in SCOPES:
         used = link(world, scope)
         world.leave_by(used)
@@ -518,7 +518,7 @@ def test_leaving_twice_is_leaving_once(world: World) -> None:
         assert (reader_of(world), world.follows.get("post#1", "ann")) == after
 
 
-def test_the_default_is_no_frequency_and_takes_an_earlier_choice_back() -> None:
+def test_default_is_not_a_frequency_and_resets_an_earlier_choice() -> None:
     world = a_world((), frequencies({"mention": "immediate"}), None, {})
     for chosen_now in (Frequency.NEVER, DEFAULT):
         world.clock.now += timedelta(minutes=1)
@@ -526,14 +526,14 @@ def test_the_default_is_no_frequency_and_takes_an_earlier_choice_back() -> None:
     assert reader_of(world).chosen == ()
 
 
-def test_looking_changes_nothing(world: World) -> None:
+def test_viewing_an_opt_out_page_changes_no_data(world: World) -> None:
     before = reader_of(world)
     for scope in SCOPES:
         world.look(link(world, scope))
     assert (reader_of(world), world.bus.taken) == (before, [])
 
 
-def test_the_page_names_what_is_followed_by_its_title(world: World) -> None:
+def test_opt_out_page_shows_the_title_of_the_followed_entity(world: World) -> None:
     assert world.look(link(world, POST)).follows == ("About post#1",)
 
 
@@ -551,7 +551,7 @@ def with_follows(number: int, *, own: int = 0) -> World:
 
 
 @pytest.mark.parametrize("scope", [MENTIONS, Scope(ScopeKind.ENTITY, (entity_mark("post#00007"),))])
-def test_leaving_one_category_or_entity_reads_no_other_follows(scope: Scope) -> None:
+def test_opt_out_of_a_category_or_entity_reads_no_additional_follows(scope: Scope) -> None:
     costs = []
     for number in (150, 3000):
         world = with_follows(number)
@@ -572,15 +572,13 @@ def test_leaving_one_category_or_entity_reads_no_other_follows(scope: Scope) -> 
 
 @pytest.mark.parametrize("number", [3, 150])
 @pytest.mark.parametrize("own", [0, 1])
-def test_the_page_of_a_category_warns_of_follows_that_may_keep_coming(
-    number: int, own: int
-) -> None:
+def test_category_page_warns_of_follows_that_may_continue(number: int, own: int) -> None:
     """Beyond a page nobody looks: it is said, because it is true of any that there are."""
     world = with_follows(number, own=own)
     assert world.look(link(world, MENTIONS)).keeps_some is (number > 100 or own == 1)
 
 
-def test_the_page_of_an_entity_names_it_among_thousands() -> None:
+def test_entity_page_names_the_entity_among_thousands_of_follows() -> None:
     world = with_follows(3000)
     scope = Scope(ScopeKind.ENTITY, (entity_mark("post#02999"),))
     assert world.look(link(world, scope)).follows == ("About 2999",)
@@ -589,7 +587,7 @@ def test_the_page_of_an_entity_names_it_among_thousands() -> None:
     assert ended == ["post#02999"]
 
 
-def test_leaving_digests_changes_every_follow_that_has_one() -> None:
+def test_digest_opt_out_changes_every_follow_with_a_digest_frequency() -> None:
     world = with_follows(250, own=20)
     world.leave_by(link(world, DIGESTS))
     often = [row.latest.frequency for row in world.follows.rows.values()]

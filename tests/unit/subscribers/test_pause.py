@@ -82,7 +82,7 @@ def let_days_pass(world: World, end: datetime) -> None:
 # Digests.
 
 
-def test_no_digest_is_scheduled_in_a_pause_and_what_waited_is_one_email(world: World) -> None:
+def test_pause_schedules_no_digest_and_waiting_events_share_an_email(world: World) -> None:
     change(world, END)
     for number in range(3):
         world.clock.pass_time(days=1)
@@ -95,7 +95,7 @@ def test_no_digest_is_scheduled_in_a_pause_and_what_waited_is_one_email(world: W
     assert [email.lines for email in world.emails()] == [("post1: 3",)]
 
 
-def test_every_digest_comes_back_on_its_first_day_after_the_pause(world: World) -> None:
+def test_every_digest_resumes_on_its_first_day_after_the_pause(world: World) -> None:
     change(world, like=WEEKLY, comment=Frequency.CUSTOM)
     world.arm()
     change(world, END, at=NOW + A_MINUTE, like=WEEKLY, comment=Frequency.CUSTOM)
@@ -104,7 +104,7 @@ def test_every_digest_comes_back_on_its_first_day_after_the_pause(world: World) 
     assert not world.schedules.withdrawn
 
 
-def test_what_was_next_does_not_go_out_in_the_pause_though_its_date_has_no_other(
+def test_pause_skips_the_next_occurrence_without_a_digest(
     world: World,
 ) -> None:
     """Unlike with a change of the hour alone."""
@@ -116,7 +116,7 @@ def test_what_was_next_does_not_go_out_in_the_pause_though_its_date_has_no_other
     assert (spent.status, spent.reason) == (Status.SKIPPED, Reason.SUPERSEDED)
 
 
-def test_a_pause_that_is_lifted_early_brings_the_next_hour_back(world: World) -> None:
+def test_lifting_a_pause_early_restores_the_next_hour(world: World) -> None:
     change(world, END)
     world.create(an_event())
     world.clock.pass_time(days=3)
@@ -126,7 +126,7 @@ def test_a_pause_that_is_lifted_early_brings_the_next_hour_back(world: World) ->
     assert [email.lines for email in world.emails()] == [("post1: 1",)]
 
 
-def test_a_pause_that_is_lifted_on_a_day_that_had_its_digest_sends_no_second_one(
+def test_lifting_a_pause_sends_no_second_digest_on_the_same_day(
     world: World,
 ) -> None:
     change(world, at=NOW - DAY, hour=9)
@@ -139,7 +139,7 @@ def test_a_pause_that_is_lifted_on_a_day_that_had_its_digest_sends_no_second_one
 
 
 @pytest.mark.parametrize("until", [date(2026, 11, 1), date(2026, 11, 22)])
-def test_a_date_that_has_come_is_no_pause(world: World, until: date) -> None:
+def test_pause_until_a_past_date_has_no_effect(world: World, until: date) -> None:
     change(world, hour=20)
     before = daily(world)
     change(world, until, at=NOW + A_MINUTE, hour=20)
@@ -147,7 +147,7 @@ def test_a_date_that_has_come_is_no_pause(world: World, until: date) -> None:
     assert not world.runs.rows
 
 
-def test_a_pause_that_is_over_needs_no_message(world: World) -> None:
+def test_elapsed_pause_needs_no_message(world: World) -> None:
     """The profile that is put next may still name it."""
     change(world, END)
     world.create(an_event())
@@ -159,14 +159,14 @@ def test_a_pause_that_is_over_needs_no_message(world: World) -> None:
     assert daily(world) == replace(before, changed_at=world.clock())
 
 
-def test_a_schedule_that_a_follow_makes_in_a_pause_is_paused(world: World) -> None:
+def test_schedule_created_for_a_follow_during_a_pause_is_paused(world: World) -> None:
     change(world, END, at=NOW - DAY)
     world.follow(at=NOW - DAY, often=WEEKLY)
     world.create(an_event(via=("post#post1",)))
     assert world.schedules.rows["ann", "weekly"].next_due_at == BACK + 5 * DAY
 
 
-def test_fan_out_meanwhile_does_not_bring_back_what_is_paused() -> None:
+def test_concurrent_fan_out_does_not_resume_a_paused_schedule() -> None:
     """What it has started goes out, and nothing after it."""
 
     def make() -> World:
@@ -203,7 +203,7 @@ def test_fan_out_meanwhile_does_not_bring_back_what_is_paused() -> None:
         ("2026-11-22T10:00:00", "Pacific/Kiritimati", NOW_POST1),
     ],
 )
-def test_what_occurred_before_the_pause_ends_on_the_readers_own_calendar_is_not_sent_at_once(
+def test_event_before_the_end_of_a_pause_is_not_sent_immediately(
     world: World, occurred_at: str, zone: str, schedule: str
 ) -> None:
     change(world, date(2026, 11, 23), zone=zone, comment=IMMEDIATE)
@@ -211,14 +211,14 @@ def test_what_occurred_before_the_pause_ends_on_the_readers_own_calendar_is_not_
     assert world.waiting() == {"e1": schedule}
 
 
-def test_it_is_in_the_daily_digest_also_where_it_comes_after_the_pause(world: World) -> None:
+def test_event_from_the_pause_received_later_goes_to_the_daily_digest(world: World) -> None:
     pause(world)
     world.clock.now = BACK + 2 * DAY
     world.create(an_event("late", occurred_at=NOW), an_event("new", occurred_at=world.clock()))
     assert world.waiting() == {"late": DAILY, "new": NOW_POST1}
 
 
-def test_immediate_events_of_a_follow_wait_too(world: World) -> None:
+def test_immediate_events_of_a_follow_wait_during_a_pause(world: World) -> None:
     change(world, END, at=NOW - DAY)
     world.follow(at=NOW - DAY, often=IMMEDIATE)
     world.create(an_event(via=("post#post1",)))
@@ -229,7 +229,7 @@ def test_immediate_events_of_a_follow_wait_too(world: World) -> None:
     ("often", "waiting"),
     [(WEEKLY, {"e1": "weekly"}), (Frequency.NEVER, {}), (Frequency.CUSTOM, {"e1": "custom"})],
 )
-def test_a_pause_changes_nothing_else(
+def test_pause_affects_only_immediate_events(
     world: World, often: Frequency, waiting: dict[str, str]
 ) -> None:
     change(world, END, comment=often)
@@ -237,13 +237,13 @@ def test_a_pause_changes_nothing_else(
     assert world.waiting() == waiting
 
 
-def test_an_event_before_its_reader_who_is_paused_waits_for_the_digest(world: World) -> None:
+def test_event_received_before_a_paused_profile_waits_for_the_digest(world: World) -> None:
     world.create(an_event())
     pause(world)
     assert world.waiting() == {"e1": DAILY}
 
 
-def test_a_pause_within_the_minute_takes_it_along(world: World) -> None:
+def test_pause_moves_a_collecting_immediate_event_to_the_digest(world: World) -> None:
     change(world, at=NOW - DAY, comment=IMMEDIATE)
     world.create(an_event(occurred_at=NOW))
     world.clock.pass_time(seconds=5)
@@ -264,7 +264,7 @@ def test_lifting_a_pause_sends_the_waiting_immediate_events(world: World) -> Non
     assert [email.schedule for email in world.emails()] == [NOW_POST1]
 
 
-def test_what_waits_is_looked_through_only_where_a_pause_begins_ends_or_moves(
+def test_waiting_events_are_read_only_if_the_pause_changes(
     world: World,
 ) -> None:
     def looks(until: date | None, zone: str = "Europe/Berlin") -> bool:
@@ -284,7 +284,7 @@ def test_what_waits_is_looked_through_only_where_a_pause_begins_ends_or_moves(
 
 
 @pytest.mark.parametrize("at", [NOW, NOW - DAY], ids=["later", "of the same instant"])
-def test_a_pause_at_the_same_moment_as_an_event_has_it_in_the_digest(at: datetime) -> None:
+def test_event_concurrent_with_a_pause_is_in_the_digest(at: datetime) -> None:
     """Also where the profile without it has the same `changed_at`, and so the same choices."""
 
     def create(world: World) -> None:
@@ -300,7 +300,7 @@ def test_a_pause_at_the_same_moment_as_an_event_has_it_in_the_digest(at: datetim
             assert [email.schedule for email in world.emails()] == [DAILY], where
 
 
-def test_a_pause_that_broke_off_anywhere_is_whole_after_its_redelivery() -> None:
+def test_interrupted_pause_is_complete_after_redelivery() -> None:
     def make() -> World:
         world = a_reader(comment=IMMEDIATE)()
         world.create(an_event())

@@ -45,7 +45,7 @@ def runs(world: World) -> list[tuple[datetime, Reason]]:
     return [(run.due_at, run.reason) for run in found]
 
 
-def test_a_run_that_was_just_due_goes_out_and_the_new_hour_begins_tomorrow() -> None:
+def test_run_just_due_is_sent_and_the_new_hour_starts_tomorrow() -> None:
     world = due(minutes=GRACE / timedelta(minutes=1))
     choose_hour(world)
     world.deliver_queued()
@@ -53,7 +53,7 @@ def test_a_run_that_was_just_due_goes_out_and_the_new_hour_begins_tomorrow() -> 
     assert daily(world).next_due_at == HOUR + timedelta(days=1, hours=12)
 
 
-def test_trace_ah_a_date_whose_digest_was_sent_before_it_went_idle_has_no_second_one() -> None:
+def test_trace_ah_date_with_a_sent_digest_has_no_second_digest() -> None:
     """Fan-out died between message and advance; its repetition finds that nothing waits."""
     world = due(minutes=0)
     world.schedules.rows["ann", DAILY] = replace(
@@ -68,7 +68,7 @@ def test_trace_ah_a_date_whose_digest_was_sent_before_it_went_idle_has_no_second
     assert daily(world).next_due_at == HOUR + timedelta(days=1, hours=12)
 
 
-def test_trace_p_a_run_that_is_long_due_and_unclaimed_comes_at_the_new_hour() -> None:
+def test_trace_p_overdue_unclaimed_run_is_sent_at_the_new_hour() -> None:
     world = due(minutes=15.1)
     choose_hour(world)
     world.deliver_queued()
@@ -83,7 +83,7 @@ def test_trace_p_a_run_that_is_long_due_and_unclaimed_comes_at_the_new_hour() ->
     ]
 
 
-def test_trace_p_from_auckland_to_honolulu_the_same_date_has_a_digest_under_each_clock() -> None:
+def test_trace_p_date_repeated_by_a_time_zone_change_has_a_second_digest() -> None:
     """Eight on the 23rd in Auckland, and again in Honolulu, 23 hours later: two runs, no date."""
     world = World()
 
@@ -107,14 +107,14 @@ def test_trace_p_from_auckland_to_honolulu_the_same_date_has_a_digest_under_each
     assert [f"{run.due_at:%d %H:%M}" for run in sent] == ["22 19:00", "23 18:00"]
 
 
-def test_a_new_hour_that_has_passed_today_begins_tomorrow() -> None:
+def test_new_hour_in_the_past_starts_tomorrow() -> None:
     world = due(minutes=90)
     choose_hour(world, 9)
     assert daily(world).next_due_at == HOUR + timedelta(days=1, hours=1)
 
 
 @pytest.mark.parametrize("status", [Status.SENDING, Status.UNKNOWN, Status.SENT])
-def test_a_run_that_was_claimed_goes_on(status: Status) -> None:
+def test_claimed_run_continues_after_a_change_of_the_hour(status: Status) -> None:
     world = due()
     [run] = world.runs.rows.values()
     claimed = replace(run, status=status, reason=Reason.CLAIMED, attempt=1)
@@ -124,7 +124,7 @@ def test_a_run_that_was_claimed_goes_on(status: Status) -> None:
     assert daily(world).next_due_at == HOUR + timedelta(days=1, hours=12)
 
 
-def test_a_run_that_may_have_gone_out_is_not_given_up() -> None:
+def test_run_that_may_have_been_sent_is_not_cancelled() -> None:
     world = due()
     [run] = world.runs.rows.values()
     retrying = replace(run, status=Status.RETRYING, attempt=1, uncertain=frozenset({1}))
@@ -133,14 +133,14 @@ def test_a_run_that_may_have_gone_out_is_not_given_up() -> None:
     assert world.runs.rows[run.key] == retrying
 
 
-def test_a_profile_with_the_same_hour_stops_nothing() -> None:
+def test_profile_with_the_same_hour_cancels_no_run() -> None:
     world = due()
     choose_hour(world, 8)
     world.deliver_queued()
     assert len(world.emails()) == 1
 
 
-def test_a_change_of_mind_ends_with_one_email() -> None:
+def test_repeated_changes_of_the_hour_send_a_single_email() -> None:
     world = due()
     for hour in (20, 8, 21, 20):
         choose_hour(world, hour)
@@ -150,7 +150,7 @@ def test_a_change_of_mind_ends_with_one_email() -> None:
     assert len(world.emails()) == 1
 
 
-def test_a_change_that_broke_off_anywhere_is_whole_after_its_redelivery() -> None:
+def test_interrupted_change_of_the_hour_is_complete_after_redelivery() -> None:
     for world, where in crashes(due, choose_hour):
         choose_hour(world)
         assert daily(world).next_due_at == HOUR + timedelta(hours=12), where
@@ -159,7 +159,7 @@ def test_a_change_that_broke_off_anywhere_is_whole_after_its_redelivery() -> Non
         assert len(world.emails()) == 1, where
 
 
-def test_a_worker_at_the_same_moment_sends_it_or_leaves_it_to_the_new_hour() -> None:
+def test_run_delivered_during_a_change_of_the_hour_is_sent_once() -> None:
     claimed = []
 
     def run(world: World) -> Run:
@@ -180,7 +180,7 @@ def test_a_worker_at_the_same_moment_sends_it_or_leaves_it_to_the_new_hour() -> 
         assert len(world.emails()) == 1, where
 
 
-def test_fan_out_at_the_same_moment_starts_nothing_twice() -> None:
+def test_fan_out_concurrent_with_a_new_hour_starts_no_duplicate_run() -> None:
     def before() -> World:
         world = World()
         world.choose()
@@ -201,7 +201,7 @@ def test_fan_out_at_the_same_moment_starts_nothing_twice() -> None:
             assert daily(world).next_due_at > world.clock.now, where
 
 
-def test_each_occurrence_that_was_missed_has_its_run_also_where_the_hour_changes_then() -> None:
+def test_missed_occurrences_have_runs_despite_a_change_of_the_hour() -> None:
     """Nobody ticked for three days; fan-out comes back after the change."""
     world = World()
     world.choose()
@@ -215,7 +215,7 @@ def test_each_occurrence_that_was_missed_has_its_run_also_where_the_hour_changes
 
 
 @pytest.mark.parametrize("days", [1, 3, 30])
-def test_a_profile_that_comes_again_in_an_outage_gives_nothing_up(days: int) -> None:
+def test_repeated_profile_during_an_outage_cancels_no_occurrence(days: int) -> None:
     """Services put profiles every night, also while nobody ticks."""
     world = due(minutes=0)
     world.deliver_queued()

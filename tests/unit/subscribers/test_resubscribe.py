@@ -48,7 +48,7 @@ def assert_consistent(world: World, where: str) -> None:
         assert not world.schedules.listed, where
 
 
-def test_a_resubscribed_reader_is_scheduled_again() -> None:
+def test_resubscribed_reader_is_scheduled_again() -> None:
     world = left()
     for _ in range(2):
         assert world.resubscribe()
@@ -58,14 +58,14 @@ def test_a_resubscribed_reader_is_scheduled_again() -> None:
     assert world.create(an_event()) != [], "and hears of what happens"
 
 
-def test_starting_again_is_a_sign_of_life() -> None:
+def test_resubscribing_counts_as_activity() -> None:
     world = left()
     world.resubscribe()
     assert world.subscribers.active == {"ann": NOW.date()}
 
 
 @pytest.mark.parametrize("reason", sorted(set(Cause) - {Cause.UNSUBSCRIBED}))
-def test_an_address_that_is_suppressed_for_another_reason_stays_so(reason: Cause) -> None:
+def test_resubscribing_does_not_lift_a_suppression_for_another_reason(reason: Cause) -> None:
     world = known()
     world.suppressions.add(ANN, reason)
     world.subscribers.set_status("ann", SubscriberStatus.SUPPRESSED)
@@ -75,7 +75,7 @@ def test_an_address_that_is_suppressed_for_another_reason_stays_so(reason: Cause
     assert world.subscribers.rows == before
 
 
-def test_attack_who_shares_an_address_cannot_take_back_that_the_other_left() -> None:
+def test_attack_reader_sharing_an_address_cannot_lift_anothers_opt_out() -> None:
     """Bo gives Ann's address: what she asked for there holds for him as well."""
     world = left()
     world.say(ChangeSubscriber(a_subscriber("bo")))
@@ -86,7 +86,7 @@ def test_attack_who_shares_an_address_cannot_take_back_that_the_other_left() -> 
     assert not world.suppressions.rows
 
 
-def test_who_may_not_start_again_has_left_all_the_same() -> None:
+def test_rejected_resubscribe_keeps_the_readers_own_opt_out() -> None:
     """Ann and Bo share an address and have both left: each start is refused, and takes nothing."""
     world = left()
     world.say(ChangeSubscriber(a_subscriber("bo")))
@@ -97,7 +97,7 @@ def test_who_may_not_start_again_has_left_all_the_same() -> None:
     assert world.suppressions.rows == {ANN: Cause.UNSUBSCRIBED}
 
 
-def test_who_starts_again_while_an_overtaken_erasure_comes_is_not_suppressed_by_it() -> None:
+def test_resubscribed_reader_is_not_suppressed_by_an_outdated_erasure() -> None:
     def erase(world: World) -> None:
         world.erase(at=NOW - timedelta(days=1))
 
@@ -107,7 +107,7 @@ def test_who_starts_again_while_an_overtaken_erasure_comes_is_not_suppressed_by_
             assert world.resubscribe(), where
 
 
-def test_attack_who_had_the_id_before_cannot_start_for_who_has_it_now() -> None:
+def test_attack_former_owner_of_an_id_cannot_resubscribe_the_new_owner() -> None:
     """Nor for the next address of the same reader, at whatever moment the id moves."""
 
     def another(world: World) -> None:
@@ -122,7 +122,7 @@ def test_attack_who_had_the_id_before_cannot_start_for_who_has_it_now() -> None:
         assert world.suppressions.holds(address_hash("other@example.com")), where
 
 
-def test_who_was_erased_and_came_back_to_a_suppressed_address_may_start_again() -> None:
+def test_erased_reader_can_resubscribe_at_the_suppressed_address() -> None:
     """The profile of the return is suppressed for what the reader had done themself."""
     world = left()
     world.erase()
@@ -133,7 +133,7 @@ def test_who_was_erased_and_came_back_to_a_suppressed_address_may_start_again() 
     assert_consistent(world, "")
 
 
-def test_an_unknown_reader_cannot_resubscribe(clock: SettableClock) -> None:
+def test_unknown_reader_cannot_resubscribe(clock: SettableClock) -> None:
     world = World(clock)
     assert not world.resubscribe()
     world.erase()
@@ -141,20 +141,20 @@ def test_an_unknown_reader_cannot_resubscribe(clock: SettableClock) -> None:
     assert not world.schedules.rows
 
 
-def test_what_broke_off_anywhere_is_whole_after_its_repetition() -> None:
+def test_interrupted_resubscribe_is_complete_after_a_repetition() -> None:
     for world, where in crashes(left, World.resubscribe):
         assert world.resubscribe(), where
         assert_consistent(world, where)
 
 
-def test_after_a_crash_whoever_is_active_is_due() -> None:
+def test_active_reader_is_scheduled_after_a_crash() -> None:
     """Nobody may press the button again: then she is gone, or she is due."""
     for world, where in crashes(left, World.resubscribe):
         if status(world) is SubscriberStatus.ACTIVE:
             assert not world.schedules.withdrawn, where
 
 
-def test_who_leaves_and_starts_again_at_once_is_wholly_here_or_wholly_gone() -> None:
+def test_concurrent_unsubscribe_and_resubscribe_leave_a_consistent_state() -> None:
     ends = set()
     for act, other in (
         (World.resubscribe, World.unsubscribe),
@@ -167,7 +167,7 @@ def test_who_leaves_and_starts_again_at_once_is_wholly_here_or_wholly_gone() -> 
     assert ends == {SubscriberStatus.ACTIVE, SubscriberStatus.UNSUBSCRIBED}
 
 
-def test_a_profile_that_changes_meanwhile_counts_too() -> None:
+def test_profile_change_during_resubscribe_is_applied() -> None:
     def change(world: World) -> None:
         world.clock.pass_time(minutes=1)
         world.choose(comment=Frequency.CUSTOM)
@@ -178,7 +178,7 @@ def test_a_profile_that_changes_meanwhile_counts_too() -> None:
         assert_consistent(world, where)
 
 
-def test_a_complaint_that_comes_while_somebody_starts_again_keeps_them_out() -> None:
+def test_complaint_during_resubscribe_keeps_the_reader_suppressed() -> None:
     """Of a digest that they had before they left."""
 
     def complain(world: World) -> None:
@@ -192,13 +192,13 @@ def test_a_complaint_that_comes_while_somebody_starts_again_keeps_them_out() -> 
             assert not world.resubscribe(), where
 
 
-def test_an_erasure_meanwhile_leaves_nothing() -> None:
+def test_erasure_during_resubscribe_leaves_no_data() -> None:
     for act, other in ((World.resubscribe, World.erase), (World.erase, World.resubscribe)):
         for world, where in interleavings(left, act, other):
             assert not world.schedules.rows, where
 
 
-def test_a_profile_that_keeps_changing_is_told() -> None:
+def test_resubscribe_fails_if_the_profile_keeps_changing() -> None:
     world = left()
     world.subscribers.put = lambda *_, **__: False  # type: ignore[method-assign]
     with pytest.raises(NotYet):

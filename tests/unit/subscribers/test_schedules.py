@@ -65,7 +65,7 @@ def daily(world: World) -> Schedule:
         ),
     ],
 )
-def test_a_reader_has_the_schedules_that_choices_and_defaults_need(
+def test_reader_has_the_schedules_required_by_choices_and_defaults(
     chosen: dict[str, Frequency], defaults: dict[str, Frequency], names: set[str]
 ) -> None:
     world = World(defaults=frequencies(defaults))
@@ -91,7 +91,7 @@ def test_a_reader_has_the_schedules_that_choices_and_defaults_need(
         ),
     ],
 )
-def test_a_new_schedule_is_due_at_the_next_wanted_hour_of_a_wanted_day(
+def test_new_schedule_is_due_at_the_next_chosen_hour_and_day(
     world: World, name: str, times: DigestTimes, due: str
 ) -> None:
     change(world, times=times, like=Frequency.WEEKLY, comment=Frequency.CUSTOM)
@@ -100,14 +100,14 @@ def test_a_new_schedule_is_due_at_the_next_wanted_hour_of_a_wanted_day(
     assert (schedule.sequence, schedule.revision) == (1, 1)
 
 
-def test_trace_k_the_open_slot_is_never_chosen(world: World) -> None:
+def test_trace_k_open_slot_is_never_chosen(world: World) -> None:
     """Fan-out may have read it already."""
     change(world, minute=5)
     world.create(an_event())
     assert daily(world).next_due_at == datetime(2026, 11, 23, 7, 5, tzinfo=UTC)
 
 
-def test_a_schedule_that_is_no_longer_chosen_drains_and_keeps_the_readers_hour(
+def test_deselected_schedule_sends_remaining_events_at_the_readers_hour(
     world: World,
 ) -> None:
     change(world, like=Frequency.WEEKLY)
@@ -121,14 +121,14 @@ def test_a_schedule_that_is_no_longer_chosen_drains_and_keeps_the_readers_hour(
 # Changes.
 
 
-def test_the_same_change_again_changes_nothing(world: World) -> None:
+def test_repeated_change_has_no_effect(world: World) -> None:
     change(world, like=Frequency.WEEKLY)
     before = world.schedules.rows.copy()
     change(world, like=Frequency.WEEKLY)
     assert world.schedules.rows == before
 
 
-def test_another_hour_makes_a_new_revision_and_a_new_sequence(world: World) -> None:
+def test_new_hour_creates_a_new_revision_and_sequence(world: World) -> None:
     change(world)
     world.arm()
     world.schedules.rows["ann", DAILY] = replace(daily(world), sequence=5)
@@ -145,7 +145,7 @@ def test_another_hour_makes_a_new_revision_and_a_new_sequence(world: World) -> N
         (DigestTimes(minute=30), {"daily", "weekly", "custom"}),
     ],
 )
-def test_other_days_change_only_the_schedule_that_has_them(
+def test_change_of_days_revises_only_schedules_using_the_days(
     world: World, times: DigestTimes, changes: set[str]
 ) -> None:
     change(world, like=Frequency.WEEKLY, comment=Frequency.CUSTOM)
@@ -154,7 +154,7 @@ def test_other_days_change_only_the_schedule_that_has_them(
     assert changed == changes
 
 
-def test_a_newer_profile_with_the_same_hour_is_remembered_without_a_new_occurrence(
+def test_newer_profile_with_the_same_hour_updates_only_the_timestamp(
     world: World,
 ) -> None:
     """Else a slower, older change could still win over it."""
@@ -165,14 +165,14 @@ def test_a_newer_profile_with_the_same_hour_is_remembered_without_a_new_occurren
     assert daily(world) == replace(before, changed_at=LATER)
 
 
-def test_a_change_that_was_overtaken_is_ignored(world: World) -> None:
+def test_outdated_change_is_ignored(world: World) -> None:
     change(world, hour=20, changed_at=LATER)
     before = daily(world)
     assert change(world) is Outcome.OUTDATED
     assert daily(world) == before
 
 
-def test_a_slow_worker_does_not_overwrite_the_schedule_of_a_newer_change(world: World) -> None:
+def test_slow_worker_does_not_overwrite_a_newer_schedule(world: World) -> None:
     change(world)
     newer = replace(daily(world), changed_at=LATER + timedelta(seconds=1))
     world.schedules.rows["ann", DAILY] = newer
@@ -180,7 +180,7 @@ def test_a_slow_worker_does_not_overwrite_the_schedule_of_a_newer_change(world: 
     assert daily(world) == newer
 
 
-def test_what_fan_out_has_still_to_catch_up_with_is_left_to_it(world: World) -> None:
+def test_change_leaves_missed_occurrences_to_fan_out(world: World) -> None:
     """The shard's checkpoint is behind: each occurrence that was missed gets its run."""
     change(world)
     world.arm()
@@ -193,7 +193,7 @@ def test_what_fan_out_has_still_to_catch_up_with_is_left_to_it(world: World) -> 
     assert [run.due_at.day for run in world.runs.rows.values()] == [23, 24, 25]
 
 
-def test_a_reader_who_comes_back_is_due_next_and_nothing_is_made_up_for(world: World) -> None:
+def test_returning_reader_gets_no_missed_digests(world: World) -> None:
     change(world)
     world.arm()
     world.unsubscribe()
@@ -208,7 +208,7 @@ def test_a_reader_who_comes_back_is_due_next_and_nothing_is_made_up_for(world: W
     assert [run.reason for run in world.runs.rows.values()] == [Reason.SUPERSEDED]
 
 
-def test_fan_out_moving_the_schedule_meanwhile_is_tried_again(world: World) -> None:
+def test_change_is_retried_if_fan_out_advances_the_schedule(world: World) -> None:
     change(world)
     world.arm()
 
@@ -224,14 +224,14 @@ def test_fan_out_moving_the_schedule_meanwhile_is_tried_again(world: World) -> N
     assert daily(world).next_due_at == datetime(2026, 11, 22, 19, 0, tzinfo=UTC)
 
 
-def test_a_schedule_that_keeps_changing_sends_the_message_back(world: World) -> None:
+def test_profile_is_redelivered_if_the_schedule_keeps_changing(world: World) -> None:
     change(world)
     world.schedules.put = lambda *_, **__: False  # type: ignore[method-assign]
     with pytest.raises(NotYet):
         change(world, hour=20, changed_at=LATER)
 
 
-def test_a_change_that_broke_off_anywhere_is_whole_after_its_redelivery() -> None:
+def test_interrupted_schedule_change_is_complete_after_redelivery() -> None:
     for world, where in crashes(World, lambda world: change(world, like=Frequency.WEEKLY)):
         change(world, like=Frequency.WEEKLY)
         assert set(world.schedules.rows) == {("ann", "daily"), ("ann", "weekly")}, where
@@ -239,7 +239,7 @@ def test_a_change_that_broke_off_anywhere_is_whole_after_its_redelivery() -> Non
         assert not world.schedules.withdrawn, where
 
 
-def test_two_changes_at_once_end_with_the_later_one() -> None:
+def test_later_of_two_concurrent_schedule_changes_applies() -> None:
     def early(world: World) -> None:
         change(world)
 
@@ -252,7 +252,7 @@ def test_two_changes_at_once_end_with_the_later_one() -> None:
             assert slot_of(daily(world).due_after(NOW)).hour == 19, where
 
 
-def test_a_change_to_an_hour_that_has_passed_leaves_todays_digest_where_it_is(
+def test_change_to_an_elapsed_hour_keeps_todays_digest(
     world: World,
 ) -> None:
     """Its number too: it is the same occurrence, and the next one has the new hour."""
@@ -266,7 +266,7 @@ def test_a_change_to_an_hour_that_has_passed_leaves_todays_digest_where_it_is(
     assert daily(world).next_due_at == datetime(2026, 11, 23, 6, 0, tzinfo=UTC)
 
 
-def test_a_change_after_todays_digest_has_begun_is_for_tomorrow(world: World) -> None:
+def test_change_after_the_start_of_todays_digest_applies_tomorrow(world: World) -> None:
     """Also where fan-out broke off between the run and the schedule."""
     change(world, hour=9)
     world.arm()
@@ -277,7 +277,7 @@ def test_a_change_after_todays_digest_has_begun_is_for_tomorrow(world: World) ->
     assert daily(world).sequence == 2
 
 
-def test_fan_out_starts_nothing_behind_a_change_that_it_did_not_see(world: World) -> None:
+def test_fan_out_starts_no_run_after_an_unseen_change(world: World) -> None:
     """It read the schedule before: that number has a run, which has ended."""
     change(world)
     world.arm()
@@ -289,7 +289,7 @@ def test_fan_out_starts_nothing_behind_a_change_that_it_did_not_see(world: World
     assert daily(world).sequence == stale.sequence + 1
 
 
-def test_every_number_below_a_schedules_has_a_run(world: World) -> None:
+def test_every_earlier_sequence_of_a_schedule_has_a_run(world: World) -> None:
     world.choose(at=NOW - DAY)
     world.arm()
     for number in range(3):
@@ -300,7 +300,7 @@ def test_every_number_below_a_schedules_has_a_run(world: World) -> None:
     assert numbers == set(range(1, daily(world).sequence))
 
 
-def test_a_run_that_fan_out_started_before_the_change_goes_on(world: World) -> None:
+def test_run_started_before_a_change_continues(world: World) -> None:
     change(world)
     world.arm()
     started = world.runs.create(a_run(1))
@@ -311,7 +311,7 @@ def test_a_run_that_fan_out_started_before_the_change_goes_on(world: World) -> N
 # Numbers.
 
 
-def test_a_schedule_goes_on_from_the_last_run_there_is(world: World) -> None:
+def test_schedule_sequence_continues_after_the_latest_run(world: World) -> None:
     """Numbers are never used twice, not even after an erasure: an id names one run for ever."""
     change(world, changed_at=NOW - DAY)
     world.erase(at=NOW - timedelta(hours=1))
@@ -325,9 +325,7 @@ def test_a_schedule_goes_on_from_the_last_run_there_is(world: World) -> None:
 
 
 @pytest.mark.parametrize("digest", [Frequency.WEEKLY, Frequency.CUSTOM])
-def test_a_schedule_is_made_with_the_first_event_that_needs_it(
-    world: World, digest: Frequency
-) -> None:
+def test_schedule_is_created_with_its_first_event(world: World, digest: Frequency) -> None:
     change(world)
     world.follow(often=digest)
     assert ("ann", digest.value) not in world.schedules.rows
@@ -340,7 +338,7 @@ def test_a_schedule_is_made_with_the_first_event_that_needs_it(
     assert [email.lines for email in world.emails()] == [("post1: 2",)]
 
 
-def test_a_schedule_that_is_there_is_not_read_into_another_shape(world: World) -> None:
+def test_arming_does_not_rebuild_an_existing_schedule(world: World) -> None:
     change(world, hour=20, like=Frequency.WEEKLY)
     world.arm()
     before = world.schedules.rows["ann", "weekly"]
@@ -349,7 +347,7 @@ def test_a_schedule_that_is_there_is_not_read_into_another_shape(world: World) -
 
 
 @pytest.mark.parametrize("digest", [Frequency.DAILY, Frequency.WEEKLY, Frequency.CUSTOM])
-def test_set_schedule_says_the_name_the_days_and_the_hour(world: World, digest: Frequency) -> None:
+def test_set_schedule_stores_name_days_and_hour(world: World, digest: Frequency) -> None:
     set_schedule(a_subscriber(), digest, context=world.context, current=None)
     assert world.schedules.rows["ann", digest.value].recurrence == a_subscriber().recurrence(digest)
 
@@ -360,7 +358,7 @@ def test_set_schedule_says_the_name_the_days_and_the_hour(world: World, digest: 
 @pytest.mark.parametrize(
     "stop", [World.unsubscribe, World.erase], ids=["unsubscribes", "is erased"]
 )
-def test_a_reader_who_leaves_while_a_schedule_is_made_for_a_follow_is_never_due(
+def test_schedule_created_for_a_follow_during_unsubscribe_is_never_due(
     stop: Callable[[World], object],
 ) -> None:
     """No schedule of a reader who left is in the due index."""
@@ -377,7 +375,7 @@ def test_a_reader_who_leaves_while_a_schedule_is_made_for_a_follow_is_never_due(
         assert not world.schedules.listed, where
 
 
-def test_a_reader_who_comes_back_while_they_are_taken_out_is_due() -> None:
+def test_reader_returning_during_withdrawal_is_due() -> None:
     """Whoever takes them out read that they had left, and nothing since."""
 
     def make() -> World:
@@ -398,7 +396,7 @@ def test_a_reader_who_comes_back_while_they_are_taken_out_is_due() -> None:
             assert not world.schedules.withdrawn, where
 
 
-def test_a_schedule_that_is_made_while_the_hour_changes_has_the_new_hour() -> None:
+def test_schedule_created_during_a_change_has_the_new_hour() -> None:
     """The change may not have seen it, and the profile that it was made from is stale."""
 
     def make() -> World:
@@ -415,7 +413,7 @@ def test_a_schedule_that_is_made_while_the_hour_changes_has_the_new_hour() -> No
         assert world.schedules.rows["ann", "weekly"].recurrence.hour == 20, where
 
 
-def test_a_schedule_that_is_made_for_somebody_who_was_erased_and_returned_is_theirs() -> None:
+def test_schedule_created_during_erasure_and_return_uses_the_new_profile() -> None:
     """Revisions begin anew with the return, so they alone do not tell."""
 
     def make() -> World:
@@ -435,7 +433,7 @@ def test_a_schedule_that_is_made_for_somebody_who_was_erased_and_returned_is_the
         assert weekly is None or weekly.recurrence.hour == 20, where
 
 
-def test_trace_ai_what_a_dead_worker_armed_for_a_dormant_reader_is_withdrawn_by_the_repetition(
+def test_trace_ai_redelivery_withdraws_a_schedule_armed_for_a_dormant_reader(
     world: World,
 ) -> None:
     """It died before it read the profile; the reader became dormant meanwhile."""

@@ -87,7 +87,7 @@ def put_profile_of(world: World) -> None:
 # Falling asleep.
 
 
-def test_a_reader_of_whom_nothing_was_seen_for_long_is_taken_out_of_the_due_index() -> None:
+def test_inactive_reader_is_removed_from_the_due_index() -> None:
     world = registered()
     assert fan_out(world) == FannedOut(dormant=1)
     assert ann(world).status is SubscriberStatus.DORMANT
@@ -102,20 +102,20 @@ def test_a_reader_of_whom_nothing_was_seen_for_long_is_taken_out_of_the_due_inde
 
 
 @pytest.mark.parametrize(("days", "active"), [(0, True), (44, True), (45, True), (46, False)])
-def test_the_last_sign_of_life_counts_to_the_end_of_its_day(days: int, active: bool) -> None:
+def test_last_activity_counts_until_the_end_of_its_day(days: int, active: bool) -> None:
     world = registered()
     show_life(world, NOW - timedelta(days=days))
     world.schedules.rows["ann", DAILY] = replace(daily(world), next_due_at=slot_of(world.clock.now))
     assert fan_out(world) == (FannedOut(queued=1) if active else FannedOut(dormant=1))
 
 
-def test_inactivity_without_any_activity_counts_from_registration() -> None:
+def test_inactivity_counts_from_registration_without_any_activity() -> None:
     world = World(sunset=SUNSET)
     world.choose(at=NOW - timedelta(days=900))
     assert daily(world).active_until == datetime.fromisoformat("2027-01-07T00:00Z")
 
 
-def test_a_reader_who_is_surely_active_is_not_even_read() -> None:
+def test_recently_active_reader_is_not_read() -> None:
     world = registered()
     show_life(world)
     del world.schedules.rows["ann", "weekly"]
@@ -130,7 +130,7 @@ def test_a_reader_who_is_surely_active_is_not_even_read() -> None:
         assert calls.count("subscribers.get") == 0
 
 
-def test_without_a_sunset_nobody_becomes_dormant() -> None:
+def test_readers_never_become_dormant_without_a_sunset() -> None:
     world = registered()
     world.sunset = None
     assert fan_out(world).queued == 1
@@ -144,7 +144,7 @@ def allow(world: World, sunset: timedelta | None) -> None:
 
 @pytest.mark.parametrize("sunset", [None, timedelta(days=120)])
 @pytest.mark.parametrize("act", [show_life_of, put_profile_of])
-def test_a_dormant_reader_resumes_once_the_setting_asks_for_less(
+def test_dormant_reader_resumes_after_the_sunset_is_extended(
     sunset: timedelta | None, act: Callable[[World], object]
 ) -> None:
     """An installation that puts no signs of life, and finds out after 45 days."""
@@ -157,7 +157,7 @@ def test_a_dormant_reader_resumes_once_the_setting_asks_for_less(
     assert len(world.emails()) == 1
 
 
-def test_a_profile_that_broke_off_while_it_woke_is_whole_after_its_redelivery() -> None:
+def test_profile_interrupted_while_resuming_is_complete_after_redelivery() -> None:
     def make() -> World:
         world = dormant()
         allow(world, None)
@@ -169,7 +169,7 @@ def test_a_profile_that_broke_off_while_it_woke_is_whole_after_its_redelivery() 
         assert not world.schedules.withdrawn, where
 
 
-def test_a_pause_that_is_longer_than_the_sunset_ends_with_a_digest() -> None:
+def test_pause_longer_than_the_sunset_ends_with_a_digest() -> None:
     """Who pauses does what we offer; nobody expects a sign of life meanwhile."""
     world = World(sunset=SUNSET)
     world.choose()
@@ -182,7 +182,7 @@ def test_a_pause_that_is_longer_than_the_sunset_ends_with_a_digest() -> None:
 
 
 @pytest.mark.parametrize("lifted_first", [False, True])
-def test_a_pause_that_is_lifted_early_does_not_end_in_sleep(lifted_first: bool) -> None:
+def test_pause_lifted_early_does_not_make_the_reader_dormant(lifted_first: bool) -> None:
     """In whichever order the two profiles come."""
     world = World(sunset=SUNSET)
     world.choose()
@@ -200,7 +200,7 @@ def test_a_pause_that_is_lifted_early_does_not_end_in_sleep(lifted_first: bool) 
     assert len(world.emails()) == 1
 
 
-def test_an_unsubscribed_reader_is_found_without_a_sunset() -> None:
+def test_unsubscribed_reader_is_withdrawn_without_a_sunset() -> None:
     """A crash may have kept them in the index."""
     world = registered()
     world.sunset = None
@@ -216,7 +216,7 @@ def test_an_unsubscribed_reader_is_found_without_a_sunset() -> None:
         (SubscriberStatus.SUPPRESSED, Reason.SUPPRESSED),
     ],
 )
-def test_an_unsubscribed_reader_is_removed_from_the_due_index(
+def test_unsubscribed_reader_is_removed_from_the_due_index(
     status: SubscriberStatus, reason: Reason
 ) -> None:
     world = registered()
@@ -226,7 +226,7 @@ def test_an_unsubscribed_reader_is_removed_from_the_due_index(
     assert not world.schedules.listed
 
 
-def test_falling_asleep_broken_off_anywhere_is_whole_after_its_repetition() -> None:
+def test_interrupted_dormancy_is_complete_after_a_repetition() -> None:
     """What is still in the index when only the due schedule is out is found when it is due."""
     for world, where in crashes(registered, fan_out):
         world.fan_out(slot_of(NOW))
@@ -236,7 +236,7 @@ def test_falling_asleep_broken_off_anywhere_is_whole_after_its_repetition() -> N
         assert first_run(world).reason is Reason.DORMANT, where
 
 
-def test_an_erasure_of_somebody_dormant_suppresses_nothing() -> None:
+def test_erasure_of_a_dormant_reader_adds_no_suppression() -> None:
     world = dormant()
     world.erase()
     assert world.suppressions.rows == {}
@@ -245,9 +245,7 @@ def test_an_erasure_of_somebody_dormant_suppresses_nothing() -> None:
 # What happens meanwhile.
 
 
-def test_what_comes_for_a_dormant_reader_waits_for_the_digest_also_what_was_wanted_at_once() -> (
-    None
-):
+def test_immediate_events_of_a_dormant_reader_wait_for_the_digest() -> None:
     world = dormant()
     world.choose(comment=Frequency.IMMEDIATE)
     assert world.create(an_event("e2")) == [Outcome.STORED]
@@ -255,7 +253,7 @@ def test_what_comes_for_a_dormant_reader_waits_for_the_digest_also_what_was_want
     assert world.generate_queue.sent == []
 
 
-def test_a_profile_that_a_service_puts_resumes_nobody() -> None:
+def test_profile_from_a_service_resumes_no_reader() -> None:
     world = dormant()
     world.choose(comment=Frequency.WEEKLY)
     assert ann(world).status is SubscriberStatus.DORMANT
@@ -265,7 +263,7 @@ def test_a_profile_that_a_service_puts_resumes_nobody() -> None:
 # Waking up.
 
 
-def test_the_next_sign_of_life_brings_the_schedules_back_and_what_waited() -> None:
+def test_next_activity_restores_schedules_and_waiting_events() -> None:
     world = dormant()
     assert show_life(world) is Outcome.ACTIVE
     assert (ann(world).status, ann(world).active_on) == (SubscriberStatus.ACTIVE, NOW.date())
@@ -275,7 +273,7 @@ def test_the_next_sign_of_life_brings_the_schedules_back_and_what_waited() -> No
     assert [email.lines for email in world.emails()] == [("post1: 1",)]
 
 
-def test_what_was_wanted_at_once_and_was_slept_through_stays_in_the_digest() -> None:
+def test_immediate_events_from_dormancy_stay_in_the_digest() -> None:
     """A day that is spent on an email for each of a hundred old mentions is a bad one."""
     world = dormant()
     world.choose(comment=Frequency.IMMEDIATE, at=REGISTERED + timedelta(days=1))
@@ -288,14 +286,14 @@ def test_what_was_wanted_at_once_and_was_slept_through_stays_in_the_digest() -> 
     assert world.waiting()["e3"].startswith("now")
 
 
-def test_a_late_sign_of_life_from_before_resumes_nobody() -> None:
+def test_late_report_of_earlier_activity_resumes_no_reader() -> None:
     world = dormant()
     show_life(world, NOW - timedelta(days=60))
     assert ann(world).status is SubscriberStatus.DORMANT
 
 
 @pytest.mark.parametrize("status", [SubscriberStatus.UNSUBSCRIBED, SubscriberStatus.SUPPRESSED])
-def test_a_sign_of_life_of_somebody_who_left_brings_nothing_back(status: SubscriberStatus) -> None:
+def test_activity_of_an_unsubscribed_reader_restores_no_schedule(status: SubscriberStatus) -> None:
     world = dormant()
     world.subscribers.set_status("ann", status)
     show_life(world)
@@ -304,7 +302,7 @@ def test_a_sign_of_life_of_somebody_who_left_brings_nothing_back(status: Subscri
 
 
 @pytest.mark.parametrize("sunset", [None, SUNSET])
-def test_a_sign_of_life_that_arrives_days_later_resumes_as_well(sunset: timedelta | None) -> None:
+def test_activity_reported_days_later_resumes_the_reader(sunset: timedelta | None) -> None:
     world = dormant()
     allow(world, sunset)
     sign = MarkActive("ann", world.clock() - timedelta(days=3))
@@ -314,7 +312,7 @@ def test_a_sign_of_life_that_arrives_days_later_resumes_as_well(sunset: timedelt
     assert not world.schedules.withdrawn
 
 
-def test_resuming_without_a_sunset_is_whole_after_its_repetition() -> None:
+def test_interrupted_resume_without_a_sunset_is_complete_after_a_repetition() -> None:
     def make() -> World:
         world = dormant()
         allow(world, None)
@@ -326,7 +324,7 @@ def test_resuming_without_a_sunset_is_whole_after_its_repetition() -> None:
         assert not world.schedules.withdrawn, where
 
 
-def test_resuming_cut_off_anywhere_is_whole_after_its_repetition() -> None:
+def test_interrupted_resume_is_complete_after_a_repetition() -> None:
     for world, where in crashes(dormant, show_life):
         show_life(world)
         assert ann(world).status is SubscriberStatus.ACTIVE, where
@@ -349,7 +347,7 @@ def and_again(act: Callable[[World], object]) -> Callable[[World], object]:
     return until_done
 
 
-def test_a_reader_who_resumes_while_becoming_dormant_ends_active() -> None:
+def test_reader_resuming_while_becoming_dormant_ends_active() -> None:
     for act, other in ((fan_out, show_life), (show_life, fan_out)):
         for world, where in interleavings(registered, and_again(act), and_again(other)):
             world.clock.pass_time(minutes=10)
@@ -361,7 +359,7 @@ def test_a_reader_who_resumes_while_becoming_dormant_ends_active() -> None:
             assert daily(world).next_due_at > world.clock.now, where
 
 
-def test_a_reader_who_unsubscribes_while_resuming_is_never_due() -> None:
+def test_reader_unsubscribing_while_resuming_is_never_due() -> None:
     def change(world: World) -> None:
         world.say(ChangeSubscriber(a_subscriber(changed_at=NOW, email="ann@example.com")))
 
@@ -436,7 +434,7 @@ def interrupted(
 @pytest.mark.parametrize(
     "acts", list(permutations(and_again(act) for act in (show_life, fan_out_weekly, create)))
 )
-def test_trace_ai_what_comes_while_she_falls_asleep_and_resumes_is_in_the_next_digest(
+def test_trace_ai_event_during_dormancy_and_resume_is_in_the_next_digest(
     acts: Sequence[Callable[[World], object]],
 ) -> None:
     """Her schedules are withdrawn, come back, and are armed by an event, at the same time."""
@@ -451,7 +449,7 @@ def test_trace_ai_what_comes_while_she_falls_asleep_and_resumes_is_in_the_next_d
     assert len(wheres) > 20
 
 
-def test_trace_ai_who_comes_back_is_armed_although_nobody_looks_whether_anything_waits() -> None:
+def test_trace_ai_returning_reader_is_armed_without_checking_for_events() -> None:
     """An event may have come, and its worker read that she is dormant, before she was back."""
     world = quiet(registered())
     fan_out_weekly(world)
@@ -463,7 +461,7 @@ def test_trace_ai_who_comes_back_is_armed_although_nobody_looks_whether_anything
     assert not {call for call in calls if call.startswith("events.")}
 
 
-def test_trace_aj_what_comes_for_who_is_dormant_by_the_date_waits_for_the_digest() -> None:
+def test_trace_aj_event_for_an_inactive_reader_waits_for_the_digest() -> None:
     """Nobody visits a quiet reader any more, so nobody has stored that she is dormant."""
     world = World(sunset=SUNSET)
     world.clock.now = NOW - timedelta(days=300)
@@ -475,7 +473,7 @@ def test_trace_aj_what_comes_for_who_is_dormant_by_the_date_waits_for_the_digest
     assert world.generate_queue.sent == []
 
 
-def test_trace_aj_after_a_sign_of_life_only_what_comes_then_goes_out_at_once() -> None:
+def test_trace_aj_only_events_after_new_activity_are_sent_immediately() -> None:
     world = World(sunset=SUNSET)
     world.clock.now = NOW - timedelta(days=300)
     world.choose(comment=Frequency.IMMEDIATE)

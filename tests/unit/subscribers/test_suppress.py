@@ -58,7 +58,7 @@ def moves(world: World, email: str = "ann@example.org") -> None:
 @pytest.mark.parametrize(
     ("delivery_event", "cause"), [(a_bounce(), Cause.BOUNCED), (a_complaint(), Cause.COMPLAINED)]
 )
-def test_a_hard_bounce_or_a_complaint_stops_everything(
+def test_hard_bounce_or_complaint_stops_all_email(
     world: World, delivery_event: DeliveryEvent, cause: Cause
 ) -> None:
     for _ in range(2):
@@ -68,7 +68,7 @@ def test_a_hard_bounce_or_a_complaint_stops_everything(
         assert world.schedules.withdrawn == {("ann", DAILY), ("ann", "weekly")}
 
 
-def test_what_broke_off_anywhere_holds_after_its_repetition() -> None:
+def test_interrupted_suppression_is_complete_after_a_repetition() -> None:
     def complain(world: World) -> None:
         world.feedback(a_complaint())
 
@@ -79,7 +79,7 @@ def test_what_broke_off_anywhere_holds_after_its_repetition() -> None:
         assert not world.schedules.listed, where
 
 
-def test_no_email_is_handed_over_after_the_bounce_was_heeded() -> None:
+def test_bounce_processed_before_the_last_look_stops_the_email() -> None:
     """The worker read the status before it changed: rule 11."""
 
     def make() -> World:
@@ -99,7 +99,7 @@ def test_no_email_is_handed_over_after_the_bounce_was_heeded() -> None:
     assert later == ["before mailer.send", "before runs.swap"]
 
 
-def test_trace_y_a_complaint_of_one_reader_of_an_address_stops_the_other_one_too() -> None:
+def test_trace_y_complaint_stops_email_to_every_reader_of_the_address() -> None:
     """Whose runs nobody can find by the address: at any call before the provider's."""
 
     def make() -> World:
@@ -125,7 +125,7 @@ def test_trace_y_a_complaint_of_one_reader_of_an_address_stops_the_other_one_too
     ]
 
 
-def test_where_nobody_can_tell_whether_an_address_is_suppressed_nothing_is_unknown() -> None:
+def test_failed_suppression_lookup_leaves_no_unknown_outcome() -> None:
     world = a_reader()
     world.create(an_event())
     world.clock.pass_time(minutes=5)
@@ -141,7 +141,7 @@ def test_where_nobody_can_tell_whether_an_address_is_suppressed_nothing_is_unkno
     assert (run.status, run.uncertain) == (Status.RETRYING, frozenset())
 
 
-def test_a_reader_who_changed_the_address_meanwhile_stays_active(world: World) -> None:
+def test_reader_with_a_concurrently_changed_address_stays_active(world: World) -> None:
     moves(world)
     world.feedback(a_bounce())
     assert world.suppressions.rows == {ANN: Cause.BOUNCED}
@@ -149,7 +149,7 @@ def test_a_reader_who_changed_the_address_meanwhile_stays_active(world: World) -
     assert not world.schedules.withdrawn
 
 
-def test_a_reader_who_moves_to_an_address_being_suppressed_is_stopped() -> None:
+def test_reader_moving_to_an_address_being_suppressed_is_stopped() -> None:
     """Whoever of the two comes second sees the other."""
     there = "bo@example.com"
 
@@ -165,7 +165,7 @@ def test_a_reader_who_moves_to_an_address_being_suppressed_is_stopped() -> None:
             assert not world.schedules.listed, where
 
 
-def test_who_leaves_a_suppressed_address_just_then_may_be_stopped_only_at_it() -> None:
+def test_reader_leaving_an_address_being_suppressed_stays_active() -> None:
     def bounce(world: World) -> None:
         world.feedback(a_bounce())
 
@@ -175,7 +175,7 @@ def test_who_leaves_a_suppressed_address_just_then_may_be_stopped_only_at_it() -
             assert not world.schedules.withdrawn, where
 
 
-def test_a_profile_put_again_reaches_a_reader_of_an_address_that_was_suppressed_without_them(
+def test_republished_profile_suppresses_the_reader_of_a_suppressed_address(
     world: World,
 ) -> None:
     world.suppressions.add(ANN, Cause.MANUAL)
@@ -184,7 +184,7 @@ def test_a_profile_put_again_reaches_a_reader_of_an_address_that_was_suppressed_
     assert not world.schedules.listed
 
 
-def test_who_is_found_at_a_suppressed_address_is_not_scheduled_again(world: World) -> None:
+def test_reader_found_at_a_suppressed_address_is_withdrawn(world: World) -> None:
     world.create(an_event())
     world.clock.pass_time(minutes=5)
     world.suppressions.add(ANN, Cause.MANUAL)
@@ -193,7 +193,7 @@ def test_who_is_found_at_a_suppressed_address_is_not_scheduled_again(world: Worl
     assert not world.schedules.listed
 
 
-def test_a_crash_leaves_whom_the_next_digest_stops_or_nobody() -> None:
+def test_next_digest_completes_a_suppression_interrupted_by_a_crash() -> None:
     def make() -> World:
         world = a_reader()
         world.create(an_event())
@@ -214,7 +214,7 @@ def test_a_crash_leaves_whom_the_next_digest_stops_or_nobody() -> None:
         assert not world.emails(), where
 
 
-def test_no_email_goes_to_an_address_suppressed_without_its_reader(world: World) -> None:
+def test_address_suppressed_without_a_reader_gets_no_email(world: World) -> None:
     """By an operator, or for another reader of the same address; what happens meanwhile waits."""
     world.create(an_event())
     world.clock.pass_time(minutes=5)
@@ -228,7 +228,7 @@ def test_no_email_goes_to_an_address_suppressed_without_its_reader(world: World)
     assert len(world.emails()) == 1
 
 
-def test_who_unsubscribed_and_complains_stays_unsubscribed_and_cannot_start_again() -> None:
+def test_unsubscribed_reader_with_a_complaint_cannot_resubscribe() -> None:
     """In either order; and no new address brings them back."""
     for acts in (("unsubscribe", "complain"), ("complain", "unsubscribe")):
         world = a_reader()
@@ -242,7 +242,7 @@ def test_who_unsubscribed_and_complains_stays_unsubscribed_and_cannot_start_agai
 
 
 @pytest.mark.parametrize("delivery_event", [a_bounce(run=None), a_complaint(run=None)])
-def test_an_email_without_a_reader_suppresses_no_address(
+def test_bounce_of_an_email_without_a_reader_suppresses_no_address(
     world: World, delivery_event: DeliveryEvent
 ) -> None:
     """The canary goes to nobody's address."""
@@ -250,7 +250,7 @@ def test_an_email_without_a_reader_suppresses_no_address(
     assert not world.suppressions.rows
 
 
-def test_an_address_is_suppressed_also_where_nobody_is_there_any_more() -> None:
+def test_address_is_suppressed_even_without_a_reader() -> None:
     world = World()
     world.feedback(a_bounce())
     assert world.suppressions.rows == {ANN: Cause.BOUNCED}
@@ -258,7 +258,7 @@ def test_an_address_is_suppressed_also_where_nobody_is_there_any_more() -> None:
     assert status(world) is SubscriberStatus.SUPPRESSED
 
 
-def test_bounces_about_the_message_are_not_counted(world: World) -> None:
+def test_bounces_caused_by_message_content_are_not_counted(world: World) -> None:
     for number in range(20):
         world.feedback(a_bounce(Fault.OF_MESSAGE, f"m{number}"))
     assert status(world) is SubscriberStatus.ACTIVE
@@ -314,9 +314,7 @@ def sent(
 
 
 @pytest.mark.parametrize("days", RHYTHMS.values(), ids=RHYTHMS.keys())
-def test_a_reader_all_of_whose_emails_bounce_is_suppressed_in_whatever_rhythm(
-    world: World, days: int
-) -> None:
+def test_reader_with_only_bounces_is_suppressed_at_any_frequency(world: World, days: int) -> None:
     """Five in a fortnight is more than such a reader can be sent."""
     for number in range(3):
         assert status(world) is SubscriberStatus.ACTIVE
@@ -326,14 +324,14 @@ def test_a_reader_all_of_whose_emails_bounce_is_suppressed_in_whatever_rhythm(
     assert status(world) is SubscriberStatus.SUPPRESSED
 
 
-def test_a_pause_between_three_monthly_digests_breaks_no_row(world: World) -> None:
+def test_pause_between_monthly_digests_does_not_end_a_bounce_streak(world: World) -> None:
     for number, days in enumerate((0, 31, 31 + 31 + 84)):
         bounce_softly(world, number, days)
     assert status(world) is SubscriberStatus.SUPPRESSED
 
 
 @pytest.mark.parametrize("schedule", ["weekly", "daily", "post0123456789abcdef0123"])
-def test_an_email_that_arrives_in_between_begins_the_row_anew(world: World, schedule: str) -> None:
+def test_delivered_email_resets_the_bounce_streak(world: World, schedule: str) -> None:
     """Of whatever schedule: the mailbox is there."""
     bounce_softly(world, 0, 0)
     bounce_softly(world, 1, 7)
@@ -345,14 +343,14 @@ def test_an_email_that_arrives_in_between_begins_the_row_anew(world: World, sche
     assert status(world) is SubscriberStatus.SUPPRESSED
 
 
-def test_soft_bounces_beside_emails_that_arrive_suppress_nobody(world: World) -> None:
+def test_soft_bounces_among_delivered_emails_do_not_suppress(world: World) -> None:
     for number in range(20):
         sent(world, f"arrived{number}", 100 + number, NOW + (4 * number + 1) * DAY)
         bounce_softly(world, number, 4 * number)
     assert status(world) is SubscriberStatus.ACTIVE
 
 
-def test_an_outage_of_less_than_a_fortnight_suppresses_nobody_who_gets_few_emails(
+def test_mailbox_outage_below_two_weeks_does_not_suppress_infrequent_readers(
     world: World,
 ) -> None:
     for number, days in enumerate((0, 4, 8, 13)):
@@ -360,7 +358,7 @@ def test_an_outage_of_less_than_a_fortnight_suppresses_nobody_who_gets_few_email
     assert status(world) is SubscriberStatus.ACTIVE
 
 
-def test_an_email_of_which_nobody_knows_whether_it_went_out_proves_no_mailbox(
+def test_email_with_an_unknown_outcome_does_not_reset_the_bounce_streak(
     world: World,
 ) -> None:
     sent(world, "", 8, NOW + 3 * DAY)
@@ -370,7 +368,7 @@ def test_an_email_of_which_nobody_knows_whether_it_went_out_proves_no_mailbox(
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
-def test_bounces_of_a_row_may_come_in_any_order(world: World, order: tuple[int, ...]) -> None:
+def test_bounces_of_a_streak_may_arrive_in_any_order(world: World, order: tuple[int, ...]) -> None:
     """The run of each is settled before its bounce comes; a bounce that is missing is no proof."""
     for number in range(3):
         sent(world, f"m{number}", number, NOW + 7 * number * DAY)
@@ -379,7 +377,7 @@ def test_bounces_of_a_row_may_come_in_any_order(world: World, order: tuple[int, 
     assert status(world) is SubscriberStatus.SUPPRESSED
 
 
-def test_what_is_older_than_runs_are_kept_counts_in_no_row(world: World) -> None:
+def test_bounces_older_than_run_retention_do_not_count(world: World) -> None:
     for number, days in enumerate((0, 1, 200)):
         bounce_softly(world, number, days)
     assert status(world) is SubscriberStatus.ACTIVE
@@ -401,14 +399,14 @@ def test_what_is_older_than_runs_are_kept_counts_in_no_row(world: World) -> None
         (5, 14, (), False),
     ],
 )
-def test_the_limit_of_a_row_follows_from_the_settings(
+def test_bounce_streak_limit_depends_on_the_settings(
     bounces: int, span: int, days: tuple[int, ...], reached: bool
 ) -> None:
     limit = SoftLimit(bounces=bounces, span=span * DAY)
     assert limit.is_reached_in_a_row([NOW + day * DAY for day in days], ()) == reached
 
 
-def test_bounces_are_remembered_over_the_longest_row_and_for_less_time_than_runs() -> None:
+def test_bounces_are_kept_longer_than_any_streak_but_shorter_than_runs() -> None:
     """Otherwise the row expires between two monthly digests, or nobody knows what arrived."""
     assert SOFT_LIMIT.retention >= 2 * 31 * DAY + LONGEST_PAUSE
     assert SOFT_LIMIT.retention < 196 * DAY
@@ -428,7 +426,7 @@ EVENTS = st.one_of(
 
 @settings(max_examples=60, deadline=None)
 @given(delivery_events=st.lists(EVENTS, max_size=9), data=st.data())
-def test_delivery_events_end_in_the_same_state_in_any_order_and_number(
+def test_delivery_events_in_any_order_lead_to_the_same_state(
     delivery_events: list[DeliveryEvent], data: st.DataObject
 ) -> None:
     """Of what SES says of the messages to one address, each of them once or several times."""
@@ -451,7 +449,9 @@ def test_delivery_events_end_in_the_same_state_in_any_order_and_number(
     limit=st.integers(1, 6),
     span=st.integers(1, 20),
 )
-def test_the_limit_is_any_window_with_enough_in_it(days: list[int], limit: int, span: int) -> None:
+def test_bounce_limit_applies_to_any_window_of_its_span(
+    days: list[int], limit: int, span: int
+) -> None:
     at = [NOW + day * DAY for day in days]
 
     def within(begin: datetime) -> int:
@@ -461,11 +461,11 @@ def test_the_limit_is_any_window_with_enough_in_it(days: list[int], limit: int, 
     assert reached == any(within(begin) >= limit for begin in at)
 
 
-def test_the_defaults_are_five_within_a_fortnight() -> None:
+def test_default_limit_is_five_soft_bounces_in_two_weeks() -> None:
     assert SoftLimit(bounces=5, span=14 * DAY) == SOFT_LIMIT
 
 
-def test_a_run_that_was_due_is_skipped_with_the_reason(world: World) -> None:
+def test_due_run_of_a_bounced_address_is_skipped_as_suppressed(world: World) -> None:
     world.create(an_event())
     world.clock.pass_time(minutes=5)
     world.feedback(a_bounce())

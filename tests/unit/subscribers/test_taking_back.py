@@ -89,7 +89,7 @@ def take_back(world: World, used: LinkToken, done: Leaving) -> Leaving:
 # Leaving everything.
 
 
-def test_trace_am_an_undo_that_is_sent_again_does_not_bring_back_who_left_by_a_later_email(
+def test_trace_am_repeated_undo_does_not_revert_a_later_unsubscribe(
     world: World,
 ) -> None:
     first, second = link(world, EVERYTHING, 1), link(world, EVERYTHING, 2)
@@ -106,7 +106,7 @@ def test_trace_am_an_undo_that_is_sent_again_does_not_bring_back_who_left_by_a_l
     assert ann(world).status is SubscriberStatus.ACTIVE
 
 
-def test_an_undo_does_not_bring_back_who_left_by_the_page_later(world: World) -> None:
+def test_undo_does_not_revert_a_later_unsubscribe_on_the_page(world: World) -> None:
     used = link(world, LIKES)
     done = left(world, used, LeaveAct.EVERYTHING)
     take_back(world, used, done)
@@ -115,7 +115,7 @@ def test_an_undo_does_not_bring_back_who_left_by_the_page_later(world: World) ->
     assert ann(world).status is UNSUBSCRIBED
 
 
-def test_an_undo_that_is_sent_again_after_the_reader_is_back_changes_nothing(world: World) -> None:
+def test_repeated_undo_after_resubscribing_has_no_effect(world: World) -> None:
     used = link(world, EVERYTHING)
     done = left(world, used, LeaveAct.EVERYTHING)
     world.resubscribe()
@@ -124,7 +124,7 @@ def test_an_undo_that_is_sent_again_after_the_reader_is_back_changes_nothing(wor
     assert ann(world) == before
 
 
-def test_two_tabs_that_leave_at_once_can_both_take_it_back() -> None:
+def test_two_tabs_that_unsubscribe_at_once_can_both_undo() -> None:
     def leave_in_one_tab(world: World) -> None:
         world.leave_by(link(world, EVERYTHING), LeaveAct.EVERYTHING)
 
@@ -142,7 +142,7 @@ def test_two_tabs_that_leave_at_once_can_both_take_it_back() -> None:
         assert ann(world).status is SubscriberStatus.ACTIVE, where
 
 
-def test_trace_am_who_leaves_again_while_an_undo_is_done_stays_away() -> None:
+def test_trace_am_unsubscribe_during_an_undo_takes_effect() -> None:
     used = link(a_world(), EVERYTHING)
     done: list[Leaving] = []
 
@@ -163,7 +163,7 @@ def test_trace_am_who_leaves_again_while_an_undo_is_done_stays_away() -> None:
         assert world.suppressions.holds(used.address), where
 
 
-def test_an_undo_that_broke_off_is_done_when_it_is_sent_again() -> None:
+def test_interrupted_undo_is_complete_after_a_repetition() -> None:
     used = link(a_world(), EVERYTHING)
     done: list[Leaving] = []
 
@@ -178,14 +178,14 @@ def test_an_undo_that_broke_off_is_done_when_it_is_sent_again() -> None:
         assert not world.suppressions.holds(used.address), where
 
 
-def test_a_profile_between_a_leave_and_its_undo_takes_nothing_from_it(world: World) -> None:
+def test_profile_between_an_opt_out_and_its_undo_has_no_effect(world: World) -> None:
     used = link(world, EVERYTHING)
     done = left(world, used, LeaveAct.EVERYTHING)
     world.say(ChangeSubscriber(a_subscriber(changed_at=world.clock(), like=Frequency.DAILY)))
     assert take_back(world, used, done).act is LeaveAct.UNDO
 
 
-def test_a_profile_after_a_second_leave_lets_no_undo_of_the_first_through(world: World) -> None:
+def test_profile_after_a_second_opt_out_does_not_reenable_an_old_undo(world: World) -> None:
     used = link(world, EVERYTHING)
     done = left(world, used, LeaveAct.EVERYTHING)
     take_back(world, used, done)
@@ -195,7 +195,7 @@ def test_a_profile_after_a_second_leave_lets_no_undo_of_the_first_through(world:
     assert ann(world).status is UNSUBSCRIBED
 
 
-def test_a_leave_of_which_the_row_does_not_say_when_is_taken_back(world: World) -> None:
+def test_unsubscribe_without_a_stored_time_can_be_undone(world: World) -> None:
     """The version before, which may run beside this one, does not write it."""
     used = link(world, EVERYTHING)
     done = left(world, used, LeaveAct.EVERYTHING)
@@ -204,7 +204,7 @@ def test_a_leave_of_which_the_row_does_not_say_when_is_taken_back(world: World) 
     assert ann(world).status is SubscriberStatus.ACTIVE
 
 
-def test_an_undo_does_not_reactivate_a_suppressed_reader(world: World) -> None:
+def test_undo_does_not_reactivate_a_suppressed_reader(world: World) -> None:
     used = link(world, EVERYTHING)
     done = left(world, used, LeaveAct.EVERYTHING)
     take_back(world, used, done)
@@ -255,7 +255,7 @@ def what_comes(world: World) -> object:
 @SAME
 @pytest.mark.parametrize("meanwhile", MEANWHILE, ids=["nothing", "weekly", "as before", "follow"])
 @pytest.mark.parametrize("is_undone", [True, False])
-def test_trace_am_an_undo_leaves_a_later_choice_of_the_same_alone(
+def test_trace_am_undo_keeps_a_later_choice_of_the_same_kind(
     world: World, scope: Scope, again: Later, meanwhile: Later, is_undone: bool
 ) -> None:
     used = link(world, scope)
@@ -276,7 +276,7 @@ def test_trace_am_an_undo_leaves_a_later_choice_of_the_same_alone(
 
 @pytest.mark.parametrize("scope", [LIKES, LIKES_NOW, DIGESTS, FOLLOWED], ids=str)
 @pytest.mark.parametrize("act", [LeaveAct.LEAVE, LeaveAct.WEEKLY, LeaveAct.PAUSE])
-def test_an_undo_that_is_sent_again_after_the_same_was_left_by_a_later_email_changes_nothing(
+def test_repeated_undo_after_a_second_opt_out_has_no_effect(
     world: World, scope: Scope, act: LeaveAct
 ) -> None:
     first, second = link(world, scope, 1), link(world, scope, 2)
@@ -290,7 +290,7 @@ def test_an_undo_that_is_sent_again_after_the_same_was_left_by_a_later_email_cha
 
 
 @pytest.mark.parametrize("scope", [LIKES, LIKES_NOW, DIGESTS, FOLLOWED], ids=str)
-def test_an_undo_that_is_sent_twice_is_one(world: World, scope: Scope) -> None:
+def test_repeated_undo_has_no_further_effect(world: World, scope: Scope) -> None:
     came = what_comes(world)
     used = link(world, scope)
     done = left(world, used)
@@ -301,7 +301,7 @@ def test_an_undo_that_is_sent_twice_is_one(world: World, scope: Scope) -> None:
     assert (ann(world), world.follows.get(POST, "ann")) == after
 
 
-def test_what_the_bus_brings_late_of_an_undo_lifts_no_later_stop(world: World) -> None:
+def test_late_bus_message_of_an_undo_does_not_lift_a_later_mute(world: World) -> None:
     used = link(world, LIKES)
     done = left(world, used)
     take_back(world, used, done)
@@ -321,7 +321,7 @@ def test_events_muted_again_stay_withdrawn(world: World) -> None:
     assert not world.events.rows
 
 
-def test_a_service_that_spoke_after_a_mute_is_not_undone_with_it(world: World) -> None:
+def test_undo_of_a_mute_does_not_override_a_later_service_change(world: World) -> None:
     used = link(world, LIKES)
     done = left(world, used)
     world.say(ChangeSubscriber(a_subscriber(changed_at=world.clock(), like=Frequency.WEEKLY)))
@@ -339,14 +339,14 @@ def test_a_service_that_spoke_after_a_mute_is_not_undone_with_it(world: World) -
     ],
     ids=["category", "digests", "pause"],
 )
-def test_nothing_is_written_to_take_back_what_was_so_before(world: World, choice: Choice) -> None:
+def test_undo_writes_no_unchanged_values(world: World, choice: Choice) -> None:
     choose(world, choice)
     at = world.clock()
     choose(world, choice)
     assert undo(ann(world), [], at, at.date()) == ()
 
 
-def test_an_undo_of_a_pause_leaves_the_shorter_one_from_before(world: World) -> None:
+def test_undo_of_a_pause_restores_the_shorter_previous_pause(world: World) -> None:
     until = NOW.date() + timedelta(weeks=1)
     choose(world, Choice(paused_until=until))
     used = link(world, LIKES)
@@ -360,7 +360,7 @@ ENDED = (NOW, FollowState(False))
 
 
 @pytest.mark.parametrize("before", [(), ((NOW - MINUTE, FollowState(False)),)], ids=len)
-def test_of_a_follow_that_is_not_known_to_have_been_one_nothing_is_taken_back(
+def test_undo_does_not_restore_a_follow_with_unknown_history(
     world: World, before: tuple[tuple[datetime, FollowState], ...]
 ) -> None:
     """A follow keeps only its last changes."""
@@ -383,14 +383,14 @@ def undo_likes(world: World, at: datetime) -> int:
     return len(changes)
 
 
-def test_two_choices_of_one_instant_are_taken_back_once(world: World) -> None:
+def test_two_simultaneous_choices_are_undone_once(world: World) -> None:
     at = likes_chosen(world, Frequency.NEVER, Frequency.WEEKLY, apart=timedelta(0))
     assert undo_likes(world, at) == 1
     assert dict(ann(world).chosen)["like"] is Frequency.IMMEDIATE
     assert undo_likes(world, at) == 0
 
 
-def test_choices_a_microsecond_apart_are_read(world: World) -> None:
+def test_choices_a_microsecond_apart_are_distinguished(world: World) -> None:
     """The second looks as if it took the first back, and the third is a choice of its own."""
     both = Frequency.NEVER, Frequency.WEEKLY
     at = likes_chosen(world, *both, Frequency.DAILY, apart=timedelta.resolution)
@@ -417,7 +417,7 @@ TWICE = pytest.mark.parametrize(
 
 
 @TWICE
-def test_the_second_press_offers_the_undo_of_the_first(
+def test_repeated_opt_out_offers_the_undo_of_the_first(
     world: World, scope: Scope, act: LeaveAct
 ) -> None:
     came, status = what_comes(world), ann(world).status
@@ -435,7 +435,9 @@ def test_the_second_press_offers_the_undo_of_the_first(
 
 
 @TWICE
-def test_a_press_a_day_later_offers_no_undo(world: World, scope: Scope, act: LeaveAct) -> None:
+def test_opt_out_repeated_a_day_later_offers_no_undo(
+    world: World, scope: Scope, act: LeaveAct
+) -> None:
     used = link(world, scope)
     left(world, used, act)
     world.clock.now += UNDO_FOR
@@ -443,15 +445,13 @@ def test_a_press_a_day_later_offers_no_undo(world: World, scope: Scope, act: Lea
 
 
 @pytest.mark.parametrize("choice", [Choice(clock=(7, None)), Choice(frequency=Frequency.WEEKLY)])
-def test_what_was_chosen_on_the_page_with_other_things_is_no_first_press(
-    world: World, choice: Choice
-) -> None:
+def test_opt_out_combined_with_further_choices_offers_no_undo(world: World, choice: Choice) -> None:
     """Its undo would take back more than the button says."""
     choose(world, replace(choice, frequencies=frequencies({"like": Frequency.NEVER})))
     assert left(world, link(world, LIKES)).undoable_at is None
 
 
-def test_a_press_after_an_undo_is_a_first_one(world: World) -> None:
+def test_opt_out_after_an_undo_can_be_undone(world: World) -> None:
     used = link(world, LIKES)
     take_back(world, used, left(world, used))
     again = left(world, used)
@@ -459,7 +459,7 @@ def test_a_press_after_an_undo_is_a_first_one(world: World) -> None:
     assert left(world, used).undoable_at == again.left_at
 
 
-def test_the_version_before_is_told_all_that_an_undo_takes_back(world: World) -> None:
+def test_undo_sends_complete_choices_for_previous_software_versions(world: World) -> None:
     """Categories that were changed since are taken back at other instants, each in a message."""
     choose(world, Choice(frequencies=frequencies({"comment": Frequency.IMMEDIATE})))
     at_once = link(world, Scope(ScopeKind.IMMEDIATE, ("comment", "like")), 1)

@@ -43,20 +43,20 @@ def status(world: World) -> SubscriberStatus:
     return reader.status
 
 
-def test_a_reader_who_leaves_is_no_longer_due(world: World) -> None:
+def test_unsubscribed_reader_is_no_longer_due(world: World) -> None:
     for _ in range(2):
         assert world.unsubscribe()
     assert status(world) is SubscriberStatus.UNSUBSCRIBED
     assert world.schedules.withdrawn == {("ann", name) for name in (DAILY, "weekly", "custom")}
 
 
-def test_the_email_that_they_left_by_is_remembered(world: World) -> None:
+def test_unsubscribe_is_recorded_for_the_email_used(world: World) -> None:
     world.record_unsubscribed(KEY)
     (row,) = world.engagements.rows.values()
     assert (row.key, row.first) == (KEY, {EngagementEvent.UNSUBSCRIBED: NOW})
 
 
-def test_that_it_cannot_be_remembered_is_nothing_that_they_need_to_know(world: World) -> None:
+def test_failure_to_record_the_unsubscribe_is_ignored(world: World) -> None:
     world.record_unsubscribed(RunKey("ann", DAILY, 99))
 
     def refuse(name: str, _: Callable[[], object]) -> object:
@@ -67,7 +67,7 @@ def test_that_it_cannot_be_remembered_is_nothing_that_they_need_to_know(world: W
     assert not world.engagements.rows
 
 
-def test_the_address_is_suppressed_whatever_becomes_of_the_profile(world: World) -> None:
+def test_address_stays_suppressed_independently_of_the_profile(world: World) -> None:
     world.unsubscribe()
     assert world.suppressions.rows == {address_hash("ann@example.com"): Cause.UNSUBSCRIBED}
     world.choose("ann2", at=NOW)
@@ -75,7 +75,7 @@ def test_the_address_is_suppressed_whatever_becomes_of_the_profile(world: World)
 
 
 @pytest.mark.parametrize("past", [10, 1000])
-def test_unsubscribing_costs_the_same_for_any_history(past: int) -> None:
+def test_unsubscribe_cost_does_not_depend_on_history(past: int) -> None:
     """No run is read, changed or counted: each finds out by its worker's last look."""
     world = a_reader()
     for number in range(past):
@@ -89,7 +89,7 @@ def test_unsubscribing_costs_the_same_for_any_history(past: int) -> None:
     assert world.runs.rows == before
 
 
-def test_what_broke_off_anywhere_holds_after_its_repetition() -> None:
+def test_interrupted_unsubscribe_is_complete_after_a_repetition() -> None:
     for world, where in crashes(a_reader, World.unsubscribe):
         assert world.unsubscribe(), where
         assert not world.schedules.listed, where
@@ -104,7 +104,7 @@ def ready() -> World:
     return world
 
 
-def test_trace_o_no_email_is_handed_over_after_leaving_was_acknowledged() -> None:
+def test_trace_o_email_is_not_sent_after_an_acknowledged_unsubscribe() -> None:
     """The worker read the status before it changed, and looks once more after its claim."""
     later, attempts = [], set()
     for world, where in interleavings(
@@ -120,7 +120,7 @@ def test_trace_o_no_email_is_handed_over_after_leaving_was_acknowledged() -> Non
     assert attempts == {0, 1}
 
 
-def test_trace_o_who_stands_between_claim_and_last_look_sees_every_stop() -> None:
+def test_trace_o_worker_between_claim_and_last_look_sees_every_stop() -> None:
     """Of two workers, the one that has claimed stands still while the reader does as they like."""
 
     def return_at_once(world: World) -> None:
@@ -159,7 +159,7 @@ def test_trace_o_who_stands_between_claim_and_last_look_sees_every_stop() -> Non
         assert len(world.emails("ann")) == sent
 
 
-def test_an_email_goes_to_the_address_changed_after_its_preparation() -> None:
+def test_email_goes_to_an_address_changed_after_its_preparation() -> None:
     world = ready()
     moved = a_subscriber(changed_at=world.clock(), email="new@example.com", like=Frequency.WEEKLY)
     looks = []
@@ -175,7 +175,7 @@ def test_an_email_goes_to_the_address_changed_after_its_preparation() -> None:
     assert [mail.to for mail, _ in world.mailer.accepted] == ["new@example.com"]
 
 
-def test_the_address_is_suppressed_even_if_its_reader_is_not_known_any_more(
+def test_address_of_an_unknown_reader_is_suppressed(
     clock: SettableClock,
 ) -> None:
     """Whoever has its mailbox asked for no more email, and a service may put it again."""
@@ -186,7 +186,7 @@ def test_the_address_is_suppressed_even_if_its_reader_is_not_known_any_more(
     assert isinstance(world.subscribers.get("ann"), Erased)
 
 
-def test_attack_an_old_address_cannot_leave_for_the_new_one(world: World) -> None:
+def test_attack_link_for_a_former_address_cannot_unsubscribe_the_new_address(world: World) -> None:
     """Nor can one that is changed at the very moment."""
     new = a_subscriber(changed_at=NOW, email="new@example.com")
 
@@ -201,7 +201,7 @@ def test_attack_an_old_address_cannot_leave_for_the_new_one(world: World) -> Non
     assert not world.schedules.withdrawn
 
 
-def test_attack_who_had_the_id_before_cannot_leave_for_who_has_it_now(world: World) -> None:
+def test_attack_former_owner_of_an_id_cannot_unsubscribe_the_new_owner(world: World) -> None:
     """Not even if the id changes hands between the look at the reader and the write."""
 
     def change_hands() -> None:
@@ -215,7 +215,7 @@ def test_attack_who_had_the_id_before_cannot_leave_for_who_has_it_now(world: Wor
     assert status(world) is SubscriberStatus.ACTIVE
 
 
-def test_who_left_stays_away_though_the_id_changes_hands_or_moves_meanwhile() -> None:
+def test_unsubscribe_holds_if_the_id_is_reused_or_moves() -> None:
     """What somebody does at the new address does not take back what was asked for at the old."""
 
     def change_hands(world: World) -> None:
@@ -233,7 +233,7 @@ def test_who_left_stays_away_though_the_id_changes_hands_or_moves_meanwhile() ->
             assert world.suppressions.holds(address_hash("ann@example.com")), where
 
 
-def test_who_comes_back_to_the_same_address_while_leaving_is_still_suppressed() -> None:
+def test_reader_returning_to_an_address_during_unsubscribe_is_suppressed() -> None:
     """The profile of the return is suppressed: nobody has taken back what was asked for."""
 
     def come_back(world: World) -> None:
@@ -245,7 +245,7 @@ def test_who_comes_back_to_the_same_address_while_leaving_is_still_suppressed() 
         assert world.suppressions.holds(address_hash("ann@example.com")), where
 
 
-def test_attack_who_had_the_address_before_leaves_nothing_that_its_reader_cannot_undo(
+def test_attack_unsubscribe_by_a_former_owner_of_the_address_can_be_undone(
     world: World,
 ) -> None:
     """An old link ends email to its address, in nobody's name: whoever reads there starts again."""
@@ -255,7 +255,7 @@ def test_attack_who_had_the_address_before_leaves_nothing_that_its_reader_cannot
     assert status(world) is SubscriberStatus.ACTIVE
 
 
-def test_a_reader_who_is_erased_meanwhile_is_answered_and_never_written_to(world: World) -> None:
+def test_unsubscribe_of_a_concurrently_erased_reader_succeeds_without_writes(world: World) -> None:
     with world.meanwhile("suppressions.unsubscribe", world.erase):
         assert not world.unsubscribe()
     assert not world.schedules.rows

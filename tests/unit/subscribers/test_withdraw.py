@@ -11,7 +11,7 @@ from tests.builders import a_schedule, a_subscriber
 from tests.world import World, crashes
 
 
-def test_the_schedule_that_is_due_is_withdrawn_last() -> None:
+def test_schedule_due_now_is_withdrawn_last() -> None:
     """After a crash anywhere fan-out finds it again, and withdraws the others with it."""
     left = []
     for world, where in crashes(dormant, go):

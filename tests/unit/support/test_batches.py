@@ -60,7 +60,7 @@ def test_due_digests_are_expected_before_they_start() -> None:
     assert not view(world).is_over
 
 
-def test_a_batch_is_counted_by_status_and_reason() -> None:
+def test_batch_is_counted_by_status_and_reason() -> None:
     world = started()
     seen = view(world)
     assert (seen.expected, seen.not_started, seen.ended) == (2, 0, 0)
@@ -71,7 +71,7 @@ def test_a_batch_is_counted_by_status_and_reason() -> None:
     assert (view(world).expected, view(world).ended, view(world).is_over) == (2, 2, True)
 
 
-def test_an_occurrence_at_which_nothing_waited_is_in_no_batch() -> None:
+def test_occurrence_without_waiting_events_is_in_no_batch() -> None:
     world = started()
     ended = world.runs.rows[RunKey("cy", DAILY, 1)]
     assert (ended.reason, ended.slot) == (Reason.NOTHING_WAITED, None)
@@ -79,7 +79,7 @@ def test_an_occurrence_at_which_nothing_waited_is_in_no_batch() -> None:
     assert view(world).by_reason(Status.SKIPPED) == {}
 
 
-def test_a_batch_with_an_unknown_outcome_is_over_and_one_that_is_retried_is_not() -> None:
+def test_batch_with_an_unknown_outcome_counts_as_over() -> None:
     world = started()
     world.mailer.script.extend([Uncertain(1, "read timeout"), RefusedForNow(1, "throttled")])
     world.deliver_queued()
@@ -90,7 +90,7 @@ def test_a_batch_with_an_unknown_outcome_is_over_and_one_that_is_retried_is_not(
     assert view(world).is_over
 
 
-def test_a_batch_that_is_cancelled_before_its_hour_sends_nothing_and_loses_nothing() -> None:
+def test_batch_cancelled_before_its_hour_sends_and_loses_no_events() -> None:
     world = waiting()
     assert cancel(world) == 0
     world.fan_out(slot_of(world.clock.now))
@@ -114,14 +114,14 @@ def test_cancelling_a_batch_stops_only_unsent_runs() -> None:
     assert cancel(world) == 0, "again"
 
 
-def test_another_slot_goes_on() -> None:
+def test_batch_in_another_slot_continues() -> None:
     world = started()
     list(cancel_batch(slot_of(world.clock.now) - SLOT, batches=world.batches, runs=world.runs))
     world.deliver_queued()
     assert len(world.emails()) == 2
 
 
-def test_a_worker_that_finds_the_stop_ends_the_run_with_its_reason() -> None:
+def test_worker_that_finds_a_cancelled_batch_ends_the_run() -> None:
     """The walk over the index may have missed the run."""
     world = started()
     world.batches.cancel(slot_of(world.clock.now))
@@ -141,7 +141,7 @@ def test_immediate_email_belongs_to_no_batch() -> None:
     assert len(world.emails()) == 1
 
 
-def test_trace_o_no_email_is_claimed_after_the_cancel_was_acknowledged() -> None:
+def test_trace_o_email_is_not_claimed_after_an_acknowledged_cancel() -> None:
     """The worker looked at the batch before it was cancelled."""
 
     claimed = []
@@ -159,9 +159,7 @@ def test_trace_o_no_email_is_claimed_after_the_cancel_was_acknowledged() -> None
     assert set(claimed) == {True, False}
 
 
-def test_a_run_that_the_index_does_not_show_yet_is_stopped_up_to_the_look_before_its_claim() -> (
-    None
-):
+def test_unindexed_run_is_cancelled_until_the_check_before_its_claim() -> None:
     """Between them are a cached read and one write; the next walk finds the rest.
 
     The reader is read for the email, and once more after the claim, beside the suppressions.
@@ -192,7 +190,7 @@ def test_a_run_that_the_index_does_not_show_yet_is_stopped_up_to_the_look_before
     }
 
 
-def test_a_cancel_that_broke_off_anywhere_holds_after_its_repetition() -> None:
+def test_interrupted_cancel_is_complete_after_a_repetition() -> None:
     for world, where in crashes(started, cancel):
         cancel(world)
         world.deliver_queued()
@@ -200,7 +198,7 @@ def test_a_cancel_that_broke_off_anywhere_holds_after_its_repetition() -> None:
         assert view(world).is_over, where
 
 
-def test_fan_out_and_cancel_at_once_send_nothing() -> None:
+def test_concurrent_fan_out_and_cancel_send_no_email() -> None:
     def fan_out(world: World) -> None:
         world.fan_out(slot_of(world.clock.now))
 

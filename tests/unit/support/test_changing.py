@@ -36,7 +36,7 @@ def options(path: str) -> Iterator[TyperOption]:
             yield each
 
 
-def test_exactly_the_commands_that_change_a_stage_take_yes() -> None:
+def test_only_commands_that_change_a_stage_accept_the_yes_option() -> None:
     expected = {path for path in PATHS if changes(path)} - SENDS_ONE_EMAIL | ASKS_BEFORE_IT_READS
     assert {"sending resume", "quarantine redrive", "suppression import"} < expected
     assert {
@@ -45,16 +45,16 @@ def test_exactly_the_commands_that_change_a_stage_take_yes() -> None:
 
 
 @pytest.mark.parametrize("path", [path for path in PATHS if changes(path)])
-def test_yes_is_one_flag_that_says_whether_there_is_a_question(path: str) -> None:
+def test_yes_option_is_a_flag_with_a_uniform_help_text(path: str) -> None:
     for each in options(path):
         if "--yes" in each.opts:
             assert each.is_flag
-            unasked = "No effect; accepted so that scripts can pass it."
+            unasked = "Has no effect. Scripts can pass this option to every command."
             asked = "Do not ask for confirmation."
             assert each.help == (unasked if isinstance(PATHS[path], UnaskedChange) else asked)
 
 
-def test_yes_does_not_reach_a_command_that_has_no_use_for_it() -> None:
+def test_yes_option_is_ignored_by_commands_without_confirmation() -> None:
     probe = typer.Typer()
     said: list[str] = []
 
@@ -70,7 +70,7 @@ def test_yes_does_not_reach_a_command_that_has_no_use_for_it() -> None:
 
 
 @pytest.mark.parametrize("path", [path for path in PATHS if changes(path)])
-def test_yes_is_understood_and_a_misspelt_one_is_not(path: str) -> None:
+def test_misspelled_yes_option_is_rejected(path: str) -> None:
     """Without credentials: the command gets as far as its arguments."""
     told = CliRunner().invoke(app, [*path.split(), "--yess"])
     assert told.exit_code == 2

@@ -13,20 +13,20 @@ from cli.reference.permissions import PERMISSIONS, policy
 PATHS = {path: command for group in commands().values() for path, command in group.items()}
 
 
-def test_pages_match_the_commands() -> None:
+def test_cli_pages_match_the_commands() -> None:
     assert {page.name: page.read_text() for page in FOLDER.glob("*")} == pages(), "run `make docs`"
 
 
-def test_each_group_of_commands_has_a_page() -> None:
+def test_each_command_group_has_a_page() -> None:
     assert pages().keys() - {"README.md", "aws-console.md"} == {f"{name}.md" for name in commands()}
 
 
-def test_the_index_lists_every_command_on_one_line() -> None:
+def test_index_lists_every_command_on_a_single_line() -> None:
     rows = [line for line in pages()["README.md"].splitlines() if line.startswith("| [`")]
     assert [row.split("`")[1] for row in rows] == list(PATHS)
 
 
-def test_writing_deletes_the_page_of_a_removed_command(
+def test_cli_docs_delete_the_page_of_a_removed_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(page, "FOLDER", tmp_path)
@@ -40,7 +40,7 @@ def test_every_command_has_an_example_and_permissions() -> None:
 
 
 @pytest.mark.parametrize("path", EXAMPLES)
-def test_an_example_is_a_valid_command_line(path: str) -> None:
+def test_cli_example_is_a_valid_command_line(path: str) -> None:
     words = shlex.split(EXAMPLES[path].partition(" > ")[0])
     start = 1 + len(path.split())
     assert words[:start] == ["gazette", *path.split()]
@@ -54,13 +54,13 @@ def test_every_argument_and_option_has_a_help_text(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_each_paragraph_of_a_help_text_is_one_line_for_the_terminal_to_wrap(path: str) -> None:
+def test_help_text_paragraphs_have_no_hard_line_breaks(path: str) -> None:
     text = PATHS[path].help or ""
     assert text
     assert all("\n" not in paragraph for paragraph in text.split("\n\n"))
 
 
-def test_resources_that_need_the_same_actions_share_a_statement() -> None:
+def test_resources_with_the_same_actions_share_a_policy_statement() -> None:
     granted = frozenset(
         {
             ("table/runs", "dynamodb:Query"),

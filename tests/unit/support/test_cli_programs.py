@@ -47,13 +47,13 @@ DELETION = {
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_every_command_answers_in_json_with_a_shape_of_its_own(path: str) -> None:
+def test_every_command_has_a_documented_json_shape(path: str) -> None:
     assert isinstance(PATHS[path], Command)
     assert "--json" in {name for each in PATHS[path].params for name in each.opts}
     assert path in SHAPES
 
 
-def test_there_is_no_shape_of_nothing() -> None:
+def test_json_shapes_exist_only_for_existing_commands() -> None:
     assert SHAPES.keys() == PATHS.keys()
 
 
@@ -68,7 +68,7 @@ def test_there_is_no_shape_of_nothing() -> None:
         (["simulate", "--readers", "10", "--service", "5"], 0),
     ],
 )
-def test_what_asks_nothing_of_aws_answers_in_its_shape(
+def test_offline_commands_print_json_in_the_documented_shape(
     arguments: list[str], exits: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -82,7 +82,7 @@ def test_what_asks_nothing_of_aws_answers_in_its_shape(
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_a_wrong_option_is_a_usage_error_of_every_command(path: str) -> None:
+def test_unknown_option_is_a_usage_error_in_every_command(path: str) -> None:
     people = CliRunner().invoke(app, [*path.split(), "--no-such-option"])
     assert (people.exit_code, people.stdout) == (2, "")
     program = CliRunner().invoke(app, [*path.split(), "--json", "--no-such-option"])
@@ -98,7 +98,7 @@ def asks_aws() -> list[str]:
 
 
 @pytest.mark.parametrize("path", asks_aws())
-def test_where_aws_does_not_answer_every_command_could_not(
+def test_every_command_exits_with_2_if_aws_is_unreachable(
     path: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "no url")
@@ -118,7 +118,7 @@ def test_where_aws_does_not_answer_every_command_could_not(
     }
 
 
-def test_a_bug_is_neither_an_answer_nor_an_error_that_is_known(
+def test_unexpected_exception_has_a_distinct_exit_code(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fail() -> NoReturn:
@@ -131,7 +131,7 @@ def test_a_bug_is_neither_an_answer_nor_an_error_that_is_known(
     assert "a bug" in capsys.readouterr().err
 
 
-def test_the_index_explains_each_exit_code() -> None:
+def test_index_explains_each_exit_code() -> None:
     codes = re.findall(r"^\| (\d+) \|", (FOLDER / INDEX).read_text(), re.MULTILINE)
     assert codes == ["0", "1", "2", str(main.A_BUG), "130"]
 
@@ -146,25 +146,25 @@ def completed(*words: str) -> set[str]:
     return {*CliRunner().invoke(app, env=asked, prog_name="gazette").stdout.split()}
 
 
-def test_a_shell_completes_commands_and_values() -> None:
+def test_shell_completes_commands_and_values() -> None:
     assert completed("ba") == {"batch"}
     assert "generate-dead" in completed("dlq", "show", "gen")
     stages = json.loads((ROOT / "cdk.json").read_text())["context"]["stages"]
     assert completed("batch", "list", "--stage", "") == set(stages)
 
 
-def test_slots_are_completed_by_the_clock_the_next_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slot_completion_lists_the_next_slots_first(monkeypatch: pytest.MonkeyPatch) -> None:
     slots = completion.recent_slots("20")
     assert slots == sorted(slots, reverse=True)
     assert completion.recent_slots("1") == []
 
 
-def test_without_its_cdk_json_no_stage_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stage_completion_is_empty_without_cdk_json(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(completion, "_CDK", ROOT / "no-such-file")
     assert completion.known_stages("") == []
 
 
-def test_one_cell_is_text_for_people_and_a_value_for_programs() -> None:
+def test_cell_is_text_for_people_and_a_value_in_json() -> None:
     rows = Rows("things", {"a": "A", "b": "", "c": "C"}, [(Shown(0.5, "50%"), 1, None)])
     assert rows.lines == [("50%", "-")]
     assert plain(rows.document) == [{"a": 0.5, "b": 1, "c": None}]
@@ -176,6 +176,6 @@ def test_values_without_a_json_form_are_rejected() -> None:
         plain(thing)
 
 
-def test_a_program_is_asked_nothing() -> None:
+def test_json_mode_requires_yes_instead_of_prompting() -> None:
     with one_line_errors(in_json=True), pytest.raises(NotPossible, match="--yes"):
         confirm("Really?")

@@ -31,11 +31,11 @@ def costs(usage: Usage, service: str, what: str = "") -> float:
     )
 
 
-def test_the_page_is_what_make_docs_would_write() -> None:
+def test_cost_page_matches_the_generated_text() -> None:
     assert PAGE.read_text() == page(PAGE.read_text()), "run `make docs`"
 
 
-def test_the_readme_has_the_sums_that_make_docs_would_write() -> None:
+def test_readme_has_the_generated_cost_sums() -> None:
     assert README.read_text() == readme(README.read_text()), "run `make docs`"
     assert f"${dollars(MILLION):.0f} in AWS, excluding SES, if" in README.read_text()
 
@@ -47,7 +47,7 @@ def test_every_price_has_a_date_and_a_source(name: str) -> None:
     assert "https://" in price.source
 
 
-def test_the_prices_of_dynamodb_count_units_and_gigabytes() -> None:
+def test_dynamodb_prices_are_per_unit_and_gigabyte() -> None:
     """The writes of a million daily digests of ten events: 34 units each, two of them shared."""
     alone = replace(MILLION, together=1)
     many = replace(MILLION, digests_together=10)
@@ -56,11 +56,11 @@ def test_the_prices_of_dynamodb_count_units_and_gigabytes() -> None:
     assert costs(MILLION, "DynamoDB", "storage: events") == pytest.approx(3.56, abs=0.01)
 
 
-def test_a_price_is_for_so_many_units() -> None:
+def test_price_is_charged_per_number_of_units() -> None:
     assert Price(0.4, 1_000_000, "request", "2026-01-01", "").of(2_500_000) == 1.0
 
 
-def test_the_plans_of_ses_get_cheaper_by_steps() -> None:
+def test_ses_plans_have_tiered_prices() -> None:
     essentials = PRICES.plans["essentials"]
     assert PRICES.plans["none"].of(1e6) == pytest.approx(100)
     assert essentials.of(1e6) == pytest.approx(160)
@@ -68,14 +68,14 @@ def test_the_plans_of_ses_get_cheaper_by_steps() -> None:
     assert essentials.of(200e6) == pytest.approx(1600 + 90e6 * 0.00014 + 100e6 * 0.00011)
 
 
-def test_a_plan_with_a_monthly_price_costs_it_whatever_is_sent() -> None:
+def test_monthly_fee_of_a_ses_plan_is_charged_without_email() -> None:
     pro = bill(replace(MILLION, plan="pro"), PRICES)
-    assert sum(line.dollars for line in pro if line.item.what == "the plan") == pytest.approx(
+    assert sum(line.dollars for line in pro if line.item.what == "plan fee") == pytest.approx(
         105, rel=0.02
     )
 
 
-def test_what_grows_is_proportional_to_readers_and_what_is_fixed_is_not() -> None:
+def test_variable_costs_are_proportional_to_readers() -> None:
     one, two = (sums(bill(replace(MILLION, readers=n), PRICES)) for n in (1000, 2000))
     assert two["grows"] == pytest.approx(2 * one["grows"])
     assert two["fixed"] == pytest.approx(one["fixed"])
@@ -83,28 +83,28 @@ def test_what_grows_is_proportional_to_readers_and_what_is_fixed_is_not() -> Non
     assert one["total"] == pytest.approx(one["grows"] + one["fixed"] + one["ses"])
 
 
-def test_lists_cost_a_hundredth_on_the_bus() -> None:
+def test_event_lists_reduce_bus_cost_a_hundredfold() -> None:
     assert costs(ALONE, "EventBridge", "events") == pytest.approx(10)
     assert costs(MILLION, "EventBridge", "events") == pytest.approx(0.1)
 
 
-def test_a_list_of_more_than_64_kb_is_billed_as_two() -> None:
+def test_event_list_above_64_kb_is_billed_twice() -> None:
     assert (chunks(65_536), chunks(65_537)) == (1, 2)
     large = replace(MILLION, size=700)
     assert costs(large, "EventBridge", "events") == pytest.approx(0.2)
 
 
-def test_settings_take_their_items_off_the_bill() -> None:
+def test_disabled_settings_remove_their_items_from_the_bill() -> None:
     deaf = replace(MILLION, report_deliveries=False)
-    assert costs(MILLION, "DynamoDB", "writes: reports of delivery") == pytest.approx(0.625)
-    assert costs(deaf, "DynamoDB", "writes: reports of delivery") == 0
+    assert costs(MILLION, "DynamoDB", "writes: other delivery events") == pytest.approx(0.625)
+    assert costs(deaf, "DynamoDB", "writes: other delivery events") == 0
     assert costs(deaf, "SQS", "feedback") == costs(MILLION, "SQS", "feedback") / 2
     assert costs(replace(MILLION, restorable=()), "DynamoDB", "recovery: runs") == 0
     by_smtp = replace(MILLION, by_ses=False)
     assert costs(by_smtp, "SES") == costs(by_smtp, "SQS", "feedback") == 0
 
 
-def test_a_higher_rate_sends_more_in_an_invocation_which_costs_less() -> None:
+def test_higher_rate_reduces_lambda_cost_per_email() -> None:
     """Of GB-seconds, requests and permits, whatever ingest and feedback have in theirs."""
     slow, fast = MILLION, replace(MILLION, digests_together=10)
     assert costs(slow, "Lambda", "generate, emails") > 6 * costs(fast, "Lambda", "generate, emails")
@@ -113,25 +113,26 @@ def test_a_higher_rate_sends_more_in_an_invocation_which_costs_less() -> None:
     assert costs(slow, "Lambda", "ingest") == costs(fast, "Lambda", "ingest")
 
 
-def test_an_invocation_by_smtp_lasts_as_long_as_the_exchange() -> None:
+def test_smtp_invocation_lasts_as_long_as_the_exchange() -> None:
     smtp = replace(MILLION, by_ses=False)
     emails = (costs(each, "Lambda", "generate, emails") for each in (smtp, MILLION))
     assert next(emails) > 5 * next(emails)
 
 
-def test_immediate_emails_are_no_digests() -> None:
+def test_immediate_emails_are_not_billed_as_digests() -> None:
     usage = replace(MILLION, immediate=0.1)
     assert usage.emails == pytest.approx(1e6 + 1e6)
     assert usage.in_a_digest == pytest.approx(9)
-    assert costs(usage, "DynamoDB", "writes: events at once") == pytest.approx(4 * 0.625)
+    written = costs(usage, "DynamoDB", "writes: events for immediate email")
+    assert written == pytest.approx(4 * 0.625)
 
 
-def test_no_digests_are_no_bill_of_digests() -> None:
+def test_bill_without_digests_has_no_digest_items() -> None:
     lines = bill(replace(MILLION, digests=0, immediate=1), PRICES)
     assert not [line for line in lines if line.item.what.endswith(": digests")]
 
 
-def test_the_command_prints_a_line_for_each_item_and_the_sums() -> None:
+def test_cost_command_prints_each_item_and_the_sums() -> None:
     result = run("--readers", "1000", "--immediate", "0.02")
     assert result.exit_code == 0, result.output
     rows = [line.split("\t") for line in result.stdout.splitlines() if "\t" in line]
@@ -150,14 +151,14 @@ def test_the_command_prints_a_line_for_each_item_and_the_sums() -> None:
     assert "36,000 emails; $" in result.stdout
 
 
-def test_the_command_takes_as_many_emails_in_an_invocation_as_the_stage_is_sized_for() -> None:
+def test_cost_command_uses_the_stages_emails_per_invocation() -> None:
     stage = stage_of("prod", PAGE.parents[1])
     found = json.loads(run("--readers", "1000", "--json").stdout)["usage"]
     assert found["digests_together"] == stage.sizes["generate"].batch
     assert found["immediate_together"] == stage.sizes["immediate"].batch
 
 
-def test_json_has_the_same_items_their_sum_and_what_they_rest_on() -> None:
+def test_cost_json_contains_items_sum_and_assumptions() -> None:
     result = run("--readers", "1000", "--plan", "essentials", "--json")
     found = json.loads(result.stdout)
     assert found["sums"]["total"] == pytest.approx(sum(each["dollars"] for each in found["items"]))
@@ -176,18 +177,18 @@ def test_json_has_the_same_items_their_sum_and_what_they_rest_on() -> None:
             ["--plan", "gold"],
             "Plan 'gold' does not exist. Specify one of none, essentials, pro, enterprise.",
         ),
-        (["--region", "eu-west-1"], "has the prices of us-east-1, not of eu-west-1"),
-        (["--prices", "gone.json"], "gone.json is not a valid file of prices"),
+        (["--region", "eu-west-1"], "contains the prices of us-east-1, not of eu-west-1"),
+        (["--prices", "gone.json"], "gone.json is not a valid price file"),
         (["--stage", "gone"], "There is no stage 'gone'"),
     ],
 )
-def test_what_cannot_be_reckoned_is_said_in_a_line(options: list[str], words: str) -> None:
+def test_invalid_cost_options_are_reported_on_a_single_line(options: list[str], words: str) -> None:
     result = run("--readers", "1000", *options)
     assert result.exit_code == 2
     assert words in result.stderr
 
 
-def test_prices_of_another_region_are_taken_from_a_file(tmp_path: Path) -> None:
+def test_prices_of_another_region_are_read_from_a_file(tmp_path: Path) -> None:
     dear = json.loads(OURS.read_text()) | {"region": "eu-west-1"}
     dear["prices"]["dynamodb.writes"]["dollars"] *= 2
     path = tmp_path / "prices.json"

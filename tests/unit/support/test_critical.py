@@ -36,7 +36,7 @@ def said(world: World) -> str:
     return "\n".join([*verdict(found), str(sections(found))])
 
 
-def test_a_choice_that_does_not_count_is_told_as_such(world: World) -> None:
+def test_explain_reports_ineffective_mutes_of_critical_categories(world: World) -> None:
     (choice,) = explained(world).choices
     assert (choice.frequency, choice.chosen) == (Frequency.IMMEDIATE, Frequency.NEVER)
     assert "critical, regardless of choices; chosen at" in said(world)
@@ -45,7 +45,7 @@ def test_a_choice_that_does_not_count_is_told_as_such(world: World) -> None:
     assert document(explained(world), stage="prod")["critical_categories"] == ("security",)
 
 
-def test_who_left_or_paused_is_said_to_get_it(world: World) -> None:
+def test_explain_reports_critical_email_to_unsubscribed_and_paused_readers(world: World) -> None:
     until = date(2026, 12, 24)
     world.say(ChoosePreferences("ann", Choice(paused_until=until), world.clock()))
     assert STILL in said(world)
@@ -58,7 +58,7 @@ def test_who_left_or_paused_is_said_to_get_it(world: World) -> None:
     assert "The last was the critical email about post#post1" in said(world)
 
 
-def test_behind_a_bounce_it_is_said_not_to_come(world: World) -> None:
+def test_explain_reports_no_critical_email_after_a_bounce(world: World) -> None:
     world.unsubscribe()
     put(world)
     world.suppressions.add(address_hash("ann@example.com"), Cause.BOUNCED)
@@ -66,7 +66,7 @@ def test_behind_a_bounce_it_is_said_not_to_come(world: World) -> None:
     assert "(not sent)" in said(world)
 
 
-def test_without_critical_categories_nothing_is_said_of_them(world: World) -> None:
+def test_explain_omits_critical_categories_if_none_exist(world: World) -> None:
     world.critical = frozenset()
     world.context = replace(world.context, critical=frozenset())
     world.unsubscribe()

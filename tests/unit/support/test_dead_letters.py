@@ -232,7 +232,7 @@ def redriven(world: World, key: RunKey) -> tuple[Redrive, Run | None]:
 @example(Case(REFUSED, has_schedule=False), "failed")
 @example(Case(REFUSED, reader="unsubscribed"), "failed")
 @example(Case(REFUSED, reader="paused"), "failed")
-def test_what_is_said_is_what_generate_and_resend_then_do(case: Case, queue: str) -> None:
+def test_dead_letter_forecast_matches_the_redrive_result(case: Case, queue: str) -> None:
     """Once a worker reads it: while no permit is near, generate requeues it unread."""
     said = seen(case, given_up=queue == "failed")
     world = case.world()
@@ -254,7 +254,7 @@ def test_what_is_said_is_what_generate_and_resend_then_do(case: Case, queue: str
     assert (said.waiting_for is None) == (said.again_at is None)
 
 
-def test_a_run_that_has_expired_is_no_longer_there() -> None:
+def test_expired_run_is_reported_as_missing() -> None:
     assert seen(Case(None)) == Forecast(Redrive.NO_SUCH_RUN)
 
 
@@ -281,7 +281,7 @@ def test_a_run_that_has_expired_is_no_longer_there() -> None:
         ),
     ],
 )
-def test_each_answer_has_its_cases(case: Case, said: Redrive) -> None:
+def test_every_redrive_forecast_is_tested(case: Case, said: Redrive) -> None:
     assert seen(case).redrive is said
 
 
@@ -310,7 +310,7 @@ def test_each_answer_has_its_cases(case: Case, said: Redrive) -> None:
         (Case(a_dead_run(), pace="breaker_open"), WaitingFor.SENDING_RESUMED, 10 * MINUTE),
     ],
 )
-def test_what_is_requeued_says_what_it_waits_for(
+def test_requeued_run_reports_the_reason_for_waiting(
     case: Case, waiting_for: WaitingFor, again_in: timedelta
 ) -> None:
     said = seen(case)
@@ -321,7 +321,7 @@ def test_what_is_requeued_says_what_it_waits_for(
     )
 
 
-def test_a_run_that_may_have_gone_out_is_said_to_be_sent_once_more() -> None:
+def test_unknown_run_is_reported_as_sent_again() -> None:
     """Its policy has decided so: the run is as before its claim."""
     retried = a_dead_run(
         status=Status.RETRYING,

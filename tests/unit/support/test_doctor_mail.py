@@ -66,7 +66,7 @@ def with_account(**changed: Any) -> MailFacts:
     return replace(WELL, account={**ACCOUNT, **changed})
 
 
-def test_where_all_is_well_nothing_else_is_said() -> None:
+def test_healthy_mail_setup_has_no_findings() -> None:
     assert found(WELL) == {}
     assert {each.level for each in check_mail(WELL)} == {Level.OK}
 
@@ -171,7 +171,7 @@ _QUOTA = ACCOUNT["SendQuota"]
         ),
     ],
 )
-def test_one_thing_that_is_wrong_is_one_finding_with_what_to_do(
+def test_each_mail_problem_is_a_finding_with_a_remedy(
     facts: MailFacts, check: str, level: Level, words: str
 ) -> None:
     (finding,) = found(facts).values()
@@ -218,7 +218,7 @@ def gathered(
     return mail_facts(settings, stage="prod", look_up=lambda name: (records or {}).get(name, []))
 
 
-def test_the_identity_of_a_domain_above_the_sender_counts_and_the_nearest_first(
+def test_identity_of_the_nearest_parent_domain_is_used(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     ses = Ses("shop.example")
@@ -230,7 +230,7 @@ def test_the_identity_of_a_domain_above_the_sender_counts_and_the_nearest_first(
     assert gathered(Ses(), monkeypatch).senders[0].identity is None
 
 
-def test_the_dmarc_record_of_a_domain_above_the_sender_counts(
+def test_dmarc_record_of_a_parent_domain_is_accepted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     records = {
@@ -241,7 +241,7 @@ def test_the_dmarc_record_of_a_domain_above_the_sender_counts(
     assert sender.dmarc == ["v=DMARC1; p=reject"]
 
 
-def test_an_event_destination_is_put_back_by_one_command_because_no_deployment_reads_it() -> None:
+def test_event_destination_finding_contains_the_repair_command() -> None:
     off = {**DESTINATION, "Enabled": False}
     answer = {"EventDestinations": [off]}
     facts = replace(WELL, destinations={"gazette-prod-digest": answer})

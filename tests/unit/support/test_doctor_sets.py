@@ -72,7 +72,7 @@ def only(found: StageFacts) -> Finding:
 
 
 @pytest.mark.parametrize("made", [MADE, SET])
-def test_a_set_as_the_template_made_it_is_ok(made: Mapping[str, Any]) -> None:
+def test_configuration_set_as_deployed_is_ok(made: Mapping[str, Any]) -> None:
     now = {**made, "Tags": [], "ConfigurationSetName": NAME}
     assert only(facts(now, made)).level is Level.OK
     answered = {"SuppressionOptions": {"SuppressedReasons": ["COMPLAINT", "BOUNCE"]}}
@@ -86,7 +86,7 @@ def test_a_set_as_the_template_made_it_is_ok(made: Mapping[str, Any]) -> None:
         *((path, None) for path in EACH if path != "SendingOptions.SendingEnabled"),
     ],
 )
-def test_each_field_that_drifted_is_a_finding_with_both_values(path: str, value: object) -> None:
+def test_each_drifted_field_is_a_finding_with_both_values(path: str, value: object) -> None:
     """Gone is drifted too, but SES sends where nobody has said anything."""
     finding = only(facts(changed(path, value)))
     is_paused = path == "SendingOptions.SendingEnabled"
@@ -96,14 +96,14 @@ def test_each_field_that_drifted_is_a_finding_with_both_values(path: str, value:
     assert finding.page.startswith("https://docs.aws.amazon.com/ses/")
 
 
-def test_an_added_option_is_a_finding() -> None:
+def test_added_option_is_a_finding() -> None:
     for path in ("DeliveryOptions.SendingPoolName", "TrackingOptions.CustomRedirectDomain"):
         option, _, field = path.partition(".")
         now = {**SET, option: {**SET[option], field: "some"}}
         assert only(facts(now, SET)).seen == f"{path} is some, not unset"
 
 
-def test_what_is_put_apart_is_a_finding_each() -> None:
+def test_each_changed_option_is_a_separate_finding() -> None:
     now = {**changed("DeliveryOptions.TlsPolicy", "OPTIONAL"), "VdmOptions": {}}
     assert [each.seen.partition(" ")[0] for each in check_sets(facts(now))] == [
         "DeliveryOptions.TlsPolicy",
@@ -111,7 +111,7 @@ def test_what_is_put_apart_is_a_finding_each() -> None:
     ]
 
 
-def test_a_set_that_is_gone_is_a_problem_and_one_that_may_not_be_read_is_unseen() -> None:
+def test_missing_set_is_a_problem_and_unreadable_set_is_unseen() -> None:
     assert only(facts(None)).level is Level.PROBLEM
     assert only(facts(Unseen("needs ses:GetConfigurationSet"))).level is Level.UNSEEN
 
@@ -158,7 +158,9 @@ def _listed(value: Any) -> list[Any]:
 
 @pytest.mark.parametrize("path", EACH)
 @pytest.mark.parametrize("made", [MADE, SET])
-def test_the_command_of_a_finding_puts_the_set_back(path: str, made: Mapping[str, Any]) -> None:
+def test_command_of_a_finding_restores_the_configuration_set(
+    path: str, made: Mapping[str, Any]
+) -> None:
     value = "elsewhere" if made is SET and EACH[path] == "OPTIONAL" else EACH[path]
     option, *_ = path.split(".")
     ses = Ses({**made, option: changed(path, value)[option]})
@@ -168,7 +170,7 @@ def test_the_command_of_a_finding_puts_the_set_back(path: str, made: Mapping[str
     assert only(facts(ses.now, made)).level is Level.OK
 
 
-def test_what_ses_answers_has_every_field_that_is_compared() -> None:
+def test_ses_response_has_every_compared_field() -> None:
     model = botocore.session.get_session().get_service_model("sesv2")
     for path in EACH:
         found: Any = model.operation_model("GetConfigurationSet").output_shape
@@ -178,7 +180,7 @@ def test_what_ses_answers_has_every_field_that_is_compared() -> None:
     assert compared == set(EACH)
 
 
-def test_a_setting_enabled_by_hand_is_disabled_again() -> None:
+def test_setting_enabled_manually_is_disabled_again() -> None:
     off = {**SET, "ReputationOptions": {"ReputationMetricsEnabled": False}}
     ses = Ses({**off, "ReputationOptions": {"ReputationMetricsEnabled": True}})
     finding = only(facts(ses.now, off))

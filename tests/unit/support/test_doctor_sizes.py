@@ -81,27 +81,27 @@ def wrong(
     return [each for each in found if each.level is not Level.OK]
 
 
-def test_what_was_made_for_the_quota_of_the_account_is_ok() -> None:
+def test_stage_sized_for_the_account_quota_is_ok() -> None:
     assert wrong(stage(ASSUMED)) == []
     assert wrong(stage(100), 100, quota=200) == []
 
 
-def test_a_quota_above_the_assumed_one_names_each_queue_and_the_rate_to_set() -> None:
+def test_quota_above_the_assumption_names_queues_and_suggested_rate() -> None:
     found = wrong(stage(ASSUMED), quota=200)
     assert [each.check for each in found] == ["size generate", "size immediate", "size resend"]
     assert {each.level for each in found} == {Level.WARNING}
     needed = senders(180, immediate_share=SHARE)["generate"]
     assert found[0].seen.startswith(
-        "4 invocations at once with up to 1 run each; 180 emails per second in both "
+        "4 concurrent invocations with up to 1 run each; 180 emails per second in both "
     )
-    size = f"{needed.concurrency} invocations at once with up to {needed.batch} runs each"
+    size = f"{needed.concurrency} concurrent invocations with up to {needed.batch} runs each"
     assert f"need {size}: " in found[0].seen
     assert "more slowly" in found[0].seen
     assert {each.todo.partition(",")[0] for each in found} == {"Set `emails_per_second` to 180"}
     assert wrong(stage(180), 180, quota=200) == [], "that is what it takes"
 
 
-def test_a_quota_below_the_assumed_one_is_said_but_in_the_sandbox() -> None:
+def test_quota_below_the_assumption_is_reported_except_in_the_sandbox() -> None:
     (finding,) = wrong(stage(ASSUMED), quota=5)
     assert finding.check == "size generate"
     assert "runs wait for permits" in finding.seen
@@ -110,9 +110,7 @@ def test_a_quota_below_the_assumed_one_is_said_but_in_the_sandbox() -> None:
 
 
 @pytest.mark.parametrize(("number", "words"), [(2, "more slowly"), (40, "runs wait")])
-def test_a_number_in_concurrency_that_does_not_fit_the_rate_is_named(
-    number: int, words: str
-) -> None:
+def test_concurrency_that_does_not_fit_the_rate_is_named(number: int, words: str) -> None:
     (finding,) = wrong(stage(100, generate=number), 100, quota=200)
     fits = senders(100, immediate_share=SHARE)["generate"].concurrency
     assert finding.check == "size generate"
@@ -126,13 +124,13 @@ def test_a_number_in_concurrency_that_does_not_fit_the_rate_is_named(
     assert "Set `emails_per_second` to 25" in finding.todo
 
 
-def test_the_rate_to_set_is_one_that_a_stage_may_have() -> None:
+def test_suggested_rate_is_within_the_allowed_range() -> None:
     found = wrong(stage(ASSUMED), quota=10_000)
     assert {each.todo.partition(",")[0] for each in found} == {"Set `emails_per_second` to 5000"}
     assert wrong(stage(MAX_RATE), MAX_RATE, quota=10_000) == []
 
 
-def test_concurrency_is_lowered_only_where_two_for_each_queue_are_fewer_than_the_limit() -> None:
+def test_suggested_concurrency_is_reduced_only_to_fit_the_limit() -> None:
     for limit, is_offered in ((30, True), (20, True), (10, False)):
         first, _ = check_limit(replace(stage(500, limit=limit)))
         assert (first.check, first.level) == ("lambda concurrency", Level.WARNING)
@@ -140,7 +138,7 @@ def test_concurrency_is_lowered_only_where_two_for_each_queue_are_fewer_than_the
         assert "request-service-quota-increase" in first.todo
 
 
-def test_with_an_smtp_server_the_rate_of_the_stage_counts() -> None:
+def test_smtp_stage_is_sized_by_its_configured_rate() -> None:
     sizes = senders(10, immediate_share=SHARE, by_smtp=True)
     resources = [*(mapping(name, size) for name, size in sizes.items()), alarm(1000)]
     facts = replace(stage(10), resources=resources)
@@ -150,14 +148,14 @@ def test_with_an_smtp_server_the_rate_of_the_stage_counts() -> None:
     assert finding.check == "size generate"
 
 
-def test_fewer_connections_to_an_smtp_server_than_the_rate_needs_are_meant() -> None:
+def test_fewer_smtp_connections_than_the_rate_requires_are_accepted() -> None:
     """As docs/sending.md says for twenty of them."""
     few = stage(10, generate=14, immediate=4, resend=2)
     found = [*check_sizes(few, settings(10, "smtp"), None)]
     assert {each.level for each in found} == {Level.OK}
 
 
-def test_where_the_quota_may_not_be_read_sizes_are_not_judged() -> None:
+def test_sizes_are_not_checked_if_the_quota_is_unreadable() -> None:
     denied = Unseen("needs ses:GetAccount")
     found = check_sizes(stage(1), settings(0), denied)
     assert {each.check for each in found} == {"lambda concurrency", "account concurrency"}
@@ -176,7 +174,7 @@ def test_where_the_quota_may_not_be_read_sizes_are_not_judged() -> None:
         (101, 10, "too early", r"Set `account_concurrency` to 101 and deploy\."),
     ],
 )
-def test_the_setting_account_concurrency_is_compared_with_the_account_limit(
+def test_account_concurrency_setting_is_compared_with_the_account_limit(
     limit: int, said: int, words: str, todo: str
 ) -> None:
     facts = stage(ASSUMED, limit=limit, said=said)
@@ -189,12 +187,12 @@ def test_the_setting_account_concurrency_is_compared_with_the_account_limit(
 
 
 @pytest.mark.parametrize("said", [10, 11, 33, 999, 1000, 4321])
-def test_any_number_that_a_stage_says_is_read_back(said: int) -> None:
+def test_account_concurrency_matching_the_limit_is_ok(said: int) -> None:
     found = {each.check: each for each in check_limit(stage(1, limit=said, said=said))}
     assert found["account concurrency"].level is Level.OK
 
 
-def test_reserved_concurrency_is_not_available_to_others() -> None:
+def test_reserved_concurrency_is_unavailable_to_shared_queues() -> None:
     taken = sum(each.concurrency for each in senders(1, immediate_share=SHARE).values()) + 50
     enough = taken + 10
     for limit, level in ((enough, Level.OK), (enough - 1, Level.WARNING)):
@@ -203,7 +201,7 @@ def test_reserved_concurrency_is_not_available_to_others() -> None:
     assert f"the account's limit is {enough - 1}; queues use up to {taken}" in first.seen
 
 
-def test_missing_permissions_are_reported() -> None:
+def test_doctor_reports_missing_permissions() -> None:
     denied = replace(stage(1), limits=Unseen("needs lambda:GetAccountSettings"))
     assert [each.level for each in check_limit(denied)] == [Level.UNSEEN]
     old = replace(stage(1), resources=[])

@@ -124,7 +124,7 @@ def with_one(changed: Deployed) -> StageFacts:
     return replace(WELL, resources=[*others, changed])
 
 
-def test_where_all_is_as_it_was_made_nothing_else_is_said() -> None:
+def test_unchanged_stage_has_no_findings() -> None:
     assert wrong(findings(WELL)) == []
     assert len(findings(WELL)) == 10
 
@@ -145,7 +145,7 @@ def test_where_all_is_as_it_was_made_nothing_else_is_said() -> None:
         (
             with_one(queue("generate", VisibilityTimeout="30")),
             Level.PROBLEM,
-            "visibility time-out is 30, not 720",
+            "visibility timeout is 30, not 720",
         ),
         (
             with_one(queue("generate", RedrivePolicy="null")),
@@ -198,9 +198,7 @@ def test_where_all_is_as_it_was_made_nothing_else_is_said() -> None:
         ),
     ],
 )
-def test_one_thing_that_is_not_as_it_was_made_is_one_finding(
-    facts: StageFacts, level: Level, words: str
-) -> None:
+def test_each_changed_resource_is_a_finding(facts: StageFacts, level: Level, words: str) -> None:
     (finding,) = wrong(findings(facts))
     assert finding.level is level
     assert words in finding.seen
@@ -208,20 +206,20 @@ def test_one_thing_that_is_not_as_it_was_made_is_one_finding(
     assert finding.page.startswith("https://") or (ROOT / finding.page.partition("#")[0]).exists()
 
 
-def test_a_stack_that_may_not_be_listed_is_a_finding_and_the_others_are_made() -> None:
+def test_unreadable_stack_is_a_finding_and_checks_continue() -> None:
     facts = replace(WELL, resources=Unseen("needs cloudformation:ListStackResources"))
     found = findings(facts)
     assert [each.check for each in wrong(found)] == ["stacks"]
     assert {each.check for each in found} == {"stacks", "alarms"}
 
 
-def test_an_alarm_leads_to_the_page_that_it_names() -> None:
+def test_alarm_finding_links_to_its_runbook_page() -> None:
     facts = replace(WELL, alarms={"MetricAlarms": [FIRED]})
     (finding,) = wrong(findings(facts))
     assert finding.page == "docs/runbook/late.md"
 
 
-def test_a_topic_without_subscription_is_ok_if_alarm_email_is_not_set() -> None:
+def test_topic_without_subscription_is_ok_if_alarm_email_is_unset() -> None:
     assert isinstance(WELL.resources, list)
     others = [each for each in WELL.resources if each.kind not in {TOPIC, SUBSCRIPTION}]
     facts = replace(WELL, resources=[*others, one(TOPIC, {"Subscriptions": []})])
@@ -229,7 +227,7 @@ def test_a_topic_without_subscription_is_ok_if_alarm_email_is_not_set() -> None:
     assert "none, because `alarm_email` is not set" in {each.seen for each in findings(facts)}
 
 
-def test_a_mapping_that_somebody_changed_is_put_back_by_one_command() -> None:
+def test_changed_event_source_mapping_is_restored_by_a_command() -> None:
     changed = one(MAPPING, {**MAPPED, "ScalingConfig": {"MaximumConcurrency": 2}}, **SIZE)
     (finding,) = wrong(findings(with_one(changed)))
     assert (
@@ -238,19 +236,19 @@ def test_a_mapping_that_somebody_changed_is_put_back_by_one_command() -> None:
     ) in finding.todo
 
 
-def test_what_is_gone_is_made_again_by_a_deployment_that_looks_at_what_is_there() -> None:
+def test_deleted_resource_requires_a_deployment_with_drift_detection() -> None:
     for kind in (SCHEDULE, RULE, ALIAS, QUEUE):
         (finding,) = wrong(findings(with_one(one(kind, None))))
-        assert f"`{PUT_BACK}` creates it again" in finding.todo
+        assert f"`{PUT_BACK}` to create it again" in finding.todo
         assert finding.page == PUT_BACK_PAGE
     (lost,) = wrong(findings(with_one(replace(table(), now=None))))
-    assert lost.todo.startswith("Restore it")
+    assert lost.todo.startswith("Restore the resource")
     for changed in (table(pitr="DISABLED"), queue("generate", VisibilityTimeout="30")):
         (finding,) = wrong(findings(with_one(changed)))
-        assert f"`{PUT_BACK}` reverts the change" in finding.todo
+        assert f"To revert the change, run `{PUT_BACK}`" in finding.todo
 
 
-def test_cloudformation_does_not_read_mappings_so_that_no_deployment_is_advised_for_one() -> None:
+def test_event_source_mapping_finding_does_not_suggest_a_deployment() -> None:
     (off,) = wrong(findings(with_one(one(MAPPING, {"State": "Disabled"}))))
     assert "`aws lambda update-event-source-mapping --uuid one --enabled`" in off.todo
     (gone,) = wrong(findings(with_one(one(MAPPING, None))))
@@ -259,7 +257,7 @@ def test_cloudformation_does_not_read_mappings_so_that_no_deployment_is_advised_
     assert gone.page == PUT_BACK_PAGE
 
 
-def test_an_alias_behind_the_newest_version_is_moved_by_a_rollback() -> None:
+def test_alias_behind_the_latest_version_is_moved_by_a_rollback() -> None:
     (behind,) = wrong(findings(with_one(one(ALIAS, {"FunctionVersion": "3", "Newest": 5}))))
     assert re.findall("`([^`]+)`", behind.todo) == [
         "gazette rollback --list",
@@ -284,7 +282,7 @@ class TwoPages:
         return [self.describe_alarms(), self.describe_alarms(NextToken="1")]
 
 
-def test_more_than_a_hundred_alarms_that_have_fired_are_all_found() -> None:
+def test_more_than_a_hundred_firing_alarms_are_all_found() -> None:
     asker = object.__new__(Asker)
     asker._of = {"cloudwatch": TwoPages()}
     found = asker.alarms("prod")
@@ -300,15 +298,13 @@ def test_more_than_a_hundred_alarms_that_have_fired_are_all_found() -> None:
         ("SweepTick", "docs/runbook/sweep-silent.md", "stuck runs do not recover"),
     ],
 )
-def test_a_schedule_that_is_off_leads_to_the_page_of_what_it_starts(
-    name: str, page: str, why: str
-) -> None:
+def test_disabled_schedule_links_to_the_page_of_its_target(name: str, page: str, why: str) -> None:
     off = replace(one(SCHEDULE, {"State": "DISABLED"}), name=name)
     (finding,) = wrong(findings(with_one(off)))
     assert (finding.page, why in finding.todo) == (page, True)
 
 
-def test_a_silent_sweep_and_an_old_version_lead_to_their_pages() -> None:
+def test_silent_sweep_and_old_version_link_to_their_pages() -> None:
     assert check_invoked("sweep", 0, ticks=True).page == "docs/runbook/sweep-silent.md"
     late = check_ticks({0: NOW - timedelta(hours=1)}, shards=1, ticks=True, now=NOW)
     assert late.page == "docs/runbook/fanout-silent.md"
@@ -322,18 +318,18 @@ def test_a_silent_sweep_and_an_old_version_lead_to_their_pages() -> None:
     ("behind", "level"),
     [(timedelta(minutes=10), Level.OK), (timedelta(minutes=30), Level.PROBLEM)],
 )
-def test_the_slowest_shard_says_whether_the_clock_ticks(behind: timedelta, level: Level) -> None:
+def test_slowest_shard_determines_the_clock_status(behind: timedelta, level: Level) -> None:
     checkpoints = {0: slot_of(NOW) - behind, 1: slot_of(NOW)}
     assert check_ticks(checkpoints, shards=2, ticks=True, now=NOW).level is level
 
 
-def test_a_shard_that_has_never_been_read_is_a_warning_and_a_clock_that_is_off_is_none() -> None:
+def test_unread_shard_is_a_warning_unless_the_clock_is_disabled() -> None:
     assert check_ticks({0: NOW}, shards=2, ticks=True, now=NOW).level is Level.WARNING
     assert check_ticks({}, shards=2, ticks=False, now=NOW).level is Level.OK
     assert check_ticks(Unseen("no"), shards=2, ticks=True, now=NOW).level is Level.UNSEEN
 
 
-def test_a_sweep_that_nobody_invoked_is_a_problem() -> None:
+def test_sweep_without_invocations_is_a_problem() -> None:
     assert check_invoked("sweep", 0, ticks=True).level is Level.PROBLEM
     assert check_invoked("sweep", 6, ticks=True).level is Level.OK
     assert check_invoked("sweep", None, ticks=True).level is Level.UNSEEN
@@ -376,7 +372,7 @@ class Clock:
         (lambda: Clock(None, refused=True), Level.PROBLEM, "not verified"),
     ],
 )
-def test_one_email_is_sent_and_its_event_is_waited_for(
+def test_canary_check_waits_for_the_event_of_its_own_email(
     world: Callable[[], Clock], level: Level, words: str
 ) -> None:
     """An event of an email that was sent before proves nothing of this one."""

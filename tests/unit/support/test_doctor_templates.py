@@ -21,7 +21,7 @@ def found(in_force: InForce, bundles: FakeBundles) -> list[tuple[str, Level, str
     return [(each.check, each.level, each.seen) for each in checks]
 
 
-def test_where_nothing_was_pushed_nothing_is_fetched() -> None:
+def test_no_bundle_is_fetched_if_no_version_was_pushed() -> None:
     bundles = FakeBundles()
     expected = ("templates in force", Level.OK, "the deployed templates")
     assert found(InForce(), bundles) == [expected]
@@ -40,18 +40,16 @@ def test_each_version_in_force_is_read() -> None:
 @pytest.mark.parametrize(
     ("stored", "seen"),
     [
-        ({}, "its bundle does not exist"),
-        ({SEVEN: b"other"}, "its bundle differs from the pushed bundle"),
+        ({}, "the bundle does not exist"),
+        ({SEVEN: b"other"}, "the stored bundle differs from the pushed bundle"),
     ],
 )
-def test_a_version_that_functions_cannot_use_is_a_problem(
-    stored: dict[Version, bytes], seen: str
-) -> None:
+def test_unusable_template_version_is_a_problem(stored: dict[Version, bytes], seen: str) -> None:
     assert found(InForce(SEVEN), FakeBundles(stored)) == [
         ("templates version 7", Level.PROBLEM, seen)
     ]
 
 
-def test_a_store_that_does_not_answer_was_not_looked_at() -> None:
+def test_unavailable_bundle_store_is_unseen() -> None:
     ((_, level, _),) = found(InForce(SEVEN), FakeBundles(working=False))
     assert level is Level.UNSEEN

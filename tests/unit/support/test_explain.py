@@ -61,7 +61,7 @@ def reasons(found: Explanation) -> list[tuple[Status, Reason]]:
     return [(entry.run.status, entry.run.reason) for entry in found.runs]
 
 
-def test_a_sent_digest_tells_what_it_covers(world: World) -> None:
+def test_explain_shows_the_coverage_of_a_sent_digest(world: World) -> None:
     world.create(an_event("e1"), an_event("e2"), an_event("e3", category="like"))
     world.send_digest()
     world.create(an_event("e4"))
@@ -72,7 +72,7 @@ def test_a_sent_digest_tells_what_it_covers(world: World) -> None:
     assert entry.about == ""
 
 
-def test_events_stored_after_the_last_sent_window_wait(world: World) -> None:
+def test_events_after_the_last_sent_window_are_waiting(world: World) -> None:
     world.create(an_event("e1"))
     world.send_digest()
     world.clock.pass_time(hours=1)
@@ -86,14 +86,14 @@ def test_events_stored_after_the_last_sent_window_wait(world: World) -> None:
     assert (likes.category, likes.count, likes.oldest, likes.newest) == ("like", 1, first, first)
 
 
-def test_an_occurrence_at_which_nothing_waited_is_a_run_that_was_skipped(world: World) -> None:
+def test_occurrence_without_waiting_events_is_a_skipped_run(world: World) -> None:
     world.send_digest()
     found = explained(world)
     assert reasons(found) == [(Status.SKIPPED, Reason.NOTHING_WAITED)]
     assert found.waiting == ()
 
 
-def test_an_idle_schedule_tells_when_it_comes_if_an_event_does(world: World) -> None:
+def test_idle_schedule_shows_its_next_occurrence_if_an_event_arrives(world: World) -> None:
     world.send_digest()
     world.clock.pass_time(days=3, hours=3)
     idle = outlook(world)
@@ -104,7 +104,7 @@ def test_an_idle_schedule_tells_when_it_comes_if_an_event_does(world: World) -> 
     assert armed.schedule.next_due_at == idle.next[0]
 
 
-def test_a_date_at_which_nothing_waited_tells_from_when_to_when(world: World) -> None:
+def test_date_without_waiting_events_shows_the_idle_period(world: World) -> None:
     """From the occurrence at which the schedule was taken out to the next event, or to now."""
     world.send_digest()
     since = datetime(2026, 11, 23, 7, tzinfo=UTC)
@@ -123,7 +123,7 @@ def test_a_date_at_which_nothing_waited_tells_from_when_to_when(world: World) ->
     assert reasons(explained(world, date(2026, 11, 27))) == [(Status.SENT, Reason.ACCEPTED)]
 
 
-def test_for_a_new_reader_nothing_waits_from_the_profile_on() -> None:
+def test_idle_period_of_a_new_reader_starts_with_the_profile() -> None:
     """No run tells of it: nobody has visited them yet."""
     world = World()
     world.choose()
@@ -142,13 +142,13 @@ def test_for_a_new_reader_nothing_waits_from_the_profile_on() -> None:
     assert outlook(world, quiet[0]).quiet is None, "what was before is not stored any more"
 
 
-def test_a_digest_that_no_tick_came_for_is_no_quiet_one(world: World) -> None:
+def test_missed_digest_is_not_an_idle_period(world: World) -> None:
     world.clock.pass_time(days=3)
     assert outlook(world, date(2026, 11, 23)).quiet is None
     assert outlook(world, date(2026, 11, 24)).quiet is None
 
 
-def test_a_date_lies_in_the_quiet_time_that_was_around_it(world: World) -> None:
+def test_date_is_matched_to_the_surrounding_idle_period(world: World) -> None:
     at = []
     for number in range(2):
         world.send_digest()
@@ -163,7 +163,7 @@ def test_a_date_lies_in_the_quiet_time_that_was_around_it(world: World) -> None:
         assert outlook(world, date(2026, 11, on)).quiet == quiet
 
 
-def test_what_is_not_stored_any_more_is_read_from_the_idle_schedule(world: World) -> None:
+def test_idle_period_is_read_from_the_schedule_after_runs_expire(world: World) -> None:
     """A reader for whom nothing has waited for longer than runs are kept."""
     world.send_digest()
     world.clock.pass_time(days=400)
@@ -172,7 +172,7 @@ def test_what_is_not_stored_any_more_is_read_from_the_idle_schedule(world: World
     assert outlook(world, date(2027, 11, 20)).quiet == (since, world.clock())
 
 
-def test_an_event_in_the_slot_of_a_digest_goes_with_the_next_one_and_ends_a_quiet_time(
+def test_event_in_the_slot_of_a_digest_ends_the_idle_period(
     world: World,
 ) -> None:
     times = DigestTimes(8, 5)
@@ -187,7 +187,7 @@ def test_an_event_in_the_slot_of_a_digest_goes_with_the_next_one_and_ends_a_quie
     )
 
 
-def test_an_event_behind_an_idle_schedule_is_told(world: World) -> None:
+def test_event_in_an_idle_schedule_is_reported(world: World) -> None:
     """Its worker died between the event and the schedule."""
     world.send_digest()
     world.clock.pass_time(hours=1)
@@ -197,7 +197,7 @@ def test_an_event_behind_an_idle_schedule_is_told(world: World) -> None:
     assert outlook(world).due is Due.PLANNED, "put again, it arms the schedule"
 
 
-def test_late_events_still_wait(world: World) -> None:
+def test_events_of_a_late_skipped_run_still_wait(world: World) -> None:
     world.max_lateness = timedelta(hours=6)
     world.create(an_event())
     due = world.schedules.rows["ann", DAILY].next_due_at
@@ -208,7 +208,7 @@ def test_late_events_still_wait(world: World) -> None:
     assert [each.count for each in found.waiting] == [1]
 
 
-def test_an_unknown_outcome_leaves_its_events_waiting_and_says_what_was_in_it(
+def test_unknown_outcome_shows_its_coverage_and_keeps_events_waiting(
     world: World,
 ) -> None:
     world.mailer.script.append(Uncertain(1, "ReadTimeoutError"))
@@ -222,7 +222,7 @@ def test_an_unknown_outcome_leaves_its_events_waiting_and_says_what_was_in_it(
     assert [each.count for each in found.waiting] == [1]
 
 
-def test_what_goes_out_at_once_is_told_with_its_entity(world: World) -> None:
+def test_immediate_run_is_shown_with_its_entity(world: World) -> None:
     world.choose(comment=Frequency.IMMEDIATE, at=NOW + SECOND)
     world.create(an_event("e1"), an_event("e2"))
     (waiting,) = explained(world).waiting
@@ -235,28 +235,28 @@ def test_what_goes_out_at_once_is_told_with_its_entity(world: World) -> None:
     assert entry.covers == (("comment", 2),)
 
 
-def test_what_waits_at_once_without_any_run_is_found_too(world: World) -> None:
+def test_immediate_event_without_a_run_is_found(world: World) -> None:
     """Its worker died between the event and the run."""
     world.events.store(an_event(), AT_ONCE)
     (waiting,) = explained(world).waiting
     assert (waiting.schedule, waiting.about) == (AT_ONCE, "post#post1")
 
 
-def test_a_user_id_that_nothing_was_said_of(world: World) -> None:
+def test_user_id_without_data_is_unknown(world: World) -> None:
     found = explained(world, user_id="nobody")
     assert (found.status, found.erased_at, found.time_zone) == (None, None, "")
     assert (found.zone.key, found.outlooks, found.runs) == ("UTC", (), ())
     assert (found.choices, found.waiting, found.follows) == ((), (), 0)
 
 
-def test_events_without_a_profile_wait_for_it(world: World) -> None:
+def test_events_without_a_profile_wait_for_the_profile(world: World) -> None:
     world.create(an_event(user_id="cy"))
     found = explained(world, user_id="cy")
     assert found.status is None
     assert [(each.schedule, each.count) for each in found.waiting] == [(Unsent.WAITING, 1)]
 
 
-def test_of_somebody_erased_the_instant_and_the_runs_are_left(world: World) -> None:
+def test_erased_reader_shows_only_erasure_time_and_runs(world: World) -> None:
     world.create(an_event())
     world.send_digest()
     world.clock.pass_time(hours=1)
@@ -268,7 +268,7 @@ def test_of_somebody_erased_the_instant_and_the_runs_are_left(world: World) -> N
     assert (found.outlooks, found.waiting, found.runs[0].covers) == ((), (), ())
 
 
-def test_a_returned_reader_is_active_and_was_erased(world: World) -> None:
+def test_returned_reader_is_active_and_was_erased(world: World) -> None:
     world.erase()
     world.clock.pass_time(hours=1)
     world.choose()
@@ -276,7 +276,7 @@ def test_a_returned_reader_is_active_and_was_erased(world: World) -> None:
     assert (found.status, found.erased_at) == (SubscriberStatus.ACTIVE, NOW)
 
 
-def test_an_unsubscribed_reader_has_no_next_email(world: World) -> None:
+def test_unsubscribed_reader_has_no_next_email(world: World) -> None:
     world.create(an_event())
     world.unsubscribe()
     found = explained(world)
@@ -293,9 +293,7 @@ def test_an_unsubscribed_reader_has_no_next_email(world: World) -> None:
     ],
 )
 @pytest.mark.parametrize("month", [3, 4, 10, 11])
-def test_the_next_three_are_those_that_fan_out_starts(
-    time_zone: str, times: DigestTimes, month: int
-) -> None:
+def test_next_three_digests_match_fan_out(time_zone: str, times: DigestTimes, month: int) -> None:
     """From the eve of each clock change in these months, also where it skips or repeats one."""
     for day in range(1, 31):
         world = World()
@@ -306,7 +304,7 @@ def test_the_next_three_are_those_that_fan_out_starts(
 
 
 @pytest.mark.parametrize("month", [3, 10])
-def test_the_next_three_of_an_idle_schedule_are_those_that_fan_out_starts_if_events_come(
+def test_next_three_digests_of_an_idle_schedule_match_fan_out(
     month: int,
 ) -> None:
     for day in range(1, 31):
@@ -320,7 +318,7 @@ def test_the_next_three_of_an_idle_schedule_are_those_that_fan_out_starts_if_eve
         assert send_three(world) == idle.next
 
 
-def test_a_clock_change_moves_utc_and_not_the_readers_hour() -> None:
+def test_clock_change_moves_utc_but_not_the_readers_hour() -> None:
     world = World()
     world.clock.now = datetime(2026, 10, 23, 12, tzinfo=UTC)
     register(world, "Europe/Berlin", DigestTimes(hour=8, minute=0))
@@ -329,7 +327,7 @@ def test_a_clock_change_moves_utc_and_not_the_readers_hour() -> None:
     assert {each.astimezone(found.zone).hour for each in found.outlooks[0].next} == {8}
 
 
-def test_a_schedule_that_no_tick_came_for_is_overdue(world: World) -> None:
+def test_schedule_without_a_tick_is_overdue(world: World) -> None:
     due = world.schedules.rows["ann", DAILY].next_due_at
     for after, expected in (
         (timedelta(0), Due.PLANNED),
@@ -342,7 +340,7 @@ def test_a_schedule_that_no_tick_came_for_is_overdue(world: World) -> None:
         assert outlook(world).next[0] == due
 
 
-def test_after_an_overdue_digest_comes_the_one_that_fan_out_goes_on_to(world: World) -> None:
+def test_next_digest_after_an_overdue_digest_matches_fan_out(world: World) -> None:
     world.create(an_event())
     due = world.schedules.rows["ann", DAILY].next_due_at
     world.clock.now = due + timedelta(hours=23, minutes=59)
@@ -351,13 +349,13 @@ def test_after_an_overdue_digest_comes_the_one_that_fan_out_goes_on_to(world: Wo
     assert world.schedules.rows["ann", DAILY].next_due_at == predicted[1]
 
 
-def test_a_schedule_that_a_crash_left_out_of_the_due_index_is_told(world: World) -> None:
+def test_schedule_missing_from_the_due_index_is_reported(world: World) -> None:
     world.schedules.withdraw(world.schedules.rows["ann", DAILY])
     assert (outlook(world).due, outlook(world).next) == (Due.UNLISTED, ())
     assert any("missing from the due index" in each for each in verdict(explained(world)))
 
 
-def test_a_pause_and_a_rest_are_told(world: World) -> None:
+def test_pause_and_dormancy_are_reported(world: World) -> None:
     paused = DigestTimes(minute=0, paused_until=date(2026, 12, 24))
     world.say(ChangeSubscriber(a_subscriber(changed_at=NOW + SECOND, times=paused)))
     assert "paused email until 2026-12-24" in verdict(explained(world))[0]
@@ -367,7 +365,7 @@ def test_a_pause_and_a_rest_are_told(world: World) -> None:
     assert (outlook(world).due, outlook(world).next) == (Due.OFF, ())
 
 
-def test_a_reader_is_dormant_by_the_date_though_nobody_has_visited_them() -> None:
+def test_inactive_reader_is_reported_as_dormant_before_a_visit() -> None:
     """Nothing waits for them, so fan-out does not look, and their row says active."""
     world = World(sunset=timedelta(days=45))
     world.choose()
@@ -381,10 +379,10 @@ def test_a_reader_is_dormant_by_the_date_though_nobody_has_visited_them() -> Non
     stored = world.subscribers.get("ann")
     assert isinstance(stored, Subscriber)
     assert stored.status is SubscriberStatus.ACTIVE
-    assert verdict(found)[0].startswith("ann is dormant; they were inactive for a long time")
+    assert verdict(found)[0].startswith("ann is dormant after a long time without activity")
 
 
-def test_without_a_date_the_last_runs_of_all_schedules_are_told_newest_first(
+def test_explain_lists_latest_runs_of_all_schedules_newest_first(
     world: World,
 ) -> None:
     world.choose(like=Frequency.WEEKLY, comment=Frequency.IMMEDIATE, at=NOW + SECOND)
@@ -400,7 +398,7 @@ def test_without_a_date_the_last_runs_of_all_schedules_are_told_newest_first(
     assert {run.key.schedule for run in runs} == {DAILY, "weekly", AT_ONCE}
 
 
-def test_a_run_that_has_not_ended_is_told_however_old_it_is(world: World) -> None:
+def test_open_run_is_listed_at_any_age(world: World) -> None:
     """It holds up all that came after it."""
     world.mailer.script.append(Uncertain(1))
     for number in range(LAST + 3):
@@ -411,7 +409,7 @@ def test_a_run_that_has_not_ended_is_told_however_old_it_is(world: World) -> Non
     assert stories[-1].run.status is Status.UNKNOWN
 
 
-def test_a_date_is_one_of_the_readers_own_calendar() -> None:
+def test_date_is_interpreted_in_the_readers_time_zone() -> None:
     """Midnight in Auckland is noon of the day before in UTC."""
     world = World()
     register(world, "Pacific/Auckland", DigestTimes(hour=0, minute=0))
@@ -439,7 +437,7 @@ def test_a_date_is_one_of_the_readers_own_calendar() -> None:
         ("America/Havana", "2026-11-01 00:00", "2026-11-01T04:00Z"),
     ],
 )
-def test_a_date_with_a_clock_change_has_its_one_digest(zone: str, wanted: str, utc: str) -> None:
+def test_date_with_a_clock_change_has_a_single_digest(zone: str, wanted: str, utc: str) -> None:
     """Where the hour is skipped or comes twice, also around midnight."""
     world, due, local = World(), datetime.fromisoformat(utc), datetime.fromisoformat(wanted)
     world.clock.now = due - timedelta(hours=20)
@@ -453,7 +451,7 @@ def test_a_date_with_a_clock_change_has_its_one_digest(zone: str, wanted: str, u
     assert entry.run.due_at == predicted == due
 
 
-def test_a_date_that_a_schedule_does_not_want_has_none(world: World) -> None:
+def test_date_excluded_by_the_schedule_has_no_digest(world: World) -> None:
     world.choose(like=Frequency.WEEKLY, at=NOW + SECOND)
     monday, tuesday = date(2026, 11, 23), date(2026, 11, 24)
     assert outlook(world, monday, "weekly").on_date == datetime(2026, 11, 23, 7, tzinfo=UTC)
@@ -462,7 +460,7 @@ def test_a_date_that_a_schedule_does_not_want_has_none(world: World) -> None:
     assert outlook(world).on_date is None, "no date was asked for"
 
 
-def test_a_date_that_a_zone_left_out_has_none() -> None:
+def test_date_omitted_by_the_time_zone_has_no_digest() -> None:
     """Samoa went from 29 to 31 December 2011."""
     world = World()
     world.clock.now = datetime(2011, 12, 20, tzinfo=UTC)
@@ -471,7 +469,7 @@ def test_a_date_that_a_zone_left_out_has_none() -> None:
     assert outlook(world, date(2011, 12, 31)).on_date is not None
 
 
-def test_a_zone_that_is_not_known_here_is_told_and_everything_else_too(world: World) -> None:
+def test_unknown_time_zone_is_reported_with_all_remaining_data(world: World) -> None:
     world.create(an_event())
     world.send_digest()
     profile, schedule = world.subscribers.rows["ann"], world.schedules.rows["ann", DAILY]
@@ -486,7 +484,7 @@ def test_a_zone_that_is_not_known_here_is_told_and_everything_else_too(world: Wo
     assert len(found.runs) == 1
 
 
-def test_a_choice_is_the_readers_own_else_the_installations_else_daily() -> None:
+def test_choice_falls_back_to_the_stage_default_and_daily() -> None:
     world = World(defaults=(("like", Frequency.NEVER), ("mention", Frequency.IMMEDIATE)))
     world.choose(mention=Frequency.WEEKLY)
     world.create(an_event(category="comment"))
@@ -499,7 +497,7 @@ def test_a_choice_is_the_readers_own_else_the_installations_else_daily() -> None
     assert found.chosen_at == NOW
 
 
-def test_the_default_choice_is_reported_first_and_where_it_applies() -> None:
+def test_general_choice_is_listed_first_and_applied_to_categories() -> None:
     world = World()
     world.choose(at=NOW - timedelta(days=2), comment=Frequency.DAILY)
     choice = OwnChoice(frequency=Frequency.WEEKLY)
@@ -512,11 +510,11 @@ def test_the_default_choice_is_reported_first_and_where_it_applies() -> None:
     ]
 
 
-def test_who_chose_nothing_did_so_at_no_time(world: World) -> None:
+def test_reader_without_choices_has_no_choice_time(world: World) -> None:
     assert explained(world).chosen_at is None
 
 
-def test_follows_are_counted_and_those_with_a_frequency_of_their_own_named(world: World) -> None:
+def test_follows_are_counted_and_frequency_overrides_listed(world: World) -> None:
     for number in range(3):
         world.follow(entity=f"post#{number}")
     world.clock.pass_time(hours=1)
@@ -529,14 +527,14 @@ def test_follows_are_counted_and_those_with_a_frequency_of_their_own_named(world
     assert muted.since == world.clock()
 
 
-def test_a_sign_of_life_and_the_profiles_age_are_told(world: World) -> None:
+def test_last_activity_and_profile_age_are_reported(world: World) -> None:
     world.subscribers.mark_active("ann", date(2026, 11, 20))
     found = explained(world)
     assert (found.active_on, found.changed_at) == (date(2026, 11, 20), NOW)
     assert found.now == NOW
 
 
-def test_neither_address_nor_content_comes_out(world: World) -> None:
+def test_explanation_contains_no_address_or_content(world: World) -> None:
     world.create(an_event(excerpt="a secret", actor="Bo"))
     world.send_digest()
     world.create(an_event("e2", excerpt="a secret", actor="Bo"))
@@ -546,7 +544,7 @@ def test_neither_address_nor_content_comes_out(world: World) -> None:
     ]
 
 
-def test_looking_writes_nothing(world: World) -> None:
+def test_explain_writes_no_data(world: World) -> None:
     world.follow()
     world.create(an_event())
     world.send_digest()
@@ -565,7 +563,7 @@ def test_looking_writes_nothing(world: World) -> None:
     }
 
 
-def test_a_run_of_another_reader_is_not_told(world: World) -> None:
+def test_run_of_another_reader_is_not_shown(world: World) -> None:
     world.runs.create(a_run(user_id="bo"))
     world.runs.create(replace(a_run(), due_at=BEGINNING))
     assert [entry.run.key.user_id for entry in explained(world).runs] == ["ann"]

@@ -61,19 +61,21 @@ def section(world: World, name: str, on: date | None = None, user_id: str = "ann
     return found
 
 
-def test_an_expired_event_is_explained_in_words(world: World) -> None:
+def test_expired_event_is_explained(world: World) -> None:
     world.create(an_event("e1"), an_event("e2", category="like"))
     world.clock.pass_time(days=36)
-    assert "2 events of comment and like expired before an email showed it." in answer(world)
+    assert "2 events of comment and like expired before being included in an email." in answer(
+        world
+    )
     assert column(section(world, "waiting"), "for") == ["the daily digest (expired)"] * 2
 
 
-def test_what_lapsed_is_said_in_words(world: World) -> None:
+def test_lapsed_event_is_explained(world: World) -> None:
     world.create(replace(an_event(), expires_at=world.clock() + timedelta(hours=1)))
     world.clock.pass_time(days=1)
     assert (
-        "1 event of comment lapsed at the time that the service set (expires_at), before an email "
-        "showed it."
+        "1 event of comment lapsed at the time that the service set (expires_at), before being "
+        "included in an email."
     ) in answer(world)
     assert column(section(world, "waiting"), "for") == ["the daily digest (lapsed)"]
 
@@ -93,12 +95,14 @@ def column(found: Section, name: str) -> list[str]:
         (SUPPRESSED_FOR, Cause),
     ],
 )
-def test_every_one_has_its_words(words: dict[StrEnum, object], every: type[StrEnum]) -> None:
+def test_every_status_and_reason_is_explained(
+    words: dict[StrEnum, object], every: type[StrEnum]
+) -> None:
     assert set(words) == set(every)
 
 
 @pytest.mark.parametrize("words", [*REASON.values(), *STANDING.values()])
-def test_what_to_do_is_a_sentence_and_why_the_end_of_one(words: Words) -> None:
+def test_explanation_has_a_reason_clause_and_a_remedy_sentence(words: Words) -> None:
     assert words.why
     assert not words.why.endswith(".")
     assert words.todo[0].isupper()
@@ -107,7 +111,7 @@ def test_what_to_do_is_a_sentence_and_why_the_end_of_one(words: Words) -> None:
 
 @pytest.mark.parametrize("reason", Reason)
 @pytest.mark.parametrize("status", Status)
-def test_any_run_is_told_in_one_line_with_its_reason(
+def test_any_run_is_described_on_a_single_line_with_its_reason(
     world: World, status: Status, reason: Reason
 ) -> None:
     run = replace(a_run(), status=status, reason=reason, window=a_window(), due_at=NOW)
@@ -117,11 +121,11 @@ def test_any_run_is_told_in_one_line_with_its_reason(
         assert not any("\n" in line for line in told)
 
 
-def test_a_number_that_a_change_of_hour_spent_is_not_one_that_was_overtaken(world: World) -> None:
+def test_skipped_sequence_and_superseded_run_have_different_explanations(world: World) -> None:
     run = replace(a_run(), reason=Reason.SUPERSEDED)
     skipped, cancelled = replace(run, status=Status.SKIPPED), replace(run, status=Status.CANCELLED)
     assert "changed before" in words_for(skipped).why
-    assert "took over its events" in words_for(cancelled).why
+    assert "took over the events" in words_for(cancelled).why
 
 
 @pytest.mark.parametrize(
@@ -138,33 +142,33 @@ def test_a_number_that_a_change_of_hour_spent_is_not_one_that_was_overtaken(worl
         (Days(month_day=31), "on day 31 of the month, or the last day of a shorter month,"),
     ],
 )
-def test_recurring_days_are_said_as_people_say_them(days: Days, said: str) -> None:
+def test_recurring_days_are_described_in_natural_language(days: Days, said: str) -> None:
     assert recurring(Recurrence(8, 5, "Europe/Berlin", days)) == f"{said} at 08:05"
 
 
-def test_an_instant_is_told_on_the_readers_clock_and_in_utc() -> None:
+def test_instant_is_shown_in_local_time_and_utc() -> None:
     at = datetime(2026, 11, 22, 11, 10, tzinfo=UTC)
     assert local(at, ZoneInfo("Pacific/Auckland")) == "Mon 2026-11-23 00:10"
     assert utc(at.astimezone(ZoneInfo("Pacific/Auckland"))) == "2026-11-22 11:10 UTC"
 
 
-def test_nothing_waited(world: World) -> None:
+def test_answer_without_waiting_events_names_the_skipped_run(world: World) -> None:
     world.send_digest()
     assert answer(world, MONDAY) == (
         "No email was sent on 2026-11-23 so far. The daily digest of 08:00 was skipped: no event "
-        "was waiting, so its schedule left the due index until the next event."
+        "was waiting, so the schedule is not in the due index until the next event."
     )
     world.clock.pass_time(days=1)
     assert answer(world, MONDAY).startswith("No email was sent on 2026-11-23. The daily digest")
     assert answer(world) == (
         "The last was the daily digest of Mon 2026-11-23 08:00, which was skipped: no event was "
-        "waiting, so its schedule left the due index until the next event. Next is the daily "
-        "digest of Wed 2026-11-25 08:00 (2026-11-25 07:00 UTC), if an event arrives before then; "
-        "no event is waiting."
+        "waiting, so the schedule is not in the due index until the next event. Next email: the "
+        "daily digest of Wed 2026-11-25 08:00 (2026-11-25 07:00 UTC), if an event arrives before "
+        "then; no event is waiting."
     )
 
 
-def test_nothing_waited_on_a_date_without_a_run(world: World) -> None:
+def test_answer_without_waiting_events_on_a_date_without_a_run(world: World) -> None:
     world.send_digest()
     world.clock.now = datetime(2026, 11, 25, 14, 20, tzinfo=UTC)
     nothing = "No event was waiting for the daily digest between Mon 2026-11-23 08:00 (2026-11-23"
@@ -179,12 +183,12 @@ def test_nothing_waited_on_a_date_without_a_run(world: World) -> None:
     assert answer(world, THURSDAY).startswith("The daily digest of 08:00 was sent")
 
 
-def test_for_a_new_reader_nothing_waited_since_the_profile() -> None:
+def test_answer_without_waiting_events_since_a_new_profile() -> None:
     world = World()
     world.choose()
     assert answer(world) == (
-        "No email has been due yet. Next is the daily digest of Mon 2026-11-23 08:00 (2026-11-23 "
-        "07:00 UTC), if an event arrives before then; no event is waiting."
+        "No email has been due yet. Next email: the daily digest of Mon 2026-11-23 08:00 "
+        "(2026-11-23 07:00 UTC), if an event arrives before then; no event is waiting."
     )
     world.clock.now = datetime(2026, 11, 24, 7, 10, tzinfo=UTC)
     assert answer(world, MONDAY) == (
@@ -194,7 +198,7 @@ def test_for_a_new_reader_nothing_waited_since_the_profile() -> None:
     )
 
 
-def test_a_date_to_come_of_an_idle_schedule_says_that_it_may_come(world: World) -> None:
+def test_future_date_of_an_idle_schedule_is_conditional(world: World) -> None:
     world.send_digest()
     assert answer(world, WEDNESDAY) == (
         "2026-11-25 is in the future. The daily digest of 08:00 is sent if an event arrives before "
@@ -207,7 +211,7 @@ def test_a_date_to_come_of_an_idle_schedule_says_that_it_may_come(world: World) 
     )
 
 
-def test_a_digest_whose_slot_has_begun_without_an_event_does_not_come(world: World) -> None:
+def test_digest_without_events_at_its_slot_is_not_planned(world: World) -> None:
     profile = a_subscriber(changed_at=NOW + SECOND, times=DigestTimes(8, 5))
     world.say(ChangeSubscriber(profile))
     world.send_digest()
@@ -220,7 +224,7 @@ def test_a_digest_whose_slot_has_begun_without_an_event_does_not_come(world: Wor
     assert world.schedules.rows["ann", DAILY].next_due_at.date() == WEDNESDAY
 
 
-def test_a_quiet_schedule_is_named_even_if_another_email_was_sent_that_day(world: World) -> None:
+def test_idle_schedule_is_named_even_if_another_email_was_sent_that_day(world: World) -> None:
     world.choose(comment=Frequency.IMMEDIATE, at=NOW + SECOND)
     world.send_digest()
     world.clock.now = datetime(2026, 11, 24, 9, tzinfo=UTC)
@@ -233,17 +237,17 @@ def test_a_quiet_schedule_is_named_even_if_another_email_was_sent_that_day(world
     assert sent_on_monday.startswith("The daily digest of 08:00 was skipped: no event was waiting")
 
 
-def test_what_is_next_is_first_what_something_waits_for(world: World) -> None:
+def test_next_email_with_waiting_events_is_named_first(world: World) -> None:
     world.choose(like=Frequency.WEEKLY, at=NOW + SECOND)
     world.send_digest()
     world.send_digest("weekly")
     world.create(an_event(category="like"))
-    assert "Next is the weekly digest of Mon 2026-11-30 08:00 (2026-11-30 07:00 UTC). " in answer(
-        world
-    )
+    assert (
+        "Next email: the weekly digest of Mon 2026-11-30 08:00 (2026-11-30 07:00 UTC). "
+    ) in answer(world)
 
 
-def test_an_event_that_waits_behind_an_idle_schedule_is_told_first(world: World) -> None:
+def test_event_waiting_in_an_idle_schedule_is_reported_first(world: World) -> None:
     """Its worker died between the event and the schedule."""
     world.send_digest()
     world.events.store(an_event(), DAILY)
@@ -257,7 +261,7 @@ def test_an_event_that_waits_behind_an_idle_schedule_is_told_first(world: World)
     assert answer(world, WEDNESDAY).endswith(f"because no run was due. {forgotten}")
 
 
-def test_a_mute_is_reported_as_the_reason_for_no_waiting_events() -> None:
+def test_mute_is_reported_as_the_reason_for_no_waiting_events() -> None:
     world = World(defaults=(("like", Frequency.NEVER),))
     world.choose(comment=Frequency.NEVER, mention=Frequency.DAILY)
     world.follow(entity="post#p9", often=Frequency.NEVER)
@@ -273,12 +277,12 @@ def test_a_mute_is_reported_as_the_reason_for_no_waiting_events() -> None:
     assert "Muted" not in answer(world)
 
 
-def test_it_was_sent(world: World) -> None:
+def test_sent_digest_is_reported_with_message_id_and_coverage(world: World) -> None:
     for _ in range(2):
         world.create(an_event(f"e{world.clock()}"))
         world.send_digest()
     sent = (
-        "was sent: the provider accepted it (message id message2) at 2026-11-24 07:00 UTC, "
+        "was sent: the provider accepted the email (message id message2) at 2026-11-24 07:00 UTC, "
         "30 seconds after it was due. "
     )
     covers = f"{COVERS} after Mon 2026-11-23 08:00, up to Tue 2026-11-24 08:00."
@@ -288,7 +292,7 @@ def test_it_was_sent(world: World) -> None:
     assert f"{COVERS} up to Mon 2026-11-23 08:00." in answer(world, MONDAY)
 
 
-def test_of_many_on_a_date_the_sent_come_first_and_the_rest_is_in_the_table(
+def test_sent_runs_of_a_date_are_listed_first(
     world: World,
 ) -> None:
     world.choose(comment=Frequency.IMMEDIATE, at=NOW + SECOND)
@@ -301,11 +305,11 @@ def test_of_many_on_a_date_the_sent_come_first_and_the_rest_is_in_the_table(
     assert [line.partition(" of ")[0] for line in told[:3]] == [
         f"The immediate email about post#post{number}" for number in (2, 1, 0)
     ]
-    assert told[3] == "The table below has 1 more run."
+    assert told[3] == "The table below lists 1 more run."
     assert len(section(world, "run", MONDAY).rows) == 4
 
 
-def test_an_unknown_outcome_is_reported_as_unknown(world: World) -> None:
+def test_unknown_outcome_is_reported_as_unknown(world: World) -> None:
     world.mailer.script.append(Uncertain(1, "ReadTimeoutError"))
     world.create(an_event())
     world.send_digest()
@@ -319,7 +323,7 @@ def test_an_unknown_outcome_is_reported_as_unknown(world: World) -> None:
     assert overdue in answer(world)
 
 
-def test_what_holds_up_the_last_one_is_told_with_it(world: World) -> None:
+def test_run_blocking_the_last_run_is_reported(world: World) -> None:
     world.mailer.script.append(Uncertain(1))
     for number in range(2):
         world.create(an_event(f"e{number}"))
@@ -329,27 +333,27 @@ def test_what_holds_up_the_last_one_is_told_with_it(world: World) -> None:
     assert told[1].startswith("The daily digest of Mon 2026-11-23 08:00 may or may not have been")
 
 
-def test_a_refusal_is_told_with_the_providers_code_and_its_events_wait(world: World) -> None:
+def test_refusal_is_reported_with_provider_code_and_waiting_events(world: World) -> None:
     world.mailer.script.append(RefusedForGood(1, "MessageRejected"))
     world.create(an_event())
     world.send_digest()
-    assert "was not sent: the provider rejected it permanently" in answer(world)
+    assert "was not sent: the provider permanently rejected the email" in answer(world)
     assert "(MessageRejected)" in answer(world)
     assert answer(world).endswith("Waiting: 1 event for the daily digest.")
 
 
-def test_waiting_events_are_reported_by_place(world: World) -> None:
+def test_waiting_events_are_reported_by_schedule(world: World) -> None:
     world.choose(like=Frequency.WEEKLY, mention=Frequency.IMMEDIATE, at=NOW + SECOND)
     world.create(an_event("e1"), an_event("e2", category="share"))
     world.create(an_event("e3", category="like"), an_event("e4", category="mention"))
     assert answer(world).endswith(
-        "Next is the daily digest of Mon 2026-11-23 08:00 (2026-11-23 07:00 UTC). Waiting: 2 "
+        "Next email: the daily digest of Mon 2026-11-23 08:00 (2026-11-23 07:00 UTC). Waiting: 2 "
         "events for the daily digest; 1 event for the weekly digest; 1 event for the immediate "
         "email about post#post1."
     )
 
 
-def test_an_unsubscribe_is_reported_first(world: World) -> None:
+def test_explain_reports_an_unsubscribe_first(world: World) -> None:
     world.create(an_event())
     world.send_digest()
     world.create(an_event("e2"))
@@ -363,35 +367,33 @@ def test_an_unsubscribe_is_reported_first(world: World) -> None:
     assert on_date[1] == told[0]
 
 
-def test_a_suppressed_reader_is_reported_with_the_remedy(world: World) -> None:
+def test_suppressed_reader_is_reported_with_the_remedy(world: World) -> None:
     world.unsubscribe()
     profile = replace(a_subscriber("bo", email="ann@example.com"), changed_at=NOW)
     world.say(ChangeSubscriber(profile))
     assert answer(world, user_id="bo") == (
         f"bo is {STANDING[SubscriberStatus.SUPPRESSED].why}. "
         f"{STANDING[SubscriberStatus.SUPPRESSED].todo} Their address has been suppressed since "
-        f"{utc(NOW)} because its reader unsubscribed by a link in an email. Only the reader can "
-        "undo this, on the preference page. No email has been due yet."
+        f"{utc(NOW)} because a reader with this address unsubscribed with a link in an email. "
+        "Only the reader can undo this, on the preference page. No email has been due yet."
     )
 
 
 @pytest.mark.parametrize("cause", [Cause.MANUAL, Cause.BOUNCED, Cause.COMPLAINED])
-def test_it_is_told_of_a_reader_whose_address_alone_is_suppressed(
-    world: World, cause: Cause
-) -> None:
+def test_suppressed_address_of_an_active_reader_is_reported(world: World, cause: Cause) -> None:
     """They are active until somebody looks: an operator names an address, and no reader."""
     hashed = address_hash("ann@example.com")
     world.suppressions.add(hashed, cause)
     told = answer(world)
     assert f"has been suppressed since {utc(NOW)} because {SUPPRESSED_FOR[cause]}." in told
     assert (
-        f"`gazette suppression remove {hashed}` removes the suppression. Then publish "
+        f"To remove the suppression, run `gazette suppression remove {hashed}`. Then publish "
         "subscriber.changed with a newer changed_at."
     ) in told
     assert "ann@example.com" not in told
 
 
-def test_somebody_suppressed_whose_address_is_allowed_again_needs_no_other(world: World) -> None:
+def test_suppressed_reader_with_an_allowed_address_needs_a_newer_profile(world: World) -> None:
     """The same profile again, dated as before, would change nothing."""
     hashed = address_hash("ann@example.com")
     world.suppressions.add(hashed, Cause.BOUNCED)
@@ -406,10 +408,10 @@ def test_somebody_suppressed_whose_address_is_allowed_again_needs_no_other(world
     assert "allowed again" not in answer(world)
 
 
-def test_a_reader_without_a_profile_is_explained(world: World) -> None:
+def test_reader_without_a_profile_is_explained(world: World) -> None:
     known = (
-        "Gazette has no profile of cy, because no subscriber.changed was published. Check that the "
-        "id is the user_id of your events."
+        "Gazette has no profile for cy, because no subscriber.changed was published. Check that "
+        "the id is the user_id of your events."
     )
     assert answer(world, user_id="cy") == known
     world.create(an_event(user_id="cy"))
@@ -421,7 +423,7 @@ def test_a_reader_without_a_profile_is_explained(world: World) -> None:
     )
 
 
-def test_an_erased_reader_is_reported_with_the_time(world: World) -> None:
+def test_erased_reader_is_reported_with_the_time(world: World) -> None:
     world.send_digest()
     world.erase(at=world.clock())
     assert answer(world).startswith("ann was erased at 2026-11-23 07:00 UTC. Gazette does not send")
@@ -429,7 +431,7 @@ def test_an_erased_reader_is_reported_with_the_time(world: World) -> None:
 
 
 @pytest.mark.parametrize("late_by", [timedelta(hours=3), timedelta(days=3)])
-def test_a_digest_that_no_tick_came_for_is_told_first(world: World, late_by: timedelta) -> None:
+def test_overdue_digest_is_reported_first(world: World, late_by: timedelta) -> None:
     world.clock.now = world.schedules.rows["ann", DAILY].next_due_at + late_by
     said = "is overdue because fan-out has not started it."
     told = verdict(explained(world))[0]
@@ -437,7 +439,7 @@ def test_a_digest_that_no_tick_came_for_is_told_first(world: World, late_by: tim
     assert said in answer(world, MONDAY)
 
 
-def test_a_date_to_come_says_when(world: World) -> None:
+def test_future_date_shows_the_planned_time(world: World) -> None:
     assert answer(world, WEDNESDAY) == (
         "2026-11-25 is in the future. The daily digest of 08:00 is planned (2026-11-25 07:00 UTC)."
     )
@@ -448,14 +450,14 @@ def test_a_date_to_come_says_when(world: World) -> None:
     )
 
 
-def test_a_date_before_the_profile_says_so(world: World) -> None:
+def test_date_before_the_profile_is_reported_as_such(world: World) -> None:
     assert answer(world, date(2026, 11, 20)) == (
         "No email was sent on 2026-11-20, because no run was due. The daily digest of 08:00 was "
         "not scheduled yet. The profile dates from 2026-11-22 07:03 UTC."
     )
 
 
-def test_a_date_that_no_schedule_wants_says_so(world: World) -> None:
+def test_date_without_a_scheduled_digest_is_reported_as_such(world: World) -> None:
     schedule = world.schedules.rows["ann", DAILY]
     weekly = replace(schedule, recurrence=replace(schedule.recurrence, days=Days(frozenset({1}))))
     world.schedules.rows["ann", DAILY] = weekly
@@ -463,7 +465,7 @@ def test_a_date_that_no_schedule_wants_says_so(world: World) -> None:
     assert "The reader has no schedule that is due on that date." in answer(world, TUESDAY)
 
 
-def test_a_date_without_the_run_that_it_should_have_names_what_may_be(world: World) -> None:
+def test_date_with_a_missing_run_lists_possible_causes(world: World) -> None:
     for number in range(3):
         world.create(an_event(f"e{number}"))
         world.send_digest()
@@ -471,7 +473,7 @@ def test_a_date_without_the_run_that_it_should_have_names_what_may_be(world: Wor
     assert "or the run was deleted after its retention period" in answer(world, TUESDAY)
 
 
-def test_a_date_that_has_had_its_digest_elsewhere_is_left_out(world: World) -> None:
+def test_date_with_a_digest_in_another_time_zone_is_omitted(world: World) -> None:
     """They moved west: by the clock of now, the last digest was on the day before."""
     world.create(an_event())
     world.send_digest()
@@ -482,7 +484,7 @@ def test_a_date_that_has_had_its_digest_elsewhere_is_left_out(world: World) -> N
     assert "The daily digest of 23:00 is omitted" in answer(world, MONDAY)
 
 
-def test_every_table_tells_what_it_rests_on() -> None:
+def test_every_table_shows_its_source_data() -> None:
     world = World(defaults=(("comment", Frequency.DAILY),))
     world.choose(like=Frequency.WEEKLY)
     world.follow(entity="post#p9", often=Frequency.NEVER)
@@ -532,7 +534,7 @@ def test_every_table_tells_what_it_rests_on() -> None:
     ]
 
 
-def test_a_run_tells_what_it_covers_and_since_when(world: World) -> None:
+def test_run_shows_its_window_and_coverage(world: World) -> None:
     world.create(an_event("e1"), an_event("e2"), an_event("e3", category="like"))
     world.send_digest()
     found = section(world, "run")
@@ -542,7 +544,7 @@ def test_a_run_tells_what_it_covers_and_since_when(world: World) -> None:
     assert column(found, "message id") == ["message1"]
 
 
-def test_a_run_tells_which_version_of_the_templates_made_it_and_which_one_is_gone() -> None:
+def test_run_shows_its_template_version_and_whether_the_version_still_exists() -> None:
     run = replace(a_run(), attempt=1)
     assert made_with(run) == ""
     assert made_with(replace(run, templates=7)) == "version 7"
@@ -552,7 +554,7 @@ def test_a_run_tells_which_version_of_the_templates_made_it_and_which_one_is_gon
     assert made_with(replace(run, attempt=0, templates=7)) == ""
 
 
-def test_a_schedule_that_is_off_has_one_line_and_what_waits_is_not_sent(world: World) -> None:
+def test_disabled_schedule_is_a_single_line_with_unsent_events(world: World) -> None:
     world.create(an_event())
     world.unsubscribe()
     found = section(world, "schedule")
@@ -561,7 +563,7 @@ def test_a_schedule_that_is_off_has_one_line_and_what_waits_is_not_sent(world: W
     assert column(section(world, "waiting"), "for") == ["the daily digest (not sent)"]
 
 
-def test_a_returned_reader_is_reported_with_the_earlier_erasure(world: World) -> None:
+def test_returned_reader_is_reported_with_the_earlier_erasure(world: World) -> None:
     world.erase()
     world.clock.pass_time(hours=1)
     world.choose()
@@ -570,10 +572,12 @@ def test_a_returned_reader_is_reported_with_the_earlier_erasure(world: World) ->
     )
 
 
-def test_a_zone_that_is_not_known_here_is_said_to_be(world: World) -> None:
+def test_unknown_time_zone_is_labelled(world: World) -> None:
     found = replace(explained(world), time_zone="Mars/Base", zone=ZoneInfo("UTC"))
     (reader,) = [each for each in sections(found) if each.name == "reader"]
-    assert "Mars/Base, which is unknown here, so times are in UTC" in column(reader, "value")
+    assert "Mars/Base, which is not a known time zone, so times are in UTC" in column(
+        reader, "value"
+    )
 
 
 def test_events_of_a_held_category_are_explained(world: World) -> None:
@@ -582,7 +586,7 @@ def test_events_of_a_held_category_are_explained(world: World) -> None:
         world.category_holds.add(category_hold(category, "complaints", NOW))
     assert answer(world).endswith(
         "Waiting: 2 events for the daily digest. On hold for all readers: like. "
-        "`gazette sending status` shows the reason. The events are sent once the category is "
+        "To see the reason, run `gazette sending status`. The events are sent once the category is "
         "resumed."
     )
     world.category_holds.release("like")

@@ -34,19 +34,19 @@ def view(sent: int, pending: int, *, not_started: int = 0, seconds: int = 0) -> 
     )
 
 
-def test_the_first_rate_is_that_since_the_batch_began() -> None:
+def test_first_rate_is_the_average_since_the_start_of_the_batch() -> None:
     sight = BatchProgress.first(view(400, 100), PACE)
     assert (sight.per_second, sight.left) == (4, timedelta(seconds=25))
 
 
-def test_the_next_rate_is_that_since_the_last_look() -> None:
+def test_next_rate_is_the_average_since_the_last_reading() -> None:
     sight = BatchProgress.first(view(400, 100), PACE).then(
         view(420, 70, not_started=10, seconds=2), PACE
     )
     assert (sight.per_second, sight.left) == (10, timedelta(seconds=8))
 
 
-def test_where_nothing_moves_nobody_knows_how_long_it_takes() -> None:
+def test_stalled_batch_has_no_estimated_time() -> None:
     sight = BatchProgress.first(view(0, 100), PACE)
     assert (sight.per_second, sight.left) == (0, None)
     to_come = replace(view(0, 0, not_started=5), batch=Batch(slot_of(NOW)))
@@ -54,7 +54,7 @@ def test_where_nothing_moves_nobody_knows_how_long_it_takes() -> None:
     assert ("left", "?") in BatchProgress.first(to_come, PACE).lines()
 
 
-def test_a_finished_batch_has_no_remaining_time() -> None:
+def test_finished_batch_has_no_remaining_time() -> None:
     sight = BatchProgress.first(view(500, 0), PACE)
     assert sight.left is None
     assert "left" not in dict(line[:2] for line in sight.lines() if len(line) == 2)
@@ -86,9 +86,7 @@ def test_a_finished_batch_has_no_remaining_time() -> None:
         ),
     ],
 )
-def test_the_rate_comes_with_the_ramp_the_cap_and_why_it_is_stopped(
-    pace: PaceReading, said: str
-) -> None:
+def test_rate_is_shown_with_ramp_up_cap_and_stop_reason(pace: PaceReading, said: str) -> None:
     assert pace_text(pace) == said
 
 
@@ -111,11 +109,11 @@ def test_the_rate_comes_with_the_ramp_the_cap_and_why_it_is_stopped(
         ),
     ],
 )
-def test_a_stop_comes_with_its_reason_and_the_next_try(breaker: OpenBreaker, said: str) -> None:
+def test_stop_is_shown_with_its_reason_and_next_attempt(breaker: OpenBreaker, said: str) -> None:
     assert stopped_text(breaker) == said
 
 
-def test_where_a_batch_stands_is_one_word_or_two() -> None:
+def test_batch_state_is_described_in_two_words_at_most() -> None:
     under_way = view(1, 1)
     assert state_in_words(under_way) == "under way"
     assert state_in_words(view(1, 0)) == "over"
@@ -125,7 +123,7 @@ def test_where_a_batch_stands_is_one_word_or_two() -> None:
     )
 
 
-def test_a_row_of_the_list_counts_everything_once() -> None:
+def test_batch_list_row_counts_each_run_once() -> None:
     counts = {
         (Status.PENDING, Reason.DUE): 1,
         (Status.RETRYING, Reason.REFUSED_FOR_NOW): 2,
@@ -141,7 +139,7 @@ def test_a_row_of_the_list_counts_everything_once() -> None:
     assert seen.ended == 8 + 16 + 32 + 64 + 128
 
 
-def test_people_see_a_bar_and_every_reason() -> None:
+def test_terminal_shows_a_progress_bar_and_every_reason() -> None:
     console = Console(width=100)
     with console.capture() as shown:
         console.print(BatchProgress.first(view(400, 100, not_started=9), PACE).picture())
@@ -168,5 +166,5 @@ def test_people_see_a_bar_and_every_reason() -> None:
         ("Zoë 李 👋", "Zoë 李 👋"),
     ],
 )
-def test_attack_what_steers_a_terminal_or_cannot_be_seen_is_shown(text: str, shown: str) -> None:
+def test_attack_control_and_invisible_characters_are_escaped(text: str, shown: str) -> None:
     assert printable(text) == shown

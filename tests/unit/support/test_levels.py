@@ -75,23 +75,25 @@ def fired() -> Finding:
         ),
     ],
 )
-def test_the_doctor_and_the_overview_agree(finding: Finding, seen: Seen, level: Level) -> None:
+def test_doctor_and_overview_report_the_same_levels(
+    finding: Finding, seen: Seen, level: Level
+) -> None:
     assert {line.level for line in lines(CALM)} == {Level.OK}
     assert [line.level for line in lines(seen) if line.level is not Level.OK] == [level]
     assert finding.level is level
 
 
-def test_the_worst_is_first() -> None:
+def test_levels_are_sorted_worst_first() -> None:
     best_first = [Level.OK, Level.WARNING, Level.UNSEEN, Level.PROBLEM]
     assert sorted(best_first, key=lambda each: each.rank) == best_first[::-1]
 
 
-def test_what_the_day_holds_up_is_a_line_of_its_own_and_no_run_that_is_stuck() -> None:
+def test_runs_held_by_the_daily_quota_are_not_reported_as_stuck() -> None:
     held = replace(CALM.tables, standing=Standing(age=timedelta(0), held_by_day=1200))
     found = {line.area: line for line in lines(replace(CALM, tables=held))}
     assert found["oldest run"].level is Level.OK
     assert found["held by day"].level is Level.WARNING
-    assert found["held by day"].text.startswith("1,200 emails wait for the next day")
+    assert found["held by day"].text.startswith("1,200 emails are waiting for the next day")
     assert found["held by day"].command == "gazette sending status"
     assert "held by day" not in {line.area for line in lines(CALM)}
 
@@ -100,7 +102,7 @@ def test_what_the_day_holds_up_is_a_line_of_its_own_and_no_run_that_is_stuck() -
     ("by_hand", "level", "how"),
     [(True, Level.WARNING, "by hand"), (False, Level.PROBLEM, "automatically")],
 )
-def test_that_a_source_is_not_asked_is_told(by_hand: bool, level: Level, how: str) -> None:
+def test_stopped_content_source_is_reported(by_hand: bool, level: Level, how: str) -> None:
     step = timedelta(minutes=1)
     breaker = OpenBreaker(why="503", since=NOW, until=NOW + step, step=step, by_hand=by_hand)
     stopped_source = replace(CALM.tables, source=breaker)

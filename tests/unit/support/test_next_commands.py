@@ -70,14 +70,14 @@ def commands(stage: str) -> list[str]:
     return [each.command for each in lines(seen(stage)) if each.command]
 
 
-def test_each_command_of_an_overview_is_for_its_stage() -> None:
+def test_each_overview_command_names_its_stage() -> None:
     told = commands("test")
     assert len(told) == 13
     assert {each for each in told if not each.endswith(" --stage test")} == set()
     assert [f"{each} --stage test" for each in commands("prod")] == told
 
 
-def test_each_command_of_the_doctor_is_for_its_stage() -> None:
+def test_each_doctor_command_names_its_stage() -> None:
     streams = Streams(digest=stopped(by_hand=True), immediate=stopped(by_hand=False))
     found = [
         check_sending({"EnforcementStatus": "PROBATION"}, "test"),
@@ -90,12 +90,12 @@ def test_each_command_of_the_doctor_is_for_its_stage() -> None:
         assert command.endswith(" --stage test")
 
 
-def test_what_puts_a_stage_back_is_deployed_for_that_stage() -> None:
+def test_restore_deployment_command_names_its_stage() -> None:
     assert aimed(f"`{PUT_BACK}` does.", stage="test") == f"`{PUT_BACK} STAGE=test` does."
     assert aimed(f"`{PUT_BACK}` does.", stage="prod") == f"`{PUT_BACK}` does."
 
 
-def test_each_command_of_a_forecast_is_for_its_stage() -> None:
+def test_each_forecast_command_names_its_stage() -> None:
     key = RunKey("ann", "daily", 17)
     letter = DeadLetter(KNOWN[0], "ann-daily-17", NOW, 6, key)
     stopped_now = Forecast(
@@ -108,7 +108,7 @@ def test_each_command_of_a_forecast_is_for_its_stage() -> None:
     assert re.findall(r"`(gazette [^`]+)`", why) == ["gazette sending status --stage test"]
 
 
-def test_notes_and_refusals_are_for_the_stage_of_the_command_that_runs(
+def test_notes_and_errors_name_the_stage_of_the_running_command(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     @one_line_errors(stage="test")
@@ -126,14 +126,14 @@ def test_notes_and_refusals_are_for_the_stage_of_the_command_that_runs(
     ]
 
 
-def test_every_command_knows_its_stage_when_it_refuses() -> None:
+def test_commands_suggested_in_errors_name_the_stage() -> None:
     wrong = ["dlq", "redrive", "failed", "--run", "x", "--stage", "test"]
     told = CliRunner().invoke(app, wrong).stderr
     assert "`gazette dlq show --stage test`" in told
     assert "`gazette explain --stage test`" in told
 
 
-def test_a_stage_is_said_once_and_the_default_never() -> None:
+def test_stage_option_is_added_once_and_omitted_for_the_default() -> None:
     assert to_run("dlq list", stage="prod") == "gazette dlq list"
     assert aimed("`gazette dlq list --stage test`", stage="test") == (
         "`gazette dlq list --stage test`"

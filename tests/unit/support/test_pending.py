@@ -47,18 +47,18 @@ def test_sent_events_no_longer_wait(world: World) -> None:
     assert ids(waiting(world)) == {DAILY: {"e3"}}
 
 
-def test_each_schedule_has_its_own(world: World) -> None:
+def test_waiting_events_are_grouped_by_schedule(world: World) -> None:
     world.create(an_event("e1"), an_event("e2", category="mention"))
     assert ids(waiting(world)) == {DAILY: {"e1"}, AT_ONCE: {"e2"}}
 
 
-def test_who_waits_for_nothing_is_still_known(world: World) -> None:
+def test_reader_without_waiting_events_is_known(world: World) -> None:
     found = waiting(world)
     assert found
     assert (found.subscriber.user_id, found.by_schedule) == ("ann", {})
 
 
-def test_an_unknown_reader_has_no_waiting_events(world: World) -> None:
+def test_unknown_reader_has_no_waiting_events(world: World) -> None:
     world.create(an_event("e1", user_id="bo"))
     assert waiting(world, "bo") is None
 
@@ -73,7 +73,7 @@ class Read(list[Run]):
         return super().__iter__()
 
 
-def test_the_runs_are_gone_through_once_however_many_schedules_there_are() -> None:
+def test_runs_are_read_once_for_any_number_of_schedules() -> None:
     threads = [immediate_schedule(f"post#p{number}") for number in range(50)]
     stored: dict[str, list[StoredEvent]] = {
         name: [a_stored_event(schedule=name)] for name in threads

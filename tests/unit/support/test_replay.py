@@ -40,12 +40,12 @@ def sample(sent: FakeSentRuns, number: int, most_parts: int = PARTS) -> Sample:
     return take_sample(number, since=NOW, parts=PARTS, most_parts=most_parts, sent=sent)
 
 
-def test_two_samples_have_the_same_runs(sent: FakeSentRuns) -> None:
+def test_repeated_samples_contain_the_same_runs(sent: FakeSentRuns) -> None:
     assert sample(sent, 10).runs == sample(sent, 10).runs
     assert len(sample(sent, 10).runs) == 10
 
 
-def test_where_all_is_read_a_sample_has_all_and_the_first_quarter_by_hash_leads(
+def test_complete_sample_contains_all_runs_in_hash_order(
     sent: FakeSentRuns,
 ) -> None:
     every = sorted(sent.runs.rows.values(), key=place_in_sample)
@@ -62,7 +62,9 @@ def run_key(run: Run) -> RunKey:
 
 
 @pytest.mark.parametrize("number", [1, 2, 5, 9, 10, 23, 50, 99, 150, 250, 399])
-def test_a_larger_sample_has_all_runs_of_a_smaller_one(sent: FakeSentRuns, number: int) -> None:
+def test_larger_sample_contains_all_runs_of_a_smaller_sample(
+    sent: FakeSentRuns, number: int
+) -> None:
     """Also where the smaller one was read of fewer parts."""
     smaller: list[Run] = list(sample(sent, number).runs)
     assert len(smaller) == number
@@ -70,7 +72,7 @@ def test_a_larger_sample_has_all_runs_of_a_smaller_one(sent: FakeSentRuns, numbe
         assert list(sample(sent, larger).runs)[:number] == smaller
 
 
-def test_a_sample_has_emails_of_many_readers(sent: FakeSentRuns) -> None:
+def test_sample_contains_emails_of_many_readers(sent: FakeSentRuns) -> None:
     """A part has all runs of some readers: without those that are spare, it would have theirs."""
     for reader in range(200):
         for sequence in range(3, 41):
@@ -83,7 +85,7 @@ def test_a_sample_has_emails_of_many_readers(sent: FakeSentRuns) -> None:
     assert (len(found.runs), len(readers)) >= (100, 10)
 
 
-def test_no_more_is_read_than_a_sample_needs(sent: FakeSentRuns) -> None:
+def test_sample_reads_no_more_than_required(sent: FakeSentRuns) -> None:
     """Four parts at once, until a quarter of their runs is enough."""
     found = sample(sent, 10)
     assert sent.asked == list(range(found.read))
@@ -93,18 +95,18 @@ def test_no_more_is_read_than_a_sample_needs(sent: FakeSentRuns) -> None:
     assert found.read < PARTS
 
 
-def test_no_more_is_read_than_is_allowed(sent: FakeSentRuns) -> None:
+def test_sample_reads_no_more_than_allowed(sent: FakeSentRuns) -> None:
     found = sample(sent, 1000, most_parts=6)
     assert (sent.asked, found.read, found.parts) == (list(range(6)), 6, PARTS)
 
 
-def test_runs_that_cannot_be_read_are_counted_and_left_out(sent: FakeSentRuns) -> None:
+def test_unreadable_runs_are_counted_and_omitted(sent: FakeSentRuns) -> None:
     sent.runs.unreadable = set(list(sent.runs.rows)[:3])
     found = sample(sent, 1000)
     assert (found.unreadable, found.runs_seen, len(found.runs)) == (3, 397, 397)
 
 
-def test_which_emails_are_in_a_sample_does_not_depend_on_who_else_is_there(
+def test_sample_membership_does_not_depend_on_additional_runs(
     sent: FakeSentRuns,
 ) -> None:
     before = list(sample(sent, 100).runs)
@@ -151,11 +153,11 @@ def changed(after: Rendition, before: Rendition = BEFORE) -> set[Change]:
         (NOTHING, {Change.SKIPPED}),
     ],
 )
-def test_each_change_is_told_by_itself(after: Rendition, expected: set[Change]) -> None:
+def test_each_change_is_reported_separately(after: Rendition, expected: set[Change]) -> None:
     assert changed(after) == expected
 
 
-def test_what_failed_before_is_no_change_and_what_is_mended_is_one() -> None:
+def test_replay_counts_a_fixed_failure_as_a_change() -> None:
     failed = Rendition(None, failed="why")
     assert changed(failed, failed) == set()
     assert changed(BEFORE, failed) == {Change.MENDED}
@@ -164,17 +166,17 @@ def test_what_failed_before_is_no_change_and_what_is_mended_is_one() -> None:
     assert changed(BEFORE, excluded) == set()
 
 
-def test_a_change_by_which_a_reader_loses_something_goes_before_all_others() -> None:
+def test_change_that_loses_content_is_listed_first() -> None:
     others = frozenset(set(Change) - BREAKS)
     assert all(weight(frozenset({worst})) > weight(others) for worst in BREAKS)
 
 
-def test_every_change_has_a_weight() -> None:
+def test_every_replay_change_type_has_a_weight() -> None:
     assert all(weight(frozenset({change})) > 0 for change in Change)
     assert weight(frozenset()) == 0
 
 
-def test_a_sample_of_days_before_has_none_of_today(sent: FakeSentRuns) -> None:
+def test_sample_of_past_days_excludes_today(sent: FakeSentRuns) -> None:
     found: list[Run] = list(
         take_sample(
             10, since=NOW + timedelta(seconds=1), parts=PARTS, most_parts=PARTS, sent=sent

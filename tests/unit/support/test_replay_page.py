@@ -108,7 +108,7 @@ def one_changed() -> Comparison:
     return add(Comparison(), a_rendition(), a_rendition("Other", "changed"))
 
 
-def test_it_asks_nobody_for_anything_and_runs_nothing() -> None:
+def test_replay_page_loads_no_resources_and_runs_no_scripts() -> None:
     text = drawn(one_changed())
     root = parsed(text)
     assert list(root.iter("script", "link", "img", "object", "embed", "base", "form")) == []
@@ -118,12 +118,12 @@ def test_it_asks_nobody_for_anything_and_runs_nothing() -> None:
     assert policy == "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
-def test_each_email_is_in_a_frame_without_any_rights() -> None:
+def test_each_email_is_in_a_frame_without_permissions() -> None:
     root = parsed(drawn(one_changed()))
     assert [each.get("sandbox") for each in root.iter("iframe")] == ["", ""]
 
 
-def test_no_link_of_an_email_leads_anywhere() -> None:
+def test_email_links_are_disabled_in_the_replay_page() -> None:
     text = drawn(one_changed())
     assert len(frames(text)) == 2
     for html in frames(text).values():
@@ -145,18 +145,18 @@ def test_no_link_of_an_email_leads_anywhere() -> None:
         ('<a data-href="x">', '<a data-href="x">'),
     ],
 )
-def test_only_the_target_of_a_link_is_taken_away(written: str, shown: str) -> None:
+def test_only_the_target_of_a_link_is_removed(written: str, shown: str) -> None:
     assert without_links(written) == shown
 
 
-def test_before_and_after_are_side_by_side_in_this_order() -> None:
+def test_replay_page_shows_before_and_after_side_by_side() -> None:
     found = frames(drawn(one_changed()))
     assert list(found) == ["ann-daily-1 before", "ann-daily-1 after"]
     assert ["<p>first</p>" in html for html in found.values()] == [True, False]
     assert ["<p>changed</p>" in html for html in found.values()] == [False, True]
 
 
-def test_hostile_texts_are_texts() -> None:
+def test_hostile_input_is_shown_as_text() -> None:
     hostile = replace(
         a_rendition(HOSTILE, HOSTILE),
         blocks=(BlockShown("post#1", HOSTILE, (HOSTILE,)),),
@@ -175,7 +175,7 @@ def test_hostile_texts_are_texts() -> None:
     assert HOSTILE not in text.replace("&lt;", "")
 
 
-def test_every_element_is_closed() -> None:
+def test_every_replay_page_element_is_closed() -> None:
     """Read as XML it has no mistakes, once what has no end in HTML is given one."""
     found = add(one_changed(), a_rendition(), Rendition(None, failed="why"), user_id="bo")
     text = drawn(found)
@@ -183,7 +183,7 @@ def test_every_element_is_closed() -> None:
     etree.fromstring(closed)
 
 
-def test_the_most_changed_come_first_and_the_first_is_open() -> None:
+def test_most_changed_emails_are_first_and_the_first_is_open() -> None:
     found = add(Comparison(), a_rendition(), a_rendition("Other"), frozenset({Change.HTML}))
     failed = Rendition(None, failed="why")
     add(found, a_rendition(), failed, frozenset({Change.FAILS}), user_id="zoe")
@@ -197,7 +197,7 @@ def test_the_most_changed_come_first_and_the_first_is_open() -> None:
     assert [each.get("open") for each in emails] == ["open", None, None]
 
 
-def test_subject_preheader_sizes_blocks_and_exclusions_are_said_of_both_sides() -> None:
+def test_differences_are_listed_for_both_sides_of_an_email() -> None:
     was, now = a_rendition(), replace(a_rendition("Other", blocks=1), cut=2)
     now = replace(now, excluded=((an_event(), "why"),))
     root = parsed(drawn(add(Comparison(), was, now)))
@@ -216,7 +216,7 @@ def test_subject_preheader_sizes_blocks_and_exclusions_are_said_of_both_sides() 
     }
 
 
-def test_blocks_say_where_they_were_and_which_are_new_or_gone() -> None:
+def test_blocks_show_old_positions_additions_and_removals() -> None:
     was = replace(a_rendition(), blocks=(BLOCKS[0], BLOCKS[1]))
     now = replace(
         a_rendition(), blocks=(BLOCKS[2], replace(BLOCKS[1], lines=("comment",)), BLOCKS[1])[:2]
@@ -233,12 +233,12 @@ def test_blocks_say_where_they_were_and_which_are_new_or_gone() -> None:
     ]
 
 
-def test_what_differs_in_the_text_part_is_said_line_by_line() -> None:
+def test_text_part_differences_are_shown_line_by_line() -> None:
     (pre,) = parsed(drawn(one_changed())).iter("pre")
     assert [words(each) for each in pre] == ["- first", "+ changed", "second"]
 
 
-def test_an_email_that_fails_or_is_skipped_says_so_in_place_of_a_frame() -> None:
+def test_failed_or_skipped_email_is_described_in_place_of_a_frame() -> None:
     why = Problem(None, "block.html, line 3: no")
     found = add(
         Comparison(), a_rendition(), Rendition(None, failed="no"), frozenset({Change.FAILS}), why
@@ -254,19 +254,19 @@ def test_an_email_that_fails_or_is_skipped_says_so_in_place_of_a_frame() -> None
     assert "ann-daily-1: block.html, line 3: no" in words(parsed(text))
 
 
-def test_an_email_that_showed_something_else_when_sent_says_so() -> None:
+def test_email_that_differs_from_the_sent_email_is_labelled() -> None:
     found = add(Comparison(), a_rendition(), a_rendition("Other"), same_categories=False)
-    assert "The sent email had different categories, or in a different order." in words(
+    assert "The sent email had different categories or a different order of categories." in words(
         parsed(drawn(found))
     )
     assert "had different categories" not in words(parsed(drawn(one_changed())))
 
 
-def test_it_says_what_was_rendered_before_and_after() -> None:
+def test_replay_page_names_the_templates_before_and_after() -> None:
     assert "Before: as prod works now. After: version 7." in words(parsed(drawn(one_changed())))
 
 
-def test_the_version_before_is_said_of_each_email_where_there_are_several() -> None:
+def test_each_email_names_its_previous_version_if_there_are_several() -> None:
     one = one_changed()
     assert "before with" not in words(parsed(drawn(one)))
     several = add(one, a_rendition(), a_rendition("Other"), user_id="bo", version=A_VERSION)
@@ -275,7 +275,7 @@ def test_the_version_before_is_said_of_each_email_where_there_are_several() -> N
     assert "variation 1, before with version 7." in bo
 
 
-def test_the_summary_is_on_top_with_each_change_and_each_setting() -> None:
+def test_summary_lists_each_change_and_each_setting() -> None:
     found = add(one_changed(), a_rendition(), a_rendition(), frozenset(), user_id="bo")
     found.missing[Missing.READER] += 1
     told = words(parsed(drawn(found)))
@@ -287,14 +287,14 @@ def test_the_summary_is_on_top_with_each_change_and_each_setting() -> None:
     assert "Read 16 of 16 parts." in told
 
 
-def test_without_a_change_it_has_no_frames_and_says_so() -> None:
+def test_replay_page_without_changes_has_no_frames() -> None:
     text = drawn(add(Comparison(), a_rendition(), a_rendition(), frozenset()))
     assert frames(text) == {}
     assert "0 of 1 emails change" in text
     assert "0 of 0 emails change" in drawn(Comparison())
 
 
-def test_a_page_has_the_most_changed_emails_and_a_row_of_each_other() -> None:
+def test_replay_page_shows_most_changed_emails_and_lists_the_rest() -> None:
     found = Comparison()
     for number in range(WHOLE + 5):
         change = Change.HTML if number < 5 else Change.ORDER
@@ -306,7 +306,7 @@ def test_a_page_has_the_most_changed_emails_and_a_row_of_each_other() -> None:
     assert {words(row[0]) for row in rows} == {f"u{number}-daily-1" for number in range(5)}
 
 
-def test_a_page_stays_small_however_many_and_long_the_emails_are() -> None:
+def test_replay_page_size_is_bounded() -> None:
     filling = "<p>" + "&quot;a&quot; " * (LONGEST_HTML // 15)
     long = replace(a_rendition("s" * 200), edition=Edition("s" * 200, filling, "t\n" * 9000))
     other = replace(long, edition=Edition("s" * 200, filling, "u\n" * 9000))

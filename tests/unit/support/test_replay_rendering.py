@@ -71,7 +71,7 @@ def titles(rendition: Rendition) -> list[str]:
     return [block.title.removeprefix("Title of ") for block in rendition.blocks]
 
 
-def test_events_are_as_old_as_when_they_were_sent() -> None:
+def test_replayed_events_have_their_age_at_sending() -> None:
     """Weeks later, both are equally old, and the comment would matter more."""
     assert titles(rendered(an_email(), Renderer())) == ["new", "old"]
     later = replace(RELEVANCE, weights={"like": 1.0, "comment": 1.7})
@@ -88,7 +88,7 @@ def test_events_are_as_old_as_when_they_were_sent() -> None:
         (2, 1, ["first", "second"]),
     ],
 )
-def test_the_ranking_is_that_of_the_variation_of_the_run_or_of_the_side(
+def test_replay_uses_the_ranking_of_the_rendered_variation(
     of_run: int, of_side: int | None, order: list[str]
 ) -> None:
     """The second variation of the fake shows what is latest first."""
@@ -98,20 +98,20 @@ def test_the_ranking_is_that_of_the_variation_of_the_run_or_of_the_side(
     assert titles(rendered(email, Renderer(), of_side)) == order
 
 
-def test_an_event_that_cannot_be_shown_is_excluded_and_the_others_are_shown() -> None:
+def test_unrenderable_event_is_excluded_and_the_rest_shown() -> None:
     found = rendered(an_email(), Renderer(cannot=("like",)))
     assert titles(found) == ["old"]
     assert found.excluded == ((NEW_LIKE, "no stars"),)
     assert (found.failed, found.edition is None) == ("", False)
 
 
-def test_an_email_of_which_no_event_can_be_shown_is_skipped_and_does_not_fail() -> None:
+def test_email_without_renderable_events_is_skipped() -> None:
     found = rendered(an_email(), Renderer(cannot=("like", "comment")))
     assert (found.edition, found.failed) == (None, "")
     assert {event.id for event, _ in found.excluded} == {"e1", "e2"}
 
 
-def test_templates_that_can_show_nothing_fail_and_exclude_nothing() -> None:
+def test_templates_that_render_no_event_fail_without_exclusions() -> None:
     found = rendered(an_email(), Renderer(cannot=("*",)))
     assert (found.edition, found.failed, found.excluded) == (None, "no stars", ())
 
@@ -120,7 +120,7 @@ def test_templates_that_can_show_nothing_fail_and_exclude_nothing() -> None:
     ("max_blocks", "most", "shown", "left_out", "cut"),
     [(20, 20, 2, 0, 0), (1, 20, 1, 1, 0), (20, 1, 1, 1, 1), (1, 0, 0, 2, 1)],
 )
-def test_blocks_left_out_are_told_from_those_that_are_cut_for_their_size(
+def test_omitted_blocks_and_blocks_cut_for_size_are_distinguished(
     max_blocks: int, most: int, shown: int, left_out: int, cut: int
 ) -> None:
     found = rendered(an_email(), Renderer(most=most), max_blocks=max_blocks)

@@ -17,7 +17,7 @@ FAILS = frozenset({Change.FAILS})
 FAILED = Rendition(None, failed="why")
 
 
-def test_the_median_size_is_of_the_emails_that_are_there_on_both_sides() -> None:
+def test_median_size_is_of_emails_rendered_on_both_sides() -> None:
     found = add(Comparison(), a_rendition(), a_rendition())
     size = a_rendition().html_bytes
     add(found, a_rendition(text="long " * 1000), FAILED, FAILS, user_id="bo")
@@ -26,7 +26,7 @@ def test_the_median_size_is_of_the_emails_that_are_there_on_both_sides() -> None
     assert summary.medians(Comparison()) == {"before": 0, "after": 0}
 
 
-def test_each_mistake_is_said_once_and_the_first_twenty_of_many() -> None:
+def test_each_error_is_listed_once_up_to_twenty() -> None:
     found = Comparison()
     for number in range(50):
         why = Problem(None, f"mistake {number // 2:02}")
@@ -39,12 +39,12 @@ def test_each_mistake_is_said_once_and_the_first_twenty_of_many() -> None:
 @pytest.mark.parametrize(
     ("found", "said"), [(1, []), (2, ["Rendered 1 of 2 sent emails of 7 days"])]
 )
-def test_emails_of_a_reader_beyond_the_sample_are_said(found: int, said: list[str]) -> None:
+def test_reader_emails_beyond_the_sample_are_reported(found: int, said: list[str]) -> None:
     sample = Sample([a_sent_run()], found, 0, 0, 0.0, 0)
     assert [each.partition(".")[0] for each in summary.reading(sample, 7)] == said
 
 
-def test_of_settings_those_that_differ_are_said() -> None:
+def test_only_differing_settings_are_listed() -> None:
     assert settings_changed({DEPLOYED: SIDE}, SIDE) == []
     arrangement = replace(
         DEFAULT, sections=Sections.CATEGORY, weights={**DEFAULT.weights, "sale": 2.5}
@@ -58,7 +58,7 @@ def test_of_settings_those_that_differ_are_said() -> None:
     ]
 
 
-def test_a_setting_that_differs_by_version_before_is_said_by_version() -> None:
+def test_replay_lists_differing_settings_by_previous_version() -> None:
     """Also where only one of them differs from what is after."""
     weights = {**DEFAULT.weights, "sale": 2.5}
     shorter = replace(SIDE, max_blocks=5, arrangement=replace(DEFAULT, weights=weights))

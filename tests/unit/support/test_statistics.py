@@ -93,7 +93,7 @@ EMAILS = st.lists(
 
 
 @given(emails=EMAILS, experiment=st.sampled_from(["", "new"]), data=st.data())
-def test_whatever_slots_emails_lie_in_and_in_whatever_order_the_report_is_the_same(
+def test_report_does_not_depend_on_slots_or_order_of_emails(
     emails: list[Engagement], experiment: str, data: st.DataObject
 ) -> None:
     moved = [replace(each, slot=BEGIN + data.draw(st.integers(0, 5)) * SLOT) for each in emails]
@@ -102,7 +102,9 @@ def test_whatever_slots_emails_lie_in_and_in_whatever_order_the_report_is_the_sa
 
 
 @given(emails=EMAILS)
-def test_frequencies_locales_and_variations_each_add_up_to_all(emails: list[Engagement]) -> None:
+def test_frequencies_locales_and_variations_each_add_up_to_the_total(
+    emails: list[Engagement],
+) -> None:
     counts = reported(emails).counts
     for dimension in (Dimension.FREQUENCY, Dimension.LOCALE, Dimension.VARIATION):
         for measure in Measure:
@@ -111,7 +113,7 @@ def test_frequencies_locales_and_variations_each_add_up_to_all(emails: list[Enga
 
 
 @given(emails=EMAILS)
-def test_of_every_email_it_is_told_where_it_ended(emails: list[Engagement]) -> None:
+def test_every_email_has_a_final_outcome(emails: list[Engagement]) -> None:
     for email in emails:
         found = measures_of(email)
         ends = {Measure.DELIVERED, Measure.BOUNCED, Measure.REJECTED}
@@ -123,7 +125,7 @@ def test_of_every_email_it_is_told_where_it_ended(emails: list[Engagement]) -> N
 
 
 @given(emails=EMAILS)
-def test_no_rate_is_above_one(emails: list[Engagement]) -> None:
+def test_rates_do_not_exceed_100_percent(emails: list[Engagement]) -> None:
     counts = reported(emails).counts
     for dimension in Dimension:
         for value in values(counts, dimension):
@@ -156,12 +158,12 @@ def test_each_reader_of_an_experiment_counts_once(emails: list[Engagement]) -> N
         ("sent complained opened", "sent, delivered, complained, opened"),
     ],
 )
-def test_an_email_counts_by_what_was_reported_and_what_that_proves(events: str, found: str) -> None:
+def test_email_counts_for_reported_and_implied_events(events: str, found: str) -> None:
     email = an_email(*map(EngagementEvent, events.split()))
     assert ", ".join(measures_of(email)) == found
 
 
-def test_an_email_counts_in_each_category_that_it_showed_and_once_in_all() -> None:
+def test_email_counts_once_in_each_shown_category_and_in_total() -> None:
     email = an_email(categories=("like", "comment"), schedule="now5f1c", locale="")
     assert Counter(kinds(email)) == {
         (dimension, value, measure): 1
@@ -178,19 +180,19 @@ def test_an_email_counts_in_each_category_that_it_showed_and_once_in_all() -> No
     }
 
 
-def test_the_most_frequent_comes_first() -> None:
+def test_most_frequent_row_is_listed_first() -> None:
     emails = [an_email(locale=locale, number=n) for n, locale in enumerate(["de", "en", "en", "a"])]
     assert values(reported(emails).counts, Dimension.LOCALE) == ["en", "a", "de"]
 
 
-def test_a_measure_without_reports_may_be_untracked() -> None:
+def test_measure_without_reports_may_be_untracked() -> None:
     counts = reported([an_email(DELIVERED), an_email(CLICKED, number=2)]).counts
     assert is_tracked(counts, Measure.CLICKED)
     assert not is_tracked(counts, Measure.OPENED)
     assert is_tracked(counts, Measure.COMPLAINED)
 
 
-def test_delivered_is_a_share_of_sent_and_clicked_one_of_what_may_have_arrived() -> None:
+def test_delivery_rate_is_per_sent_and_click_rate_per_delivered_email() -> None:
     emails = [
         an_email(*events, number=n)
         for n, events in enumerate([(), (DELIVERED,), (CLICKED,), (EngagementEvent.BOUNCED,)])
@@ -201,13 +203,13 @@ def test_delivered_is_a_share_of_sent_and_clicked_one_of_what_may_have_arrived()
     assert rate(counts, Dimension.LOCALE, "xx", Measure.CLICKED) is None
 
 
-def test_where_nobody_reports_deliveries_acts_are_shares_of_what_was_accepted() -> None:
+def test_engagement_is_per_accepted_email_without_delivery_reports() -> None:
     told = [(), (), (), (EngagementEvent.UNSUBSCRIBED,)]
     counts = reported([an_email(*events, number=n) for n, events in enumerate(told)]).counts
     assert rate(counts, Dimension.TOTAL, "", Measure.UNSUBSCRIBED) == 1 / 4
 
 
-def test_a_report_of_an_experiment_leaves_out_all_other_emails() -> None:
+def test_experiment_report_excludes_emails_outside_the_experiment() -> None:
     emails = [
         an_email(variant=Variant(2, "new")),
         an_email(variant=Variant(2, "old"), number=2),
@@ -218,12 +220,12 @@ def test_a_report_of_an_experiment_leaves_out_all_other_emails() -> None:
     assert found.readers.arms() == [Arm(2, 1, NOTHING_DONE)]
 
 
-def test_a_report_that_names_no_experiment_holds_no_readers() -> None:
+def test_report_without_an_experiment_contains_no_reader_data() -> None:
     assert reported([an_email(variant=Variant(2, "new"))]).readers.began == {}
 
 
 @pytest.mark.parametrize("order", [list, reversed])
-def test_a_reader_whose_variation_changes_counts_where_they_began(
+def test_reader_with_a_changed_variation_counts_in_the_first_variation(
     order: Callable[[list[Engagement]], Iterable[Engagement]],
 ) -> None:
     emails = [

@@ -29,14 +29,14 @@ def verdict(low: float, high: float, outcome: Measure = Measure.CLICKED) -> Verd
         (-0.04, 0.01, "−4 −3 −2 −1 0 +1 +2 +3 +4"),
     ],
 )
-def test_labels_are_few_and_round(low: float, high: float, labels: str) -> None:
+def test_axis_has_few_round_labels(low: float, high: float, labels: str) -> None:
     found = forest({Measure.CLICKED: [verdict(low, high)]})
     assert found is not None
     assert " ".join(tick.label for tick in found.ticks) == labels
 
 
 @given(st.lists(st.tuples(BOUND, BOUND).map(sorted), min_size=1, max_size=6))
-def test_every_interval_is_within_the_scale_and_on_its_side_of_no_difference(
+def test_every_interval_is_within_the_scale_and_on_the_correct_side(
     bounds: list[list[float]],
 ) -> None:
     verdicts = [verdict(low, high) for low, high in bounds]
@@ -50,7 +50,7 @@ def test_every_interval_is_within_the_scale_and_on_its_side_of_no_difference(
         assert (interval.low < 50, interval.high > 50) == (low < 0, high > 0)
 
 
-def test_equal_differences_are_drawn_alike_whatever_their_outcome() -> None:
+def test_equal_differences_are_drawn_alike_for_any_outcome() -> None:
     found = forest(
         {
             Measure.CLICKED: [verdict(0.1, 0.2)],
@@ -63,5 +63,5 @@ def test_equal_differences_are_drawn_alike_whatever_their_outcome() -> None:
     assert not third.is_shown
 
 
-def test_an_empty_comparison_has_no_scale() -> None:
+def test_empty_comparison_has_no_scale() -> None:
     assert forest({Measure.CLICKED: []}) is None

@@ -42,7 +42,7 @@ def parsed(given: Answer) -> HtmlElement:
     return document_fromstring(text.encode(), parser=HTMLParser(encoding="utf-8"))
 
 
-def test_it_loads_nothing_and_runs_nothing() -> None:
+def test_statistics_page_loads_no_resources_and_runs_no_scripts() -> None:
     text = page(an_answer(), made_at=NOW)
     root = parsed(an_answer())
     assert not re.search(r"https?:|//|@import|url\(", text)
@@ -53,20 +53,20 @@ def test_it_loads_nothing_and_runs_nothing() -> None:
     assert policy == "default-src 'none'; style-src 'unsafe-inline'"
 
 
-def test_every_element_is_closed() -> None:
+def test_every_statistics_page_element_is_closed() -> None:
     """Read as XML it has no mistakes, once what has no end in HTML is given one."""
     text = page(an_answer(), made_at=NOW)
     closed = re.sub(r"<(meta[^>]*)>", r"<\1/>", text.removeprefix("<!DOCTYPE html>"))
     etree.fromstring(closed)
 
 
-def test_it_says_its_language_and_what_it_is_of() -> None:
+def test_statistics_page_declares_its_language_and_subject() -> None:
     root = parsed(an_answer())
     assert root.get("lang") == "en"
     assert root.findtext(".//title") == root.findtext(".//h1") == SPAN.title
 
 
-def test_each_table_has_a_caption_and_its_headers_say_of_what_they_are() -> None:
+def test_tables_have_captions_and_headers_with_scope() -> None:
     tables = parsed(an_answer()).findall(".//table")
     assert len(tables) == 2
     for table in tables:
@@ -81,13 +81,13 @@ def test_each_table_has_a_caption_and_its_headers_say_of_what_they_are() -> None
                 assert (header.get("scope"), len(row)) == ("row", width)
 
 
-def test_all_groups_of_emails_are_in_one_table_under_the_same_columns() -> None:
+def test_all_email_groups_share_a_table_and_columns() -> None:
     emails = parsed(an_answer()).findall(".//table")[-1]
     groups = [each.text for each in emails.iterfind(".//th[@scope='rowgroup']")]
     assert groups == ["by frequency", "by category", "by locale", "by variation", "by templates"]
 
 
-def test_what_a_plot_draws_stands_beside_it_as_text() -> None:
+def test_each_plot_has_its_values_as_text() -> None:
     """So the drawing says nothing to those who cannot see it that they have not heard."""
     figures = parsed(an_answer()).findall(".//figure")
     assert len(figures) == 1 + 3
@@ -101,7 +101,7 @@ def test_what_a_plot_draws_stands_beside_it_as_text() -> None:
     assert "percentage points more readers clicked" in figures[0].text_content()
 
 
-def test_all_intervals_have_one_scale_and_it_has_labels() -> None:
+def test_all_intervals_share_a_labelled_scale() -> None:
     figure = parsed(an_answer()).find(".//figure")
     labels = [(each.text, each.get("style")) for each in figure.iter("i")]
     assert [text for text, _ in labels] == ["−30", "−20", "−10", "0", "+10", "+20", "+30"]
@@ -116,7 +116,7 @@ def test_all_intervals_have_one_scale_and_it_has_labels() -> None:
     assert found[1] == found[2] == ("interval", "47.11%", "52.89%")
 
 
-def test_key_figures_stand_on_top() -> None:
+def test_statistics_page_shows_key_figures_first() -> None:
     tiles = parsed(an_answer()).xpath("//dl/div")
     told = [[each.text for each in tile] for tile in tiles]
     assert told == [
@@ -129,7 +129,7 @@ def test_key_figures_stand_on_top() -> None:
     ]
 
 
-def test_bars_that_are_compared_have_one_scale() -> None:
+def test_compared_bars_share_a_scale() -> None:
     figures = parsed(an_answer()).findall(".//figure")[2:]
     bars = {
         row.find("span/span").text: row.xpath(".//rect[@class='mark']/@width")[0]
@@ -139,7 +139,7 @@ def test_bars_that_are_compared_have_one_scale() -> None:
     assert bars == {"he": "75.19%", "en": "74.63%", "new 1": "50.00%", "new 2": "100.00%"}
 
 
-def test_the_deciding_figure_comes_first_and_stands_out() -> None:
+def test_deciding_figure_is_first_and_highlighted() -> None:
     root = parsed(an_answer())
     (first,) = root.iterfind(".//strong")
     assert first.text.startswith("clicked: variation 2 compared with 1: ")
@@ -147,7 +147,7 @@ def test_the_deciding_figure_comes_first_and_stands_out() -> None:
     assert outcomes == ["clicked", "unsubscribed", "complained"]
 
 
-def test_external_input_is_rendered_as_text() -> None:
+def test_statistics_page_escapes_external_input() -> None:
     emails = [an_email(locale="<b>&amp;"), an_email(locale="en", number=2)]
     span = replace(SPAN, title="</title><script>alert(1)</script>", arm_of=None)
     root = parsed(answer(span, reported(emails)))
@@ -155,7 +155,7 @@ def test_external_input_is_rendered_as_text() -> None:
     assert "<b>&amp;" in root.xpath("//tbody//th/text()")
 
 
-def test_no_column_is_empty_and_what_is_left_out_is_named() -> None:
+def test_empty_columns_are_omitted_and_named() -> None:
     """What was not tracked apart from what was, and of which there was none."""
     root = parsed(answer(replace(SPAN, arm_of=None), reported([an_email(DELIVERED)])))
     assert [each.text for each in root.iterfind(".//thead//th")] == ["emails", "sent", "delivered"]
@@ -169,6 +169,6 @@ def test_no_column_is_empty_and_what_is_left_out_is_named() -> None:
 
 
 @pytest.mark.parametrize("emails", [[], [an_email()]])
-def test_little_or_nothing_makes_a_page_too(emails: list[object]) -> None:
+def test_statistics_page_renders_with_little_or_no_data(emails: list[object]) -> None:
     root = parsed(answer(replace(SPAN, arm_of=None), reported(emails)))  # type: ignore[arg-type]
     assert ("No delivery events yet." in root.text_content()) is not bool(emails)

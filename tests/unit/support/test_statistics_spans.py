@@ -20,13 +20,13 @@ SUNDAY = NOW
 LONG_AFTER = datetime(2030, 1, 1, tzinfo=UTC)
 
 
-def test_a_batch_is_one_slot_whatever_instant_of_it_is_named() -> None:
+def test_any_instant_of_a_batch_selects_its_slot() -> None:
     slot = datetime(2026, 11, 22, 6, 10, tzinfo=UTC)
     assert of_batch("2026-11-22T06:10Z").slots == [slot]
     assert of_batch("2026-11-22T07:19:59+01:00").slots == [slot]
 
 
-def test_a_week_is_monday_to_sunday_in_utc() -> None:
+def test_week_is_monday_to_sunday_in_utc() -> None:
     slots = of_week("2026-W47", now=LONG_AFTER).slots
     assert len(slots) == 7 * 24 * 6
     assert slots[0] == datetime(2026, 11, 16, tzinfo=UTC)
@@ -34,14 +34,14 @@ def test_a_week_is_monday_to_sunday_in_utc() -> None:
 
 
 @given(minutes=st.integers(0, 9 * 366 * 24 * 60))
-def test_every_instant_lies_in_the_week_that_is_named_for_it(minutes: int) -> None:
+def test_every_instant_is_in_its_named_week(minutes: int) -> None:
     at = datetime(2020, 1, 1, tzinfo=UTC) + timedelta(minutes=minutes)
     year, week, _ = at.isocalendar()
     span = of_week(f"{year}-W{week:02d}", now=LONG_AFTER)
     assert span.since <= at < span.until
 
 
-def test_without_a_week_it_is_that_of_now_up_to_now() -> None:
+def test_default_week_is_the_current_week_up_to_now() -> None:
     span = of_week(None, now=SUNDAY)
     assert span.title == "Emails due in the week 2026-W47 so far (UTC)"
     assert span.slots[-1] <= SUNDAY < span.slots[-1] + SLOT
@@ -50,18 +50,18 @@ def test_without_a_week_it_is_that_of_now_up_to_now() -> None:
 @pytest.mark.parametrize(
     "week", ["", "47", "2026-47", "2026-W00", "2026-W54", "0000-W01", "2026-W4７"]
 )
-def test_an_invalid_week_is_rejected(week: str) -> None:
+def test_invalid_week_is_rejected(week: str) -> None:
     with pytest.raises(NotPossible, match="is not an ISO 8601 week"):
         of_week(week, now=NOW)
 
 
-def test_a_year_may_have_fifty_three_weeks() -> None:
+def test_year_may_have_fifty_three_weeks() -> None:
     assert len(of_week("2026-W53", now=LONG_AFTER).slots) == 1008
     with pytest.raises(NotPossible):
         of_week("2027-W53", now=LONG_AFTER)
 
 
-def test_an_experiment_that_runs_is_read_up_to_now_and_from_a_day_before() -> None:
+def test_running_experiment_statistics_start_a_day_early_and_end_now() -> None:
     began = NOW - timedelta(days=3)
     span = of_experiment("new", {"new": ExperimentPeriod(began, None)}, now=NOW)
     assert span.title == "Experiment new, since 2026-11-19 07:03 and still running (UTC)"
@@ -72,7 +72,7 @@ def test_an_experiment_that_runs_is_read_up_to_now_and_from_a_day_before() -> No
     assert span.slots[-1] <= NOW < span.slots[-1] + SLOT
 
 
-def test_one_that_was_stopped_is_read_a_little_longer_than_it_ran() -> None:
+def test_stopped_experiment_statistics_extend_slightly_past_its_end() -> None:
     """Workers look once a minute: until then some go by what was before."""
     ended = NOW - timedelta(days=1)
     span = of_experiment("new", {"new": ExperimentPeriod(NOW - timedelta(days=3), ended)}, now=NOW)
@@ -80,7 +80,7 @@ def test_one_that_was_stopped_is_read_a_little_longer_than_it_ran() -> None:
     assert "until 2026-11-21 07:03" in span.title
 
 
-def test_of_an_unknown_one_those_that_there_were_are_named() -> None:
+def test_unknown_experiment_lists_known_experiments() -> None:
     periods = {"old": ExperimentPeriod(NOW, NOW), "new": ExperimentPeriod(NOW, None)}
     with pytest.raises(NotPossible, match=r"'newer' never ran\. Past experiments: new, old"):
         of_experiment("newer", periods, now=NOW)
@@ -94,7 +94,7 @@ def rolled_out(*, ended: bool) -> list[Change]:
     return [end, pushed] if ended else [pushed]
 
 
-def test_a_rollout_is_compared_with_what_the_other_readers_had() -> None:
+def test_rollout_is_compared_with_the_remaining_readers() -> None:
     span = of_rollout(7, rolled_out(ended=False), now=NOW)
     assert (
         span.title
@@ -107,14 +107,14 @@ def test_a_rollout_is_compared_with_what_the_other_readers_had() -> None:
     assert [span.arm_of(each) for each in emails] == [7, 6, None, None]
 
 
-def test_a_rollout_that_has_ended_is_read_up_to_its_end() -> None:
+def test_finished_rollout_statistics_end_with_the_rollout() -> None:
     span = of_rollout(7, rolled_out(ended=True), now=NOW)
     assert "until 2026-11-21 07:03 (UTC)" in span.title
     assert NOW - timedelta(days=1) < span.until < NOW - timedelta(hours=23)
 
 
-def test_a_version_that_everybody_got_at_once_has_nothing_to_be_compared_with() -> None:
+def test_version_released_to_everyone_has_no_comparison() -> None:
     with pytest.raises(
-        NotPossible, match="--rollout 8: this version was never rolled out to a part"
+        NotPossible, match="--rollout 8: this version was never rolled out to only some"
     ):
         of_rollout(8, rolled_out(ended=True), now=NOW)

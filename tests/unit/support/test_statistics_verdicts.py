@@ -35,7 +35,7 @@ def a_verdict(low: float, high: float) -> Verdict:
         (0.0, 0.0, "no significant difference (0.0 to 0.0 percentage points)"),
     ],
 )
-def test_a_verdict_in_words(low: float, high: float, words: str) -> None:
+def test_verdict_is_described_in_words(low: float, high: float, words: str) -> None:
     assert a_verdict(low, high).words == f"variation 2 compared with 1: {words}"
 
 
@@ -48,7 +48,7 @@ def wilson(did: int, readers: int) -> tuple[float, float]:
     return (middle - half) / (2 * (readers + z**2)), (middle + half) / (2 * (readers + z**2))
 
 
-def test_the_interval_is_newcombes_hybrid_of_two_of_wilsons() -> None:
+def test_interval_is_newcombes_hybrid_score_interval() -> None:
     """Method 10 of R. G. Newcombe, Statistics in Medicine 17 (1998), pages 873 to 890."""
     (found,) = compare([an_arm(1, 80, clicked=48), an_arm(2, 70, clicked=56)])[CLICKED]
     (low1, high1), (low2, high2) = wilson(48, 80), wilson(56, 70)
@@ -57,7 +57,7 @@ def test_the_interval_is_newcombes_hybrid_of_two_of_wilsons() -> None:
     assert found.high == pytest.approx(difference + hypot(high2 - 56 / 70, 48 / 80 - low1))
 
 
-def test_of_several_variations_each_is_held_against_the_lowest_and_more_strictly() -> None:
+def test_several_variations_are_compared_with_the_lowest_more_strictly() -> None:
     arms = [an_arm(2, clicked=50), an_arm(3, clicked=60), an_arm(5, clicked=70)]
     found = compare(arms)[CLICKED]
     assert [(each.base.number, each.arm.number) for each in found] == [(2, 3), (2, 5)]
@@ -70,23 +70,23 @@ def test_of_several_variations_each_is_held_against_the_lowest_and_more_strictly
     assert (found[0].low, found[0].high) == (low, high)
 
 
-def test_clicks_decide_where_they_are_tracked_and_else_who_left() -> None:
+def test_clicks_decide_if_tracked_and_otherwise_unsubscribes() -> None:
     assert list(compare([an_arm(1), an_arm(2)])) == [UNSUBSCRIBED, COMPLAINED]
     assert list(compare([an_arm(1), an_arm(2, clicked=1)])) == [CLICKED, UNSUBSCRIBED, COMPLAINED]
     assert list(compare([an_arm(1, opened=1)])) == [UNSUBSCRIBED, COMPLAINED, OPENED]
 
 
-def test_where_nobody_did_anything_no_difference_is_shown() -> None:
+def test_experiment_without_actions_shows_no_difference() -> None:
     (found,) = compare([an_arm(1, 1), an_arm(2, 1)])[UNSUBSCRIBED]
     assert not found.is_shown
 
 
-def test_one_variation_is_compared_with_nothing() -> None:
+def test_single_variation_has_no_comparison() -> None:
     assert compare([an_arm(1, clicked=3)])[CLICKED] == []
     assert compare([]) == {}
 
 
-def test_only_who_asks_for_an_experiment_waits_for_the_library() -> None:
+def test_statistics_library_is_loaded_only_for_experiments() -> None:
     program = "import sys, cli.main; print({'numpy', 'scipy', 'statsmodels'} & set(sys.modules))"
     result = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True

@@ -63,7 +63,7 @@ def bundle(text: str, *, layer: str = "layer:1") -> Bundle:
     return Bundle(content=content, checksum=checksum, settings=NO_SETTINGS, layer=layer)
 
 
-def test_a_push_whose_answers_are_lost_is_in_force_once() -> None:
+def test_push_with_lost_responses_takes_effect_once() -> None:
     context = a_context(LosesAnswers())
     done = push(bundle("one"), 100, by="ann", context=context)
     assert done.version.version.number == 1
@@ -71,7 +71,7 @@ def test_a_push_whose_answers_are_lost_is_in_force_once() -> None:
     assert len(context.versions.history()) == len(context.versions.changes()) == 1
 
 
-def test_a_push_that_broke_off_before_its_row_takes_the_same_number_again() -> None:
+def test_repeated_push_reuses_the_number_of_an_interrupted_push() -> None:
     bundles = FakeBundles()
     one = bundle("one")
     bundles.put(Version(1, one.checksum), one.content)
@@ -80,7 +80,7 @@ def test_a_push_that_broke_off_before_its_row_takes_the_same_number_again() -> N
     assert len(bundles.stored) == 1
 
 
-def test_another_push_that_took_the_number_is_told_and_nothing_is_in_force() -> None:
+def test_push_fails_if_another_push_took_the_number() -> None:
     @dataclass
     class Overtaking(FakeTemplateVersions):
         def add(self, pushed: PushedVersion) -> bool:
@@ -93,7 +93,7 @@ def test_another_push_that_took_the_number_is_told_and_nothing_is_in_force() -> 
     assert context.versions.in_force() == NOTHING_PUSHED
 
 
-def test_numbers_grow_also_behind_versions_that_are_not_in_force() -> None:
+def test_version_numbers_increase_past_inactive_versions() -> None:
     context = a_context()
     for number, text in enumerate(("one", "two", "three"), 1):
         assert push(bundle(text), 100, by="ann", context=context).version.version.number == number
@@ -101,7 +101,7 @@ def test_numbers_grow_also_behind_versions_that_are_not_in_force() -> None:
     assert push(bundle("four"), 100, by="ann", context=context).version.version.number == 4
 
 
-def test_the_same_content_beside_another_layer_is_a_version_of_its_own() -> None:
+def test_same_content_with_another_layer_is_a_separate_version() -> None:
     context = a_context()
     push(bundle("one"), 100, by="ann", context=context)
     again = push(bundle("one"), 100, by="ann", context=context)
@@ -111,7 +111,7 @@ def test_the_same_content_beside_another_layer_is_a_version_of_its_own() -> None
 
 
 @pytest.mark.parametrize("kind", [FakeBundles, Denies])
-def test_a_bundle_that_was_lost_is_stored_again(kind: type[FakeBundles]) -> None:
+def test_lost_bundle_is_uploaded_again(kind: type[FakeBundles]) -> None:
     bundles = kind()
     context = a_context(bundles=bundles)
     push(bundle("one"), 100, by="ann", context=context)
@@ -121,20 +121,20 @@ def test_a_bundle_that_was_lost_is_stored_again(kind: type[FakeBundles]) -> None
     assert (done.is_new, [*bundles.stored]) == (False, [done.version.version])
 
 
-def test_a_rollback_needs_a_whole_bundle() -> None:
+def test_rollback_requires_a_complete_bundle() -> None:
     bundles = FakeBundles()
     context = a_context(bundles=bundles)
     push(bundle("one"), 100, by="ann", context=context)
     push(bundle("two"), 100, by="ann", context=context)
     first = context.versions.history()[-1].version
     bundles.stored[first] = b"another"
-    with pytest.raises(InvalidRollout, match="version 1 is lost or damaged"):
+    with pytest.raises(InvalidRollout, match="version 1 is missing or damaged"):
         roll_back(None, by="ann", context=context)
     assert context.versions.in_force().current.number == 2
     assert roll_back(DEPLOYED.number, by="ann", context=context).current == DEPLOYED
 
 
-def test_a_rollback_without_a_number_takes_back_the_candidate_first() -> None:
+def test_rollback_without_a_number_withdraws_the_candidate_first() -> None:
     context = a_context()
     push(bundle("one"), 100, by="ann", context=context)
     push(bundle("two"), 5, by="ann", context=context)
@@ -142,7 +142,7 @@ def test_a_rollback_without_a_number_takes_back_the_candidate_first() -> None:
     assert roll_back(None, by="ann", context=context).current == DEPLOYED
 
 
-def test_a_rollout_that_somebody_overtook_is_told() -> None:
+def test_rollout_fails_after_a_concurrent_change() -> None:
     @dataclass
     class Overtaking(FakeTemplateVersions):
         def change(self, before: InForce, after: InForce, entry: Change) -> bool:
@@ -156,7 +156,7 @@ def test_a_rollout_that_somebody_overtook_is_told() -> None:
     assert overtaken.versions.in_force().candidate == context.versions.in_force().candidate
 
 
-def test_the_commands_need_neither_the_cdk_nor_node() -> None:
+def test_template_commands_need_neither_the_cdk_nor_node() -> None:
     """Whoever pushes templates need not be who deploys."""
     loaded = subprocess.run(
         [sys.executable, "-c", "import cli.main, sys; print(*sys.modules)"],
@@ -169,14 +169,14 @@ def test_the_commands_need_neither_the_cdk_nor_node() -> None:
     assert {"aws_cdk", "jsii", "constructs"}.isdisjoint(loaded)
 
 
-def test_a_confirmation_of_another_change_is_rejected() -> None:
+def test_confirmation_of_an_outdated_change_is_rejected() -> None:
     """Between the question and the answer somebody else has pushed: a yes is not about that."""
     context = a_context()
     push(bundle("one"), 100, by="ann", context=context)
     seen = context.versions.in_force()
     push(bundle("two"), 5, by="bo", context=context, seen=seen)
     now = context.versions.in_force()
-    with pytest.raises(Overtaken, match="in force meanwhile, so no change was made"):
+    with pytest.raises(Overtaken, match="in force, so no change was made"):
         roll_back(None, by="ann", context=context, seen=seen)
     with pytest.raises(Overtaken, match="meanwhile"):
         roll_out(100, by="ann", context=context, seen=seen)

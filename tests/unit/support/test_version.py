@@ -14,7 +14,7 @@ from cli.templates.deployed import release_here
 ROOT = Path(__file__).parents[3]
 
 
-def test_the_version_of_the_package_and_the_release_of_the_code_are_printed(
+def test_package_version_and_code_release_are_printed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Without AWS: neither credentials nor a region, and no socket."""
@@ -30,7 +30,7 @@ def test_the_version_of_the_package_and_the_release_of_the_code_are_printed(
     assert told[2] == release_here()
 
 
-def test_a_group_without_a_command_still_prints_its_help() -> None:
+def test_command_group_without_a_subcommand_prints_its_help() -> None:
     done = CliRunner().invoke(app, [])
     assert done.exit_code == 2
     assert "--version" in done.output

@@ -88,7 +88,7 @@ def test_each_idle_schedule_is_audited_once_in_thirty_days(world: World) -> None
     assert not any(each.armed for each in found)
 
 
-def test_trace_ag_what_a_message_among_the_dead_letters_has_left_behind_is_found(
+def test_trace_ag_audit_arms_a_schedule_with_a_forgotten_event(
     world: World, turn: tuple[int, datetime]
 ) -> None:
     partition, world.clock.now = turn
@@ -104,7 +104,7 @@ def test_trace_ag_what_a_message_among_the_dead_letters_has_left_behind_is_found
     assert audited(world, partition) == Audited()
 
 
-def test_the_audit_skips_events_of_the_last_hour(world: World, turn: tuple[int, datetime]) -> None:
+def test_audit_skips_events_of_the_last_hour(world: World, turn: tuple[int, datetime]) -> None:
     """Its message comes again, and arms the schedule; no rule is broken."""
     partition, world.clock.now = turn
     world.clock.now -= timedelta(minutes=59, seconds=59)
@@ -114,7 +114,7 @@ def test_the_audit_skips_events_of_the_last_hour(world: World, turn: tuple[int, 
     assert daily(world).is_idle
 
 
-def test_sent_or_given_up_events_do_not_wait(world: World, turn: tuple[int, datetime]) -> None:
+def test_audit_ignores_sent_and_given_up_events(world: World, turn: tuple[int, datetime]) -> None:
     partition, world.clock.now = turn
     world.clock.now -= timedelta(hours=2)
     leave_behind(world)
@@ -125,7 +125,7 @@ def test_sent_or_given_up_events_do_not_wait(world: World, turn: tuple[int, date
 
 
 @pytest.mark.parametrize("status", [each for each in Status if not each.is_final])
-def test_the_audit_skips_events_of_open_runs(
+def test_audit_skips_events_of_open_runs(
     world: World, turn: tuple[int, datetime], status: Status
 ) -> None:
     """The sweep looks at each of them until it has ended; an armed schedule would say that a rule
@@ -140,7 +140,7 @@ def test_the_audit_skips_events_of_open_runs(
     assert daily(world).is_idle
 
 
-def test_a_schedule_that_somebody_has_armed_meanwhile_is_left_to_them(
+def test_audit_does_not_change_a_concurrently_armed_schedule(
     world: World, turn: tuple[int, datetime]
 ) -> None:
     partition, world.clock.now = turn
@@ -152,15 +152,13 @@ def test_a_schedule_that_somebody_has_armed_meanwhile_is_left_to_them(
     assert daily(world).state is ScheduleState.ARMED
 
 
-def test_a_row_that_cannot_be_read_holds_up_no_other(
-    world: World, turn: tuple[int, datetime]
-) -> None:
+def test_audit_skips_an_unreadable_row(world: World, turn: tuple[int, datetime]) -> None:
     partition, world.clock.now = turn
     world.schedules.unreadable.add(("ann", DAILY))
     assert audited(world, partition) == Audited()
 
 
-def test_a_message_that_there_is_no_time_for_is_cut_off_and_comes_again(
+def test_audit_without_enough_time_is_cut_off_and_retried(
     world: World, turn: tuple[int, datetime]
 ) -> None:
     partition, world.clock.now = turn
@@ -173,7 +171,7 @@ def test_a_message_that_there_is_no_time_for_is_cut_off_and_comes_again(
 
 
 @pytest.mark.parametrize("late", [timedelta(minutes=2), timedelta(hours=1), timedelta(days=3)])
-def test_a_message_that_is_late_or_comes_again_takes_the_turn_of_its_tick(
+def test_late_or_repeated_audit_message_covers_the_partition_of_its_tick(
     world: World, turn: tuple[int, datetime], late: timedelta
 ) -> None:
     """Also where the clock of its worker is off: a partition that is skipped waits thirty days."""
@@ -185,7 +183,7 @@ def test_a_message_that_is_late_or_comes_again_takes_the_turn_of_its_tick(
         assert audited(world, partition, tick + timedelta(minutes=5)) == Audited()
 
 
-def test_the_turns_of_ticks_are_those_that_a_right_clock_takes(
+def test_audit_with_and_without_a_tick_covers_the_same_partition(
     world: World, turn: tuple[int, datetime]
 ) -> None:
     """So a new version audits what the one before would have audited next."""

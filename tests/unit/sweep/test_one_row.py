@@ -53,7 +53,7 @@ def put_events(world: World) -> None:
     world.clock.now = NOW
 
 
-def test_fan_out_starts_all_others_and_remembers_the_slot() -> None:
+def test_fan_out_starts_all_readable_schedules_and_records_the_slot() -> None:
     world = a_world()
     put_events(world)
     done = world.fan_out(slot_of(DUE))
@@ -65,7 +65,7 @@ def test_fan_out_starts_all_others_and_remembers_the_slot() -> None:
     assert list(world.batches.left_behind()) == [(0, slot_of(DUE))]
 
 
-def test_fan_out_does_not_take_an_outage_for_a_row() -> None:
+def test_fan_out_does_not_treat_an_outage_as_a_bad_row() -> None:
     world = a_world()
     put_events(world)
 
@@ -78,7 +78,7 @@ def test_fan_out_does_not_take_an_outage_for_a_row() -> None:
     assert world.batches.checkpoints() == {}
 
 
-def test_the_look_ahead_asks_for_all_others() -> None:
+def test_look_ahead_queries_content_for_all_readable_schedules() -> None:
     plan = ContentPlan(sources=("events", "recommendations"), lead=6, fresh_for=timedelta(hours=4))
     world = World(content=plan)
     for user_id in READERS:
@@ -97,7 +97,7 @@ def armed(world: World) -> set[str]:
     return {user_id for (user_id, _), row in world.schedules.rows.items() if row.listed}
 
 
-def test_an_event_list_arms_the_schedules_of_all_others() -> None:
+def test_event_list_arms_all_readable_schedules() -> None:
     world = a_world(ScheduleState.IDLE)
     events = [an_event(user_id=user_id) for user_id in READERS]
     with pytest.raises(ValueError, match="hour"):
@@ -106,7 +106,7 @@ def test_an_event_list_arms_the_schedules_of_all_others() -> None:
     assert {key[0] for key in world.events.rows} == {*READERS}
 
 
-def test_arming_goes_on_behind_a_schedule_that_fails() -> None:
+def test_arming_continues_after_a_failing_schedule() -> None:
     world = a_world(ScheduleState.IDLE)
     readers = {(user_id, DAILY): a_subscriber(user_id) for user_id in READERS}
     with pytest.raises(ValueError, match="hour"):
@@ -114,7 +114,7 @@ def test_arming_goes_on_behind_a_schedule_that_fails() -> None:
     assert armed(world) == {"ann", "di"}
 
 
-def test_an_activity_reaches_the_other_followers_and_so_does_its_retraction() -> None:
+def test_activity_and_retraction_reach_the_remaining_followers() -> None:
     world = a_world(ScheduleState.IDLE)
     for user_id in READERS:
         world.follow(user_id, at=NOW - timedelta(days=1))
@@ -152,7 +152,7 @@ def overdue_runs() -> DamagedRuns:
     return runs
 
 
-def test_the_sweep_looks_at_all_other_runs() -> None:
+def test_sweep_processes_all_readable_runs() -> None:
     world = World()
     world.runs = overdue_runs()
     swept = [
@@ -168,7 +168,7 @@ def test_the_sweep_looks_at_all_other_runs() -> None:
     assert told.key == ("cy", DAILY, "1")
 
 
-def test_a_stop_reaches_all_other_runs() -> None:
+def test_cancel_reaches_all_readable_runs() -> None:
     runs = overdue_runs()
     with pytest.raises(LookupError):
         raise_epochs(list(runs.rows.values()), runs=runs)
@@ -180,7 +180,7 @@ def test_a_stop_reaches_all_other_runs() -> None:
 
 
 @pytest.mark.parametrize("damaged", ["schedule", "run"])
-def test_the_audit_arms_all_others(damaged: str) -> None:
+def test_audit_arms_all_readable_schedules(damaged: str) -> None:
     world = a_world(ScheduleState.IDLE)
     put_events(world)
     world.clock.now += 2 * SETTLE_LAG
@@ -202,7 +202,7 @@ def test_the_audit_arms_all_others(damaged: str) -> None:
     assert "cy" in told
 
 
-def test_what_is_told_of_a_row_holds_nothing_of_it() -> None:
+def test_error_about_a_row_contains_none_of_its_data() -> None:
     with pytest.raises(UnreadableRow) as told, of_one_row("schedules", "ann", DAILY):
         int("ann@example.com")
     assert "example.com" not in str(told.value)

@@ -33,9 +33,7 @@ class StaleRuns(FakeRuns):
         ),
     ],
 )
-def test_when_the_sources_were_asked_is_kept_and_the_next_sweep_looks_again(
-    run: Run, swept: Swept
-) -> None:
+def test_sweep_keeps_the_recorded_source_query_and_retries_later(run: Run, swept: Swept) -> None:
     world = World()
     world.runs = StaleRuns()
     world.runs.create(replace(run, check_at=NOW))

@@ -72,12 +72,12 @@ def prove(world: World) -> None:
 # Lost messages.
 
 
-def test_a_run_checked_in_time_is_skipped(world: World) -> None:
+def test_run_checked_in_time_is_skipped(world: World) -> None:
     assert not world.sweep()
     assert not world.generate_queue.sent
 
 
-def test_trace_f_a_pending_run_whose_message_is_gone_is_queued_again(world: World) -> None:
+def test_trace_f_pending_run_without_a_message_is_queued_again(world: World) -> None:
     world.clock.pass_time(hours=1)
     assert world.sweep() == {Swept.QUEUED: 1}
     assert [each.key for each in world.generate_queue.sent] == [KEY]
@@ -85,7 +85,7 @@ def test_trace_f_a_pending_run_whose_message_is_gone_is_queued_again(world: Worl
     assert status(world) == (Status.SENT, Reason.ACCEPTED)
 
 
-def test_what_was_queued_again_is_left_alone_for_as_long_as_it_has_waited(world: World) -> None:
+def test_requeued_run_is_rechecked_at_doubling_intervals(world: World) -> None:
     """A long backlog must not get longer by a message a run and sweep."""
     queued = 0
     for _ in range(24 * 12):
@@ -94,14 +94,14 @@ def test_what_was_queued_again_is_left_alone_for_as_long_as_it_has_waited(world:
     assert queued == 5  # after 1, 2, 4, 8 and 16 hours
 
 
-def test_a_crash_between_message_and_next_look_queues_it_once_more(world: World) -> None:
+def test_message_is_queued_before_the_next_check_is_stored(world: World) -> None:
     world.clock.pass_time(hours=1)
     with world.calls() as called:
         world.sweep()
     assert called.index("generate_queue.send") < called.index("runs.swap")
 
 
-def test_a_refused_run_whose_message_is_gone_is_queued_again_for_resend(world: World) -> None:
+def test_refused_run_without_a_message_is_queued_again_for_resend(world: World) -> None:
     world.mailer.script.append(RefusedForNow(1, "Throttling"))
     world.generate(KEY)
     world.resend_queue.sent.clear()
@@ -112,7 +112,7 @@ def test_a_refused_run_whose_message_is_gone_is_queued_again_for_resend(world: W
     assert [each.key for each in world.resend_queue.sent] == [KEY]
 
 
-def test_a_refused_run_is_not_hurried(world: World) -> None:
+def test_refused_run_is_not_queued_before_its_retry_time(world: World) -> None:
     run = replace(
         world.runs.rows[KEY],
         status=Status.RETRYING,
@@ -125,7 +125,7 @@ def test_a_refused_run_is_not_hurried(world: World) -> None:
     assert world.runs.rows[KEY].check_at == world.clock() + 9 * HOUR
 
 
-def test_a_run_that_has_ended_is_never_swept(world: World) -> None:
+def test_ended_run_is_never_swept(world: World) -> None:
     for ended in (Status.SENT, Status.FAILED, Status.SKIPPED, Status.CANCELLED):
         world.runs.rows[KEY] = replace(world.runs.rows[KEY], status=ended, check_at=NOW)
         assert not world.sweep()
@@ -134,7 +134,7 @@ def test_a_run_that_has_ended_is_never_swept(world: World) -> None:
 # Workers that died.
 
 
-def test_a_claimant_that_is_gone_leaves_an_unknown_outcome(world: World) -> None:
+def test_run_claimed_by_a_dead_worker_has_an_unknown_outcome(world: World) -> None:
     claimed = replace(
         world.runs.rows[KEY],
         status=Status.SENDING,
@@ -154,7 +154,7 @@ def test_a_claimant_that_is_gone_leaves_an_unknown_outcome(world: World) -> None
 # Unknown outcomes.
 
 
-def test_an_unknown_outcome_waits_for_evidence_until_its_grace_is_over(world: World) -> None:
+def test_unknown_outcome_waits_for_evidence_until_the_grace_ends(world: World) -> None:
     lose_sight(world)
     prove(world)
     world.clock.now -= timedelta(microseconds=1)
@@ -165,7 +165,7 @@ def test_an_unknown_outcome_waits_for_evidence_until_its_grace_is_over(world: Wo
     assert world.runs.rows[KEY].check_at == looks_at, "and not in each sweep until it is sent"
 
 
-def test_resend_sends_once_more(world: World) -> None:
+def test_resend_policy_sends_once_more(world: World) -> None:
     lose_sight(world)
     prove(world)
     world.sweep()
@@ -175,7 +175,7 @@ def test_resend_sends_once_more(world: World) -> None:
     assert world.runs.rows[KEY].attempt == 2
 
 
-def test_trace_e_a_second_unknown_after_resend_is_given_up(world: World) -> None:
+def test_trace_e_second_unknown_outcome_after_resend_is_given_up(world: World) -> None:
     lose_sight(world)
     prove(world)
     world.sweep()
@@ -190,7 +190,7 @@ def test_trace_e_a_second_unknown_after_resend_is_given_up(world: World) -> None
     assert not world.sweep()
 
 
-def test_a_resent_run_does_not_wait_for_proof_of_delivery_events(world: World) -> None:
+def test_resent_run_does_not_wait_for_proof_of_delivery_events(world: World) -> None:
     """It is not resent again, so that would decide nothing."""
     lose_sight(world)
     prove(world)
@@ -201,7 +201,7 @@ def test_a_resent_run_does_not_wait_for_proof_of_delivery_events(world: World) -
     assert world.sweep() == {Swept.GIVEN_UP: 1}
 
 
-def test_an_unknown_run_is_left_alone_while_its_delivery_event_may_arrive(world: World) -> None:
+def test_unknown_run_is_unchanged_while_its_delivery_event_may_arrive(world: World) -> None:
     """Also if the sweep looks at it early."""
     world.policy = Policy.CARRY_OVER
     run = lose_sight(world)
@@ -214,7 +214,7 @@ def test_an_unknown_run_is_left_alone_while_its_delivery_event_may_arrive(world:
     assert world.sweep() == {Swept.CARRIED: 1}
 
 
-def test_carry_over_sends_the_events_with_the_next_digest(world: World) -> None:
+def test_carry_over_policy_sends_the_events_with_the_next_digest(world: World) -> None:
     world.policy = Policy.CARRY_OVER
     lose_sight(world)
     assert world.sweep() == {Swept.CARRIED: 1}
@@ -225,7 +225,7 @@ def test_carry_over_sends_the_events_with_the_next_digest(world: World) -> None:
     assert [email.lines for email in world.emails()] == [("post1: 1",)]
 
 
-def test_assume_sent_closes_the_window(world: World) -> None:
+def test_assume_sent_policy_closes_the_window(world: World) -> None:
     world.policy = Policy.ASSUME_SENT
     lose_sight(world)
     assert world.sweep() == {Swept.ASSUMED: 1}
@@ -236,7 +236,7 @@ def test_assume_sent_closes_the_window(world: World) -> None:
     assert run.reason is Reason.EMPTY
 
 
-def test_nothing_is_sent_twice_while_delivery_events_are_not_known_to_come_in(world: World) -> None:
+def test_run_is_not_resent_unless_delivery_events_are_known_to_arrive(world: World) -> None:
     """Their absence then says nothing. A canary is sent, so that there is one to go by."""
     lose_sight(world)
     assert world.sweep() == {Swept.WAITS_FOR_EVIDENCE: 1}
@@ -245,7 +245,7 @@ def test_nothing_is_sent_twice_while_delivery_events_are_not_known_to_come_in(wo
     assert world.sweep() == {Swept.RESENT: 1}
 
 
-def test_a_delivery_event_of_an_earlier_email_proves_nothing(world: World) -> None:
+def test_delivery_event_of_an_earlier_email_proves_no_outcome(world: World) -> None:
     run = lose_sight(world)
     assert run.deadline
     world.evidence_log.record(run.deadline)
@@ -254,20 +254,20 @@ def test_a_delivery_event_of_an_earlier_email_proves_nothing(world: World) -> No
     assert world.sweep() == {Swept.RESENT: 1}
 
 
-def test_delivery_events_that_wait_to_be_worked_off_may_be_the_ones(world: World) -> None:
+def test_run_waits_while_unprocessed_delivery_events_exist(world: World) -> None:
     lose_sight(world)
     prove(world)
     world.backlog.clear = False
     assert world.sweep() == {Swept.WAITS_FOR_EVIDENCE: 1}
 
 
-def test_a_canary_that_cannot_be_sent_holds_nothing_up(world: World) -> None:
+def test_failing_canary_does_not_block_the_sweep(world: World) -> None:
     world.canary.working = False
     lose_sight(world)
     assert world.sweep() == {Swept.WAITS_FOR_EVIDENCE: 1}
 
 
-def test_waiting_has_an_end_and_then_it_is_carried(world: World) -> None:
+def test_unknown_run_is_carried_over_after_the_maximum_wait(world: World) -> None:
     """The next digest takes its events: late, perhaps twice, but not lost."""
     run = lose_sight(world)
     assert run.deadline
@@ -277,7 +277,7 @@ def test_waiting_has_an_end_and_then_it_is_carried(world: World) -> None:
     assert world.sweep() == {Swept.CARRIED: 1}
 
 
-def test_evidence_settles_an_unknown_outcome_before_and_after_the_policy_has_spoken(
+def test_evidence_settles_an_unknown_outcome_before_and_after_the_policy(
     world: World,
 ) -> None:
     lose_sight(world)
@@ -290,7 +290,7 @@ def test_evidence_settles_an_unknown_outcome_before_and_after_the_policy_has_spo
     assert world.mailer.calls == 1
 
 
-def test_two_sweeps_at_once_send_once_more_once(world: World) -> None:
+def test_two_concurrent_sweeps_resend_once(world: World) -> None:
     lose_sight(world)
     prove(world)
     with world.meanwhile("runs.swap", world.sweep, before=True):
@@ -299,7 +299,7 @@ def test_two_sweeps_at_once_send_once_more_once(world: World) -> None:
     assert world.mailer.calls == 2
 
 
-def test_a_sweep_that_breaks_off_is_made_up_for(world: World) -> None:
+def test_interrupted_sweep_is_completed_by_a_later_sweep(world: World) -> None:
     """After the policy has spoken, before its message: the run is overdue once more."""
     lose_sight(world)
     prove(world)
@@ -326,7 +326,7 @@ def carried_at_once() -> World:
     return world
 
 
-def test_what_is_carried_at_once_goes_with_a_run_that_is_started_for_it() -> None:
+def test_carried_immediate_run_starts_a_new_run() -> None:
     world = carried_at_once()
     assert world.sweep() == {Swept.CARRIED: 1}
     world.deliver_queued()
@@ -335,7 +335,7 @@ def test_what_is_carried_at_once_goes_with_a_run_that_is_started_for_it() -> Non
     assert email.lines == ("post1: 1",)
 
 
-def test_an_immediate_run_that_is_assumed_sent_starts_no_run() -> None:
+def test_immediate_run_assumed_sent_starts_no_run() -> None:
     world = carried_at_once()
     world.policy = Policy.ASSUME_SENT
     assert world.sweep() == {Swept.ASSUMED: 1}
@@ -343,7 +343,7 @@ def test_an_immediate_run_that_is_assumed_sent_starts_no_run() -> None:
     assert not world.generate_queue.sent
 
 
-def test_a_run_that_collects_already_takes_it_along() -> None:
+def test_collecting_run_includes_the_events_of_a_carried_run() -> None:
     world = carried_at_once()
     collecting = replace(AT_ONCE, sequence=AT_ONCE.sequence + 500)
     start(world, collecting)
@@ -357,7 +357,7 @@ def test_a_run_that_collects_already_takes_it_along() -> None:
 # Time, and shards.
 
 
-def test_a_sweep_that_has_no_time_left_leaves_the_rest_to_the_next(world: World) -> None:
+def test_sweep_that_runs_out_of_time_leaves_the_rest_to_the_next(world: World) -> None:
     world.clock.pass_time(hours=2)
     left = timedelta(seconds=14)
     for partition in range(PARTITIONS):
@@ -385,7 +385,7 @@ def test_shards_that_never_reported_are_queued_again(behind: int, late: int) -> 
     assert sweep_queue.sent == list(range(16))
 
 
-def test_where_nobody_ticks_no_shard_is_late() -> None:
+def test_stage_without_ticks_has_no_late_shards() -> None:
     batches = FakeBatches(SettableClock())
     batches.save_checkpoint(0, slot_of(NOW) - SLOT * 100)
     shard_queue = FakeQueue[Shard]()
@@ -401,14 +401,14 @@ def test_where_nobody_ticks_no_shard_is_late() -> None:
     assert not shard_queue.sent
 
 
-def test_the_message_of_a_resend_has_no_delay(world: World) -> None:
+def test_resend_message_has_no_delay(world: World) -> None:
     lose_sight(world)
     prove(world)
     world.sweep()
     assert world.resend_queue.sent == [QueuedRun(KEY, timedelta(0))]
 
 
-def test_a_failing_run_does_not_block_the_others(world: World) -> None:
+def test_failing_run_does_not_block_the_others(world: World) -> None:
     """An unknown outcome while delivery events may not come in, before a run without a message."""
     lose_sight(world)
     other = replace(KEY, schedule="weekly")
@@ -440,7 +440,7 @@ def look(world: World, time_left: TimeLeft = lambda: MINUTE) -> Standing:
     )
 
 
-def test_more_open_runs_than_there_is_time_for_are_read_in_part_and_said_to_be_more() -> None:
+def test_open_runs_beyond_the_available_time_are_read_partially() -> None:
     world = World()
     for sequence in range(100):
         world.runs.create(Run(RunKey("ann", DAILY, sequence), due_at=NOW, check_at=NOW))
@@ -452,7 +452,7 @@ def test_more_open_runs_than_there_is_time_for_are_read_in_part_and_said_to_be_m
     assert not look(world).is_cut_off
 
 
-def test_a_sweep_leaves_as_much_time_as_what_comes_behind_it_takes(world: World) -> None:
+def test_sweep_reserves_time_for_the_steps_that_follow(world: World) -> None:
     world.clock.pass_time(hours=2)
     for partition in range(PARTITIONS):
         assert not sweep(
@@ -460,7 +460,7 @@ def test_a_sweep_leaves_as_much_time_as_what_comes_behind_it_takes(world: World)
         )
 
 
-def test_the_oldest_run_that_nobody_has_ended_is_as_old_as_it_was_due() -> None:
+def test_age_of_the_oldest_open_run_counts_from_its_due_time() -> None:
     world = World()
 
     def age() -> timedelta:
@@ -481,7 +481,7 @@ def use_up(world: World, immediate: int = 0) -> None:
     world.immediate_rate_limiter.row.set_quota(replace(quota, left=immediate), world.clock())
 
 
-def test_what_waits_for_the_next_day_is_counted_and_has_no_age() -> None:
+def test_run_held_until_the_next_day_is_counted_separately() -> None:
     """A daily digest has: it is skipped, and would not stand but for a worker."""
     world = World()
     start(world, RunKey("ann", "weekly", 1))
@@ -495,7 +495,7 @@ def test_what_waits_for_the_next_day_is_counted_and_has_no_age() -> None:
     assert look(world) == Standing(age=5 * MINUTE, held_by_day=2, due_at=due_at)
 
 
-def test_a_day_that_is_used_up_for_digests_hides_no_immediate_email() -> None:
+def test_daily_limit_of_digests_does_not_hide_immediate_email() -> None:
     world = World()
     start(world, RunKey("ann", "weekly", 1))
     start(world, RunKey("ann", immediate_schedule("post p1"), 1))
@@ -504,7 +504,7 @@ def test_a_day_that_is_used_up_for_digests_hides_no_immediate_email() -> None:
     assert (look(world).age, look(world).held_by_day) == (40 * MINUTE, 1)
 
 
-def test_what_waited_for_the_account_is_as_old_as_its_room() -> None:
+def test_age_of_a_quota_held_run_counts_from_the_quota_increase() -> None:
     """It stands by itself from there on, also after more ticks."""
     world = World()
     start(world, RunKey("ann", "weekly", 1))
@@ -516,7 +516,7 @@ def test_what_waited_for_the_account_is_as_old_as_its_room() -> None:
     assert (look(world).age, look(world).held_by_day) == (20 * MINUTE, 0)
 
 
-def test_what_waited_for_the_warmup_is_as_old_as_the_day() -> None:
+def test_age_of_a_run_held_by_the_warmup_counts_from_midnight() -> None:
     world = World()
     plan = PacePlan(warmup_from=NOW.date(), warmup_daily=1)
     world.rate_limiter = FakeRateLimiter(plan)
@@ -529,7 +529,7 @@ def test_what_waited_for_the_warmup_is_as_old_as_the_day() -> None:
     assert (look(world).age, look(world).held_by_day) == (7 * MINUTE, 0)
 
 
-def test_a_midnight_of_the_warmup_makes_no_run_younger_that_the_cap_did_not_hold_up() -> None:
+def test_warmup_midnight_does_not_reset_the_age_of_an_unrelated_run() -> None:
     """Its alarm would end each night, though it is stuck for a reason of its own."""
     world = World()
     world.rate_limiter = FakeRateLimiter(PacePlan(warmup_from=NOW.date(), warmup_daily=9))
@@ -542,7 +542,7 @@ def test_a_midnight_of_the_warmup_makes_no_run_younger_that_the_cap_did_not_hold
         assert look(world) == Standing(age=age, held_by_day=0, due_at=due_at)
 
 
-def test_the_pace_of_a_stream_is_read_once_and_only_where_one_of_its_runs_may_wait() -> None:
+def test_pace_of_a_stream_is_read_only_if_needed() -> None:
     world = World()
 
     @dataclass

@@ -42,11 +42,11 @@ FILES = {
 }
 
 
-def test_a_packed_bundle_is_unpacked_unchanged(tmp_path: Path) -> None:
+def test_packed_bundle_is_unpacked_unchanged(tmp_path: Path) -> None:
     assert unpack(pack(folder(tmp_path, FILES))) == FILES
 
 
-def test_the_same_files_make_the_same_bytes_wherever_and_whenever(tmp_path: Path) -> None:
+def test_packing_the_same_files_is_reproducible(tmp_path: Path) -> None:
     one = folder(tmp_path / "one", FILES)
     other = folder(tmp_path / "other", dict(reversed(FILES.items())))
     for file in other.rglob("*"):
@@ -90,26 +90,26 @@ BAD_PATHS = [
 
 
 @pytest.mark.parametrize("name", BAD_PATHS)
-def test_a_path_that_no_template_has_is_refused_and_named(name: str) -> None:
+def test_invalid_template_path_is_rejected_and_named(name: str) -> None:
     with pytest.raises(BundleError) as refused:
         unpack(with_file(name, {"base64": ""} if name.endswith(".mo") else "x"))
     assert repr(name)[1:-1].rpartition("/")[2] in str(refused.value)
 
 
 @pytest.mark.parametrize("name", ["parts/evil.py", "parts/evil.pyc", "evil.txt", "parts/a b.txt"])
-def test_a_folder_with_unread_files_is_rejected(tmp_path: Path, name: str) -> None:
+def test_folder_with_unused_files_is_rejected(tmp_path: Path, name: str) -> None:
     with pytest.raises(BundleError, match=name.rpartition("/")[2]):
         pack(folder(tmp_path, FILES | {name: b"x"}))
 
 
-def test_a_link_is_not_followed(tmp_path: Path) -> None:
+def test_symbolic_link_is_not_followed(tmp_path: Path) -> None:
     (folder(tmp_path, FILES) / "parts").mkdir()
     (tmp_path / "parts" / "key.txt").symlink_to("/etc/passwd")
     with pytest.raises(BundleError, match=r"parts/key.txt is a symbolic link"):
         pack(tmp_path)
 
 
-def test_a_text_that_is_not_utf_8_is_named(tmp_path: Path) -> None:
+def test_non_utf8_text_is_rejected_and_named(tmp_path: Path) -> None:
     with pytest.raises(BundleError, match=f"{SUBJECT} is not UTF-8"):
         pack(folder(tmp_path, {SUBJECT: b"\xff"}))
 
@@ -117,20 +117,20 @@ def test_a_text_that_is_not_utf_8_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("document", "said"),
     [
-        ([], "not an object of format and files"),
-        ({"format": 1}, "not an object of format and files"),
-        ({"format": 1, "files": {}, "code": ""}, "not an object of format and files"),
+        ([], "must be an object with `format` and `files`"),
+        ({"format": 1}, "must be an object with `format` and `files`"),
+        ({"format": 1, "files": {}, "code": ""}, "must be an object with `format` and `files`"),
         ({"format": 2, "files": {}}, "format 2; this release reads 1"),
-        ({"format": 1, "files": []}, "not an object"),
+        ({"format": 1, "files": []}, "must be an object"),
         ({"format": 1, "files": {SUBJECT: 5}}, "neither as text nor as base64"),
         ({"format": 1, "files": {SUBJECT: {"base64": "eA=="}}}, "neither as text"),
-        ({"format": 1, "files": {"locales/de/x.mo": "x"}}, "has it as text"),
-        ({"format": 1, "files": {"locales/de/x.mo": {"base64": "!"}}}, "base64 cannot be read"),
-        ({"format": 1, "files": {"locales/de/x.mo": {"base64": "é"}}}, "base64 cannot be read"),
+        ({"format": 1, "files": {"locales/de/x.mo": "x"}}, "contains this file as text"),
+        ({"format": 1, "files": {"locales/de/x.mo": {"base64": "!"}}}, "invalid base64"),
+        ({"format": 1, "files": {"locales/de/x.mo": {"base64": "é"}}}, "invalid base64"),
         ({"format": 1, "files": {SUBJECT: "\ud800"}}, "cannot be encoded in UTF-8"),
     ],
 )
-def test_a_document_that_is_no_bundle_is_refused(document: object, said: str) -> None:
+def test_document_of_another_format_is_rejected(document: object, said: str) -> None:
     with pytest.raises(BundleError, match=said):
         unpack(packed(document))
 
@@ -148,12 +148,12 @@ def test_a_document_that_is_no_bundle_is_refused(document: object, said: str) ->
     ],
     ids=["empty", "plain", "no json", "deep", "cut off", "one more byte", "two members"],
 )
-def test_bytes_that_are_no_bundle_are_refused(content: bytes) -> None:
+def test_bytes_that_are_not_a_bundle_are_rejected(content: bytes) -> None:
     with pytest.raises(BundleError):
         unpack(content)
 
 
-def test_a_few_bytes_that_stand_for_gigabytes_are_refused() -> None:
+def test_decompression_bomb_is_rejected() -> None:
     bomb = gzip.compress(b" " * (5 * bundle.MAX_BYTES))
     assert len(bomb) < 100_000
     with pytest.raises(BundleError, match="too long"):
@@ -171,7 +171,7 @@ def test_a_few_bytes_that_stand_for_gigabytes_are_refused() -> None:
         ),
     ],
 )
-def test_too_many_files_and_too_long_ones_are_refused(files: dict[str, Any], said: str) -> None:
+def test_too_many_or_too_large_files_are_rejected(files: dict[str, Any], said: str) -> None:
     with pytest.raises(BundleError, match=said):
         unpack(packed({"format": 1, "files": files}))
 
@@ -190,7 +190,7 @@ json_values = st.recursive(
 
 
 @given(json_values | st.fixed_dictionaries({"format": st.just(1), "files": json_values}))
-def test_whatever_json_there_is_it_is_refused_or_has_only_files_that_may_be(
+def test_any_json_is_rejected_or_contains_only_valid_paths(
     document: object,
 ) -> None:
     try:

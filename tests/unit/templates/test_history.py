@@ -55,12 +55,12 @@ class Stage:
         return NOW + timedelta(minutes=len(self.audit))
 
 
-def test_before_the_first_push_there_is_nothing_to_go_back_to() -> None:
+def test_rollback_before_the_first_push_fails() -> None:
     with pytest.raises(InvalidRollout, match="there is nothing to roll back"):
         Stage().before()
 
 
-def test_behind_the_first_push_is_what_was_deployed() -> None:
+def test_rollback_of_the_first_push_restores_the_deployed_templates() -> None:
     stage = Stage()
     stage.push(1)
     assert stage.roll_back() == DEPLOYED.number
@@ -68,14 +68,14 @@ def test_behind_the_first_push_is_what_was_deployed() -> None:
         stage.before()
 
 
-def test_two_rollbacks_in_a_row_go_back_two_versions_and_never_forward() -> None:
+def test_consecutive_rollbacks_go_further_back_and_never_forward() -> None:
     stage = Stage()
     for number in (1, 2, 3):
         stage.push(number)
     assert [stage.roll_back(), stage.roll_back(), stage.roll_back()] == [2, 1, 0]
 
 
-def test_a_version_that_was_rolled_back_is_not_gone_back_to() -> None:
+def test_rollback_skips_a_version_that_was_rolled_back() -> None:
     """1 was bad: behind 2 is what was in force before 1."""
     stage = Stage()
     stage.push(1)
@@ -84,7 +84,7 @@ def test_a_version_that_was_rolled_back_is_not_gone_back_to() -> None:
     assert stage.before() == DEPLOYED.number
 
 
-def test_a_candidate_counts_from_when_everybody_gets_it() -> None:
+def test_candidate_counts_as_a_version_from_its_full_rollout() -> None:
     stage = Stage()
     stage.push(1)
     stage.push(2, percent=5)
@@ -95,7 +95,7 @@ def test_a_candidate_counts_from_when_everybody_gets_it() -> None:
     assert stage.before() == 1
 
 
-def test_a_rollback_to_a_number_that_was_undone_can_be_undone_in_turn() -> None:
+def test_rollback_to_an_undone_version_can_be_undone() -> None:
     stage = Stage()
     for number in (1, 2):
         stage.push(number)
@@ -105,7 +105,7 @@ def test_a_rollback_to_a_number_that_was_undone_can_be_undone_in_turn() -> None:
 
 
 @given(st.lists(st.one_of(st.sampled_from(sorted(VERSIONS)), st.none()), max_size=12))
-def test_rollbacks_lead_to_what_was_deployed_and_end_there(acts: list[int | None]) -> None:
+def test_repeated_rollbacks_end_at_the_deployed_templates(acts: list[int | None]) -> None:
     """A number pushes it, None rolls back; whatever happened, each version is left once."""
     stage = Stage()
     for act in acts:
@@ -120,7 +120,7 @@ def test_rollbacks_lead_to_what_was_deployed_and_end_there(acts: list[int | None
     assert len(went) <= len(acts)
 
 
-def test_a_rollout_lasts_from_its_push_until_everybody_or_nobody_has_the_version() -> None:
+def test_rollout_lasts_from_push_to_full_rollout_or_withdrawal() -> None:
     stage = Stage()
     stage.push(1)
     stage.push(2, percent=5)
@@ -133,7 +133,7 @@ def test_a_rollout_lasts_from_its_push_until_everybody_or_nobody_has_the_version
     assert last_rollout(2, stage.audit) == rollout
 
 
-def test_of_two_rollouts_of_a_version_the_last_one_counts() -> None:
+def test_last_rollout_of_a_version_counts() -> None:
     stage = Stage()
     stage.push(1)
     stage.push(2, percent=5)
@@ -145,7 +145,7 @@ def test_of_two_rollouts_of_a_version_the_last_one_counts() -> None:
     assert last_rollout(2, stage.audit) == last
 
 
-def test_what_everybody_got_at_once_was_no_rollout() -> None:
+def test_push_to_everyone_is_not_a_rollout() -> None:
     stage = Stage()
     stage.push(1)
     assert last_rollout(1, stage.audit) is None

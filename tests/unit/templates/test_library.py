@@ -77,7 +77,7 @@ def place(tmp_path: Path, clock: SettableClock) -> Place:
     return Place(tmp_path, clock)
 
 
-def test_a_version_is_fetched_and_loaded_once(place: Place) -> None:
+def test_version_is_fetched_and_loaded_once(place: Place) -> None:
     version = place.push(7)
     first = place.library.get(version)
     assert place.library.get(version) is first
@@ -85,7 +85,7 @@ def test_a_version_is_fetched_and_loaded_once(place: Place) -> None:
     assert (place.bundles.reads, len(place.loaded), place.waited) == (1, 1, 1)
 
 
-def test_threads_that_want_it_at_once_fetch_it_once(place: Place) -> None:
+def test_concurrent_threads_fetch_a_version_once(place: Place) -> None:
     version, barrier, got = place.push(7), Barrier(8), []
 
     def want() -> None:
@@ -102,7 +102,7 @@ def test_threads_that_want_it_at_once_fetch_it_once(place: Place) -> None:
     assert (place.bundles.reads, len(place.loaded)) == (1, 1)
 
 
-def test_loading_one_version_does_not_block_another(place: Place) -> None:
+def test_loading_a_version_does_not_block_loaded_versions(place: Place) -> None:
     """Versions that are loaded already are given out while a new one takes its time."""
     six, seven = place.push(6), place.push(7)
     place.library.get(six)
@@ -123,7 +123,7 @@ def test_loading_one_version_does_not_block_another(place: Place) -> None:
     thread.join()
 
 
-def test_a_tampered_bundle_is_never_unpacked(place: Place) -> None:
+def test_tampered_bundle_is_never_unpacked(place: Place) -> None:
     version = place.push(7)
     other = gzip.compress(b"{}")
     place.bundles.put(version, other)
@@ -133,11 +133,11 @@ def test_a_tampered_bundle_is_never_unpacked(place: Place) -> None:
     assert [number for number, _ in place.failed] == [7]
 
 
-def test_a_bundle_that_is_none_is_refused_even_with_its_checksum(place: Place) -> None:
+def test_invalid_bundle_with_a_matching_checksum_is_rejected(place: Place) -> None:
     content = gzip.compress(b"[]")
     version = Version(7, checksum_of(content))
     place.bundles.put(version, content)
-    with pytest.raises(VersionUnusable, match="not an object of format and files"):
+    with pytest.raises(VersionUnusable, match="must be an object with `format` and `files`"):
         place.library.get(version)
 
 
@@ -146,7 +146,7 @@ def test_any_error_while_loading_makes_the_version_unusable(place: Place) -> Non
         place.library.get(place.push(7, "broken"))
 
 
-def test_whatever_the_store_raises_is_an_answer_of_the_library(place: Place) -> None:
+def test_any_store_error_is_raised_as_unavailable(place: Place) -> None:
     """An error that nobody expected must not fail emails that can be made otherwise."""
     version = place.push(7)
     place.bundles.raises = KeyError("documentation")
@@ -156,7 +156,7 @@ def test_whatever_the_store_raises_is_an_answer_of_the_library(place: Place) -> 
 
 
 @pytest.mark.parametrize("pushed", [True, False])
-def test_what_does_not_exist_is_gone(place: Place, pushed: bool) -> None:
+def test_missing_version_is_reported_as_gone(place: Place, pushed: bool) -> None:
     if pushed:
         place.push(7)
         place.bundles.stored.clear()
@@ -164,7 +164,7 @@ def test_what_does_not_exist_is_gone(place: Place, pushed: bool) -> None:
         place.library.numbered(7)
 
 
-def test_one_that_failed_is_tried_again_after_a_minute_and_told_of_once_a_minute(
+def test_failed_version_is_retried_and_reported_once_a_minute(
     place: Place, clock: SettableClock
 ) -> None:
     version = place.push(7)
@@ -185,7 +185,7 @@ def test_one_that_failed_is_tried_again_after_a_minute_and_told_of_once_a_minute
     assert place.library.get(version).number == 7
 
 
-def test_the_one_that_was_used_longest_ago_goes_and_its_folder_with_it(place: Place) -> None:
+def test_least_recently_used_version_is_evicted_with_its_folder(place: Place) -> None:
     versions = [place.push(number) for number in range(1, MOST + 1)]
     for version in versions:
         place.library.get(version)
@@ -200,7 +200,7 @@ def test_the_one_that_was_used_longest_ago_goes_and_its_folder_with_it(place: Pl
     assert place.bundles.reads == MOST + 2
 
 
-def test_a_folder_stays_as_long_as_somebody_renders_with_it(place: Place) -> None:
+def test_folder_exists_as_long_as_its_renderer_is_in_use(place: Place) -> None:
     """A thread may still render with a version that others have pushed out of the process."""
     renderer = place.library.get(place.push(1)).renderer
     for number in range(2, MOST + 3):
@@ -212,7 +212,7 @@ def test_a_folder_stays_as_long_as_somebody_renders_with_it(place: Place) -> Non
     assert not place.loaded[0].exists()
 
 
-def test_a_renderer_holds_the_folder_that_it_reads_templates_from(built_templates: Path) -> None:
+def test_renderer_keeps_a_reference_to_its_folder(built_templates: Path) -> None:
     unpacked = Unpacked(
         {
             file.relative_to(built_templates).as_posix(): file.read_bytes()

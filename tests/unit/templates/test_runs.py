@@ -58,13 +58,13 @@ def run_of(world: World) -> Run:
     return run
 
 
-def test_an_email_is_made_with_the_version_in_force_and_the_run_says_so(world: World) -> None:
+def test_email_and_run_record_the_version_in_force(world: World) -> None:
     world.send_digest()
     assert subjects(world) == ["2 updates v7"]
     assert (run_of(world).templates, run_of(world).status) == (7, Status.SENT)
 
 
-def test_without_a_pushed_version_the_run_says_nothing(world: World) -> None:
+def test_run_records_no_version_if_none_was_pushed(world: World) -> None:
     world.template_versions.current = InForce()
     world.send_digest()
     assert subjects(world) == ["2 updates"]
@@ -77,7 +77,7 @@ def test_without_a_pushed_version_the_run_says_nothing(world: World) -> None:
     ids=["refused", "unknown"],
 )
 @pytest.mark.parametrize("later", [InForce(EIGHT), InForce()], ids=["pushed", "rolled back"])
-def test_a_run_is_repeated_with_the_version_of_its_first_claim(
+def test_run_is_retried_with_the_version_of_its_first_claim(
     world: World, outcome: RefusedForNow | Uncertain, later: InForce
 ) -> None:
     world.mailer.script.append(outcome)
@@ -101,7 +101,7 @@ def repeat(world: World) -> None:
         world.deliver(KEY)
 
 
-def test_a_run_that_began_with_what_was_deployed_is_repeated_with_that(world: World) -> None:
+def test_run_started_with_deployed_templates_is_retried_without_a_version(world: World) -> None:
     world.template_versions.current = InForce()
     world.mailer.script.append(RefusedForNow(1, "Throttling"))
     world.send_digest()
@@ -110,7 +110,7 @@ def test_a_run_that_began_with_what_was_deployed_is_repeated_with_that(world: Wo
     assert subjects(world) == ["2 updates"]
 
 
-def test_a_run_waits_for_the_version_that_pins_it(world: World) -> None:
+def test_run_waits_for_its_pinned_version(world: World) -> None:
     world.mailer.script.append(RefusedForNow(1, "Throttling"))
     world.send_digest()
     world.clock.pass_time(minutes=20)
@@ -125,7 +125,7 @@ def test_a_run_waits_for_the_version_that_pins_it(world: World) -> None:
     assert subjects(world) == ["2 updates v7"]
 
 
-def test_a_run_whose_version_is_gone_for_good_is_made_with_the_current_one(world: World) -> None:
+def test_run_with_a_deleted_version_uses_the_current_version(world: World) -> None:
     world.mailer.script.append(RefusedForNow(1, "Throttling"))
     world.send_digest()
     del world.pushed[7]
@@ -137,7 +137,9 @@ def test_a_run_whose_version_is_gone_for_good_is_made_with_the_current_one(world
 
 
 @pytest.mark.parametrize("err", [Unavailable("no answer"), VersionUnusable("broken")])
-def test_a_version_that_cannot_be_had_leaves_the_one_before(world: World, err: Exception) -> None:
+def test_unavailable_version_falls_back_to_the_previous_version(
+    world: World, err: Exception
+) -> None:
     choose = world.run_templates()
     run = run_like(world)
     assert choose(run).templates.number == 7
@@ -150,7 +152,7 @@ def test_a_version_that_cannot_be_had_leaves_the_one_before(world: World, err: E
     assert choose(run).templates.number == 7
 
 
-def test_what_was_rolled_back_is_not_used_where_the_version_behind_it_cannot_be_had(
+def test_rolled_back_version_is_not_a_fallback(
     world: World,
 ) -> None:
     choose, run = world.run_templates(), run_like(world)
@@ -163,7 +165,7 @@ def test_what_was_rolled_back_is_not_used_where_the_version_behind_it_cannot_be_
     assert choose(run).templates.number == 0
 
 
-def test_a_candidate_that_cannot_be_had_leaves_the_current_version(world: World) -> None:
+def test_unavailable_candidate_falls_back_to_the_current_version(world: World) -> None:
     in_force(world, SEVEN, Candidate(EIGHT, 99))
     reader = next(
         f"u{each}"
@@ -177,7 +179,7 @@ def test_a_candidate_that_cannot_be_had_leaves_the_current_version(world: World)
     assert choose(run).templates.number == 7
 
 
-def test_after_a_rollback_to_what_was_deployed_a_broken_push_leaves_that(world: World) -> None:
+def test_broken_push_after_a_rollback_falls_back_to_deployed_templates(world: World) -> None:
     choose, run = world.run_templates(), run_like(world)
     assert choose(run).templates.number == 7
     world.template_versions.current = InForce()
@@ -191,7 +193,7 @@ def run_like(world: World) -> Run:
     return Run(KEY, world.clock(), world.clock())
 
 
-def test_what_a_version_says_of_blocks_counts_for_its_emails_alone(world: World) -> None:
+def test_block_settings_of_a_version_apply_to_its_emails(world: World) -> None:
     one = version_settings({"max_blocks": 1}, ranges=RANGES)
     world.pushed[7] = templates(7, one)
     world.send_digest()
@@ -216,7 +218,7 @@ class Choking(FakeRenderer):
         return super().render(digest, subscriber, links, schedule)
 
 
-def test_what_a_pushed_version_cannot_show_is_shown_by_what_was_deployed(world: World) -> None:
+def test_pushed_version_that_fails_is_replaced_by_deployed_templates(world: World) -> None:
     """No event is left out because of a push."""
     world.create(an_event("e3", entity_id="post3", excerpt="odd"))
     world.pushed[7] = VersionTemplates(7, Choking(mark=" v7", excerpts={"odd"}))
@@ -226,13 +228,13 @@ def test_what_a_pushed_version_cannot_show_is_shown_by_what_was_deployed(world: 
     assert world.unusable == [7]
 
 
-def test_a_version_that_shows_nothing_loses_no_event(world: World) -> None:
+def test_version_that_renders_no_event_loses_no_event(world: World) -> None:
     world.pushed[7] = VersionTemplates(7, Choking(broken=True))
     world.send_digest()
     assert subjects(world) == ["2 updates"]
 
 
-def test_an_event_that_no_version_can_show_is_omitted(world: World) -> None:
+def test_event_that_fails_in_every_version_is_omitted(world: World) -> None:
     world.create(an_event("e3", entity_id="post3", excerpt="odd"))
     world.renderer = Choking(excerpts={"odd"})
     world.pushed[7] = VersionTemplates(7, Choking(mark=" v7", excerpts={"odd"}))
@@ -241,7 +243,7 @@ def test_an_event_that_no_version_can_show_is_omitted(world: World) -> None:
     assert world.unusable == []
 
 
-def test_a_pinned_run_waits_where_its_version_can_show_it_no_more(world: World) -> None:
+def test_pinned_run_waits_if_its_version_can_no_longer_render(world: World) -> None:
     world.mailer.script.append(RefusedForNow(1, "Throttling"))
     world.send_digest()
     world.pushed[7] = VersionTemplates(7, Choking(broken=True))
@@ -252,7 +254,7 @@ def test_a_pinned_run_waits_where_its_version_can_show_it_no_more(world: World) 
     assert world.waiting() == {"e1": "daily", "e2": "daily"}
 
 
-def test_who_gets_the_candidate_has_its_collapse_window(world: World) -> None:
+def test_candidate_readers_get_the_collapse_window_of_the_candidate(world: World) -> None:
     slow = version_settings({"collapse": 90}, ranges=RANGES)
     in_force(world, SEVEN, Candidate(replace(EIGHT, settings=slow), 50))
     due = {}

@@ -303,7 +303,7 @@ def doubled() -> list[object]:
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_attack_a_pushed_template_reaches_nothing_but_its_values(
+def test_attack_pushed_template_can_access_only_its_values(
     sandbox: Environment, built_templates: Path, attack: str
 ) -> None:
     given = values(built_templates)
@@ -315,7 +315,7 @@ def test_attack_a_pushed_template_reaches_nothing_but_its_values(
 
 
 @pytest.mark.parametrize("attack", HEAVY)
-def test_attack_a_pushed_template_makes_no_text_that_takes_the_memory(
+def test_attack_pushed_template_cannot_exhaust_memory_with_text(
     sandbox: Environment, built_templates: Path, attack: str
 ) -> None:
     """Nor does it with HTML, which is escaped. It is refused before the text is made."""
@@ -326,7 +326,7 @@ def test_attack_a_pushed_template_makes_no_text_that_takes_the_memory(
 
 
 @pytest.mark.parametrize("attack", OF_DAYS)
-def test_attack_a_pushed_template_writes_no_day_or_time_of_any_length(
+def test_attack_pushed_template_cannot_write_dates_of_arbitrary_length(
     sandbox: Environment, built_templates: Path, attack: str
 ) -> None:
     template, given = sandbox.from_string(attack), values(built_templates)
@@ -350,13 +350,13 @@ def limited_memory() -> Iterator[None]:
 @pytest.mark.parametrize(
     "attack", ["{{ links }}", "{{ links.leave }}", "{{ digest }}", "{{ own }}"]
 )
-def test_attack_what_values_look_like_tells_no_key(
+def test_attack_rendered_values_reveal_no_key(
     sandbox: Environment, built_templates: Path, attack: str
 ) -> None:
     assert KEY.decode() not in sandbox.from_string(attack).render(values(built_templates))
 
 
-def test_attack_a_template_that_is_imported_makes_no_text_that_takes_the_memory(
+def test_attack_imported_template_cannot_exhaust_memory_with_text(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "long.txt").write_text(f"{MANY}{{{{ 'a'.ljust(99999) }}}}{END}")
@@ -366,7 +366,7 @@ def test_attack_a_template_that_is_imported_makes_no_text_that_takes_the_memory(
             made.from_string(text).render()
 
 
-def test_attack_a_template_calls_nothing_by_the_name_of_a_translation(sandbox: Environment) -> None:
+def test_attack_template_cannot_replace_the_translation_function(sandbox: Environment) -> None:
     """Jinja's own `_` calls whatever is called `gettext`, and does not ask the sandbox."""
     for text in (
         "{% set gettext = 'a'.ljust %}{{ _(30000000) }}",
@@ -396,13 +396,13 @@ def test_attack_a_template_calls_nothing_by_the_name_of_a_translation(sandbox: E
         ("{{ _('Yesterday') }}", "Yesterday"),
     ],
 )
-def test_typical_templates_stay_within_the_bounds(
+def test_typical_templates_stay_within_the_sandbox_limits(
     sandbox: Environment, built_templates: Path, text: str, wanted: str
 ) -> None:
     assert sandbox.from_string(text).render(values(built_templates)) == wanted
 
 
-def test_attack_a_pushed_catalogue_makes_no_text_that_takes_the_memory(
+def test_attack_pushed_catalogue_cannot_exhaust_memory_with_text(
     sandbox: Environment,
 ) -> None:
     catalogue = GNUTranslations()
@@ -415,7 +415,7 @@ def test_attack_a_pushed_catalogue_makes_no_text_that_takes_the_memory(
 @pytest.mark.parametrize(
     "name", ["../secret.txt", "/etc/passwd", "parts/../../secret.txt", "..\\secret.txt"]
 )
-def test_attack_a_pushed_template_includes_no_file_but_its_own(tmp_path: Path, name: str) -> None:
+def test_attack_pushed_template_can_include_only_its_own_files(tmp_path: Path, name: str) -> None:
     (tmp_path / "secret.txt").write_text("secret")
     (tmp_path / "templates" / "parts").mkdir(parents=True)
     made = environment(tmp_path / "templates", kind=SandboxedTemplates)
@@ -431,7 +431,7 @@ def test_attack_a_pushed_template_includes_no_file_but_its_own(tmp_path: Path, n
         "{{ ''.__class__.__mro__ }}",
     ],
 )
-def test_attack_a_template_that_fails_or_never_ends_is_a_failed_rendering(
+def test_attack_failing_or_endless_template_is_a_rendering_failure(
     built_templates: Path, tmp_path: Path, text: str
 ) -> None:
     """Of the whole email: the process goes on, and the run is made otherwise or waits."""
@@ -453,7 +453,7 @@ def test_attack_a_template_that_fails_or_never_ends_is_a_failed_rendering(
         )
 
 
-def test_in_the_sandbox_our_templates_make_the_same_emails(built_templates: Path) -> None:
+def test_sandboxed_and_unsandboxed_emails_are_identical(built_templates: Path) -> None:
     links = SignedLinks(base_url="https://example.com", keys=lambda: LinkKeys({"k1": KEY}))
     digest = compose(
         [

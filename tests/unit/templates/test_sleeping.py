@@ -82,7 +82,7 @@ def put_in_force(
     ],
     ids=["rolled back", "all rolled back", "pushed", "a candidate", "a candidate of others"],
 )
-def test_a_run_is_claimed_with_the_version_in_force_at_its_claim(
+def test_run_is_claimed_with_the_version_in_force_at_its_claim(
     after: Callable[[World], None], mark: str
 ) -> None:
     world = a_world(after)
@@ -94,7 +94,7 @@ def test_a_run_is_claimed_with_the_version_in_force_at_its_claim(
     assert run.templates == int(mark.strip(" v") or 0)
 
 
-def test_a_category_that_was_held_meanwhile_is_not_in_the_email() -> None:
+def test_category_held_during_rendering_is_not_in_the_email() -> None:
     world = a_world(
         lambda world: world.category_holds.add(category_hold("like", "why", world.clock()))
     )
@@ -104,7 +104,7 @@ def test_a_category_that_was_held_meanwhile_is_not_in_the_email() -> None:
     assert world.waiting() == {"e1": "daily", "e2": "daily"}
 
 
-def test_an_experiment_that_was_stopped_meanwhile_counts_no_more() -> None:
+def test_experiment_stopped_during_rendering_is_not_recorded() -> None:
     world = a_world(lambda world: world.experiments.stop(world.clock()))
     world.experiments.start(experiment("x", {2: 100}, world.clock()))
     world.send_digest()
@@ -113,7 +113,7 @@ def test_an_experiment_that_was_stopped_meanwhile_counts_no_more() -> None:
     assert run.variant == DEFAULT_VARIANT
 
 
-def test_a_run_that_is_repeated_keeps_its_version_whatever_happened_meanwhile() -> None:
+def test_retried_run_keeps_its_version_despite_changes() -> None:
     world = a_world(lambda _: None)
     world.mailer.script.append(RefusedForNow(1, "Throttling"))
     world.send_digest()
@@ -127,7 +127,7 @@ def test_a_run_that_is_repeated_keeps_its_version_whatever_happened_meanwhile() 
     assert sleepy.rendered == 2
 
 
-def test_an_email_is_rendered_once_if_nothing_has_changed_meanwhile() -> None:
+def test_email_is_rendered_once_if_settings_are_unchanged() -> None:
     world = a_world(lambda _: None)
     world.send_digest()
     assert len(world.mailer.accepted) == 1
@@ -141,7 +141,7 @@ def test_an_email_is_rendered_once_if_nothing_has_changed_meanwhile() -> None:
     [[SIX, EIGHT], [DEPLOYED, EIGHT], [SIX, SEVEN, SIX, EIGHT], [EIGHT, NINE]],
     ids=["one", "all", "again", "pushed twice"],
 )
-def test_a_process_that_slept_through_a_rollback_does_not_fall_back_to_what_was_rolled_back(
+def test_process_that_missed_a_rollback_does_not_fall_back(
     missed: list[Version],
 ) -> None:
     """It may have missed it: then what was deployed stands in for a version that is broken."""
@@ -155,7 +155,7 @@ def test_a_process_that_slept_through_a_rollback_does_not_fall_back_to_what_was_
     assert choose(run).templates.number == 0
 
 
-def test_a_process_that_missed_nothing_falls_back_to_the_version_before() -> None:
+def test_process_that_missed_no_change_falls_back_to_the_previous_version() -> None:
     world = a_world(lambda _: None)
     choose, run = world.run_templates(), Run(KEY, world.clock(), world.clock())
     assert choose(run).templates.number == 7
@@ -169,7 +169,7 @@ def test_a_process_that_missed_nothing_falls_back_to_the_version_before() -> Non
 
 
 @pytest.mark.parametrize("passed", [READ_INTERVAL, timedelta(hours=3), -timedelta(seconds=1)])
-def test_a_value_is_read_again_after_a_sleep_and_after_the_clock_was_set_back(
+def test_cached_value_is_read_again_after_sleep_or_clock_reset(
     passed: timedelta,
 ) -> None:
     """By a clock that was ahead, an old value would stay for as long as that was."""

@@ -48,7 +48,7 @@ def test_leftovers_of_killed_processes_are_deleted(temporary: Path) -> None:
     assert [*temporary.iterdir()] == [held.path]
 
 
-def test_the_folder_of_a_process_that_lives_stays() -> None:
+def test_folder_of_a_running_process_is_kept() -> None:
     process, theirs = another()
     with process:
         held = Unpacked(FILES)
@@ -57,7 +57,7 @@ def test_the_folder_of_a_process_that_lives_stays() -> None:
         process.kill()
 
 
-def test_a_process_deletes_no_folder_that_it_holds_itself() -> None:
+def test_process_does_not_delete_its_own_folders() -> None:
     both = Unpacked(FILES), Unpacked(FILES)
     assert all((each.path / "digest" / "subject.txt").exists() for each in both)
 
@@ -78,7 +78,7 @@ def test_only_leftovers_are_deleted_and_links_are_not_followed(temporary: Path) 
     assert (elsewhere / "file").exists()
 
 
-def test_a_folder_that_is_deleted_before_it_is_locked_is_made_anew(
+def test_folder_deleted_before_locking_is_created_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Another process looks between the two, and takes it for one that was left behind."""

@@ -30,7 +30,7 @@ def read(given: object) -> VersionSettings:
     return version_settings(given, ranges=RANGES)
 
 
-def test_all_of_them_are_read() -> None:
+def test_all_version_settings_are_read() -> None:
     assert read(ALL) == VersionSettings(
         ranking=Ranking.LATEST,
         weights={"mention": 2.5},
@@ -43,7 +43,7 @@ def test_all_of_them_are_read() -> None:
 
 
 @given(st.sets(st.sampled_from(sorted(ALL))))
-def test_what_is_written_is_read_back(names: set[str]) -> None:
+def test_version_settings_are_read_as_written(names: set[str]) -> None:
     given = {name: ALL[name] for name in names}
     assert read(given).as_written() == given
 
@@ -52,7 +52,7 @@ def test_what_is_written_is_read_back(names: set[str]) -> None:
     ("given", "said"),
     [
         ([], "must be an object"),
-        ({"colour": 1}, "'colour' does not belong to a version"),
+        ({"colour": 1}, "'colour' is not a template setting"),
         ({"ranking": "best"}, "ranking is 'best'; it must be one of relevance"),
         ({"ranking": []}, "ranking is"),
         ({"weights": {"mention": -1}}, "weights is"),
@@ -67,7 +67,7 @@ def test_what_is_written_is_read_back(names: set[str]) -> None:
         ({"source_policy": "retry"}, "source_policy is 'retry'; it must be one of wait, without"),
     ],
 )
-def test_an_unusable_setting_is_named(given: object, said: str) -> None:
+def test_invalid_version_setting_is_named_in_the_error(given: object, said: str) -> None:
     with pytest.raises(InvalidVersionSettings, match=said):
         read(given)
 

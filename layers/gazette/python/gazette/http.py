@@ -1,7 +1,6 @@
-"""Readers' requests, and the answers to their browsers. Only handlers use this module.
+"""HTTP requests from readers' browsers, and the responses. Only handlers use this module.
 
-The resolver of Powertools would do the same, but would add 50 ms to a cold start, for which a
-reader waits.
+The event handler of Powertools does the same, but adds 50 ms to a cold start while a reader waits.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,22 +20,22 @@ _NOTHING = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'"
 _ONLY_STAGE = "$default"
 
 Answer = dict[str, Any]
-"""An HTTP API's answer to the browser."""
+"""A Lambda function's response to an HTTP API request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request of a browser."""
+    """An HTTP request from a browser."""
 
     method: str
     path: Sequence[str]
-    """The parts of the path, without slashes."""
+    """The segments of the URL path, without slashes."""
 
     query: Mapping[str, Sequence[str]]
-    """The values of the query string, by name."""
+    """The values of each query string parameter, by name."""
 
     languages: str
-    """The header Accept-Language, or an empty string."""
+    """The Accept-Language header; empty if there is none."""
 
     content_type: str
     body: str | None
@@ -44,10 +43,10 @@ class Request:
 
 
 def read_http(event: dict[str, Any]) -> Request:
-    """Return the request in an event of an HTTP API, payload format 2.0.
+    """Parse an event from an HTTP API, payload format 2.0.
 
-    The path begins with the API's stage, unless that is `$default`. Names of headers may contain
-    capitals if the event does not come from API Gateway.
+    In the event, the path begins with the API's stage unless the stage is `$default`. Header names
+    may contain capitals if the event does not come from API Gateway.
     https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html
     """
     about = event["requestContext"]
@@ -67,30 +66,33 @@ def read_http(event: dict[str, Any]) -> Request:
 
 
 def page_answer(status: int, html: str, *, styles: str, images: str = "") -> Answer:
-    """Return a page of Gazette.
+    """Return one of Gazette's own pages as a response.
 
-    Its policy allows one style sheet, by hash, and forms to its own origin. `images`: the origins
-    of the logos, if there are any.
+    The Content-Security-Policy allows one style sheet, identified by its hash, and form submissions
+    to the page's own origin. `images` lists the origins of the logos, if any.
     """
     policy = f"{_NOTHING}; form-action 'self'; style-src {styles}"
     return _answer(status, html, f"{policy}; img-src {images}" if images else policy)
 
 
 def email_answer(html: str) -> Answer:
-    """Return an email as a page. Its policy allows inline styles and https images, no scripts."""
+    """Return an email as a web page.
+
+    The Content-Security-Policy allows inline styles and https images, but no scripts.
+    """
     policy = f"{_NOTHING}; form-action 'none'; img-src https:; style-src 'unsafe-inline'"
     return _answer(200, html, policy)
 
 
 def without_content(answer: Answer) -> Answer:
-    """Return the answer to HEAD: the status and the headers of the answer to GET, without content.
+    """Return the response to a HEAD request: the GET response without its body.
     https://www.rfc-editor.org/rfc/rfc9110#section-9.3.2
     """
     return {**answer, "body": ""}
 
 
 def methods_answer(methods: Sequence[str]) -> Answer:
-    """Return the answer to OPTIONS (RFC 9110, section 9.3.7)."""
+    """Return the response to an OPTIONS request (RFC 9110, section 9.3.7)."""
     return {
         "statusCode": 204,
         "headers": {"Allow": ", ".join(methods), "Cache-Control": "no-store"},
@@ -100,7 +102,7 @@ def methods_answer(methods: Sequence[str]) -> Answer:
 
 
 def refused_method(answer: Answer, methods: Sequence[str]) -> Answer:
-    """Return the answer with the status 405 and the methods that are allowed.
+    """Return `answer` with status 405 and an Allow header that lists the allowed methods.
     https://www.rfc-editor.org/rfc/rfc9110#section-15.5.6
     """
     headers = {**answer["headers"], "Allow": ", ".join(methods)}

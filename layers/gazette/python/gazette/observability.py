@@ -2,7 +2,7 @@
 
 A log line is a constant message with fields. It never contains an address or the content of an
 email. Metrics are written in EMF with one dimension, `service`, which names the stage, so that one
-stage does not set off the alarms of another. The stack sets it as POWERTOOLS_SERVICE_NAME.
+stage does not trigger the alarms of another. The stack sets it as POWERTOOLS_SERVICE_NAME.
 """
 
 import os
@@ -29,7 +29,7 @@ def logger() -> Logger:
 
 @cache
 def metrics() -> Metrics:
-    """Return the metrics of this function, which are written when the invocation ends."""
+    """Return this function's metrics, which are written at the end of each invocation."""
     return Metrics(namespace="Gazette", service=_service())
 
 
@@ -38,7 +38,11 @@ def _service() -> str:
 
 
 _ADDING = Lock()
-"""Powertools writes and clears a full set of metrics while another thread may add to it."""
+"""A lock for adding metrics.
+
+When a set of metrics is full, Powertools writes and clears it, even while another thread adds to
+the set.
+"""
 
 
 def count(name: str, number: int = 1) -> None:
@@ -48,14 +52,14 @@ def count(name: str, number: int = 1) -> None:
 
 
 def measure_seconds(name: str, took: timedelta) -> None:
-    """Add a duration in seconds. Each value is stored, so that percentiles are exact."""
+    """Record a duration in seconds. Each value is stored, so that percentiles are exact."""
     value = round(took.total_seconds(), 3)
     with _ADDING:
         metrics().add_metric(name=name, unit=MetricUnit.Seconds, value=value)
 
 
 def measure_milliseconds(name: str, took: timedelta) -> None:
-    """Add a duration in milliseconds, as `measure_seconds` does."""
+    """Record a duration in milliseconds. Each value is stored, so that percentiles are exact."""
     value = round(took.total_seconds() * 1000, 3)
     with _ADDING:
         metrics().add_metric(name=name, unit=MetricUnit.Milliseconds, value=value)
@@ -76,14 +80,14 @@ class Message:
     body: str
     receipt_handle: str
     queue: str
-    """The ARN of its queue."""
+    """The ARN of the message's queue."""
 
     receives: int
-    """The number of times that it was received, this one included."""
+    """The number of times the message was received, including this time."""
 
 
 def messages_in(event: dict[str, Any]) -> Sequence[Message]:
-    """Return the messages of an SQS event, in its order."""
+    """Return the messages of an SQS event, in the order of its records."""
     return [
         Message(
             record["messageId"],
@@ -97,7 +101,7 @@ def messages_in(event: dict[str, Any]) -> Sequence[Message]:
 
 
 RunAll = Callable[[Callable[[int], object], Sequence[int]], None]
-"""A function that calls another for each number, and returns when all calls have ended."""
+"""A function that calls another function for each number and returns when all calls have ended."""
 
 
 ComeBack = Callable[[Sequence[Message], TimeLeft], None]
@@ -117,11 +121,11 @@ def each_message(
     come_back: ComeBack,
     run_all: RunAll = _in_turn,
 ) -> dict[str, Any]:
-    """Call `handle` for each message of an SQS event. Return the messages that SQS delivers again.
+    """Call `handle` for each message of an SQS event. Return the messages that SQS must redeliver.
 
-    Log each of those. `run_all` decides whether the calls follow each other or run at the same
-    time. A message counts as failed until `handle` has returned. `come_back` is called once, with
-    all failed messages that are not Hidden yet. If there are none, it is not called.
+    Log each failed message. `run_all` decides whether the calls run one after another or
+    concurrently. A message counts as failed until `handle` returns. `come_back` is called at most
+    once, with all failed messages that `handle` did not hide (`Hidden`).
 
     https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html, "Implementing
     partial batch responses"
@@ -157,8 +161,8 @@ def all_messages(
 ) -> dict[str, Any]:
     """Call `handle` once for all messages of an SQS event. Return the failed messages.
 
-    Those are the messages for which `handle` returns an error, or all if it raises one. Log each.
-    `come_back` is called once with them, if there are any.
+    A message fails if `handle` returns an error at its index. All messages fail if `handle` raises
+    an error. Log each failed message. `come_back` is called once with the failed messages, if any.
     """
     messages = messages_in(event)
     errors: Sequence[Exception | None]
@@ -177,12 +181,12 @@ def all_messages(
 
 
 def time_left_of(context: LambdaContext) -> TimeLeft:
-    """Return a function that returns the remaining time of this invocation."""
+    """Create a function that returns the remaining time of this invocation."""
     return lambda: timedelta(milliseconds=context.get_remaining_time_in_millis())
 
 
 def _report(message: Message, err: Exception) -> None:
-    """Count and log a message that SQS delivers again."""
+    """Count and log a failed message that SQS will redeliver."""
     if isinstance(err, NotYet):
         count("returned_to_queue")
         logger().warning("returned to queue", why=str(err), message_id=message.id)
@@ -199,7 +203,8 @@ def _answer(failed: Sequence[Message]) -> dict[str, Any]:
 
 @contextmanager
 def observed(context: LambdaContext) -> Iterator[None]:
-    """Add the invocation's id to every log line. Write its metrics at the end, also on errors."""
+    """Add the invocation's id to every log line. Write the metrics at the end, even after an
+    error."""
     logger().append_keys(function_request_id=context.aws_request_id)
     try:
         yield

@@ -17,7 +17,7 @@ from gazette.steps.delivery.types import Delivery, Postponed, WaitingFor
 
 
 def record_unreadable_rows(rows: Sequence[str]) -> None:
-    """Count `unreadable_rows`, and log each row: its table, its key and what is wrong with it."""
+    """Count `unreadable_rows`. Log the table, the key and the error of each row."""
     if rows:
         count("unreadable_rows", len(rows))
     for row in rows:
@@ -25,8 +25,10 @@ def record_unreadable_rows(rows: Sequence[str]) -> None:
 
 
 def record_fragments(shared: CacheCount) -> None:
-    """Count the groups that came from the cache (`fragments_found`) or were rendered
-    (`fragments_made`). The hit rate is the first divided by the sum of both.
+    """Count the groups that were found in the cache (`fragments_found`) or rendered
+    (`fragments_made`).
+
+    The hit rate is `fragments_found` divided by the sum of both.
     """
     if shared.hits:
         count("fragments_found", shared.hits)
@@ -36,9 +38,10 @@ def record_fragments(shared: CacheCount) -> None:
 
 @contextmanager
 def measured_rendering() -> Iterator[None]:
-    """Measure `render_time`, in milliseconds of CPU. If rendering fails, do not measure.
+    """Measure `render_time` in milliseconds of CPU time. If rendering fails, do not record a value.
 
-    Elapsed time would be wrong, because other threads wait for the interpreter while one renders.
+    Elapsed time would be wrong, because it includes waiting for other threads to release the
+    interpreter.
     """
     began = thread_time()
     yield
@@ -46,7 +49,7 @@ def measured_rendering() -> Iterator[None]:
 
 
 def record_version_unusable(number: int, why: Exception) -> None:
-    """Count `templates_unusable`, and log the version of the templates and the reason."""
+    """Count `templates_unusable`, and log the template version and the reason."""
     count("templates_unusable")
     logger().error("version of the templates cannot be used", version=number, why=str(why))
 
@@ -58,14 +61,14 @@ def record_category_held(hold: CategoryHold) -> None:
 
 
 def record_skipped(reason: str, number: int = 1) -> None:
-    """Count runs that ended without an email: `run_skipped` and `skipped_<reason>`."""
+    """Count runs that ended without an email in `run_skipped` and `skipped_<reason>`."""
     if number:
         count("run_skipped", number)
         count(f"skipped_{reason}", number)
 
 
 def record_delivery(delivery: Delivery | Postponed | None, message_id: str) -> None:
-    """Count the result of a message, and log it in one line. None: the message names no run.
+    """Count the outcome of a message and log it in one line. Pass None if the message names no run.
 
     Counts of attempts:
     - `run_unknown` (the outcome is unknown)
@@ -76,13 +79,13 @@ def record_delivery(delivery: Delivery | Postponed | None, message_id: str) -> N
     Counts of events:
     - `events_excluded` (no template can show them)
     - `events_deferred` (their category is on hold)
-    - `events_expired` (no email showed them in time)
-    - `events_lapsed` (no email showed them before the time until which their service wanted it)
+    - `events_expired` (they expired before they were included in an email)
+    - `events_lapsed` (their `expires_at` passed before they were included in an email)
 
     Durations in seconds:
-    - `slot_to_accepted`: from a digest's due time until the provider accepted it.
-    - `stored_to_accepted`: from the second when the first event of an immediate email was stored
-      until the provider accepted the email. The run's sequence is that second (decision 11).
+    - `slot_to_accepted`: from a digest's due time until the provider accepted the email.
+    - `stored_to_accepted`: from the second in which the first event of an immediate email was
+      stored until the provider accepted the email. The run's sequence is that second (decision 11).
     """
     if delivery is None:
         logger().warning("message names no run", message_id=message_id)
@@ -141,7 +144,11 @@ def record_delivery(delivery: Delivery | Postponed | None, message_id: str) -> N
 
 
 def record_resend(outcome: Delivery | Redriven | None, message_id: str) -> None:
-    """Count and log like `record_delivery`. Log also the run that takes a redriven run's events."""
+    """Count and log the outcome of a resend.
+
+    Includes the counts of `record_delivery`, and logs the run that takes over a redriven run's
+    events.
+    """
     if not isinstance(outcome, Redriven):
         record_delivery(outcome, message_id)
         return

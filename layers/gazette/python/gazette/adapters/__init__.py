@@ -1,1 +1,1 @@
-"""Adapters of the ports: DynamoDB, SQS, SES, SMTP, templates and the event contract."""
+"""Adapters that implement the ports: DynamoDB, SQS, SES, SMTP, templates and event contract."""

@@ -1,6 +1,4 @@
-"""Sharing between the threads of a process: cached values, objects that are built once, and joint
-requests.
-"""
+"""Tools shared by a process's threads: cached values, objects built once, and batched requests."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -19,11 +17,14 @@ ItemT = TypeVar("ItemT")
 ValueT = TypeVar("ValueT")
 
 READ_INTERVAL = timedelta(minutes=1)
-"""The shortest time between two reads of the source, whether it answers or not."""
+"""The minimum time between two reads of the source, whether or not a read succeeds."""
 
 
 class _Nothing(Enum):
-    """A sentinel for a missing default. An enum, so that mypy can tell it from every value."""
+    """A sentinel for a missing default.
+
+    It is an enum so that mypy can distinguish it from any value.
+    """
 
     GIVEN = 0
 
@@ -32,14 +33,14 @@ _NOTHING: Final = _Nothing.GIVEN
 
 
 class Cached(Generic[ValueT]):
-    """A value that is read at once, and again when it is a minute old.
+    """A value that is read on creation, and again when it is a minute old.
 
-    One thread reads while the others wait. They must not use the cached value, because it may be
-    older by the time for which Lambda froze the process.
+    One thread reads while the others wait. They must not use the cached value, which may be much
+    older if Lambda froze the process in the meantime.
 
-    If the source does not answer (Unavailable) or has a row that cannot be read (UnreadableRow),
-    the value stays the same. If that happens on the first read, the value is `default`; without a
-    default, the error is raised. All other errors of `read` are raised every time.
+    If the source does not respond (Unavailable) or has an unreadable row (UnreadableRow), the value
+    does not change. If that happens on the first read, the value is `default`; without a default,
+    the error is raised. All other errors of `read` are always raised.
     """
 
     def __init__(
@@ -61,10 +62,10 @@ class Cached(Generic[ValueT]):
             self._value = default
 
     def get(self) -> ValueT:
-        """Return the value, at most a minute old unless the source does not answer."""
+        """Return the value. It is at most a minute old unless the source does not respond."""
         with self._reading:
             now = self._clock()
-            # The first comparison: a clock that was ahead and is set back must not extend the
+            # The first comparison: a clock that was ahead and is corrected must not extend the
             # value's life.
             if not timedelta(0) <= now - self._tried_at < READ_INTERVAL:
                 self._tried_at = now
@@ -76,15 +77,16 @@ class Cached(Generic[ValueT]):
 def when_asked(
     read: Callable[[], ValueT], *, clock: Clock, default: ValueT
 ) -> Callable[[], ValueT]:
-    """Return the `get` of a Cached that makes its first read at the first call."""
+    """Return the `get` method of a `Cached` that makes its first read at the first call."""
     cached = once(lambda: Cached(read, clock=clock, default=default))
     return lambda: cached().get()
 
 
 class once(Generic[ValueT]):  # noqa: N801 -- a decorator, used as functools.cache is
-    """A function that builds a value once. If `build` raises, the next call builds again.
+    """A decorator that builds a value once. If `build` raises, the next call builds again.
 
-    `functools.cache` would build in each thread that calls before the first has finished.
+    `functools.cache` would build the value in every thread that calls before the first one has
+    finished.
     """
 
     def __init__(self, build: Callable[[], ValueT]) -> None:
@@ -101,11 +103,11 @@ class once(Generic[ValueT]):  # noqa: N801 -- a decorator, used as functools.cac
 
 
 class Coalescer:
-    """A meeting point that joins requests of an invocation's threads into one.
+    """A coordinator that joins the requests of an invocation's threads into one request.
 
-    A requesting thread waits until every other one has a request too or has left, at most
-    `patience` seconds. Then one of them sends the joint request. So no answer is older than its
-    request, and a slow thread delays the others only for that time. Outside `side_by_side` each
+    A requesting thread waits, at most `patience` seconds, until every other thread has made a
+    request or has left. Then one thread sends the joint request. So no response is older than its
+    request, and a slow thread delays the others only for that time. Outside `side_by_side`, each
     thread sends its own request.
     """
 
@@ -113,13 +115,14 @@ class Coalescer:
         self._patience = patience
         self._changed = Condition()
         self._members = 0
-        self._busy = 0  # members that may still make a request, as they neither wait nor have left
+        # Members that may still make a request, because they neither wait nor have left.
+        self._busy = 0
         self._waiting: list[_Question[Any, Any]] = []
 
     def side_by_side(self, work: Callable[[ItemT], object], items: Sequence[ItemT]) -> None:
-        """Call `work` for each item in its own thread. Return when all have ended.
+        """Call `work` for each item in a thread of its own. Return when all threads have ended.
 
-        A single item needs no thread.
+        A single item is processed in the calling thread.
         """
         if len(items) == 1:
             work(items[0])
@@ -132,7 +135,7 @@ class Coalescer:
         for thread, item in zip(threads, items, strict=True):
             try:
                 thread.start()
-            except RuntimeError:  # the process has reached its limit of threads
+            except RuntimeError:  # the process has reached its thread limit
                 self._working(work, item)
             else:
                 started.append(thread)
@@ -149,7 +152,9 @@ class Coalescer:
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Mark this thread as waiting for something else, so that no other thread waits for it."""
+        """Mark this thread as waiting for something else, so that no other thread waits for its
+        request.
+        """
         if not self._members:
             yield
             return
@@ -161,9 +166,9 @@ class Coalescer:
                 self._busy += 1
 
     def _step_aside(self) -> None:
-        """Expect no request of this thread, which may be the one for which the others wait.
+        """Stop the other threads from waiting for a request of this thread.
 
-        One of the waiting threads sends their request, because this one is busy.
+        If they were waiting only for this thread, one of them sends the joint request.
         """
         with self._changed:
             self._busy -= 1
@@ -175,12 +180,12 @@ class Coalescer:
         answer: Callable[[Sequence[RequestT]], Sequence[ValueT | Exception]],
         request: RequestT,
     ) -> ValueT:
-        """Return the answer to `request`.
+        """Return the response to `request`.
 
-        Requests to the same `answer` go into one call, in any order. `answer` may be a method of
-        one object. It returns the answers in the order of its requests. An answer that is an
-        exception is raised in the thread that made the request. If the call itself raises, all
-        these threads raise.
+        All requests with the same `answer` function go into one call, in any order. `answer` may be
+        a method of an object. It returns the responses in the order of its requests. A response
+        that is an exception is raised in the thread that made the request. If the call itself
+        raises, all these threads raise the exception.
         """
         if not self._members:
             return _raised_or_returned(answer([request])[0])
@@ -196,7 +201,7 @@ class Coalescer:
         return cast("ValueT", _raised_or_returned(question.answer))
 
     def _taken(self) -> "Sequence[_Question[Any, Any]]":
-        """Return all waiting requests, which the calling thread answers."""
+        """Return all waiting requests. The calling thread sends them."""
         questions, self._waiting = self._waiting, []
         for question in questions:
             question.is_taken = True

@@ -1,1 +1,3 @@
-"""Composition of steps and adapters: one module per function, so that each imports only its own."""
+"""Composition of steps and adapters: one module per function, so that each imports only what it
+needs.
+"""

@@ -1,4 +1,4 @@
-"""The function `content`: its step with its adapters."""
+"""Composition of the `content` function: the step with its adapters."""
 
 import json
 import random
@@ -29,15 +29,19 @@ from gazette.steps.content.ask import AskContext, ProcessHealth
 from gazette.steps.content.fetch import FetchContext, FetchResult, fetch
 
 _TABLES = 15
-"""The seconds for a fetch's reads and writes, in addition to two requests."""
+"""The time in seconds for a fetch's reads and writes, in addition to two requests."""
 
 _STARTED_LATE = timedelta(minutes=20)
-"""The longest that a digest may reach generate after its start: `spread`, and a full queue."""
+"""The maximum time until a digest's run reaches generate: `spread`, plus the time for a full
+queue."""
 
 
 @once
 def build() -> Callable[[str, TimeLeft], FetchResult]:
-    """Return a function that takes a message's body and the time left. Built once per process."""
+    """Return a function that takes a message's body and the remaining time.
+
+    Built once per process.
+    """
     settings = ContentSettings.from_env()
     announce(settings)
     sqs = sqs_client()
@@ -73,7 +77,9 @@ def build() -> Callable[[str, TimeLeft], FetchResult]:
 
 
 def rate_limiter(settings: ContentSettings) -> DynamoRateLimiter:
-    """Return the ports `RateLimiter`, `PaceGauge` and `CircuitBreaker` of the service."""
+    """Return an object that implements `RateLimiter`, `PaceGauge` and `CircuitBreaker` for the
+    service.
+    """
     plan = PacePlan(
         rate=settings.recommendations_per_second,
         ramp_from=settings.recommendations_ramp_from,
@@ -104,7 +110,7 @@ def _source(settings: ContentSettings) -> HttpSource:
 def _token(secret: str) -> Callable[[], str]:
     """Return a function that reads the token at most once a minute.
 
-    A new token is used within that time.
+    A new token is used within a minute.
     """
     if not secret:
         return lambda: ""

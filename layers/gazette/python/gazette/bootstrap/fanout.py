@@ -1,4 +1,4 @@
-"""The function `fanout`: its steps with their adapters."""
+"""Composition of the `fanout` function: the steps with their adapters."""
 
 import random
 from collections.abc import Callable
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @cache
 def build_tick() -> Callable[[datetime], int]:
-    """Return a function that takes a tick's time. Built once per process."""
+    """Return a function that takes the time of a tick. Built once per process."""
     settings = FanoutSettings.from_env()
     batches = _batches(settings)
     shard_queue = SqsQueue(sqs_client(), settings.shard_queue_url, encode_shard)
@@ -49,7 +49,7 @@ def build_tick() -> Callable[[datetime], int]:
 
 @cache
 def build_fan_out() -> Callable[[str, TimeLeft], FannedOut]:
-    """Return a function that takes a message's body and the time left. Built once per process.
+    """Return a function that takes a message's body and the remaining time. Built once per process.
 
     Announces the shards first, because fan-out writes schedules to the shards of its own setting.
     """
@@ -80,7 +80,10 @@ def build_fan_out() -> Callable[[str, TimeLeft], FannedOut]:
 
 
 def _asking(settings: FanoutSettings, sqs: "SQSClient") -> "AskingContext | None":
-    """Return the context of content sources. Only stages that query one import its modules."""
+    """Return the context for content sources.
+
+    Only stages that query a source import its modules.
+    """
     if ASKED_SOURCE not in settings.content_sources:
         return None
     from gazette.adapters.aws.fetch_messages import encode_fetch
@@ -142,10 +145,10 @@ _TIMEOUT = timedelta(seconds=5)
 
 @cache
 def build_learn_quota() -> Callable[[], Quota | None]:
-    """Return a function that stores and returns the quota; None if the provider is not SES.
+    """Return a function that stores and returns the quota, or None if the provider is not SES.
 
-    It is called once a tick, not by each worker, because SES allows one such request per second.
-    Built once per process.
+    The function is called once per tick instead of by each worker, because SES allows one such
+    request per second. Built once per process.
     """
     settings = FanoutSettings.from_env()
     if settings.mail_provider != "ses":

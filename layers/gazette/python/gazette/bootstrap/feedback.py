@@ -1,4 +1,4 @@
-"""The function `feedback`: its step with its adapters."""
+"""Composition of the `feedback` function: the step with its adapters."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -34,19 +34,19 @@ from gazette.steps.feedback.feedback import (
 
 @dataclass(frozen=True, slots=True)
 class FeedbackFunction:
-    """The work of an invocation."""
+    """The functions that process an invocation."""
 
     process: Callable[[str], Feedback | None]
-    """The step for the body of each message."""
+    """The step, which is called with the body of each message."""
 
     finish: Callable[[], None]
-    """The end of the invocation. Raises Unavailable if counts could not be written; the next
-    invocation writes them."""
+    """The function to call at the end of the invocation. Raises Unavailable if counts could not be
+    written; the next invocation writes them."""
 
 
 @cache
 def build() -> FeedbackFunction:
-    """Return the work of an invocation. Built once per process."""
+    """Return the functions that process an invocation. Built once per process."""
     settings = FeedbackSettings.from_env()
     retention = timedelta(days=settings.run_retention_days)
     runs = DynamoRuns(settings.runs_table, retention=retention)
@@ -73,7 +73,7 @@ def build() -> FeedbackFunction:
 
 
 def _nothing() -> None:
-    """Do nothing, in a stage without counts per category."""
+    """Do nothing, in a stage without counts by category."""
 
 
 def _category_stats(settings: FeedbackSettings) -> CategoryStatsContext | None:

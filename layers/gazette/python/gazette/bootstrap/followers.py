@@ -1,4 +1,4 @@
-"""The function `followers`: its step with its adapters."""
+"""Composition of the `followers` function: the step with its adapters."""
 
 import json
 from collections.abc import Callable
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 @cache
 def build() -> Callable[[str, TimeLeft], int]:
-    """Return a function that takes a message's body and the time left. Built once per process.
+    """Return a function that takes a message's body and the remaining time. Built once per process.
 
-    It returns the number of followers that the message concerned.
+    It returns the number of followers in the message.
     """
     settings = FollowersSettings.from_env()
     announce(settings)
@@ -41,7 +41,10 @@ def build() -> Callable[[str, TimeLeft], int]:
 
 
 def _suppressions(settings: FollowersSettings) -> "DynamoSuppressions | None":
-    """Return the suppressed addresses; None without critical categories, which alone need them."""
+    """Return the suppressed addresses, or None if the stage has no critical categories.
+
+    Only critical categories require them.
+    """
     if not json.loads(settings.critical_categories):
         return None
     # Import here, because only some stages use these modules.

@@ -1,4 +1,4 @@
-"""The function `generate`: its step with its adapters."""
+"""Composition of the `generate` function: the step with its adapters."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -36,7 +36,10 @@ if TYPE_CHECKING:
 
 @once
 def build() -> Callable[[str, TimeLeft], Delivery | Postponed | None]:
-    """Return a function that takes a message's body and the time left. Built once per process."""
+    """Return a function that takes a message's body and the remaining time.
+
+    Built once per process.
+    """
     settings = GenerateSettings.from_env()
     sqs = sqs_client()
     decided = decisions(settings.control_table)
@@ -80,7 +83,10 @@ def _content(
     sqs: "SQSClient",
     decided: "CachedDecisions",
 ) -> "ContentContext":
-    """Return the context of content sources. Only stages that query one import its modules."""
+    """Return the context for content sources.
+
+    Only stages that query a source import its modules.
+    """
     from gazette.adapters.aws.fetch_messages import encode_fetch
     from gazette.bootstrap.parts.versions import settings_for
     from gazette.domain.templates.settings import SourcePolicy

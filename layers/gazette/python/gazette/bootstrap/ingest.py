@@ -1,4 +1,4 @@
-"""The function `ingest`: its step with its adapters."""
+"""Composition of the `ingest` function: the step with its adapters."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -24,7 +24,10 @@ from gazette.steps.routing.route import Routed
 
 @cache
 def build() -> Callable[[Sequence[str], TimeLeft], list[Routed]]:
-    """Return a function that takes messages' bodies and the time left. Built once per process."""
+    """Return a function that takes messages' bodies and the remaining time.
+
+    Built once per process.
+    """
     settings = IngestSettings.from_env()
     key = read_suppression_key(settings.suppressions_secret)
     suppressions = DynamoSuppressions(settings.suppressions_table, key=key, clock=now)
@@ -59,11 +62,14 @@ def _hosts(settings: IngestSettings) -> LinkHosts | None:
 
 
 def data_schemas() -> Schemas:
-    """Return the schemas of `data` in the stage's templates, by category. Most stages have none."""
+    """Return the schemas for `data` from the stage's templates, by category.
+
+    Most stages have none.
+    """
     paths = sorted(Path(str(files("gazette_templates"))).glob(SCHEMA_FILES))
     if not paths:
         return {}
-    # Imported here because only some stages use it.
+    # Imported here because only some stages use this module.
     from gazette.adapters.contract.schemas import read_schemas
 
     return read_schemas(paths)

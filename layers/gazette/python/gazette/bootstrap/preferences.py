@@ -1,4 +1,4 @@
-"""The function `preferences`: its steps with their adapters."""
+"""Composition of the `preferences` function: the steps with their adapters."""
 
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -48,7 +48,7 @@ class PreferencesFunction:
 
     pages: Pages
     preference_page: Callable[[Shown], str]
-    """The page for the result of `show` or `submit`."""
+    """A function that returns the page for the result of `show` or `submit`."""
 
     styles: str
     """The style sheets that the pages' Content-Security-Policy must allow."""
@@ -57,34 +57,36 @@ class PreferencesFunction:
     """The images that the pages' Content-Security-Policy must allow."""
 
     unsubscribe_link: Callable[[str], LinkToken]
-    """The content of a token."""
+    """A function that returns the content of an unsubscribe link's token."""
 
     preferences_link: Callable[[str], LinkToken]
-    """The content of a token."""
+    """A function that returns the content of a preference link's token."""
 
     email: Callable[[str], str | None]
-    """The email of a token as a page."""
+    """A function that returns a token's email as a page."""
 
     updates: Callable[[str], str | None]
-    """The list of an email's updates as a page."""
+    """A function that returns the list of an email's updates as a page."""
 
     confirm_page: Callable[[str, str], str]
-    """The page before leaving, for the token. The second argument is the browser's
-    languages, for a reader whose language is unknown."""
+    """A function that returns the page before unsubscribing, for a token. The second argument is
+    the browser's languages, for a reader whose language is unknown."""
 
     press: Callable[[LinkToken, Callable[[], Fields], TimeLeft], Leaving]
-    """The act of an unsubscribe link or its page, as described in
+    """A function that applies the action of an unsubscribe link or page, as described in
     steps/preferences/leaving.py."""
 
     left_page: Callable[[str, Leaving, str], str]
-    """The page after leaving, with the arguments of `confirm_page`."""
+    """A function that returns the page after unsubscribing, with the arguments of
+    `confirm_page`."""
 
     show: Callable[[LinkToken, str], Shown]
     submit: Callable[[LinkToken, Callable[[], Fields], TimeLeft, str], Shown]
-    """Arguments: the link, a function that reads the form, and the time left of the invocation."""
+    """A function that applies the form. Arguments: the link, a function that reads the form, and
+    the remaining time of the invocation."""
 
     mail_new_link: Callable[[str], bool]
-    """Argument: the token of a link that has ended."""
+    """A function that emails a new link. Argument: the token of an ended link."""
 
     read_form: Callable[..., Fields]
     """The function `read_request`."""
@@ -104,7 +106,7 @@ def build() -> PreferencesFunction:
     events = DynamoEventReader(settings.events_table, clock=now)
     in_force = versions_in_force(settings.control_table)
     suppressions = DynamoSuppressions(settings.suppressions_table, key=suppression_key, clock=now)
-    routing = routing_context(  # last, because it binds the table `events`
+    routing = routing_context(  # last, because this call binds the table `events`
         settings, sqs_client(), in_force=in_force, suppressions=suppressions
     )
     context = PageContext(

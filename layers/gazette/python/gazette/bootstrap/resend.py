@@ -1,4 +1,4 @@
-"""The function `resend`: its step with its adapters."""
+"""Composition of the `resend` function: the step with its adapters."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -31,7 +31,7 @@ from gazette.steps.occurrences.redrive import RedriveContext, redrive
 
 @once
 def build() -> Callable[[str, str, TimeLeft], Delivery | Redriven | None]:
-    """Return a function that takes a message's body, its receipt handle and the time left.
+    """Return a function that takes a message's body, its receipt handle and the remaining time.
 
     Built once per process.
     """
@@ -62,9 +62,7 @@ def build() -> Callable[[str, str, TimeLeft], Delivery | Redriven | None]:
     announced = once(partial(batches.announce, settings.shards))
 
     def start_next(failed: Run) -> Redriven:
-        """Announce the shards, because a redrive writes schedules to those of its own setting;
-        redrive.
-        """
+        """Announce the shards, because a redrive writes schedules, and redrive the run."""
         announced()
         return redrive(failed, context=redriving)
 

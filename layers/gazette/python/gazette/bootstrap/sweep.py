@@ -1,4 +1,4 @@
-"""The function `sweep`: its steps with their adapters."""
+"""Composition of the `sweep` function: the steps with their adapters."""
 
 import random
 from collections.abc import Callable
@@ -42,7 +42,10 @@ _TIMEOUT = timedelta(seconds=5)
 
 @cache
 def build_begin() -> Callable[[datetime], int]:
-    """Return a function from a tick's time to the number of late shards. Built once per process."""
+    """Return a function that takes the time of a tick and returns the number of late shards.
+
+    Built once per process.
+    """
     settings = SweepSettings.from_env()
     sqs = sqs_client()
     shard_queue = SqsQueue(sqs, settings.shard_queue_url, encode_shard)
@@ -67,7 +70,10 @@ def build_begin() -> Callable[[datetime], int]:
 
 @cache
 def build_sweep() -> Callable[[str, TimeLeft], list[tuple[RunKey | UnreadableRow, Swept]]]:
-    """Return a function that takes a message's body and the time left. Built once per process."""
+    """Return a function that takes a message's body and the remaining time.
+
+    Built once per process.
+    """
     settings = SweepSettings.from_env()
     sqs = sqs_client()
     context = SweepContext(
@@ -108,7 +114,10 @@ def build_sweep() -> Callable[[str, TimeLeft], list[tuple[RunKey | UnreadableRow
 
 @cache
 def build_audit() -> Callable[[str, TimeLeft], Audited]:
-    """Return a function that takes a message's body and the time left. Built once per process."""
+    """Return a function that takes a message's body and the remaining time.
+
+    Built once per process.
+    """
     settings = SweepSettings.from_env()
     context = AuditContext(
         schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
@@ -131,7 +140,10 @@ def build_audit() -> Callable[[str, TimeLeft], Audited]:
 
 @cache
 def build_standing() -> Callable[[str, TimeLeft], Standing]:
-    """Return a function that takes a message's body and the time left. Built once per process."""
+    """Return a function that takes a message's body and the remaining time.
+
+    Built once per process.
+    """
     settings = SweepSettings.from_env()
     runs, gauges = _runs(settings), rate_limiters(settings)
 

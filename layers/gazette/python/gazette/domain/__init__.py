@@ -1,1 +1,1 @@
-"""The rules of digests and their delivery. Imports the standard library only."""
+"""The rules of digests and their delivery. Only the standard library is imported."""

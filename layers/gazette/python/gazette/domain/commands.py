@@ -1,4 +1,4 @@
-"""The messages of the event contract, decoded into the domain's types."""
+"""The commands that messages of the event contract are decoded into."""
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -12,23 +12,23 @@ from gazette.domain.subscribers.subscriber import Subscriber
 
 @dataclass(frozen=True, slots=True)
 class CreateEvents:
-    """`event.created`: events, each for one subscriber."""
+    """An `event.created` message: a list of events, each for one subscriber."""
 
     events: tuple[Event, ...]
     problems: str = ""
-    """The errors in the invalid events of the list, which are omitted. Empty if there are none."""
+    """The errors in the invalid events, which are omitted; empty if all events are valid."""
 
 
 @dataclass(frozen=True, slots=True)
 class CreateActivity:
-    """`activity.created`: an activity for all followers of an entity."""
+    """An `activity.created` message: an activity for all followers of an entity."""
 
     activity: Activity
 
 
 @dataclass(frozen=True, slots=True)
 class RetractEvent:
-    """`event.retracted` of an event for one subscriber."""
+    """An `event.retracted` message for an event of one subscriber."""
 
     user_id: str
     id: str
@@ -36,7 +36,7 @@ class RetractEvent:
 
 @dataclass(frozen=True, slots=True)
 class RetractActivity:
-    """`event.retracted` of an activity on the entity with the key `entity`."""
+    """An `event.retracted` message for an activity on the entity with the key `entity`."""
 
     entity: str
     id: str
@@ -44,29 +44,29 @@ class RetractActivity:
 
 @dataclass(frozen=True, slots=True)
 class ChangeSubscriber:
-    """`subscriber.changed`: the whole profile, with the frequencies in `choices`."""
+    """A `subscriber.changed` message: the whole profile, with the frequencies in `choices`."""
 
     subscriber: Subscriber
 
 
 @dataclass(frozen=True, slots=True)
 class ChoosePreferences:
-    """`preferences.chosen`: the reader's choice at that instant."""
+    """A `preferences.chosen` message: the choice that a reader made at the instant `at`."""
 
     user_id: str
     choice: Choice
     at: datetime
     whole_map: Frequencies | None = field(default=None, compare=False)
-    """The complete frequencies after a choice by category.
+    """The complete frequencies after a choice for one category.
 
-    Set only for the bus, because the version before reads it instead of the choice
-    (domain/subscribers/whole_maps.py).
+    Set only in published messages, because the previous version of Gazette reads this field instead
+    of the choice (domain/subscribers/whole_maps.py).
     """
 
 
 @dataclass(frozen=True, slots=True)
 class MarkActive:
-    """`subscriber.active`: a subscriber's activity."""
+    """A `subscriber.active` message, which reports that a subscriber is active."""
 
     user_id: str
     at: datetime
@@ -74,7 +74,7 @@ class MarkActive:
 
 @dataclass(frozen=True, slots=True)
 class EraseSubscriber:
-    """`subscriber.deleted`: delete all data of the subscriber."""
+    """A `subscriber.deleted` message, which deletes all data of a subscriber."""
 
     user_id: str
     at: datetime
@@ -82,7 +82,8 @@ class EraseSubscriber:
 
 @dataclass(frozen=True, slots=True)
 class ChangeFollow:
-    """`follow.created` and `follow.deleted`: `state` applies from `at` on."""
+    """A `follow.created` or `follow.deleted` message. The new `state` applies from the time
+    `at`."""
 
     user_id: str
     entity: str
@@ -100,37 +101,37 @@ SingleCommand = (
     | EraseSubscriber
     | ChangeFollow
 )
-"""A command that is processed alone. Only the events of several messages are routed together."""
+"""A command that is processed alone. Only events are routed in batches, across messages."""
 
 Command = CreateEvents | SingleCommand
 
 
 CHANGED_CATEGORY = "gazette:changed-category:"
-"""The prefix of envelope resources that name the categories changed on the preference page."""
+"""The prefix of `resources` entries that name a category changed on the preference page."""
 
 AHEAD = timedelta(hours=1)
-"""The largest time by which a service's clock may be ahead of ours."""
+"""The longest time by which a service's clock may be ahead of Gazette's clock."""
 
 
 def from_the_future(command: Command, now: datetime) -> str:
-    """Return an error text if `command` is dated too far ahead of `now`; empty if it is not.
+    """Return an error text if `command` is dated too far in the future, else an empty string.
 
-    Such a message would override all later, correct ones.
+    A message from the future would override all later, correct messages.
     """
     latest = latest_instant(command)
     if latest is None or latest - now <= AHEAD:
         return ""
     return (
-        f"detail: {latest.isoformat()}, which orders messages (changed_at, chosen_at, "
-        "amended_at, active_at or deleted_at), is more than an hour ahead of now. Check the clock "
-        "of the service that published it."
+        f"detail: {latest.isoformat()} (changed_at, chosen_at, amended_at, active_at or "
+        "deleted_at) is more than an hour ahead of now. Check the clock of the service that "
+        "published the message."
     )
 
 
 def reader_of(command: SingleCommand) -> str | None:
     """Return the id of the only reader whose events and emails depend on `command`.
 
-    None for an activity, because its followers have not been read yet.
+    Return None for an activity, because its followers have not been read yet.
     """
     match command:
         case CreateActivity() | RetractActivity():
@@ -142,7 +143,8 @@ def reader_of(command: SingleCommand) -> str | None:
 
 
 def latest_instant(command: Command) -> datetime | None:
-    """Return the instant in `command` that decides which of two messages is later."""
+    """Return the instant that orders `command` among messages of its type; None if there is
+    none."""
     match command:
         case ChangeSubscriber(subscriber):
             return subscriber.changed_at

@@ -1,8 +1,8 @@
-"""Content sources: their items for a reader, and the memory of the items shown. Pure.
+"""Content sources: the items that they return for a reader, and the memory of shown items. Pure.
 
-A content source returns items, or nothing new, for a reader and a span of time. `events` are in the
-table already; `recommendations` come from a service of the adopter, over HTTP. Each item becomes an
-event (`event_of`), so the rules for events apply to items too.
+Content sources are queried for a reader and a period. The source `events` reads the table;
+`recommendations` queries an HTTP service of the adopter. Each returned item becomes an event
+(`event_of`), so the rules for events apply to items too.
 """
 
 import hashlib
@@ -14,28 +14,32 @@ from types import MappingProxyType
 from gazette.domain.model import Entity, Event, Image, StoredEvent
 
 EVENTS = "events"
-"""The content source of every schedule: the events that services publish."""
+"""The content source for events that services publish. Every schedule uses it."""
 
 RECOMMENDATIONS = "recommendations"
-"""The content source that is an HTTP service of the adopter."""
+"""The content source that queries an HTTP service of the adopter."""
 
 CONTENT_SOURCES = (EVENTS, RECOMMENDATIONS)
-"""All content sources, in the order in which an email shows them by default."""
+"""All content sources, in their default display order."""
 
 CATEGORY_OF: Mapping[str, str] = MappingProxyType({RECOMMENDATIONS: "recommendation"})
-"""The category of the items of each queried source. Readers choose its frequency."""
+"""The category of each queried source's items. Readers choose the category's frequency."""
 
 ITEM = "item"
-"""The entity type of items."""
+"""The entity type of content items."""
 
 LONGEST_ID = 128
-"""Characters. The longest id of an item or event."""
+"""The maximum length of an item id or event id, in characters."""
 
 REMEMBERED = 84
-"""The number of ids that a schedule remembers. With more, its row would cost two write units."""
+"""The maximum number of item ids that a schedule remembers. More ids would cost a second write
+unit."""
 
 _HASH_BYTES = 6
-"""Bytes of a hash. With six, one new item in three million million is mistaken for an old one."""
+"""The length of a hash, in bytes.
+
+With six bytes, one in 3 trillion new items is mistaken for an old one.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,51 +47,52 @@ class Item:
     """An item that a content source offers to one reader."""
 
     source: str
-    """The content source."""
+    """The name of the content source."""
 
     id: str
     title: str
     url: str
-    """The page to which its title links."""
+    """The page that the title links to."""
 
     published: datetime
     """The publication time, which the email shows."""
 
     image: Image | None = None
     score: float | None = None
-    """Items with a higher score come first in a digest."""
+    """The relevance score. A digest shows items with a higher score first."""
 
     summary: str = ""
-    """A short description."""
+    """A short description of the item."""
 
     expires_at: datetime | None = None
-    """The time from which no email shows it."""
+    """The time from which emails no longer show the item."""
 
     def lasts_until(self, at: datetime) -> bool:
-        """Return True if an email at that instant may show it."""
+        """Return True if an email that is sent at `at` may show the item."""
         return self.expires_at is None or self.expires_at > at
 
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """An error in an item of an answer."""
+    """An error in an item of a content source's response."""
 
     place: int
-    """The index of the item in the answer, from 0 on."""
+    """The zero-based index of the item in the response."""
 
     field: str
-    """The invalid field."""
+    """The name of the invalid field."""
 
     why: str
-    """The error."""
+    """The error text."""
 
     is_left_out: bool = True
-    """The item is omitted. Otherwise it is shown without the field."""
+    """True if the whole item is omitted; False if the item is shown without the invalid field."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A source's items for a reader, the best first. No items: nothing new."""
+    """The items that a content source returned for a reader, best first; empty if there are
+    none."""
 
     items: tuple[Item, ...] = ()
     broken: tuple[Broken, ...] = ()
@@ -95,18 +100,18 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A query to a source for one reader's digest."""
+    """A query to a content source for the items of one reader's digest."""
 
     user_id: str
     schedule: str
     since: datetime | None
-    """The time up to which earlier digests had the events; None if there was none."""
+    """The end of the period that earlier digests covered; None before the first digest."""
 
     until: datetime
     """The time at which the digest is due."""
 
     limit: int
-    """The largest number of items to return."""
+    """The maximum number of items to return."""
 
     locale: str
     """The reader's locale."""
@@ -117,27 +122,30 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """A request to query the sources of a schedule for its occurrence at `due_at`."""
+    """A request to query the content sources of a schedule for its occurrence at `due_at`."""
 
     user_id: str
     schedule: str
     due_at: datetime
     tries: int = 0
-    """The number of failed tries so far."""
+    """The number of failed attempts so far."""
 
     asked_at: datetime | None = None
-    """The time since which a digest has waited for the items; None if none waits yet."""
+    """The time since which a digest has waited for the items; None if no digest waits yet."""
 
     @property
     def waits_since(self) -> datetime:
-        """The time since which a digest waits, or will wait. Fan-out may have been late."""
+        """The time at which the digest starts to wait for the items.
+
+        Later than `due_at` if fan-out was late.
+        """
         return max(self.due_at, self.asked_at or self.due_at)
 
 
 def event_id(source: str, item_id: str) -> str:
     """Return the id of an item's event, such as `recommendations:4711`.
 
-    If the item's id is too long, the event's id contains its hash, which is unique to the item.
+    An item id that is too long is replaced by its hash, which is unique to the item.
     """
     named = f"{source}:{item_id}"
     if len(named) <= LONGEST_ID:
@@ -146,12 +154,12 @@ def event_id(source: str, item_id: str) -> str:
 
 
 def asked_among(sources: Iterable[str]) -> tuple[str, ...]:
-    """Return the sources in `sources` that are queried. Events are stored as they arrive."""
+    """Return the sources that must be queried, which are all except EVENTS."""
     return tuple(source for source in sources if source in CATEGORY_OF)
 
 
 def source_of(event_id: str) -> str:
-    """Return the content source of an event's id; empty if a service may publish it."""
+    """Return the content source that an event id names; empty if a service may publish the id."""
     for source in CATEGORY_OF:
         if event_id.startswith((f"{source}:", f"{source}#")):
             return source
@@ -159,7 +167,7 @@ def source_of(event_id: str) -> str:
 
 
 def event_of(item: Item, user_id: str, fetched_at: datetime) -> Event:
-    """Return the event for an item. A later fetch of the same item amends it."""
+    """Return the event for a content item. A later fetch of the same item amends the event."""
     return Event(
         user_id=user_id,
         id=event_id(item.source, item.id),
@@ -177,10 +185,10 @@ def event_of(item: Item, user_id: str, fetched_at: datetime) -> Event:
 
 @dataclass(frozen=True, slots=True)
 class Refreshed:
-    """The events to store for an answer."""
+    """The events to store after a content source was queried."""
 
     changed: tuple[Event, ...]
-    """The events of new items, and of waiting items that changed."""
+    """The events of new items, and of waiting items that have changed."""
 
     offered: tuple[str, ...]
     """The ids of all events that the next digest may show."""
@@ -195,10 +203,10 @@ def refreshed(
     at: datetime,
     limit: int,
 ) -> Refreshed:
-    """Choose the first `limit` of `items` that the reader has not had. Pure.
+    """Choose the first `limit` items that the reader has not had. Pure.
 
-    `waiting`: the source's events that no digest has shown yet. They may be chosen again; other
-    events in `shown` may not. `at`: the time of the query.
+    `waiting` lists the source's events that no digest has shown yet. They may be chosen again; all
+    other events in `shown` may not. `at` is the time of the query.
     """
     waiting_by_id = {stored.event.id: stored for stored in waiting}
     changed_events: list[Event] = []
@@ -224,10 +232,10 @@ def is_fresh(
     now: datetime,
     fresh_for: timedelta,
 ) -> bool:
-    """Return True if the fetched items are fresh enough for `due_at`, so the source is not queried
-    again.
+    """Return True if the fetched items are fresh enough for `due_at`, so no new query is needed.
 
-    `fetched_for`: the occurrence for which they were fetched. `fresh_for`: their maximum age.
+    `fetched_for` is the occurrence that the items were fetched for, and `fresh_for` is their
+    maximum age.
     """
     if fetched_at is None or fetched_for is None:
         return False
@@ -236,27 +244,27 @@ def is_fresh(
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The memory of a schedule: the ids of the newest items offered to its reader.
+    """The ids of the items most recently offered to a schedule's reader.
 
-    A remembered item is not offered again. A new id matches a remembered one by chance once in
-    three million million.
+    A remembered item is not offered again. One in 3 trillion new ids is mistaken for a remembered
+    id.
     """
 
     hashes: bytes = b""
-    """Six bytes for each id, the oldest first; at most REMEMBERED ids."""
+    """The six-byte hashes of at most REMEMBERED ids, oldest first."""
 
     def holds(self, event_id: str) -> bool:
-        """Return True if the event was added and is still remembered."""
+        """Return True if the event id was added and is still remembered."""
         return _hash(event_id) in self._each()
 
     def with_(self, event_ids: Iterable[str]) -> "Shown":
-        """Return the memory with these as its newest. The oldest are dropped."""
+        """Return the memory with these event ids as the newest. The oldest ids are dropped."""
         newest = dict.fromkeys(map(_hash, event_ids))
         older = [each for each in self._each() if each not in newest]
         return Shown(b"".join([*older, *newest][-REMEMBERED:]))
 
     def without(self, event_ids: Iterable[str]) -> "Shown":
-        """Return the memory without these, so that they may be offered again."""
+        """Return the memory without these event ids, so that the items may be offered again."""
         removed = set(map(_hash, event_ids))
         return Shown(b"".join(each for each in self._each() if each not in removed))
 

@@ -1,49 +1,50 @@
-"""The errors of Gazette: one tree, with one type for each way to handle an error."""
+"""Gazette's exceptions: one hierarchy, with one class for each way to handle an error."""
 
 from datetime import timedelta
 
 
 class GazetteError(Exception):
-    """An error that Gazette itself reports. The text is written for people."""
+    """The base class of Gazette's own errors. The error text is written for people."""
 
 
 class InvalidEvent(GazetteError):
-    """A message from a service that does not fit the contract. The text names the field."""
+    """A message from a service that violates the event contract. The error text names the field."""
 
 
 class ForeignEvent(InvalidEvent):
-    """A message whose source may not publish it to this queue. The text names the source."""
+    """A message from a source that may not publish it to this queue. The error names the source."""
 
 
 class InvalidToken(GazetteError):
-    """A link whose token was not signed by this installation, or was altered on the way.
+    """A link whose token was altered or was not signed by this installation.
 
-    Readers get the same answer in both cases.
+    Readers see the same page in both cases.
     """
 
 
 class EndedLink(InvalidToken):
-    """A link that this installation signed and that is no longer valid."""
+    """A link that this installation signed but that is no longer valid."""
 
 
 class InvalidKeys(GazetteError):
-    """Invalid keys of links or suppressions. The text gives the reason and contains no key."""
+    """Invalid keys for links or suppressions. The error text gives the reason but contains no
+    key."""
 
 
 class UnreadableForm(GazetteError):
-    """Form data from a browser that is invalid or too long. The text gives the reason."""
+    """Form data from a browser that is invalid or too long. The error text gives the reason."""
 
 
 class RenderingFailed(GazetteError):
-    """A template that cannot render its values. The text gives the reason."""
+    """A template that cannot be rendered with the given values. The error text gives the reason."""
 
 
 class VersionUnusable(GazetteError):
-    """A template version that differs from the pushed one, or that this process cannot load."""
+    """A template version that differs from the pushed version, or that this process cannot load."""
 
 
 class VersionGone(VersionUnusable):
-    """A template version that certainly no longer exists."""
+    """A template version that definitely no longer exists."""
 
 
 class NotYet(GazetteError):
@@ -55,18 +56,19 @@ class Hidden(NotYet):
 
 
 class Overtaken(GazetteError):
-    """Another process changed the same row at the same moment, so no write was made."""
+    """A conflict with another process that changed the same row at the same time. No data was
+    written."""
 
 
 class Unavailable(GazetteError):
-    """A service behind a port did not answer, or reported that it is overloaded."""
+    """A service behind a port that did not respond, or reported that it is overloaded."""
 
 
 class SourceFailed(GazetteError):
-    """A content source returned no usable answer; another query may succeed.
+    """A content source that returned no usable response. Another query may succeed.
 
-    `refuses`: the source rejects all queries, for at least `retry_after` if it says so. The circuit
-    breaker opens at once.
+    `refuses` means that the source rejects all queries, for at least `retry_after` if that is set.
+    The circuit breaker then opens at once.
     """
 
     def __init__(
@@ -80,8 +82,9 @@ class SourceFailed(GazetteError):
 class UnreadableRow(GazetteError):
     """A row that this version cannot read because an attribute is missing, malformed or unknown.
 
-    Its text names the table and the key, but no value of the row. A function that reads one row
-    raises it; a function that iterates over many rows yields it among them and continues (rule 20).
+    The error text names the table and the key, but contains no value of the row. A function that
+    reads one row raises the error. A function that iterates over many rows yields the error in
+    place of the row and continues (rule 20).
     """
 
     def __init__(self, table: str, key: tuple[str, ...], why: str) -> None:
@@ -91,7 +94,7 @@ class UnreadableRow(GazetteError):
         self.why = why
 
     def __str__(self) -> str:
-        """Return the text for the log and for the person who fixes the row."""
+        """Return the error text for the log and for the person who fixes the row."""
         return (
             f"The row {' / '.join(self.key)} of the table {self.table} cannot be read: {self.why}."
         )

@@ -1,4 +1,4 @@
-"""The values that explain why a reader got an email, or none; and the port for the events."""
+"""The values that explain why a reader got or did not get an email, and the port for events."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,10 +16,11 @@ from gazette.domain.subscribers.suppression import Cause, Suppression
 
 
 class EventHistory(Protocol):
-    """All stored events of a reader, sent or not. Methods may raise `Unavailable`."""
+    """A port that reads all stored events of a reader, sent or not. Methods may raise
+    `Unavailable`."""
 
     def of_user(self, user_id: str) -> Iterator[StoredEvent | UnreadableRow]:
-        """Yield every stored event, by schedule, the oldest first.
+        """Yield every stored event of a reader, ordered by schedule, oldest first.
 
         Includes expired events until their rows are deleted.
         """
@@ -29,42 +30,43 @@ class Due(StrEnum):
     """The state of a schedule's next occurrence."""
 
     PLANNED = "planned"
-    """The occurrence is in the due index and lies ahead."""
+    """The occurrence is in the due index and in the future."""
 
     OVERDUE = "overdue"
-    """The occurrence should have started."""
+    """The occurrence should have started already."""
 
     IDLE = "idle"
-    """No event is waiting. The next event schedules the occurrence."""
+    """No event is waiting. The next event schedules an occurrence."""
 
     UNLISTED = "unlisted"
     """The schedule is missing from the due index although an event is waiting or the reader is
-    active, for example after a crash until the interrupted message is delivered again.
+    active.
+
+    This can happen after a crash, until the interrupted message is delivered again.
     """
 
     OFF = "off"
-    """The reader gets no email."""
+    """The reader gets no emails."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """A schedule and its next occurrences; no occurrences if it is off."""
+    """A schedule and its next occurrences. There are none if the reader gets no emails."""
 
     schedule: Schedule
     due: Due
     next: tuple[datetime, ...]
     on_date: datetime | None
-    """The time on the requested date at which the current recurrence is due."""
+    """The schedule's due time on the requested date, by its current recurrence."""
 
     quiet: tuple[datetime, datetime] | None = None
-    """The period around `on_date` without waiting events, as far as runs and events are still
-    stored.
-    """
+    """The period around `on_date` without waiting events, judging by the runs and events still
+    stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The frequency of a category: `chosen` by the reader, else the installation's `default`."""
+    """The frequency of a category: `chosen` by the reader, or else the installation's `default`."""
 
     category: str
     frequency: Frequency
@@ -74,7 +76,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """A follow with its own frequency, and the time of that choice."""
+    """A follow with its own frequency, and the time at which the reader chose the frequency."""
 
     entity: str
     frequency: Frequency
@@ -83,7 +85,7 @@ class Override:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedRun:
-    """A run and the number of stored events of each category in its window."""
+    """A run, with the number of stored events in its window by category."""
 
     run: Run
     covers: tuple[tuple[str, int], ...]
@@ -93,7 +95,7 @@ class ExplainedRun:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Events of one category and schedule that no sent run covers: waiting, or given up."""
+    """Events of one category and schedule that are waiting or given up, and not in a sent run."""
 
     schedule: str
     about: str
@@ -105,20 +107,20 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """The data about a user id at `now`, without the address and name."""
+    """The data that explains a user's emails at `now`, without the user's address and name."""
 
     user_id: str
     now: datetime
     on: date | None
     zone: ZoneInfo
-    """The reader's time zone, in which `on` is a date.
+    """The reader's time zone, which applies to the date `on`.
 
-    UTC if `time_zone` is empty or unknown here.
+    UTC if `time_zone` is empty or unknown.
     """
 
     time_zone: str = ""
     status: SubscriberStatus | None = None
-    """None if the user id is unknown or was erased (`erased_at`)."""
+    """The subscriber's status; None if the user id is unknown or was erased (`erased_at`)."""
 
     suppression: Suppression | None = None
     """The suppression of the reader's address."""
@@ -134,34 +136,37 @@ class Explanation:
     follows: int = 0
     overrides: tuple[Override, ...] = ()
     runs: tuple[ExplainedRun, ...] = ()
-    """The runs due on the date, newest first.
+    """The runs due on the requested date, newest first.
 
-    Without a date, the last runs of all schedules and all open runs.
+    Without a date, all open runs and the last runs of each schedule.
     """
 
     waiting: tuple[Waiting, ...] = ()
     given_up: tuple[Waiting, ...] = ()
-    """Events that were in the maximum number of emails with unknown outcome, or in one before they
-    expired or could not be shown.
+    """Events that are no longer sent because emails with an unknown outcome included them.
+
+    Either the maximum number of such emails included the event, or one did before the event expired
+    or could not be shown.
     """
 
     unreadable: tuple[str, ...] = ()
-    """The errors in rows that cannot be read."""
+    """The error texts of rows that cannot be read."""
 
     expired: tuple[Waiting, ...] = ()
-    """Events that no email showed in time, as far as they are still stored."""
+    """Events that expired before they were included in an email and are still stored."""
 
     lapsed: tuple[Waiting, ...] = ()
-    """Events that no email showed before their service's `expires_at`."""
+    """Events whose `expires_at` passed before they were included in an email."""
 
     held_categories: tuple[str, ...] = ()
-    """The held categories among those of waiting events."""
+    """The categories of waiting events that are on hold."""
 
     critical: tuple[str, ...] = ()
-    """The categories that are sent regardless of the reader's choice."""
+    """The critical categories, which are sent regardless of the reader's choice."""
 
     @property
     def gets_critical(self) -> bool:
-        """Return True if critical email may go to the reader's address, regardless of choices."""
+        """Return True if critical emails may be sent to the reader's address, regardless of
+        choices."""
         lifted = {None, Cause.UNSUBSCRIBED}
         return bool(self.critical) and (self.suppression and self.suppression.cause) in lifted

@@ -1,4 +1,4 @@
-"""The hosts to which links of events may lead. Pure."""
+"""The hosts that event links may point to. Pure."""
 
 import re
 from collections.abc import Iterable
@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 _LABEL = r"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
 _ENTRY = re.compile(rf"(?:\*\.)?(?=.{{1,253}}\Z){_LABEL}(?:\.{_LABEL})*")
-"""`example.com` or `*.example.com`.
+"""The pattern of an allowed host: `example.com` or `*.example.com`.
 
 RFC 1035, section 2.3.4 limits the length of names and labels.
 """
 
 _NAME = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
-"""A host that every browser reads literally.
+"""The pattern of a host name that every browser reads literally.
 
-Parsers differ on other hosts, because browsers decode percent-encoded bytes before they look a host
-up (https://url.spec.whatwg.org/#host-parsing).
+Parsers differ on other hosts, because browsers decode percent-encoded bytes before they look up a
+host (https://url.spec.whatwg.org/#host-parsing).
 """
 
 _PORT = re.compile(r":[0-9]*\Z")
@@ -23,20 +23,21 @@ _PORT = re.compile(r":[0-9]*\Z")
 
 @dataclass(frozen=True, slots=True)
 class LinkHosts:
-    """The hosts that a stage allows, in lower case; any host if none is listed."""
+    """The hosts that a stage allows in links, in lower case. If none are listed, any host is
+    allowed."""
 
     exact: frozenset[str] = frozenset()
-    """Full host names such as `example.com`."""
+    """The allowed host names, such as `example.com`."""
 
     endings: tuple[str, ...] = ()
-    """Endings such as `.example.com`, which allow subdomains."""
+    """The allowed host name suffixes, such as `.example.com`, which match subdomains."""
 
     @classmethod
     def of(cls, entries: Iterable[object]) -> "LinkHosts":
-        """Return the hosts for entries such as `example.com` and `*.example.com`.
+        """Parse entries such as `example.com` and `*.example.com`.
 
-        `*.` stands for one label or more: subdomains of any depth, but not the domain itself.
-        Raises ValueError, naming the first invalid entry.
+        `*.` stands for one or more labels: subdomains of any depth, but not the domain itself.
+        Raises ValueError with the first invalid entry.
         """
         hosts = [_entry(each) for each in entries]
         return cls(
@@ -45,7 +46,7 @@ class LinkHosts:
         )
 
     def allow(self, url: str) -> bool:
-        """Return True if a link may lead to `url`, an absolute http or https URL, on any port."""
+        """Return True if a link may point to `url`, an absolute http or https URL on any port."""
         if not self.exact and not self.endings:
             return True
         host = _host(url)
@@ -56,13 +57,16 @@ class LinkHosts:
 
 
 def host_of(url: str) -> str:
-    """Return the host of an absolute URL in lower case, without the port, as far as it is
-    readable."""
+    """Return the host of an absolute URL in lower case, without the port.
+
+    The result is not validated.
+    """
     return _host(url).lower()
 
 
 def _host(url: str) -> str:
-    """Return the host without the final dot of a complete name (RFC 3986, section 3.2.2)."""
+    """Return the host without the trailing dot of a fully qualified name (RFC 3986, section
+    3.2.2)."""
     authority = re.split(r"[/?#]", url.partition("://")[2], maxsplit=1)[0]
     return _PORT.sub("", authority).removesuffix(".")
 
@@ -71,7 +75,7 @@ def _entry(given: object) -> str:
     if not isinstance(given, str) or not _ENTRY.fullmatch(given):
         raise ValueError(
             f"{ascii(given)[:80]} is not a host: write example.com for one host, or "
-            "*.example.com for its subdomains, without scheme, port and path; a name of other "
-            "letters in Punycode (xn--…)"
+            "*.example.com for its subdomains, without a scheme, port or path; write "
+            "international names in Punycode (xn--…)"
         )
     return given.lower()

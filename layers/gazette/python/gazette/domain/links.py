@@ -1,6 +1,6 @@
 """Links for readers: the URLs that an email may show, and signed tokens. Pure.
 
-A token replaces a login, so a person who has the keys can act for any reader.
+Anyone who has the keys can act for any reader, because a token replaces a login.
 """
 
 import base64
@@ -21,44 +21,45 @@ from gazette.domain.model import RunKey
 from gazette.domain.subscribers.subscriber import Reader, Subscriber
 
 LONGEST_URL = 2000
-"""Characters. Longer URLs may be cut off or rejected on their way to a browser."""
+"""The maximum length of a URL, in characters. Longer URLs may be truncated or rejected."""
 
 _WEB = re.compile(r"https?://[A-Za-z0-9\[][!#-;=?-~]*")
-"""An absolute http or https URL (RFC 3986) without quotes, angle brackets and spaces."""
+"""The pattern of an http or https URL (RFC 3986) without quotes, angle brackets and spaces."""
 
 
 def is_web_link(url: str) -> bool:
-    """Return True if an email may link to it: http or https, and short enough not to be cut off."""
+    """Return True if an email may link to `url`: an http or https URL that is not too long."""
     return len(url) <= LONGEST_URL and _WEB.fullmatch(url) is not None
 
 
 KEY_ID = re.compile(r"k[1-9][0-9]{0,5}")
-"""The ids `k1`, `k2`, … of keys. The key with the highest number is the newest."""
+"""The pattern of key ids: `k1`, `k2`, … The key with the highest number is the newest."""
 
 SHORTEST_KEY = 32
-"""Characters. With a key that can be guessed, an attacker could unsubscribe every reader."""
+"""The minimum length of a key, in characters. An attacker who guesses a key could opt out any
+reader."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinkKeys:
-    """The keys by id, at least one. `repr` does not show them."""
+    """The signing keys by id, at least one. `repr` does not show the keys."""
 
     by_id: Mapping[str, bytes] = field(repr=False)
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """All ids, the oldest first."""
+        """All key ids, oldest first."""
         return tuple(sorted(self.by_id, key=_number))
 
     @property
     def newest(self) -> str:
-        """The id of the key that signs."""
+        """The id of the newest key, which signs new links."""
         return self.ids[-1]
 
     def with_next(self, key: str) -> "LinkKeys":
-        """Return these keys and `key`, which has the next number and signs from now on.
+        """Return these keys and a new key, which gets the next number and signs from now on.
 
-        Raises InvalidKeys if there is no valid number left.
+        Raises InvalidKeys if no valid number is left.
         """
         key_id = f"k{_number(self.newest) + 1}"
         if not KEY_ID.fullmatch(key_id):
@@ -66,20 +67,23 @@ class LinkKeys:
         return LinkKeys({**self.by_id, key_id: key.encode()})
 
     def without(self, key_id: str) -> "LinkKeys":
-        """Return these keys without one, whose links are no longer accepted. Never the newest."""
+        """Return these keys without `key_id`, whose links are then no longer accepted.
+
+        Raises ValueError for the newest key.
+        """
         if key_id == self.newest:
-            raise ValueError(f"{key_id} is the key that signs")
+            raise ValueError(f"{key_id} signs new links, so it cannot be removed")
         return LinkKeys({name: key for name, key in self.by_id.items() if name != key_id})
 
     def to_json(self) -> str:
-        """Return the keys as JSON, in the form of the secret. `read_keys` parses it."""
+        """Return the keys as JSON, in the format of the secret that `read_keys` parses."""
         return json.dumps({key_id: self.by_id[key_id].decode() for key_id in self.ids})
 
 
 def read_keys(content: str) -> LinkKeys:
-    """Return the keys in the content of a secret, such as `{"k1": "…"}`.
+    """Parse the keys in a secret, such as `{"k1": "…"}`.
 
-    Raises InvalidKeys, whose message never contains the content.
+    Raises InvalidKeys. The error text never contains the secret.
     """
     try:
         keys: Any = json.loads(content)
@@ -106,7 +110,7 @@ _SIGNATURE_BYTES = 16
 
 
 class Purpose(StrEnum):
-    """The purpose of a link. A token for one purpose is never valid for another."""
+    """The purpose of a link. A token for one purpose is never valid for another purpose."""
 
     UNSUBSCRIBE = "unsubscribe"
     PREFERENCES = "preferences"
@@ -115,22 +119,25 @@ class Purpose(StrEnum):
 
     @property
     def lifetime(self) -> timedelta:
-        """The time for which a link works. People search kept emails for the unsubscribe link."""
+        """The time for which a link works: two years for unsubscribing, otherwise 90 days.
+
+        The unsubscribe link must still work in old emails that readers have kept.
+        """
         return timedelta(days=730 if self is Purpose.UNSUBSCRIBE else 90)
 
 
 NEW_LINK = "new-link"
 """The category of the event that sends a reader a new link to their preferences.
 
-No service can publish such an event, or one that shares its email, because in the contract neither
-a category nor an entity type may contain a hyphen (identity.CATEGORY_NAME).
+Services can neither publish such an event nor add to its email, because categories and entity types
+in the contract never contain a hyphen (identity.CATEGORY_NAME).
 """
 
 
 class ScopeKind(StrEnum):
     """The kind of emails that a link concerns.
 
-    Tokens contain the values, so they are short and never change.
+    Tokens contain these values, so they are short and never change.
     """
 
     EVERYTHING = "all"
@@ -146,7 +153,7 @@ class ScopeKind(StrEnum):
     """One category, in digests and immediate emails."""
 
     ENTITY = "e"
-    """One follow."""
+    """The emails about one followed entity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,11 +162,11 @@ class Scope:
 
     kind: ScopeKind
     names: tuple[str, ...] = ()
-    """The categories, or the marks of entities (`entity_mark`)."""
+    """The names of the categories, or the marks of the entities (`entity_mark`)."""
 
 
 EVERYTHING = Scope(ScopeKind.EVERYTHING)
-"""The scope of a link that concerns all emails to its address."""
+"""The scope of a link that concerns all emails to its recipient."""
 
 DIGESTS = Scope(ScopeKind.DIGESTS)
 
@@ -169,22 +176,24 @@ _SCOPE = re.compile(
 )
 
 MOST_NAMED = 8
-"""The largest number of categories in a link, so that it fits a header."""
+"""The maximum number of categories in a link. More would not fit in an email header."""
 
 
 def entity_mark(entity: str) -> str:
-    """Return the mark of an entity in links: 12 characters of the SHA-256 of its key."""
+    """Return the short form of an entity key for links: 12 characters of its encoded SHA-256."""
     return _encode(hashlib.sha256(entity.encode()).digest()[:9])
 
 
 def immediate_of(categories: Sequence[str]) -> Scope:
-    """Return the scope of the immediate emails of these categories; of all if there are too
-    many."""
+    """Return the scope for the immediate emails of these categories.
+
+    Return the scope for all immediate emails if there are too many categories.
+    """
     return Scope(ScopeKind.IMMEDIATE, tuple(categories) if len(categories) <= MOST_NAMED else ())
 
 
 _HASH_DIGITS = 64
-"""The length of a SHA-256 in hex."""
+"""The length of a SHA-256 in hex digits."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -192,37 +201,37 @@ _MICROSECOND = timedelta(microseconds=1)
 
 @dataclass(frozen=True, slots=True)
 class LinkToken:
-    """The content of a link's token: the email that contained it, and the address of that email."""
+    """The content of a link's token, which identifies an email and the address it was sent to."""
 
     run: RunKey
-    """The run of the email."""
+    """The run that sent the email."""
 
     address: str
-    """The hash of the address (identity.address_hash)."""
+    """The hash of the recipient's address (identity.address_hash)."""
 
     since: datetime | None
-    """The reader's `addressed_after` at that time."""
+    """The reader's `addressed_after` when the email was sent."""
 
     issued_on: date
-    """The UTC date on which the run was due."""
+    """The UTC date on which the email's run was due."""
 
     scope: Scope = EVERYTHING
     """The emails that the link concerns.
 
-    A version that does not know a scope must not treat it as everything.
+    Code that does not know a scope must not treat it as EVERYTHING.
     """
 
     @classmethod
     def of(cls, run: RunKey, due_at: datetime, reader: Subscriber) -> "LinkToken":
-        """Return the token for the email to this reader of a run that was due at `due_at`."""
+        """Return the token for the email that a run due at `due_at` sends to this reader."""
         issued_on = due_at.astimezone(UTC).date()
         return cls(run, address_hash(reader.email), reader.addressed_after, issued_on)
 
     def is_for(self, reader: Reader) -> bool:
-        """Return True if the reader is the same, and has had the same address since the email.
+        """Return True if the reader is the same and has had the same address since the email.
 
         `since` differs after an erasure and after a change of address, unless services report
-        several of them at one instant.
+        several of these changes at the same instant.
         """
         return (
             isinstance(reader, Subscriber)
@@ -231,7 +240,8 @@ class LinkToken:
         )
 
     def is_for_registration_of(self, reader: Subscriber) -> bool:
-        """Return True if the user id has not been erased since, even if the address changed."""
+        """Return True if the user id was not erased since the email, even if the address
+        changed."""
         if reader.erased_at is None:
             return True
         return self.since is not None and self.since >= reader.erased_at
@@ -241,7 +251,7 @@ class LinkToken:
         return today - self.issued_on > purpose.lifetime
 
     def to_text(self) -> str:
-        """Return the payload of the token; `read_link` parses it."""
+        """Return the token's payload, which `read_link` parses."""
         since = "" if self.since is None else str((self.since - _EPOCH) // _MICROSECOND)
         address = _encode(bytes.fromhex(self.address))
         issued_on = self.issued_on.toordinal()
@@ -250,7 +260,7 @@ class LinkToken:
 
 
 def read_link(text: str) -> LinkToken:
-    """Return the token with this payload. Raises InvalidToken for any other text."""
+    """Parse the payload of a link's token. Raises InvalidToken if the payload is invalid."""
     try:
         run, scope, since, issued_on, address = text.split(".")
         link = LinkToken(
@@ -264,21 +274,27 @@ def read_link(text: str) -> LinkToken:
         raise InvalidToken("This link is not from an email.") from err
     is_hash = len(link.address) == _HASH_DIGITS
     if not is_hash or link.to_text() != text:
-        raise InvalidToken("This link was not made by this version.")
+        raise InvalidToken("This link was made by a different version.")
     return link
 
 
 UNDO_FOR = timedelta(days=1)
-"""The time in which the page's undo button works."""
+"""The time for which the undo button on the page works."""
 
 
 def undo_text(link: LinkToken, act: str, at: datetime) -> str:
-    """Return the payload that undoes an act of `link` at an instant; `read_undo` parses it."""
+    """Return the payload of a token that undoes the action `act`, taken through `link` at `at`.
+
+    `read_undo` parses the payload.
+    """
     return f"{link.to_text()}@{act}@{(at - _EPOCH) // _MICROSECOND}"
 
 
 def read_undo(text: str) -> tuple[LinkToken, str, datetime]:
-    """Return the link, the act and the instant in this payload. Raises InvalidToken."""
+    """Parse the payload of an undo token into the link, the action and its time.
+
+    Raises InvalidToken if the payload is invalid.
+    """
     try:
         link, act, at = text.split("@")
         return read_link(link), act, _EPOCH + int(at) * _MICROSECOND
@@ -287,9 +303,9 @@ def read_undo(text: str) -> tuple[LinkToken, str, datetime]:
 
 
 def _scope(text: str) -> Scope:
-    """Return the scope with this text.
+    """Parse the scope in a token.
 
-    Raises ValueError for one that this version does not know.
+    Raises ValueError for a scope that this version does not know.
     """
     if not _SCOPE.fullmatch(text):
         raise ValueError(f"{text!r} is not a scope")
@@ -298,18 +314,18 @@ def _scope(text: str) -> Scope:
 
 
 def sign(payload: str, *, purpose: Purpose, keys: LinkKeys) -> str:
-    """Return a token, `[A-Za-z0-9_.-]`, that proves this installation made a link for `payload`.
+    """Return a signed token for a link, which contains only `[A-Za-z0-9_.-]`.
 
-    `<key id>.<payload>.<signature>`, signed with the newest key. HMAC-SHA-256 (RFC 2104), cut to
-    128 bits: too long to be guessed, short enough for a header.
+    The format is `<key id>.<payload>.<signature>`, signed with the newest key. The signature is an
+    HMAC-SHA-256 (RFC 2104) truncated to 128 bits, which cannot be guessed and fits in a header.
     """
     return _token(payload, purpose, keys.newest, keys.by_id[keys.newest])
 
 
 def verify(token: str, *, purpose: Purpose, keys: LinkKeys) -> str:
-    """Return the payload that `token` was signed for.
+    """Return the payload of a signed token.
 
-    Raises InvalidToken for any other text.
+    Raises InvalidToken if the token is not valid for `purpose`.
     """
     key_id, _, signed = token.partition(".")
     if key_id not in keys.by_id:
@@ -325,10 +341,10 @@ def verify(token: str, *, purpose: Purpose, keys: LinkKeys) -> str:
 
 
 def for_purpose(token: str, purpose: Purpose, *, of: Purpose, keys: LinkKeys) -> str:
-    """Return a token for `purpose` with the content of one that is for another purpose.
+    """Return a token for `purpose` with the content of a token for another purpose (`of`).
 
-    It is signed with the same key, so that it ends when a leaked key is removed. Raises
-    InvalidToken.
+    The new token is signed with the same key, so that it becomes invalid when a leaked key is
+    removed. Raises InvalidToken.
     """
     payload = verify(token, purpose=of, keys=keys)
     key_id = token.partition(".")[0]

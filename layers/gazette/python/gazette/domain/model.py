@@ -1,4 +1,4 @@
-"""The values that Gazette works with. All are frozen; all instants are timezone-aware UTC."""
+"""Gazette's core data types. All are frozen; all instants are timezone-aware UTC."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -17,7 +17,7 @@ DAILY = Frequency.DAILY.value
 
 
 class Importance(StrEnum):
-    """The importance of an event, as its service rates it."""
+    """The importance of an event, as rated by the service that published the event."""
 
     LOW = "low"
     NORMAL = "normal"
@@ -26,7 +26,7 @@ class Importance(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A picture at an https address, and a text that describes it."""
+    """An image at an https URL, with alt text."""
 
     url: str
     text: str
@@ -44,12 +44,13 @@ class Entity:
 
     @property
     def key(self) -> str:
-        """The name of the entity in follows and activities, such as `post#p1`."""
+        """The entity's identifier in follows and activities, such as `post#p1`."""
         return entity_key(self.type, self.id)
 
 
 def entity_key(entity_type: str, entity_id: str) -> str:
-    """Return the key of an entity. A type contains no `#`, so two entities never share a key."""
+    """Return the key of an entity. Entity types contain no `#`, so two entities never share a
+    key."""
     return f"{entity_type}#{entity_id}"
 
 
@@ -60,10 +61,10 @@ class Actor:
     id: str
     name: str
     url: str = ""
-    """The https address of their page; empty if not given."""
+    """The https URL of the actor's page; empty if not given."""
 
     avatar: str = ""
-    """The https address of their picture; empty if not given."""
+    """The https URL of the actor's picture; empty if not given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,71 +78,76 @@ class Event:
     category: str
     entity: Entity
     actor: Actor | None
-    """None if no one caused it, such as a build."""
+    """The person or system that caused the event; None if there is none, as for a build."""
 
     occurred_at: datetime
-    """The time by the producer's clock. It is shown, and compared with follows and mutes.
+    """The time of the event by the producer's clock, which emails show.
 
-    Windows use the time at which the event was stored.
+    Follows and mutes are compared with this time, while windows use the time at which the event was
+    stored.
     """
 
     excerpt: str = ""
     amended_at: datetime | None = None
-    """The version of the content; None is the earliest."""
+    """The time of the last amendment, as the version of the content. None is the earliest
+    version."""
 
     via: tuple[str, ...] = ()
-    """The keys of the followed entities through which the event arrived, the more specific first.
+    """The keys of the followed entities through which the event arrived, most specific first.
 
     Empty if the event was addressed to the subscriber.
     """
 
     parent_title: str = ""
-    """The title of the less specific entity in `via`; empty if the service gave none."""
+    """The title of the least specific entity in `via`; empty if the service gave none."""
 
     importance: Importance = Importance.NORMAL
     expires_at: datetime | None = None
-    """The time from which no email shows it."""
+    """The time from which emails no longer show the event."""
 
     data: str = ""
-    """The producer's own object for templates, as compact JSON; empty if there is none."""
+    """The producer's custom data for templates, as compact JSON; empty if there is none."""
 
     source: str = ""
-    """The content source that returned it; empty if a service published it."""
+    """The content source that returned the event; empty if a service published the event."""
 
     score: float | None = None
-    """The rank that the source gave it among its other items."""
+    """The score that ranks the event among the other items of its content source."""
 
     @property
     def counts_at(self) -> datetime:
         """The instant that choices, follows and erasures are compared with.
 
-        It is the time of the event or, for an item of a queried content source, the time of the
-        fetch. An article published before a reader muted and unmuted its category may be shown.
+        This is the time of the event or, for an item of a queried content source, the time of the
+        fetch. An article that was published before a reader muted and unmuted its category may be
+        shown.
         """
         return self.amended_at if self.source and self.amended_at else self.occurred_at
 
     @property
     def is_own_activity(self) -> bool:
-        """Return True if it arrived through a follow and its reader caused it."""
+        """Return True if the event arrived through a follow and was caused by its own reader."""
         return bool(self.via) and self.actor is not None and self.actor.id == self.user_id
 
     def has_lapsed(self, now: datetime) -> bool:
-        """Return True if its `expires_at` has passed."""
+        """Return True if the event's `expires_at` has passed."""
         return self.expires_at is not None and self.expires_at <= now
 
     def amends(self, earlier: "Event") -> bool:
-        """Return True if its content is newer than that of `earlier`, which has the same id."""
+        """Return True if this event's content is newer than that of `earlier`, which has the
+        same id."""
         return is_newer(self.amended_at, earlier.amended_at)
 
 
 def is_newer(amended_at: datetime | None, earlier: datetime | None) -> bool:
-    """Return True if content amended at one instant replaces the other; None is the earliest."""
+    """Return True if `amended_at` is later than `earlier`. None is the earliest."""
     return amended_at is not None and (earlier is None or earlier < amended_at)
 
 
 @dataclass(frozen=True, slots=True)
 class StoredEvent:
-    """An event under a schedule, since `stored_at`. It can be sent until `lasts_until`."""
+    """An event that was stored under a schedule at `stored_at`. It can be sent until
+    `lasts_until`."""
 
     event: Event
     schedule: str
@@ -150,41 +156,45 @@ class StoredEvent:
 
     @property
     def is_immediate(self) -> bool:
-        """Return True if it belongs to an immediate email rather than to a digest."""
+        """Return True if the event belongs to an immediate email rather than to a digest."""
         return kind_of(self.schedule) is ScheduleKind.IMMEDIATE
 
     def has_expired(self, now: datetime) -> bool:
-        """Return True if it can no longer be sent."""
+        """Return True if the event's `lasts_until` has passed, so that it can no longer be sent."""
         return self.lasts_until <= now
 
     def is_over(self, now: datetime) -> bool:
-        """Return True if no email will show it, because it has expired or lapsed."""
+        """Return True if the event has expired or lapsed, so that no email will show it."""
         return self.has_expired(now) or self.event.has_lapsed(now)
 
 
 @dataclass(frozen=True, slots=True)
 class Retracted:
-    """The marker of a retracted event or activity. Its id is rejected permanently."""
+    """The marker of a retracted event or activity. Events with the same id are rejected
+    permanently."""
 
     id: str
     schedule: str = ""
-    """The schedule of the event; empty if it had not arrived."""
+    """The schedule of the retracted event; empty if the event had not arrived."""
 
 
 class ScheduleState(StrEnum):
-    """The state of a schedule in the due index (rule 23). Fan-out finds only listed schedules."""
+    """The state of a schedule in the due index (rule 23).
+
+    Fan-out finds only schedules that are in the index.
+    """
 
     ARMED = "armed"
-    """Listed, because events are waiting."""
+    """The schedule is in the due index, because events are waiting."""
 
     LEAVING = "leaving"
-    """Listed, while fan-out checks whether events are waiting."""
+    """The schedule is in the due index while fan-out checks whether events are waiting."""
 
     IDLE = "idle"
-    """Not listed, because no events are waiting."""
+    """The schedule is not in the due index, because no events are waiting."""
 
     WITHDRAWN = "withdrawn"
-    """Not listed, because the reader has unsubscribed or is dormant."""
+    """The schedule is not in the due index, because its reader has unsubscribed or is dormant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,59 +207,57 @@ class Schedule:
     next_due_at: datetime
     """The time at which the next run is due.
 
-    For an idle schedule, the last occurrence without waiting events, or the first one after its
-    creation.
+    For an idle schedule, this is the last occurrence without waiting events, or the first
+    occurrence after the schedule was created.
     """
 
     sequence: int
-    """The sequence of the next run."""
+    """The sequence number of the next run."""
 
     revision: int
-    """A counter that grows with each write, so that no process overwrites a row that it has not
-    read.
-    """
+    """A counter that each write increments, so that no process overwrites a row that it has not
+    read."""
 
     changed_at: datetime
     last_due_at: datetime | None = None
-    """The occurrence that was started last."""
+    """The due time of the occurrence that was started last."""
 
     active_until: datetime | None = None
-    """The time until which the reader counts as active, at least."""
+    """The earliest time at which the reader can become inactive."""
 
     state: ScheduleState = ScheduleState.ARMED
     sources: tuple[str, ...] = ()
-    """The content sources, in the order in which an email shows them; empty if it shows events
-    only.
-    """
+    """The content sources in display order; empty if the schedule shows events only."""
 
     fetched_at: datetime | None = None
-    """The time at which the items of the sources were last stored; None: never."""
+    """The time at which items of the content sources were last stored; None if never."""
 
     fetched_for: datetime | None = None
     """The latest occurrence for which items were fetched."""
 
     shown: bytes = b""
-    """The items that the reader has had (`content.Shown`)."""
+    """The items that the reader has already had (`content.Shown`)."""
 
     @property
     def listed(self) -> bool:
-        """Return True if it is in the due index."""
+        """Return True if the schedule is in the due index."""
         return self.state in {ScheduleState.ARMED, ScheduleState.LEAVING}
 
     @property
     def is_idle(self) -> bool:
-        """Return True if no events are waiting for it."""
+        """Return True if no events are waiting for the schedule."""
         return self.state is ScheduleState.IDLE
 
     @property
     def is_withdrawn(self) -> bool:
-        """Return True if its reader gets no digests."""
+        """Return True if the schedule's reader gets no digests."""
         return self.state is ScheduleState.WITHDRAWN
 
     def due_after(self, now: datetime) -> datetime:
-        """Return when it is due next.
+        """Return the time at which the schedule is due next.
 
-        If it is not in the due index: when an event is stored at `now`.
+        For a schedule that is not in the due index, return the due time if an event is stored at
+        `now`.
         """
         if self.listed:
             return self.next_due_at
@@ -258,15 +266,16 @@ class Schedule:
         )
 
     def is_asked_for(self, due_at: datetime) -> bool:
-        """Return True if its sources are queried for `due_at`: its next occurrence or the last
-        started.
+        """Return True if the content sources are queried for the occurrence at `due_at`.
+
+        They are queried for the next occurrence and for the one that was started last.
         """
         return due_at == self.last_due_at or (self.listed and due_at == self.next_due_at)
 
     def advanced(
         self, next_due_at: datetime, *, active_until: datetime | None = None
     ) -> "Schedule":
-        """Return this schedule after its next occurrence was started."""
+        """Return this schedule moved on to `next_due_at`, after an occurrence was started."""
         return replace(
             self,
             state=ScheduleState.ARMED,
@@ -278,11 +287,11 @@ class Schedule:
         )
 
     def renumbered(self) -> "Schedule":
-        """Return this schedule with its next occurrence under the next sequence."""
+        """Return this schedule with the next sequence number for its next occurrence."""
         return replace(self, sequence=self.sequence + 1, revision=self.revision + 1)
 
     def armed(self, next_due_at: datetime) -> "Schedule":
-        """Return this schedule in the due index, because an event was stored under it."""
+        """Return this schedule added to the due index, because an event was stored under it."""
         return replace(
             self,
             state=ScheduleState.ARMED,
@@ -291,9 +300,9 @@ class Schedule:
         )
 
     def fetched(self, at: datetime, due_at: datetime, shown: bytes) -> "Schedule":
-        """Return this schedule after all items for the occurrence `due_at` were stored by `at`.
+        """Return this schedule after all items for the occurrence `due_at` were stored at `at`.
 
-        `fetched_for` never decreases, because one of two workers may be late.
+        `fetched_for` never decreases, even if a slow worker stores older items later.
         """
         return replace(
             self,
@@ -304,14 +313,14 @@ class Schedule:
         )
 
     def leaving(self) -> "Schedule":
-        """Return this schedule while fan-out checks it.
+        """Return this schedule while fan-out checks whether events are waiting.
 
-        An event that is stored now arms it again.
+        An event that is stored during the check arms the schedule again.
         """
         return replace(self, state=ScheduleState.LEAVING, revision=self.revision + 1)
 
     def idle(self) -> "Schedule":
-        """Return this schedule removed from the due index, after its sequence was used."""
+        """Return this schedule removed from the due index, with its sequence number used up."""
         return replace(
             self,
             state=ScheduleState.IDLE,
@@ -326,7 +335,7 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True)
 class RunKey:
-    """The identity of a run: a schedule of a subscriber, and the sequence of the run in it."""
+    """The identity of a run: a subscriber's schedule, and the sequence number of the run."""
 
     user_id: str
     schedule: str
@@ -334,30 +343,29 @@ class RunKey:
 
     @property
     def is_immediate(self) -> bool:
-        """Return True if it belongs to an immediate email rather than to a digest."""
+        """Return True if the run sends an immediate email rather than a digest."""
         return kind_of(self.schedule) is ScheduleKind.IMMEDIATE
 
     @property
     def is_critical(self) -> bool:
-        """Return True if its email is sent regardless of the reader's choices and
-        unsubscription."""
+        """Return True if the run's email is sent regardless of the reader's choices and opt-out."""
         return is_critical(self.schedule)
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The storage times `(since, until]` of the events that a run sends."""
+    """The interval `(since, until]` of storage times of the events that a run sends."""
 
     since: datetime
     until: datetime
 
     @property
     def is_empty(self) -> bool:
-        """Return True if it contains no instant."""
+        """Return True if the window contains no instant."""
         return self.until <= self.since
 
     def holds(self, instant: datetime) -> bool:
-        """Return True if it contains an event stored at `instant`."""
+        """Return True if an event stored at `instant` is in the window."""
         return self.since < instant <= self.until
 
 
@@ -369,20 +377,20 @@ class Edition:
     html: str
     text: str
     categories: tuple[str, ...] = ()
-    """The categories of the groups that it shows, by rank."""
+    """The categories of the groups that the email shows, by rank."""
 
     blocks: int = 0
-    """The number of blocks that it shows."""
+    """The number of blocks in the email."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """An edition addressed to one reader, ready for a provider."""
+    """A rendered email that is addressed to one reader and ready to be sent."""
 
     to: str
     edition: Edition
     headers: tuple[tuple[str, str], ...]
-    """Extra header fields (never From, To, Subject or Date)."""
+    """Additional header fields (never From, To, Subject or Date)."""
 
     tags: tuple[tuple[str, str], ...]
-    """Tags that the provider returns with every event of this message; alphabet `[A-Za-z0-9_-]`."""
+    """Tags of `[A-Za-z0-9_-]` that the provider returns with every event of this message."""

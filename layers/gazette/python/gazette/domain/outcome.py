@@ -1,10 +1,10 @@
-"""The outcome of each message from a service, for metrics and logs."""
+"""The outcomes of processing messages from services, for metrics and logs."""
 
 from enum import StrEnum
 
 
 class Outcome(StrEnum):
-    """The outcome of one event, activity, follow, choice or profile."""
+    """The outcome of processing one event, activity, follow, choice or profile."""
 
     STORED = "stored"
     DUPLICATE = "duplicate"

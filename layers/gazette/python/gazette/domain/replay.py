@@ -1,6 +1,6 @@
-"""The comparison of a sent email with the same email rendered again. Pure.
+"""The comparison of a sent email with a new rendering of the same email. Pure.
 
-The changes contain no content of the email; the renditions contain all of it.
+A `Change` contains no content of the email; a `Rendition` contains all of it.
 """
 
 import hashlib
@@ -19,54 +19,54 @@ from gazette.domain.subscribers.subscriber import Subscriber
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The sent runs of a part of the table, in no order."""
+    """The sent runs in one part of the table, in no particular order."""
 
     runs: Sequence[Run | UnreadableRow]
     read_units: float
-    """The read units that were used."""
+    """The number of read units consumed."""
 
 
 class SentRuns(Protocol):
-    """The runs whose email was sent, read part by part. Methods may raise `Unavailable`."""
+    """A port that reads the runs whose email was sent, part by part. Methods may raise
+    `Unavailable`."""
 
     def sent_since(self, since: datetime, *, part: int, parts: int) -> Part:
-        """Return the runs that were sent at `since` or later, in part `part` of `parts`, counted
-        from 0.
+        """Return the runs sent at `since` or later, in the zero-based part `part` of `parts`.
 
-        A part has all runs of some readers, and always the same readers for the same `parts`.
-        Eventually consistent.
+        All runs of a reader are in the same part as long as `parts` is the same. Eventually
+        consistent.
         """
 
 
 def sent_at(run: Run) -> datetime:
-    """Return when it was sent, or the closest stored time.
+    """Return the time at which the run was sent, or the closest stored time.
 
-    A run that evidence settled has no time.
+    The sending time may be missing if only a delivery event proved that the email was sent.
     """
     return run.sent_at or run.claimed_at or run.due_at
 
 
 def was_sent_since(run: Run, since: datetime) -> bool:
-    """Return True if its email was sent at `since` or later."""
+    """Return True if the run's email was sent at `since` or later."""
     return run.status is Status.SENT and sent_at(run) >= since
 
 
 def place_in_sample(run: Run) -> str:
-    """Return a hexadecimal text that sorts runs in a random but stable order."""
+    """Return a hexadecimal sort key that puts runs in a random but stable order."""
     return hashlib.sha256(run_id(run.key).encode()).hexdigest()
 
 
 class Missing(StrEnum):
-    """The reason for which a sent email cannot be rendered again."""
+    """The reason why a sent email cannot be rendered again."""
 
     READER = "reader"
     """The reader's profile no longer exists."""
 
     EVENTS = "events"
-    """None of its events is stored any more."""
+    """None of the email's events are stored any more."""
 
     UNREADABLE = "unreadable"
-    """This version cannot read one of its rows."""
+    """This version of Gazette cannot read one of the email's rows."""
 
     TEMPLATES = "templates"
     """The template version of the email is no longer stored."""
@@ -74,18 +74,18 @@ class Missing(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SentEmail:
-    """The input of a sent email."""
+    """The data that a sent email was rendered from."""
 
     run: Run
     reader: Subscriber
-    """The current profile, in the language of the email."""
+    """The reader's current profile, in the language of the email."""
 
     events: tuple[Event, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class BlockShown:
-    """A block of an email: its entity, its title, and the category of each of its lines."""
+    """A block of an email: the key of its entity, its title, and the category of each line."""
 
     key: str
     title: str
@@ -97,31 +97,31 @@ class Rendition:
     """The result of rendering an email."""
 
     edition: Edition | None
-    """None if no email could be rendered."""
+    """The rendered email; None if no email could be rendered."""
 
     blocks: tuple[BlockShown, ...] = ()
     """The blocks in display order."""
 
     left_out: int = 0
-    """The number of blocks that it does not show."""
+    """The number of blocks that the email omits."""
 
     cut: int = 0
-    """The number of omitted blocks that would have made its HTML too long."""
+    """The number of blocks omitted because the HTML would be too long."""
 
     excluded: tuple[tuple[Event, str], ...] = ()
-    """The events that no template could show, and the error of each."""
+    """The events that no template could show, with the error of each event."""
 
     failed: str = ""
-    """The reason for which rendering failed; empty if every block was omitted."""
+    """The reason why rendering failed; empty if rendering did not fail."""
 
     @property
     def html_bytes(self) -> int:
-        """The size of the HTML part; 0 if there is no email."""
+        """The size of the HTML part in bytes; 0 if there is no email."""
         return len(self.edition.html.encode()) if self.edition else 0
 
 
 class Change(StrEnum):
-    """A difference between two renditions of an email, the worst first."""
+    """A kind of difference between two renditions of an email, listed from most to least severe."""
 
     FAILS = "fails"
     """The email can no longer be rendered."""
@@ -133,10 +133,10 @@ class Change(StrEnum):
     """The email omits an event that no template can show."""
 
     CUT = "cut"
-    """The email shows fewer blocks, because its HTML would be too long."""
+    """The email shows fewer blocks, because its HTML would otherwise be too long."""
 
     MENDED = "mended"
-    """The email could not be rendered before."""
+    """The email can be rendered now but could not be rendered before."""
 
     SUBJECT = "subject"
     """The subject differs."""
@@ -145,13 +145,13 @@ class Change(StrEnum):
     """The preview text in the inbox differs."""
 
     BLOCKS = "blocks"
-    """The email shows other blocks."""
+    """The email shows different blocks."""
 
     ORDER = "order"
-    """The blocks that both show are in another order."""
+    """The blocks that both renditions show are in a different order."""
 
     LINES = "lines"
-    """A block has other lines, or in another order."""
+    """A block has different lines, or its lines are in a different order."""
 
     TEXT = "text"
     """The text part differs."""
@@ -161,7 +161,7 @@ class Change(StrEnum):
 
 
 BREAKS = frozenset({Change.FAILS, Change.SKIPPED, Change.EXCLUDED, Change.CUT})
-"""Changes that remove content from an email although no rule omits it."""
+"""The changes that remove content from an email although no rule omits the content."""
 
 _WEIGHTS = {
     **dict.fromkeys(BREAKS, 1000),
@@ -177,14 +177,14 @@ _WEIGHTS = {
 
 
 def weight(changes: frozenset[Change]) -> int:
-    """Return the weight of the changes of an email. Lists begin with the greatest."""
+    """Return the total weight of an email's changes. Reports list the heaviest emails first."""
     return sum(_WEIGHTS[change] for change in changes)
 
 
 def changes_between(
     before: Rendition, after: Rendition, *, preheader_of: Callable[[str], str]
 ) -> frozenset[Change]:
-    """Return the differences; none if the same bytes would be sent.
+    """Return the differences between two renditions; empty if the same bytes would be sent.
 
     `preheader_of` returns the preview text that an inbox shows after the subject.
     """

@@ -15,13 +15,13 @@ DETAIL_TYPES = (
     "subscriber.changed",
     "subscriber.deleted",
 )
-"""All detail types of the contract."""
+"""All detail types in the event contract."""
 
 PREFERENCES = "gazette.preferences"
-"""The source of readers' choices on the preference page."""
+"""The source of choices that readers make on the preference page."""
 
 FEEDBACK = "gazette.feedback"
-"""The source of reader activity that delivery events show."""
+"""The source of reader activity that is derived from delivery events."""
 
 _OWN: Mapping[str, str] = MappingProxyType(
     {
@@ -31,33 +31,33 @@ _OWN: Mapping[str, str] = MappingProxyType(
         "subscriber.active": FEEDBACK,
     }
 )
-"""The detail types that Gazette itself publishes, by source. No setting can forbid them."""
+"""The source of each detail type that Gazette itself publishes. No setting can forbid these."""
 
 _SHOWN = 40
-"""The number of characters of an unknown source that an error shows, in ASCII."""
+"""The maximum number of characters of an unknown source in an error text, in ASCII."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The sources that may publish each detail type. A type that is not listed is open to all."""
+    """The sources that may publish each detail type. Any source may publish an unlisted type."""
 
     by_detail_type: Mapping[str, frozenset[str]]
 
     @classmethod
     def of(cls, listed: Mapping[str, Iterable[str]]) -> "Sources":
-        """Return the sources for the lists in the setting `sources`."""
+        """Create the sources from the lists in the setting `sources`."""
         return cls({detail_type: frozenset(names) for detail_type, names in listed.items()})
 
     def refusal(self, detail_type: str, source: str) -> str:
-        """Return an error text if `source` may not publish `detail_type`; empty if it may.
+        """Return an error text if `source` may not publish `detail_type`, else an empty string.
 
-        Names are compared exactly: `Shop.accounts` and `shop.accounts` are two sources.
+        Source names are case-sensitive: `Shop.accounts` and `shop.accounts` are different sources.
         """
         allowed = self.by_detail_type.get(detail_type)
         if allowed is None or source in allowed or _OWN.get(detail_type) == source:
             return ""
         return (
-            f"{detail_type} came from the source {source[:_SHOWN]!a}, and the setting sources "
-            "does not let that source publish it. If it should, add it there, deploy, and redrive. "
-            f"Sources that may: {', '.join(sorted(allowed))}."
+            f"{detail_type} came from the source {source[:_SHOWN]!a}, which the setting sources "
+            "does not allow. To allow it, add the source to the setting, deploy, and redrive. "
+            f"Allowed sources: {', '.join(sorted(allowed))}."
         )

@@ -1,7 +1,7 @@
-"""Values that another version of Gazette has stored: read and kept unchanged. Pure.
+"""Stored values from another version of Gazette, which are read and kept unchanged. Pure.
 
-A deployment that is rolled back leaves rows with values that this version does not know.
-docs/decisions/0032 describes how each part of the code handles such a value.
+After a rollback, rows may contain values that this version does not know. docs/decisions/0032
+describes how each part of the code handles such a value.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,10 +17,10 @@ ValueT = TypeVar("ValueT")
 
 
 def as_stored(kind: type[KindT], text: str) -> KindT:
-    """Return the member of `kind` named `text`; else a value with that text that equals no member.
+    """Return the member of `kind` named `text`, or else a placeholder that equals no member.
 
-    Only for stored values; input is validated by `kind(text)`. The text is kept, so that a
-    conditional write on the value that was read succeeds.
+    Use only for stored values; validate input with `kind(text)`. The placeholder keeps the text, so
+    that a conditional write on the value that was read succeeds.
     """
     try:
         return kind(text)
@@ -37,31 +37,31 @@ def is_known(value: StrEnum) -> bool:
 
 
 def readable(rows: Iterable[ValueT | UnreadableRow]) -> Iterator[ValueT]:
-    """Return the rows without those that this version cannot read."""
+    """Return the rows, without those that this version cannot read."""
     return (row for row in rows if not isinstance(row, UnreadableRow))
 
 
 def is_of_one_row(err: Exception) -> bool:
-    """Return True if an error concerns one row alone, which cannot be read or processed.
+    """Return True if an error concerns only one row, which cannot be read or processed.
 
-    Other errors of Gazette concern more than one row, such as a service that does not answer.
+    Other errors of Gazette concern more than one row, such as a service that does not respond.
     """
     return isinstance(err, UnreadableRow) or not isinstance(err, GazetteError)
 
 
 @contextmanager
 def of_one_row(table: str, *key: str) -> Iterator[None]:
-    """Raise UnreadableRow for an unexpected error in this block.
+    """Convert an unexpected error in this block to UnreadableRow.
 
-    For loops over many rows, which then continue. The text names the type of the error and the
-    line, but no value of the row.
+    Loops over many rows use this context manager and then continue with the next row. The error
+    text names the type of the error and the line, but contains no value of the row.
     """
     try:
         yield
     except GazetteError:
         raise
     except Exception as err:  # noqa: BLE001 -- any error, because it must not stop the other rows
-        why = f"working with it fails ({type(err).__name__}, {_line_of(err)})"
+        why = f"processing it fails ({type(err).__name__}, {_line_of(err)})"
         raise UnreadableRow(
             table, key, why
         ) from None  # the error's text may contain values of the row
@@ -76,7 +76,7 @@ def _line_of(err: Exception) -> str:
 
 
 def require_readable(rows: Iterable[ValueT | UnreadableRow]) -> None:
-    """Raise the first row that cannot be read. Call it after all other rows are processed."""
+    """Raise the error of the first unreadable row. Call this after all other rows are processed."""
     for row in rows:
         if isinstance(row, UnreadableRow):
             raise row

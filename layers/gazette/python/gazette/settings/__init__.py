@@ -1,5 +1,6 @@
-"""One module per stage of the flow, with one frozen dataclass per function.
+"""The settings of each function, with one module per stage of the flow.
 
-The stack writes the settings, and the function reads them from its environment. Durations are whole
-seconds unless the name says otherwise. No module reads a setting at import.
+Each function has one frozen dataclass. The stack writes the settings, and the function reads them
+from its environment. Durations are whole seconds unless the name says otherwise. No module reads a
+setting at import.
 """

@@ -1,4 +1,4 @@
-"""Settings of every function that arranges digests."""
+"""The settings of every function that arranges digests."""
 
 import json
 from dataclasses import dataclass
@@ -17,31 +17,31 @@ from gazette.settings.environment import InvalidSetting, Settings
 
 @dataclass(frozen=True, kw_only=True)
 class ArrangementSettings(Settings):
-    """The arrangement of digests."""
+    """The settings for the arrangement of digests."""
 
     max_blocks: int
-    """The largest number of blocks in an email."""
+    """The maximum number of blocks in an email."""
 
     full_blocks: int
     """The number of blocks that an email shows in full."""
 
     ranking: str
-    """A value of Ranking."""
+    """The order of a digest, as a value of Ranking."""
 
     category_weights: str
-    """JSON. Numbers by category, where they differ from WEIGHTS."""
+    """The weights that differ from WEIGHTS, by category, as JSON."""
 
     sections: str
-    """A value of Sections."""
+    """The headings of a digest, as a value of Sections."""
 
     def __post_init__(self) -> None:
-        """Raise InvalidSetting for values out of range, and for invalid weights."""
+        """Raise InvalidSetting for values that are out of range, and for invalid weights."""
         super().__post_init__()
         _read_weights(self.category_weights)
 
     @property
     def arrangement(self) -> Arrangement:
-        """The stage's arrangement of its digests."""
+        """The stage's arrangement of digests."""
         return Arrangement(
             ranking=Ranking(self.ranking),
             weights={**WEIGHTS, **_read_weights(self.category_weights)},

@@ -1,4 +1,4 @@
-"""Time limits of an email, of the invocation that sends it, and of a write of an event.
+"""Time limits for sending an email, for a whole invocation, and for writing an event.
 
 All times are in seconds, unless the name says otherwise.
 """
@@ -10,29 +10,33 @@ from gazette.domain.delivery.pace import LONGEST_WAIT_FOR_A_PERMIT
 from gazette.domain.ports.mail import SMTP_COMMANDS
 
 LONGEST_INVOCATION = 900
-"""The longest time-out of a function in seconds.
-https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html"""
+"""The maximum timeout of a Lambda function, in seconds.
+https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
+"""
 
 EVENT_WRITE_TIMEOUT_MS = 1500
-"""The longest that one attempt to write an event takes. `settle_lag` must be longer."""
+"""The maximum duration of one attempt to write an event. `settle_lag` must be longer."""
 
 MAX_RATE_WITH_SMTP = 500
-"""Emails per second. An invocation handles one message, so each permit costs the write of a row."""
+"""The maximum emails per second by SMTP.
+
+An invocation handles one message, so each permit costs a write of the row.
+"""
 
 PREPARING = 60
 """The time to read, group and render an email, and to resolve the name of the mail server."""
 
 
 def smtp_budget(*, command: int, reply: int) -> int:
-    """Return the duration of the longest exchange with an SMTP server.
+    """Return the maximum duration of an exchange with an SMTP server.
 
-    `command` limits the connection, each command, and the message up to its end. `reply` limits the
-    server's answer to the message.
+    `command` limits the connection, each command, and the transmission of the message. `reply`
+    limits the server's response to the message.
     """
     return (1 + SMTP_COMMANDS + 1) * command + reply
 
 
 def invocation_of_one(*, budget: int, commit_margin: int) -> int:
-    """Return the time to prepare one email, wait for its permit, and send it."""
+    """Return the maximum time to prepare one email, wait for its permit, and send it."""
     wait = math.ceil(LONGEST_WAIT_FOR_A_PERMIT / timedelta(seconds=1))
     return PREPARING + wait + budget + commit_margin

@@ -1,7 +1,7 @@
-"""The concurrency of each function, derived from the rate and the duration of its work.
+"""The concurrency of each function, derived from the rate and duration of its work.
 
-`infra` sizes the event source mappings with it. `gazette doctor` compares the sizes with those that
-the quota of SES requires. It does no I/O. Times are in seconds.
+`infra` sizes the event source mappings with this module. `gazette doctor` compares the sizes with
+those that the SES quota requires. The module does no I/O. Times are in seconds.
 """
 
 import math
@@ -12,13 +12,16 @@ from gazette.domain.delivery.pace import LONGEST_WAIT_FOR_A_PERMIT, QUOTA_SHARE
 from gazette.domain.delivery.streams import divided
 
 ASSUMED_QUOTA = 14
-"""The assumed quota, in emails per second, of an account outside the sandbox, where
-`emails_per_second` is 0. AWS no longer publishes a number
-(https://docs.aws.amazon.com/ses/latest/dg/quotas.html); most accounts start with 14."""
+"""The assumed quota, in emails per second, of an account that is not in the SES sandbox.
+
+Used if `emails_per_second` is 0. AWS no longer publishes a number
+(https://docs.aws.amazon.com/ses/latest/dg/quotas.html); most accounts start with 14.
+"""
 
 LEAST, MOST = 2, 1000
-"""The limits of `MaximumConcurrency`.
-https://docs.aws.amazon.com/lambda/latest/dg/API_ScalingConfig.html"""
+"""The minimum and maximum of `MaximumConcurrency`.
+https://docs.aws.amazon.com/lambda/latest/dg/API_ScalingConfig.html
+"""
 
 NEARLY_ALL = 0.9
 """The share of the account's concurrency that counts as nearly exhausted."""
@@ -27,22 +30,24 @@ _MOST_MESSAGES = 10
 _WAIT = LONGEST_WAIT_FOR_A_PERMIT.total_seconds()
 
 _ONE_EMAIL, _ONE_MORE = 0.22, 0.015
-"""The duration of an invocation of `generate` with one message, and of each further message. Ten
-concurrent messages take 0.15 s if AWS answers in 10 ms (`make bench`). SES takes 0.1 s, and the
-processor of Lambda needs half as long again."""
+"""The duration of an invocation of `generate` with one message, and of each further message.
+
+Ten concurrent messages take 0.15 s if AWS responds in 10 ms (`make bench`). SES takes 0.1 s, and
+Lambda's processor needs half as long again.
+"""
 
 _ONE_BY_SMTP = 2.0
 """The duration of an exchange with an SMTP server over TLS."""
 
 _EVENTS_AN_EMAIL = 5
-"""Events per email, as in the demo's week."""
+"""The number of events per email, as in the demo's week."""
 
 TEN_EVENTS, TEN_REPORTS = 0.3, 0.3
-"""The duration of an invocation of ingest with ten events, and of feedback with ten delivery
+"""The duration of an ingest invocation with ten events, and a feedback one with ten delivery
 events."""
 
 _A_PAGE = 0.2
-"""The duration of a reader's request."""
+"""The duration of a reader's page request."""
 
 READERS_A_SHARD = 20_000
 """The number of readers that one shard processes in a slot."""
@@ -50,49 +55,53 @@ READERS_A_SHARD = 20_000
 _SLOT = 600
 
 _ROOM = 2
-"""The headroom for bursts. The concurrency suffices for twice the mean load."""
+"""The headroom for bursts, as a multiple of the mean load."""
 
 _FIRST = 5
-"""The least concurrency for events, which arrive in bursts. Lambda also starts with five."""
+"""The minimum concurrency for events, which arrive in bursts.
+
+Lambda also starts with five concurrent batches.
+"""
 
 _SWEEPS = 4
-"""The sweep handles sixteen partitions in five minutes, whatever the duration of one."""
+"""The concurrency of the sweep, which handles sixteen partitions in five minutes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Load:
-    """The load of a stage."""
+    """The expected load of a stage."""
 
     emails_per_second: float
-    """0 if the account's quota decides."""
+    """The emails per second; 0 if the account's quota decides."""
 
     immediate_share: int
     shards: int
     reports: int
-    """Delivery events per email."""
+    """The number of delivery events per email."""
 
     requests_per_second: int
     by_smtp: bool = False
-    """True limits an invocation to one message."""
+    """True if email is sent by SMTP, which limits an invocation to one message."""
 
     @property
     def rate(self) -> float:
-        """Emails per second of both streams."""
+        """The emails per second of both streams together."""
         return self.emails_per_second or QUOTA_SHARE * ASSUMED_QUOTA
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """A function's concurrency, and the largest number of messages in one invocation."""
+    """The concurrency of a function, and the maximum number of messages in one invocation."""
 
     concurrency: int
     batch: int = _MOST_MESSAGES
 
 
 def sizes(load: Load) -> Mapping[str, Size]:
-    """Return the size of each function with a queue. `immediate` is the second queue of generate.
+    """Return the size of each function with a queue.
 
-    The size of `preferences` is the concurrency that remains for readers. It is not a limit.
+    `immediate` is the second queue of `generate`. The size of `preferences` is the concurrency that
+    remains for readers, and is not a limit.
     """
     events = load.rate * _EVENTS_AN_EMAIL * _ROOM
     ingest = max(_FIRST, _workers(events / _MOST_MESSAGES, TEN_EVENTS))
@@ -110,7 +119,7 @@ def sizes(load: Load) -> Mapping[str, Size]:
 
 
 def senders(rate: float, *, immediate_share: int, by_smtp: bool = False) -> Mapping[str, Size]:
-    """Return the size for each queue of runs, at `rate` emails per second of both streams."""
+    """Return the size for each queue of runs. `rate` is in emails per second, for both streams."""
     shares = divided(immediate_share)
     digests = sending(shares.digest.of_rate(rate), by_smtp=by_smtp)
     return {
@@ -125,8 +134,8 @@ def sending(rate: float, *, by_smtp: bool = False) -> Size:
 
     An invocation takes as many messages as there are permits in half the longest wait. All of them
     get a permit, and so do those of another invocation that runs meanwhile. The concurrency
-    suffices for the rate if each invocation waits for the longest time. Fewer could not reach the
-    rate, and more would request permits in vain.
+    suffices for the rate even if each invocation waits for the longest time. A lower concurrency
+    could not reach the rate, and a higher one would request permits in vain.
     """
     batch = 1 if by_smtp else min(_MOST_MESSAGES, max(1, int(rate * _WAIT / 2)))
     duration = _ONE_BY_SMTP if by_smtp else _ONE_EMAIL + (batch - 1) * _ONE_MORE
@@ -134,5 +143,5 @@ def sending(rate: float, *, by_smtp: bool = False) -> Size:
 
 
 def _workers(invocations: float, duration: float) -> int:
-    """Return the concurrency for this many invocations per second, each of this duration."""
+    """Return the concurrency for `invocations` per second that each take `duration` seconds."""
     return min(MOST, max(LEAST, math.ceil(invocations * duration)))

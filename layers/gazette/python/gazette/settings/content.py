@@ -1,4 +1,4 @@
-"""Settings of the function `content`, which queries the content source."""
+"""The settings of the function `content`, which queries the content source."""
 
 from dataclasses import dataclass
 
@@ -7,40 +7,44 @@ from gazette.settings.ingest import RoutingSettings
 
 @dataclass(frozen=True, kw_only=True)
 class ContentSettings(RoutingSettings):
-    """Settings of `content`."""
+    """The settings of the function `content`."""
 
     pace_table: str
     content_queue_url: str
     recommendations_url: str
-    """The service's endpoint."""
+    """The URL of the recommendation service."""
 
     recommendations_secret: str
-    """The name of the secret that contains the bearer token. Empty for none."""
+    """The name of the secret that contains the bearer token; empty if there is none."""
 
     recommendations_per_second: int
-    """Requests per second of all workers."""
+    """The maximum requests per second of all workers together."""
 
     recommendations_ramp_from: int
-    """Requests per second after a pause. At most doubled each `ramp_every`."""
+    """The requests per second after a pause, at most doubled each `ramp_every`."""
 
     ramp_every: int
     recommendations_timeout: int
-    """Seconds for the whole answer."""
+    """The time limit in seconds for the whole response."""
 
     recommendations_items: int
-    """The largest number of items in a request."""
+    """The maximum number of items in a request."""
 
     recommendations_lead: int
-    """The minutes before a digest in which its items may be fetched."""
+    """The minutes before a digest's due time in which its items may be fetched."""
 
     recommendations_fresh_for: int
-    """The age in minutes up to which items are fresh when the digest is due."""
+    """The maximum age in minutes of fetched items when the digest is due."""
 
     recommendations_policy: str
-    """`wait` if a digest waits for its items for `recommendations_patience`, or `without`."""
+    """The policy for missing items.
+
+    With `wait`, a digest waits for its items; with `without`, it waits only for
+    `recommendations_patience`.
+    """
 
     recommendations_patience: int
     max_lateness: int
     recommendations_fallback_image: str
     link_hosts: str
-    """JSON. The hosts to which links of events may lead, as LinkHosts.of accepts them."""
+    """The hosts that event links may point to, as a JSON list for LinkHosts.of."""

@@ -1,4 +1,4 @@
-"""Settings as environment variables, and their validation."""
+"""Settings as environment variables, with validation."""
 
 import json
 import os
@@ -12,15 +12,17 @@ from zoneinfo import ZoneInfo, reset_tzpath
 from gazette.settings.ranges import CHOICES, LISTS, RANGES
 
 LIVE = "live"
-"""The alias by which everything calls a function. It points to the version in use."""
+"""The Lambda alias that all callers of a function use. It points to the version in use."""
 
 PINNED_ZONES = {"PYTHONTZPATH": "/opt/python/tzdata/zoneinfo"}
-"""The environment variable that makes a function read time zones from the layer, where `tzdata` is
-pinned. Python searches the folders of the machine first, and their content differs from machine to
-machine (https://peps.python.org/pep-0615/). If the folder is missing, Python reads the same files
-through the package, which adds tens of milliseconds to a cold start.
+"""The environment variable that makes a function read time zones from the layer.
+
+The layer pins `tzdata`. Python searches the folders of the machine first, and their content differs
+from machine to machine (https://peps.python.org/pep-0615/). If the folder is missing, Python reads
+the same files through the package, which adds tens of milliseconds to a cold start.
 https://docs.python.org/3/library/zoneinfo.html#environment-configuration
-https://docs.aws.amazon.com/lambda/latest/dg/packaging-layers.html"""
+https://docs.aws.amazon.com/lambda/latest/dg/packaging-layers.html
+"""
 
 _PREFIX = "GAZETTE_"
 
@@ -28,8 +30,8 @@ _PREFIX = "GAZETTE_"
 def use_pinned_zones() -> str:
     """Read time zones from the package `tzdata`, as functions do. Return the folder of its files.
 
-    Call it on the first line of a program that is started without `PINNED_ZONES`. A ZoneInfo that
-    was created earlier keeps its rules.
+    Call this first in a program that is started without `PINNED_ZONES`. A ZoneInfo that was created
+    earlier keeps its rules.
     """
     package = find_spec("tzdata")
     if package is None or not package.submodule_search_locations:
@@ -41,10 +43,10 @@ def use_pinned_zones() -> str:
 
 
 def queue_url_of(arn: str, environ: Mapping[str, str] | None = None) -> str:
-    """Return the URL of a queue that a function reads, from its settings. Raise InvalidSetting.
+    """Return the URL of the queue with this ARN, from the function's settings.
 
-    Only the name in the ARN identifies the setting, because URLs of queues differ by partition and
-    endpoint.
+    Only the queue name in the ARN identifies the setting, because URLs of queues differ by
+    partition and endpoint. Raises InvalidSetting if no setting matches.
     """
     variables = os.environ if environ is None else environ
     name = arn.rpartition(":")[2]
@@ -55,12 +57,12 @@ def queue_url_of(arn: str, environ: Mapping[str, str] | None = None) -> str:
 
 
 class InvalidSetting(Exception):
-    """A setting that is missing or out of range. The text names the variable."""
+    """A setting that is missing or out of range. The error text names the environment variable."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Settings whose fields become environment variables: `runs_table` is `GAZETTE_RUNS_TABLE`."""
+    """Settings whose fields are environment variables: `runs_table` is `GAZETTE_RUNS_TABLE`."""
 
     def __post_init__(self) -> None:
         """Raise InvalidSetting for a value that RANGES, CHOICES or LISTS do not allow."""
@@ -79,12 +81,15 @@ class Settings:
                 )
 
     def to_env(self) -> dict[str, str]:
-        """Return the environment variables of this function."""
+        """Return the settings as environment variables."""
         return {_variable(name): str(value) for name, value in asdict(self).items()}
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] = os.environ) -> Self:
-        """Return the settings in `environ`. Raise InvalidSetting, which names the variable."""
+        """Return the settings in `environ`.
+
+        Raises InvalidSetting, whose error text names the variable.
+        """
         values: dict[str, Any] = {}
         for field in fields(cls):
             variable = _variable(field.name)
@@ -102,7 +107,7 @@ class Settings:
 
 
 def is_list_of(words: Sequence[str], text: str) -> bool:
-    """Return True if `text` is a JSON list of distinct `words` that includes the first."""
+    """Return True if `text` is a JSON list of distinct `words` that includes the first word."""
     try:
         listed = json.loads(text)
     except ValueError:

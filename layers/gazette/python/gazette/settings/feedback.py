@@ -1,4 +1,4 @@
-"""Settings of `feedback`, which records delivery events."""
+"""The settings of `feedback`, which records delivery events."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from gazette.settings.environment import Settings
 
 @dataclass(frozen=True, kw_only=True)
 class FeedbackSettings(Settings):
-    """Settings of `feedback`."""
+    """The settings of `feedback`."""
 
     runs_table: str
     control_table: str
@@ -18,7 +18,7 @@ class FeedbackSettings(Settings):
     bounces_table: str
     category_stats_table: str
     soft_bounces: int
-    """The number of soft bounces within `soft_bounce_days` that suppresses an address."""
+    """The number of soft bounces within `soft_bounce_days` at which an address is suppressed."""
 
     soft_bounce_days: int
     engagement_table: str
@@ -35,7 +35,10 @@ class FeedbackSettings(Settings):
     run_retention_days: int
     shards: int
     installation: str
-    """Each email carries it. A delivery event with another value belongs to other tables."""
+    """The identifier of this installation's tables.
+
+    A delivery event with another identifier belongs to other tables.
+    """
 
     quarantine_queue_url: str
     feedback_queue_url: str

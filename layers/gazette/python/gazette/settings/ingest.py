@@ -1,4 +1,4 @@
-"""Settings of `ingest` and `followers`, and of every function that routes events as they do."""
+"""The settings of `ingest`, `followers` and other functions that route events."""
 
 import json
 from dataclasses import dataclass
@@ -10,20 +10,24 @@ from gazette.domain.subscribers.frequency import Frequency
 from gazette.settings.environment import InvalidSetting, Settings
 
 LONGEST_LINK_HOSTS = 2000
-"""The limit in characters of JSON. Lambda allows 4 KB of environment variables per function. Half
-of that is for all other variables.
-https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html"""
+"""The maximum length of `link_hosts` as JSON, in characters.
+
+Lambda allows 4 KB of environment variables per function. Half of that is for all other variables.
+https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
+"""
 
 MOST_CRITICAL = 20
-"""The largest number of critical categories of a stage. A stage that needs more is using them for
-something else."""
+"""The maximum number of critical categories of a stage.
+
+A stage that needs more uses them for other than critical events.
+"""
 
 _AT_ONCE = Frequency.IMMEDIATE.value
 
 
 @dataclass(frozen=True, kw_only=True)
 class RoutingSettings(Settings):
-    """Settings of every function that routes events."""
+    """The settings of every function that routes events."""
 
     subscribers_table: str
     schedules_table: str
@@ -34,13 +38,13 @@ class RoutingSettings(Settings):
     immediate_queue_url: str
     shards: int
     default_frequencies: str
-    """JSON. Frequencies by category, for readers who chose none."""
+    """The default frequencies by category, as JSON, for readers who have not chosen any."""
 
     critical_categories: str
-    """JSON. The categories that are sent whatever a reader chose."""
+    """The categories that are sent regardless of a reader's choice, as JSON."""
 
     content_sources: str
-    """JSON. The content sources of digests, in order."""
+    """The content sources of digests, in order, as JSON."""
 
     collapse: int
     """The time for which an immediate email collects further events on the same entity."""
@@ -49,13 +53,14 @@ class RoutingSettings(Settings):
     clock_skew: int
     check_after: int
     sunset_days: int
-    """The number of days without activity after which a reader is dormant. 0 for never."""
+    """The number of days without activity after which a reader becomes dormant; 0 for never."""
 
     event_retention_days: int
     run_retention_days: int
 
     def __post_init__(self) -> None:
-        """Raise InvalidSetting for values out of range, and for invalid default frequencies."""
+        """Raise InvalidSetting for values that are out of range, and for invalid default
+        frequencies."""
         super().__post_init__()
         _check_frequencies(self.default_frequencies)
         _check_critical(self.critical_categories, self.default_frequencies)
@@ -63,7 +68,7 @@ class RoutingSettings(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class ActivitiesSettings(RoutingSettings):
-    """Settings of every function that stores activities and walks through followers."""
+    """The settings of every function that stores activities and walks through followers."""
 
     activities_table: str
     followers_queue_url: str
@@ -71,20 +76,21 @@ class ActivitiesSettings(RoutingSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class IngestSettings(ActivitiesSettings):
-    """Settings of `ingest`."""
+    """The settings of `ingest`."""
 
     suppressions_table: str
     suppressions_secret: str
     ingest_queue_url: str
     quarantine_queue_url: str
     sources: str
-    """JSON. The sources that may publish a detail type, by detail type."""
+    """The sources that may publish each detail type, as JSON."""
 
     link_hosts: str
-    """JSON. The hosts to which links of events may lead, as LinkHosts.of accepts them."""
+    """The hosts that event links may point to, as a JSON list for LinkHosts.of."""
 
     def __post_init__(self) -> None:
-        """Raise InvalidSetting for values out of range, invalid sources, and invalid hosts."""
+        """Raise InvalidSetting for values that are out of range, invalid sources, and invalid
+        hosts."""
         super().__post_init__()
         _check_sources(self.sources)
         _check_link_hosts(self.link_hosts)
@@ -92,7 +98,7 @@ class IngestSettings(ActivitiesSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class FollowersSettings(ActivitiesSettings):
-    """Settings of `followers`."""
+    """The settings of `followers`."""
 
     suppressions_table: str
     suppressions_secret: str
@@ -133,7 +139,7 @@ def _check_critical(text: str, default_frequencies: str) -> None:
         raise InvalidSetting(
             f"GAZETTE_CRITICAL_CATEGORIES names {', '.join(wrong)}, to which "
             "GAZETTE_DEFAULT_FREQUENCIES gives a frequency other than immediate. Critical events "
-            "are always immediate; remove the category from one of the two."
+            "are always immediate; remove the category from one of the two settings."
         )
 
 
@@ -150,13 +156,14 @@ def _check_sources(text: str) -> None:
     for detail_type, names in listed.items():
         if detail_type not in DETAIL_TYPES:
             raise InvalidSetting(
-                f"GAZETTE_SOURCES names {detail_type!r}, which is not a detail type; name one of "
+                f"GAZETTE_SOURCES names {detail_type!r}, which is not a detail type; use one of "
                 f"{', '.join(DETAIL_TYPES)}, or remove it."
             )
         if not isinstance(names, list) or not names or not all(map(_is_source, names)):
             raise InvalidSetting(
-                f"GAZETTE_SOURCES gives {detail_type!r} {json.dumps(names)}; list the sources that "
-                'may publish it, such as ["shop.accounts"], or remove it to allow every source.'
+                f"GAZETTE_SOURCES is {json.dumps(names)} for {detail_type!r}; list the sources "
+                'that may publish it, such as ["shop.accounts"], or remove it to allow every '
+                "source."
             )
 
 

@@ -1,4 +1,4 @@
-"""Settings to pace email, and to show the current rate and the use of the day's quota."""
+"""The settings to pace email, and to show the current rate and the use of the day's quota."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -8,27 +8,31 @@ from gazette.settings.environment import InvalidSetting, Settings
 
 @dataclass(frozen=True, kw_only=True)
 class PacingSettings(Settings):
-    """Settings to pace email, and to show its rate."""
+    """The settings to pace email and to show the current rate."""
 
     pace_table: str
     emails_per_second: int
-    """0 for nine tenths of the account's quota."""
+    """The maximum emails per second; 0 for nine tenths of the account's quota."""
 
     ramp_from: int
-    """Emails per second for a cold receiver. At most doubled each `ramp_every`; 0 for no ramp."""
+    """The emails per second at the start of the ramp, at most doubled each `ramp_every`.
+
+    0 for no ramp.
+    """
 
     ramp_every: int
     warmup_from: str
-    """A date in UTC, or empty."""
+    """The first day of the warm-up, as a date in UTC; empty for no warm-up."""
 
     warmup_daily: int
-    """The daily cap on `warmup_from`. It doubles each day."""
+    """The daily cap on `warmup_from`, which doubles on each later day."""
 
     immediate_share: int
-    """The percentage of all these limits for immediate email. Digests get the rest."""
+    """The percentage of all these limits that is for immediate email. The rest is for digests."""
 
     def __post_init__(self) -> None:
-        """Raise InvalidSetting for values out of range, and if `warmup_from` is not a date."""
+        """Raise InvalidSetting for values that are out of range, and if `warmup_from` is not a
+        date."""
         super().__post_init__()
         try:
             if self.warmup_from:

@@ -1,4 +1,4 @@
-"""Settings of `preferences`, which serves readers' pages."""
+"""The settings of `preferences`, which serves readers' pages."""
 
 from dataclasses import dataclass
 
@@ -8,9 +8,9 @@ from gazette.settings.ingest import RoutingSettings
 
 @dataclass(frozen=True, kw_only=True)
 class PreferencesSettings(ArrangementSettings, RoutingSettings):
-    """Settings of `preferences`.
+    """The settings of `preferences`.
 
-    It moves waiting events itself, as `ingest` does when it receives the choice.
+    The function moves waiting events itself, as `ingest` does when it receives the choice.
     """
 
     suppressions_table: str
@@ -18,9 +18,9 @@ class PreferencesSettings(ArrangementSettings, RoutingSettings):
     engagement_table: str
     links_secret: str
     bus: str
-    """The bus on which readers' choices are published."""
+    """The event bus on which readers' choices are published."""
 
     base_url: str
-    """The URL of the readers' pages."""
+    """The base URL of the readers' pages."""
 
     templates_bucket: str

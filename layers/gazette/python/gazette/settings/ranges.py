@@ -1,4 +1,4 @@
-"""The values that each setting may have, in whichever function."""
+"""The allowed values of each setting, for all functions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ from gazette.domain.scheduling.lifetime import SHORTEST_LIFE
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Whole numbers from `least` to `most`."""
+    """A range of whole numbers from `least` to `most`."""
 
     least: int
     most: int | None = None
-    """None for no upper limit."""
+    """The upper limit; None if there is none."""
 
     because: str = ""
     """The reason for the upper limit."""
@@ -27,7 +27,7 @@ class Range:
         return self.least <= value and (self.most is None or value <= self.most)
 
     def __str__(self) -> str:
-        """Complete the sentence "it must be"."""
+        """Return text that completes the sentence "it must be"."""
         reason = f": {self.because}" if self.because else ""
         if self.most is None:
             return f"{self.least} or more{reason}"
@@ -73,11 +73,12 @@ RANGES: Mapping[str, Range] = MappingProxyType(
         "recommendations_patience": Range(60, 3600),
     }
 )
-"""Settings that are numbers.
+"""The ranges of numeric settings.
 
 The sum of `collapse`, `settle_lag` and `clock_skew` delays an immediate run on its queue, for which
-SQS allows 900 seconds. The ramp looks back over `ramp_every`, which is at least
-three waits for a permit."""
+SQS allows 900 seconds. The ramp looks back over `ramp_every`, which is at least three waits for a
+permit.
+"""
 
 CHOICES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -90,13 +91,16 @@ CHOICES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "recommendations_policy": ("without", "wait"),
     }
 )
-"""Settings with a fixed set of words."""
+"""The settings with a fixed set of values."""
 
 LISTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {"content_sources": ("events", "recommendations")}
 )
-"""Settings that list some words in any order, each once. The first word must be in the list. The
-words repeat CONTENT_SOURCES, which only functions import that query a source."""
+"""The settings that are a list of distinct words in any order, with all allowed words.
+
+The first word must be in the list. The words repeat CONTENT_SOURCES, which only functions that
+query a source import.
+"""
 
 ASKED_SOURCE = LISTS["content_sources"][1]
 """The content source that Gazette queries over HTTP."""

@@ -1,4 +1,4 @@
-"""Settings of `sweep`, which finds runs that are lost, overdue or of unknown outcome."""
+"""The settings of `sweep`, which finds runs that are lost, overdue or of unknown outcome."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from gazette.settings.pacing import PacingSettings
 
 @dataclass(frozen=True, kw_only=True)
 class SweepSettings(PacingSettings):
-    """Settings of `sweep`."""
+    """The settings of `sweep`."""
 
     schedules_table: str
     events_table: str
@@ -27,20 +27,20 @@ class SweepSettings(PacingSettings):
     configuration_set: str
     installation: str
     unknown_policy: str
-    """The decision about runs of unknown outcome: `resend`, `carry_over` or `assume_sent`."""
+    """The policy for runs of unknown outcome: `resend`, `carry_over` or `assume_sent`."""
 
     evidence_grace: int
-    """The time within which the provider's delivery event must arrive."""
+    """The time within which a delivery event from the provider must arrive."""
 
     longest_unknown: int
-    """The longest that `resend` waits for proof that delivery events arrive at all."""
+    """The maximum time that `resend` waits for proof that delivery events arrive at all."""
 
     check_after: int
     run_retention_days: int
     shards: int
     lookback_slots: int
     ticks: int
-    """1 if a clock starts digests, so that a shard can be late; else 0."""
+    """1 if fan-out runs on a timer, so that a shard can fall behind; else 0."""
 
     def __post_init__(self) -> None:
         """Raise InvalidSetting if `longest_unknown` is less than `evidence_grace`."""

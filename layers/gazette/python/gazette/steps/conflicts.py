@@ -1,9 +1,9 @@
-"""Retry an optimistic write: read, decide, and write only if the row has not changed since."""
+"""Retries of an optimistic write: read, decide, and write only if the row has not changed since."""
 
 from gazette.domain.errors import NotYet
 
 ATTEMPTS = range(5)
-"""The number of tries of an optimistic write before a redelivery of the message continues.
+"""The attempts of an optimistic write. If all fail, the message is retried.
 
     for _ in ATTEMPTS:
         current = rows.get(key)
@@ -14,5 +14,8 @@ ATTEMPTS = range(5)
 
 
 def kept_changing(what: str) -> NotYet:
-    """Return the error to raise after the last attempt; `what` is the subject of its sentence."""
+    """Return the error to raise after the last attempt.
+
+    `what` is the subject of the error message.
+    """
     return NotYet(f"{what} kept changing. Try again later; completed work is not lost.")

@@ -1,6 +1,7 @@
-"""The shared dependencies of steps: tables, queues and settings for schedules and routing.
+"""Shared dependencies of the steps: tables, queues and settings for schedules and routing.
 
-Each context extends the one before it, so a function takes the smallest one that it needs.
+Each context extends the previous one, so that a function can require the smallest sufficient
+context.
 """
 
 from collections.abc import Callable, Collection
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScheduleContext:
-    """The dependencies that update a subscriber's schedules from the profile."""
+    """The dependencies for updating a subscriber's schedules from the profile."""
 
     subscribers: Subscribers
     schedules: Schedules
@@ -31,32 +32,32 @@ class ScheduleContext:
     """The installation's frequencies by category."""
 
     sunset: timedelta | None
-    """The period of inactivity after which a subscriber is dormant. None: never."""
+    """The period of inactivity after which a subscriber becomes dormant. None means never."""
 
     content: "ContentSources | None" = None
-    """The content sources that digests query. None: the installation has events only."""
+    """The content sources that digests query. None if digests contain only events."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoutingContext(ScheduleContext):
-    """The dependencies that route events to schedules and immediate runs."""
+    """The dependencies for routing events to schedules and immediate runs."""
 
     follows: Follows
     events: Events
     generate_queue: RunQueue
     collapse: timedelta
-    """The time for which an immediate run collects further events on its entity, unless the
-    reader's template version overrides it (`settings_for`)."""
+    """The time during which an immediate run collects further events on its entity.
+
+    The reader's template version may override this time (`settings_for`)."""
 
     settings_for: Callable[[str], VersionSettings]
-    """A function that returns the version settings for a user id."""
+    """A function that returns the settings of a user's template version."""
 
     hold: timedelta
-    """The time after collecting until all events can be read: the settle lag and the clock skew."""
+    """The time after collecting until all events can be read: settle lag plus clock skew."""
 
     write_bound: timedelta
-    """A write of an event that takes longer may miss its window: the settle lag less the clock
-    skew."""
+    """The duration above which a write may miss its window: the settle lag minus the clock skew."""
 
     check_after: timedelta
     """The time between the due time of a run and the sweep's first check."""
@@ -65,7 +66,7 @@ class RoutingContext(ScheduleContext):
     """The categories that are sent regardless of the reader's choice."""
 
     suppressions: Suppressions | None = None
-    """Read for a critical event to a reader who unsubscribed.
+    """The suppressions, which are read for a critical event to an unsubscribed reader.
 
     None if the function stores no new events.
     """

@@ -1,4 +1,4 @@
-"""Change runs while other workers may change them too."""
+"""Change runs while other workers may also be changing them."""
 
 from collections.abc import Iterable, Sequence
 
@@ -11,20 +11,23 @@ from gazette.domain.ports.ledgers import Runs
 from gazette.domain.stored import is_of_one_row, readable
 
 _CLAIMS = 5
-"""The tries of one claim if its answer is lost. The nonce shows whether it was already made."""
+"""The maximum number of tries of one claim if responses are lost.
+
+The nonce shows whether the claim was already made.
+"""
 
 Change = tuple[Run, Run]
-"""A run as it was read, and as it is once the change is stored."""
+"""A run as it was read, and as it will be after the change."""
 
 
 class Changes:
-    """The changes of a decision, in order. They are stored when `store` is called."""
+    """The changes that a decision makes, in order. `store` stores them."""
 
     def __init__(self) -> None:
         self.decided: list[Change] = []
 
     def apply(self, run: Run, signal: Signal) -> Run:
-        """Return the run after `signal`, and record it if it is a change."""
+        """Return the run after `signal`, and record the change, if any."""
         after = changed(run, signal)
         if after != run:
             self.decided.append((run, after))
@@ -32,23 +35,23 @@ class Changes:
 
 
 def changed(run: Run, signal: Signal) -> Run:
-    """Return the run after `signal`; the run itself if it ignores the signal."""
+    """Return the run after `signal`, or the run itself if it ignores the signal."""
     after = transition(run, signal)
     return run if isinstance(after, Ignored) else after
 
 
 def store(changes: Sequence[Change], *, runs: Runs) -> None:
-    """Store the decided changes. Raises Overtaken if a run has changed since it was read."""
+    """Store the recorded changes. Raises Overtaken if a run has changed since it was read."""
     for before, after in changes:
         if runs.swap(before, after) != after:
             raise Overtaken(f"Run {run_id(before.key)} has changed since it was read.")
 
 
 def apply(run: Run, signal: Signal, *, runs: Runs) -> Run:
-    """Store the run after `signal`; return the stored run.
+    """Apply `signal` to the run, store the result, and return the stored run.
 
-    If another worker changed the run first, the signal is applied to that worker's run. A claim is
-    not, because it applies only to the run that was read.
+    If another worker changed the run first, the signal is applied to the changed run. Claims are an
+    exception, because a claim applies only to the run that was read.
     """
     while True:
         after = transition(run, signal)
@@ -69,11 +72,11 @@ def cancel(run: Run, reason: Reason, *, runs: Runs) -> Run:
 
 
 def raise_epochs(stopped: Iterable[Run | UnreadableRow], *, runs: Runs) -> list[Run]:
-    """Raise the epoch of each run that has not ended, after a stop or a change was written.
+    """Raise the epoch of each run that has not ended, after writing a stop or another change.
 
-    A worker that read before that fails at its claim and reads again (rule 11). Rows that cannot be
-    read are skipped, because no worker can claim them. Returns the stored runs. The error of one
-    run is raised after all others were stopped.
+    A worker that read the data before the write fails at its claim and reads again (rule 11).
+    Unreadable rows are skipped, because no worker can claim them. Returns the stored runs. If one
+    run causes an error, the error is raised after all other runs were processed.
     """
     raised: list[Run] = []
     failed: list[Exception] = []
@@ -90,10 +93,11 @@ def raise_epochs(stopped: Iterable[Run | UnreadableRow], *, runs: Runs) -> list[
 
 
 def make_claim(run: Run, claim: Claim, carried: Sequence[Change], *, runs: Runs) -> Run | None:
-    """Claim the run and return it; None if another worker was faster.
+    """Claim the run and return it, or return None if another worker was faster.
 
-    Repeats the write if no answer arrived. The same transaction closes the older runs that this run
-    carries, so evidence that arrives for one of them in the meantime makes the claim fail (rule 5).
+    Retries the write if no response arrived. The same transaction closes the older runs that this
+    run carries, so evidence that arrives for one of them in the meantime makes the claim fail (rule
+    5).
     """
     claimed = transition(run, claim)
     if isinstance(claimed, Ignored):

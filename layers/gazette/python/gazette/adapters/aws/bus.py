@@ -1,7 +1,7 @@
 """The event bus on which Gazette publishes readers' choices and activity.
 
-The details are built by hand, not with the models of the contract, so that the preference page need
-not import them. A test decodes every entry that this module writes.
+The details are built by hand so that the preference page does not import the contract's models. A
+test decodes every entry that this module writes.
 """
 
 import json
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from mypy_boto3_events.type_defs import PutEventsRequestEntryTypeDef
 
 PATIENCE = Patience(connect=1, read=2, attempts=2)
-"""The limits of a call while a reader waits for a page, or other delivery events wait in the
-invocation. botocore's default time-out is one minute per call, more than feedback has for ten
+"""The time-outs and retry limit for calls to the bus. A reader may be waiting for a page, and
+botocore's default time-out of one minute per call would exceed the feedback function's time for ten
 messages.
 https://docs.aws.amazon.com/botocore/latest/reference/config.html"""
 
@@ -42,13 +42,16 @@ _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "su
 
 
 def events_client() -> "EventBridgeClient":
-    """Return a client that answers or fails within seconds."""
+    """Return an EventBridge client with time-outs of a few seconds."""
     events: EventBridgeClient = client("events", PATIENCE)
     return events
 
 
 class EventBridgeBus:
-    """The port `Bus`. `source`: the envelope's field of that name."""
+    """Implementation of the `Bus` port on EventBridge.
+
+    `source` is the `source` field of the published events.
+    """
 
     def __init__(self, client: "EventBridgeClient", name: str, *, source: str) -> None:
         self._client = client
@@ -56,9 +59,10 @@ class EventBridgeBus:
         self._source = source
 
     def put(self, commands: Sequence[BusCommand]) -> bool:
-        """One PutEvents per ten entries, and up to two retries of rejected entries.
+        """Publish the entries: one PutEvents per ten, and up to two retries of rejected entries.
 
-        The bus accepts or rejects each entry by itself. The results have the order of the request.
+        The bus accepts or rejects each entry separately. The results are in the order of the
+        entries.
         https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-putevents.html
         """
         remaining = map(self._entry, commands)
@@ -68,7 +72,7 @@ class EventBridgeBus:
             accepted += len(ten) - len(refused)
             if refused and accepted:
                 raise Unavailable(
-                    f"The bus rejected {len(refused)} entries, and accepted {accepted}."
+                    f"The bus rejected {len(refused)} entries and accepted {accepted}."
                 )
             if refused:
                 return False
@@ -77,7 +81,7 @@ class EventBridgeBus:
     def _put(
         self, entries: "list[PutEventsRequestEntryTypeDef]"
     ) -> "list[PutEventsRequestEntryTypeDef]":
-        """Return the entries that the bus rejected at every attempt."""
+        """Publish the entries, and return those that the bus rejected at every attempt."""
         for _ in range(_ATTEMPTS):
             try:
                 answer = self._client.put_events(Entries=entries)
@@ -128,11 +132,11 @@ def encode(command: BusCommand) -> tuple[str, dict[str, Any]]:
 
 
 def changed_categories(command: BusCommand) -> list[str]:
-    """Return the `resources` of the envelope: the categories of the detail that the reader chose.
+    """Return the categories that the reader changed, for the envelope's `resources` field.
 
-    The detail has the whole map, because the previous version reads it as one, and would quarantine
-    a detail that contains `default`. It ignores `resources`. From version 0.2.0 on, the detail
-    contains the changes only, and `resources` is not needed.
+    The detail contains the frequencies of all categories, because the previous version expects
+    them. It quarantines a detail that contains `default`, and ignores `resources`. From version
+    0.2.0 on, the detail contains only the changes, so `resources` is no longer needed.
     https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEventsRequestEntry.html
     """
     if not isinstance(command, ChoosePreferences):
@@ -144,9 +148,9 @@ def changed_categories(command: BusCommand) -> list[str]:
 
 
 def _whole_map(command: ChoosePreferences) -> Frequencies:
-    """Return the frequencies by category after a choice, limited to the size of a detail.
+    """Return the frequencies by category after a choice, limited to the maximum size of a detail.
 
-    Categories of the choice come first, then muted ones.
+    Chosen categories come first, then muted ones.
     """
     chosen = dict(command.choice.frequencies or ())
     whole = {**dict(command.whole_map or ()), **chosen}

@@ -1,6 +1,6 @@
 """The AWS clients of a process: one botocore session, and one client for each use.
 
-boto3 is not imported. Its clients are those of botocore, and its import adds 20 ms to a cold start.
+boto3 is not imported, because its clients are botocore's and the import adds 20 ms to a cold start.
 """
 
 import json
@@ -13,17 +13,17 @@ from botocore.config import Config
 from botocore.session import Session, get_session
 
 CONNECTIONS = 10
-"""The number of connections that a client keeps open, one for each message of an invocation."""
+"""The number of connections that a client keeps open: one for each message of an invocation."""
 
 _MAKING = RLock()
-"""A session creates one client at a time. Clients themselves serve any number of threads.
+"""A lock for creating clients, because a session is not thread-safe. Clients are.
 https://docs.aws.amazon.com/boto3/latest/guide/clients.html, "Multithreading or multiprocessing"
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """The time-outs of a client in seconds, and its number of attempts."""
+    """The time-outs of a client in seconds, and the number of attempts."""
 
     connect: float
     read: float
@@ -32,7 +32,7 @@ class Patience:
 
     @property
     def longest(self) -> float:
-        """The longest duration of a request, without the pauses between attempts."""
+        """The longest duration of a request, excluding the pauses between attempts."""
         return (self.connect + self.read) * self.attempts
 
 
@@ -43,17 +43,18 @@ def client(
     connections: int = CONNECTIONS,
     validates: bool = True,
 ) -> Any:
-    """Return the client of a service by botocore's name. The same arguments return the same client.
+    """Return the client for a service, by its botocore name.
 
-    Without `patience` the client has botocore's defaults: a minute to connect and to read, and
-    three attempts. `validates`: compare each request with the service's model before it is sent.
+    Equal arguments return the same client. Without `patience`, the client has botocore's defaults:
+    a minute to connect, a minute to read, and three attempts. `validates` turns botocore's
+    parameter validation on.
     """
     with _MAKING:
         return _client(service, patience, connections, validates)
 
 
 def forget() -> None:
-    """Discard all clients. A client keeps the endpoint with which it was created."""
+    """Discard all clients, because a client keeps the endpoint with which it was created."""
     _client.cache_clear()
 
 
@@ -64,10 +65,10 @@ _BINARY = (b'"B"', b'"BS"')
 def _read_page(
     response_dict: dict[str, Any], customized_response_dict: dict[str, Any], **_: object
 ) -> None:
-    """Parse a page of a Query as plain JSON, which equals botocore's result.
+    """Parse a page of a Query as plain JSON. The result equals botocore's.
 
-    botocore walks through each attribute value with the model of the service, which takes five
-    times as long as reading the JSON. Only binary values need that.
+    botocore parses each attribute value according to the service model, which takes five times as
+    long as reading the JSON. Only binary values require it.
     https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_AttributeValue.html
     """
     body = response_dict["body"]
@@ -98,11 +99,11 @@ def _client(service: str, patience: Patience | None, connections: int, validates
 
 @cache
 def _session() -> Session:
-    """Read botocore's data once for all clients.
+    """Create the botocore session, which loads botocore's data once for all clients.
 
-    By default botocore builds the header User-Agent twice for each request, from a dozen parts.
-    This value has the same versions and platform, but not the botocore features that a request
-    uses.
+    By default, botocore builds the User-Agent header twice for each request, from a dozen parts.
+    The header set here has the same versions and platform, but does not list the botocore features
+    that a request uses.
     https://docs.aws.amazon.com/botocore/latest/reference/config.html, "user_agent"
     """
     session = get_session()

@@ -16,7 +16,9 @@ _MINUTE = timedelta(minutes=1)
 
 
 class SqsEvidenceBacklog:
-    """The port `EvidenceBacklog` on the feedback queue and the queues of its failed messages."""
+    """Implementation of the `EvidenceBacklog` port on the feedback queue and its dead-letter
+    queues.
+    """
 
     def __init__(
         self,
@@ -34,9 +36,12 @@ class SqsEvidenceBacklog:
         self._clock = clock
 
     def is_clear(self, grace: timedelta) -> bool:
-        """One GetQueueAttributes per queue; one GetMetricData if the feedback queue is not empty.
+        """Return True if no event has waited longer than `grace` and none has failed.
 
-        SQS counts messages only approximately, and reports their age only to CloudWatch, every
+        Costs one GetQueueAttributes per queue, and one GetMetricData if the feedback queue is not
+        empty.
+
+        SQS counts messages only approximately, and publishes their age only to CloudWatch, every
         minute.
         https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
         """
@@ -55,7 +60,7 @@ class SqsEvidenceBacklog:
         return any(map(int, counts.values()))
 
     def _oldest(self) -> timedelta:
-        """Return the age of the oldest message; `timedelta.max` if CloudWatch has no value."""
+        """Return the age of the oldest message, or `timedelta.max` if CloudWatch has no value."""
         now = self._clock()
         answer = self._cloudwatch.get_metric_data(
             StartTime=now - 5 * _MINUTE,

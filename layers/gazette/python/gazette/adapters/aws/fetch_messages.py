@@ -1,4 +1,4 @@
-"""Messages on the queue `content`: a reader's schedule, and the occurrence that needs items."""
+"""Encoding of messages on the content queue: a reader's schedule and the occurrence."""
 
 import json
 from datetime import UTC, datetime
@@ -23,7 +23,7 @@ def encode_fetch(queued: QueuedFetch) -> Encoded:
 
 
 def decode_fetch(body: str) -> Fetch:
-    """Decode a message on the content queue. Raise InvalidEvent."""
+    """Decode a message on the content queue. Raises InvalidEvent."""
     try:
         fields = json.loads(body)
         return Fetch(

@@ -1,6 +1,6 @@
-"""The keys that sign links, in Secrets Manager.
+"""The link-signing keys in Secrets Manager.
 
-A process caches them, and one person changes them.
+Processes cache the keys. Only an operator changes them.
 """
 
 import hashlib
@@ -15,14 +15,14 @@ from gazette.domain.ports.clock import Clock
 
 
 class SecretKeyStore:
-    """The port `KeyStore`. `secret` is a name or an ARN."""
+    """Implementation of the `KeyStore` port on Secrets Manager. `secret` is a name or an ARN."""
 
     def __init__(self, secret: str) -> None:
         self._secret = secret
         self._version = ""
 
     def read(self) -> LinkKeys:
-        """One GetSecretValue."""
+        """Read the keys with one GetSecretValue."""
         answer = read_secret(self._secret, "The link keys")
         self._version = answer["VersionId"]
         try:
@@ -30,15 +30,15 @@ class SecretKeyStore:
         except InvalidKeys as err:
             raise InvalidKeys(
                 f"The secret {self._secret} does not contain valid link keys: {err}. Restore its "
-                "version AWSPREVIOUS, or replace its value by a JSON object of keys by id, such as "
-                '{"k1": "…"}. Links signed with a key that is not in it stop working.'
+                f"version AWSPREVIOUS, or set its value to a JSON object of keys by id, such as "
+                '{"k1": "…"}. Links signed with a missing key stop working.'
             ) from err
 
     def replace(self, keys: LinkKeys) -> bool:
-        """One PutSecretValue, with a request token derived from the version that was read.
+        """Replace the keys with one PutSecretValue.
 
-        If two people change the same version, only one succeeds, because a token can be used only
-        once.
+        The request token is derived from the version that was read. A token can be used only once,
+        so if two people change the same version, only one succeeds.
         https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_PutSecretValue.html
         """
         secrets = secrets_client()
@@ -56,9 +56,9 @@ class SecretKeyStore:
 
 
 def cached_keys(secret: str, *, clock: Clock) -> Cached[LinkKeys]:
-    """Return the keys, cached for a process. Makes one GetSecretValue now, which must succeed.
+    """Return the link keys, cached for a process. The first read takes place now and must succeed.
 
-    For a minute after a rotation, a process may sign with the previous key. For a minute after a
-    leak, it may accept links of the retired key.
+    For a minute after a rotation, a process may still sign with the previous key. For a minute
+    after a leaked key is retired, a process may still accept links signed with that key.
     """
     return Cached(SecretKeyStore(secret).read, clock=clock)

@@ -1,4 +1,4 @@
-"""SQS queues and their messages. Messages between steps contain keys, never content."""
+"""SQS queues and the encoding of their messages. Messages contain keys, never content."""
 
 import json
 import math
@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 MessageT = TypeVar("MessageT")
 
 PATIENCE = Patience(connect=1, read=3, attempts=3)
-"""The longest wait of an invocation. A message that was sent twice does no harm. botocore's
-defaults allow a minute for each of three attempts, longer than the time-out of a function.
+"""The time-outs and retry limit for calls to SQS. Retries are safe because duplicate messages are
+harmless. botocore's defaults allow a minute for each of three attempts, which exceeds a function's
+time-out.
 https://docs.aws.amazon.com/botocore/latest/reference/config.html"""
 
 _REASON_CHARACTERS = 1000
@@ -36,20 +37,20 @@ _GIVEN_UP = "given_up"
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """The body of an SQS message, and its delay, which is rounded up to whole seconds."""
+    """The body and the delay of an SQS message. The delay is rounded up to whole seconds."""
 
     body: str
     delay: timedelta = timedelta(0)
 
 
 def sqs_client() -> "SQSClient":
-    """Return a client that answers or fails within seconds."""
+    """Return an SQS client with time-outs of a few seconds."""
     sqs: SQSClient = client("sqs", PATIENCE)
     return sqs
 
 
 class SqsQueue(Generic[MessageT]):
-    """The port `Queue`. `encode` turns each item into a message."""
+    """Implementation of the `Queue` port on SQS. `encode` turns each item into a message."""
 
     def __init__(
         self, client: "SQSClient", queue_url: str, encode: Callable[[MessageT], Encoded]
@@ -59,7 +60,7 @@ class SqsQueue(Generic[MessageT]):
         self._encode = encode
 
     def send(self, messages: Iterable[MessageT]) -> None:
-        """One SendMessageBatch per ten messages."""
+        """Send the items: one SendMessageBatch per ten messages."""
         encoded = map(self._encode, messages)
         while ten := list(islice(encoded, MESSAGES_A_CALL)):
             self._send(ten)
@@ -85,28 +86,30 @@ class SqsQueue(Generic[MessageT]):
 
 
 class SqsStreamQueues:
-    """The port `RunQueue` on the two queues of `generate`, one for each stream."""
+    """Implementation of the `RunQueue` port on the two generate queues, one for each stream."""
 
     def __init__(self, client: "SQSClient", *, digest_url: str, immediate_url: str) -> None:
         self._digest = SqsQueue(client, digest_url, encode_run)
         self._immediate = SqsQueue(client, immediate_url, encode_run)
 
     def send(self, messages: Iterable[QueuedRun]) -> None:
-        """One SendMessageBatch per ten messages of a stream."""
+        """Send the runs to their streams' queues: one SendMessageBatch per ten messages of a
+        stream.
+        """
         runs = list(messages)
         self._immediate.send(run for run in runs if run.key.is_immediate)
         self._digest.send(run for run in runs if not run.key.is_immediate)
 
 
 class SqsBacklog:
-    """The number of messages on a queue, including delayed ones."""
+    """A counter of the messages on a queue, including delayed ones."""
 
     def __init__(self, client: "SQSClient", queue_url: str) -> None:
         self._client = client
         self._queue_url = queue_url
 
     def count(self) -> int:
-        """One GetQueueAttributes, approximate. Raises Unavailable."""
+        """Return the approximate number of messages: one GetQueueAttributes. Raises Unavailable."""
         try:
             counts = self._client.get_queue_attributes(
                 QueueUrl=self._queue_url,
@@ -121,14 +124,17 @@ class SqsBacklog:
 
 
 class SqsQuarantine:
-    """The port `Quarantine`: the unchanged body, with the reason as the attribute `reason`."""
+    """Implementation of the `Quarantine` port on SQS.
+
+    A quarantined message has the original body and the message attribute `reason`.
+    """
 
     def __init__(self, client: "SQSClient", queue_url: str) -> None:
         self._client = client
         self._queue_url = queue_url
 
     def keep(self, body: str, reason: str) -> None:
-        """One SendMessage."""
+        """Quarantine a message with one SendMessage."""
         printable = re.sub(r"[^\x20-\uD7FF\uE000-\uFFFD]", "?", reason)[:_REASON_CHARACTERS]
         try:
             self._client.send_message(
@@ -149,7 +155,7 @@ class SqsReceived:
         self._receipt_handle = receipt_handle
 
     def hide(self, pause: timedelta) -> None:
-        """One ChangeMessageVisibility: SQS delivers it again after `pause`, at most 12 hours.
+        """Hide the message for `pause`, at most 12 hours: one ChangeMessageVisibility.
 
         https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_ChangeMessageVisibility.html
         """
@@ -164,10 +170,10 @@ class SqsReceived:
 
 
 def hide(client: "SQSClient", queue_url: str, pauses: Mapping[str, timedelta]) -> None:
-    """One ChangeMessageVisibilityBatch for up to ten messages: pauses by receipt handle.
+    """Hide up to ten messages with one ChangeMessageVisibilityBatch.
 
-    Raises Unavailable, also if SQS rejects some of them. Those stay hidden for the queue's
-    visibility time-out.
+    `pauses` is keyed by receipt handle. Raises Unavailable if the request fails or SQS rejects any
+    message. A rejected message stays hidden for the queue's visibility time-out.
     https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_ChangeMessageVisibilityBatch.html
     """
     entries: list[ChangeMessageVisibilityBatchRequestEntryTypeDef] = [
@@ -194,10 +200,11 @@ def encode_run(run: QueuedRun) -> Encoded:
 
 
 def encode_failed_run(key: RunKey) -> Encoded:
-    """Encode a message on the queue `failed`. After a redrive to `resend` it still has the flag.
+    """Encode a message on the queue `failed`. The flag remains after a redrive to `resend`.
 
-    `failed` is not the dead-letter queue of `resend`. A message that was sent to a queue, rather
-    than moved there by SQS, has no source, and the console's redrive stops at it.
+    `failed` is not configured as the dead-letter queue of `resend`. If a message was sent to a
+    queue instead of moved there by SQS, the console's redrive cannot determine its source and
+    fails.
     https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/troubleshooting-dlq-redrive.html
     """
     return Encoded(json.dumps({**asdict(key), _GIVEN_UP: True}))
@@ -209,12 +216,12 @@ def encode_run_key(key: RunKey) -> str:
 
 
 def was_given_up(body: str) -> bool:
-    """Return True if a message on the resend queue was redriven from the queue `failed`."""
+    """Return True if the message on the resend queue was redriven from the queue `failed`."""
     return json.loads(body).get(_GIVEN_UP) is True
 
 
 def decode_run_key(body: str) -> RunKey:
-    """Decode the run of a message on the generate or resend queue. Raise InvalidEvent."""
+    """Decode the run key in a message on the generate or resend queue. Raises InvalidEvent."""
     try:
         fields = json.loads(body)
         return RunKey(str(fields["user_id"]), str(fields["schedule"]), int(fields["sequence"]))
@@ -233,26 +240,26 @@ def encode_shard(shard: Shard) -> Encoded:
 
 
 def decode_shard(body: str) -> Shard:
-    """Decode the shard of a message on the shard queue. Raise InvalidEvent."""
+    """Decode a message on the shard queue. Raises InvalidEvent."""
     try:
         fields = json.loads(body)
         since, until = (datetime.fromisoformat(fields[name]) for name in ("since", "until"))
         return Shard(int(fields["shard"]), since, until, ahead=fields.get("ahead") is True)
     except (ValueError, KeyError, TypeError) as err:
         raise InvalidEvent(
-            "A message on the shard queue must be a JSON object with shard, since and until: "
+            "A message on the shard queue must be a JSON object with `shard`, `since` and `until`: "
             f"{err!r}"
         ) from err
 
 
 def encode_partition(number: int, *, tick: datetime | None = None) -> Encoded:
-    """Encode a message on the sweep queue. `tick`: the scheduled time of its sweep."""
+    """Encode a message on the sweep queue. `tick` is the scheduled time of the sweep."""
     at = {"tick": tick.isoformat()} if tick else {}
     return Encoded(json.dumps({"partition": number} | at))
 
 
 def decode_partition(body: str) -> int:
-    """Decode the partition of a message on the sweep queue. Raise InvalidEvent."""
+    """Decode the partition in a message on the sweep queue. Raises InvalidEvent."""
     try:
         return int(json.loads(body)["partition"])
     except (ValueError, KeyError, TypeError) as err:
@@ -262,16 +269,16 @@ def decode_partition(body: str) -> int:
 
 
 def decode_tick(body: str) -> datetime | None:
-    """Decode the scheduled time of the sweep of a message on the sweep queue.
+    """Decode the scheduled time of the sweep in a message on the sweep queue.
 
-    None for messages of the previous version. Raise InvalidEvent.
+    Returns None for messages of the previous version. Raises InvalidEvent.
     """
     try:
         tick = json.loads(body).get("tick")
         return None if tick is None else datetime.fromisoformat(tick).astimezone(UTC)
     except (ValueError, TypeError, AttributeError, OverflowError) as err:
         raise InvalidEvent(
-            f"`tick` of a message on the sweep queue is not a time: {err!r}"
+            f"`tick` in a message on the sweep queue must be a time: {err!r}"
         ) from err
 
 
@@ -281,7 +288,7 @@ def encode_followers(message: Walk | FollowerPage) -> Encoded:
 
 
 def decode_followers(body: str) -> Walk | FollowerPage:
-    """Decode a message on the followers queue. Raise InvalidEvent."""
+    """Decode a message on the followers queue. Raises InvalidEvent."""
     try:
         fields = {str(name): str(value) for name, value in json.loads(body).items()}
         return FollowerPage(**fields) if "through" in fields else Walk(**fields)

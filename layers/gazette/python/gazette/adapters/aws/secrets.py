@@ -1,4 +1,4 @@
-"""Secrets Manager with short time-outs, because SQS delivers the messages again after a failure."""
+"""Access to Secrets Manager with short time-outs; SQS redelivers the messages after a failure."""
 
 from typing import TYPE_CHECKING
 
@@ -12,20 +12,22 @@ if TYPE_CHECKING:
     from mypy_boto3_secretsmanager.type_defs import GetSecretValueResponseTypeDef
 
 PATIENCE = Patience(connect=1, read=2, attempts=2)
-"""Lambda allows ten seconds for the start of a function, even if one service does not answer.
+"""The time-outs and retry limit for reading secrets. Lambda allows a function ten seconds to
+initialize, even if a service does not respond.
 https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtime-environment.html"""
 
 
 def secrets_client() -> "SecretsManagerClient":
-    """Return the client, which all secrets of a process share."""
+    """Return the client that all secrets of a process share."""
     secrets: SecretsManagerClient = client("secretsmanager", PATIENCE)
     return secrets
 
 
 def read_secret(secret: str, meaning: str) -> "GetSecretValueResponseTypeDef":
-    """One GetSecretValue. `secret` is a name or an ARN; `meaning` names the secret in the error.
+    """Read a secret with one GetSecretValue. `secret` is a name or an ARN.
 
-    Raises Unavailable if it cannot be read.
+    `meaning` is the name of the secret in error messages. Raises Unavailable if the secret cannot
+    be read.
     """
     try:
         return secrets_client().get_secret_value(SecretId=secret)

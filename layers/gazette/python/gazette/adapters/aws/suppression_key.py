@@ -1,4 +1,4 @@
-"""The key of the hashes of suppressed addresses, in Secrets Manager. It never changes."""
+"""The key for hashing suppressed addresses, stored in Secrets Manager. The key never changes."""
 
 from gazette.adapters.aws.secrets import read_secret
 from gazette.domain.errors import InvalidKeys
@@ -6,16 +6,16 @@ from gazette.domain.links import SHORTEST_KEY
 
 
 def read_suppression_key(secret: str) -> bytes:
-    """One GetSecretValue for the key in `secret`, a name or an ARN.
+    """Read the key with one GetSecretValue. `secret` is a name or an ARN.
 
-    Raises Unavailable if the key cannot be read, and InvalidKeys if it is invalid. Neither means
-    that an address is not suppressed, because only the key can tell.
+    Raises Unavailable if the key cannot be read, and InvalidKeys if it is invalid. Callers must not
+    treat an address as unsuppressed in either case.
     """
-    key = read_secret(secret, "The key of the suppressions").get("SecretString", "")
+    key = read_secret(secret, "The suppression key").get("SecretString", "")
     if len(key) < SHORTEST_KEY or not key.isascii() or any(map(str.isspace, key)):
         raise InvalidKeys(
-            f"The secret {secret} does not contain the key of the suppressions, {SHORTEST_KEY} or "
-            "more ASCII characters without spaces. Restore the value with which the tables were "
-            "written: no other key recognises the suppressed addresses."
+            f"The secret {secret} does not contain a suppression key of {SHORTEST_KEY} or more "
+            f"ASCII characters without spaces. Restore the original value: with any other key, "
+            f"suppressed addresses are not recognised."
         )
     return key.encode()

@@ -1,1 +1,1 @@
-"""Content sources that Gazette queries: an HTTP service of the adopter."""
+"""Content sources that Gazette queries, such as an adopter's HTTP service."""

@@ -1,8 +1,8 @@
-"""One connection to an HTTP service, kept open between requests, with a deadline for each answer.
+"""A reusable connection to an HTTP service, with a deadline for each request.
 
-It uses only modules of the standard library that botocore has imported already. It does not repeat
-requests, follow redirects, or wait longer than the deadline. A pool of one connection suffices for
-a function that sends one request at a time.
+It uses only standard library modules that botocore has already imported. It does not retry
+requests, follow redirects or wait beyond the deadline. One connection is enough for a function that
+sends one request at a time.
 """
 
 import http.client
@@ -19,15 +19,16 @@ from urllib.parse import urlsplit
 from gazette.domain.errors import SourceFailed
 
 _CONNECT = 1.0
-"""The seconds of the deadline for connecting. A running service accepts within milliseconds."""
+"""The part of the deadline for connecting, in seconds. A running service accepts a connection
+within milliseconds."""
 
 _LEAST = 0.05
-"""The remaining seconds with which the deadline counts as over."""
+"""The remaining seconds below which the deadline counts as passed."""
 
 
 @dataclass(frozen=True, slots=True)
 class HttpAnswer:
-    """The status, the headers by lower-case name, and the whole body."""
+    """The status, the headers by lower-case name, and the whole body of a response."""
 
     status: int
     headers: Mapping[str, str]
@@ -35,11 +36,11 @@ class HttpAnswer:
 
 
 class Connection:
-    """A connection to the host of `url`, which opens at the first request and after each failure.
+    """A connection to the host of `url`. It opens at the first request and reopens after a failure.
 
-    `deadline`: seconds for a request, from connecting to the last byte of the answer. `largest`:
-    bytes of a body. Not for several threads. `clock` returns monotonic seconds. `tls`: verifies the
-    certificate.
+    `deadline` is the time for a request in seconds, from connecting to the last byte of the
+    response. `largest` is the maximum size of a body in bytes. `clock` returns monotonic seconds.
+    `tls` verifies the certificate. A connection is not thread-safe.
     """
 
     def __init__(
@@ -60,7 +61,7 @@ class Connection:
         self._open: http.client.HTTPConnection | None = None
 
     def get(self, target: str, headers: Mapping[str, str]) -> HttpAnswer:
-        """Send one GET of `target`, a path with its query. Raises SourceFailed.
+        """Send one GET request for `target`, a path with a query. Raises SourceFailed.
 
         The connection is reused if the service has kept it open.
         """
@@ -83,7 +84,7 @@ class Connection:
         return answer
 
     def close(self) -> None:
-        """Close the connection, so that the next request opens another. Can be repeated."""
+        """Close the connection, so that the next request opens a new one. Safe to repeat."""
         if self._open:
             with suppress(OSError):
                 self._open.close()
@@ -97,8 +98,8 @@ class Connection:
         body = response.read(self._largest + 1)
         if len(body) > self._largest:
             self.close()
-            raise SourceFailed(f"The answer has more than {self._largest:,} bytes.")
-        if not response.isclosed():  # its length is unknown, or the rest of it is missing
+            raise SourceFailed(f"The response is larger than {self._largest:,} bytes.")
+        if not response.isclosed():  # the body's length is unknown, or part of the body is missing
             self.close()
             if response.length:
                 raise http.client.IncompleteRead(body)
@@ -114,7 +115,7 @@ class Connection:
         return self._open
 
     def _connect(self, until: float) -> http.client.HTTPConnection:
-        """Connect by hand, so that the deadline applies to the TLS handshake too."""
+        """Connect manually, so that the deadline also covers the TLS handshake."""
         connection: http.client.HTTPConnection
         port = self._port or (443 if self._context else 80)
         plain = self._reached(port, until)
@@ -141,11 +142,12 @@ class Connection:
         return connection
 
     def _reached(self, port: int, until: float) -> socket.socket:
-        """Connect to the first address of the host that accepts, trying all of them before `until`.
+        """Connect to the first address of the host that accepts, before `until`.
 
-        `create_connection` with the name would apply its time-out to each address. Raises OSError.
+        `create_connection` with a host name would apply its time-out to each address separately.
+        Raises OSError.
         """
-        refused = OSError("no address of the host answered in time")
+        refused = OSError("no address of the host responded in time")
         for *_, address in socket.getaddrinfo(self._host, port, type=socket.SOCK_STREAM):
             seconds = until - self._clock()
             if seconds < _LEAST:
@@ -160,9 +162,9 @@ class Connection:
 
     @contextmanager
     def _at_most(self, until: float, sock: socket.socket) -> Iterator[None]:
-        """Cut the connection off at `until`.
+        """Close the connection at `until`, while the block runs.
 
-        A time-out of the socket restarts with each byte, so a slow answer would take hours.
+        A socket's time-out restarts with each byte, so a slow response could take hours.
         """
         watch = Timer(max(until - self._clock(), 0), _cut_off, [sock])
         watch.daemon = True
@@ -174,13 +176,16 @@ class Connection:
 
 
 def _cut_off(sock: socket.socket) -> None:
-    """End the socket for the thread that waits for it. Not by TLS, whose state that thread uses."""
+    """End the raw socket, which ends the wait of the thread that uses it.
+
+    The TLS state is not touched, because that thread uses it too.
+    """
     with suppress(OSError):
         socket.socket.shutdown(sock, socket.SHUT_RDWR)
 
 
 def _was_dropped(sock: socket.socket) -> bool:
-    """Return True if the service has closed an idle connection."""
+    """Return True if the service has closed the idle connection."""
     try:
         ready, _, _ = select.select([sock], [], [], 0)
     except (OSError, ValueError):

@@ -13,18 +13,21 @@ from gazette.domain.errors import SourceFailed
 from gazette.domain.ports.clock import Clock
 
 LARGEST_ANSWER = 524_288
-"""The limit in bytes of a body. A hundred items with all fields full have some 320,000 in ASCII."""
+"""The maximum size of a response body in bytes. A hundred items with all fields full take about
+320,000 bytes in ASCII."""
 
 _OK, _NOTHING_NEW = 200, 204
 
 _REFUSES = {429, 503}
-"""The status codes that request fewer requests (RFC 6585, section 4; RFC 9110, section 15.6.4)."""
+"""The status codes by which a service asks for fewer requests (RFC 6585, section 4; RFC 9110,
+section 15.6.4)."""
 
 
 class HttpSource:
-    """The port `ContentSource` on a service that answers GET at `url`.
+    """Implementation of the `ContentSource` port on a service that responds to GET at `url`.
 
-    `token` returns the bearer token, or an empty text. `normaliser` turns an answer into items.
+    `token` returns the bearer token, or an empty string. `normaliser` converts a response into
+    items.
     """
 
     def __init__(
@@ -44,7 +47,7 @@ class HttpSource:
         self._clock = clock
 
     def ask(self, question: Question) -> Answer:
-        """Send one GET, which is never repeated. Raises SourceFailed."""
+        """Send one GET request without retries. Raises SourceFailed."""
         answer = self._connection.get(self._target + _query(question), self._headers())
         if answer.status == _NOTHING_NEW:
             return Answer()
@@ -52,7 +55,7 @@ class HttpSource:
             raise self._failure(answer)
         if answer.headers.get("content-encoding", "identity") != "identity":
             raise SourceFailed(
-                "The answer has a content encoding, which the request did not allow."
+                "The response has a content encoding, which the request did not allow."
             )
         return self._normaliser.read(answer.body, now=self._clock())
 
@@ -76,7 +79,7 @@ class HttpSource:
 
 
 def retry_after(header: str, *, now: datetime) -> timedelta:
-    """Return the delay of the header Retry-After, in seconds or as a date; zero if it is neither.
+    """Return the delay in a Retry-After header, or zero if the value is neither seconds nor a date.
     https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3
     """
     if header.isascii() and header.isdigit():

@@ -5,12 +5,14 @@ from gazette.domain.errors import InvalidKeys
 
 
 def read_token(secret: str) -> str:
-    """One GetSecretValue for the token in the secret of that name, without surrounding spaces.
+    """Read the token from a secret with one GetSecretValue, and strip surrounding spaces.
 
-    Raises Unavailable if it cannot be read, and InvalidKeys if it is not a valid token. A header
-    with an invalid token would be malformed (RFC 6750, section 2.1).
+    Raises Unavailable if the token cannot be read, and InvalidKeys if it is invalid, because it
+    would make the header malformed (RFC 6750, section 2.1).
     """
-    token = read_secret(secret, "The token of recommendations").get("SecretString", "").strip()
+    token = (
+        read_secret(secret, "The recommendation service's token").get("SecretString", "").strip()
+    )
     if not token or not token.isascii() or not token.isprintable() or " " in token:
         raise InvalidKeys(
             f"The secret {secret} does not contain a bearer token. Store only the token as the "

@@ -1,4 +1,4 @@
-"""The event contract: the events that services may publish, and their decoding."""
+"""The event contract, which defines and decodes the events that services may publish."""
 
 from gazette.adapters.contract.decoding import DETAIL_MODELS, Reading, decode, read_detail
 

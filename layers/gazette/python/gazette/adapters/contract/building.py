@@ -1,4 +1,4 @@
-"""Conversion of a valid detail into a command of the domain."""
+"""Conversion of valid event details into domain commands."""
 
 from collections.abc import Mapping
 from typing import Any, assert_never, get_args
@@ -59,7 +59,7 @@ AnyDetail = (
 
 
 def command_for(detail: AnyDetail) -> Command:
-    """Return the command of a detail."""
+    """Return the domain command for a detail."""
     match detail:
         case EventCreated():
             return CreateEvents((event_of(detail),))
@@ -90,7 +90,7 @@ def command_for(detail: AnyDetail) -> Command:
 
 
 def event_of(detail: EventCreated) -> Event:
-    """Return the event of a detail, or of an entry in a list."""
+    """Return the event in a detail, or in an entry of a list."""
     return Event(user_id=detail.user_id, **_happening(detail))
 
 
@@ -165,7 +165,7 @@ def _choice(detail: PreferencesChosen) -> Choice:
 
 
 def _chosen_times(detail: ChosenDigestDetail | None) -> dict[str, Any]:
-    """Return the fields of `Choice` that the detail sets, by name."""
+    """Return the digest times that the detail sets, as fields of `Choice`."""
     if detail is None:
         return {}
     named = detail.model_fields_set

@@ -1,4 +1,4 @@
-"""The producer's own JSON for templates, and its limits."""
+"""Validation of custom JSON data, which producers send for use in templates."""
 
 import json
 import re
@@ -12,28 +12,28 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from gazette.adapters.contract.fields import LINES
 
 LARGEST = 2048
-"""The limit in bytes of compact JSON in UTF-8."""
+"""The maximum size of the data in bytes, as compact JSON in UTF-8."""
 
 DEEPEST = 8
-"""The limit of nested objects and lists, including the outermost, so that parsers keep enough
-stack."""
+"""The maximum nesting depth of objects and lists, including the outermost. It limits the stack that
+parsers need."""
 
 Place = tuple[str | int, ...]
 """The path of a value in the data, such as `("builds", 0, "number")`."""
 
 Problem = tuple[Place, str]
-"""The place of an error, and its description."""
+"""The path of an invalid value, and a description of the problem."""
 
 
 SCHEMA_FILES = "categories/*/data.schema.json"
-"""The path in a folder of templates of a category's schema."""
+"""The glob pattern of the categories' schema files in a template folder."""
 
 
 class Schema(Protocol):
     """A stage's schema for the data of a category."""
 
     def problems(self, data: dict[str, Any]) -> Iterable[Problem]:
-        """Return the errors in the data of an event; `{}` for an event without data."""
+        """Return the errors in the data of an event. An event without data is checked as `{}`."""
 
 
 Schemas = Mapping[str, Schema]
@@ -46,7 +46,7 @@ def compact(data: dict[str, Any]) -> str:
 
 
 def refuse(problems: Iterable[Problem], *, of: str) -> None:
-    """Raise a ValidationError of `of` with a line for each problem, if there is any."""
+    """Raise a ValidationError of `of` with one line per problem, if there are problems."""
     lines = [
         InitErrorDetails(
             type=PydanticCustomError("data", "{why}", {"why": why}), loc=place, input=None
@@ -61,12 +61,12 @@ def _fits(data: dict[str, Any]) -> dict[str, Any]:
     refuse(_problems(data, ()), of="data")
     size = len(compact(data).encode())
     if size > LARGEST:
-        raise ValueError(f"must have at most {LARGEST:,} bytes as compact JSON, not {size:,}")
+        raise ValueError(f"must be at most {LARGEST:,} bytes as compact JSON, not {size:,}")
     return data
 
 
 def _problems(value: Any, place: Place) -> Iterator[Problem]:
-    """Yield the values that no template could show, or no table could store."""
+    """Yield the values that no template can show or no table can store."""
     if isinstance(value, dict | list):
         if len(place) >= DEEPEST:
             yield place, f"must not be nested more than {DEEPEST} levels deep"
@@ -76,13 +76,13 @@ def _problems(value: Any, place: Place) -> Iterator[Problem]:
                 yield (*place, name), "the name must not contain control characters"
             yield from _problems(each, (*place, name))
     elif isinstance(value, str) and not _is_text(value):
-        yield place, "must be text without control characters that UTF-8 can encode"
+        yield place, "must be valid UTF-8 text without control characters"
     elif isinstance(value, float) and not isfinite(value):
-        yield place, "must be a number that fits into 64 bits"
+        yield place, "must be a number that fits in 64 bits"
 
 
 def _is_text(text: str) -> bool:
-    """Return True for text without control characters and lone surrogates."""
+    """Return True if the text has no control characters and no lone surrogates."""
     if any("\ud800" <= each <= "\udfff" for each in text):
         return False
     return re.fullmatch(LINES.pattern, text) is not None

@@ -1,4 +1,4 @@
-"""Decoding of a message into a command, or into error messages that name each wrong field."""
+"""Decoding of a message into a command, or into error messages that name each invalid field."""
 
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -40,10 +40,11 @@ from gazette.domain.sources import PREFERENCES, Sources
 from gazette.domain.subscribers.frequency import DEFAULT, frequencies
 
 REASONS = 3
-"""The number of problems that a reason names. It counts the others."""
+"""The maximum number of problems that a reason describes. Further problems are only counted."""
 
 MOST_PROBLEMS = 100
-"""The limit of described problems in a list of events. Further problems are counted."""
+"""The maximum number of problems to describe for a list of events. Further problems are only
+counted."""
 
 DETAIL_MODELS: dict[str, tuple[type[AnyDetail], ...]] = {
     "activity.created": (ActivityCreated,),
@@ -56,19 +57,20 @@ DETAIL_MODELS: dict[str, tuple[type[AnyDetail], ...]] = {
     "subscriber.changed": (SubscriberChanged,),
     "subscriber.deleted": (SubscriberDeleted,),
 }
-"""The models of each detail type. A detail must fit one of them."""
+"""The models of each detail type. A detail must match one of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The command in a detail, and its problems as `detail.field: …`."""
+    """The command in a detail, and its problems in the form `detail.field: …`."""
 
     command: Command | None
-    """None if the detail is invalid. For a list of events, it has the valid ones."""
+    """The command, or None if the detail is invalid. For a list, the command has the valid
+    events."""
 
     problems: tuple[str, ...] = ()
     more: int = 0
-    """The number of problems that are not in `problems`."""
+    """The number of problems that are not listed in `problems`."""
 
 
 def decode(
@@ -80,9 +82,9 @@ def decode(
 ) -> Command:
     """Return the command in an EventBridge envelope.
 
-    Its links must lead to `hosts`, if any are given. The data of an event must fit the schema of
-    its category. Raise InvalidEvent, which names the field, and ForeignEvent for a detail type that
-    the envelope's source may not publish.
+    Links must point to one of `hosts`, if any are given. The data of an event must match the schema
+    of its category. Raises InvalidEvent, which names the field, and ForeignEvent for a detail type
+    that the envelope's source may not publish.
     """
     try:
         return _decode(read_json(body), sources, hosts, schemas)
@@ -101,7 +103,7 @@ def read_detail(
 ) -> Reading:
     """Return the command in `detail` (parsed JSON), and its problems.
 
-    `hosts` and `schemas` as in `decode`.
+    `hosts` and `schemas` have the same meaning as in `decode`.
     """
     problem = _no_detail(detail_type, detail)
     if problem:
@@ -132,7 +134,7 @@ def _decode(
 
 
 def _narrowed(command: Command, envelope: dict[str, Any]) -> Command:
-    """Return a choice of the preference page without the part for the previous version."""
+    """Return a choice from the preference page without the fields for the previous version."""
     changed = [
         name
         for each in envelope["resources"]
@@ -185,10 +187,10 @@ def _read(
 
 
 def _read_list(detail: dict[str, Any], hosts: LinkHosts | None, schemas: Schemas) -> Reading:
-    """Read each event of a list by itself, if the detail is a list.
+    """Read each event of a list separately, if the detail is a list.
 
-    The errors of an event are dropped before the next is read, because a message may have a hundred
-    thousand events without any field.
+    The error objects of an event are released before the next event is read, because a message may
+    contain a hundred thousand invalid events.
     """
     entries = detail["events"]
     if not isinstance(entries, list) or not entries:
@@ -220,7 +222,7 @@ def _event(entry: Any, hosts: LinkHosts | None, schemas: Schemas) -> Event | Val
 
 
 def _check_data(schemas: Schemas, detail: HappeningDetail) -> None:
-    """Raise ValidationError if the data does not fit the schema of its category."""
+    """Raise ValidationError if the data does not match the schema of its category."""
     if schema := schemas.get(detail.category):
         problems = schema.problems(detail.data or {})
         refuse(((("data", *place), why) for place, why in problems), of="data")

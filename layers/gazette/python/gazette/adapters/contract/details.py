@@ -1,4 +1,4 @@
-"""The details of events and activities, as pydantic models. docs/events is generated from them."""
+"""Pydantic models of the details of events and activities. docs/events is generated from them."""
 
 from typing import Annotated, Any
 
@@ -22,7 +22,10 @@ from gazette.domain.model import Importance
 
 
 class Detail(BaseModel):
-    """A detail. It rejects unknown fields, so that a misspelt optional field is an error."""
+    """The base class of details.
+
+    It rejects unknown fields, so that misspelt optional fields are errors.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -31,9 +34,9 @@ class OfSubscriber(Detail):
     """A detail about one subscriber."""
 
     user_id: UserId = Field(
-        description="Your id of the subscriber: 1 to 64 printable ASCII characters without "
-        "spaces. Use the same id in every event about them, and no email address: ids stay in "
-        "logs, in runs and in the links of emails after an erasure.",
+        description="Your id for the subscriber: 1 to 64 printable ASCII characters without "
+        "spaces. Use the same id in every event about the subscriber. Do not use an email "
+        "address, because ids remain in logs, runs and email links after an erasure.",
         examples=["ann", "bea"],
     )
 
@@ -42,19 +45,21 @@ class EntityReference(Detail):
     """The identity of an entity, such as an article, a post or a conversation."""
 
     type: Name = Field(description="The kind of entity.", examples=["post"])
-    id: Key = Field(description="Unique among the entities of its type.", examples=["p1"])
+    id: Key = Field(
+        description="The id of the entity, unique among entities of the same type.", examples=["p1"]
+    )
 
 
 class ImageDetail(Detail):
-    """A picture, which templates may show."""
+    """An image that templates may show."""
 
     url: ImageUrl = Field(
-        description="Its address: an absolute https URL, percent-encoded, on any host. "
-        "Gazette never fetches it; the mail program of a reader does.",
+        description="The image's address: an absolute https URL, percent-encoded, on any host. "
+        "Only readers' mail programs load the image; Gazette does not.",
         examples=["https://example.com/p1.png"],
     )
     text: Line = Field(
-        description="A description of the picture on one line, for readers who do not see it.",
+        description="Alt text on one line, for readers who cannot see the image.",
         examples=["A pile of letters"],
     )
 
@@ -63,7 +68,7 @@ class EntityDetail(EntityReference):
     """The entity of an event. A digest groups events of the same category and entity."""
 
     title: Line = Field(
-        description="One line of plain text, shown as the group's title. The newest title wins.",
+        description="The title of the group: one line of plain text. The newest title is shown.",
         examples=["On digests"],
     )
     url: Url = Field(
@@ -72,7 +77,7 @@ class EntityDetail(EntityReference):
         examples=["https://example.com/p1"],
     )
     image: Annotated[ImageDetail | None, Given] = Field(
-        default=None, description="A picture of the entity. The newest one wins."
+        default=None, description="An image of the entity. The newest image is shown."
     )
 
 
@@ -80,34 +85,37 @@ class ActorDetail(Detail):
     """The person or service that caused the event."""
 
     id: Key = Field(
-        description="Your id of the actor. If it is a `user_id`, that subscriber does not get an "
-        "`activity.created`. An `event.created` goes to its `user_id`, even if that is the actor.",
+        description="Your id for the actor. If it is a subscriber's `user_id`, that subscriber "
+        "does not receive the actor's activities. An `event.created` is sent to its `user_id` "
+        "even if that is the actor.",
         examples=["bo"],
     )
-    name: Line = Field(description="The name that readers see, in plain text.", examples=["Bo"])
+    name: Line = Field(
+        description="The actor's name as shown to readers, in plain text.", examples=["Bo"]
+    )
     url: Annotated[SecureUrl | None, Given] = Field(
         default=None,
-        description="The actor's page: an absolute https URL, percent-encoded.",
+        description="The address of the actor's page: an absolute https URL, percent-encoded.",
         examples=["https://example.com/bo"],
     )
     avatar: Annotated[ImageUrl | None, Given] = Field(
         default=None,
-        description="A picture of the actor: an absolute https URL, on any host.",
+        description="The address of the actor's picture: an absolute https URL on any host.",
         examples=["https://example.com/bo.png"],
     )
 
 
 class HappeningDetail(Detail):
-    """The fields that events and activities have in common."""
+    """The fields common to events and activities."""
 
     id: EventId = Field(
-        description="Your idempotency key. Publishing the same id again changes nothing. Must be "
-        "unique among all events and activities that one reader may get.",
+        description="Your idempotency key. Publishing the same id again has no effect. The id "
+        "must be unique among all events and activities that one reader may receive.",
         examples=["comment-4711", "comment-4712"],
     )
     category: Name = Field(
-        description="The kind of event. Readers choose a frequency for each category, and digests "
-        "group by it.",
+        description="The category of the event. Readers choose a frequency for each category, and "
+        "digests group events by category.",
         examples=["comment"],
     )
     entity: EntityDetail = Field(
@@ -116,41 +124,42 @@ class HappeningDetail(Detail):
     )
     actor: Annotated[ActorDetail | None, Given] = Field(
         default=None,
-        description="The person or service that caused the event. Leave it out for an event "
-        "without one, such as a build.",
+        description="The person or service that caused the event. Omit it for an event without an "
+        "actor, such as a build.",
     )
     occurred_at: Instant = Field(
-        description="The time of the event, by your clock, with the offset from UTC. Shown in the "
-        "reader's time zone. Follows and mutes apply as they were at that time.",
+        description="The time of the event, by your clock, with the offset from UTC. It is shown "
+        "in the reader's time zone. The follows and mutes at this time determine who receives the "
+        "event.",
         examples=["2026-11-21T09:30:00Z"],
     )
     excerpt: Excerpt = Field(
         default="",
-        description="An excerpt in plain text, shown below the title.",
+        description="A plain-text excerpt, shown below the title.",
         examples=["Well said."],
     )
     amended_at: Annotated[Instant | None, Given] = Field(
         default=None,
-        description="The time of the text's last change, by your clock. To amend the event before "
-        "it is sent, publish the same id again with a later `amended_at`. Keep the category, and "
-        "the entity of an activity, because the same id on another entity is another activity.",
+        description="The time of the last amendment, by your clock. To amend an event before it "
+        "is sent, publish the same id again with a later `amended_at`. Do not change the category "
+        "or, for an activity, the entity. The same id on another entity is a different activity.",
         examples=["2026-11-21T09:45:00Z"],
     )
     importance: Importance = Field(
         default=Importance.NORMAL,
-        description="The importance to the reader, by which digests rank.",
+        description="The importance to the reader. Digests can rank events by importance.",
         examples=["high"],
     )
     expires_at: Annotated[Instant | None, Given] = Field(
         default=None,
-        description="The time from which no email shows the event, such as the end of an offer or "
-        "a call; by your clock, with the offset from UTC.",
+        description="The time from which emails no longer show the event, such as the end of an "
+        "offer, by your clock, with the offset from UTC.",
         examples=["2026-11-28T09:00:00Z"],
     )
     data: Annotated[Data | None, Given] = Field(
         default=None,
-        description=f"An object of your own for templates: up to {LARGEST:,} bytes as compact "
-        "JSON in UTF-8. The stage may have a schema for each category.",
+        description=f"Custom data for your templates: an object of up to {LARGEST:,} bytes as "
+        f"compact JSON in UTF-8. A stage may define a schema for each category's data.",
         examples=[{"rating": {"stars": 5}}],
     )
 
@@ -160,11 +169,11 @@ class EventCreated(HappeningDetail, OfSubscriber):
 
 
 class EventsCreated(Detail):
-    """Several events in one entry. Each is accepted or rejected by itself."""
+    """Several events in one entry. Each event is accepted or rejected separately."""
 
     events: Annotated[list[EventCreated], Field(min_length=1)] = Field(
-        description="As many events as an entry of PutEvents can contain, for any number of "
-        "subscribers."
+        description="The events, for any number of subscribers. Only the size limit of a "
+        "PutEvents entry applies."
     )
 
 
@@ -173,21 +182,21 @@ class ParentDetail(EntityReference):
 
     title: Annotated[Line | None, Given] = Field(
         default=None,
-        description="One line of plain text, which digests may show as the parent's name.",
+        description="The parent's title: one line of plain text, which digests may show.",
         examples=["Ann's blog"],
     )
 
 
 class ActivityCreated(HappeningDetail):
-    """An event on an entity.
+    """An event on an entity, for its followers.
 
-    The followers of the entity and of its parent get it, except the actor.
+    The followers of the entity and of its parent receive the event, except for the actor.
     """
 
     parent: Annotated[ParentDetail | None, Given] = Field(
         default=None,
-        description="The parent of the entity, such as the post of a comment. The parent's "
-        "followers get the activity too. A follower of both gets it once.",
+        description="The parent of the entity, such as the post that was commented on. The "
+        "parent's followers also receive the activity. A follower of both receives it once.",
         examples=[{"type": "blog", "id": "b1", "title": "Ann's blog"}],
     )
 
@@ -199,28 +208,30 @@ def _require_one(schema: dict[str, Any]) -> None:
 class EventRetracted(Detail):
     """The permanent withdrawal of an event or activity.
 
-    Only an email that is being sent may still show it. Give either `user_id`, for an event of one
-    subscriber, or `entity`, for an activity on it.
+    Only an email that is already being sent may still show the event. Specify either `user_id`, for
+    one subscriber's event, or `entity`, for an activity.
     """
 
     model_config = ConfigDict(json_schema_extra=_require_one)
 
     id: Key = Field(
-        description="The id of the event or activity. It stays withdrawn even if it is published "
-        "later.",
+        description="The id of the event or activity. If it is published again later, it remains "
+        "withdrawn.",
         examples=["comment-4711"],
     )
     user_id: Annotated[UserId | None, Given] = Field(
-        default=None, description="The subscriber of the event.", examples=["ann"]
+        default=None,
+        description="The subscriber for whom the event was published.",
+        examples=["ann"],
     )
     entity: Annotated[EntityReference | None, Given] = Field(
-        default=None, description="The entity of the activity, not its parent."
+        default=None, description="The entity of the activity, not the entity's parent."
     )
 
     @model_validator(mode="after")
     def _one_of_both(self) -> "EventRetracted":
         if (self.user_id is None) == (self.entity is None):
             raise ValueError(
-                "give either user_id, for an event of one subscriber, or entity, for an activity"
+                "specify either user_id, for an event of one subscriber, or entity, for an activity"
             )
         return self

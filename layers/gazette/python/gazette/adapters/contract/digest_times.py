@@ -1,4 +1,4 @@
-"""The times of a subscriber's digests, as pydantic models."""
+"""Pydantic models of the times of a subscriber's digests."""
 
 from datetime import date
 from typing import Annotated, Any
@@ -35,7 +35,7 @@ def _exclude_combinations(schema: dict[str, Any]) -> None:
 class CustomDetail(Detail):
     """The days of the custom digest.
 
-    Either days of the week, every week or every few weeks, or one day of each month.
+    Specify either days of the week (every one to four weeks) or one day of each month.
     """
 
     model_config = ConfigDict(json_schema_extra=_exclude_combinations)
@@ -44,22 +44,24 @@ class CustomDetail(Detail):
         default=("monday", "tuesday", "wednesday", "thursday", "friday"),
         min_length=1,
         max_length=7,
-        description="Days of the week, in English, in any order; duplicates have no effect.",
+        description="The days of the week, in English and in any order. Duplicates have no effect.",
         examples=[["tuesday", "friday"]],
     )
     every_weeks: Weeks = Field(
-        default=1, description="1 for every week, 2 for every second week, up to 4.", examples=[2]
+        default=1,
+        description="The interval in weeks: 1 for every week, 2 for every second week, up to 4.",
+        examples=[2],
     )
     starting: Annotated[Date | None, Given] = Field(
         default=None,
-        description="With `every_weeks` above 1: a date in one of the weeks with a digest. Weeks "
-        "begin on Monday.",
+        description="A date in any week that has a digest, for `every_weeks` above 1. Weeks begin "
+        "on Monday.",
         examples=["2026-11-23"],
     )
     day_of_month: Annotated[MonthDay | None, Given] = Field(
         default=None,
-        description="The day of each month, 1 to 31, instead of days of the week. In a shorter "
-        "month, its last day.",
+        description="The day of each month, 1 to 31, instead of days of the week. In shorter "
+        "months, the digest is sent on the last day.",
         examples=[31],
     )
 
@@ -67,21 +69,21 @@ class CustomDetail(Detail):
     def _weekdays_or_a_day_of_the_month(self) -> "CustomDetail":
         if self.day_of_month is not None and len(self.model_fields_set) > 1:
             raise ValueError(
-                "give either day_of_month alone, or days with every_weeks and starting"
+                "specify either day_of_month alone, or days with every_weeks and starting"
             )
         return self
 
 
 class DigestDetail(Detail):
-    """The times of digests, in the subscriber's time zone."""
+    """The times of a subscriber's digests, in the subscriber's time zone."""
 
     hour: Hour = Field(
         default=8, description="The hour in the subscriber's time zone, 0 to 23.", examples=[7]
     )
     minute: Annotated[Minute | None, Given] = Field(
         default=None,
-        description="The minute, 0 to 59. By default 0, 10, 20, 30, 40 or 50, always the same "
-        "for a subscriber, so that not all digests are due at once.",
+        description="The minute, 0 to 59. The default is 0, 10, 20, 30, 40 or 50. It is always "
+        "the same for a subscriber, and varies between subscribers to spread the load.",
         examples=[30],
     )
     weekly: WeeklyDetail = Field(
@@ -94,9 +96,9 @@ class DigestDetail(Detail):
     )
     paused_until: Annotated[Date | None, Given] = Field(
         default=None,
-        description="Pauses email until this date in the subscriber's time zone, up to 12 weeks "
-        "after the date of `changed_at`. Events wait meanwhile; `immediate` ones go with the "
-        "`daily` digest. A date that is not in the future does not pause.",
+        description="Pauses email until this date in the subscriber's time zone, at most 12 weeks "
+        "after the date of `changed_at`. Events wait during the pause, and `immediate` events go "
+        "into the `daily` digest. A date that is not in the future has no effect.",
         examples=["2026-12-14"],
     )
 
@@ -109,24 +111,24 @@ def _describe_choice(schema: dict[str, Any]) -> None:
 
 
 class ChosenDigestDetail(DigestDetail):
-    """The times of digests that the reader chose. Missing fields do not change."""
+    """The times of digests that the reader chose. Times that are not specified do not change."""
 
     model_config = ConfigDict(json_schema_extra=_describe_choice)
 
     @model_validator(mode="after")
     def _says_something(self) -> "ChosenDigestDetail":
         if not self.model_fields_set:
-            raise ValueError("give at least one field, or leave digest out")
+            raise ValueError("specify at least one field, or omit digest")
         if self.minute is not None and "hour" not in self.model_fields_set:
-            raise ValueError("give minute together with hour")
+            raise ValueError("specify minute together with hour")
         return self
 
 
 def check_pause(digest: DigestDetail, today: date, since: str) -> None:
-    """Raise ValueError for a pause that is longer than events are stored."""
+    """Raise ValueError for a pause that is longer than the retention of events."""
     last = today + LONGEST_PAUSE
     if digest.paused_until and digest.paused_until > last:
         raise ValueError(
-            f"paused_until must be {last} or earlier, 12 weeks after {since}. Give an earlier "
-            "date now, and extend the pause with a later message"
+            f"paused_until must be {last} or earlier, 12 weeks after {since}. Specify an earlier "
+            f"date, and extend the pause with a later message"
         )

@@ -1,7 +1,7 @@
 """The types of the fields in a detail: the accepted values, and the error messages.
 
-No text may contain characters that DynamoDB, SQS or an email cannot: control characters, lone
-surrogates (pydantic does not accept them as text), U+FFFE and U+FFFF.
+Text must not contain characters that DynamoDB, SQS or an email cannot contain: control characters,
+lone surrogates (which pydantic rejects), U+FFFE and U+FFFF.
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html
 """
 
@@ -33,9 +33,10 @@ from gazette.domain.subscribers.frequency import Frequency
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Text that matches all of `pattern`. `rule` is the error message.
+    """A constraint that text matches the whole of `pattern`. `rule` is the error message.
 
-    Patterns have the same meaning in Python and ECMA-262, because the JSON Schema contains them.
+    Patterns have the same meaning in Python and ECMA-262, because they are also used in the JSON
+    Schema.
     """
 
     pattern: str
@@ -45,18 +46,18 @@ class Shape:
     def __get_pydantic_core_schema__(
         self, source: type[Any], handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        """Check the pattern after the type and the length."""
+        """Return a schema that checks the pattern after the type and the length."""
         return core_schema.no_info_after_validator_function(self.check, handler(source))
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        """Add the pattern, and the format, to the schema of the type."""
+        """Add the pattern and the format to the JSON Schema of the type."""
         also = {"format": self.format} if self.format else {}
         return {**handler(schema), **also, "pattern": f"^{self.pattern}$"}
 
     def check(self, text: str) -> str:
-        """Return `text` if it matches. Raise ValueError."""
+        """Return `text` if it matches. Raises ValueError."""
         if not re.fullmatch(self.pattern, text):
             raise ValueError(self.rule)
         return text
@@ -74,12 +75,13 @@ _DATE = r"(?:199[0-9]|2[01][0-9]{2})-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01]
 _HOUR_AND_MINUTE = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]"
 _SECOND = r"(?:[0-5][0-9]|60)(?:\.[0-9]{1,30})?"
 _INSTANT = rf"{_DATE}[Tt]{_HOUR_AND_MINUTE}:{_SECOND}(?:[Zz]|[+-]{_HOUR_AND_MINUTE})"
-"""RFC 3339, section 5.6, for years with which a calendar can compute. A space instead of `T`, which
-the section leaves to applications, is rejected, because JSON Schema's `date-time` has none."""
+"""The pattern of an instant (RFC 3339, section 5.6), limited to the years 1990 to 2199. A space
+instead of `T`, which the RFC leaves to applications, is rejected, because JSON Schema's `date-time`
+does not allow it."""
 
 
 def _known_zone(name: str) -> str:
-    """Return the name of a known zone. Raise ValueError.
+    """Return the name of a known time zone. Raises ValueError.
 
     The pattern rejects `localtime`, which differs between machines.
     """
@@ -105,32 +107,32 @@ def _date(value: object) -> str:
 
 
 def _whole(value: object) -> object:
-    """Return 8 for 8.0, because JSON has one kind of number (JSON Schema, validation, 6.1.1)."""
+    """Return 8 for 8.0, because JSON does not distinguish integers (JSON Schema, validation,
+    6.1.1).
+    """
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _given(value: object) -> object:
     if value is None:
-        raise ValueError("must not be null; leave the field out instead")
+        raise ValueError("must not be null; omit the field instead")
     return value
 
 
 _SHOWN_OF_A_HOST = 100
-"""The number of characters to show from the end of a host, which identifies its owner."""
+"""The number of characters to show from the end of a host name, which identifies the owner."""
 
 
 def _leads_to_the_hosts(url: str, info: ValidationInfo) -> str:
-    """Return a URL that leads to the hosts in the validation's context, if any.
+    """Return the URL if it points to an allowed host. Raises ValueError.
 
-    Raise ValueError.
+    The validation context contains the allowed hosts; without it, every host is allowed.
     """
     if not isinstance(info.context, LinkHosts) or info.context.allow(url):
         return url
     host = host_of(url)
     ending = host if len(host) <= _SHOWN_OF_A_HOST else f"…{host[-_SHOWN_OF_A_HOST:]}"
-    raise ValueError(
-        f"must not lead to {ending}: link_hosts, a setting of the stage, does not name this host"
-    )
+    raise ValueError(f"must not point to {ending}, which is not in the stage's setting link_hosts")
 
 
 def _unix_lines(text: str) -> str:
@@ -148,10 +150,10 @@ _TIMESTAMP = Shape(
 _DAY = Shape(_DATE, "must be a date in a year from 1990 to 2199, such as 2026-11-23")
 
 LINES = Shape(_LINES, "must not contain control characters")
-"""Text of several lines."""
+"""The pattern of text with several lines."""
 
 Given = BeforeValidator(_given)
-"""A validator for an optional field, which rejects null as fields with a default do."""
+"""A validator that rejects null in an optional field whose default is None."""
 
 UserId = Annotated[
     str, Shape(USER_ID.pattern, "must be 1 to 64 printable ASCII characters without spaces")
@@ -162,7 +164,7 @@ Key = Annotated[str, StringConstraints(min_length=1, max_length=128), _ONE_LINE]
 """1 to 128 characters on one line."""
 
 _OF_A_SOURCE = r"recommendations[:#]"
-"""The pattern of the ids of events from a content source (`domain.content.event_id`)."""
+"""The pattern of event ids that are reserved for content sources (`domain.content.event_id`)."""
 
 
 def _of_a_service(event_id: str) -> str:
@@ -179,7 +181,7 @@ EventId = Annotated[
     AfterValidator(_of_a_service),
     Field(json_schema_extra={"not": {"pattern": f"^{_OF_A_SOURCE}"}}),
 ]
-"""A Key that no item of a content source has."""
+"""A Key that is not reserved for items of a content source."""
 
 Name = Annotated[
     str, Shape(CATEGORY_NAME.pattern, "must be 1 to 32 of a-z, 0-9 and _, and begin with a letter")
@@ -202,9 +204,9 @@ Url = Annotated[
 ]
 """An absolute http or https URL of up to 1,000 characters.
 
-If the context of the validation is `LinkHosts`, it must lead to one of them. Neither `@` nor a
-backslash is accepted. A reader may mistake the text before an `@` for the host, and only browsers
-end the host at a backslash (https://url.spec.whatwg.org/#authority-state)."""
+If the validation context is `LinkHosts`, the URL must point to one of them. `@` and backslashes are
+rejected. Readers may mistake the text before an `@` for the host, and browsers, unlike other
+parsers, end the host at a backslash (https://url.spec.whatwg.org/#authority-state)."""
 
 _HttpsUrl = Annotated[
     str,
@@ -218,12 +220,13 @@ _HttpsUrl = Annotated[
 ]
 
 SecureUrl = Annotated[_HttpsUrl, AfterValidator(_leads_to_the_hosts)]
-"""An absolute https URL of up to 1,000 characters, which must lead to the hosts as a Url must."""
+"""An absolute https URL of up to 1,000 characters, restricted to the same hosts as a Url."""
 
 ImageUrl = _HttpsUrl
-"""An absolute https URL of up to 1,000 characters on any host, because readers do not follow it.
+"""An absolute https URL of up to 1,000 characters. Any host is allowed, because readers do not
+follow image URLs.
 
-Mail programs reject or rewrite http."""
+Mail programs reject or rewrite http URLs."""
 
 Excerpt = Annotated[
     str,
@@ -231,17 +234,17 @@ Excerpt = Annotated[
     LINES,
     AfterValidator(_unix_lines),
 ]
-"""A text of up to 500 characters, with line breaks and tabs."""
+"""Text of up to 500 characters, in which line breaks and tabs are allowed."""
 
 Instant = Annotated[
     AwareDatetime,
     BeforeValidator(_timestamp),
     WithJsonSchema({"type": "string", "format": "date-time", "pattern": f"^{_INSTANT}$"}),
 ]
-"""An instant with its offset from UTC (RFC 3339), in UTC.
+"""An instant with its offset from UTC (RFC 3339), converted to UTC.
 
-`T` and `Z` may be lower-case, `-00:00` is UTC, and a fraction is cut to microseconds. A leap second
-counts as the second after it. Hour 24 is refused (RFC 3339, section 5.7).
+`T` and `Z` may be lower-case, `-00:00` means UTC, and fractions are truncated to microseconds. A
+leap second counts as the second after it. Hour 24 is rejected (RFC 3339, section 5.7).
 """
 
 Date = Annotated[
@@ -282,13 +285,13 @@ Frequencies = Annotated[
     dict[Name, Frequency],
     Field(max_length=100, json_schema_extra={"additionalProperties": False}),
 ]
-"""The chosen frequency by category."""
+"""The frequencies that a subscriber chose, by category."""
 
 FrequencyOrDefault = Literal["never", "immediate", "daily", "weekly", "custom", "default"]
-"""The values of Frequency, and `default`, in one list so that an error names them all at once."""
+"""The values of Frequency and `default` in one enum, so that an error lists all of them."""
 
 ChosenFrequencies = Annotated[
     dict[Name, FrequencyOrDefault],
     Field(max_length=100, json_schema_extra={"additionalProperties": False}),
 ]
-"""The frequencies that a reader chose by category. `default` withdraws an earlier choice."""
+"""The frequencies that a reader chose, by category. `default` removes an earlier choice."""

@@ -1,7 +1,7 @@
-"""The answer of a recommendation service, and its conversion into items.
+"""Models of a recommendation service's response, and its conversion into items.
 
-docs/content is generated from the models. Unlike in an event, an unknown field is ignored, and null
-stands for a missing one. The service may have other clients, and an error would be noticed too
+docs/content is generated from the models. Unlike in events, unknown fields are ignored, and null
+means that a field is missing. The service may have other clients, and errors would be noticed too
 late.
 """
 
@@ -27,13 +27,13 @@ from gazette.domain.hosts import LinkHosts
 from gazette.domain.model import Image
 
 MOST_ITEMS = 100
-"""The limit of items in an answer. Further ones are ignored."""
+"""The maximum number of items in a response. Further items are ignored."""
 
 _HIGHEST = 1e9
 
 
 def _number(value: object) -> object:
-    """Return a JSON number. Raise ValueError for others; pydantic would accept `true` and `"1"`."""
+    """Return a JSON number. Raises ValueError for `true` and `"1"`, which pydantic would accept."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -42,81 +42,82 @@ def _number(value: object) -> object:
 
 
 class Offered(BaseModel):
-    """A part of the answer. Unknown fields are ignored."""
+    """The base class for parts of the response. Unknown fields are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
 class PictureDetail(Offered):
-    """A picture, which templates may show."""
+    """An image that templates may show."""
 
     url: ImageUrl = Field(
-        description="Its address: an absolute https URL, percent-encoded, on any host.",
+        description="The image's address: an absolute https URL, percent-encoded, on any host.",
         examples=["https://example.com/a1.png"],
     )
     text: Line | None = Field(
         default=None,
-        description="A description of the picture on one line, for readers who do not see it. By "
-        "default the title of the item.",
+        description="Alt text on one line, for readers who cannot see the image. The default is "
+        "the item's title.",
         examples=["A heron on one leg"],
     )
 
 
 class ItemDetail(Offered):
-    """An item that the service recommends to this reader. An invalid item is left out."""
+    """An item that the service recommends to this reader. Invalid items are skipped."""
 
     id: Key = Field(
-        description="Your id of the item. A digest does not repeat items of the reader's earlier "
-        "digests, which it recognises by this id.",
+        description="Your id for the item. A digest does not repeat an item with the same id from "
+        "the reader's earlier digests.",
         examples=["article-4711"],
     )
     title: Line = Field(
-        description="One line of plain text, which links to the item.",
+        description="The title: one line of plain text, which links to the item.",
         examples=["How to watch birds in a city"],
     )
     url: Url = Field(
-        description="The target of the link: an absolute http or https URL, percent-encoded, to "
-        "one of the hosts in the setting `link_hosts`, if there are any.",
+        description="The target of the link: an absolute http or https URL, percent-encoded. If "
+        "the setting `link_hosts` is not empty, it must contain the URL's host.",
         examples=["https://example.com/articles/4711"],
     )
     published: Instant = Field(
-        description="The time of its publication, with the offset from UTC. Shown in the reader's "
-        "time zone.",
+        description="The time at which the item was published, with the offset from UTC. It is "
+        "shown in the reader's time zone.",
         examples=["2026-11-20T07:00:00Z"],
     )
     image: PictureDetail | None = Field(
         default=None,
-        description="A picture of the item. If it is missing or invalid, the item gets that of "
-        "the setting `recommendations_fallback_image`, if there is one.",
+        description="An image of the item. If it is missing or invalid, the item shows the image "
+        "in the setting `recommendations_fallback_image`, if set.",
     )
     score: Annotated[float | None, Field(ge=-_HIGHEST, le=_HIGHEST), BeforeValidator(_number)] = (
         Field(
             default=None,
-            description="The value of the item for this reader. The highest is first, and items "
-            "without a score are last. Without scores, the order of the list applies.",
+            description="The relevance of the item to this reader. Items are sorted by descending "
+            "score, and items without a score come last. Items with equal or no scores keep the "
+            "order of the list.",
             examples=[0.92],
         )
     )
     summary: Excerpt | None = Field(
         default=None,
-        description="A summary in plain text, shown below the title.",
+        description="A plain-text summary, shown below the title.",
         examples=["Three quiet places within a walk from the station."],
     )
     expires_at: Instant | None = Field(
         default=None,
-        description="The time from which no email shows the item.",
+        description="The time from which the item is no longer shown in emails.",
         examples=["2026-12-24T12:00:00Z"],
     )
 
 
 class AnswerDetail(Offered):
-    """The answer of the service: the items for one reader.
+    """The response of the service: the items for one reader.
 
-    An empty list means that there are no new ones.
+    An empty list means that there are no new items.
     """
 
     items: Annotated[list[ItemDetail], Field(max_length=MOST_ITEMS)] = Field(
-        description="The items, the best first. Each is accepted or left out by itself."
+        description="The items, best first. Each item is accepted or skipped separately."
     )
 
 
@@ -126,27 +127,29 @@ _PICTURE = TypeAdapter(PictureDetail)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Normaliser:
-    """The conversion of answers into items, the same for every service."""
+    """The conversion of responses into items, the same for every service."""
 
     source: str
     """The source of the items."""
 
     hosts: LinkHosts | None
-    """The hosts to which links may lead. None for any."""
+    """The hosts that links may point to. None allows any host."""
 
     fallback_image: str
-    """The URL of a picture for items without one. Empty for none."""
+    """The URL of the image for items without one. An empty string means no image."""
 
     def read(self, body: bytes, *, now: datetime) -> Answer:
-        """Return the items in an answer, the best first, without expired items and duplicates.
+        """Return the items in a response, best first, without expired items and duplicates.
 
-        Raise SourceFailed if it is not an answer at all.
+        Raises SourceFailed if the body is not a valid response.
         """
         items_by_id: dict[str, Item] = {}
         broken: list[Broken] = []
         items = _items_in(body)
         if len(items) > MOST_ITEMS:
-            broken.append(Broken(MOST_ITEMS, "items", f"has {len(items)}: {MOST_ITEMS} at most"))
+            broken.append(
+                Broken(MOST_ITEMS, "items", f"has {len(items)}; at most {MOST_ITEMS} are allowed")
+            )
         for place, raw in enumerate(items[:MOST_ITEMS]):
             item, wrong = self._item(place, raw)
             broken += wrong
@@ -155,7 +158,10 @@ class Normaliser:
         return Answer(tuple(sorted(items_by_id.values(), key=_rank)), tuple(broken))
 
     def _item(self, place: int, raw: object) -> tuple[Item | None, list[Broken]]:
-        """Return the item and its errors. Any error but one in its picture excludes the item."""
+        """Return the item and its errors.
+
+        An item with an error is skipped unless only the image is invalid.
+        """
         wrong: list[Broken] = []
         image = None
         if isinstance(raw, dict) and raw.get("image") is not None:
@@ -190,11 +196,11 @@ def _items_in(body: bytes) -> list[Any]:
     try:
         answer = read_json(body.decode("utf-8"))
     except UnicodeDecodeError as err:
-        raise SourceFailed("The answer is not UTF-8.") from err
+        raise SourceFailed("The response is not UTF-8.") from err
     except UnreadableError as err:
-        raise SourceFailed(f"The answer is {err}.") from err
+        raise SourceFailed(f"The response is {err}.") from err
     if not isinstance(answer, dict) or not isinstance(answer.get("items"), list):
-        raise SourceFailed("The answer has no list `items`.")
+        raise SourceFailed("The response has no list `items`.")
     return list(answer["items"])
 
 
@@ -204,5 +210,5 @@ def _wrong(place: int, err: ValidationError, *path: str, is_left_out: bool) -> l
 
 
 def _rank(item: Item) -> float:
-    """Return a key that sorts the best first. A sort keeps the order of equal ones."""
+    """Return a sort key that puts the best items first. Equal items keep their order."""
     return float("inf") if item.score is None else -item.score

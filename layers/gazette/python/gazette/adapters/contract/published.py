@@ -1,7 +1,7 @@
 """The published contract: JSON Schemas and examples, generated from the models.
 
-No function imports this module. `gazette event schemas` writes the files to docs/events, and
-`make docs` those to docs/content.
+No function imports this module. `gazette event schemas` writes the files for docs/events; `make
+docs` also writes the files in docs/content.
 """
 
 import json
@@ -20,32 +20,34 @@ _SOURCE = "shop.comments"
 
 
 class _Generator(GenerateJsonSchema):
-    """A generator without noise: titles derived from field names, and null where it is rejected."""
+    """A generator of concise JSON Schemas, without titles derived from field names and without
+    null.
+    """
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002
-        """Return False, because the field's name is enough."""
+        """Return False, because a title would only repeat the field's name."""
         return False
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
-        """Leave null out, because an optional field may be missing, but never null (`Given`)."""
+        """Omit null, because optional fields may be missing but not null (`Given`)."""
         return self.generate_inner(schema["schema"])
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
-        """Leave the default None out, because it stands for a missing field."""
+        """Omit the default None, which means that the field is missing."""
         generated = super().default_schema(schema)
         return {name: each for name, each in generated.items() if (name, each) != ("default", None)}
 
 
 class _AnswerGenerator(_Generator):
-    """A generator in which null may stand for a missing field."""
+    """A generator for schemas in which null means that a field is missing."""
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
-        """Return pydantic's schema."""
+        """Return the schema that pydantic generates."""
         return GenerateJsonSchema.nullable_schema(self, schema)
 
 
 def answer_documents() -> dict[str, str]:
-    """Return the contents of docs/content, by file name."""
+    """Return the contents of the files in docs/content, by file name."""
     return {
         "answer.schema.json": _json(answer_schema()),
         "answer.example.json": _json(answer_example()),
@@ -66,9 +68,7 @@ def answer_schema() -> dict[str, Any]:
 
 
 def answer_example() -> dict[str, Any]:
-    """Return an answer with an item that has all fields, and one that has only the required
-    ones.
-    """
+    """Return an example response: one item with all fields, one with only the required fields."""
     whole = example(ItemDetail)
     required = {name for name, each in ItemDetail.model_fields.items() if each.is_required()}
     least = {name: each for name, each in whole.items() if name in required}
@@ -77,7 +77,7 @@ def answer_example() -> dict[str, Any]:
 
 
 def documents() -> dict[str, str]:
-    """Return the contents of docs/events, by file name."""
+    """Return the contents of the files in docs/events, by file name."""
     schemas = {f"{name}.schema.json": _json(schema(name)) for name in DETAIL_MODELS}
     entries = {
         f"{name}.example.json": _json(
@@ -89,7 +89,7 @@ def documents() -> dict[str, str]:
 
 
 def write(folder: Path) -> list[Path]:
-    """Write all documents into `folder`, and return their paths. Raise OSError."""
+    """Write all documents into `folder`, and return their paths. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for name, text in documents().items():
@@ -124,7 +124,7 @@ def schema(detail_type: str) -> dict[str, Any]:
 
 
 def examples() -> dict[str, tuple[str, dict[str, Any]]]:
-    """Return an example of each detail type, and of each of its forms, by name."""
+    """Return examples by name: one for each form of each detail type."""
     by_name = {
         detail_type: (detail_type, example(models[0]))
         for detail_type, models in DETAIL_MODELS.items()
@@ -139,9 +139,7 @@ def examples() -> dict[str, tuple[str, dict[str, Any]]]:
 
 
 def example(model: type[BaseModel], number: int = 0) -> dict[str, Any]:
-    """Return all fields of a model, each with its example, or with the examples of its own
-    fields.
-    """
+    """Return an example of a model with all fields, from the examples of its fields."""
     return {
         name: field.examples[number % len(field.examples)]
         if field.examples
@@ -151,7 +149,7 @@ def example(model: type[BaseModel], number: int = 0) -> dict[str, Any]:
 
 
 def _model_in(annotation: Any) -> type[BaseModel]:
-    """Return the model of a field, optional or not."""
+    """Return the model in a field's annotation, which may be optional."""
     candidates = [annotation, *getattr(annotation, "__args__", ())]
     return next(
         each for each in candidates if isinstance(each, type) and issubclass(each, BaseModel)

@@ -1,7 +1,7 @@
-"""A stage's schemas for the data of its events: a JSON Schema, draft 07, per category.
+"""A stage's JSON Schemas (draft 07) for the data of its events, one per category.
 
-Only a process whose stage has such a schema imports this module. fastjsonschema compiles a schema
-into a function of Python; the library `jsonschema` takes ten times as long to import.
+Only processes of stages with such a schema import this module. fastjsonschema compiles a schema
+into a Python function; importing the `jsonschema` library would take ten times as long.
 """
 
 import json
@@ -16,7 +16,8 @@ from fastjsonschema import JsonSchemaValueException, JsonSchemaValuesException
 from gazette.adapters.contract.data import Place, Problem
 
 _LONGEST = 300
-"""The limit in characters of a problem's text. It repeats parts of the schema, such as an enum."""
+"""The maximum length in characters of a problem's text, which may repeat parts of the schema, such
+as an enum."""
 
 _SENTENCE = re.compile(r"^data\S* ")
 
@@ -24,22 +25,22 @@ _SENTENCE = re.compile(r"^data\S* ")
 def read_schemas(files: Iterable[Path]) -> Mapping[str, "DataSchema"]:
     """Return the schemas in `categories/<category>/data.schema.json`, by category.
 
-    Synthesis has checked them. Raise OSError, and ValueError for an invalid schema.
+    Synthesis has already checked the schemas. Raises OSError, and ValueError for an invalid schema.
     """
     return {file.parent.name: DataSchema(json.loads(file.read_bytes())) for file in files}
 
 
 class DataSchema:
-    """A JSON Schema, draft 07, for the data of a category. Remote references are not resolved."""
+    """A JSON Schema (draft 07) for the data of a category. Remote references are not resolved."""
 
     def __init__(self, schema: dict[str, Any]) -> None:
-        """Raise ValueError for an invalid schema."""
+        """Compile the schema. Raises ValueError for an invalid schema."""
         self._check: Callable[[dict[str, Any]], object] = fastjsonschema.compile(
             schema, handlers=_NOTHING_REMOTE, use_default=False, fast_fail=False
         )
 
     def problems(self, data: dict[str, Any]) -> Iterator[Problem]:
-        """Yield the errors in the data of an event; `{}` for an event without data."""
+        """Yield the errors in the data of an event. An event without data is checked as `{}`."""
         try:
             self._check(data)
         except JsonSchemaValuesException as err:
@@ -66,7 +67,7 @@ _NAMES = ("properties", "patternProperties")
 
 
 def _refuse(address: str) -> Any:
-    raise ValueError(f"{address[:200]!r} is not in the schema itself")
+    raise ValueError(f"{address[:200]!r} is outside the schema")
 
 
 _NOTHING_REMOTE = dict.fromkeys(("", "http", "https", "ftp", "file", "data"), _refuse)

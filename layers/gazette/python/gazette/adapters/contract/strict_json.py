@@ -1,4 +1,4 @@
-"""Strict JSON. Text that two parsers could understand differently is rejected."""
+"""A strict JSON parser that rejects text which two parsers could interpret differently."""
 
 import json
 from collections.abc import Sequence
@@ -7,23 +7,26 @@ from typing import Any
 from gazette.adapters.contract.wording import quoted
 
 _MOST_NAMES = 200
-"""The limit of names in one object: twice as many as the largest one needs, the frequencies by
-category."""
+"""The maximum number of names in one object: twice what the largest object, the frequencies by
+category, needs."""
 
 _DIGITS = 100
 
 
 class UnreadableError(ValueError):
-    """The text is not unambiguous JSON. The message completes a sentence that ends in `is `."""
+    """An error for text that is not unambiguous JSON.
+
+    The message completes a sentence that ends in `is `.
+    """
 
 
 def read_json(text: str) -> Any:
-    """Parse `text` as JSON (RFC 8259). Raise UnreadableError.
+    """Parse `text` as JSON (RFC 8259). Raises UnreadableError.
 
-    The following are rejected too: NaN and Infinity, which are not JSON; duplicate names in an
-    object and names that UTF-8 cannot encode, because parsers differ about them (RFC 8259, sections
-    4 and 8.2); an object with more names than any of ours may have, because each would be a problem
-    of its own; and JSON that is nested too deeply for this process.
+    Also rejects NaN and Infinity, which are not JSON; duplicate names and names that UTF-8 cannot
+    encode, because parsers differ in how they handle them (RFC 8259, sections 4 and 8.2); objects
+    with more names than any valid object, because each name would be reported as a problem; and
+    JSON that is nested too deeply for this process.
     """
     try:
         return json.loads(

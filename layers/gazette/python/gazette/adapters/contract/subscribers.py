@@ -1,4 +1,4 @@
-"""The details about subscribers: profile, choices, activity, erasure and follows."""
+"""Pydantic models of details about subscribers: profile, choices, activity, erasure and follows."""
 
 from datetime import timedelta, timezone
 from typing import Annotated, Any
@@ -27,14 +27,18 @@ from gazette.domain.subscribers.frequency import Frequency
 
 
 class SubscriberChanged(OfSubscriber):
-    """The whole profile. Missing fields get their default. The latest `changed_at` wins."""
+    """The whole profile of a subscriber. Missing fields get their defaults.
+
+    The latest `changed_at` wins.
+    """
 
     email: Address = Field(
-        description="One email address in ASCII, domains in Punycode, no display name.",
+        description="One email address in ASCII, without a display name. International domains "
+        "must be in Punycode.",
         examples=["ann@example.com"],
     )
     name: Line = Field(
-        description="The name by which emails greet the reader: one line of plain text.",
+        description="The name used to greet the reader in emails: one line of plain text.",
         examples=["Ann"],
     )
     time_zone: TimeZone = Field(
@@ -45,17 +49,17 @@ class SubscriberChanged(OfSubscriber):
         default="en", description="The reader's language (BCP 47).", examples=["en"]
     )
     changed_at: Instant = Field(
-        description="The time of the profile's change, by your clock, with the offset from UTC. "
-        "The latest profile wins. More than an hour in the future is rejected.",
+        description="The time of the change, by your clock, with the offset from UTC. The profile "
+        "with the latest time wins. A time more than an hour in the future is rejected.",
         examples=["2026-11-21T09:00:00Z"],
     )
     digest: DigestDetail = Field(
         default=DigestDetail(),
-        description="The times of digests, in the subscriber's time zone.",
+        description="The schedule of digests, in the subscriber's time zone.",
     )
     frequencies: Frequencies = Field(
         default_factory=dict,
-        description="The frequency of each category. A category that is not named has the "
+        description="The frequency of each category. Categories that are not listed use the "
         "installation's default, or `daily`.",
         examples=[{"mention": "immediate", "like": "weekly", "article": "never"}],
     )
@@ -65,9 +69,10 @@ class SubscriberChanged(OfSubscriber):
     def _paused_for_what_events_are_kept(
         cls, digest: DigestDetail, others: ValidationInfo
     ) -> DigestDetail:
-        """Check the pause.
+        """Check that the pause is not longer than events are retained.
 
-        Skipped if `changed_at` or `time_zone` is invalid; their errors are reported.
+        Skipped if `changed_at` or `time_zone` is invalid, because those errors are already
+        reported.
         """
         changed_at, time_zone = others.data.get("changed_at"), others.data.get("time_zone")
         if changed_at and time_zone:
@@ -77,7 +82,7 @@ class SubscriberChanged(OfSubscriber):
 
 
 CHOSEN = ("frequency", "frequencies", "time_zone", "digest")
-"""The fields of a choice, which needs at least one of them."""
+"""The fields that a choice may set. At least one is required."""
 
 
 def _require_a_choice(schema: dict[str, Any]) -> None:
@@ -85,11 +90,13 @@ def _require_a_choice(schema: dict[str, Any]) -> None:
 
 
 class PreferencesChosen(OfSubscriber):
-    """The reader's choice, on the preference page or in your product. Only the given fields change.
+    """A reader's choice, made on the preference page or in your product.
 
-    Each category in `frequencies` is a field of its own. A choice applies until the reader chooses
-    again, or until you publish a profile with a later `changed_at` in which the value of that field
-    differs from that of your last profile. A category that your profile does not name is not a
+    Only the specified fields change.
+
+    Each category in `frequencies` counts as a separate field. A choice applies until the reader
+    chooses again, or until you publish a profile with a later `changed_at` in which the field's
+    value differs from your previous profile. Omitting a category from a profile does not count as a
     different value.
     """
 
@@ -97,18 +104,18 @@ class PreferencesChosen(OfSubscriber):
 
     chosen_at: Instant = Field(
         description="The time of the choice, by your clock, with the offset from UTC. The latest "
-        "choice of a field wins. More than an hour in the future is rejected.",
+        "choice for a field wins. A time more than an hour in the future is rejected.",
         examples=["2026-11-21T09:00:00Z"],
     )
     frequency: Annotated[FrequencyOrDefault | None, Given] = Field(
         default=None,
-        description="The frequency of every category that is not in `frequencies`, whatever the "
-        "installation's defaults; `default` withdraws an earlier choice.",
+        description="The frequency of every category that is not in `frequencies`. It overrides "
+        "the installation's defaults. `default` withdraws an earlier choice.",
         examples=["weekly"],
     )
     frequencies: Annotated[ChosenFrequencies | None, Given] = Field(
         default=None,
-        description="The frequency of each given category. Only the given categories change; "
+        description="The frequency of each specified category. Other categories do not change. "
         "`default` withdraws an earlier choice.",
         examples=[{"mention": "immediate", "article": "never", "like": "default"}],
     )
@@ -119,15 +126,15 @@ class PreferencesChosen(OfSubscriber):
     )
     digest: Annotated[ChosenDigestDetail | None, Given] = Field(
         default=None,
-        description="The times of digests. Only the given fields change: `hour` with its `minute`, "
-        "`weekly`, `custom`, `paused_until`. A `paused_until` that is not in the future ends a "
-        "pause; it may be at most 12 weeks after the date of `chosen_at`.",
+        description="The schedule of digests. Only the specified fields change; `hour` and "
+        "`minute` change together. `paused_until` may be at most 12 weeks after the date of "
+        "`chosen_at`. A date that is not in the future ends a pause.",
     )
 
     @model_validator(mode="after")
     def _chooses_something(self) -> "PreferencesChosen":
         if not self.model_fields_set & {*CHOSEN}:
-            raise ValueError(f"give at least one of {', '.join(CHOSEN)}")
+            raise ValueError(f"specify at least one of {', '.join(CHOSEN)}")
         return self
 
     @field_validator("digest")
@@ -135,7 +142,10 @@ class PreferencesChosen(OfSubscriber):
     def _paused_for_what_events_are_kept(
         cls, digest: ChosenDigestDetail, others: ValidationInfo
     ) -> ChosenDigestDetail:
-        """Check the pause. Without a time zone, use UTC+14, where the date changes first."""
+        """Check the length of the pause.
+
+        If there is no time zone, use UTC+14, where dates change first.
+        """
         chosen_at, time_zone = others.data.get("chosen_at"), others.data.get("time_zone")
         if chosen_at:
             zone = ZoneInfo(time_zone) if time_zone else timezone(timedelta(hours=14))
@@ -144,20 +154,23 @@ class PreferencesChosen(OfSubscriber):
 
 
 class SubscriberActive(OfSubscriber):
-    """An activity of the subscriber, such as a visit or a login."""
+    """An action of the subscriber, such as a visit or a login, which shows that they are active."""
 
     active_at: Instant = Field(
-        description="The time of the activity, by your clock, with the offset from UTC.",
+        description="The time of the action by your clock, with its UTC offset.",
         examples=["2026-11-21T09:00:00Z"],
     )
 
 
 class SubscriberDeleted(OfSubscriber):
-    """The erasure of profile, schedules, follows and events. Later events are rejected."""
+    """The erasure of a subscriber's profile, schedules, follows and events.
+
+    Later events are rejected.
+    """
 
     deleted_at: Instant = Field(
-        description="The time of the request for erasure, by your clock, with the offset from "
-        "UTC. A profile that changed later is kept.",
+        description="The time of the erasure request, by your clock, with the offset from UTC. A "
+        "profile with a later `changed_at` is kept.",
         examples=["2026-11-21T10:00:00Z"],
     )
 
@@ -167,8 +180,8 @@ class FollowChange(OfSubscriber):
 
     entity: EntityReference = Field(description="The followed entity.")
     changed_at: Instant = Field(
-        description="The time of the follow's change, by your clock, with the offset from UTC. An "
-        "activity goes to subscribers who followed the entity when it occurred, and still do.",
+        description="The time of the change, by your clock, with the offset from UTC. Subscribers "
+        "receive an activity if they followed the entity when it occurred and still follow it.",
         examples=["2026-11-21T09:00:00Z"],
     )
 
@@ -178,24 +191,24 @@ class FollowedDetail(EntityReference):
 
     title: Annotated[Line | None, Given] = Field(
         default=None,
-        description="One line of plain text, shown on the preference page. By default the title "
-        "given before, or type and id.",
+        description="The entity's title on the preference page: one line of plain text. The "
+        "default is the previous title, or type and id.",
         examples=["On digests"],
     )
 
 
 class FollowCreated(FollowChange):
-    """The start of a follow, or a change of its frequency. It applies from `changed_at` on."""
+    """The start of a follow, or a change of its frequency. It takes effect at `changed_at`."""
 
     entity: FollowedDetail = Field(description="The followed entity.")
 
     frequency: Annotated[Frequency | None, Given] = Field(
         default=None,
-        description="The frequency, whatever the category. By default the category decides. "
-        "`never` mutes the entity.",
+        description="The frequency for all events on this entity. The default is the frequency of "
+        "each event's category. `never` mutes the entity.",
         examples=["immediate"],
     )
 
 
 class FollowDeleted(FollowChange):
-    """The end of a follow. Its waiting events are withdrawn."""
+    """The end of a follow. Unsent events from the follow are withdrawn."""

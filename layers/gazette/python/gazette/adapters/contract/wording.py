@@ -1,7 +1,8 @@
-"""Conversion of pydantic's errors into messages that name the field and the rule, never the value.
+"""Conversion of pydantic's errors into messages that name the field and the rule, but never the
+value.
 
-The only exception is the host of a link that leads to a forbidden one. The operators of the stage
-need to know it.
+The only exception is the host of a link to a forbidden host, which the stage's operators need to
+know.
 """
 
 import re
@@ -13,7 +14,7 @@ _PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _SUBJECT = re.compile(r"^(?:Input|String|List|Tuple|Dictionary|Data) should ")
 _BY_TYPE = {
     "dict_type": "must be an object",
-    "extra_forbidden": "there is no such field: check its spelling, or leave it out",
+    "extra_forbidden": "unknown field; check the spelling or remove the field",
     "int_type": "must be a whole number",
     "list_type": "must be a list",
     "model_type": "must be an object",
@@ -24,7 +25,7 @@ _BY_TYPE = {
 
 
 def in_words(err: ValidationError, *path: str) -> tuple[str, ...]:
-    """Return every problem as `detail.entity.url: must be …`. `path` precedes the field."""
+    """Return every problem in the form `detail.entity.url: must be …`, preceded by `path`."""
     return tuple(
         f"{place(path, problem['loc'])}: {_plain(problem)}"
         for problem in err.errors(include_url=False, include_input=False)
@@ -37,14 +38,13 @@ def place(path: tuple[str, ...], inner: tuple[str | int, ...]) -> str:
 
 
 def sentence(subject: str, problems: tuple[str, ...], *, reasons: int, besides: int = 0) -> str:
-    """Return one sentence with the first `reasons` problems of `subject`, and a count of the
-    others.
+    """Return one sentence with the first `reasons` problems of `subject` and a count of the rest.
 
-    `besides`: the number of problems that are not in `problems`.
+    `besides` is the number of problems that are not in `problems`.
     """
     more = len(problems) - reasons + besides
     listed = "; ".join(problems[:reasons]) + (f"; and {more:,} more" if more > 0 else "")
-    return f"{subject} does not fit its schema: {listed}."
+    return f"{subject} does not match its schema: {listed}."
 
 
 def _named(part: str | int) -> str:
@@ -58,7 +58,7 @@ def _plain(problem: ErrorDetails) -> str:
 
 
 def quoted(name: str) -> str:
-    """Return `name` in ASCII, quoted and cut to 40 characters, which is safe in any log and
-    terminal.
+    """Return `name` in ASCII, quoted and cut to 40 characters, so that logs and terminals can show
+    it.
     """
     return ascii(name[:40])

@@ -1,1 +1,1 @@
-"""DynamoDB: the client, the tables, and one module per table."""
+"""DynamoDB: the client, the table models, and one adapter module per table."""

@@ -1,4 +1,4 @@
-"""Activities in DynamoDB: one row under the entity, and a pointer to it under the parent."""
+"""Activities in DynamoDB: one row under the entity, and a pointer under the parent."""
 
 import hashlib
 import json
@@ -38,7 +38,7 @@ _A_CALL = 100
 
 
 class DynamoActivities:
-    """The port `Activities` on the table `activities`."""
+    """Implementation of the `Activities` port on the table `activities`."""
 
     def __init__(self, table_name: str, *, retention: timedelta, clock: Clock) -> None:
         bind(ActivityRow, table_name)
@@ -46,21 +46,21 @@ class DynamoActivities:
         self._clock = clock
 
     def get(self, entity: str, activity_id: str) -> Activity | Retracted | None:
-        """One strongly consistent GetItem."""
+        """Read the activity with one strongly consistent GetItem."""
         row = read_row(ActivityRow, entity, activity_id)
         return decoded(row, _activity_in) if row else None
 
     def create(self, activity: Activity) -> tuple[bool, Activity | Retracted]:
-        """One conditional PutItem for each side and one for the activity.
+        """Store the activity: one conditional PutItem, and one for each pointer.
 
-        The pointers are written first, so that an existing activity can be found from every side.
+        The pointers are written first, so that every stored activity can be found from its parent.
         """
         self._point(activity, ActivityRow.entity.does_not_exist())
         current = put_or_current(self._row(activity), ActivityRow.entity.does_not_exist())
         return (True, activity) if current is None else (False, decoded(current, _activity_in))
 
     def replace(self, before: Activity, after: Activity) -> bool:
-        """One conditional PutItem, and one for the parent."""
+        """Replace the activity: one conditional PutItem, and one for the parent's pointer."""
         self._point(after)
         try:
             return put_or_current(self._row(after), _is_unchanged(before)) is None
@@ -68,7 +68,10 @@ class DynamoActivities:
             return False
 
     def retract(self, entity: str, activity_id: str) -> Activity | Retracted:
-        """One conditional UpdateItem; one more GetItem if it was retracted before."""
+        """Mark the activity as retracted with one conditional UpdateItem.
+
+        If it was already retracted, one GetItem follows.
+        """
         row = ActivityRow(entity, activity_id)
         withdrawn = written(
             row.update,
@@ -84,7 +87,7 @@ class DynamoActivities:
         return self.get(entity, activity_id) or Retracted(activity_id)
 
     def mark_walked(self, activity: Activity, side: str) -> bool:
-        """One conditional UpdateItem."""
+        """Mark the activity as delivered to its followers with one conditional UpdateItem."""
         return written(
             ActivityRow(activity.entity.key, activity.id).update,
             actions=[ActivityRow.walked.add({side})],
@@ -94,7 +97,7 @@ class DynamoActivities:
     def get_many(
         self, keys: Collection[tuple[str, str]]
     ) -> Mapping[tuple[str, str], Activity | Retracted | UnreadableRow]:
-        """One strongly consistent BatchGetItem per hundred."""
+        """Read activities: one strongly consistent BatchGetItem per hundred."""
         rows = list(read_each(ActivityRow, list(keys)))
         activities = each_decoded(rows, _activity_in)
         return {
@@ -103,8 +106,10 @@ class DynamoActivities:
         }
 
     def since(self, side: str, instant: datetime) -> Iterator[Activity | UnreadableRow]:
-        """One strongly consistent Query of the index per megabyte, and one BatchGetItem per hundred
-        activities.
+        """Read the activities of a side that occurred at `instant` or later.
+
+        Costs one strongly consistent Query of the index per megabyte, and one BatchGetItem per
+        hundred activities.
         """
         with translated():
             rows = list(
@@ -152,9 +157,9 @@ def _key_of_home(row: ActivityRow) -> tuple[str, str]:
 
 
 def _pointer(home: str, activity_id: str) -> str:
-    """Return a sort key that no activity can have, because ids have no control characters.
+    """Return a sort key that cannot be an activity's, because ids have no control characters.
 
-    It contains the entity's hash, because a sort key of DynamoDB is at most 1,024 bytes long.
+    The key contains a hash of the entity, because DynamoDB limits sort keys to 1,024 bytes.
     """
     return f"\t{hashlib.sha256(home.encode()).hexdigest()}\t{activity_id}"
 

@@ -1,6 +1,6 @@
-"""Values stored as JSON in one attribute: days, and all values with a history.
+"""Encoding of values as JSON in one attribute: recurrences, and values with a history.
 
-The condition of a write can compare a string, and a string decodes three times as fast as a map.
+The condition of a write can compare a string, and a string is decoded three times as fast as a map.
 """
 
 import hashlib
@@ -23,14 +23,15 @@ from gazette.domain.subscribers.whole_maps import from_whole_maps, to_whole_maps
 ValueT = TypeVar("ValueT")
 
 _LONGEST_CYCLE = 53
-"""The number of weeks. The contract accepts four."""
+"""The maximum number of weeks in a recurrence. The contract accepts up to four."""
 
 _remembered = lru_cache(maxsize=256)
-"""A cache. A row is read twice within a moment, and mostly has the same value the second time."""
+"""A decorator that caches results. A row is often read twice in quick succession, usually with the
+same value."""
 
 
 def write_days(days: Days) -> str:
-    """Return `[weekdays, every, phase]`, or `[day of the month]`."""
+    """Return the JSON `[weekdays, every, phase]`, or `[day of the month]`."""
     if days.month_day is not None:
         return json.dumps([days.month_day])
     return json.dumps([sorted(days.weekdays), days.every, days.phase])
@@ -38,7 +39,7 @@ def write_days(days: Days) -> str:
 
 @_remembered
 def read_days(stored: str) -> Days:
-    """Return the days that `write_days` wrote."""
+    """Return the recurrence days that `write_days` encoded."""
     match json.loads(stored):
         case [month_day]:
             return Days(month_day=whole(month_day, 1, 31))
@@ -50,12 +51,12 @@ def read_days(stored: str) -> Days:
 
 
 def write_date(date_: date | None) -> str | None:
-    """Return a date in ISO 8601; None stays None."""
+    """Return a date in ISO 8601, or None for None."""
     return date_.isoformat() if date_ else None
 
 
 def read_date(stored: str | None) -> date | None:
-    """Return the date that `write_date` wrote; None if the row has none."""
+    """Return the date that `write_date` encoded, or None if the attribute is missing."""
     return day(stored) if stored else None
 
 
@@ -65,19 +66,20 @@ def read_frequencies(chosen: dict[str, Any]) -> Frequencies:
 
 
 def write_choices(choices: History[Frequencies]) -> str:
-    """Return `[[instant, {category: frequency}], …]`."""
+    """Return choices by category as JSON: `[[instant, {category: frequency}], …]`."""
     return _write_history(choices, lambda chosen: (dict(chosen),))
 
 
 @_remembered
 def read_choices(stored: str) -> History[Frequencies]:
-    """Return the choices that `write_choices` wrote."""
+    """Return the choices that `write_choices` encoded."""
     return _read_history(stored, read_frequencies)
 
 
 def write_changes(changes: History[FollowState]) -> str:
-    """Return `[[instant, following, frequency or null], …]`, each with the title at its end, if
-    any.
+    """Return the changes of a follow as JSON: `[[instant, following, frequency or null], …]`.
+
+    If a change has a title, the title is appended to its list.
     """
     return _write_history(
         changes,
@@ -86,7 +88,7 @@ def write_changes(changes: History[FollowState]) -> str:
 
 
 def read_changes(stored: str) -> History[FollowState]:
-    """Return the changes that `write_changes` wrote."""
+    """Return the changes that `write_changes` encoded."""
     return _read_history(stored, _read_follow_state)
 
 
@@ -96,27 +98,27 @@ def _read_follow_state(following: object, frequency: object, title: object = "")
 
 
 def write_service_choices(choices: History[Preferences]) -> str:
-    """Return the choices as JSON; an empty string for an empty history.
+    """Return the service's choices as JSON, or an empty string for an empty history.
 
-    The form is `[[instant, {category: frequency}, hour, minute, weekday, days, pause, zone], …]`.
+    The format is `[[instant, {category: frequency}, hour, minute, weekday, days, pause, zone], …]`.
     """
     return _write_history(choices, _write_preferences) if choices else ""
 
 
 @_remembered
 def read_service_choices(stored: str | None) -> History[Preferences]:
-    """Return the history that `write_service_choices` wrote."""
+    """Return the history that `write_service_choices` encoded."""
     return _read_history(stored or "[]", _read_preferences)
 
 
 def write_reader_choices(choices: ReaderChoices, service: History[Preferences]) -> tuple[str, str]:
-    """Return the attributes `reader_choices` and `reader_categories`; empty strings for empty
-    values.
+    """Return the attributes `reader_choices` and `reader_categories`, each empty for an empty
+    value.
 
-    `reader_choices` has the form that the previous version reads, with whole maps under
-    `frequencies`: `{field: [[instant, value], …]}` of the chosen fields. `reader_categories` has
-    each category by itself: `{"maps": digest, "chosen": [[instant, {category: frequency}], …]}`,
-    with the digest of the maps that were written together with it.
+    `reader_choices` has the format that the previous version reads: `{field: [[instant, value],
+    …]}`, with complete maps under `frequencies`. `reader_categories` has separate entries for
+    categories: `{"maps": digest, "chosen": [[instant, {category: frequency}], …]}`. The digest
+    identifies the maps that were written at the same time.
     """
     maps = to_whole_maps(service, choices)
     fields = {
@@ -130,10 +132,10 @@ def write_reader_choices(choices: ReaderChoices, service: History[Preferences]) 
 def read_reader_choices(
     stored: str | None, categories: str | None, service: History[Preferences]
 ) -> ReaderChoices:
-    """Return the choices in the two attributes that `write_reader_choices` wrote.
+    """Return the choices in the two attributes that `write_reader_choices` encoded.
 
-    The previous version does not change `reader_categories`. So it counts only together with the
-    maps with which it was written. Otherwise the maps count.
+    The previous version does not update `reader_categories`. So this attribute is used only if its
+    digest matches the maps in `reader_choices`. Otherwise the maps are used.
     """
     choices, maps = _read_fields(stored)
     if categories:
@@ -224,7 +226,7 @@ def _same(value: Any) -> Any:
 
 
 _MAPS = "frequencies"
-"""The field of `reader_choices` in which the previous version stores choices by category."""
+"""The field of `reader_choices` in which the previous version stores frequencies by category."""
 
 _WRITE: dict[str, Any] = {
     "frequencies": dict,
@@ -241,7 +243,7 @@ _READ: dict[str, Any] = {
     "paused_until": day,
     "time_zone": text,
 }
-"""The fields that a reader can choose, with their decoders."""
+"""The decoders of the fields that a reader can choose, by field name."""
 
 
 def _write_history(history: History[ValueT], values: Callable[[ValueT], tuple[Any, ...]]) -> str:

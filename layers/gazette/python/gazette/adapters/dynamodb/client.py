@@ -1,6 +1,6 @@
-"""Shared parts of all DynamoDB adapters: table bindings, conditional writes and errors.
+"""Code shared by all DynamoDB adapters: table bindings, conditional writes and errors.
 
-The rows are in tables.py.
+The row models are in tables.py.
 """
 
 import time
@@ -29,10 +29,11 @@ RowT = TypeVar("RowT", bound="Row")
 ValueT = TypeVar("ValueT")
 
 _PAUSES = (0.02, 0.05, 0.1, 0.2)
-"""Seconds between attempts of a write that conflicts with a transaction, which takes milliseconds,
-and of a batch that DynamoDB processed only partly. There are five attempts in 0.37 seconds.
+"""The pauses in seconds between the five attempts of a request, 0.37 seconds in total. They apply
+to a write that conflicts with a transaction, which takes milliseconds, and to a batch that DynamoDB
+processed only partly.
 
-AWS recommends growing pauses for a batch, because throttling is the usual cause of unprocessed
+AWS recommends increasing pauses for a batch, because throttling is the usual cause of unprocessed
 keys.
 https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchGetItem.html"""
 
@@ -45,29 +46,29 @@ _INSTANT_CHARACTERS = len("2026-11-21T09:30:00.000000Z")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 MICROSECOND = timedelta(microseconds=1)
-"""The unit of instants and spans that are stored as numbers."""
+"""The unit of instants and durations that are stored as numbers."""
 
 
 def instant_text(instant: datetime) -> str:
-    """Return an instant as stored: UTC with microseconds, so that text order is time order."""
+    """Return an instant as stored: in UTC with microseconds, so that texts sort by time."""
     return f"{instant.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
 
 
 def instant_number(instant: datetime) -> int:
-    """Return an instant as a number to which DynamoDB can add: microseconds since 1970."""
+    """Return the microseconds since 1970, a number to which DynamoDB can add."""
     return (instant - _EPOCH) // MICROSECOND
 
 
 def numbered_instant(number: float) -> datetime:
     """Return the instant of a stored number.
 
-    PynamoDB types it as float, but it is a whole number.
+    PynamoDB types the value as float, but it is a whole number.
     """
     return _EPOCH + int(number) * MICROSECOND
 
 
 def read_instant(value: str) -> datetime:
-    """Return the instant of `instant_text`. Raise ValueError for any other text.
+    """Return the instant that `instant_text` encoded. Raise ValueError for any other text.
 
     `strptime` would take as long as PynamoDB needs for all other attributes of an event.
     """
@@ -77,16 +78,16 @@ def read_instant(value: str) -> datetime:
 
 
 class InstantAttribute(Attribute[datetime]):
-    """A timezone-aware instant. PynamoDB's own UTCDateTimeAttribute would drop the `Z`."""
+    """A timezone-aware instant. PynamoDB's own UTCDateTimeAttribute would omit the `Z`."""
 
     attr_type = STRING
 
     def serialize(self, value: datetime) -> str:
-        """Return the text in UTC."""
+        """Return the instant as text in UTC."""
         return instant_text(value)
 
     def deserialize(self, value: str) -> datetime:
-        """Return the instant. Raise ValueError for a text that `instant_text` does not write."""
+        """Return the instant. Raise ValueError for text in another format than `instant_text`'s."""
         return read_instant(value)
 
 
@@ -99,14 +100,14 @@ MALFORMED = (
     OSError,
     RecursionError,
 )
-"""The errors that decoding a malformed attribute can raise: OSError for an instant that the
-platform does not support, RecursionError for JSON that is nested too deeply."""
+"""The errors that decoding a malformed attribute can raise. OSError is raised for an instant that
+the platform does not support, and RecursionError for JSON that is nested too deeply."""
 
 
 class Row(Model):
-    """A row that can be decoded even if some of its attributes are malformed.
+    """A row that can be decoded even if some attributes are malformed.
 
-    PynamoDB would raise in the middle of a query, and would never read the rows behind. Unknown
+    PynamoDB would raise in the middle of a query and never read the rows that follow. Unknown
     attributes are ignored. `flaw` names an attribute that could not be decoded.
     """
 
@@ -114,16 +115,17 @@ class Row(Model):
 
     @classmethod
     def from_raw_data(cls: type[RowT], data: dict[str, Any]) -> RowT:
-        """Return the row, even if its attributes are malformed."""
+        """Return the row, even if some attributes are malformed."""
         row = cls.__new__(cls)
         row.deserialize(data)
         return row
 
     def deserialize(self, attribute_values: dict[str, dict[str, Any]]) -> None:
-        """Decode all attributes at once. If that fails, decode each by itself.
+        """Decode all attributes at once. If that fails, decode each separately.
 
         For each attribute of the model, PynamoDB would search the row three times: for a default,
-        for a value, and to set it. A row has half of the attributes, and no model has a default.
+        for a value, and to set the value. Rows have only half of the attributes, and no model has
+        defaults.
         """
         try:
             self.attribute_values = self._decoded(attribute_values)
@@ -132,7 +134,7 @@ class Row(Model):
             self.attribute_values = self._decoded(sound)
 
     def _decoded(self, stored_values: dict[str, dict[str, Any]]) -> dict[str, Any]:
-        """Return the values of the model's attributes, by their names in Python."""
+        """Return the values of the model's attributes by their Python names."""
         attributes = self.get_attributes()
         return {
             name: attribute.deserialize(attribute.get_value(value))
@@ -158,13 +160,13 @@ class Row(Model):
 
     @classmethod
     def raw_key(cls, *key: str) -> dict[str, dict[str, str]]:
-        """Return a key as DynamoDB expects it. All keys are text."""
+        """Return a key in DynamoDB's format. All keys are text."""
         names = (cls._hash_keyname, cls._range_keyname)
         return {name: {STRING: value} for name, value in zip(names, key, strict=False) if name}
 
     @property
     def key(self) -> tuple[str, ...]:
-        """Return the partition key and the sort key, as far as they can be decoded."""
+        """Return the partition key and the sort key, if they can be decoded."""
         names = (self._hash_keyname, self._range_keyname)
         return tuple(str(getattr(self, name)) for name in names if name)
 
@@ -176,10 +178,11 @@ def decoded(
     projected: bool = False,
     needs: Collection[str] = (),
 ) -> ValueT:
-    """Return the row, decoded by `decode`. Raise UnreadableRow, whose text contains no values.
+    """Return the result of `decode` for the row.
 
-    `projected`: the row comes from an index without some of the attributes. `needs`: attributes
-    that the model allows to be missing, but this kind of row must have.
+    Raises UnreadableRow, whose text contains no values. `projected` means that the row comes from
+    an index that lacks some attributes. `needs` names attributes that are optional in the model but
+    required in this kind of row.
     """
     flaw = row.flaw
     if not projected:
@@ -197,7 +200,7 @@ def decoded(
 
 @cache
 def _needed(model: type[Row], needs: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of the attributes that a row must have, in the order of its model."""
+    """Return the names of the attributes that a row must have, in the model's order."""
     attributes = model.get_attributes().items()
     return tuple(name for name, each in attributes if not each.null or name in needs)
 
@@ -205,7 +208,7 @@ def _needed(model: type[Row], needs: tuple[str, ...]) -> tuple[str, ...]:
 def each_decoded(
     rows: Iterable[RowT], decode: Callable[[RowT], ValueT], *, projected: bool = False
 ) -> Iterator[ValueT | UnreadableRow]:
-    """Decode many rows. An unreadable row yields its UnreadableRow, and the next rows follow."""
+    """Decode many rows. Yield an UnreadableRow in place of an unreadable row, and continue."""
     for row in rows:
         try:
             yield decoded(row, decode, projected=projected)
@@ -222,15 +225,16 @@ def bind(
     read_timeout: float = 1.0,
     connections: int = CONNECTIONS,
 ) -> None:
-    """Bind `model` to a table. Times are in seconds; `attempts` includes the first one.
+    """Bind `model` to a table. Time-outs are in seconds; `attempts` includes the first attempt.
 
-    `connections` are kept open: if more threads read, some of them connect for each request.
+    `connections` is the number of connections that are kept open. If more threads read, some of
+    them open a connection for each request.
     https://github.com/pynamodb/PynamoDB/blob/master/docs/settings.rst
 
-    PynamoDB keeps a table's name in class state, `Meta`, and one connection per model. Therefore:
+    PynamoDB stores the table's name in the class attribute `Meta`, and one connection per model:
 
-    - Each adapter binds its model when it is built, and the last binding of a process applies. If
-      two adapters bind one model with different time-outs, the one that writes is built last:
+    - Each adapter binds its model when it is built, and a process uses the latest binding. If
+      two adapters bind a model with different time-outs, the adapter that writes is built last:
       `DynamoEvents` after `DynamoEventReader`, because each attempt to store an event needs a stamp
       of its own and must not be repeated.
     - A connection reads `Meta` only once, so a new binding replaces it.
@@ -251,27 +255,27 @@ def bind(
 
 
 class TransactionInTheWay(Unavailable):
-    """The conflict of a single write with a transaction on the same row.
+    """A conflict of a single write with a transaction on the same row.
 
-    The write did not happen.
+    The write was not made.
     """
 
 
 class ConditionFailed(Exception):
-    """A failed condition of a write.
+    """The failure of a write's condition.
 
-    Also raised for a transaction in which a condition failed, or that conflicted with another one.
-    `item` is the raw row, if ALL_OLD was requested.
+    Also raised for a transaction if one of its conditions failed or it conflicted with another
+    transaction. `item` is the raw row if ALL_OLD was requested.
     """
 
     def __init__(self, item: dict[str, Any] | None) -> None:
-        super().__init__("the condition of a write did not hold")
+        super().__init__("the condition of a write failed")
         self.item = item
 
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Translate a failed condition into ConditionFailed, and any other error into Unavailable."""
+    """Translate a failed condition into ConditionFailed and any other error into Unavailable."""
     try:
         yield
     except (PynamoDBException, BotoCoreError, ClientError) as err:
@@ -287,9 +291,9 @@ def translated() -> Iterator[None]:
 
 
 def _client_error(err: BaseException) -> ClientError | None:
-    """Return botocore's error, which has the row.
+    """Return botocore's error, which contains the row.
 
-    PynamoDB wraps it once or twice without the row.
+    PynamoDB wraps the error once or twice without the row.
     """
     cause: BaseException | None = err
     while cause is not None:
@@ -304,14 +308,14 @@ RowKey = tuple[type[Row], tuple[str, ...]]
 
 
 class RowReader(Protocol):
-    """A function that reads one row of any table, strongly consistent."""
+    """A function that reads one row of any table with strong consistency."""
 
     def __call__(self, model: type[RowT], *key: str) -> RowT | None:
-        """Return the row, or None if there is none."""
+        """Return the row, or None if it does not exist."""
 
 
 def read_row(model: type[RowT], *key: str) -> RowT | None:
-    """One strongly consistent GetItem."""
+    """Read the row with one strongly consistent GetItem."""
     with translated():
         try:
             hash_key, range_key = (*key, None)[:2]
@@ -321,14 +325,14 @@ def read_row(model: type[RowT], *key: str) -> RowT | None:
 
 
 class RowsReader(Protocol):
-    """A function that reads a few rows of any tables at once, strongly consistent."""
+    """A function that reads several rows of any tables at once with strong consistency."""
 
     def __call__(self, *keys: RowKey) -> Sequence[Row | None]:
-        """Return each row, or None if it does not exist."""
+        """Return the rows in order, with None for each row that does not exist."""
 
 
 def read_together(coalescer: Coalescer) -> RowReader:
-    """Return a reader for threads. Their simultaneous reads become one BatchGetItem."""
+    """Return a reader for several threads that joins simultaneous reads into one BatchGetItem."""
     read_several = several_together(coalescer)
 
     def read(model: type[RowT], *key: str) -> RowT | None:
@@ -339,7 +343,7 @@ def read_together(coalescer: Coalescer) -> RowReader:
 
 
 def several_together(coalescer: Coalescer) -> RowsReader:
-    """Return a reader of several rows for threads. It joins reads with those of `read_together`."""
+    """Return a reader of several rows for threads, which joins its reads with `read_together`'s."""
 
     def read(*keys: RowKey) -> Sequence[Row | None]:
         return coalescer.ask(_read_lists, keys)
@@ -350,7 +354,10 @@ def several_together(coalescer: Coalescer) -> RowsReader:
 def _read_lists(
     lists: Sequence[Sequence[RowKey]],
 ) -> Sequence[Sequence[Row | None] | Unavailable]:
-    """Read the rows of all lists together. A list with an unprocessed row gets the error."""
+    """Read the rows of all lists together.
+
+    A list with an unprocessed row gets an error as its result.
+    """
     rows = iter(read_rows([key for keys in lists for key in keys]))
     answers: list[Sequence[Row | None] | Unavailable] = []
     for keys in lists:
@@ -363,8 +370,8 @@ def _read_lists(
 def read_rows(keys: Sequence[RowKey]) -> Sequence[Row | Unavailable | None]:
     """Read rows of any tables: one strongly consistent BatchGetItem per hundred different keys.
 
-    The connection of the first model sends it. Unprocessed keys are requested again, in five calls
-    at most. A key that is never processed gets Unavailable in its place.
+    The requests use the connection of the first model. Unprocessed keys are requested again, in at
+    most five calls. If a key is still unprocessed, its result is an Unavailable error.
     https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchGetItem.html
     """
     different = list(dict.fromkeys(keys))
@@ -375,10 +382,10 @@ def read_rows(keys: Sequence[RowKey]) -> Sequence[Row | Unavailable | None]:
 
 
 def read_each(model: type[RowT], keys: Iterable[tuple[str, ...]]) -> Iterator[RowT]:
-    """Yield the existing rows of one table, in no order. Calls BatchGetItem as `read_rows` does.
+    """Yield the existing rows of one table in any order, with the calls of `read_rows`.
 
-    A key that is never processed does not delay the others. Unavailable, which names the table, is
-    raised after all rows that could be read, or at once if none of a hundred could be read.
+    An unprocessed key does not delay the others. Unavailable, which names the table, is raised
+    after all rows that could be read, or immediately if none of a hundred could be read.
     """
     left_out: Unavailable | None = None
     remaining = iter(keys)
@@ -419,15 +426,15 @@ def _batch_of(keys: Sequence[RowKey]) -> Iterator[tuple[RowKey, Row | Unavailabl
             time.sleep(pause)
     for model, key in keys:
         if model.raw_key(*key) in request.get(model.Meta.table_name, {}).get("Keys", ()):
-            left_out = f"DynamoDB repeatedly left a key of {model.Meta.table_name} unprocessed."
+            left_out = f"DynamoDB repeatedly did not process a key of {model.Meta.table_name}."
             yield (model, key), Unavailable(left_out)
 
 
 def delete_rows(rows: Iterable[Row]) -> None:
-    """Delete rows of one table, whatever their content: one BatchWriteItem per 25.
+    """Delete rows of one table, whatever their content: one BatchWriteItem per 25 rows.
 
-    Unprocessed rows are requested again, in five calls at most. Then raise Unavailable, which names
-    the table. All rows before them are deleted.
+    Unprocessed rows are requested again, in at most five calls. If rows are still unprocessed,
+    raises Unavailable, which names the table. All earlier rows have then been deleted.
     https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchWriteItem.html
     """
     remaining = iter(rows)
@@ -449,16 +456,19 @@ def _delete_batch(rows: Sequence[Row]) -> None:
             return
         if pause is not None:
             time.sleep(pause)
-    raise Unavailable(f"DynamoDB repeatedly left rows of {name} unprocessed. They are not deleted.")
+    raise Unavailable(
+        f"DynamoDB repeatedly did not process some rows of {name}. These rows were not deleted."
+    )
 
 
 def put_or_current(row: RowT, condition: Condition, *, repeat: bool = True) -> RowT | None:
     """Write the whole row if `condition` holds; otherwise return the current row.
 
-    None: the row was written. Raise LookupError if the condition failed and there is no row.
-    `repeat`: repeat the write after a conflict with a transaction; False for a row that contains
-    the time of the write. PynamoDB's `save` cannot request ALL_OLD, with which a writer recognises
-    its own write if the answer was lost. So PynamoDB only builds and sends the request.
+    Returns None if the row was written. Raises LookupError if the condition failed and the row does
+    not exist. `repeat` retries the write after a conflict with a transaction; it is False for a row
+    that contains the time of the write. PynamoDB's `save` cannot request ALL_OLD, which a writer
+    needs to recognise its own write if the response was lost. So PynamoDB only builds and sends the
+    request.
     """
     request = row.get_save_kwargs_from_instance(condition, "ALL_OLD")
     connection = row._get_connection().connection
@@ -477,10 +487,10 @@ def put_or_current(row: RowT, condition: Condition, *, repeat: bool = True) -> R
 def update_or_current(
     row: RowT, actions: list[Action], condition: Condition
 ) -> tuple[bool, RowT | None]:
-    """Update the row if `condition` holds. Return True if it did, and the current row, if any.
+    """Update the row if `condition` holds.
 
-    The write is not repeated after a conflict with a transaction. Use it only for rows that no
-    transaction writes.
+    Returns True if the row was updated, and the current row, if any. The write is not retried after
+    a conflict with a transaction, so use this function only for rows that no transaction writes.
     """
     request = row.get_update_kwargs_from_instance(actions, condition, "ALL_OLD")
     connection = row._get_connection().connection
@@ -495,10 +505,10 @@ def update_or_current(
 def updated_from(
     row: Model, actions: list[Action], condition: Condition
 ) -> Mapping[str, Any] | None:
-    """Update the row if `condition` holds. Return the raw old values of the updated attributes.
+    """Update the row if `condition` holds, and return the raw old values of the updated attributes.
 
-    None: the condition did not hold. The write is not repeated after a conflict with a transaction.
-    Use it only for rows that no transaction writes.
+    Returns None if the condition failed. The write is not retried after a conflict with a
+    transaction, so use this function only for rows that no transaction writes.
     """
     request = row.get_update_kwargs_from_instance(actions, condition)
     connection = row._get_connection().connection
@@ -512,7 +522,7 @@ def updated_from(
 
 
 def written(write: Callable[..., object], *args: Any, **named: Any) -> bool:
-    """Make a conditional write of one row. Return False if its condition did not hold."""
+    """Make a conditional write of one row. Return False if the condition failed."""
     try:
         _repeated(partial(write, *args, **named), _PAUSES)
     except ConditionFailed:
@@ -521,9 +531,9 @@ def written(write: Callable[..., object], *args: Any, **named: Any) -> bool:
 
 
 def _repeated(write: Callable[[], object], pauses: tuple[float, ...]) -> None:
-    """Repeat a write that was refused because a transaction was in progress on its row.
+    """Retry a write that was rejected because a transaction was in progress on the row.
 
-    Neither DynamoDB nor PynamoDB repeats it.
+    Neither DynamoDB nor PynamoDB retries such a write.
     https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html
     """
     for pause in (*pauses, None):
@@ -540,9 +550,9 @@ def _repeated(write: Callable[[], object], pauses: tuple[float, ...]) -> None:
 
 @contextmanager
 def transaction(model: type[Model]) -> Iterator[TransactWrite]:
-    """Make all writes or none. Raises ConditionFailed if a condition did not hold.
+    """Make all writes in one transaction. Raises ConditionFailed if a condition failed.
 
-    The connection of `model` sends it, with its time-outs.
+    The transaction uses the connection and the time-outs of `model`.
     """
     connection = model._get_connection().connection
     with translated(), TransactWrite(connection=connection) as writes:

@@ -20,14 +20,14 @@ _REASON_CHARACTERS = 500
 
 
 class DynamoDeferredEvents:
-    """The port `DeferredEvents` on the table `events`."""
+    """Implementation of the `DeferredEvents` port on the table `events`."""
 
     def __init__(self, table_name: str, *, clock: Clock) -> None:
         bind(EventRow, table_name, read_timeout=5.0)
         self._clock = clock
 
     def exclude(self, event: Event, run: Run, why: str, *, for_good: bool = False) -> Run | None:
-        """One TransactWriteItems with two writes."""
+        """Exclude an event with one TransactWriteItems of two writes."""
         place = Unsent.GIVEN_UP if for_good else Unsent.EXCLUDED
         condition = _is_under(run.key.schedule) & (EventRow.body == body_of(event))
         return self._take_out(
@@ -37,7 +37,7 @@ class DynamoDeferredEvents:
     def expire(
         self, events: Sequence[StoredEvent], run: Run, *, for_good: Collection[str] = ()
     ) -> Run | None:
-        """One TransactWriteItems."""
+        """Remove expired events with one TransactWriteItems."""
         return self._take_out(
             [
                 (
@@ -51,7 +51,7 @@ class DynamoDeferredEvents:
         )
 
     def _is_over(self, stored: StoredEvent) -> Condition:
-        """Return the condition that the event is where it was read, and is still over."""
+        """Return the condition that the event has not moved, and is still expired or lapsed."""
         now = self._clock()
         is_over = expired(now)
         if stored.event.has_lapsed(now):
@@ -66,9 +66,9 @@ class DynamoDeferredEvents:
         *,
         also: Sequence[Action] = (),
     ) -> Run | None:
-        """Store each event under its place.
+        """Move each event from its schedule to the given place.
 
-        The same transaction advances the epoch of their run.
+        The same transaction advances the epoch of the run.
         """
         try:
             with transaction(EventRow) as writes:
@@ -88,7 +88,7 @@ class DynamoDeferredEvents:
         return replace(run, epoch=run.epoch + 1)
 
     def defer(self, event_ids: Sequence[str], run: Run) -> Run | None:
-        """One TransactWriteItems for each 49 events."""
+        """Defer the events: one TransactWriteItems per 49 events."""
         stored = EventRow.stored.set(stored_key(run.key.schedule, self._clock()))
         try:
             for start in range(0, len(event_ids), EVENTS_AT_ONCE):

@@ -1,4 +1,4 @@
-"""Encoding and decoding of rows of the table `events`, and their conditions."""
+"""Encoding and decoding of rows of the table `events`, and conditions on them."""
 
 import json
 from collections.abc import Mapping
@@ -34,9 +34,9 @@ from gazette.domain.window.briefs import Brief, StoredBrief, stored_brief_of
 
 
 def stored_key(schedule: str, instant: datetime) -> str:
-    """Return `schedule#instant`: an event's schedule and the start of its time there.
+    """Return the sort key `schedule#instant`: an event's schedule and storage time.
 
-    Sorts by time.
+    The keys of a schedule sort by time.
     """
     return f"{schedule}#{instant_text(instant)}"
 
@@ -48,13 +48,13 @@ def absent(now: datetime) -> Condition:
 
 
 def expired(now: datetime) -> Condition:
-    """Return the condition that the event has expired, even if DynamoDB has not deleted it yet."""
+    """Return the condition that the event has expired, whether or not DynamoDB has deleted it."""
     condition: Condition = (EventRow.lasts_until <= now) | (EventRow.expires_at <= now)
     return condition
 
 
 def in_place(stored: StoredEvent) -> Condition:
-    """Return the condition that the event still has the schedule and the storage time that were
+    """Return the condition that schedule and storage time of the event are unchanged since the
     read.
     """
     unmoved: Condition = EventRow.stored == stored_key(stored.schedule, stored.stored_at)
@@ -62,20 +62,18 @@ def in_place(stored: StoredEvent) -> Condition:
 
 
 def no_longer_than(until: datetime) -> Condition:
-    """Return the condition that the event does not last beyond `until`, so the write extends its
-    life.
-    """
+    """Return the condition that the event expires no later than `until`."""
     shorter: Condition = EventRow.lasts_until.does_not_exist() | (EventRow.lasts_until <= until)
     return shorter
 
 
 def end_of(row: EventRow) -> datetime:
-    """Return the expiry of the event, or of the trace of its retraction."""
+    """Return the expiry time of an event, or of a retraction marker."""
     return row.lasts_until or row.expires_at
 
 
 def event_or_trace_in(row: EventRow) -> StoredEvent | Retracted:
-    """Return the event with its schedule, or the trace of a retraction."""
+    """Return the event with its schedule, or a retraction marker."""
     if row.stored is None and row.body is None:
         return trace_in(row)
     schedule, _, since = (row.stored or "").partition("#")
@@ -87,12 +85,12 @@ def event_or_trace_in(row: EventRow) -> StoredEvent | Retracted:
 
 
 def trace_in(row: EventRow) -> Retracted:
-    """Return the trace of a retracted event."""
+    """Return the retraction marker in a row."""
     return Retracted(row.event_id, row.was or "")
 
 
 def body_of(event: Event) -> str:
-    """Return the content of an event as JSON. Equal events have equal text."""
+    """Return the content of an event as JSON. Equal events have equal JSON."""
     fields: dict[str, Any] = {
         "category": event.category,
         "entity": entity_fields(event.entity),
@@ -108,19 +106,22 @@ def body_of(event: Event) -> str:
 
 
 def as_json(value: object) -> str:
-    """Return the shortest JSON."""
+    """Return the shortest JSON for a value."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def entity_fields(entity: Entity) -> list[str]:
-    """Return the entity's fields in every event. Its image is an optional field."""
+    """Return the entity fields that every stored event has.
+
+    The image is among the optional fields.
+    """
     return [entity.type, entity.id, entity.title, entity.url]
 
 
 def actor_fields(actor: Actor | None) -> list[str]:
-    """Return the actor's fields in every event: two empty strings for an event without an actor.
+    """Return the actor fields that every stored event has. Both are empty if there is no actor.
 
-    An earlier release can read those, because no actor's id is empty.
+    Earlier releases can read empty fields, because no actor's id is empty.
     """
     return [actor.id, actor.name] if actor else ["", ""]
 
@@ -128,7 +129,7 @@ def actor_fields(actor: Actor | None) -> list[str]:
 def optional_fields(content: Event | Activity) -> dict[str, Any]:
     """Return the fields that are stored only if they have a value.
 
-    An earlier release ignores them.
+    Earlier releases ignore these fields.
     """
     image, actor = content.entity.image, content.actor
     normal = content.importance is Importance.NORMAL
@@ -145,7 +146,7 @@ def optional_fields(content: Event | Activity) -> dict[str, Any]:
 
 
 def _source_fields(event: Event) -> dict[str, Any]:
-    """Return the fields of an event from a content source; none for other events."""
+    """Return the additional fields of a content source's event, or no fields for other events."""
     fields: dict[str, Any] = {"source": event.source} if event.source else {}
     if event.score is not None:
         fields["score"] = event.score
@@ -153,14 +154,14 @@ def _source_fields(event: Event) -> dict[str, Any]:
 
 
 def entity_in(body: Mapping[str, Any]) -> Entity:
-    """Return the entity in the JSON of an event or an activity."""
+    """Return the entity from the JSON of an event or activity."""
     kind, entity_id, title, url = texts(body["entity"])
     image = body.get("image")
     return Entity(kind, entity_id, title, url, Image(*texts(image)) if image else None)
 
 
 def actor_in(body: Mapping[str, Any]) -> Actor | None:
-    """Return the actor in the JSON of an event or an activity, if there is one."""
+    """Return the actor from the JSON of an event or activity, if there is one."""
     actor_id, name = texts(body["actor"])
     if not actor_id:
         return None
@@ -168,7 +169,10 @@ def actor_in(body: Mapping[str, Any]) -> Actor | None:
 
 
 def optional_in(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the optional fields of an event or an activity by name. Older rows have none."""
+    """Return the optional fields by name from the JSON of an event or activity.
+
+    Older rows lack these fields.
+    """
     optional: dict[str, Any] = {}
     if "parent_title" in body:
         optional["parent_title"] = text(body["parent_title"])
@@ -182,7 +186,7 @@ def optional_in(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def event_in(row: EventRow) -> Event:
-    """Return the event of a row with a body."""
+    """Return the event in a row that has a body."""
     body = json.loads(row.body or "")
     amended_at = body.get("amended_at")
     return Event(
@@ -202,11 +206,11 @@ def event_in(row: EventRow) -> Event:
 
 
 def brief_in(raw: dict[str, Any], now: datetime) -> StoredBrief | None:
-    """Return the brief of a raw row; None if it is past its TTL. Raise UnreadableRow.
+    """Return the brief of a raw row, or None if its TTL has passed. Raises UnreadableRow.
 
-    A window may have hundreds of thousands of rows, while an email shows a hundred. Most rows
-    have the form of `body_of`, and are read here without domain values. Any other row is decoded as
-    a whole, which reports its flaw.
+    A window may have hundreds of thousands of rows, while an email shows about a hundred. Most rows
+    have the format of `body_of` and are read here without creating domain objects. Any other row is
+    decoded completely, which reports its flaw.
     """
     try:
         brief = _usual_brief_in(raw, now)
@@ -226,11 +230,14 @@ _USUAL_BODY = {"category", "entity", "actor", "occurred_at", "excerpt", "amended
 _TEXT = {str}
 _decode = json.JSONDecoder().raw_decode
 _shared = lru_cache(maxsize=4096)(str)
-"""A cache of texts, so that the briefs of a window share equal ones."""
+"""A cache of texts, so that equal texts in the briefs of a window share memory."""
 
 
 def _usual_brief_in(raw: dict[str, Any], now: datetime) -> StoredBrief | None:
-    """Return the brief of a row in the form of `body_of`; None, or raise, for any other row."""
+    """Return the brief of a row in the format of `body_of`.
+
+    Return None or raise for any other row.
+    """
     stored_body = raw["body"]["S"]
     body, end = _decode(stored_body)
     if raw.keys() != _USUAL_ROW or "S" not in raw["user_id"] or end != len(stored_body):
@@ -280,9 +287,9 @@ _NO_OPTIONAL = (None, Importance.NORMAL, "", None, False, False, "")
 
 
 def _optional_of_brief(body: Mapping[str, Any], via: tuple[str, ...]) -> tuple[Any, ...]:
-    """Return the time when the event lapses, and the last fields of its brief.
+    """Return the lapse time of the event and the last fields of its brief.
 
-    Also read the other fields, to report malformed ones.
+    Also reads the other fields, so that malformed fields are reported.
     """
     entity_in(body)
     optional, actor = optional_in(body), actor_in(body)
@@ -301,5 +308,5 @@ def _optional_of_brief(body: Mapping[str, Any], via: tuple[str, ...]) -> tuple[A
 def _stored_in(raw: dict[str, Any]) -> StoredEvent:
     stored = decoded(EventRow.from_raw_data(raw), event_or_trace_in)
     if not isinstance(stored, StoredEvent):
-        raise TypeError("a row with a body is an event")
+        raise TypeError("a row with a body must be an event")
     return stored

@@ -1,4 +1,4 @@
-"""Events in DynamoDB: one row per event, read by window from a local index."""
+"""Events in DynamoDB: one row per event. Windows are read from a local secondary index."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -50,11 +50,11 @@ _END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 
 
 class DynamoEvents:
-    """The port `Events` on the table `events`.
+    """Implementation of the `Events` port on the table `events`.
 
-    `timeout`, in seconds, bounds one attempt to write; the settle lag must be longer. The client
-    does not repeat writes, because each attempt needs its own time stamp. `retention`: the
-    shortest life of an event.
+    `timeout` limits one write attempt, in seconds, and must be shorter than the settle lag. The
+    client does not retry writes, because each attempt needs a new time stamp. `retention` is the
+    minimum lifetime of an event.
     """
 
     def __init__(
@@ -77,9 +77,9 @@ class DynamoEvents:
 
     @classmethod
     def as_bound(cls, *, clock: Clock) -> Self:
-        """Return the port for moves and removals only. The table must be bound already.
+        """Return a port for moves and removals only. The table must already be bound.
 
-        The client may repeat a write, because the guard of a move has an earlier stamp.
+        The client may retry a write, because the guard of a move has an earlier time stamp.
         """
         events = cls.__new__(cls)
         events._retention, events._clock = timedelta(0), clock
@@ -88,7 +88,7 @@ class DynamoEvents:
     def store(
         self, event: Event, schedule: str, recurrence: Recurrence | None = None
     ) -> tuple[bool, StoredEvent | Retracted]:
-        """One conditional PutItem, tried up to three times."""
+        """Store an event with one conditional PutItem, in up to three attempts."""
         for _ in range(_ATTEMPTS - 1):
             try:
                 return self._put(event, schedule, recurrence)
@@ -109,7 +109,7 @@ class DynamoEvents:
         return False, decoded(current, event_or_trace_in)
 
     def store_together(self, placed: Sequence[Placed]) -> Sequence[StoredEvent] | None:
-        """One TransactWriteItems."""
+        """Store events with one TransactWriteItems."""
         now = self._clock()
         all_stored = [
             StoredEvent(event, schedule, at, lasts_until(recurrence, at, least=self._retention))
@@ -124,7 +124,7 @@ class DynamoEvents:
         return all_stored
 
     def get(self, user_id: str, event_id: str) -> StoredEvent | Retracted | None:
-        """One strongly consistent GetItem."""
+        """Read an event with one strongly consistent GetItem."""
         row = read_row(EventRow, user_id, event_id)
         if row is None:
             return None
@@ -134,7 +134,7 @@ class DynamoEvents:
     def get_many(
         self, user_id: str, event_ids: Collection[str]
     ) -> Mapping[str, StoredEvent | Retracted | UnreadableRow]:
-        """One strongly consistent BatchGetItem per hundred."""
+        """Read events: one strongly consistent BatchGetItem per hundred."""
         rows = list(read_each(EventRow, [(user_id, event_id) for event_id in event_ids]))
         now = self._clock()
         return {
@@ -144,7 +144,7 @@ class DynamoEvents:
         }
 
     def amend(self, stored: StoredEvent, event: Event) -> bool:
-        """One conditional UpdateItem."""
+        """Update an event with one conditional UpdateItem."""
         return written(
             EventRow(event.user_id, event.id).update,
             actions=[EventRow.body.set(body_of(event))],
@@ -154,7 +154,10 @@ class DynamoEvents:
     def move(
         self, stored: StoredEvent, schedule: str, guard: Guard, recurrence: Recurrence | None = None
     ) -> StoredEvent | None:
-        """One conditional UpdateItem, or a transaction if the guard has more conditions."""
+        """Move an event with one conditional UpdateItem.
+
+        If the guard has more conditions, a transaction is used.
+        """
         now = self._clock()
         if guard.not_after and now > guard.not_after:
             return None
@@ -182,7 +185,7 @@ class DynamoEvents:
         guard: Guard,
         recurrence: Recurrence | None = None,
     ) -> Sequence[StoredEvent] | None:
-        """One TransactWriteItems."""
+        """Move events with one TransactWriteItems."""
         now = self._clock()
         if guard.not_after and now > guard.not_after:
             return None
@@ -204,7 +207,7 @@ class DynamoEvents:
         return moved
 
     def extend(self, stored: StoredEvent, until: datetime) -> bool:
-        """One conditional UpdateItem."""
+        """Extend the lifetime of an event with one conditional UpdateItem."""
         return written(
             EventRow(stored.event.user_id, stored.event.id).update,
             actions=_lifetime_actions(until, stored.schedule),
@@ -212,7 +215,7 @@ class DynamoEvents:
         )
 
     def extend_together(self, all_stored: Sequence[StoredEvent], until: datetime) -> bool:
-        """One TransactWriteItems."""
+        """Extend the lifetimes of events with one TransactWriteItems."""
         try:
             with transaction(EventRow) as writes:
                 for stored in all_stored:
@@ -226,14 +229,17 @@ class DynamoEvents:
         return True
 
     def remove(self, stored: StoredEvent, guard: Guard) -> bool:
-        """One conditional DeleteItem, or a transaction if the guard has more conditions."""
+        """Remove an event with one conditional DeleteItem.
+
+        If the guard has more conditions, a transaction is used.
+        """
         row = EventRow(stored.event.user_id, stored.event.id)
         if guard.is_alone:
             return written(row.delete, in_place(stored))
         return self.remove_together([stored], guard)
 
     def remove_together(self, all_stored: Sequence[StoredEvent], guard: Guard) -> bool:
-        """One TransactWriteItems."""
+        """Remove events with one TransactWriteItems."""
         try:
             with transaction(EventRow) as writes:
                 for stored in all_stored:
@@ -245,7 +251,10 @@ class DynamoEvents:
         return True
 
     def retract(self, user_id: str, event_id: str, *, early: bool) -> Retracted | None:
-        """One GetItem, and one conditional PutItem that leaves the trace, up to three times."""
+        """Replace an event by a retraction marker: one GetItem and one conditional PutItem.
+
+        Makes up to three attempts.
+        """
         for _ in range(_ATTEMPTS):
             stored = self.get(user_id, event_id)
             if isinstance(stored, Retracted):
@@ -266,7 +275,7 @@ class DynamoEvents:
     def stored_under(
         self, user_id: str, schedule: str, *, after: datetime
     ) -> Iterator[StoredEvent | UnreadableRow]:
-        """One strongly consistent Query per megabyte of events."""
+        """Read the events of a schedule: one strongly consistent Query per megabyte."""
         with translated():
             now = self._clock()
             for stored in _kept(_stored_in(user_id, schedule, Window(after, _END_OF_TIME)), now):
@@ -274,7 +283,9 @@ class DynamoEvents:
                     yield stored
 
     def erase(self, user_id: str, until: datetime | None, *, after: str = "") -> str:
-        """One strongly consistent Query for 500 events, one BatchWriteItem per 25 of them."""
+        """Delete events: one strongly consistent Query per 500 events, one BatchWriteItem per
+        25.
+        """
         with translated():
             matches = EventRow.query(
                 user_id,
@@ -288,16 +299,17 @@ class DynamoEvents:
 
 
 class DynamoEventReader:
-    """The ports `EventReader` and `EventHistory` on the table `events`."""
+    """Implementation of the `EventReader` and `EventHistory` ports on the table `events`."""
 
     def __init__(self, table_name: str, *, clock: Clock) -> None:
         bind(EventRow, table_name, read_timeout=5.0)
         self._clock = clock
 
     def read(self, user_id: str, schedule: str, window: Window) -> Iterator[StoredEvent]:
-        """One strongly consistent Query per megabyte of events; none for an empty window.
+        """Read the events of a window: one strongly consistent Query per megabyte.
 
-        Rows past their TTL are left out, deleted or not: the run that sent them may be gone.
+        An empty window costs no call. Rows whose TTL has passed are skipped even if DynamoDB has
+        not deleted them, because the run that sent the events may no longer be stored.
         """
         if window.is_empty:
             return
@@ -309,9 +321,9 @@ class DynamoEventReader:
                     yield stored
 
     def skim(self, user_id: str, schedule: str, window: Window) -> Iterator[StoredBrief]:
-        """One strongly consistent Query per megabyte of events.
+        """Read the briefs of a window: one strongly consistent Query per megabyte of events.
 
-        Decodes an event only on request.
+        An event is decoded only on request.
         """
         if window.is_empty:
             return
@@ -324,7 +336,7 @@ class DynamoEventReader:
                     yield brief
 
     def load(self, user_id: str, event_ids: Collection[str]) -> Mapping[str, StoredEvent]:
-        """One strongly consistent BatchGetItem per hundred events."""
+        """Load events by id: one strongly consistent BatchGetItem per hundred."""
         now, events = self._clock(), {}
         for row in read_rows([(EventRow, (user_id, each)) for each in event_ids]):
             if isinstance(row, Unavailable):
@@ -338,7 +350,11 @@ class DynamoEventReader:
     def holds(
         self, user_id: str, schedule: str, *, after: datetime, until: datetime | None = None
     ) -> bool:
-        """One strongly consistent Query for one event; one more for each that is past its TTL."""
+        """Return True if the window has an event.
+
+        Makes one strongly consistent Query for one event. One more Query follows for each event
+        whose TTL has passed.
+        """
         now, window = self._clock(), Window(after, until or _END_OF_TIME)
         if window.is_empty:
             return False
@@ -347,14 +363,16 @@ class DynamoEventReader:
             return any(True for _ in _kept(rows, now))
 
     def of_user(self, user_id: str) -> Iterator[StoredEvent | UnreadableRow]:
-        """One strongly consistent Query of the index per megabyte. It has no retracted events."""
+        """Read a user's events without retracted ones: one strongly consistent Query per
+        megabyte.
+        """
         with translated():
             rows = EventRow.stored_index.query(user_id, consistent_read=True)
             yield from _kept(rows, self._clock())
 
 
 def _kept(rows: Iterable[EventRow], now: datetime) -> Iterator[StoredEvent | UnreadableRow]:
-    """Yield the events before their TTL, and all unreadable rows."""
+    """Yield the events whose TTL has not passed, and all unreadable rows."""
     for row in rows:
         for stored in each_decoded([row], event_or_trace_in):
             if isinstance(stored, UnreadableRow) or (
@@ -364,9 +382,9 @@ def _kept(rows: Iterable[EventRow], now: datetime) -> Iterator[StoredEvent | Unr
 
 
 def _occurred_by(until: datetime, row: EventRow) -> bool:
-    """Return True if the event occurred by `until`.
+    """Return True if the event occurred at `until` or before.
 
-    Unreadable rows count, so that erasure misses none.
+    Unreadable rows count as occurred, so that an erasure also deletes them.
     """
     try:
         stored = decoded(row, event_or_trace_in)
@@ -376,7 +394,7 @@ def _occurred_by(until: datetime, row: EventRow) -> bool:
 
 
 def event_row(stored: StoredEvent) -> EventRow:
-    """Return the row that an event is first stored as."""
+    """Return the row with which an event is first stored."""
     return EventRow(
         user_id=stored.event.user_id,
         event_id=stored.event.id,
@@ -388,9 +406,9 @@ def event_row(stored: StoredEvent) -> EventRow:
 
 
 def _instants(now: datetime) -> Iterator[datetime]:
-    """Return a storage time for each event of a transaction: ascending, and never after the clock.
+    """Return ascending storage times for the events of a transaction, a microsecond apart.
 
-    The last is `now`, so a window that does not contain one of them yet contains none.
+    The last one is `now`, because a storage time must not be later than the clock.
     """
     first = now - MOST_IN_A_TRANSACTION * MICROSECOND
     return (first + number * MICROSECOND for number in range(1, MOST_IN_A_TRANSACTION + 1))
@@ -406,7 +424,7 @@ def _lifetime_actions(until: datetime, schedule: str) -> list[Action]:
 def _stored_in(
     user_id: str, schedule: str, window: Window, *, page_size: int | None = None
 ) -> Iterable[EventRow]:
-    """Query the rows in the window, without its beginning.
+    """Query the rows in a window, excluding its beginning.
 
     BETWEEN includes both ends; the `!` excludes the first.
     """

@@ -1,4 +1,4 @@
-"""Follows in DynamoDB: one row per follower of an entity, with the history of the follow."""
+"""Follows in DynamoDB: one row per follower of an entity, with the changes of the follow."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import timedelta
@@ -24,9 +24,9 @@ from gazette.domain.subscribers.following import Follow
 
 
 class DynamoFollows:
-    """The port `Follows` on the table `follows`.
+    """Implementation of the `Follows` port on the table `follows`.
 
-    `retention`: the time for which ended follows are stored.
+    `retention` is the time for which ended follows are stored.
     """
 
     def __init__(self, table_name: str, *, retention: timedelta, clock: Clock) -> None:
@@ -35,17 +35,17 @@ class DynamoFollows:
         self._clock = clock
 
     def get(self, entity: str, user_id: str) -> Follow | None:
-        """One strongly consistent GetItem."""
+        """Read a follow with one strongly consistent GetItem."""
         row = read_row(FollowRow, entity, user_id)
         return decoded(row, _follow) if row else None
 
     def get_many(self, keys: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], Follow]:
-        """One strongly consistent BatchGetItem per hundred."""
+        """Read follows: one strongly consistent BatchGetItem per hundred."""
         rows = read_each(FollowRow, keys)
         return {(row.entity, row.user_id): decoded(row, _follow) for row in rows}
 
     def put(self, follow: Follow, *, replacing: Follow | None) -> bool:
-        """One conditional PutItem."""
+        """Write a follow with one conditional PutItem."""
         ended = not follow.changes[-1][1].following
         row = FollowRow(
             follow.entity,
@@ -62,9 +62,9 @@ class DynamoFollows:
     def page(
         self, entity: str, *, after: str, through: str = "", limit: int
     ) -> Sequence[Follow | UnreadableRow]:
-        """One strongly consistent Query per megabyte.
+        """Read a page of an entity's followers: one strongly consistent Query per megabyte.
 
-        User ids are ASCII, so all sort before `~`.
+        User ids are ASCII, so all of them sort before `~`.
         """
         with translated():
             rows = FollowRow.query(
@@ -79,18 +79,20 @@ class DynamoFollows:
     def followed_by(
         self, user_id: str, *, after: str = "", at_most: int | None = None
     ) -> Iterator[str]:
-        """One Query of the index per megabyte: some ten thousand follows."""
+        """Read a user's follows: one Query of the index per megabyte, about ten thousand
+        follows.
+        """
         with translated():
             behind = FollowRow.entity > after if after else None
             for row in FollowRow.by_user.query(user_id, behind, limit=at_most):
                 yield row.entity
 
     def forget(self, user_id: str, entities: Collection[str]) -> None:
-        """One BatchWriteItem per 25."""
+        """Delete follows: one BatchWriteItem per 25."""
         delete_rows(FollowRow(entity, user_id) for entity in entities)
 
     def remove(self, follow: Follow) -> bool:
-        """One conditional DeleteItem."""
+        """Delete a follow with one conditional DeleteItem."""
         return written(FollowRow(follow.entity, follow.user_id).delete, _as_read(follow))
 
 
@@ -102,5 +104,5 @@ def _as_read(follow: Follow) -> Condition:
 def _follow(row: FollowRow) -> Follow:
     changes = read_changes(row.changes)
     if not changes:
-        raise ValueError("a follow without a change")
+        raise ValueError("the follow has no changes")
     return Follow(entity=row.entity, user_id=row.user_id, changes=changes)

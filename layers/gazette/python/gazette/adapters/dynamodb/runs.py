@@ -1,4 +1,4 @@
-"""Runs in DynamoDB: one row per run, written only under conditions."""
+"""Runs in DynamoDB: one row per run. All writes are conditional."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -31,33 +31,40 @@ from gazette.domain.scheduling.chain import PAGE, back_to_end
 from gazette.domain.stored import as_stored, readable
 
 PARTITIONS = 16
-"""The partitions of each index, which share its writes. One partition would limit the whole table.
+"""The number of partitions of each index. With a single partition, the writes to the whole table
+would be limited to one partition's rate.
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.html"""
 
 _PAGE_BEHIND = 100
 
 
 class DynamoRuns:
-    """The port `Runs` on the table `runs`. `retention` must be longer than that of events."""
+    """Implementation of the `Runs` port on the table `runs`.
+
+    `retention` must be longer than the retention of events.
+    """
 
     def __init__(self, table_name: str, *, retention: timedelta) -> None:
         bind(RunRow, table_name)
         self._retention = retention
 
     def create(self, run: Run) -> Run:
-        """One conditional PutItem."""
+        """Create the run with one conditional PutItem."""
         current = put_or_current(
             run_row(run, retention=self._retention), RunRow.user_id.does_not_exist()
         )
         return run if current is None else decoded(current, run_of)
 
     def get(self, key: RunKey) -> Run | None:
-        """One strongly consistent GetItem."""
+        """Read the run with one strongly consistent GetItem."""
         row = read_row(RunRow, key.user_id, run_sort_key(key))
         return decoded(row, run_of) if row else None
 
     def chain(self, key: RunKey, *, holding: datetime | None = None) -> Sequence[Run]:
-        """One strongly consistent Query if one of the last sixteen runs was sent or has a head."""
+        """Read a schedule's runs with one strongly consistent Query.
+
+        More queries follow if none of the last sixteen runs was sent or has a head.
+        """
         with translated():
             rows = RunRow.query(
                 key.user_id,
@@ -70,7 +77,7 @@ class DynamoRuns:
             return back_to_end(runs, of=key, holding=holding)
 
     def first_sent(self, behind: RunKey, *, until: datetime) -> Run | None:
-        """One strongly consistent Query for each hundred runs in between."""
+        """Find the first sent run: one strongly consistent Query per hundred runs in between."""
         first = run_sort_key(replace(behind, sequence=behind.sequence + 1))
         last = run_sort_key(latest_run(behind.user_id, behind.schedule))
         with translated():
@@ -84,24 +91,27 @@ class DynamoRuns:
             return next((run for run in runs if run.was_sent_up_to(until)), None)
 
     def of_user(self, user_id: str) -> Iterator[Run | UnreadableRow]:
-        """One strongly consistent Query per megabyte of runs."""
+        """Read a user's runs: one strongly consistent Query per megabyte."""
         with translated():
             yield from each_decoded(RunRow.query(user_id, consistent_read=True), run_of)
 
     def of_batch(self, slot: datetime) -> Iterator[BatchRun | UnreadableRow]:
-        """One Query for each of 16 partitions, and one more per megabyte (some 9,000 runs)."""
+        """Read a batch's runs from 16 partitions.
+
+        Costs one Query per partition, and one more per megabyte (about 9,000 runs).
+        """
         for partition in range(PARTITIONS):
             with translated():
                 rows = RunRow.batch_index.query(slot_partition(slot, partition))
                 yield from each_decoded(rows, _batch_run, projected=True)
 
     def swap(self, before: Run, after: Run) -> Run:
-        """One conditional PutItem."""
+        """Replace the run with one conditional PutItem."""
         current = put_or_current(run_row(after, retention=self._retention), row_as_read(before))
         return after if current is None else decoded(current, run_of)
 
     def swap_together(self, pairs: Sequence[tuple[Run, Run]]) -> bool:
-        """One TransactWriteItems, and one GetItem if it fails."""
+        """Replace runs with one TransactWriteItems, and one GetItem if the transaction fails."""
         try:
             with transaction(RunRow) as writes:
                 for before, after in pairs:
@@ -122,9 +132,10 @@ class DynamoRuns:
         return True
 
     def overdue(self, partition: int, at: datetime) -> Iterator[Run | UnreadableRow]:
-        """One Query of the index per megabyte of keys, one BatchGetItem per hundred runs.
+        """Read overdue runs.
 
-        Runs that DynamoDB leaves unprocessed do not delay the others. Unavailable is raised last.
+        Costs one Query of the index per megabyte of keys, and one BatchGetItem per hundred runs.
+        Unprocessed runs do not delay the others. Unavailable is raised at the end.
         """
         with translated():
             keys = (
@@ -136,19 +147,21 @@ class DynamoRuns:
                     yield run
 
     def open_runs(self, partition: int) -> Iterator[tuple[RunKey, datetime]]:
-        """One Query of the index per megabyte: some seven thousand open runs."""
+        """Read the keys of open runs: one Query of the index per megabyte, about seven thousand
+        runs.
+        """
         with translated():
             rows = RunRow.open_index.query(f"{partition:02d}")
             yield from readable(each_decoded(rows, _open_run, projected=True))
 
 
 def slot_partition(slot: datetime, partition: int) -> str:
-    """Return the partition key of a sixteenth of a slot's runs."""
+    """Return the partition key of one of a slot's 16 partitions."""
     return f"{slot_id(slot)}#{partition:02d}"
 
 
 def run_sort_key(key: RunKey) -> str:
-    """Return `schedule#sequence`, padded, so that the runs of a schedule sort by sequence."""
+    """Return `schedule#sequence`, padded so that a schedule's runs sort by sequence."""
     return f"{key.schedule}#{key.sequence:010d}"
 
 
@@ -199,7 +212,7 @@ def run_row(run: Run, *, retention: timedelta) -> RunRow:
 
 
 def run_as_read(run: Run) -> Condition:
-    """Return the condition that status, reason, attempt and epoch are still those of `run`."""
+    """Return the condition that status, reason, attempt and epoch of `run` have not changed."""
     unchanged: Condition = (
         (RunRow.status == run.status.value)
         & (RunRow.reason == run.reason.value)
@@ -210,8 +223,8 @@ def run_as_read(run: Run) -> Condition:
 
 
 def row_as_read(run: Run) -> Condition:
-    """Return the condition `run_as_read` with the other attributes that a whole row would
-    overwrite.
+    """Return the condition that all attributes which writing the whole row would overwrite are
+    unchanged.
     """
     unchanged: Condition = run_as_read(run) & (RunRow.check_at == run.check_at)
     if run.asked_at is None:
@@ -222,7 +235,7 @@ def row_as_read(run: Run) -> Condition:
 
 
 def raise_epoch(run: Run, writes: TransactWrite) -> None:
-    """Advance the epoch in the transaction `writes`, so that a claim on an earlier read fails."""
+    """Advance the epoch within the transaction `writes`, so that claims on earlier reads fail."""
     writes.update(
         RunRow(run.key.user_id, run_sort_key(run.key)),
         actions=[RunRow.epoch.add(1)],
@@ -234,7 +247,7 @@ def _key(row: RunRow) -> RunKey:
     schedule, _, sequence = row.run.partition("#")
     key = RunKey(row.user_id, schedule, int(sequence))
     if run_sort_key(key) != row.run or not 0 <= key.sequence <= LAST_SEQUENCE:
-        raise ValueError("not the key of a run")
+        raise ValueError("not a run key")
     return key
 
 
@@ -285,9 +298,12 @@ def run_of(row: RunRow) -> Run:
 
 
 def _head(row: RunRow) -> Head | None:
-    """Return the head of a run. It must be older than the run, or the chain would end too early."""
+    """Return the head of a run.
+
+    The head must be older than the run, or the chain would end too early.
+    """
     if row.head is None or row.head_sent_until is None:
         return None
     if row.head >= _key(row).sequence:
-        raise ValueError("its head is not older")
+        raise ValueError("its head is not older than the run")
     return Head(int(row.head), row.head_sent_until)

@@ -1,4 +1,4 @@
-"""Schedules in DynamoDB, with the sparse index of due schedules."""
+"""Schedules in DynamoDB, with a sparse index of due schedules."""
 
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
@@ -28,29 +28,32 @@ _PAGE = 100
 
 
 class DynamoSchedules:
-    """The port `Schedules` on the table `schedules`. `shards`: the number that fan-out reads."""
+    """Implementation of the `Schedules` port on the table `schedules`.
+
+    `shards` is the number of shards that fan-out reads.
+    """
 
     def __init__(self, table_name: str, *, shards: int) -> None:
         bind(ScheduleRow, table_name)
         self._shards = shards
 
     def get(self, user_id: str, name: str) -> Schedule | None:
-        """One strongly consistent GetItem."""
+        """Read a schedule with one strongly consistent GetItem."""
         row = read_row(ScheduleRow, user_id, name)
         return decoded(row, _schedule) if row else None
 
     def get_many(self, keys: Collection[ScheduleKey]) -> Sequence[Schedule | UnreadableRow]:
-        """One strongly consistent BatchGetItem per hundred."""
+        """Read schedules: one strongly consistent BatchGetItem per hundred."""
         return list(each_decoded(read_each(ScheduleRow, keys), _schedule))
 
     def of_user(self, user_id: str) -> Sequence[Schedule]:
-        """One strongly consistent Query."""
+        """Read a user's schedules with one strongly consistent Query."""
         with translated():
             rows = list(ScheduleRow.query(user_id, consistent_read=True))
         return [decoded(row, _schedule) for row in rows]
 
     def put(self, schedule: Schedule, *, replacing: Schedule | None) -> bool:
-        """One conditional PutItem."""
+        """Write a schedule with one conditional PutItem."""
         condition = (
             ScheduleRow.user_id.does_not_exist()
             if replacing is None
@@ -62,7 +65,7 @@ class DynamoSchedules:
             return False
 
     def due(self, slot: datetime, shard: int) -> Iterator[Sequence[ScheduleKey]]:
-        """One Query of the index per hundred schedules."""
+        """Read the due schedules of a shard: one Query of the index per hundred schedules."""
         last_key = None
         while True:
             with translated():
@@ -77,12 +80,15 @@ class DynamoSchedules:
                 return
 
     def count_due(self, slot: datetime, shard: int) -> int:
-        """One Query of the index per megabyte of schedules. Returns only their number."""
+        """Count the due schedules of a shard: one Query of the index per megabyte."""
         with translated():
             return ScheduleRow.due_index.count(_due(slot, shard))
 
     def idle(self, segment: int, segments: int) -> Iterator[Schedule | UnreadableRow]:
-        """One Scan of the segment per megabyte: some four thousand schedules of any state."""
+        """Read the idle schedules of a segment.
+
+        Costs one Scan per megabyte, which is about four thousand schedules of any state.
+        """
         with translated():
             rows = ScheduleRow.scan(
                 ScheduleRow.state == ScheduleState.IDLE.value,
@@ -92,7 +98,7 @@ class DynamoSchedules:
             yield from each_decoded(rows, _schedule)
 
     def withdraw(self, schedule: Schedule) -> bool:
-        """One conditional UpdateItem."""
+        """Take a schedule out of the due index with one conditional UpdateItem."""
         return written(
             ScheduleRow(schedule.user_id, schedule.name).update,
             actions=[
@@ -104,7 +110,7 @@ class DynamoSchedules:
         )
 
     def remove(self, schedule: Schedule) -> bool:
-        """One conditional DeleteItem."""
+        """Delete a schedule with one conditional DeleteItem."""
         return written(
             ScheduleRow(schedule.user_id, schedule.name).delete, schedule_as_read(schedule)
         )
@@ -140,8 +146,8 @@ def _due(slot: datetime, shard: int) -> str:
 
 
 def schedule_as_read(schedule: Schedule) -> Condition:
-    """Return the condition that next occurrence, sequence, revision and date are those of
-    `schedule`.
+    """Return the condition that next occurrence, sequence, revision and date of `schedule` are
+    unchanged.
     """
     unchanged: Condition = (
         (ScheduleRow.next_due_at == schedule.next_due_at)
@@ -153,7 +159,9 @@ def schedule_as_read(schedule: Schedule) -> Condition:
 
 
 def raise_revision(schedule: Schedule, writes: TransactWrite) -> None:
-    """Advance the revision in the transaction `writes`, so that earlier readers read it again."""
+    """Advance the revision within the transaction `writes`, so that earlier readers must read
+    again.
+    """
     writes.update(
         ScheduleRow(schedule.user_id, schedule.name),
         actions=[ScheduleRow.revision.add(1)],

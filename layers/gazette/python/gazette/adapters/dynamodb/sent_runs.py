@@ -1,4 +1,4 @@
-"""The runs whose email was sent, from a scan of the table `runs`, for the command line."""
+"""The runs whose email was sent, found by a scan of the table `runs` for the command line."""
 
 from datetime import datetime
 from typing import Any
@@ -19,9 +19,10 @@ _NAMES = {f"#{name}": name for name in ("status", "sent_at", "claimed_at", "due_
 
 
 class DynamoSentRuns:
-    """The port `SentRuns` on the table `runs`. A part is a segment of a parallel scan.
+    """Implementation of the `SentRuns` port on the table `runs`.
 
-    DynamoDB assigns items to segments by a hash of the partition key, here the user id.
+    A part is a segment of a parallel scan. DynamoDB assigns items to segments by a hash of the
+    partition key, which is the user id.
     https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Scan.html
     """
 
@@ -30,7 +31,10 @@ class DynamoSentRuns:
         self._table_name = table_name
 
     def sent_since(self, since: datetime, *, part: int, parts: int) -> Part:
-        """One Scan of the segment per megabyte of runs, whatever their status."""
+        """Read the runs of a segment that were sent at `since` or later.
+
+        Costs one Scan per megabyte of runs, whatever their status.
+        """
         request: dict[str, Any] = {
             "TableName": self._table_name,
             "Segment": part,

@@ -45,31 +45,31 @@ from gazette.domain.subscribers.subscriber import (
 
 
 class DynamoSubscribers:
-    """The port `Subscribers` on the table `subscribers`."""
+    """Implementation of the `Subscribers` port on the table `subscribers`."""
 
     def __init__(self, table_name: str, *, read: RowReader = read_row) -> None:
         bind(SubscriberRow, table_name)
         self._read = read
 
     def get(self, user_id: str) -> Reader:
-        """One strongly consistent GetItem, or a part of a BatchGetItem."""
+        """Read a subscriber with one strongly consistent GetItem, or as part of a BatchGetItem."""
         row = self._read(SubscriberRow, user_id)
         return decoded(row, reader_of) if row else None
 
     def get_many(self, user_ids: Collection[str]) -> Mapping[str, Reader]:
-        """One strongly consistent BatchGetItem per hundred."""
+        """Read subscribers: one strongly consistent BatchGetItem per hundred."""
         readers: dict[str, Reader] = dict.fromkeys(user_ids)
         for row in read_each(SubscriberRow, [(user_id,) for user_id in readers]):
             readers[row.user_id] = decoded(row, reader_of)
         return readers
 
     def early(self, user_id: str) -> EarlyChoices | None:
-        """One strongly consistent GetItem."""
+        """Read choices that arrived before the profile, with one strongly consistent GetItem."""
         row = read_row(SubscriberRow, user_id)
         return decoded(row, _early) if row else None
 
     def put_early(self, early: EarlyChoices, *, replacing: EarlyChoices | None) -> bool:
-        """One conditional UpdateItem."""
+        """Store choices that arrived before the profile, with one conditional UpdateItem."""
         return written(
             SubscriberRow(early.user_id).update,
             actions=_set_reader_choices(early.reader_choices, ()),
@@ -77,7 +77,10 @@ class DynamoSubscribers:
         )
 
     def put(self, subscriber: Subscriber, *, replacing: Reader | EarlyChoices) -> bool:
-        """One conditional UpdateItem. It does not change the activity, which has another writer."""
+        """Write the profile with one conditional UpdateItem.
+
+        The date of activity is unchanged, because another writer updates it.
+        """
         row, times = SubscriberRow(subscriber.user_id), subscriber.times
         service = write_service_choices(subscriber.recorded_service_choices)
         actions: list[Action] = [
@@ -119,7 +122,7 @@ class DynamoSubscribers:
         return written(row.update, actions=actions, condition=_unchanged(replacing))
 
     def mark_active(self, user_id: str, on: date) -> None:
-        """One conditional UpdateItem."""
+        """Store the date of an activity with one conditional UpdateItem."""
         day = on.isoformat()
         written(
             SubscriberRow(user_id).update,
@@ -129,7 +132,7 @@ class DynamoSubscribers:
         )
 
     def set_dormant(self, subscriber: Subscriber) -> bool:
-        """One conditional UpdateItem."""
+        """Change the dormant status with one conditional UpdateItem."""
         active_on = subscriber.active_on
         return written(
             SubscriberRow(subscriber.user_id).update,
@@ -148,7 +151,7 @@ class DynamoSubscribers:
     def mark_routed(
         self, subscriber: Subscriber, routed_for: str, *, since: datetime | None = None
     ) -> None:
-        """One conditional UpdateItem."""
+        """Record by which choices events were routed, with one conditional UpdateItem."""
         actions: list[Action] = [SubscriberRow.routed_for.set(routed_for)]
         condition = _unchanged(subscriber)
         if since:
@@ -157,7 +160,7 @@ class DynamoSubscribers:
         written(SubscriberRow(subscriber.user_id).update, actions=actions, condition=condition)
 
     def mark_rerouted(self, user_id: str, since: datetime) -> None:
-        """One conditional UpdateItem."""
+        """Record that waiting events were routed again, with one conditional UpdateItem."""
         written(
             SubscriberRow(user_id).update,
             actions=[SubscriberRow.routes_since.set(since)],
@@ -165,7 +168,7 @@ class DynamoSubscribers:
         )
 
     def erase(self, user_id: str, at: datetime) -> bool:
-        """One conditional PutItem that leaves only the key and the instant of erasure."""
+        """Replace the row by the key and the instant of erasure, with one conditional PutItem."""
         return written(
             SubscriberRow(user_id, erased_at=at).save,
             (SubscriberRow.changed_at.does_not_exist() | (SubscriberRow.changed_at <= at))
@@ -174,13 +177,13 @@ class DynamoSubscribers:
 
 
 class DynamoReaders:
-    """The port `Readers` on the table `subscribers`: every reader, for the command line."""
+    """Implementation of the `Readers` port on the table `subscribers`, for the command line."""
 
     def __init__(self, table_name: str) -> None:
         bind(SubscriberRow, table_name, read_timeout=5.0)
 
     def each(self) -> Iterator[Reader | UnreadableRow]:
-        """One eventually consistent Scan per megabyte."""
+        """Yield every reader: one eventually consistent Scan per megabyte."""
         with translated():
             yield from each_decoded(SubscriberRow.scan(), reader_of)
 
@@ -188,7 +191,7 @@ class DynamoReaders:
 def _not_later_than(since: datetime) -> Condition:
     """Return the condition that `since` is not earlier than `routes_since`.
 
-    A slow writer must not set it back.
+    The condition prevents a slow writer from setting the value back.
     """
     stored = SubscriberRow.routes_since
     earlier: Condition = stored.does_not_exist() | (stored <= since)
@@ -227,8 +230,8 @@ def _set_reader_choices(choices: ReaderChoices, service: History[Preferences]) -
 
 
 def _as_stored(early: EarlyChoices | None) -> tuple[str | None, str | None]:
-    """Return both attributes as they were read, because the previous version may write another
-    form.
+    """Return both attributes as they were read, because the previous version may use another
+    format.
     """
     if early is None:
         return None, None

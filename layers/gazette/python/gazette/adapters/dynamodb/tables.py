@@ -24,16 +24,17 @@ from gazette.adapters.dynamodb.values import ExpiryAttribute, WholeAttribute
 from gazette.domain.identity import LAST_SEQUENCE
 
 _MICROSECONDS = 253_402_300_799_999_999
-"""The last instant that Python knows. A circuit breaker that a person opened lasts until then."""
+"""The latest instant that Python supports. A circuit breaker that was opened by an operator stays
+open until then."""
 
 
 class SubscriberRow(Row):
     """Table `subscribers`, one row per user id.
 
-    A row without `email` has no profile. It has activity and choices that arrived before the
-    profile, or the trace of an erasure. `choices` is JSON: [[instant, {category: frequency}], …].
-    `service_choices`, `reader_choices` and `reader_categories` are JSON (see attributes.py). Most
-    rows have none of them.
+    A row without `email` has no profile. It contains activity and choices that arrived before the
+    profile, or records an erasure. `choices` is JSON: [[instant, {category: frequency}], …].
+    `service_choices`, `reader_choices` and `reader_categories` are JSON too (see attributes.py),
+    and absent from most rows.
     """
 
     class Meta:
@@ -68,7 +69,7 @@ class SubscriberRow(Row):
 
 
 class FollowerIndex(GlobalSecondaryIndex["FollowRow"]):
-    """The follows of a user, for erasure and the preference page. Keys only."""
+    """An index of a user's follows, for erasure and the preference page. It contains keys only."""
 
     class Meta:
         index_name = "by_user"
@@ -81,7 +82,7 @@ class FollowerIndex(GlobalSecondaryIndex["FollowRow"]):
 class FollowRow(Row):
     """Table `follows`. `changes` is JSON: [[instant, following, frequency or null, title], …].
 
-    An empty title is left out. Only ended follows expire.
+    An empty title is omitted. Only ended follows expire.
     """
 
     class Meta:
@@ -95,7 +96,9 @@ class FollowRow(Row):
 
 
 class OccurredIndex(LocalSecondaryIndex["ActivityRow"]):
-    """The activities of an entity by time, strongly consistent, for follows that arrive late."""
+    """A local index of an entity's activities by time, read with strong consistency for follows
+    that arrive late.
+    """
 
     class Meta:
         index_name = "occurred"
@@ -106,10 +109,10 @@ class OccurredIndex(LocalSecondaryIndex["ActivityRow"]):
 
 
 class ActivityRow(Row):
-    """Table `activities`. One row under the entity, and a pointer to it under the parent.
+    """Table `activities`: one row under the entity, and a pointer under the parent.
 
-    A row with `home` is a pointer to the entity with that key. A row with neither `home` nor
-    `body` is the trace of a retraction.
+    A row with `home` is a pointer to the entity with that key. A row with neither `home` nor `body`
+    marks a retracted activity.
     """
 
     class Meta:
@@ -130,8 +133,8 @@ class ActivityRow(Row):
 class SuppressionRow(Row):
     """Table `suppressions`: keyed hashes of addresses, with the reason.
 
-    Erasure does not delete them. `address_hash`: identity.keyed_hash. `by`: the user ids of readers
-    who unsubscribed, whatever the reason.
+    `address_hash` is identity.keyed_hash. `by` contains the user ids of readers who unsubscribed,
+    whatever the reason. Erasure does not delete these rows.
     """
 
     class Meta:
@@ -144,9 +147,9 @@ class SuppressionRow(Row):
 
 
 class BounceRow(Row):
-    """Table `bounces`. `messages`: `instant id` of each message with a soft bounce.
+    """Table `bounces`. `messages` contains `instant id` for each message with a soft bounce.
 
-    `address_hash`: identity.keyed_hash.
+    `address_hash` is identity.keyed_hash.
     """
 
     class Meta:
@@ -160,7 +163,7 @@ class BounceRow(Row):
 class DueIndex(GlobalSecondaryIndex["ScheduleRow"]):
     """A sparse index of schedules that are armed or leaving. `due` is `slot#shard`.
 
-    It contains only keys, so a change that keeps the slot costs no write here.
+    The index contains only keys, so a change within the same slot costs no write to the index.
     """
 
     class Meta:
@@ -174,8 +177,8 @@ class DueIndex(GlobalSecondaryIndex["ScheduleRow"]):
 class ScheduleRow(Row):
     """Table `schedules`, one row per schedule.
 
-    `sources`: the names of its content sources, in order, separated by spaces. It and the next
-    three attributes are absent from a schedule that shows only events.
+    `sources` contains the names of the schedule's content sources, in order, separated by spaces.
+    `sources` and the next three attributes are absent from schedules without content sources.
     """
 
     class Meta:
@@ -204,9 +207,9 @@ class ScheduleRow(Row):
 
 
 class StoredIndex(LocalSecondaryIndex["EventRow"]):
-    """A local index, so that a window can be read strongly consistent.
+    """A local index for reading windows with strong consistency.
 
-    A window reads every attribute of a waiting event, so the index has all of them.
+    A window reads every attribute of a waiting event, so the index contains all of them.
     """
 
     class Meta:
@@ -218,12 +221,12 @@ class StoredIndex(LocalSecondaryIndex["EventRow"]):
 
 
 class EventRow(Row):
-    """Table `events`. `stored` is `schedule#stored_at`; `body` is one JSON string.
+    """Table `events`. `stored` is `schedule#stored_at`; `body` is a JSON string.
 
-    A string decodes three times as fast as a map of the same content. A row with neither is the
-    trace of a retraction; `was` is the schedule of the retracted event. `why` is the reason for an
-    exclusion. An event is sent until `lasts_until`, and stored until `expires_at`. Rows of an
-    earlier release have only the latter.
+    A string is decoded three times as fast as a map of the same content. A row without `stored` and
+    `body` marks a retracted event, whose schedule is in `was`. `why` is the reason for an
+    exclusion. An event can be sent until `lasts_until`, and is stored until `expires_at`. Rows of
+    an earlier release have only `expires_at`.
     """
 
     class Meta:
@@ -243,7 +246,8 @@ class EventRow(Row):
 class OpenIndex(GlobalSecondaryIndex["RunRow"]):
     """A sparse index of the open runs, for the sweep.
 
-    `due_at` never changes, so only a change of `check_at` and the end of the run cost a write here.
+    `due_at` never changes, so only a change of `check_at` and the end of the run cost a write to
+    the index.
     """
 
     class Meta:
@@ -255,7 +259,10 @@ class OpenIndex(GlobalSecondaryIndex["RunRow"]):
 
 
 class BatchIndex(GlobalSecondaryIndex["RunRow"]):
-    """The runs of a slot. A pending run has no `state`, so a claim costs no write here."""
+    """An index of a slot's runs.
+
+    A pending run has no `state`, so a claim costs no write to the index.
+    """
 
     class Meta:
         index_name = "batch"
@@ -266,10 +273,10 @@ class BatchIndex(GlobalSecondaryIndex["RunRow"]):
 
 
 class RunRow(Row):
-    """Table `runs`. `run` is `schedule#sequence`, the sequence padded so that it sorts.
+    """Table `runs`. `run` is `schedule#sequence`, padded so that keys sort by sequence.
 
-    `batch` is `slot#partition`, absent for immediate emails. `state` is `status reason`, which the
-    batch counts; absent while the run is pending.
+    `batch` is `slot#partition`, and absent for immediate emails. `state` is `status reason`, by
+    which the runs of a batch are counted; it is absent while the run is pending.
     """
 
     class Meta:
@@ -319,22 +326,26 @@ class RunRow(Row):
 
 
 class ControlRow(Row):
-    """Table `control`: operational state. `kind` is the kind of row, on which `id` depends.
+    """Table `control`: operational state. `kind` is the kind of row and defines what `id` is.
 
-    `batch`, id is the slot: `slot`, and when it started (`started_at`) or was cancelled.
-    `checkpoint`, id is the shard: `slot`, the last slot that the shard has finished. `behind`, id
-    is shard and slot: `slot`, a slot with a row that could not be read. `shards`, id is a number of
-    shards: `since`, the first time with that many shards. `evidence`, one row: `until`, the sending
-    time of the latest email with a delivery event. `experiment`, one row while one runs: `since`,
-    `name` and `weights` (JSON). `period`, id is an experiment that ever ran: `since` and `until`,
-    absent while it runs. `hold`, id is the category: `since`, `why`, and `by_hand` if a person set
-    it. `templates`, one row after the first push, the version in force: `version` (0 is the
-    deployed one), `checksum` and `settings` (JSON), the same of the candidate and its `percent`,
-    the `revision` of the row, and the time (`since`) and author (`by`) of the change.
-    `template_version`, id is the number: `checksum`, `bytes`, `settings`, `since`, `by`, `why`, and
-    the `release` of the code and the deployed `layer` at the time of the push. `template_change`,
-    id is the revision: the act (`what`), the resulting `version`, `candidate` and `percent`, and
-    `since`, `by`, `why`.
+    - `batch`: `id` is the slot. Has `slot`, and the time at which the batch started (`started_at`)
+      or was cancelled.
+    - `checkpoint`: `id` is the shard. `slot` is the last slot that the shard has completed.
+    - `behind`: `id` is shard and slot. `slot` is a slot with a row that could not be read.
+    - `shards`: `id` is a number of shards. `since` is the first time with that many shards.
+    - `evidence`: one row. `until` is the sending time of the latest email with a delivery event.
+    - `experiment`: one row while an experiment runs, with `since`, `name` and `weights` (JSON).
+    - `period`: `id` is the name of a current or past experiment. Has `since`, and `until` once the
+      experiment has ended.
+    - `hold`: `id` is the category. Has `since`, `why`, and `by_hand` if an operator set the hold.
+    - `templates`: one row once a version was pushed. `version` (0 is the deployed version),
+      `checksum` and `settings` (JSON) describe the version in force. The row has the same
+      attributes for the candidate, and its `percent`; the `revision` of the row; and the time
+      (`since`) and author (`by`) of the last change.
+    - `template_version`: `id` is the number. Has `checksum`, `bytes`, `settings`, `since`, `by`,
+      `why`, and the `release` of the code and the deployed `layer` at the time of the push.
+    - `template_change`: `id` is the revision. Has the action (`what`), the resulting `version`,
+      `candidate` and `percent`, and `since`, `by` and `why`.
     """
 
     class Meta:
@@ -368,7 +379,7 @@ class ControlRow(Row):
 
 
 class CategoryStatsRow(Row):
-    """Table `category_stats`, one row for each category and hour in which emails were sent."""
+    """Table `category_stats`, one row per category and hour in which emails were sent."""
 
     class Meta:
         table_name = ""
@@ -384,8 +395,8 @@ class CategoryStatsRow(Row):
 class EngagementRow(Row):
     """Table `engagement`, one row per run with a delivery event.
 
-    `slot` is `slot#partition` as in the index `batch` of runs, for immediate emails too; `run` is
-    the run id. Attributes that end in `_at` are the first instant of each event.
+    `slot` is `slot#partition`, as in the runs' index `batch`, and present for immediate emails too.
+    `run` is the run id. Attributes that end in `_at` are the time of the first event of each kind.
     """
 
     class Meta:
@@ -415,12 +426,12 @@ class PaceRow(Row):
     """Table `pace`, one row per stream.
 
     `next_at`, `set_back_at`, `stretch_at`, `quota_at` and `used_up_at` are microseconds since 1970,
-    so that DynamoDB can add to them. `day` is a date in UTC. `quota`: emails per second. `daily`
-    and `left`: the account's 24-hour quota and its remainder, absent if there is no limit.
-    `used_up_at`: the last time at which the remainder, or the cap of a day, was exhausted; absent
-    if neither ever was. `set_back_at`: the last time at which a `next_at` that lay too far ahead
-    was set back; absent if that never happened. Attributes that begin with `breaker` are absent
-    while it is closed; `since`, `until` and `step` are microseconds too.
+    so that DynamoDB can add to them. `day` is a date in UTC. `quota` is in emails per second.
+    `daily` and `left` are the account's 24-hour quota and the remainder, absent if there is no
+    limit. `used_up_at` is the last time at which the remainder or a day's cap was exhausted, if
+    ever. `set_back_at` is the last time at which a `next_at` that was too far ahead was set back,
+    if ever. Attributes that begin with `breaker` are absent while the circuit breaker is closed;
+    its `since`, `until` and `step` are in microseconds too.
     """
 
     class Meta:

@@ -1,7 +1,7 @@
-"""Validation of stored values with which the code computes (decision 90).
+"""Validation of stored values that are used in calculations (decision 90).
 
-All functions raise ValueError. Unknown names, such as a status of a newer version, are not checked
-here, but read as they are (domain/stored.py).
+All functions raise ValueError. Unknown names, such as a status of a newer version, are not
+validated here, but read unchanged (domain/stored.py).
 """
 
 from collections.abc import Iterable
@@ -12,16 +12,16 @@ from typing import Any
 from pynamodb.attributes import NumberAttribute, TTLAttribute
 
 _FIRST, _LAST = 1800, 9000
-"""The range of years. The contract accepts 1990 to 2199; any zone, pause or lifetime can be
-added."""
+"""The supported range of years. The contract accepts 1990 to 2199, which leaves room to add any
+time zone, pause or lifetime."""
 
 LAST_SECOND = datetime(_LAST, 12, 31, 23, 59, 59, tzinfo=UTC).timestamp()
-"""The last instant of these years, in seconds since 1970."""
+"""The last instant of the supported years, in seconds since 1970."""
 
 _SLOWEST, _FASTEST = 0.001, 1_000_000.0
 
 MANY = 10**15
-"""A limit above every count."""
+"""An upper limit for all counts."""
 
 
 def whole(value: object, least: int = 0, most: int = MANY) -> int:
@@ -43,7 +43,7 @@ def number(value: object) -> float:
 
 
 def rate(value: object) -> float:
-    """Return emails per second, within the range in which they can be spaced evenly."""
+    """Return a rate in emails per second, within the range in which emails can be spaced evenly."""
     per_second = number(value)
     if not _SLOWEST <= per_second <= _FASTEST:
         raise ValueError("not a rate of emails per second")
@@ -72,14 +72,14 @@ def truth(value: object) -> bool:
 
 
 def in_years(instant: datetime) -> datetime:
-    """Return an instant in a year with which the calendar can compute."""
+    """Return the instant if its year is within the supported range."""
     if not _FIRST <= instant.year <= _LAST:
-        raise ValueError("not an instant of these years")
+        raise ValueError("not an instant in the supported years")
     return instant
 
 
 def instant(value: object) -> datetime:
-    """Return an instant of ISO 8601, with its offset."""
+    """Return the instant of an ISO 8601 text that has an offset."""
     at = datetime.fromisoformat(text(value))
     if at.tzinfo is None:
         raise ValueError("not an instant with an offset")
@@ -87,10 +87,10 @@ def instant(value: object) -> datetime:
 
 
 def day(value: object) -> date:
-    """Return a date of ISO 8601."""
+    """Return the date of an ISO 8601 text."""
     date_ = date.fromisoformat(text(value))
     if not _FIRST <= date_.year <= _LAST:
-        raise ValueError("not a date of these years")
+        raise ValueError("not a date in the supported years")
     return date_
 
 
@@ -107,7 +107,7 @@ class WholeAttribute(NumberAttribute):
 
 
 class ExpiryAttribute(TTLAttribute):
-    """The time from which DynamoDB may delete the row."""
+    """The time after which DynamoDB may delete the row."""
 
     def deserialize(self, value: str) -> datetime:
         """Return the instant from seconds since 1970."""

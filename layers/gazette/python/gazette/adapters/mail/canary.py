@@ -1,4 +1,4 @@
-"""An email to the SES mailbox simulator, which proves that delivery events arrive."""
+"""An email to the SES mailbox simulator, for verifying that delivery events arrive."""
 
 from typing import TYPE_CHECKING
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from mypy_boto3_sesv2 import SESV2Client
 
 _SIMULATOR = "success@simulator.amazonses.com"
-"""The mailbox of the SES simulator. It accepts every email, and does not affect the daily quota or
-the reputation.
+"""An address of the SES mailbox simulator. It accepts every email and does not affect the daily
+quota or the sender's reputation.
 https://docs.aws.amazon.com/ses/latest/dg/send-an-email-from-console.html"""
 
 
 class SesCanary:
-    """The port `Canary`."""
+    """Implementation of the `Canary` port on SES."""
 
     def __init__(
         self, client: "SESV2Client", *, sender: str, configuration_set: str, installation: str
@@ -28,7 +28,7 @@ class SesCanary:
         self._configuration_set = configuration_set
 
     def send(self) -> None:
-        """One SendEmail, with a tag that names no run."""
+        """Send the canary with one SendEmail, whose tag does not name a run."""
         try:
             self._client.send_email(
                 FromEmailAddress=self._sender,

@@ -1,22 +1,23 @@
-"""The text of header fields in ASCII, with encoded words if needed (RFC 2047)."""
+"""Encoding of header text in ASCII, with encoded words if needed (RFC 2047)."""
 
 import re
 from email.header import Header
 from email.utils import parseaddr
 
 LONGEST_LINE = 76
-"""The characters of a line with encoded words (RFC 2047, section 2)."""
+"""The maximum length in characters of a line with encoded words (RFC 2047, section 2)."""
 
 _PLAIN = re.compile(r"(?!.*=\?)(?:[!-~]{1,60}(?: [!-~]{1,60})*)?")
-"""ASCII that fits lines, and that mail programs do not mistake for an encoded word."""
+"""The pattern of ASCII text that fits on lines and cannot be mistaken for an encoded word."""
 
 
 def header_words(text: str, header: str) -> str:
-    """Return `text` as the value of a header: unchanged, or as encoded words separated by spaces.
+    """Return `text` as a header value: unchanged, or as encoded words separated by spaces.
 
-    Decoding the value returns `text`, also if `text` looks like an encoded word. Each encoded word
-    has at most 75 characters and contains whole characters (RFC 2047, sections 2 and 5). The first
-    fits the line behind the header's name. Raises UnicodeEncodeError for lone surrogates.
+    Decoding the value returns `text`, even if `text` looks like an encoded word. Each encoded word
+    has at most 75 characters and contains only whole characters (RFC 2047, sections 2 and 5). The
+    first one fits on the line after the header's name. Raises UnicodeEncodeError for lone
+    surrogates.
     """
     if _PLAIN.fullmatch(text):
         return text

@@ -1,7 +1,7 @@
-"""An email as MIME in seven bits, which any SMTP server accepts.
+"""Encoding of an email as seven-bit MIME, which any SMTP server accepts.
 
-Eight-bit bodies need the extension 8BITMIME (RFC 6152, section 3). A relay without it re-encodes
-them, which breaks DKIM signatures (RFC 6376, section 5.3).
+Eight-bit bodies require the extension 8BITMIME (RFC 6152, section 3). A relay without the extension
+re-encodes them, which breaks DKIM signatures (RFC 6376, section 5.3).
 """
 
 from base64 import b64encode
@@ -25,19 +25,19 @@ from gazette.domain.model import Mail
 
 
 class _AsWritten(UnstructuredHeader, BaseHeader):
-    """A header whose value is sent as it was written, folded at spaces only.
+    """A header whose value is sent unchanged, folded only at spaces.
 
-    The standard library's own classes decode encoded words and encode long ones. A title may look
-    like an encoded word, and List-Unsubscribe must not contain any.
+    The standard library's classes decode encoded words and encode long words. But a title may look
+    like an encoded word, and List-Unsubscribe must not contain encoded words.
     """
 
     @classmethod
     def parse(cls, value: str, kwds: dict[str, Any]) -> None:
-        """Store the value as it was written. HeaderRegistry calls this method."""
+        """Store the value unchanged. HeaderRegistry calls this method."""
         kwds["decoded"], kwds["parse_tree"] = value, None
 
     def fold(self, *, policy: Policy) -> str:
-        """Return the header's lines, up to 76 characters each unless one word is longer."""
+        """Return the header's lines, of up to 76 characters unless a single word is longer."""
         lines = wrap(
             self,
             LONGEST_LINE,
@@ -58,7 +58,8 @@ for _name, _class in (
     _HEADERS.map_to_type(_name, cast("type[BaseHeader]", _class))
 
 _POLICY = SMTP.clone(max_line_length=LONGEST_LINE, cte_type="7bit", header_factory=_HEADERS)
-"""Encoded bodies too have lines of up to 76 characters (RFC 2045, sections 6.7 and 6.8)."""
+"""The policy for writing messages. Lines of encoded bodies also have up to 76 characters (RFC 2045,
+sections 6.7 and 6.8)."""
 
 
 def mime(mail: Mail, *, sender: str) -> EmailMessage:
@@ -82,6 +83,8 @@ def mime(mail: Mail, *, sender: str) -> EmailMessage:
 
 
 def _encoding(text: str) -> str:
-    """Return the shorter encoding: quoted-printable for most languages, else base64."""
+    """Return the encoding with the shorter result: quoted-printable for most languages, or
+    base64.
+    """
     body = text.encode()
     return "base64" if body_length(body) > len(b64encode(body)) else "quoted-printable"

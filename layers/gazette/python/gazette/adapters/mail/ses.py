@@ -1,4 +1,4 @@
-"""Amazon SES, API version 2: one SendEmail per message, never repeated."""
+"""Sending through Amazon SES, API version 2: one SendEmail per message, never retried."""
 
 import re
 from collections.abc import Callable
@@ -52,7 +52,7 @@ _REFUSALS: dict[str, tuple[set[int], _Refusal]] = {
     "NotFoundException": ({404}, RefusedAccount),
     "SendingPausedException": ({400}, RefusedAccount),
     "TooManyRequestsException": ({429}, RefusedForNow),
-    # "Common Errors" of every operation; those with 401 and 403 need no entry
+    # "Common Errors" of every operation; errors with 401 and 403 need no entry
     "AccessDeniedException": ({400, 403}, RefusedAccount),
     "IncompleteSignature": ({400, 403}, RefusedAccount),
     "NotAuthorized": ({400, 401, 403}, RefusedAccount),
@@ -76,7 +76,7 @@ _OF_ALL = {
     "SignatureDoesNotMatch",
     "UnrecognizedClientException",
 }
-"""The codes that refuse every stream by definition, not just one."""
+"""The error codes that by definition apply to every stream."""
 
 _NOT_ITS_OWN = re.compile(
     r"[^@\"'<]*?(not verified|(?:is|been) (?:paused|suspended)|sending (?:paused|suspended)"
@@ -88,11 +88,11 @@ _UNVERIFIED = re.compile(r"failed the check in region [A-Za-z0-9-]+: (.+)$", re.
 _NEVER_CONNECTED = (ConnectTimeoutError, EndpointConnectionError)
 
 _unsent: ContextVar[bool] = ContextVar("unsent", default=False)
-"""True from the start of this thread's call until botocore begins to send the request."""
+"""A flag per thread: True from the start of a call until botocore begins to send the request."""
 
 
 def ses_client(send_timeout: timedelta) -> "SESV2Client":
-    """Return a client that makes exactly one request per call, which ends within `send_timeout`."""
+    """Return a client that makes exactly one request per call and ends it within `send_timeout`."""
     connect, read = _CONNECT_TIMEOUT, send_timeout - _CONNECT_TIMEOUT
     patience = Patience(connect.total_seconds(), read.total_seconds(), attempts=1)
     ses: SESV2Client = client("sesv2", patience)
@@ -103,17 +103,20 @@ def ses_client(send_timeout: timedelta) -> "SESV2Client":
 
 
 def _begin(**_: object) -> None:
-    """Note that botocore begins to build a request. This is its first event."""
+    """Record that botocore is starting to build a request. This is botocore's first event."""
     _unsent.set(True)
 
 
 def _send(**_: object) -> None:
-    """Note that botocore is about to send the request."""
+    """Record that botocore is about to send the request."""
     _unsent.set(False)
 
 
 class SesMailer:
-    """The port `Mailer` on SES. Each call is made inside a context that `waiting` returns."""
+    """Implementation of the `Mailer` port on SES.
+
+    Each call is made inside a context that `waiting` returns.
+    """
 
     def __init__(
         self,
@@ -129,10 +132,7 @@ class SesMailer:
         self._waiting = waiting
 
     def send(self, mail: Mail, attempt: int) -> SendOutcome:
-        """One SendEmail with `Simple` content, which SES itself turns into MIME.
-
-        https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html
-        """
+        """Send the message with one SendEmail. SES converts the `Simple` content into MIME."""
         if not ADDRESS.fullmatch(mail.to):
             return RefusedForGood(attempt, "not an address")
         request: SendEmailRequestTypeDef = {
@@ -155,7 +155,7 @@ class SesMailer:
         try:
             with self._waiting():
                 answer = self._client.send_email(**request)
-        except Exception as err:  # noqa: BLE001 -- of any type, because its time decides
+        except Exception as err:  # noqa: BLE001 -- any type; only its time matters
             if _unsent.get():
                 return _not_sent(err, attempt)
             if isinstance(err, ClientError):
@@ -170,13 +170,13 @@ class SesMailer:
 
 
 class SesAccount:
-    """The port `Account` on SES."""
+    """Implementation of the `Account` port on SES."""
 
     def __init__(self, client: "SESV2Client") -> None:
         self._client = client
 
     def quota(self) -> Quota:
-        """One GetAccount. The older GetSendQuota, which it replaces, allows one call per second.
+        """Read the quota with one GetAccount. The older GetSendQuota allows one call per second.
 
         A `Max24HourSend` of -1, or none at all, means no limit.
         https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendQuota.html
@@ -197,11 +197,11 @@ class SesAccount:
 
 
 def _never_connected(err: Exception) -> bool:
-    """Return True if there was no connection, so that the request was not sent.
+    """Return True if no connection was made, so that the request was not sent.
 
-    Behind a proxy, urllib3 and therefore botocore report a lost connection to SES as if the proxy
-    had never been connected, because a closed connection does not record that it was open. Only the
-    cause tells them apart.
+    Behind a proxy, urllib3 and therefore botocore report a lost connection to SES as a failed
+    connection to the proxy, because a closed connection does not record that it was open. Only the
+    exception's cause distinguishes the two cases.
     """
     if isinstance(err, ProxyConnectionError):
         cause = getattr(err.kwargs.get("error"), "original_error", None)
@@ -210,11 +210,11 @@ def _never_connected(err: Exception) -> bool:
 
 
 def _not_sent(err: Exception, attempt: int) -> SendOutcome:
-    """Return the outcome if botocore failed before it sent the request: a certain refusal.
+    """Return the outcome if botocore failed before it sent the request, which is a certain refusal.
 
-    botocore compares the request with the model of SES, finds the endpoint, serializes, and finds
-    credentials, for which it may query another service. An invalid message ends its run. An invalid
-    endpoint or invalid credentials affect every email.
+    Before sending, botocore validates the request against the SES model, resolves the endpoint,
+    serializes the request, and finds credentials, which may require a call to another service. An
+    invalid message ends its run. An invalid endpoint or invalid credentials affect every email.
     """
     name = type(err).__name__
     if isinstance(err, ParamValidationError | UnicodeError):
@@ -228,23 +228,24 @@ def _refusal(err: ClientError, attempt: int, *, sender: str) -> SendOutcome:
     """Return the outcome of an error response of SES.
 
     Only a documented error proves that SES did not accept the message. So a known code counts only
-    with its documented status. Of undocumented codes, 401 and 403 come from AWS's own
-    authentication, before SES sees the request, and 429 is a refusal by definition (RFC 6585,
-    section 4).
+    together with its documented status. Other errors count as refusals only with status 401 or 403,
+    which come from AWS's authentication before SES receives the request, or 429, which is a refusal
+    by definition (RFC 6585, section 4).
     https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html
     https://docs.aws.amazon.com/ses/latest/APIReference-V2/CommonErrors.html
 
-    A code may hide a wider cause. An exhausted daily quota is reported as throttling ("Daily
-    message quota exceeded"), an unverified identity or a paused account as MessageRejected. Only
-    the error message tells them apart. Quoted text in it is ignored, because readers choose their
-    own addresses. The message is not stored, because it may contain an address.
+    One code may stand for several causes. An exhausted daily quota is reported as throttling
+    ("Daily message quota exceeded"); an unverified identity or a paused account is reported as
+    MessageRejected. Only the error message distinguishes the causes. Quoted text in the message is
+    ignored, because readers choose their own addresses. The message is not stored, because it may
+    contain an address.
     https://docs.aws.amazon.com/ses/latest/dg/manage-sending-quotas-errors.html
     https://docs.aws.amazon.com/ses/latest/dg/troubleshoot-error-messages.html
 
-    Refusals about the account, its 24-hour quota or the credentials concern every stream. Others
-    may concern one stream only, because each has its own sender and configuration set. Either may
-    be missing, unverified or not allowed. Sending can be paused for the account or for one
-    configuration set.
+    Refusals about the account, its 24-hour quota or the credentials affect every stream. Other
+    refusals may affect one stream only, because each stream has its own sender and configuration
+    set, which may be missing, unverified or not allowed. Sending can be paused for the account or
+    for one configuration set.
     https://docs.aws.amazon.com/ses/latest/dg/monitoring-sender-reputation-pausing.html
     """
     code = err.response.get("Error", {}).get("Code", "")
@@ -270,7 +271,7 @@ def _refusal(err: ClientError, attempt: int, *, sender: str) -> SendOutcome:
 def names_only_others(message: str, sender: str) -> bool:
     """Return True if the message lists unverified identities, but not the sender.
 
-    In the SES sandbox recipients must be verified too. An unverified recipient concerns only this
+    In the SES sandbox, recipients must be verified too. An unverified recipient affects only this
     email.
     https://docs.aws.amazon.com/ses/latest/dg/troubleshoot-error-messages.html
     """

@@ -1,4 +1,4 @@
-"""Decoding of the events of Amazon SES that EventBridge or SNS puts on the feedback queue."""
+"""Decoding of Amazon SES events that EventBridge or SNS delivers to the feedback queue."""
 
 import json
 from collections.abc import Mapping
@@ -27,7 +27,8 @@ _RECORDS = {
     DeliveryEventType.OPENED: "open",
     DeliveryEventType.SUBSCRIPTION: "subscription",
 }
-"""The fields of records that have their own time. Records of other types have none."""
+"""The names of the fields with an event's own time, by event type. Other types have no such
+field."""
 
 _BY_DETAIL_TYPE = {
     "Email Bounced": DeliveryEventType.BOUNCED,
@@ -54,12 +55,12 @@ _BY_EVENT_TYPE = {
     "Subscription": DeliveryEventType.SUBSCRIPTION,
 }
 _GREETING = "Successfully validated SNS topic"
-"""The plain text that SES publishes once to a new topic."""
+"""The plain text that SES publishes once to a new SNS topic."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Record:
-    """A record of SES, from EventBridge or SNS."""
+    """A record from SES, received through EventBridge or SNS."""
 
     kind: DeliveryEventType | None
     """None if the record is not about a message."""
@@ -68,31 +69,31 @@ class _Record:
 
 
 def decode_delivery_event(body: str, *, installation: str | None = None) -> DeliveryEvent | None:
-    """Decode the delivery event in the body of an SQS message; None if it is not about Gazette's
-    email.
+    """Decode the delivery event in the body of an SQS message. Return None for other events of SES.
 
-    None is returned for another detail-type ("Sending Status Disabled"), a record without the tag
-    `run`, or the tag of another installation. A stage that was deleted and deployed again has the
-    same names but other tables. `installation`: None accepts any. EventBridge delivers SES's events
-    at best effort and out of order.
+    Returns None for another detail-type ("Sending Status Disabled"), for a record without the tag
+    `run`, and for the tag of another `installation`; None accepts any installation. A stage that
+    was deleted and deployed again has the same names but other tables. EventBridge delivers SES
+    events on a best-effort basis and out of order.
     https://docs.aws.amazon.com/ses/latest/dg/monitoring-eventbridge.html
     https://docs.aws.amazon.com/eventbridge/latest/ref/events-ref-ses.html
 
-    `detail` is the record that SES publishes everywhere: `mail.tags` has lists of strings,
-    `mail.timestamp` is ISO 8601 in UTC. SNS wraps the record as the text `Message`. With raw
-    message delivery, SNS sends it unchanged, and its type is in `eventType`.
+    `detail` is the record that SES publishes to all destinations. `mail.tags` contains lists of
+    strings; `mail.timestamp` is in ISO 8601 and UTC. SNS sends the record as the string `Message`,
+    or unchanged if raw message delivery is enabled. The record's type is then in `eventType`.
     https://docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-contents.html
     https://docs.aws.amazon.com/sns/latest/dg/sns-message-and-json-formats.html
 
-    "Email Rendering Failed" proves that SES accepted the request, but also that it did not send the
-    email: "The email wasn't sent because of a template rendering issue." So it is not evidence of a
-    sent digest. It concerns templates stored in SES, which Gazette does not use.
+    "Email Rendering Failed" proves that SES accepted the request but did not send the email: "The
+    email wasn't sent because of a template rendering issue." So the event is not evidence of a sent
+    digest. It applies to templates stored in SES, which Gazette does not use.
     https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_EventDestination.html
 
-    Raises ForeignEvent for an event of another source, which was redriven to the wrong queue.
-    Raises InvalidEvent if the body is not JSON, has no envelope of EventBridge or SNS, or is a
-    delivery event of Gazette without message id or time: dropping it would silently lose evidence.
-    An event that lacks only the address at fault is still evidence, with a `flaw`.
+    Raises ForeignEvent for an event from another source, which was redriven to the wrong queue.
+    Raises InvalidEvent if the body is not JSON, has no EventBridge or SNS envelope, or is a
+    delivery event of Gazette without a message id or time, because dropping such an event would
+    silently lose evidence. An event that lacks only the faulty address still counts as evidence,
+    with a `flaw`.
     """
     record = _record(body)
     mail = record.about.get("mail")
@@ -141,8 +142,8 @@ def _record(body: str) -> _Record:
     source = envelope.get("source")
     if isinstance(source, str) and source != _SOURCE:
         raise ForeignEvent(
-            f"An event of source {source} is not a delivery event of SES. Redrive it to the ingest "
-            "queue."
+            f"An event from source {source} is not an SES delivery event. Redrive it to the "
+            "ingest queue."
         )
     for name, kind in (("source", str), ("detail-type", str), ("detail", dict)):
         if not isinstance(envelope.get(name), kind):
@@ -155,7 +156,7 @@ def _record(body: str) -> _Record:
 
 
 def _notified(envelope: Mapping[str, Any]) -> _Record:
-    """Read an SNS message. Ignore those about new and ended subscriptions."""
+    """Read an SNS message. Messages about new and ended subscriptions are ignored."""
     if envelope["Type"] != "Notification":
         return _NOTHING
     message = envelope.get("Message")
@@ -169,7 +170,7 @@ def _notified(envelope: Mapping[str, Any]) -> _Record:
 def _published(record: Mapping[str, Any]) -> _Record:
     """Read a record.
 
-    Those of an identity's feedback notifications have no `eventType` and no tags.
+    Records of an identity's feedback notifications have neither `eventType` nor tags.
     """
     event_type = record.get("eventType")
     return _Record(_BY_EVENT_TYPE.get(event_type) if isinstance(event_type, str) else None, record)
@@ -194,7 +195,7 @@ def _object(text: str, subject: str) -> dict[str, Any]:
 
 
 def _tag(mail: Mapping[str, Any], name: str) -> str | None:
-    """Return the value of a message tag, which SES puts into a list of one."""
+    """Return the value of a message tag, which SES stores as a list with one element."""
     tags = mail.get("tags")
     values = tags.get(name) if isinstance(tags, dict) else None
     first = values[0] if isinstance(values, list) and values else None
@@ -213,7 +214,10 @@ def _number(tag: str | None) -> int | None:
 
 
 def _happened_at(kind: DeliveryEventType, detail: Mapping[str, Any]) -> datetime | None:
-    """Return the time of the event; None if it is missing or malformed, which loses no evidence."""
+    """Return the time of the event, or None if the time is missing or malformed.
+
+    An event without a time is still evidence.
+    """
     record = detail.get(_RECORDS.get(kind, ""))
     try:
         return _instant(record.get("timestamp")) if isinstance(record, dict) else None

@@ -1,4 +1,6 @@
-"""The address at fault in a bounce or complaint of Amazon SES, and the kind of fault."""
+"""Detection of the faulty address in an Amazon SES bounce or complaint, and of the kind of
+fault.
+"""
 
 import re
 from collections.abc import Mapping
@@ -17,22 +19,25 @@ _NOT_TRIED = {_OWN_LIST, "Suppressed"}
 _OF_STATUS = ("action", "status", "diagnosticCode")
 _BY_POLICY = re.compile(r"(?<![\w.])[45]\.7\.[0-9]{1,3}(?!\w|\.[0-9])")
 _MOST_READ = 2000
-"""The number of characters to read of a `status` or `diagnosticCode`: four lines of an SMTP reply
-(RFC 5321, section 4.5.3.1.5)."""
+"""The number of characters of a `status` or `diagnosticCode` that are read: four lines of an SMTP
+reply (RFC 5321, section 4.5.3.1.5)."""
 _NO_COMPLAINTS = {"not-spam", "auth-failure"}
 _NAME = re.compile(r"[A-Za-z-]{1,40}")
 
 
 @dataclass(frozen=True, slots=True)
 class AddressFault:
-    """The fault of an address. `unsent` and `is_by_policy` have their meaning in DeliveryEvent."""
+    """A fault of an address.
+
+    `unsent` and `is_by_policy` have the same meaning as in DeliveryEvent.
+    """
 
     fault: Fault
     address: str
     """The hash of the address."""
 
     cause: str
-    """The name of the cause in SES."""
+    """SES's name for the cause."""
 
     unsent: bool
     is_by_policy: bool = False
@@ -41,35 +46,35 @@ class AddressFault:
 def address_fault(
     kind: DeliveryEventType, record: Mapping[str, Any], mail: Mapping[str, Any]
 ) -> AddressFault | None:
-    """Return the address at fault in the record of a bounce or complaint; None if there is none.
+    """Return the faulty address in a bounce or complaint record, or None if no address is at fault.
 
-    Permanent bounces are hard, even if SES did not try because the address is on one of its own
-    suppression lists. SES reports a transient bounce when it has given up. Subtypes that another
-    message might not cause are the message's fault. An unknown type is undetermined.
+    Permanent bounces are hard bounces, even if SES did not attempt delivery because the address is
+    on one of its suppression lists. SES reports a transient bounce after its last retry. Subtypes
+    that depend on the message are not the address's fault. An unknown type counts as undetermined.
 
-    A refusal by the mailbox provider's policy (DMARC, spam, block lists) is the message's fault
-    too, whatever the bounce type. x.7.x is "security or policy status" and not about the mailbox
-    (RFC 3463, section 3.8). If the address is on a suppression list, SES did not try, so no
-    provider refused.
+    A refusal by the mailbox provider's policy (DMARC, spam, block lists) is not the address's fault
+    either, whatever the bounce type. Status x.7.x means "security or policy status" and does not
+    describe the mailbox (RFC 3463, section 3.8). If the address is on a suppression list, SES did
+    not attempt delivery, so no provider refused the message.
     https://www.iana.org/assignments/smtp-enhanced-status-codes
 
-    An out-of-office reply is also reported as a bounce, `Transient General` or undetermined,
-    although the email arrived; SES does not count it either. It lacks the fields of a delivery
-    status notification (RFC 3464), which SES adds to real bounces.
+    An out-of-office reply is also reported as a bounce (`Transient General` or undetermined),
+    although the email arrived; SES does not count it either. Such a record lacks the fields of a
+    delivery status notification (RFC 3464), which SES adds to real bounces.
     https://docs.aws.amazon.com/ses/latest/dg/notification-contents.html#bounce-types
 
     Two types of complaints do not count: `not-spam` withdraws a complaint, and `auth-failure` is an
     automatic report about signatures. A complaint without a type counts, because some mailbox
-    providers give none. So does one that SES reports instead of sending, because of an earlier
-    complaint (`OnAccountSuppressionList`).
+    providers do not specify one. A complaint that SES reports instead of sending, because of an
+    earlier complaint, also counts (`OnAccountSuppressionList`).
 
-    The address is the one in `mail.destination`, because Gazette sends each message to one address.
+    The address is taken from `mail.destination`, because Gazette sends each message to one address.
     The recipients in the record come from the notification's Final-Recipient, which may be a
     forwarding address. They are used only if `mail.destination` is missing. Most mailbox providers
     redact the address in complaints.
     https://docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-contents.html
 
-    Raises InvalidEvent if it names no address, or more than one.
+    Raises InvalidEvent if the record names no address, or several.
     """
     if kind is DeliveryEventType.BOUNCED:
         details = _about(record, "bounce")
@@ -106,7 +111,7 @@ def _is_by_policy(bounce: Mapping[str, Any]) -> bool:
     """Return True if the bounce has a status code x.7.x, such as 5.7.26 in `smtp; 550-5.7.26 …`.
 
     The search covers all of `diagnosticCode`, because `status` is often less specific, such as
-    5.0.0. The text is not ours, so the pattern takes time linear in its length.
+    5.0.0. The text comes from other servers, so the pattern must match in linear time.
     https://docs.aws.amazon.com/ses/latest/dg/notification-contents.html#bounced-recipients
     """
     texts = [
@@ -129,7 +134,7 @@ def _about(record: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _written_to(mail: Mapping[str, Any], details: Mapping[str, Any], recipients: str) -> str:
-    """Return the hash of the address to which the message was sent."""
+    """Return the hash of the address that the message was sent to."""
     addresses = _texts(mail.get("destination"))
     if not addresses:
         entries = details.get(recipients)

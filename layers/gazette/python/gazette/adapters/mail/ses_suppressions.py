@@ -1,4 +1,6 @@
-"""The suppression list that SES keeps for the account, in addition to the table `suppressions`."""
+"""The account-level suppression list of SES, which exists in addition to the table
+`suppressions`.
+"""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
 
 
 _PAGE = 1000
-"""The largest number of entries in a page of SES."""
+"""The maximum number of entries in a page of SES's list."""
 
 
 class SesSuppressions:
@@ -25,13 +27,12 @@ class SesSuppressions:
         self._client = client
 
     def remove(self, address: str) -> int:
-        """Remove every entry of an address, in any spelling. Return their number.
+        """Remove every entry of an address, in any spelling. Return the number of removed entries.
 
         One ListSuppressedDestinations per thousand entries of the account, and one
-        DeleteSuppressedDestination for each entry of the address. SES keeps the case of a local
-        part. The list is managed by the exact spelling and may have several entries for one
-        address, each of which suppresses every spelling. So only the whole list tells which
-        spellings it has.
+        DeleteSuppressedDestination for each entry of the address. SES keeps the case of the local
+        part. Entries are managed by exact spelling, so an address may have several entries, each of
+        which suppresses every spelling. The spellings can only be found by reading the whole list.
         https://docs.aws.amazon.com/ses/latest/dg/sending-email-suppression-list-tenant-level-manage.html
         https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_ListSuppressedDestinations.html
         """
@@ -55,7 +56,7 @@ class SesSuppressions:
             )
 
     def _delete(self, entry: str) -> bool:
-        """Delete an entry. Return False if it was removed meanwhile."""
+        """Delete an entry. Return False if the entry no longer exists."""
         try:
             self._client.delete_suppressed_destination(EmailAddress=entry)
         except ClientError as err:

@@ -24,18 +24,18 @@ from gazette.domain.model import Mail
 from gazette.domain.subscribers.addresses import ADDRESS
 
 _END = b".\r\n"
-"""The end of the message. A server must not accept a message without it. If the connection is lost
-earlier, the server cancels the transaction (RFC 5321, section 4.1.1.10)."""
+"""The end of a message. A server must not accept a message without it. If the connection is lost
+before that, the server cancels the transaction (RFC 5321, section 4.1.1.10)."""
 
 
 _SENDER = re.compile(r"[!-;=?-~]+@[!-;=?-~]+")
-"""An address that MAIL accepts: ASCII without spaces and angle brackets."""
+"""The pattern of an address that MAIL accepts: ASCII without spaces and angle brackets."""
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 class SmtpMailer:
-    """The port `Mailer` on SMTP. `clock` returns seconds and is monotonic."""
+    """Implementation of the `Mailer` port on SMTP. `clock` returns monotonic seconds."""
 
     def __init__(
         self, server: SmtpServer, *, sender: str, times: SmtpTimes, clock: Callable[[], float]
@@ -48,10 +48,10 @@ class SmtpMailer:
     def send(self, mail: Mail, attempt: int) -> SendOutcome:
         """Send one message over one connection.
 
-        No answer after the final dot is an unknown outcome. A failure before the final dot is a
-        certain refusal, whatever its type. So the earlier stages have shorter time-outs than the
-        last one, in which the server may scan the message before it answers. The envelope has the
-        stored address, because suppressions refer to it.
+        If there is no reply after the final dot, the outcome is unknown. Any failure before the
+        final dot is a certain refusal. So the earlier stages have shorter time-outs than the last
+        stage, in which the server may scan the message before it replies. The envelope has the
+        stored address, because suppressions refer to that address.
         """
         if not ADDRESS.fullmatch(mail.to):
             return RefusedForGood(attempt, "not an address")
@@ -63,7 +63,7 @@ class SmtpMailer:
             connection = Exchange(clock=self._clock)
         except (ValueError, LookupError, MessageError) as err:
             return RefusedForGood(attempt, type(err).__name__)
-        except Exception as err:  # noqa: BLE001 -- of any type, because no message was sent
+        except Exception as err:  # noqa: BLE001 -- any type, because no message was sent
             return RefusedForNow(attempt, type(err).__name__)
         exchange = _Attempt(attempt, connection, self._server, self._times, sender)
         try:
@@ -75,15 +75,15 @@ class SmtpMailer:
                 or exchange.finish()
             )
         finally:
-            with suppress(Exception):  # the outcome is known, so an error does not matter
+            with suppress(Exception):  # the outcome is already known, so an error does not matter
                 connection.close()
 
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """One exchange.
+    """One attempt to send a message.
 
-    Each step returns the outcome if the exchange ends there, or None to continue.
+    Each step returns the outcome if the attempt ends there, or None to continue.
     """
 
     number: int
@@ -93,7 +93,7 @@ class _Attempt:
     sender: str
 
     def connect(self) -> SendOutcome | None:
-        """Connect, with TLS according to the server's settings, and send EHLO."""
+        """Connect, with TLS as configured for the server, and send EHLO."""
         connection, server, command = self.connection, self.server, self.times.command
         try:
             tls = None if server.security == "none" else ssl.create_default_context()
@@ -106,12 +106,12 @@ class _Attempt:
                 connection.upgrade(server.host, tls)
                 connection.begin(command)
                 connection.ehlo_or_helo_if_needed()
-        except Exception as err:  # noqa: BLE001 -- of any type, because no message was sent
+        except Exception as err:  # noqa: BLE001 -- any type, because no message was sent
             return self._failed(Stage.CONNECTION, err)
         return None
 
     def log_in(self) -> SendOutcome | None:
-        """Log in, if there is a login. smtplib sends ASCII only."""
+        """Log in if a login is configured. smtplib sends ASCII only."""
         if not self.server.username:
             return None
         if not f"{self.server.username}{self.server.password}".isascii():
@@ -120,7 +120,7 @@ class _Attempt:
         try:
             self.connection.begin(self.times.command)
             self.connection.login(self.server.username, self.server.password)
-        except Exception as err:  # noqa: BLE001 -- of any type, because no message was sent
+        except Exception as err:  # noqa: BLE001 -- any type, because no message was sent
             return self._failed(Stage.LOGIN, err)
         return None
 
@@ -134,28 +134,28 @@ class _Attempt:
             try:
                 self.connection.begin(self.times.command)
                 code, text = self.connection.docmd(stage, argument)
-            except Exception as err:  # noqa: BLE001 -- of any type, because no message was sent
+            except Exception as err:  # noqa: BLE001 -- any type, because no message was sent
                 return RefusedForNow(self.number, f"{stage}: {_name(err)}")
             if code not in expected:
                 return refusal(stage, code, text, self.number, sender=self.sender)
         return None
 
     def hand_over(self, data: bytes) -> SendOutcome | None:
-        """Send the message without its final dot."""
+        """Send the message without the final dot."""
         try:
             self.connection.begin(self.times.data)
             self.connection.send(data)
-        except Exception as err:  # noqa: BLE001 -- of any type, because the message has no end
+        except Exception as err:  # noqa: BLE001 -- any type, because the message is incomplete
             return RefusedForNow(self.number, f"{Stage.MESSAGE}: {_name(err)}")
         return None
 
     def finish(self) -> SendOutcome:
-        """Send the final dot. From here on the server may have accepted the message."""
+        """Send the final dot. From here on, the server may have accepted the message."""
         try:
             self.connection.begin(self.times.reply)
             self.connection.send(_END)
             code, text = self.connection.getreply()
-        except Exception as err:  # noqa: BLE001 -- of any type, because the outcome is unknown
+        except Exception as err:  # noqa: BLE001 -- any type, because the outcome is unknown
             return Uncertain(self.number, _name(err))
         match code // 100:
             case 2:
@@ -166,10 +166,11 @@ class _Attempt:
                 return Uncertain(self.number, str(code))
 
     def _failed(self, stage: Stage, err: Exception) -> SendOutcome:
-        """Return the outcome if the exchange failed before MAIL.
+        """Return the outcome if the attempt failed before MAIL.
 
-        A connection may be lost once. But invalid settings, and a server without STARTTLS or a
-        supported login, fail for every email. So the streams stop, and no run uses up an attempt.
+        A lost connection may be a single incident. But invalid settings, and a server without
+        STARTTLS or a supported login, fail for every email. In these cases the streams stop, and
+        runs do not use up attempts.
         """
         detail = f"{stage}: {_name(err)}"
         if isinstance(err, smtplib.SMTPResponseException) and isinstance(err.smtp_error, bytes):
@@ -185,7 +186,7 @@ class _Attempt:
 
 
 def _name(err: Exception) -> str:
-    """Return the class of the original error. smtplib reports a time-out as a disconnected
+    """Return the class name of the original error. smtplib reports a time-out as a disconnected
     server.
     """
     return type(err.__cause__ or err.__context__ or err).__name__

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SmtpServer:
-    """The server to send through."""
+    """The SMTP server through which email is sent."""
 
     host: str
     port: int
@@ -30,7 +30,7 @@ class SmtpServer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmtpTimes:
-    """The time-out of each stage as a whole, however slowly bytes arrive.
+    """The time-out of each stage as a whole, regardless of how slowly bytes arrive.
 
     RFC 5321, section 4.5.3.2, recommends at least 5 minutes to connect, 5 for a command (DATA: 2),
     3 for each chunk of the message and 10 for the last reply.
@@ -40,26 +40,27 @@ class SmtpTimes:
     """The connection and the greeting."""
 
     command: timedelta
-    """Each command with its reply. STARTTLS includes the TLS handshake; AUTH is one command."""
+    """Each command and its reply. STARTTLS includes the TLS handshake; AUTH counts as one
+    command."""
 
     data: timedelta
-    """The message without its final dot."""
+    """The message without the final dot."""
 
     reply: timedelta
-    """The final dot and its reply."""
+    """The final dot and the server's reply."""
 
     @property
     def whole(self) -> timedelta:
-        """The longest duration of one message."""
+        """The longest duration of sending one message."""
         return self.connect + SMTP_COMMANDS * self.command + self.data + self.reply
 
 
 class Exchange(smtplib.SMTP):
-    """A connection that closes when the time of its stage is over. `clock` returns seconds.
+    """A connection that closes when the time of the current stage is over. `clock` returns seconds.
 
     A socket's time-out applies to each call, and smtplib makes as many calls as it needs. A server
-    that sends a byte now and then could block it for ever. Only the DNS lookup has no limit except
-    that of the system's resolver.
+    that sends a byte now and then could block smtplib forever. The DNS lookup is not covered. Only
+    the system's resolver limits the duration of a lookup.
     """
 
     def __init__(self, *, clock: Callable[[], float]) -> None:
@@ -68,11 +69,11 @@ class Exchange(smtplib.SMTP):
         self._ends_at = clock()
 
     def begin(self, time: timedelta) -> None:
-        """Begin a stage that takes at most `time`."""
+        """Begin a stage that may take `time` at most."""
         self._ends_at = self._clock() + time.total_seconds()
 
     def dial(self, host: str, port: int, *, tls: ssl.SSLContext | None) -> None:
-        """Connect and read the greeting. Raises OSError and SMTPException."""
+        """Connect, and read the greeting. Raises OSError and SMTPException."""
         self.sock = self._reach(host, port)
         if tls:
             self._secure(host, tls)
@@ -81,7 +82,7 @@ class Exchange(smtplib.SMTP):
             raise smtplib.SMTPConnectError(code, text)
 
     def upgrade(self, host: str, tls: ssl.SSLContext) -> None:
-        """Send STARTTLS. Discard the server's earlier answers (RFC 3207, section 4.2)."""
+        """Send STARTTLS. Discard the server's earlier replies (RFC 3207, section 4.2)."""
         if not self.has_extn("starttls"):
             raise smtplib.SMTPNotSupportedError("The server does not offer STARTTLS.")
         code, text = self.docmd("STARTTLS")
@@ -93,8 +94,9 @@ class Exchange(smtplib.SMTP):
         self.does_esmtp = False
 
     def send(self, s: "ReadableBuffer | str") -> None:
-        """Send bytes within the time of the stage. smtplib gives each TLS record its own
-        time-out.
+        """Send bytes within the time of the stage.
+
+        Each TLS record has a time-out of its own in smtplib.
         """
         data = memoryview(s.encode(self.command_encoding) if isinstance(s, str) else s)
         try:
@@ -111,7 +113,7 @@ class Exchange(smtplib.SMTP):
         return super().getreply()
 
     def _reach(self, host: str, port: int) -> socket.socket:
-        """Connect to one of the addresses. Each gets the same share of the time."""
+        """Connect to one of the addresses. Each address gets the same share of the time."""
         addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         failure = OSError("The server has no address.")
         for number, (*_, address) in enumerate(addresses):
@@ -127,7 +129,7 @@ class Exchange(smtplib.SMTP):
         self.file = None
 
     def _bounded(self) -> socket.socket:
-        """Return the socket, with a time-out that ends with the stage."""
+        """Return the socket with a time-out that ends with the stage."""
         if self.sock is None:
             raise smtplib.SMTPServerDisconnected("There is no connection.")
         self.sock.settimeout(self._left())
@@ -141,7 +143,7 @@ class Exchange(smtplib.SMTP):
 
 
 class _Incoming(io.RawIOBase):
-    """A reader of the server's bytes. `bounded` returns the socket with a time-out."""
+    """A reader of the server's bytes. `bounded` returns the socket with its time-out."""
 
     def __init__(self, bounded: Callable[[], socket.socket]) -> None:
         self._bounded = bounded

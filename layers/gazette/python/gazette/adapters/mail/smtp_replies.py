@@ -1,11 +1,9 @@
-"""Classification of an SMTP server's refusals: the recipient, the message, the stream or the
-account.
+"""Classification of SMTP refusals by cause: the recipient, the message, the stream or the account.
 
-Before RCPT no recipient has been named (RFC 5321, section 3.3), so a permanent refusal cannot
-concern this email. It concerns the sender, which is that of a whole stream, or the account. From
-RCPT on it concerns the email, unless the reply states another cause. Many servers refuse a sender
-or a client only then. docs/decisions/0094-a-refusal-before-rcpt-is-not-about-the-reader.md has the
-sources.
+Before RCPT, the server does not know the recipient (RFC 5321, section 3.3). So a permanent refusal
+is caused by the account, or by the sender that a whole stream uses. From RCPT on, a refusal applies
+to this email unless the reply states another cause, because many servers refuse a sender or client
+only at RCPT. docs/decisions/0094-a-refusal-before-rcpt-is-not-about-the-reader.md has the sources.
 """
 
 import re
@@ -16,7 +14,7 @@ from gazette.domain.delivery.signals import RefusedAccount, RefusedForGood, Refu
 
 
 class Stage(StrEnum):
-    """A stage of the exchange, which details of refusals name."""
+    """A stage of the exchange, as named in the details of refusals."""
 
     CONNECTION = "connection"
     LOGIN = "login"
@@ -29,22 +27,24 @@ class Stage(StrEnum):
 _BEFORE_RCPT = frozenset({Stage.CONNECTION, Stage.LOGIN, Stage.MAIL})
 
 _CLOSING = 421
-"""The code for a server that closes the connection for its own reasons (RFC 5321, section 3.8)."""
+"""The code of a server that closes the connection for reasons of its own (RFC 5321, section
+3.8)."""
 
 _OF_THE_LOGIN = frozenset({432, 523, 524, 525, 530, 534, 535, 538})
-"""Codes about the login (RFC 3207, RFC 4954 and the IANA registry of enhanced codes, X.7.8 to
-X.7.14)."""
+"""The codes for login problems (RFC 3207, RFC 4954 and the IANA registry of enhanced codes, X.7.8
+to X.7.14)."""
 
 _START = (
     r"(?:[45]\.\d{1,3}\.\d{1,3} )?(?:<[^<>]*>:? )?"
     r"(?:(?:message|transaction|throttling|recipient address) (?:rejected|failed|failure): )?"
 )
-"""The words that may precede a known text. A text further in may be a quotation, because relays
-pass on the reply of the recipient's own server, which the recipient controls."""
+"""The words that may precede a known text. A text that appears later may be a quotation, because
+relays forward the reply of the recipient's server, which the recipient controls."""
 
 _LOGIN = re.compile(r"[45]\.7\.(?:8|9|1[0-4])(?!\d)")
 _SENDER = re.compile(r"[45]\.1\.[78](?!\d)")
-"""A sender's mailbox or system address with bad syntax (RFC 3463, section 3.2)."""
+"""The codes for a sender's mailbox or system address with invalid syntax (RFC 3463, section
+3.2)."""
 
 _ACCOUNT_TEXT = re.compile(
     _START + r"(your (?:\w+ ){0,3}account (?:has been|is|was) (?:\w+ )?"
@@ -66,9 +66,9 @@ _STREAM_TEXT = re.compile(
     r"|email address is not verified|outgoing mail from)",
     re.IGNORECASE,
 )
-"""Texts of Postfix, Sendmail, Exim, Exchange, Gmail, Exim, Exchange, SendGrid, block lists, SES and
-cPanel, in this order. Lookaheads match words that may contain a name, so that they are not
-stored."""
+"""The texts by which Postfix, Sendmail, Exim, Exchange, Gmail, Exim, Exchange, SendGrid, block
+lists, SES and cPanel refuse a sender or client, in this order. Lookaheads match words that may
+contain a name, so that names are not stored."""
 
 
 def refusal(
@@ -76,7 +76,8 @@ def refusal(
 ) -> RefusedForNow | RefusedForGood | RefusedAccount:
     """Return the outcome of an attempt that the server refused at a stage.
 
-    A code outside of SMTP refuses for now, because the server does not have the message.
+    A code that SMTP does not define counts as a temporary refusal, because the server does not have
+    the message.
     """
     reply, is_permanent = text.decode(errors="replace"), 500 <= code <= 599
     detail = f"{stage}: {code}" if stage in _BEFORE_RCPT else str(code)

@@ -1,4 +1,4 @@
-"""The content of `brand.json`: the name, address, colours and logo of the service."""
+"""The content of `brand.json`: the service's name, address, colours and logo."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from gazette.domain.links import is_web_link
 
 _COLOUR = re.compile(r"#[0-9a-f]{6}")
 _LEAST_CONTRAST = 4.5
-"""The least contrast of text (WCAG 2.2, success criterion 1.4.3, level AA).
+"""The minimum contrast of text (WCAG 2.2, success criterion 1.4.3, level AA).
 https://www.w3.org/TR/WCAG22/#contrast-minimum"""
 
 LIGHT, DARK = "#ffffff", "#111827"
@@ -17,19 +17,20 @@ LIGHT, DARK = "#ffffff", "#111827"
 
 
 _WIDEST_LOGO = 536
-"""Pixels. An email is at most 600 pixels wide, with a margin of 32 on either side."""
+"""The maximum width of the logo in pixels. An email is at most 600 pixels wide, with a margin of 32
+pixels on either side."""
 
 _NO_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Line breaks, control characters, bidirectional controls and lone surrogates."""
+"""The pattern of line breaks, control characters, bidirectional controls and lone surrogates."""
 
 
 class BrandError(ValueError):
-    """An invalid brand file. The text names the field and the remedy."""
+    """An invalid brand file. The message names the field and the remedy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brand:
-    """The content of `brand.json`. Every field is a string or a whole number."""
+    """The content of `brand.json`. Every field is a string or an integer."""
 
     name: str
     postal_address: str
@@ -37,14 +38,14 @@ class Brand:
     """The colour of the name, titles and buttons in light mode, as `#rrggbb`."""
 
     accent_dark: str = "#93c5fd"
-    """The same colour in dark mode."""
+    """The colour of the name, titles and buttons in dark mode, as `#rrggbb`."""
 
     logo: str = ""
-    """The https address of an image of `logo_width` by `logo_height` pixels. Empty to show the
-    name."""
+    """The https address of an image of `logo_width` by `logo_height` pixels. If empty, emails show
+    the name instead."""
 
     logo_dark: str = ""
-    """An image of the same size for dark mode, or empty."""
+    """The https address of an image of the same size for dark mode, or empty."""
 
     logo_width: int = 120
     logo_height: int = 40
@@ -72,12 +73,12 @@ def read_brand(file: Path) -> Brand:
     for name in ("name", "postal_address"):
         text = str(content.get(name, ""))
         if not text.strip():
-            raise BrandError(f"{file}: {name} is missing. Every email shows it.")
+            raise BrandError(f"{file}: {name} is missing. Every email shows this field.")
         if _NO_TEXT.search(text):
             raise BrandError(f"{file}: {name} must be one line without control characters.")
     brand = Brand(**content)
     if brand.logo_dark and not brand.logo:
-        raise BrandError(f"{file}: logo_dark needs a logo, which light mode shows.")
+        raise BrandError(f"{file}: logo_dark requires logo, which is shown in light mode.")
     for name in ("logo", "logo_dark", "home", "help"):
         link = str(getattr(brand, name))
         if link and not (link.startswith("https://") and is_web_link(link)):

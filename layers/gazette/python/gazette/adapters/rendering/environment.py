@@ -1,7 +1,7 @@
 """The Jinja2 environment.
 
-Undefined names are errors, HTML is escaped, and sentences are translated. A variation has its own
-files.
+Undefined names are errors, HTML is escaped, and sentences are translated. A variation may have
+files of its own.
 """
 
 import re
@@ -26,15 +26,16 @@ from jinja2.runtime import Context
 from jinja2.utils import missing
 
 VARIATIONS = "variations"
-"""The folder of the variations' own files, such as `variations/2/digest/subject.txt`."""
+"""The folder of files that variations override, such as `variations/2/digest/subject.txt`."""
 
 
 def environment(
     templates: Path, variation: int = 1, *, kind: type[Environment] | None = None
 ) -> Environment:
-    """Return the environment of a folder of templates. Files of the variation override shared ones.
+    """Return the environment of a folder of templates.
 
-    `kind`: the class of the environment, such as that of the sandbox; None for our own.
+    Files of the variation override shared files. `kind` is the class of the environment, such as
+    the sandbox's. None means the regular class.
     """
     created = (kind or QuickEnvironment)(
         loader=ChoiceLoader(
@@ -54,7 +55,7 @@ def environment(
     created.globals["say"] = pass_context(_say)
     created.globals["own"] = own
     created.policies["ext.i18n.trimmed"] = True
-    # `trans` then calls the functions of the context with values (see Language.values).
+    # With this setting, `trans` passes values to the context's functions (see Language.values).
     created.newstyle_gettext = True  # type: ignore[attr-defined] # the extension adds it
     return created
 
@@ -63,7 +64,7 @@ def _say(context: Context, sentence: str) -> str:
     """Render `parts/<sentence>.txt` to one line of plain text, which templates escape like any
     value.
 
-    Both parts of an email contain most sentences, so each is rendered once if `SAID` is a
+    Most sentences occur in both parts of an email, so the result is cached if `SAID` is a
     dictionary.
     """
     sentences: dict[str, str] = context.parent.get(SAID, {})
@@ -77,30 +78,32 @@ def _say(context: Context, sentence: str) -> str:
 
 
 SAID = "\x00said"
-"""The key of an email's rendered sentences among its values. No template can name it."""
+"""The key of the cache of rendered sentences in an email's values. Templates cannot access this
+key."""
 
 
 _OWN = re.compile("\x01([a-z]+) ([^\x02]*)\x02(.*?)\x04", re.DOTALL)
 _HREF = "\x03"
-"""Control characters that mark the place of a reader's own link. Texts of services contain none
-(view_models)."""
+"""The pattern of the placeholder for a reader's personal link. Its control characters cannot occur
+in texts from services (view_models)."""
 
 
 def own(act: str, category: str = "", *, caller: Callable[[str], str]) -> str:
-    """Return the text of a block around one of the reader's own links, which `caller` gets.
+    """Return the text of a block around a placeholder for one of the reader's personal links.
 
-    The block is cached for all readers. `insert_own_links` inserts the links of one of them.
+    The block is cached for all readers. `insert_own_links` inserts one reader's links. `caller`
+    receives the placeholder.
     """
     return caller(_HREF).join((f"\x01{act} {category}\x02", "\x04"))
 
 
 SplitBlock = tuple[str, str, str]
-"""A rendered block: the text before the places of the reader's own links, the places, and the
+"""A rendered block: the text before the personal links' placeholders, the placeholders, and the
 rest."""
 
 
 def split_block(rendered: str) -> SplitBlock:
-    """Split a rendered block. The part with the places is short, and the same in many blocks."""
+    """Split a rendered block. The part with the placeholders is short and equal in many blocks."""
     first = rendered.find("\x01")
     if first < 0:
         return rendered, "", ""
@@ -109,9 +112,9 @@ def split_block(rendered: str) -> SplitBlock:
 
 
 def insert_own_links(rendered: str, link_of: Callable[[str, str], str]) -> str:
-    """Insert the reader's own links into a rendered text. Drop the text around missing links.
+    """Insert the reader's personal links into a rendered text. Omit the text around missing links.
 
-    `link_of(act, category)` returns a link as it is written, or an empty string.
+    `link_of(act, category)` returns a link as it is to be inserted, or an empty string.
     """
 
     def fill(place: re.Match[str]) -> str:
@@ -122,12 +125,12 @@ def insert_own_links(rendered: str, link_of: Callable[[str, str], str]) -> str:
 
 
 class QuickContext(Context):
-    """Jinja's context with shorter paths for the usual names and calls of templates.
+    """Jinja's context with faster lookups and calls for common cases.
     https://jinja.palletsprojects.com/en/stable/api/#jinja2.Environment.context_class
     """
 
     def call(self, called: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """Call a method directly, because it uses no variables of loops and blocks."""
+        """Call a method directly, because a method uses no variables of loops and blocks."""
         if type(called) is MethodType:
             argument = called.__func__.__dict__.get("jinja_pass_arg")
             if argument is _EVAL_CONTEXT:
@@ -142,7 +145,7 @@ class QuickContext(Context):
         return called(*args, **kwargs)
 
     def resolve_or_missing(self, key: str) -> Any:
-        """Return the variable, or Jinja's mark for a missing one."""
+        """Return the variable, or Jinja's marker for a missing variable."""
         if self.vars and key in self.vars:
             return self.vars[key]
         return self.parent.get(key, missing)
@@ -152,36 +155,37 @@ _EVAL_CONTEXT: object = vars(pass_eval_context(lambda context: context))["jinja_
 
 
 class FreshTemplate(Template):
-    """A template that is created again wherever another one imports or includes it.
+    """A template that is created again wherever another template imports or includes it.
 
-    Jinja caches the module of a template that is imported, or included without the context, as long
-    as its environment. The content of its namespaces and cyclers would reach the next reader.
+    Jinja caches the module of a template that is imported, or included without the context, for the
+    lifetime of the environment. The content of namespaces and cyclers in such a module would leak
+    into the next reader's email.
     https://jinja.palletsprojects.com/en/stable/templates/#import-context-behavior
     """
 
     def _get_default_module(self, ctx: Context | None = None) -> TemplateModule:
-        """Return a new module. Jinja would cache it."""
+        """Return a new module instead of Jinja's cached one."""
         beyond = ctx.globals_keys - self.globals.keys() if ctx else ()
         return self.make_module({name: ctx.parent[name] for name in beyond} if ctx else None)
 
 
 class QuickEnvironment(Environment):
-    """An environment whose templates get the globals in one dictionary, in their state at
-    loading.
-    """
+    """An environment whose templates get a copy of the globals when they are loaded."""
 
     context_class = QuickContext
     template_class = FreshTemplate
 
     def make_globals(self, d: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
-        """Return a copy of the globals, because Jinja's chain of dictionaries is slow to read."""
+        """Return a copy of the globals, because lookups in Jinja's chain of dictionaries are
+        slow.
+        """
         return {**self.globals, **(d or {})}
 
 
 class Press:
-    """A renderer of several templates with `values`, which may change. For one thread.
+    """A renderer of several templates with shared `values`, which may change. Not thread-safe.
 
-    Jinja creates a context for each rendering. Here each template keeps its own context, which is
+    Jinja creates a context for each rendering. Here, each template keeps one context, which is
     reset before each use.
     """
 
@@ -191,7 +195,7 @@ class Press:
         self._contexts: dict[Template, Context] = {}
 
     def render(self, template: Template) -> str:
-        """Render the template with the current values. Raise its errors."""
+        """Render the template with the current values. Raises the template's errors."""
         context = self._contexts.get(template)
         if context is None:
             context = template.new_context(self.values, shared=True)
@@ -203,6 +207,7 @@ class Press:
         try:
             return self.environment.concat(template.root_render_func(context))
         except Exception:  # noqa: BLE001 -- raised again, with the template's file and line
-            # It may have stopped inside a block without escaping, which the context would remember.
+            # The template may have failed in a block without escaping, and the context would keep
+            # that.
             del self._contexts[template]
             self.environment.handle_exception()

@@ -1,4 +1,4 @@
-"""Rendering of an email's blocks, which are cached for all readers of the same block."""
+"""Rendering of an email's blocks, which are cached for all readers that get the same block."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
@@ -29,46 +29,48 @@ from gazette.domain.delivery.compose import Block
 from gazette.domain.ports.rendering import CacheCount
 
 CACHED_BYTES = 12_000_000
-"""The size of the cache in bytes of its texts: some 6,000 usual blocks, or 180 of the longest."""
+"""The maximum size of the cached texts in bytes: about 6,000 typical blocks, or 180 of the
+longest."""
 
 
 _ROWS = 512
-"""The number of cached rows of own links. There is one for the categories of a block."""
+"""The maximum number of cached rows of personal links. Each set of categories in a block has one
+row."""
 
 DIGEST = "digest"
-"""The folder of a digest's templates. Only a digest may have compact blocks."""
+"""The folder of digest templates. Only digests may have compact blocks."""
 
 
 class Fragment(NamedTuple):
-    """A rendered block without the reader's own links, which `insert_own_links` inserts."""
+    """A rendered block without the reader's personal links, which `insert_own_links` inserts."""
 
     block: ShownBlock
     html: SplitBlock
     text: SplitBlock
     size: int
-    """The bytes of its texts and of its key's texts."""
+    """The size in bytes of the fragment's texts and of the texts in its key."""
 
 
 _Key = tuple[str, Environment, Language, bool, int, tuple[Picked, ...]]
-"""The values that determine a fragment. The number is the place of the line with the latest
+"""The values that determine a fragment. The number is the index of the line with the latest
 event."""
 
 
 class FragmentCount:
-    """Hits and misses of the caches of several renderers since the last `take`."""
+    """The hits and misses of several renderers' caches since the last `take`."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._found = self._made = 0
 
     def add(self, *, found: int, made: int) -> None:
-        """Count the fragments from a cache, and those that were rendered."""
+        """Count fragments that came from a cache and fragments that were rendered."""
         with self._lock:
             self._found += found
             self._made += made
 
     def take(self) -> CacheCount:
-        """Return the number of fragments from a cache and of rendered ones, since the last call."""
+        """Return the numbers of cached and rendered fragments since the last call."""
         with self._lock:
             count = CacheCount(hits=self._found, misses=self._made)
             self._found = self._made = 0
@@ -76,11 +78,11 @@ class FragmentCount:
 
 
 class Fragments:
-    """A renderer of fragments that caches the most recently used ones. Threads may share it.
+    """A renderer of fragments that caches the most recently used ones. Thread-safe.
 
     A fragment depends only on the kind of email, the language, the variation's templates and the
     content. It contains neither a reader's name nor a reader's links. If several threads miss the
-    same fragment at once, each renders it, and the first one is cached.
+    same fragment at once, each thread renders the fragment, and the first result is cached.
     """
 
     def __init__(self, brand: Brand, count: FragmentCount) -> None:
@@ -100,10 +102,10 @@ class Fragments:
         zone: tzinfo,
         today: date | None = None,
     ) -> list[Fragment]:
-        """Return the fragments of blocks in an email of this kind, in their order.
+        """Return the fragments of blocks in an email of this kind, in the order of the blocks.
 
-        `today`: the reader's date, from which days get their names. Raise RenderingFailed if a link
-        is not a web link, and the errors of templates.
+        `today` is the reader's date, which determines the names of days. Raises RenderingFailed if
+        a link is not a web link. Also raises the errors of templates.
         """
         keys: list[_Key] = []
         for block in blocks:
@@ -128,9 +130,9 @@ class Fragments:
     def _rendered_leave(
         self, environment: Environment, language: Language, categories: tuple[str, ...]
     ) -> tuple[Markup, str]:
-        """Return the reader's own part of a block, as HTML on one line and as text.
+        """Return a block's row of personal links, as HTML on one line and as text.
 
-        It is the same in all blocks of these categories.
+        All blocks of the same categories have the same row.
         """
         values = {**language.values(), "brand": self._brand, "categories": categories}
         press = Press(environment, values)
@@ -149,7 +151,7 @@ class Fragments:
         return fragments
 
     def _keep(self, new: Mapping[_Key, Fragment]) -> None:
-        """Cache new fragments, and drop the least recently used ones."""
+        """Cache new fragments, and evict the least recently used ones."""
         with self._lock:
             for key, fragment in new.items():
                 if self._cached.setdefault(key, fragment) is fragment:
@@ -159,9 +161,9 @@ class Fragments:
 
 
 def _bytes_of(picked: Picked, group: ShownGroup, line: str) -> int:
-    """Return the bytes of a line's texts.
+    """Return the size of a line's texts in bytes.
 
-    A text that occurs twice as the same object counts once.
+    A text that occurs twice as the same object is counted once.
     """
     texts = [line, picked.title, picked.url, picked.excerpt, *picked.people]
     if group.title is not picked.title:
@@ -179,7 +181,7 @@ def _bytes_of(picked: Picked, group: ShownGroup, line: str) -> int:
 
 
 def _bytes_in(value: Any) -> int:
-    """Return the bytes of parsed JSON with its whole content."""
+    """Return the size in bytes of parsed JSON, including nested content."""
     size = getsizeof(value)
     if isinstance(value, dict):
         return size + sum(_bytes_in(each) for pair in value.items() for each in pair)
@@ -208,7 +210,7 @@ class _Printer:
 
     def fragment(self, key: _Key, block: Block) -> Fragment:
         *_, is_full, latest_place, picked_groups = key
-        # A block depends on its key alone, so it must not see the values of the one before it.
+        # A block depends on its key alone, so it must not see values of the previous block.
         values = self._press.values
         values.clear()
         values.update(self._values)
@@ -239,16 +241,16 @@ class _Printer:
 
 
 ALONE = "immediate"
-"""The folder of templates that show one group at length, with a button."""
+"""The folder of templates that show a single group in detail, with a button."""
 
 OTHER = "other"
-"""The folder of categories without a folder of their own."""
+"""The folder for categories that have no folder of their own."""
 
 
 class Lines:
-    """A renderer of groups as sentences.
+    """A renderer that describes groups in sentences.
 
-    `press` renders them, and has the language and the brand.
+    `press` renders the sentences, and has the language and the brand.
     """
 
     def __init__(self, press: Press) -> None:
@@ -266,9 +268,9 @@ class Lines:
         return " ".join(self._press.render(template).split())
 
     def headline(self, group: ShownGroup, line: str, language: Language) -> str:
-        """Return `Bo mentioned you in “Release 4.2”`: the act and the thing, for a subject.
+        """Return `Bo mentioned you in “Release 4.2”`, the action and the entity, for a subject.
 
-        A category with its own `line.txt` and without a `headline.txt` returns its line.
+        A category that has `line.txt` but no `headline.txt` uses its line.
         """
         short = in_a_subject(group, language)
         line = line if len(line) <= LONGEST_HEADLINE else self.of(short)
@@ -281,7 +283,7 @@ class Lines:
         return " ".join(self._press.render(template).split())
 
     def in_a_thread(self, group: ShownGroup, language: Language) -> tuple[str, str]:
-        """Return short names of the actors, and the title as in each subject of a thread."""
+        """Return the actors' short names, and the title as in every subject of the thread."""
         short = in_a_subject(group, language)
         return self._named(short), thing(short.title, 0, language)
 
@@ -297,7 +299,9 @@ class Lines:
 
 
 def template_of(category: str, name: str, environment: Environment) -> Template:
-    """Return the file `name` of a category, or of `other` if the category has none."""
+    """Return the path of a category's file `name`, or the path in `other` if the category has
+    none.
+    """
     try:
         return environment.get_template(f"categories/{category}/{name}")
     except TemplateNotFound:

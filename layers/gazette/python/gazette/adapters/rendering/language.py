@@ -1,4 +1,4 @@
-"""A reader's language: sentences from a catalogue; dates, numbers and lists from CLDR."""
+"""The reader's language: sentences from a catalogue; dates, numbers and lists from CLDR."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time, tzinfo
@@ -26,40 +26,42 @@ from jinja2.nodes import EvalContext
 from markupsafe import Markup
 
 SOURCE = "en"
-"""The language of the templates, which needs no catalogue."""
+"""The language of the templates, which does not need a catalogue."""
 
 CATALOGUE = "messages"
 
 _QUOTATION = "“%(quoted)s”"
-"""The sentence of `parts/quoted.txt`. Its translations have the quotation marks of the language."""
+"""The sentence in `parts/quoted.txt`. Its translations define the quotation marks of each
+language."""
 
 _CAPITAL_NOUNS = {"de", "lb"}
-"""Languages that write nouns with a capital everywhere."""
+"""The languages that always capitalise nouns."""
 
 _NAMED_DAYS = 7
-"""The number of days that have names: today, yesterday, and the five before."""
+"""The number of days that are shown by name: today, yesterday, and the five days before."""
 
 _REMEMBERED = 200
-"""The number of cached locales. It is limited, because their names come from outside."""
+"""The maximum number of cached locales, because their names come from outside."""
 
 _LONGEST_CACHED = 1_000
-"""The longest text in characters whose direction is cached. Titles, names and excerpts are
-shorter."""
+"""The maximum length in characters of a text whose direction is cached. Titles, names and excerpts
+are shorter."""
 
 _LONGEST_HEADER = 200
 
 _LIKELY = {"en": "en-GB"}
-"""English without a country writes the day before the month and uses 24 hours, as in `en-GB`."""
+"""The default locale of some languages. English without a country has the day before the month and
+24 hours, as in `en-GB`."""
 
 FIRST_STRONG_ISOLATE = "\u2068"
 POP_ISOLATE = "\u2069"
 _RIGHT_TO_LEFT = {"R", "AL"}
-"""Character types of right-to-left text.
+"""The character types of right-to-left text.
 https://www.unicode.org/reports/tr9/#Bidirectional_Character_Types"""
 
 
 class Language:
-    """One language, with the formats of a country if the reader's locale names one.
+    """A language, with the formats of a country if the reader's locale includes one.
 
     `tag` is the BCP 47 tag of the sentences. `direction` is `ltr` or `rtl`. `start` is the side on
     which lines begin. `name` is the CLDR name, which distinguishes countries: `en_GB`, `en_US`.
@@ -79,7 +81,7 @@ class Language:
         self._quote = translations.gettext(_QUOTATION).partition("%(quoted)s")
 
     def values(self) -> dict[str, Any]:
-        """Return the values for a template's context: `language`, and the functions of `trans` and
+        """Return the values for a template's context: `language`, and the functions for `trans` and
         `_`.
         """
         return {
@@ -90,14 +92,14 @@ class Language:
         }
 
     def number(self, number: int) -> str:
-        """Return a number such as `1,234`."""
+        """Return a formatted number, such as `1,234`."""
         return _number(self.name, number)
 
     def moment(self, instant: datetime, zone: tzinfo, today: date | None = None) -> str:
-        """Return date and time in `zone`: `22 November, 08:30`.
+        """Return date and time in `zone`, such as `22 November, 08:30`.
 
-        With `today`, a day of `zone`, the last seven days have names (`Yesterday, 08:30`, `Monday,
-        08:30`), and dates of other years include the year (`22 November 2025, 08:30`).
+        With `today`, a date in `zone`, the last seven days are shown by name (`Yesterday, 08:30`,
+        `Monday, 08:30`), and dates of other years include the year (`22 November 2025, 08:30`).
         """
         local = instant.astimezone(zone)
         return self._joined(self._day_name(local, today), self.hour(local))
@@ -115,26 +117,26 @@ class Language:
         return _day(self.name, local.year, local.month, local.day)
 
     def _weekday(self, day: date) -> str:
-        """Return the name of the day by itself, with a capital if sentences have one."""
+        """Return the name of a day on its own, in sentence case."""
         name = _name_of_weekday(self.name, day.weekday())
         return name[:1].upper() + name[1:]
 
     def day_and_hour(self, instant: datetime, zone: tzinfo) -> str:
-        """Return date with the day of the week, and time: `Thursday, 26 November 2026, 08:00`."""
+        """Return day of the week, date and time, such as `Thursday, 26 November 2026, 08:00`."""
         local = instant.astimezone(zone)
         return self._joined(format_date(local, "full", locale=self._locale), self.hour(local))
 
     def date(self, day: date) -> str:
-        """Return a date such as `14 December 2026`."""
+        """Return a formatted date, such as `14 December 2026`."""
         return str(format_date(day, "long", locale=self._locale))
 
     def weekday(self, number: int) -> str:
-        """Return the name of a day of the week, `Monday` for 1."""
+        """Return the name of a day of the week, such as `Monday` for 1."""
         names = get_day_names("wide", "stand-alone", locale=self._locale)
         return str(names[number - 1])
 
     def weekdays(self) -> tuple[int, ...]:
-        """Return the days of the week, 1 for Monday, in the order of the reader's country."""
+        """Return the days of the week, 1 for Monday, in the order used in the reader's country."""
         first = _first_weekday(self.name)
         return tuple((first + day) % 7 + 1 for day in range(7))
 
@@ -151,37 +153,38 @@ class Language:
         return str(next(cities, names[0].rpartition("/")[2].replace("_", " ")))
 
     def hour(self, local: datetime | time) -> str:
-        """Return the time of day: `08:30`, `8:30 am`."""
+        """Return a time of day, such as `08:30` or `8:30 am`."""
         if not self._minutes_apart:
             return _hour_and_minute(self.name, local.hour, local.minute)
         return _hour(self.name, local.hour).format(_minute(self.name, local.minute))
 
     def city(self, zone: tzinfo) -> str:
-        """Return the city of a time zone: `Berlin`."""
+        """Return the city of a time zone, such as `Berlin`."""
         try:
             return str(get_timezone_location(zone, locale=self._locale, return_city=True))
         except KeyError:  # few languages have a name for an unknown region
             return str(get_timezone_location(zone, locale=SOURCE, return_city=True))
 
     def listed(self, parts: Sequence[str]) -> str:
-        """Return a list such as `Ann, Bo and 12 others`."""
+        """Return a formatted list, such as `Ann, Bo and 12 others`."""
         return _list(self.name, len(parts)).format(*parts)
 
     def named(self, names: Sequence[str], *others: str) -> str:
-        """Return a list such as `Ann, Bo and 12 others`, with each name isolated."""
+        """Return a formatted list, such as `Ann, Bo and 12 others`, with each name isolated."""
         if len(names) == 1 and not others:
             return self.isolated(names[0])
         return self.listed([*map(self.isolated, names), *others])
 
     def quoted(self, text: str) -> str:
-        """Return `text`, isolated, in the quotation marks of the language, which it cannot
-        close.
+        """Return `text`, isolated and in the language's quotation marks.
+
+        `text` cannot close the quotation.
         """
         before, _, after = self._quote
         return before + self.isolated(text.replace(after, "'")) + after
 
     def unquoted(self, text: str) -> str:
-        """Return the argument of `quoted`; any other text unchanged."""
+        """Return the text that was passed to `quoted`. Return any other text unchanged."""
         before, _, after = self._quote
         if not (text.startswith(before) and text.endswith(after)):
             return text
@@ -189,27 +192,25 @@ class Language:
         return inside.strip(FIRST_STRONG_ISOLATE + POP_ISOLATE)
 
     def inside(self, noun: str) -> str:
-        """Return a noun for the inside of a sentence: `mentions` for `Mentions`, but `CI
-        builds`.
-        """
+        """Return a noun for use within a sentence: `mentions` for `Mentions`, but `CI builds`."""
         if self.tag.partition("-")[0] in _CAPITAL_NOUNS or noun[1:2].isupper():
             return noun
         return noun[:1].lower() + noun[1:]
 
     def day(self, instant: datetime, zone: tzinfo) -> str:
-        """Return the short day in `zone`: `22 Nov`."""
+        """Return a short date in `zone`, such as `22 Nov`."""
         local = instant.astimezone(zone)
         return _short_day(self.name, local.year, local.month, local.day)
 
     def isolated(self, text: str) -> str:
-        """Return `text`, isolated so that it does not change the direction of adjacent text.
+        """Return `text`, isolated so that it cannot change the direction of adjacent text.
 
-        Unicode isolates enclose only text that runs against the direction of the language.
-        HTML that puts it into its own element uses `dir="auto"` instead.
+        Unicode isolates are added only around text whose direction differs from the language's.
+        HTML that puts the text into an element of its own uses `dir="auto"` instead.
         """
         if self.direction == "ltr" and text.isascii():
             return text
-        # A long text is not cached, because thousands of them would take all memory.
+        # Long texts are not cached, because thousands of them would exhaust the memory.
         if len(text) > _LONGEST_CACHED:
             runs_along = _runs_along.__wrapped__(self.direction, text)
         else:
@@ -220,7 +221,7 @@ class Language:
         return self._date_and_time.replace("{1}", date).replace("{0}", time)
 
     def sentences(self) -> Iterable[str]:
-        """Return the catalogue's sentences, for callers that do not trust them."""
+        """Return the catalogue's sentences, for callers that do not trust the catalogue."""
         catalogue: Mapping[object, str] = vars(self._translations).get("_catalog", {})
         return catalogue.values()
 
@@ -236,7 +237,7 @@ class Language:
         return _filled(context, sentence, {"num": number, **values})
 
 
-# Babel takes some 30 microseconds for each of these. Together the caches take 2 MB at most.
+# Babel takes about 30 microseconds for each of these. The caches take 2 MB at most.
 
 
 @lru_cache(maxsize=4096)
@@ -271,7 +272,7 @@ def _hour_and_minute(locale: str, hour: int, minute: int) -> str:
 
 @lru_cache(maxsize=1024)
 def _hour(locale: str, hour: int) -> str:
-    """Return the pattern of an hour: `08:{}`, `8:{} am`."""
+    """Return the pattern of an hour, such as `08:{}` or `8:{} am`."""
     return str(format_time(time(hour), _clock(locale).replace("mm", "'{}'"), locale=locale))
 
 
@@ -282,9 +283,9 @@ def _minute(locale: str, minute: int) -> str:
 
 @lru_cache(maxsize=4096)
 def _runs_along(direction: str, text: str) -> bool:
-    """Return True if the text runs along `direction`.
+    """Return True if the text has the direction `direction`.
 
-    Cached, because an email repeats most names.
+    The result is cached, because an email repeats most names.
     """
     ways = set(map(bidirectional, text))
     right_to_left = not ways.isdisjoint(_RIGHT_TO_LEFT)
@@ -294,9 +295,9 @@ def _runs_along(direction: str, text: str) -> bool:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _first_weekday(locale: str) -> int:
-    """Return 0 for Monday.
+    """Return the first day of the week, 0 for Monday.
 
-    A language without a country gets the country of most of its speakers.
+    A language without a country uses the country of most of its speakers.
     """
     likely = get_global("likely_subtags").get(locale, locale)
     return int(Locale.parse(likely).first_week_day)
@@ -308,10 +309,10 @@ def _clock(locale: str) -> str:
 
 
 def _are_minutes_apart(clock: str) -> bool:
-    """Return True if the rest of a time follows from the hour.
+    """Return True if a time pattern allows hours and minutes to be formatted separately.
 
-    There are 84 hours and minutes, but 1,440 times. `b` and `B` are names of parts of the day,
-    which begin at any minute.
+    Then 84 cached hours and minutes replace 1,440 cached times. `b` and `B` stand for parts of the
+    day, which may begin at any minute.
     https://www.unicode.org/reports/tr35/tr35-dates.html#Date_Field_Symbol_Table
     """
     return clock.count("mm") == 1 and not {"b", "B", "'"} & {*clock}
@@ -319,20 +320,18 @@ def _are_minutes_apart(clock: str) -> bool:
 
 @lru_cache(maxsize=512)
 def _list(locale: str, length: int) -> str:
-    """Return the list pattern of CLDR with a place for each part: `{0}, {1} and {2}`."""
+    """Return CLDR's list pattern with a placeholder for each part, such as `{0}, {1} and {2}`."""
     return str(format_list([f"{{{place}}}" for place in range(length)], locale=locale))
 
 
 def _translated_or_empty(word: str, tag: str, translations: NullTranslations) -> str:
-    """Return the word in a language; empty if it has no translation, because English would be
-    wrong.
-    """
+    """Return the translation of a word, or an empty text, because English would be wrong."""
     translation = translations.gettext(word)
     return translation if translation != word or tag.partition("-")[0] == SOURCE else ""
 
 
 class Languages:
-    """The languages of a folder of built templates."""
+    """The available languages in a folder of built templates."""
 
     def __init__(self, templates: Path) -> None:
         self._folders = {
@@ -345,21 +344,22 @@ class Languages:
 
     @property
     def tags(self) -> frozenset[str]:
-        """The BCP 47 tags of the languages, in lower case."""
+        """The BCP 47 tags of the languages in lower case."""
         return frozenset({SOURCE, *self._folders})
 
     def of(self, tag: str) -> Language:
-        """Return the best match for a BCP 47 tag: `de-AT` is German as in Austria.
+        """Return the best match for a BCP 47 tag, or English.
 
-        English if none.
+        `de-AT` is German as used in Austria.
         """
-        with self._lock:  # one object per language, because it is a part of the fragments' keys
+        # One object per language, because the language is part of the fragments' keys.
+        with self._lock:
             return self._of(tag.lower())
 
     def accepted(self, header: str) -> Language:
         """Return the best available language of an Accept-Language header, or English.
 
-        The order is by weight (RFC 9110, section 12.5.4). Malformed parts are ignored.
+        Languages are tried by weight (RFC 9110, section 12.5.4). Malformed parts are ignored.
         """
         languages = sorted(_weighted(header), key=lambda each: -each[0])
         spoken = (tag for weight, tag in languages if weight and self._is_spoken(tag))
@@ -369,11 +369,11 @@ class Languages:
         return self.of(tag).tag != SOURCE or tag.partition("-")[0] == SOURCE
 
     def _negotiate(self, tag: str) -> Language:
-        """Shorten the tag from its end until a language is available (lookup, RFC 4647, section
+        """Shorten the tag from the end until a language is available (lookup, RFC 4647, section
         3.4).
 
-        A language whose code has changed is also found by its old code: `iw` is Hebrew in the tags
-        of older Java. https://www.rfc-editor.org/rfc/rfc5646#section-4.5
+        A language whose code has changed is also found by its old code. Older Java versions use
+        `iw` for Hebrew. https://www.rfc-editor.org/rfc/rfc5646#section-4.5
         """
         for available in _shortened(tag):
             if available in self.tags:
@@ -392,7 +392,7 @@ class Languages:
 
 
 def _weighted(header: str) -> Iterator[tuple[float, str]]:
-    """Yield the first few languages of an Accept-Language header, in lower case, with their
+    """Yield the first few languages of an Accept-Language header in lower case, with their
     weights.
     """
     for part in header[:_LONGEST_HEADER].split(","):
@@ -404,14 +404,17 @@ def _weighted(header: str) -> Iterator[tuple[float, str]]:
 
 
 def _shortened(tag: str) -> Iterator[str]:
-    """Yield `de-at-1996`, `de-at`, `de`."""
+    """Yield the tag and its prefixes, such as `de-at-1996`, `de-at`, `de`."""
     while tag:
         yield tag
         tag = tag.rpartition("-")[0]
 
 
 def _locale(tag: str, spoken: str) -> Locale:
-    """Return the locale with the country of `tag`, if CLDR has it. Extensions are ignored."""
+    """Return the locale with the country in `tag`, if CLDR has this locale.
+
+    Extensions are ignored.
+    """
     for name in _shortened(tag):
         if len(name) < len(spoken):
             break
@@ -423,6 +426,6 @@ def _locale(tag: str, spoken: str) -> Locale:
 
 
 def _filled(context: EvalContext, sentence: str, values: dict[str, object]) -> str:
-    """Fill `values` into a sentence. In HTML, values are escaped; the sentence itself is not."""
+    """Insert `values` into a sentence. In HTML, the values are escaped, but not the sentence."""
     words = Markup(sentence) if context.autoescape else sentence  # noqa: S704 -- see above
     return words % values

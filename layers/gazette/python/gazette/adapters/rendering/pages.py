@@ -1,4 +1,4 @@
-"""The pages behind the links in emails, except the preference page."""
+"""The pages that links in emails open, except the preference page."""
 
 from collections.abc import Sequence
 
@@ -14,31 +14,31 @@ _TITLE = 120
 
 
 class JinjaPages:
-    """The port `Pages` on templates."""
+    """Implementation of the `Pages` port with templates."""
 
     def __init__(self, sheets: Sheets) -> None:
         self._sheets = sheets
 
     def confirm_leaving(self, accepted: str, leaving: Leaving, *, settings: str) -> str:
-        """Return the page that names the act of the link and the reader, and requires a
+        """Return the page that names the action of the link and the reader, and asks for
         confirmation.
         """
         return self._of_leaving("leave.html", accepted, leaving, settings=settings)
 
     def left(self, accepted: str, leaving: Leaving, *, undo: str, settings: str) -> str:
-        """Return the page after the act, which offers the remaining choices."""
+        """Return the page after unsubscribing, which offers the remaining choices."""
         return self._of_leaving("left.html", accepted, leaving, undo=undo, settings=settings)
 
     def invalid_link(self, accepted: str) -> str:
-        """Return the page for a link that does not work, the same for every cause."""
+        """Return the page for an invalid link. The page does not depend on the cause."""
         return self._for_a_browser("invalid.html", accepted)
 
     def ended_link(self, accepted: str, *, is_mailed: bool) -> str:
-        """Return the page that offers to mail a new link, or confirms that it is on its way."""
+        """Return the page that offers to email a new link, or confirms that the email was sent."""
         return self._for_a_browser("ended.html", accepted, is_mailed=is_mailed)
 
     def went_wrong(self, accepted: str) -> str:
-        """Return the page for an error that is not the reader's fault."""
+        """Return the page for an error that the reader did not cause."""
         return self._for_a_browser("went_wrong.html", accepted)
 
     def not_sent(self, reader: Subscriber) -> str:
@@ -50,7 +50,7 @@ class JinjaPages:
         return self._for_a_reader("nothing_left.html", reader)
 
     def updates(self, digest: Digest, reader: Subscriber, said: Sequence[Sequence[str]]) -> str:
-        """Return all blocks of the digest, with times in the reader's time zone."""
+        """Return the page with all blocks of a digest, with times in the reader's time zone."""
         language = self._sheets.languages.of(reader.locale)
         zone = zone_of(reader.time_zone)
         blocks = []
@@ -60,9 +60,11 @@ class JinjaPages:
         return self._sheets.render("updates.html", language, digest=digest, blocks=blocks)
 
     def _of_leaving(self, name: str, accepted: str, leaving: Leaving, **values: object) -> str:
-        """Return a page with `scope` (a ScopeKind), `what` it names and the `address`, if known.
+        """Return a page of the unsubscribe process.
 
-        `critical`: the names of the categories that are still sent, for a known reader.
+        `scope` is a ScopeKind, `what` is the name of the category or entity, and `address` is the
+        reader's address, if known. `critical` contains the names of the categories that are still
+        sent to a known reader.
         """
         scope, reader = leaving.scope, leaving.reader
         languages, names = self._sheets.languages, self._sheets.name_of

@@ -17,22 +17,24 @@ _CONTINENTS = {
     "Australia": "AU",
     "Europe": "150",
 }
-"""Codes of CLDR (UN M49, ISO 3166). The Arctic has one zone, that of Svalbard."""
+"""CLDR codes of the continents (UN M49, ISO 3166). The Arctic has one zone, Svalbard's."""
 
 _OCEANS = ("Atlantic", "Indian", "Pacific")
-"""CLDR has no names for oceans, so the page has its own."""
+"""The names of oceans on the page, because CLDR has none."""
 
 _REMEMBERED = 20
-"""The number of cached languages, at some 60 KB each."""
+"""The maximum number of cached languages. Each takes about 60 KB."""
 
 Region = tuple[str, str, tuple[tuple[str, str], ...]]
-"""An ocean or "", the name of the continent or "", and each zone with the name of its city."""
+"""A region: the name of an ocean or "", the name of a continent or "", and each zone with its
+city."""
 
 
 @cache
 def zones() -> tuple[str, ...]:
-    """Return the time zones with a place, such as `Europe/Berlin`, without `Etc/…` and
-    abbreviations.
+    """Return the time zones that are named after places, such as `Europe/Berlin`.
+
+    `Etc/…` and abbreviations are excluded.
     """
     regions = {*_CONTINENTS, *_OCEANS}
     return tuple(
@@ -41,9 +43,10 @@ def zones() -> tuple[str, ...]:
 
 
 def regions(language: Language, now: str) -> list[Region]:
-    """Return the zones by region, each place once. The place of `now` keeps that name.
+    """Return the time zones by region, each place once.
 
-    `Asia/Calcutta` and `Asia/Kolkata` are one place.
+    The place of the zone `now` keeps that name. `Asia/Calcutta` and `Asia/Kolkata` are the same
+    place.
     """
     own = _canonical(now)
     return [
@@ -58,7 +61,7 @@ def regions(language: Language, now: str) -> list[Region]:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _regions(language: Language) -> tuple[Region, ...]:
-    """Return the continents by name, then the oceans. Cities are sorted by name."""
+    """Return the continents by name, then the oceans. Each region's cities are sorted by name."""
     cities: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for names in _places():
         region = names[0].partition("/")[0]
@@ -73,9 +76,9 @@ def _regions(language: Language) -> tuple[Region, ...]:
 
 
 def _places() -> list[tuple[str, ...]]:
-    """Return the names of each zone, the canonical one first.
+    """Return the names of each zone, starting with the canonical name.
 
-    CLDR may name its city by an older name.
+    CLDR may list the city under an older name of the zone.
     """
     places: dict[str, list[str]] = {}
     for name in zones():
@@ -87,11 +90,11 @@ def _places() -> list[tuple[str, ...]]:
 
 
 def _canonical(zone: str) -> str:
-    """Return the name of a zone in CLDR."""
+    """Return CLDR's canonical name of a zone."""
     name: str = get_global("zone_aliases").get(zone, zone)
     return name
 
 
 def _alphabetic(text: str) -> str:
-    """Return the text without accents and capitals, so that Ägypten is sorted before Algerien."""
+    """Return the text without accents and in lower case, so that Ägypten sorts before Algerien."""
     return "".join(each for each in normalize("NFKD", text.casefold()) if not combining(each))

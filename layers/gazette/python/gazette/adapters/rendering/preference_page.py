@@ -1,4 +1,4 @@
-"""The preference page: one form, usable by keyboard and screen reader, without scripts."""
+"""The preference page: a form without scripts, accessible by keyboard and screen reader."""
 
 from collections.abc import Mapping
 from datetime import time, timedelta
@@ -28,13 +28,14 @@ from gazette.domain.subscribers.preference_form import (
 )
 
 _FREQUENCIES = (Frequency.DAILY, Frequency.WEEKLY, Frequency.CUSTOM, Frequency.IMMEDIATE)
-"""The choices for all categories together. To get no email, a reader unsubscribes."""
+"""The frequencies to choose from for all categories together. To stop all email, readers
+unsubscribe."""
 
 _TITLE = 120
 
 
 class PreferencePages:
-    """A renderer of the page. It offers each category with a folder of templates."""
+    """A renderer of the preference page, which offers each category with a template folder."""
 
     def __init__(self, sheets: Sheets, templates: Path) -> None:
         self._sheets = sheets
@@ -43,11 +44,12 @@ class PreferencePages:
         ) - {OTHER, "__pycache__"}
 
     def categories(self, overview: Overview) -> frozenset[str]:
-        """Return the categories that have templates, a default frequency, or a choice of the
+        """Return the categories that have templates, a default frequency, or a choice by the
         reader.
 
-        Critical categories are left out, because no choice applies to them. So are categories of
-        content sources that the stage does not have, unless the reader chose one.
+        Critical categories are excluded, because choices do not apply to them. Categories of
+        content sources that the stage lacks are excluded unless the reader has chosen a frequency
+        for them.
         """
         known = {*dict(overview.defaults), *dict(overview.subscriber.chosen)}
         templates = self._categories - (ASKED_CATEGORIES - {*overview.queried_categories})
@@ -61,9 +63,9 @@ class PreferencePages:
         problems: Mapping[str, Problem] | None = None,
         sent: Fields | None = None,
     ) -> str:
-        """Return the page with the current choices, or with the fields in `sent`.
+        """Return the page with the current choices, or with the submitted fields `sent`.
 
-        `notice`: the result of a request. `problems`: the errors in `sent`, by field.
+        `notice` is the result of a request. `problems` contains the errors in `sent`, by field.
         """
         language = self._sheets.languages.of(overview.subscriber.locale)
         reader = overview.subscriber
@@ -107,9 +109,9 @@ class PreferencePages:
         return self._sheets.render("settings.html", language, **values)
 
     def _shown(self, overview: Overview, language: Language, sent: Fields) -> dict[str, Any]:
-        """Return the value of each field: the one in `sent`, or else the current one.
+        """Return the value of each field, from `sent` or else from the current choices.
 
-        Categories and follows are lists of name, label and value; categories also have their
+        Categories and follows are lists of name, label and value. Categories also have their
         default.
         """
         own, times = dict(overview.subscriber.chosen), overview.subscriber.times
@@ -159,7 +161,10 @@ class PreferencePages:
         }
 
     def _in_words(self, summary: Summary, language: Language) -> dict[str, Any]:
-        """Return the summary; `apart` with the readers' names of the categories, as one text."""
+        """Return the summary.
+
+        In `apart`, the categories' readable names are joined into one text.
+        """
         apart = [
             (often, language.named([self._sheets.name_of(each, language) for each in categories]))
             for often, categories in summary.apart

@@ -46,17 +46,18 @@ from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber
 
 Measure = Callable[[], AbstractContextManager[None]]
-"""A function that returns a context manager for each rendering, to measure it."""
+"""A function that returns a context manager for measuring a rendering."""
 
 LONGEST_HTML = 90_000
-"""The limit in bytes. Gmail clips emails at 102 KB, and with them the link to unsubscribe."""
+"""The maximum size of the HTML in bytes. Gmail clips emails at 102 KB, which would hide the
+unsubscribe link."""
 
 _LONGEST_SUBJECT = 200
 _LONGEST_NAME = 80
 
 
 class _Piece(NamedTuple):
-    """A block with the reader's own links."""
+    """A block with the reader's personal links."""
 
     block: ShownBlock
     html: str
@@ -64,24 +65,26 @@ class _Piece(NamedTuple):
 
 
 class EmailReason(NamedTuple):
-    """The reason for an email: involvement of the reader, or a follow.
+    """The reason for an email, such as involvement of the reader or a follow.
 
-    If neither, all of it is from content sources.
+    If both are False, the whole email comes from content sources.
     """
 
     involved: bool
     """True if a part is addressed to the reader."""
 
     followed: bool
-    """True if a follow brought at least one block."""
+    """True if at least one block is included because of a follow."""
 
 
 class JinjaRenderer:
-    """The port `Renderer` on a folder of built templates (see infra/assets/templates.py).
+    """Implementation of the `Renderer` port on a folder of built templates.
 
-    `kind`: the class of the environment; None for our own, without a sandbox. `held`: an object
-    that must live as long as the renderer, such as a folder that is deleted with it. `count`: the
-    count of cache hits of several renderers together.
+    See infra/assets/templates.py for the build.
+
+    `kind` is the class of the environment; None means the regular class without a sandbox. `held`
+    is an object that must live as long as the renderer, such as a temporary folder. `count` counts
+    the cache hits of several renderers together.
     """
 
     def __init__(
@@ -105,10 +108,10 @@ class JinjaRenderer:
         self._measured: Measure = nullcontext
 
     def for_sending(self, *, tracks_clicks: bool, measured: Measure) -> Self:
-        """Return a renderer for emails that are sent, with the same cache.
+        """Return a renderer for emails that are sent, which shares this renderer's cache.
 
-        `tracks_clicks`: the provider routes links through its own server, except the reader's own
-        links. `measured`: the context of each rendering.
+        `tracks_clicks` is True if the provider redirects links through its own server, except for
+        the reader's personal links. `measured` is the context manager for each rendering.
         """
         other = copy(self)
         other._tracks_clicks = tracks_clicks
@@ -116,11 +119,11 @@ class JinjaRenderer:
         return other
 
     def take_count(self) -> CacheCount:
-        """Return the numbers of cached and of rendered blocks since the last call."""
+        """Return the numbers of cached and rendered blocks since the last call."""
         return self._count.take()
 
     def arrangement(self, variation: int, of_stage: Arrangement) -> Arrangement:
-        """Return the arrangement of the stage with the changes of the variation."""
+        """Return the stage's arrangement with the changes of the variation."""
         change = self._changes.get(variation)
         return change(of_stage) if change else of_stage
 
@@ -134,9 +137,9 @@ class JinjaRenderer:
         variation: int = 1,
         due_at: datetime | None = None,
     ) -> Edition:
-        """Return a subject of one line, and the same content as HTML and text.
+        """Return a one-line subject, and the content as HTML and as text.
 
-        If the HTML is too long, blocks are dropped from the end and counted as not shown.
+        If the HTML is too long, blocks at the end are omitted and counted as not shown.
         """
         email = _kind(digest, schedule)
         try:
@@ -219,16 +222,16 @@ class JinjaRenderer:
 
 
 def _follows(templates: Environment, values: Mapping[str, Any], is_this: bool) -> str:
-    """Return a block's sentence about the follow that brought it.
+    """Return a block's sentence about the follow that brought the block to the reader.
 
-    `is_this`: the follow is that of the block's entity.
+    `is_this` is True if the followed entity is the block's own entity.
     """
     press = Press(templates, {**values, "is_this": is_this})
     return " ".join(press.render(templates.get_template("parts/follows.txt")).split())
 
 
 def _kind(digest: Digest, schedule: str) -> str:
-    """Return the folder of an email's templates."""
+    """Return the template folder for an email."""
     if digest.categories == (NEW_LINK,):
         return NEW_LINK
     immediate = kind_of(schedule) is ScheduleKind.IMMEDIATE
@@ -289,7 +292,7 @@ def _reason_of(digest: Digest) -> EmailReason:
 
 
 def _via(block: Block) -> tuple[str, ...]:
-    """Return the followed entities that brought a part of the block; empty if it has none."""
+    """Return the followed entities through which the reader gets a part of the block, if any."""
     for group in block.groups:
         if group.latest.via:
             return group.latest.via
@@ -297,9 +300,10 @@ def _via(block: Block) -> tuple[str, ...]:
 
 
 class _Own:
-    """The reader's own parts of an email's blocks. `made`: the links that were inserted.
+    """The reader's personal parts of an email's blocks. `made` contains the inserted links.
 
-    `follows`: returns a block's sentence about a follow; None if the foot of the email has it.
+    `follows` returns a block's sentence about a follow; it is None if the email's footer has this
+    sentence.
     """
 
     def __init__(
@@ -310,7 +314,7 @@ class _Own:
         self.made: set[str] = set()
 
     def put_into(self, blocks: Sequence[Block], fragments: Sequence[Fragment]) -> list[_Piece]:
-        """Return the fragments of `blocks` with the reader's own parts."""
+        """Return the fragments of `blocks` with the reader's personal parts."""
         pieces = []
         for block, each in zip(blocks, fragments, strict=True):
             via = _via(block)
@@ -333,9 +337,9 @@ class _Own:
     def _said(
         self, via: tuple[str, ...], is_this: bool, is_for_them: bool, act: str, category: str
     ) -> str:
-        """Return the text for a place; empty if the reader has none there.
+        """Return the text for a placeholder, or an empty text if the reader has no such link.
 
-        Raise RenderingFailed for an unknown act.
+        Raises RenderingFailed for an unknown action.
         """
         if act == "why":
             says = via and (is_this or not is_for_them)
@@ -345,7 +349,7 @@ class _Own:
         if act == "mute":
             scope = Scope(ScopeKind.CATEGORY, (category,))
         elif act != "unfollow":
-            raise RenderingFailed(f"a reader has no link for the act {act!r}")
+            raise RenderingFailed(f"there is no personal link for the action {act!r}")
         elif via:
             scope = Scope(ScopeKind.ENTITY, tuple(map(entity_mark, via[:2])))
         else:
@@ -377,16 +381,17 @@ def _sectioned(blocks: list[str], digest: Digest, press: Press, name: str) -> li
 
 
 def _html_bytes(edition: Edition) -> int:
-    """Return the bytes of the HTML. Raise UnicodeEncodeError for a lone surrogate in any part.
+    """Return the size of the HTML in bytes.
 
-    Otherwise it would only fail when the email is sent.
+    Raise UnicodeEncodeError for a lone surrogate in any part. Without this check, the error would
+    only occur when the email is sent.
     """
     size = [len(part.encode()) for part in (edition.subject, edition.html, edition.text)]
     return size[1]
 
 
 def _without(excess: int, pieces: list[_Piece]) -> list[_Piece]:
-    """Drop blocks worth `excess` bytes from the end. Raise RenderingFailed if none is left."""
+    """Omit blocks of `excess` bytes from the end. Raise RenderingFailed if none would remain."""
     remaining = list(pieces)
     while excess > 0:
         excess -= len(remaining.pop().html.encode())
@@ -401,14 +406,15 @@ _MARKED = " ses:no-track"
 
 
 def without_tracking(html: str, links: Links, more: Collection[str] = ()) -> str:
-    """Return `html` with the attribute `ses:no-track` on each of the reader's own links.
+    """Return `html` with the attribute `ses:no-track` on each of the reader's personal links.
 
-    SES neither counts nor changes such links, and removes the attribute before it sends the email.
+    SES neither tracks nor rewrites links with this attribute, and removes the attribute before
+    sending.
     https://docs.aws.amazon.com/ses/latest/dg/faqs-metrics.html, "Click Tracking"
 
-    The attribute is added here and not in the templates, so that a custom template cannot omit it.
-    Unsubscribing must not depend on a tracking server, and no tracking server may see the signed
-    links.
+    The attribute is added here instead of in the templates, so that custom templates cannot omit
+    it. Unsubscribing must not depend on a tracking server, and no tracking server may see the
+    signed links.
     """
     own = (links.unsubscribe, links.preferences, links.email, links.updates, *more)
     addresses = tuple(str(escape(link)).lower() for link in own if link)

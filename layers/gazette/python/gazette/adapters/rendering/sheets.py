@@ -1,4 +1,4 @@
-"""The shared parts of all pages: brand, style sheet and languages."""
+"""The parts that all pages share: brand, style sheet and languages."""
 
 import base64
 import hashlib
@@ -17,8 +17,8 @@ from gazette.adapters.rendering.language import Language, Languages
 class Sheets:
     """A renderer of pages from a folder of built templates.
 
-    `styles` and `images` are the sources that a Content-Security-Policy must allow: the style sheet
-    by its hash, and the origins of the logos, if there are any.
+    `styles` and `images` are the sources that a Content-Security-Policy must allow: the hash of the
+    style sheet, and the origins of the logos, if any.
     https://www.w3.org/TR/CSP3/#grammardef-hash-source
     """
 
@@ -34,7 +34,7 @@ class Sheets:
         self.images = " ".join(dict.fromkeys(f"{logo.scheme}://{logo.netloc}" for logo in logos))
 
     def name_of(self, category: str, language: Language) -> str:
-        """Return the readers' name of a category."""
+        """Return a category's name as shown to readers."""
         template = template_of(category, "name.txt", self.environment)
         text = template.render({**language.values(), "category": category})
         return " ".join(text.split())

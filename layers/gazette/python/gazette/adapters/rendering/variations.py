@@ -1,4 +1,4 @@
-"""The variations of an experiment that change the arrangement of digests."""
+"""The arrangements of digests in an experiment's variations."""
 
 import json
 from collections.abc import Callable
@@ -15,19 +15,19 @@ from gazette.domain.delivery.arrangement import (
 from gazette.domain.feedback import experiment
 
 VARIATION_FILE = "variation.json"
-"""The file of a variation's ranking of blocks and weights of categories."""
+"""The file with a variation's block ranking and category weights."""
 
 
 class VariationError(ValueError):
-    """An invalid variation. The text names the file and the remedy."""
+    """An invalid variation. The message names the file and the remedy."""
 
 
 Change = Callable[[Arrangement], Arrangement]
-"""A function from the arrangement of the stage to that of a variation."""
+"""A function that converts the stage's arrangement into a variation's arrangement."""
 
 
 def read_changes(templates: Path) -> dict[int, Change]:
-    """Return the change of each variation to the arrangement. Raise VariationError."""
+    """Return each variation's change of the arrangement. Raises VariationError."""
     changes: dict[int, Change] = {}
     for folder in sorted((templates / VARIATIONS).glob("[!.]*")):
         if folder.name not in map(str, experiment.VARIATIONS):
@@ -53,9 +53,9 @@ def _change(file: Path) -> Change:
         or not are_weights(content.get("weights", {}))
     ):
         raise VariationError(
-            f'{file} must rank blocks: {{"ranking": "{Ranking.LATEST}"}}, one of '
-            f'{", ".join(rankings)}, or {{"weights": {{"mention": 10}}}}, numbers from 0 to '
-            f"{MAX_WEIGHT}, or both."
+            f'{file} must contain a ranking, weights or both: {{"ranking": "{Ranking.LATEST}"}}, '
+            f'one of {", ".join(rankings)}; {{"weights": {{"mention": 10}}}}, numbers from 0 to '
+            f"{MAX_WEIGHT}."
         )
 
     def change(of_stage: Arrangement) -> Arrangement:

@@ -1,7 +1,7 @@
-"""The values of a group for templates: cleaned, cut to length, in the reader's language.
+"""The values of a group for templates: cleaned, shortened, and in the reader's language.
 
-Text of services must not change the direction of adjacent text, overflow the page, or link to
-anything but the web.
+Text from services must not change the direction of adjacent text, overflow the page, or link to
+anything but web pages.
 """
 
 import json
@@ -22,20 +22,21 @@ from gazette.domain.model import Entity, Image, Importance
 from gazette.domain.naming.visible import NEVER_SHOWN, is_visible, without_hidden
 
 _NAME, _TITLE, _EXCERPT = 80, 200, 300
-"""Limits in characters. That of a title is the contract's."""
+"""Maximum lengths in characters. The contract has the same limit for titles."""
 
 _IN_A_SUBJECT, LONGEST_HEADLINE, _SHORTEST_TITLE = 24, 60, 16
-"""Limits in characters of a subject: each name, the first part, and the shortest title."""
+"""Lengths in characters of the parts of a subject: the maximum for each name and for the first
+part, and the minimum for a title."""
 
 _LONGEST_PICTURE = 1100
-"""The limit in characters of a picture's address in HTML, where `&` takes five. It allows the long
-addresses of services, but not one of ampersands."""
+"""The maximum length in characters of an image URL in HTML, in which `&` takes five. The limit
+allows the long URLs of services, but not URLs consisting of ampersands."""
 
 _NAMED = 2
-"""The number of people with names if more than one other has none."""
+"""The number of people who are named if more than one other person is not named."""
 
 _LINKED = re.compile(r"(?<=\S)[.@](?=\S)|:(?=//)")
-"""The signs that make an address of a name."""
+"""The characters that turn a name into an address."""
 
 _NEVER_IN_A_SUBJECT = re.compile(
     NEVER_SHOWN.replace(r"\u2060-\u206f", r"\u2060-\u2067\u206a-\u206f")
@@ -43,7 +44,7 @@ _NEVER_IN_A_SUBJECT = re.compile(
 """The pattern NEVER_SHOWN without the isolates that templates add."""
 
 _ENCODED_WORD = re.compile(r"=\?(?=[^?]*\?[bq]\?)", re.IGNORECASE)
-"""The beginning of an encoded word (RFC 2047, section 2) for lenient programs."""
+"""The beginning of an encoded word (RFC 2047, section 2), as lenient mail programs accept it."""
 
 
 class ShownLine(NamedTuple):
@@ -56,17 +57,18 @@ class ShownLine(NamedTuple):
 class ShownBlock(NamedTuple):
     """A block as it is shown.
 
-    `title`, `url`, `moment` and `image` are those of its latest event.
+    `title`, `url`, `moment` and `image` come from the latest event.
     """
 
     title: str
     url: str
     moment: str
     is_full: bool
-    """True with excerpts and the image. Otherwise they are empty, and None."""
+    """True if the block has excerpts and an image. Otherwise, excerpts are empty and the image is
+    None."""
 
     events: int
-    """The number of events in its lines."""
+    """The number of events in the block's lines."""
 
     lines: tuple[ShownLine, ...]
     image: Image | None
@@ -76,38 +78,38 @@ _WORDS, _LETTERS = 3, 40
 """The limits of a name that is shown without quotation marks."""
 
 _USUAL = re.compile(r"[^\W\d_][\w'’-]*(?: [^\W_][\w'’-]*){0,2}")
-"""The pattern of most names, to recognise plain ones quickly."""
+"""The pattern of most names, for quickly recognising plain names."""
 
 _IN_NAMES = frozenset(" '’.-‐_·׳״\u200c\u200d")
 
 
 class Person(NamedTuple):
-    """A person as shown."""
+    """A person as shown to readers."""
 
     name: str
     url: str
-    """The address of the person's page."""
+    """The URL of the person's page."""
 
     avatar: str
-    """The address of the person's picture."""
+    """The URL of the person's picture."""
 
     initials: str
-    """ShownGroup without a picture."""
+    """The initials that are shown for a person without a picture."""
 
     colour: str
-    """The background of the white initials, as `#rrggbb`."""
+    """The background colour of the white initials, as `#rrggbb`."""
 
 
 class ShownGroup(NamedTuple):
-    """A group as it is shown, the same for all readers with the same fields."""
+    """A group as it is shown, equal for all readers with equal values."""
 
     category: str
     count: int  # type: ignore[assignment] # templates use this name, and no code calls tuple.count
     people: tuple[str, ...]
-    """The names to show. Empty for events without a named actor."""
+    """The names to show, empty for events without a named actor."""
 
     others: int
-    """The number of further people."""
+    """The number of people who are not named."""
 
     title: str
     url: str
@@ -116,13 +118,13 @@ class ShownGroup(NamedTuple):
     """The time of the latest event, in the reader's time zone."""
 
     language: str
-    """The CLDR name of the formats."""
+    """The CLDR locale of the formats."""
 
     signer: str
-    """The author of `excerpt`, if the line alone does not name them."""
+    """The author of `excerpt`, if the line does not already identify the author."""
 
     actor: Person | None
-    """The last actor. None without a named actor."""
+    """The latest actor, or None without a named actor."""
 
     image: Image | None
     """The image of the entity."""
@@ -131,11 +133,11 @@ class ShownGroup(NamedTuple):
     """The importance of the latest event."""
 
     data: Mapping[str, Any]
-    """The data of the latest event. Empty if it has none."""
+    """The data of the latest event, empty if the event has none."""
 
 
 class Picked(NamedTuple):
-    """The shown values of a group, as services wrote them.
+    """The values of a group that are shown, as services wrote them.
 
     Groups with equal values look the same.
     """
@@ -150,19 +152,19 @@ class Picked(NamedTuple):
     moment: str
     is_signed: bool
     colour: int
-    """The place in `COLOURS` of the last actor's colour."""
+    """The index in `COLOURS` of the latest actor's colour."""
 
     more: "More | None"
 
 
 class More(NamedTuple):
-    """Further shown values of the few groups that have any."""
+    """Additional values, which only a few groups have."""
 
     url: str
-    """The page of the last actor."""
+    """The URL of the latest actor's page."""
 
     avatar: str
-    """The picture of the last actor."""
+    """The URL of the latest actor's picture."""
 
     image: Image | None
     importance: Importance
@@ -172,10 +174,10 @@ class More(NamedTuple):
 def pick(
     group: Group, language: Language, zone: tzinfo, today: date | None = None, *, full: bool = True
 ) -> Picked:
-    """Return the shown values of a group, not cleaned yet.
+    """Return the values of a group that are shown, before cleaning.
 
-    `moment` is in the reader's zone and language. `today`: the reader's date, from which days get
-    their names; None for dates only.
+    `moment` is in the reader's time zone and language. `today` is the reader's date, which
+    determines the names of days; None shows dates only.
     """
     latest, actors = group.latest, group.actors
     entity = latest.entity
@@ -210,7 +212,10 @@ def show(group: Group, language: Language, zone: tzinfo) -> ShownGroup:
 
 
 def clean(picked: Picked, entity: Entity, language: Language) -> ShownGroup:
-    """Return the cleaned values of a group about `entity`. Raise RenderingFailed as `show` does."""
+    """Return the cleaned values of a group about `entity`.
+
+    Raises RenderingFailed if the group's link is not a web link.
+    """
     if not is_web_link(picked.url):
         raise RenderingFailed(f"the link of {entity.key[:200]!r} is not an http(s) URL")
     people, more = tuple([_shown_name(name, language) for name in picked.people]), picked.more
@@ -236,7 +241,7 @@ _NO_DATA: Mapping[str, Any] = MappingProxyType({})
 
 
 def _person(name: str, picked: Picked, more: More | None) -> Person:
-    """Return the last actor with the shown name, without addresses that are not web addresses."""
+    """Return the latest actor with the name as shown, and only with URLs that are web addresses."""
     letters, colour = initials(picked.people[0]), COLOURS[picked.colour]
     if more is None:
         return Person(name, "", "", letters, colour)
@@ -259,21 +264,23 @@ COLOURS = (
     "#4d7c0f",
     "#a21caf",
 )
-"""Backgrounds of white initials, in light mode and in dark, each with a contrast of 4.5 or more."""
+"""Background colours of white initials, for light and dark mode, each with a contrast of 4.5 or
+more."""
 
 
 @lru_cache(maxsize=4096)
 def _colour_of(actor: str) -> int:
-    """Return the place of an id's colour, the same in every process and email."""
+    """Return the index of an id's colour, which is the same in every process and email."""
     return crc32(actor.encode(errors="replace")) % len(COLOURS)
 
 
 @lru_cache(maxsize=4096)
 def initials(name: str) -> str:
-    """Return up to two signs for a person: `BB` for `Bo Berg`, `Z` for `Zoë`, one for CJK names.
+    """Return up to two initials: `BB` for `Bo Berg`, `Z` for `Zoë`, one character for CJK names.
 
-    One sign if letters are joined (Arabic) or stand for words, and if the name has no letter. A
-    reader sees each as one sign, with its marks. Empty if no part of the name is visible.
+    Returns one character if letters are joined (Arabic) or stand for words, and if the name has no
+    letter. A character includes its combining marks. Returns an empty text if no part of the name
+    is visible.
     """
     words = [word for word in map(_bare, one_line(name, _NAME).split()) if word]
     lettered = [word for word in words if word[0].isalpha()]
@@ -287,7 +294,7 @@ def initials(name: str) -> str:
 
 
 def _bare(word: str) -> str:
-    """Return the word from its first visible sign on, without a mark of direction before it."""
+    """Return the word from its first visible character on, without a preceding direction mark."""
     bare = word.strip(_ROUND_NAMES)
     while bare and not is_visible(bare[0]):
         bare = bare[1:].lstrip(_ROUND_NAMES)
@@ -301,11 +308,12 @@ def _is_wide(word: str) -> bool:
 _ROUND_NAMES = "\"'`´“”„‘’«»‹›()[]{}<>.,;:!?*_-–—·"
 _JOINER = "\u200d"
 _LONGEST_SIGN = 12
-"""The limit in code points: those of a family with skin tones. It also ends marks on marks."""
+"""The maximum number of code points in a character, as in a family emoji with skin tones. The limit
+also truncates stacked combining marks."""
 
 
 def _first_sign(word: str) -> str:
-    """Return the first grapheme cluster in upper case, near enough to UAX #29 for names."""
+    """Return the first grapheme cluster in upper case, by a simplification of UAX #29 for names."""
     end = 1
     while end < min(len(word), _LONGEST_SIGN) and _goes_on(word, end):
         end += 1
@@ -314,13 +322,15 @@ def _first_sign(word: str) -> str:
 
 
 def _goes_on(text: str, place: int) -> bool:
-    """Return True if the character at `place` belongs to the one before, as a mark does."""
+    """Return True if the code point at `place` belongs to the preceding character, as a mark
+    does.
+    """
     each, before = text[place], text[place - 1]
     is_tone = "\U0001f3fb" <= each <= "\U0001f3ff"
     if category(each)[0] == "M" or each == _JOINER or before == _JOINER or is_tone:
         return True
     if "\U000e0020" <= each <= "\U000e007f":
-        return True  # a tag character; those outside flags were removed
+        return True  # a tag character; tag characters outside flags were removed
     if not _is_of_a_flag(each):
         return False
     halves = 0
@@ -338,15 +348,18 @@ def _image(image: Image) -> Image | None:
 
 
 def _is_picture(url: str) -> bool:
-    """Return True if a picture may be shown.
+    """Return True if an image may be shown.
 
-    Eight avatars in one block must not make it too long.
+    The limit prevents eight avatars in one block from making the block too long.
     """
     return is_web_link(url) and len(url) + 4 * url.count("&") <= _LONGEST_PICTURE
 
 
 def _seen_in(value: Any) -> Any:
-    """Return the data of a service without hidden characters. It is small, so it is not cut."""
+    """Return a service's data without hidden characters.
+
+    The data is small, so it is not shortened.
+    """
     if isinstance(value, str):
         return without_hidden(value)
     if isinstance(value, list):
@@ -361,14 +374,16 @@ def _refuse(*_: object, **__: object) -> NoReturn:
 
 
 class FixedDict(dict[str, Any]):
-    """An object of a service's data, which the cached blocks of many readers share."""
+    """An immutable object in a service's data, because many readers' cached blocks share the
+    data.
+    """
 
     __setitem__ = __delitem__ = __ior__ = _refuse
     clear = pop = popitem = setdefault = update = _refuse
 
 
 class FixedList(list[Any]):
-    """A list of a service's data, which the cached blocks of many readers share."""
+    """An immutable list in a service's data, because many readers' cached blocks share the data."""
 
     __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
     append = clear = extend = insert = pop = _refuse
@@ -378,7 +393,7 @@ class FixedList(list[Any]):
 def one_line(text: str, longest: int) -> str:
     """Return `text` without line breaks and invisible characters, cut to `longest` characters.
 
-    Empty if no character of it is visible.
+    Returns an empty text if no character is visible.
     """
     if len(text) <= longest and text.isascii() and text.isprintable():
         is_tidy = "  " not in text and text[:1] != " " and text[-1:] != " "
@@ -387,10 +402,11 @@ def one_line(text: str, longest: int) -> str:
 
 
 def person(name: str, longest: int) -> str:
-    """Return a person's name on one line that no mail program mistakes for an address.
+    """Return a person's name on one line, such that no mail program mistakes the name for an
+    address.
 
-    Anyone can choose the name `example.com` or `bo@example.com`, and mail programs turn it into a
-    link. An invisible word joiner (Unicode 23.2) behind the sign prevents that.
+    Anyone can choose the name `example.com` or `bo@example.com`, which mail programs turn into a
+    link. An invisible word joiner (Unicode 23.2) after the dot or `@` prevents that.
     """
     line = one_line(name, longest)
     if "." in line or "@" in line or ":" in line:
@@ -399,7 +415,7 @@ def person(name: str, longest: int) -> str:
 
 
 def masked(address: str) -> str:
-    """Return an address that the reader recognises, but to which others cannot write."""
+    """Return an address that the reader recognises but others cannot use."""
     local, _, domain = address.rpartition("@")
     return f"{local[:1]}•••@{domain}"
 
@@ -411,7 +427,7 @@ def _shown_name(name: str, language: Language) -> str:
 
 
 def _is_plain(name: str) -> bool:
-    """Return True if a name cannot pass for a sentence of ours: a few words of letters and digits.
+    """Return True if a name has only a few words of letters and digits, unlike a sentence.
 
     Other names are shown in quotation marks, because lines and subjects begin with names.
     """
@@ -428,9 +444,7 @@ def _is_plain(name: str) -> bool:
 
 
 def greeted(name: str, locale: str, longest: int) -> str:
-    """Return the greeting: `Ann` for `Ann Weber`, or the whole name if the first name is not
-    certain.
-    """
+    """Return the name for a greeting: `Ann` for `Ann Weber`, or the whole name if in doubt."""
     line = person(name, longest)
     first = line.partition(" ")[0]
     is_first = len(first) > 1 and first.isalpha()
@@ -438,11 +452,11 @@ def greeted(name: str, locale: str, longest: int) -> str:
 
 
 _FAMILY_FIRST = frozenset({"hu", "ja", "ko", "vi", "zh"})
-"""Languages in which the family name is first."""
+"""Languages in which the family name comes first."""
 
 
 def in_a_subject(group: ShownGroup, language: Language) -> ShownGroup:
-    """Return the group with the few people whose short names fit a subject."""
+    """Return the group with only as many people as fit in a subject, by their short names."""
     few = 1 if len(group.people) + group.others > _NAMED else _NAMED
     names = tuple([_short(name, language) for name in group.people[:few]])
     return group._replace(people=names, others=group.others + len(group.people) - len(names))
@@ -457,7 +471,7 @@ def _short(name: str, language: Language) -> str:
 
 
 def thing(title: str, others: int, language: Language) -> str:
-    """Return a title in quotation marks, cut to fit a subject with so many other characters."""
+    """Return a title in quotation marks, shortened to fit in a subject with `other` characters."""
     return language.quoted(_cut(title, max(_SHORTEST_TITLE, LONGEST_HEADLINE - others - 2)))
 
 
@@ -465,7 +479,7 @@ def subject_line(text: str, longest: int) -> str:
     """Return a rendered subject on one line, cut to `longest` characters, with all isolates closed.
 
     Control characters are removed only here, for every provider. A word joiner (Unicode 23.2)
-    prevents programs from decoding an encoded word in it, whose text was not cleaned.
+    prevents mail programs from decoding an encoded word, whose content was not cleaned.
     """
     line = " ".join(_NEVER_IN_A_SUBJECT.sub(r"\1", text).split())
     line = _cut(_ENCODED_WORD.sub("=\u2060?", line), longest - 1)
@@ -486,8 +500,8 @@ def _seen(text: str, longest: int) -> str:
 
 
 def _cut(text: str, longest: int) -> str:
-    """Return `text`, cut after a word if that leaves more than half of it, and never within a
-    sign.
+    """Return `text`, cut at a word boundary if more than half remains, and never within a
+    character.
     """
     if len(text) <= longest:
         return text

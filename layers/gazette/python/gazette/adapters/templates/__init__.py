@@ -1,1 +1,1 @@
-"""Bundles of templates: their format, their storage, and the versions in a process."""
+"""Bundles of templates: their format, their storage, and the versions loaded in a process."""

@@ -1,8 +1,8 @@
 """A bundle: built templates and their settings as one document, gzip'd JSON.
 
-`{"format": 1, "files": {"digest/subject.txt": "…", "locales/…/messages.mo": {"base64": "…"}}}`. The
-same files make the same bytes, whose SHA-256 is the checksum of the version. A bundle contains no
-code except that of templates: no Python and no bytecode.
+`{"format": 1, "files": {"digest/subject.txt": "…", "locales/…/messages.mo": {"base64": "…"}}}`.
+Equal files produce equal bytes, whose SHA-256 is the checksum of the version. Apart from templates,
+a bundle contains no code: no Python and no bytecode.
 """
 
 import base64
@@ -21,20 +21,21 @@ FORMAT = 1
 
 MAX_FILES = 2_000
 MAX_BYTES = 8_000_000
-"""The limit in bytes of all files together; ours have 0.4 MB. A process has up to three
-versions."""
+"""The maximum size of all files together in bytes. The default templates take 0.4 MB. A process
+loads up to three versions."""
 
 MAX_PACKED = 4_000_000
-"""The limit in bytes of the stored bundle."""
+"""The maximum size of the stored bundle in bytes."""
 
 SETTINGS_FILE = "settings.json"
-"""The settings that belong to the version (domain/templates/settings.py). Optional."""
+"""The optional file with settings of the version (domain/templates/settings.py)."""
 
 _TEXTS = frozenset({".html", ".txt", ".css", ".json"})
 _BINARIES = frozenset({".mo"})
 _NOTES = frozenset({".md", ".rst"})
 _MARKER = "__init__.py"
-"""The file that makes the built folder a package of the layer, and has no other purpose."""
+"""The file that makes the built folder a Python package of the layer. It is not part of the
+bundle."""
 
 _FOLDERS = frozenset(
     {
@@ -55,16 +56,19 @@ _DEEPEST = 6
 
 
 class BundleError(ValueError):
-    """An invalid bundle, or a file that must not be in one. The text names the error."""
+    """An invalid bundle, or a file that a bundle must not contain.
+
+    The message describes the error.
+    """
 
 
 def pack(folder: Path) -> bytes:
-    """Return the bundle of a folder of built templates, without its notes. Raise BundleError."""
+    """Return the bundle of a folder of built templates, without notes. Raises BundleError."""
     files: dict[str, Any] = {}
     for file in sorted(folder.rglob("*")):
         name = file.relative_to(folder).as_posix()
         if file.is_symlink():
-            raise BundleError(f"{name} is a symbolic link; replace it by the file")
+            raise BundleError(f"{name} is a symbolic link; replace the link with the file")
         if file.is_dir() or file.suffix in _NOTES or name == _MARKER:
             continue
         check_path(name)
@@ -73,7 +77,7 @@ def pack(folder: Path) -> bytes:
     _check_sizes(files)
     document = json.dumps({"files": files, "format": FORMAT}, sort_keys=True, separators=(",", ":"))
     packed = io.BytesIO()
-    # The header has neither a name nor a time, because either would differ between builds.
+    # The header has no name and no time, because they would differ between builds.
     with gzip.GzipFile("", "wb", compresslevel=9, fileobj=packed, mtime=0) as stream:
         stream.write(document.encode())
     content = packed.getvalue()
@@ -85,31 +89,31 @@ def pack(folder: Path) -> bytes:
 def unpack(content: bytes) -> Mapping[str, bytes]:
     """Return the files of a bundle by path.
 
-    Raise BundleError for content that `pack` never writes.
+    Raises BundleError for content that `pack` never writes.
     """
     if len(content) > MAX_PACKED:
         raise BundleError(f"the bundle has {len(content)} bytes; it may have {MAX_PACKED}")
     document = _document(content)
     if not isinstance(document, dict) or document.keys() != {"files", "format"}:
-        raise BundleError("the bundle is not an object of format and files")
+        raise BundleError("the bundle must be an object with `format` and `files`")
     if document["format"] != FORMAT:
         raise BundleError(
             f"the bundle has the format {document['format']!r}; this release reads {FORMAT}"
         )
     files = document["files"]
     if not isinstance(files, dict):
-        raise BundleError("the files of the bundle are not an object")
+        raise BundleError("`files` in the bundle must be an object")
     _check_sizes(files)
     return {name: _content(name, written) for name, written in files.items()}
 
 
 def checksum_of(content: bytes) -> str:
-    """Return the SHA-256 of a bundle, in hexadecimal."""
+    """Return the SHA-256 of a bundle in hexadecimal."""
     return hashlib.sha256(content).hexdigest()
 
 
 def check_path(name: str) -> None:
-    """Raise BundleError for a path that no file of a bundle may have."""
+    """Raise BundleError for a path that is not allowed in a bundle."""
     segments = name.split("/")
     if (
         len(name) > _LONGEST_PATH
@@ -133,7 +137,7 @@ def check_path(name: str) -> None:
 def _document(content: bytes) -> object:
     """Return the JSON in a bundle.
 
-    Unpack only a limited size, because a few bytes can expand to gigabytes.
+    Only a limited size is decompressed, because a few bytes can expand to gigabytes.
     """
     unpacker = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
     longest = 4 * MAX_BYTES  # base64, and escapes
@@ -177,11 +181,11 @@ def _content(name: str, written: object) -> bytes:
     check_path(name)
     if isinstance(written, str):
         if Path(name).suffix not in _TEXTS:
-            raise BundleError(f"{name}: the bundle has it as text")
+            raise BundleError(f"{name}: the bundle contains this file as text")
         try:
             return written.encode()
         except UnicodeEncodeError as err:  # a lone surrogate
-            raise BundleError(f"{name}: its text cannot be encoded in UTF-8") from err
+            raise BundleError(f"{name}: the text cannot be encoded in UTF-8") from err
     if (
         isinstance(written, dict)
         and written.keys() == {"base64"}
@@ -191,5 +195,5 @@ def _content(name: str, written: object) -> bytes:
         try:
             return base64.b64decode(written["base64"], validate=True)
         except (binascii.Error, ValueError) as err:
-            raise BundleError(f"{name}: its base64 cannot be read") from err
-    raise BundleError(f"{name}: the bundle has it neither as text nor as base64")
+            raise BundleError(f"{name}: invalid base64") from err
+    raise BundleError(f"{name}: the bundle contains this file neither as text nor as base64")

@@ -1,4 +1,4 @@
-"""The versions of the templates in a process, each fetched, verified and loaded once."""
+"""The template versions in a process. Each version is fetched, verified and loaded once."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -18,21 +18,22 @@ from gazette.domain.ports.templates import BundleStore, TemplateVersions
 from gazette.domain.templates.versions import Version
 
 MOST = 3
-"""The limit of versions in a process: the current one, a candidate, and a pinned one."""
+"""The maximum number of versions in a process: the current version, a candidate, and a pinned
+version."""
 
 Load = Callable[[int, Unpacked], VersionTemplates]
-"""A function that makes a version of an unpacked bundle and tries it out.
+"""A function that creates a version from an unpacked bundle and tests it.
 
-It may raise any error, because the templates are not ours."""
+It may raise any error, because pushed templates may contain any error."""
 
 Failed = Callable[[int, Exception], None]
-"""A function that gets each version that could not be loaded, at most once a minute. Never
+"""A function that receives each version that could not be loaded, at most once a minute. It never
 raises."""
 
 
 @dataclass(slots=True)
 class _Entry:
-    """A version, or the time and the reason of its last failure."""
+    """A loaded version, or the time and the reason of the last failure."""
 
     loaded: VersionTemplates | None = None
     failed_at: datetime | None = None
@@ -41,10 +42,11 @@ class _Entry:
 
 
 class Library:
-    """The port `TemplateLibrary`: at most three pushed versions, the last used ones.
+    """Implementation of the `TemplateLibrary` port with the three most recently used pushed
+    versions.
 
-    Threads that need a version which another one loads wait for it; others continue. `waiting` is
-    entered during the wait, such as `Coalescer.aside`.
+    Threads that need a version wait while another thread loads this version; other threads
+    continue. `waiting` is a context manager for the wait, such as `Coalescer.aside`.
     """
 
     def __init__(
@@ -74,11 +76,11 @@ class Library:
         return self._deployed
 
     def get(self, version: Version) -> VersionTemplates:
-        """One GetObject at the first use."""
+        """Return a version, with one GetObject at the first use."""
         return self._of(version.number, lambda: version)
 
     def numbered(self, number: int) -> VersionTemplates:
-        """One GetItem and one GetObject at the first use."""
+        """Return a version by number, with one GetItem and one GetObject at the first use."""
         return self._of(number, partial(self._pushed, number))
 
     def _of(self, number: int, find: Callable[[], Version]) -> VersionTemplates:
@@ -98,7 +100,7 @@ class Library:
             raise type(entry.why)(str(entry.why))
         try:
             entry.loaded = self._fetched(find())
-        except Exception as err:  # any error, because no email may fail because of it
+        except Exception as err:  # any error, because no email may fail for this reason
             known = isinstance(err, Unavailable | VersionUnusable)
             why = err if known else Unavailable(f"Version {number}: {type(err).__name__}: {err}")
             entry.failed_at, entry.why = now, why

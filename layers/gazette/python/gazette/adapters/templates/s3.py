@@ -1,4 +1,4 @@
-"""Bundles in S3, one object each, by number and checksum."""
+"""Bundles in S3, one object per version, named by number and checksum."""
 
 from contextlib import closing
 from typing import Any
@@ -11,31 +11,31 @@ from gazette.domain.errors import Unavailable
 from gazette.domain.templates.versions import Version
 
 PREFIX = "versions/"
-"""The prefix that functions may read. They may not read the rest of the bucket."""
+"""The prefix of the keys that functions may read. They cannot read the rest of the bucket."""
 
 PATIENCE = Patience(connect=1, read=5, attempts=2)
 
 
 def key_of(version: Version) -> str:
-    """Return the key of a version's bundle. Numbers are padded, so that keys sort by them."""
+    """Return the key of a version's bundle. Numbers are padded, so that keys sort by number."""
     return f"{PREFIX}{version.number:06d}-{version.checksum}.json.gz"
 
 
 class S3Bundles:
-    """The port `BundleStore` on a bucket.
+    """Implementation of the `BundleStore` port on a bucket.
 
-    The client is created at the first use, because stages that never push a version need no model
-    of S3.
+    The client is created at the first use, because stages that never push a version do not need the
+    S3 model.
     """
 
     def __init__(self, bucket: str) -> None:
         self._bucket = bucket
 
     def get(self, version: Version) -> bytes | None:
-        """One GetObject.
+        """Read a bundle with one GetObject.
 
-        S3 reports a missing object only to callers that may list the bucket. To others it denies
-        the request, which proves neither.
+        S3 reports a missing object only to callers that may list the bucket. Other callers get an
+        access-denied error, which does not show whether the object exists.
         https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
         """
         try:
@@ -46,13 +46,13 @@ class S3Bundles:
             if err.response.get("Error", {}).get("Code") == "NoSuchKey":
                 return None
             raise _unavailable(version, err) from err
-        # An incomplete answer raises errors of botocore and urllib3, and OSErrors.
+        # An incomplete response raises errors of botocore and urllib3, and OSErrors.
         except (BotoCoreError, OSError) as err:
             raise _unavailable(version, err) from err
         return content
 
     def put(self, version: Version, content: bytes) -> None:
-        """One PutObject."""
+        """Store a bundle with one PutObject."""
         try:
             _s3().put_object(
                 Bucket=self._bucket,
@@ -68,7 +68,10 @@ class S3Bundles:
 
 
 def _s3() -> Any:
-    """Return the client. Its type stubs are not installed, for two calls."""
+    """Return the client.
+
+    S3's type stubs are not installed, because only two calls would need them.
+    """
     return client("s3", PATIENCE)
 
 

@@ -1,4 +1,4 @@
-"""A bundle in a folder of its own, from which a process renders."""
+"""A bundle that is unpacked into a temporary folder, from which a process renders."""
 
 import os
 import shutil
@@ -10,15 +10,15 @@ from pathlib import Path
 from weakref import finalize
 
 PREFIX = "gazette-templates-"
-"""The prefix of these folders' names."""
+"""The prefix of the temporary folders' names."""
 
 
 class Unpacked:
-    """A folder with the files of a bundle, which is deleted together with this object.
+    """A folder with the files of a bundle. The folder is deleted together with this object.
 
-    A killed process deletes no folder, and an environment of Lambda keeps its `/tmp` longer than
-    the process. So each folder is locked for the life of its process, and each new object deletes
-    the unlocked ones.
+    A killed process does not delete its folders, and a Lambda environment keeps `/tmp` longer than
+    a process. So each folder is locked for the lifetime of its process, and each new object deletes
+    the unlocked folders.
     https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtime-environment.html
     """
 
@@ -32,7 +32,7 @@ class Unpacked:
 
 
 def _locked_folder() -> tuple[Path, int]:
-    """Create a folder and lock it. If another process deletes it in between, create another."""
+    """Create and lock a folder. If another process deletes the folder in between, try again."""
     while True:
         path = Path(tempfile.mkdtemp(prefix=PREFIX))
         with suppress(FileNotFoundError):
@@ -44,7 +44,7 @@ def _locked_folder() -> tuple[Path, int]:
 
 
 def _delete_left_behind() -> None:
-    """Delete the folders of processes that have ended. Do not touch those of other users."""
+    """Delete the folders of processes that have ended, except those of other users."""
     for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with suppress(OSError):
             lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)

@@ -1,7 +1,7 @@
-"""HTML forms of our pages: application/x-www-form-urlencoded, of 32 KB at most.
+"""Decoding of HTML forms (application/x-www-form-urlencoded) of up to 32 KB.
 
-Other encodings are rejected by their name, without parsing them. A parser of multipart/form-data
-takes seconds for a hostile body, and any working link may send one.
+Other encodings are rejected by their content type, without parsing. A parser of multipart/form-data
+takes seconds for a hostile body, and anyone with a valid link can send such a body.
 """
 
 from base64 import b64decode
@@ -10,8 +10,8 @@ from urllib.parse import parse_qs
 from gazette.domain.errors import UnreadableForm
 
 LONGEST_FORM = 32 * 1024
-"""The limit in bytes. The longest form, with a hundred follows and a hundred categories, needs 18
-KB."""
+"""The maximum size of a form in bytes. The longest form, with a hundred follows and a hundred
+categories, takes 18 KB."""
 
 _MOST_FIELDS = 1000
 _URLENCODED = "application/x-www-form-urlencoded"
@@ -19,9 +19,9 @@ _LONGEST_BASE64 = LONGEST_FORM * 4 // 3 + 4
 
 
 def read_request(body: str | None, content_type: str, *, is_base64: bool) -> dict[str, list[str]]:
-    """Return the fields of a form from the body as API Gateway passes it on.
+    """Return the fields of a form from a request body as passed on by API Gateway.
 
-    Raise UnreadableForm.
+    Raises UnreadableForm.
     """
     if len(body or "") > _LONGEST_BASE64:
         raise UnreadableForm(f"A form must have at most {LONGEST_FORM} bytes.")
@@ -35,7 +35,7 @@ def read_request(body: str | None, content_type: str, *, is_base64: bool) -> dic
 def read_form(body: bytes, content_type: str) -> dict[str, list[str]]:
     """Return the values by field name.
 
-    Raise UnreadableForm. Field names are ASCII, as in our pages.
+    Raises UnreadableForm. Field names are ASCII, as in Gazette's pages.
     """
     if len(body) > LONGEST_FORM:
         raise UnreadableForm(f"A form must have at most {LONGEST_FORM} bytes.")

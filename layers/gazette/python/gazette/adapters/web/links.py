@@ -1,4 +1,4 @@
-"""The signed links in an email, and their tokens."""
+"""Signed links in emails, and their tokens."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,16 +19,18 @@ from gazette.domain.ports.rendering import Links
 
 
 class SignedLinks:
-    """The port `LinkMaker`: links below `base_url`, signed with the newest of `keys`."""
+    """Implementation of the `LinkMaker` port with links below `base_url`, signed with the newest
+    key.
+    """
 
     def __init__(self, *, base_url: str, keys: Callable[[], LinkKeys]) -> None:
         self._base_url = base_url.rstrip("/")
         self._keys = keys
 
     def links(self, link: LinkToken) -> Links:
-        """Return the links of an email, all with this content.
+        """Return the links of an email, all of which have the same content.
 
-        Those to leave have their own scope.
+        Only unsubscribe links also have a scope.
         """
         keys = self._keys()
 
@@ -53,10 +55,11 @@ class SignedLinks:
 
 
 def links_of_view(token: str, *, base_url: str) -> Links:
-    """Return the links of an email in the browser, below `base_url`: only those that `token` opens.
+    """Return the links for viewing an email in the browser, below `base_url`: only what `token`
+    allows.
 
-    People share the view, so its links must not act for the reader. No link is signed again, so a
-    link that was forged with a leaked key ends with that key.
+    Readers share the view, so its links must not act for a reader. Links are not signed again, so a
+    link that was forged with a leaked key stops working with that key.
     """
     below = base_url.rstrip("/")
     return Links(
@@ -68,28 +71,31 @@ def links_of_view(token: str, *, base_url: str) -> Links:
 
 
 class LinkReader:
-    """A reader of the tokens of links."""
+    """A reader of link tokens."""
 
     def __init__(self, *, keys: Callable[[], LinkKeys], clock: Clock) -> None:
         self._keys = keys
         self._clock = clock
 
     def read(self, token: str, purpose: Purpose) -> LinkToken:
-        """Return the content of a token. Raise InvalidToken, and EndedLink if it has expired."""
+        """Return the content of a token.
+
+        Raises InvalidToken, and EndedLink if the token has expired.
+        """
         link = self.read_ended(token, purpose)
         if link.has_expired(purpose, self._clock().date()):
             raise EndedLink("This link has expired.")
         return link
 
     def read_ended(self, token: str, purpose: Purpose) -> LinkToken:
-        """Return the content of a token that may have expired. Raise InvalidToken."""
+        """Return the content of a token that may have expired. Raises InvalidToken."""
         return read_link(verify(token, purpose=purpose, keys=self._keys()))
 
     def settings(self, token: str) -> str:
-        """Return the relative link to the preference page from an unsubscribe page; "" if it has
+        """Return the relative link from an unsubscribe page to the preference page, or "" if
         expired.
 
-        A relative link is correct whatever precedes the path. Raise InvalidToken.
+        A relative link is correct whatever precedes the path. Raises InvalidToken.
         """
         link = self.read_ended(token, Purpose.UNSUBSCRIBE)
         if link.has_expired(Purpose.PREFERENCES, self._clock().date()):

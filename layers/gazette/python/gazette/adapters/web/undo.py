@@ -1,4 +1,4 @@
-"""The tokens that undo the act of an unsubscribe link, for the button on the page after it."""
+"""Tokens that undo an unsubscribe link's action, for the button on the confirmation page."""
 
 from collections.abc import Callable
 
@@ -18,9 +18,9 @@ from gazette.domain.subscribers.leaving import LeaveAct, Leaving, Undone
 
 
 class UndoTokens:
-    """Tokens that are signed like links.
+    """Tokens that are signed in the same way as links.
 
-    Each is valid for a day, and only together with its link.
+    Each token is valid for a day, and only together with its link.
     """
 
     def __init__(self, *, keys: Callable[[], LinkKeys], clock: Clock) -> None:
@@ -28,7 +28,9 @@ class UndoTokens:
         self._clock = clock
 
     def make(self, link: LinkToken, leaving: Leaving) -> str:
-        """Return the token that undoes the act of `link`; empty if it cannot be undone."""
+        """Return the token that undoes the action of `link`, or an empty text if that is
+        impossible.
+        """
         if leaving.act is None or leaving.undoable_at is None:
             return ""
         text = undo_text(link, leaving.act, leaving.undoable_at)
@@ -37,11 +39,11 @@ class UndoTokens:
     def read(self, token: str, link: LinkToken) -> Undone:
         """Return the content of a token for this link.
 
-        Raise InvalidToken, and EndedLink after a day.
+        Raises InvalidToken, and EndedLink after a day.
         """
         of, act, at = read_undo(verify(token, purpose=Purpose.UNDO, keys=self._keys()))
         if of != link or act not in {*LeaveAct}:
-            raise InvalidToken("This token undoes the act of another link.")
+            raise InvalidToken("This token belongs to another link.")
         if self._clock() - at > UNDO_FOR:
-            raise EndedLink("This act can no longer be undone here.")
+            raise EndedLink("This action can no longer be undone here.")
         return Undone(LeaveAct(act), at)

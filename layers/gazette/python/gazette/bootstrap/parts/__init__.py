@@ -1,1 +1,1 @@
-"""The parts of bootstrap that several functions share."""
+"""The parts of the composition that several functions share."""

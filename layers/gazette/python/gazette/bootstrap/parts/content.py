@@ -1,4 +1,4 @@
-"""The content sources of a stage and their times. Only stages that query one import this module."""
+"""The content sources of a stage. Only stages that query a content source import this module."""
 
 import json
 from datetime import timedelta
@@ -8,12 +8,12 @@ from gazette.domain.scheduling.calendar import SLOT
 
 
 def sources(text: str) -> ContentSources:
-    """Return the content sources that the setting `content_sources` lists."""
+    """Return the content sources in the setting `content_sources`."""
     return ContentSources(sources=tuple(json.loads(text)))
 
 
 def content_plan(text: str, *, lead: int, fresh_for: int) -> ContentPlan:
-    """Return the sources and the times of their queries. The arguments are in minutes."""
+    """Return the content sources and the times of their queries. The arguments are in minutes."""
     return ContentPlan(
         sources=tuple(json.loads(text)),
         lead=timedelta(minutes=lead) // SLOT,

@@ -15,7 +15,9 @@ from gazette.settings.pacing import PacingSettings
 def rate_limiters(
     settings: PacingSettings, *, coalescer: Coalescer = ALONE
 ) -> Streams[DynamoRateLimiter]:
-    """Return the ports `RateLimiter`, `PaceGauge` and `CircuitBreaker` of each stream."""
+    """Return an object that implements `RateLimiter`, `PaceGauge` and `CircuitBreaker` for each
+    stream.
+    """
     shares = divided(settings.immediate_share)
     plan = PacePlan(
         rate=settings.emails_per_second or None,

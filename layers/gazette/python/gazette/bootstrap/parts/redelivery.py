@@ -1,4 +1,4 @@
-"""The return of failed messages within a minute instead of after their visibility time-out."""
+"""The redelivery of failed messages within a minute instead of after their visibility time-out."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -12,18 +12,20 @@ from gazette.observability import Message, TimeLeft, logger
 from gazette.settings.environment import InvalidSetting, queue_url_of
 
 _MARGIN = timedelta(seconds=2)
-"""The time for the handler's remaining work: metrics, and the answer."""
+"""The time for the remaining work of the handler: metrics and the response."""
 
 
 def _hide(messages: Sequence[Message], time_left: TimeLeft, pauses: Sequence[timedelta]) -> None:
-    """Hide the messages for a drawn pause. One ChangeMessageVisibilityBatch.
+    """Hide the messages for a random pause with one ChangeMessageVisibilityBatch.
 
-    If it fails, SQS hides them for the whole visibility time-out. If too little time is left, do
-    not send the request: Lambda would stop the invocation, and the messages that were processed
-    would return too.
+    If the request fails, SQS hides the messages for the whole visibility time-out. If too little
+    time is left, no request is sent: Lambda might stop the invocation, and messages that were
+    already processed would return too.
     """
     if time_left() < timedelta(seconds=PATIENCE.longest) + _MARGIN:
-        logger().warning("no time to bring messages back soon", number=len(messages))
+        logger().warning(
+            "too little time to shorten the messages' redelivery delay", number=len(messages)
+        )
         return
     pauses_by_handle = {
         message.receipt_handle: pause_before(message.receives, pauses=pauses, random=random())
@@ -32,11 +34,15 @@ def _hide(messages: Sequence[Message], time_left: TimeLeft, pauses: Sequence[tim
     try:
         hide(sqs_client(), queue_url_of(messages[0].queue), pauses_by_handle)
     except (Unavailable, InvalidSetting) as why:
-        logger().warning("messages come back later", why=str(why), number=len(messages))
+        logger().warning(
+            "messages are redelivered after their visibility time-out",
+            why=str(why),
+            number=len(messages),
+        )
 
 
 come_back = partial(_hide, pauses=MANY)
-"""Pauses for queues that deliver a message sixteen times or more."""
+"""Redelivery pauses for queues that deliver a message at least sixteen times."""
 
 come_back_of_few = partial(_hide, pauses=FEW)
-"""Pauses for the feedback queue, which delivers a message three times."""
+"""Redelivery pauses for the feedback queue, which delivers a message three times."""

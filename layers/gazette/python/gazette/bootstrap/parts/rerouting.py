@@ -1,4 +1,4 @@
-"""Routing of events again in a function that sends. Few of its processes ever do it."""
+"""Rerouting of events in a function that sends email. Few of its processes ever need it."""
 
 from functools import partial
 from typing import TYPE_CHECKING
@@ -28,9 +28,9 @@ def rerouting(
     runs: Runs,
     batches: DynamoBatches,
 ) -> RouteAgain:
-    """Return the function that routes events again, with the tables of the sender.
+    """Return the function that reroutes events, with the sender's tables.
 
-    Announces the shards, because it may arm a schedule.
+    Announces the shards, because rerouting may arm a schedule.
     """
     batches.announce(settings.shards)
     context = with_tables(

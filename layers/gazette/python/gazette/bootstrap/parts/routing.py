@@ -1,4 +1,4 @@
-"""The routing of events, which `ingest`, `followers` and `preferences` share."""
+"""The composition of event routing, which `ingest`, `followers` and `preferences` share."""
 
 import json
 from datetime import timedelta
@@ -39,11 +39,11 @@ def routing_context(
     in_force: VersionsInForce,
     suppressions: Suppressions | None = None,
 ) -> RoutingContext:
-    """Return the tables and queues of routing. It does not write.
+    """Return the tables and queues for routing. Makes no writes.
 
-    Call `announce` before the first use. A follow that has ended is kept as long as an event that
-    it brought may wait. Bind the table `events` only here, so that each attempt to write takes a
-    new stamp.
+    Call `announce` before the first use. An ended follow is stored as long as an event from the
+    follow may wait. Bind the table `events` only here, so that each write attempt takes a new time
+    stamp.
     """
     run_retention = timedelta(days=settings.run_retention_days)
     return with_tables(
@@ -74,7 +74,7 @@ def with_tables(
     runs: Runs,
     suppressions: Suppressions | None = None,
 ) -> RoutingContext:
-    """Return the same context with tables that are already bound, except `follows`."""
+    """Return the same context with tables that are already bound, except for `follows`."""
     retention = timedelta(days=settings.event_retention_days)
     return RoutingContext(
         subscribers=subscribers,
@@ -98,27 +98,27 @@ def with_tables(
 
 
 def content_sources(text: str) -> "ContentSources | None":
-    """Return the content sources that a setting lists; None if Gazette queries none of them."""
+    """Return the content sources in a setting, or None if Gazette queries none of them."""
     if ASKED_SOURCE not in text:
         return None
-    # Imported here because only some stages use it.
+    # Imported here because only some stages use this module.
     from gazette.bootstrap.parts.content import sources
 
     return sources(text)
 
 
 def announce(settings: RoutingSettings) -> None:
-    """Announce every shard to fan-out before the first schedule is written to it."""
+    """Announce every shard to fan-out before the first schedule is written to a shard."""
     retention = timedelta(days=settings.run_retention_days)
     batches = DynamoBatches(settings.control_table, retention=retention, clock=now)
     batches.announce(settings.shards)
 
 
 def activities(settings: ActivitiesSettings) -> DynamoActivities:
-    """Return the table of activities.
+    """Return the adapter of the table `activities`.
 
-    An activity is kept as long as a follower's event from it may wait, because a retraction finds
-    the events through the activity.
+    An activity is stored as long as a follower's event from the activity may wait, because a
+    retraction finds the events through the activity.
     """
     return DynamoActivities(
         settings.activities_table,

@@ -1,4 +1,7 @@
-"""Sending, which `generate` and `resend` share. Gazette sends in no other way."""
+"""The composition of sending, which `generate` and `resend` share.
+
+No other function sends digests.
+"""
 
 import random
 import secrets
@@ -43,36 +46,36 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
 _TOGETHER = timedelta(milliseconds=25)
-"""The longest distance between the permits of emails that may go out together."""
+"""The maximum time between the permits of emails that may be sent together."""
 
 
 @cache
 def coalescer() -> Coalescer:
-    """Return the coalescer, which joins the requests of all messages of one invocation."""
+    """Return the coalescer that joins the requests of all messages in an invocation."""
     return Coalescer()
 
 
 def _sleep(wait: timedelta) -> None:
-    """Sleep until a permit.
+    """Sleep until a permit begins.
 
-    During a long wait the other threads stop waiting for this one with their requests. Otherwise
-    their emails would go out together instead of one after the other.
+    During a long sleep, other threads do not wait for this thread's requests. Otherwise, their
+    emails would be sent together instead of one after the other.
     """
     with coalescer().aside() if wait > _TOGETHER else nullcontext():
         time.sleep(wait.total_seconds())
 
 
 def waiting_on(backlog: SqsBacklog) -> Callable[[], int]:
-    """Return a function that counts the runs on a queue, at most once a minute.
+    """Return a function that counts the runs on a queue at most once a minute.
 
-    A process that starts sends no request; the first call does. If SQS does not answer, the count
-    is 0 and runs are retried soon.
+    No request is sent while a process starts, only at the first call. If SQS does not respond, the
+    count is 0 and runs are retried soon.
     """
     return when_asked(backlog.count, clock=now, default=0)
 
 
 def decisions(control_table: str) -> CachedDecisions:
-    """Return operators' decisions about all emails, for all steps of one function."""
+    """Return operators' decisions that apply to all emails, for all steps of one function."""
     return CachedDecisions(control_table, ranges=RANGES, clock=now)
 
 
@@ -84,9 +87,10 @@ def delivery_context(
     waiting: Callable[[], int],
     decided: CachedDecisions,
 ) -> DeliveryContext:
-    """Return the tables, the templates and the provider of a delivery.
+    """Return the tables, the templates and the provider for a delivery.
 
-    `waiting`: returns the number of digests that wait. `decided`: operators' decisions.
+    `waiting` returns the number of digests that are waiting. `decided` contains operators'
+    decisions.
     """
     retention = timedelta(days=settings.run_retention_days)
     keys = cached_keys(settings.links_secret, clock=now)
@@ -99,7 +103,7 @@ def delivery_context(
 
     @once
     def router() -> RouteAgain:
-        # Imported here because few processes use it.
+        # Imported here because few processes use this module.
         from gazette.bootstrap.parts.rerouting import rerouting
 
         return rerouting(
@@ -170,7 +174,7 @@ def delivery_context(
 
 
 def mailers(settings: SendingSettings) -> Streams[Mailer]:
-    """Return the mailer of each stream, with its own sender and configuration set."""
+    """Return each stream's mailer, with the stream's own sender and configuration set."""
     if settings.mail_provider == "ses":
         client = ses_client(timedelta(seconds=settings.send_timeout))
         return Streams(
@@ -187,14 +191,14 @@ def mailers(settings: SendingSettings) -> Streams[Mailer]:
                 waiting=coalescer().aside,
             ),
         )
-    # Imported here because only some stages use it: smtplib adds 15 ms to a cold start.
+    # Imported here because only some stages use SMTP, and smtplib adds 15 ms to a cold start.
     from gazette.bootstrap.parts.smtp import smtp_mailers
 
     return smtp_mailers(settings)
 
 
 def delivery_limits(settings: SendingSettings) -> DeliveryLimits:
-    """Return the limits from the settings, which are in seconds."""
+    """Return the delivery limits from the settings, which are in seconds."""
     return DeliveryLimits(
         settle_lag=timedelta(seconds=settings.settle_lag),
         send_timeout=timedelta(seconds=settings.send_budget),

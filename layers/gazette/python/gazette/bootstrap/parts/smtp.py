@@ -14,7 +14,7 @@ from gazette.settings.delivery import SendingSettings
 
 
 def smtp_mailers(settings: SendingSettings) -> Streams[Mailer]:
-    """Return the mailer of each stream, with its own sender."""
+    """Return each stream's mailer, with the stream's own sender."""
     login = _smtp_login(settings.smtp_secret) if settings.smtp_secret else {}
     server = SmtpServer(
         host=settings.smtp_host,
@@ -31,7 +31,7 @@ def smtp_mailers(settings: SendingSettings) -> Streams[Mailer]:
 
 
 def _smtp_login(secret: str) -> dict[str, str]:
-    """Return `username` and `password` from the JSON object in the secret."""
+    """Return `username` and `password` from the JSON object in a secret."""
     login: dict[str, str] = json.loads(read_secret(secret, "The SMTP login")["SecretString"])
     return login
 
@@ -39,7 +39,7 @@ def _smtp_login(secret: str) -> dict[str, str]:
 def smtp_times(settings: SendingSettings) -> SmtpTimes:
     """Return the SMTP time-outs.
 
-    If one of them ends before the last reply, the email was not sent.
+    If any of them except the last one is exceeded, the email was not sent.
     """
     command = timedelta(seconds=settings.smtp_command_timeout)
     reply = timedelta(seconds=settings.smtp_reply_timeout)

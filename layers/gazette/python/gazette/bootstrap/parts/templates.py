@@ -1,4 +1,4 @@
-"""The templates in the layer, the pushed versions, and one renderer for each."""
+"""The templates in the layer, the pushed versions, and a renderer for each of them."""
 
 import json
 from collections.abc import Callable
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 _FRAGMENTS = FragmentCount()
 
 take_count = _FRAGMENTS.take
-"""A function that returns the hits of all versions' caches since the last call."""
+"""A function that returns the cache hits and misses of all versions since the last call."""
 
 ForSending = Callable[[JinjaRenderer], JinjaRenderer]
-"""A function from a renderer to the one with which a function sends."""
+"""A function that converts a renderer into a renderer for emails that are sent."""
 
 
 def templates() -> Path:
@@ -39,7 +39,7 @@ def templates() -> Path:
 
 @cache
 def renderer() -> JinjaRenderer:
-    """Return the renderer of the deployed templates. It caches groups that readers share."""
+    """Return the renderer of the deployed templates. It caches blocks that several readers get."""
     return JinjaRenderer(templates(), count=_FRAGMENTS)
 
 
@@ -52,9 +52,9 @@ def run_templates(
     unusable: Unusable,
     waiting: Callable[[], AbstractContextManager[None]],
 ) -> RunTemplates:
-    """Return the choice of a version for each run.
+    """Return the selector of the template version for each run.
 
-    `waiting` is entered while a version is loaded.
+    `waiting` is a context manager that is entered while a version is loaded.
     """
 
     def build() -> TemplateLibrary:
@@ -67,7 +67,9 @@ def run_templates(
 
 
 class _OnDemand:
-    """The port `TemplateLibrary`. The first pushed version loads the modules that it needs."""
+    """An implementation of the `TemplateLibrary` port that imports its modules at the first pushed
+    version.
+    """
 
     def __init__(self, deployed: VersionTemplates, build: Callable[[], TemplateLibrary]) -> None:
         self.deployed = deployed
@@ -88,7 +90,7 @@ def _library(
     unusable: Unusable,
     waiting: Callable[[], AbstractContextManager[None]],
 ) -> TemplateLibrary:
-    # Imported here because only stages that have pushed a version need S3, the sandbox and bundles.
+    # Imported here because only stages with a pushed version need S3, the sandbox and bundles.
     from gazette.adapters.rendering.sandbox import SandboxedTemplates
     from gazette.adapters.templates.bundle import SETTINGS_FILE
     from gazette.adapters.templates.library import Library

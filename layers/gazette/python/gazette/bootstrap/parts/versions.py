@@ -1,4 +1,4 @@
-"""The versions of the templates in force, for functions that render no email."""
+"""The template versions in force, for functions that do not render email."""
 
 from collections.abc import Callable
 
@@ -24,5 +24,5 @@ def versions_in_force(control_table: str) -> VersionsInForce:
 
 
 def settings_for(in_force: VersionsInForce) -> Callable[[str], VersionSettings]:
-    """Return a function from a user id to the settings of the reader's version."""
+    """Return a function that returns the settings of a user's template version."""
     return lambda user_id: version_for(user_id, in_force()).settings

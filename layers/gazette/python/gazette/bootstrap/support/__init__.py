@@ -1,1 +1,1 @@
-"""The dependencies of the commands of `gazette`, one module per group. No function imports it."""
+"""The dependencies of the `gazette` commands, one module per group. No function imports them."""

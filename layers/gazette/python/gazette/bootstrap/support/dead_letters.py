@@ -22,9 +22,9 @@ from gazette.steps.support.dry_run import DryRunContext
 def build_forecast(
     settings: GenerateSettings, suppression_key: bytes
 ) -> Callable[[RunKey, bool], Forecast]:
-    """Return a function that takes the run of a dead letter, and whether it failed for good.
+    """Return a function that takes a dead letter's run, and whether it exhausted its attempts.
 
-    It only reads. The settings are those of generate; the key is that of the suppressions.
+    The function only reads. Uses the settings of generate and the suppression key.
     """
     retention = timedelta(days=settings.run_retention_days)
     context = DryRunContext(
@@ -46,7 +46,7 @@ def build_forecast(
 
 
 def build_due_at(settings: GenerateSettings) -> Callable[[RunKey], datetime | None]:
-    """Return a function from a run to its due time, or to None if there is no such run."""
+    """Return a function that returns the due time of a run, or None if the run does not exist."""
     runs = DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days))
 
     def due_at(key: RunKey) -> datetime | None:

@@ -23,9 +23,9 @@ from gazette.steps.support.explain import explain
 def build_explain(
     settings: IngestSettings, suppression_key: bytes
 ) -> Callable[[str, date | None], Explanation]:
-    """Return a function that takes a user id and a date of the reader's calendar, or None for now.
+    """Return a function that takes a user id and a date in the reader's time zone, or None for now.
 
-    The settings are those of ingest; the key is that of the suppressions.
+    Uses the settings of ingest and the suppression key.
     """
     retention = longest_life(timedelta(days=settings.event_retention_days))
     return partial(

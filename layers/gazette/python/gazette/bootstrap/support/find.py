@@ -10,9 +10,9 @@ from gazette.settings.delivery import SendingSettings
 
 
 def build_read_run(settings: SendingSettings) -> Callable[[RunKey], Run | None]:
-    """Return a function that reads a run, or None if it does not exist or has expired.
+    """Return a function that reads a run, or returns None if it does not exist or has expired.
 
-    The settings are those of generate.
+    Uses the settings of generate.
     """
     retention = timedelta(days=settings.run_retention_days)
     return DynamoRuns(settings.runs_table, retention=retention).get

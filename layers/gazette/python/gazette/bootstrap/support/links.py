@@ -7,10 +7,10 @@ from gazette.settings.preferences import PreferencesSettings
 
 
 def build_links(settings: PreferencesSettings) -> SecretKeyStore:
-    """Return the port `KeyStore` from the settings of preferences."""
+    """Return the `KeyStore` from the settings of preferences."""
     return SecretKeyStore(settings.links_secret)
 
 
 def draw_key() -> str:
-    """Return a key of 64 random characters."""
+    """Return a random key of 64 characters."""
     return secrets.token_urlsafe(48)

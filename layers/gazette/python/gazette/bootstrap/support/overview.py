@@ -19,9 +19,9 @@ from gazette.steps.support.overview import Overview, read_overview
 def build_overview(
     fanout: FanoutSettings, sending: SendingSettings, *, workers: Executor
 ) -> Callable[[], Overview]:
-    """Return a function that reads the overview once, in threads of `workers`.
+    """Return a function that reads the overview once, in `workers` threads.
 
-    The settings are those of fan-out and generate.
+    Uses the settings of fan-out and generate.
     """
     is_asked = ASKED_SOURCE in fanout.content_sources
     return partial(

@@ -13,7 +13,7 @@ from gazette.steps.support.pending import Waiting, read_pending
 
 
 def build_pending(settings: SendingSettings) -> Callable[[str], Waiting | None]:
-    """Return a function that takes a user id and only reads. The settings are those of generate."""
+    """Return a read-only function that takes a user id. Uses the settings of generate."""
     return partial(
         read_pending,
         subscribers=DynamoSubscribers(settings.subscribers_table),

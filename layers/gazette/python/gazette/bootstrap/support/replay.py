@@ -24,10 +24,10 @@ _PLACEHOLDER = address_hash("nobody@example.invalid")
 
 
 class PlaceholderLinks:
-    """The port `LinkMaker`: links of the usual length that no stage accepts.
+    """An implementation of the `LinkMaker` port.
 
-    They are signed with an empty key, and contain the hash of a placeholder address. They act for
-    no reader, and reveal no address.
+    Its links have the usual length, but no stage accepts them. They are signed with an empty key
+    and contain the hash of a placeholder address. They act for no reader and reveal no address.
     """
 
     def __init__(self, base_url: str) -> None:
@@ -45,13 +45,13 @@ class Replay:
     sent: SentRuns
     runs: Runs
     read_email: Callable[[Run], SentEmail | Missing]
-    """May be called from many threads."""
+    """A function that reads the input of an email. It may be called from several threads."""
 
     link_maker: LinkMaker
 
 
 def build_replay(settings: SendingSettings) -> Replay:
-    """Return the context from the settings of generate. Only reads, and needs no secret."""
+    """Return the context from the settings of generate. Makes no writes and needs no secret."""
     sent = DynamoSentRuns(settings.runs_table)
     return Replay(
         sent=sent,

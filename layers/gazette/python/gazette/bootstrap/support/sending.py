@@ -22,7 +22,7 @@ def build_sending(settings: SendingSettings) -> SendingContext:
 
 
 def build_category_resume(settings: FeedbackSettings) -> Callable[[str], bool]:
-    """Return a function that takes a category. The settings are those of feedback."""
+    """Return a function that takes a category. Uses the settings of feedback."""
     return partial(
         resume_category,
         holds=DynamoCategoryHolds(settings.control_table),

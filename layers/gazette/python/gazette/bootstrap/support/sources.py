@@ -17,12 +17,12 @@ from gazette.steps.support.sources import Readers
 
 
 def build_permits(settings: ContentSettings) -> Stream:
-    """Return the limiter of the requests to the service."""
+    """Return the rate limiter of requests to the recommendation service."""
     return rate_limiter(settings)
 
 
 def build_arming(settings: ContentSettings) -> tuple[Readers, ScheduleContext]:
-    """Return all readers, and the context that arms their schedules."""
+    """Return all readers, and the context for arming their schedules."""
     subscribers = DynamoSubscribers(settings.subscribers_table)
     context = ScheduleContext(
         subscribers=subscribers,

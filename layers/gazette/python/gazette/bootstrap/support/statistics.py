@@ -15,7 +15,7 @@ from gazette.steps.support.statistics import StatisticsContext
 def build_statistics(settings: FeedbackSettings, *, connections: int) -> StatisticsContext:
     """Return the context from the settings of feedback.
 
-    `connections`: slots to read at the same time.
+    `connections` is the number of slots to read at the same time.
     """
     retention = timedelta(days=settings.run_retention_days)
     return StatisticsContext(
@@ -29,5 +29,5 @@ def build_statistics(settings: FeedbackSettings, *, connections: int) -> Statist
 
 
 def build_experiments(settings: SendingSettings) -> DynamoExperiments:
-    """Return the port `Experiments` from the settings of generate."""
+    """Return the `Experiments` port from the settings of generate."""
     return DynamoExperiments(settings.control_table)

@@ -16,12 +16,15 @@ from gazette.steps.support.suppression import SuppressionContext
 
 
 def build_suppression_list(settings: FeedbackSettings) -> DynamoSuppressionList:
-    """Return the suppression list from the settings of feedback. Needs no key."""
+    """Return the suppression list from the settings of feedback.
+
+    The suppression key is not required.
+    """
     return DynamoSuppressionList(settings.suppressions_table)
 
 
 def build_suppression(settings: FeedbackSettings, key: bytes) -> SuppressionContext:
-    """Return the context from the settings of feedback and the key of the suppressions."""
+    """Return the context from the settings of feedback and the suppression key."""
     span = timedelta(days=settings.soft_bounce_days)
     limit = SoftLimit(bounces=settings.soft_bounces, span=span)
     return SuppressionContext(
@@ -33,10 +36,11 @@ def build_suppression(settings: FeedbackSettings, key: bytes) -> SuppressionCont
 
 
 _PATIENCE = Patience(connect=10, read=60, attempts=10)
-"""SES accepts one request per second, and rejects more for a moment.
+"""The time-outs and retry limit for SES, which accepts one request per second and rejects others
+temporarily.
 https://docs.aws.amazon.com/ses/latest/dg/quotas.html"""
 
 
 def build_ses_suppressions() -> SesSuppressions:
-    """Return the suppression list of the SES account."""
+    """Return the account-level suppression list of SES."""
     return SesSuppressions(client("sesv2", _PATIENCE))

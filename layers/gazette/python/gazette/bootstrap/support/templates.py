@@ -1,4 +1,4 @@
-"""Dependencies of `gazette templates`, and of commands that show emails of a pushed version."""
+"""Dependencies of `gazette templates`, and of commands that show emails with a pushed version."""
 
 from gazette.adapters.dynamodb.control.template_versions import DynamoTemplateVersions
 from gazette.adapters.templates.s3 import S3Bundles
@@ -9,7 +9,7 @@ from gazette.steps.support.templates import TemplatesContext
 
 
 def build_templates(settings: SendingSettings) -> TemplatesContext:
-    """Return a stage's versions and their bundles, from the settings of generate."""
+    """Return a stage's template versions and their bundles, from the settings of generate."""
     return TemplatesContext(
         versions=DynamoTemplateVersions(settings.control_table, ranges=RANGES),
         bundles=S3Bundles(settings.templates_bucket),

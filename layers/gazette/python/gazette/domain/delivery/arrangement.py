@@ -1,4 +1,4 @@
-"""The arrangement of a digest: its order, the weights of its categories, and its sections."""
+"""The arrangement of a digest: the ranking, the weights of categories, and the sections."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 
 class Ranking(StrEnum):
-    """The order of a digest: by relevance to the reader, by number of updates, or by time."""
+    """The ranking of a digest: by relevance to the reader, number of updates, or time."""
 
     RELEVANCE = "relevance"
     MOST_ACTIVE = "most_active"
@@ -15,16 +15,17 @@ class Ranking(StrEnum):
 
 
 class Sections(StrEnum):
-    """The headings of a digest, under which its blocks are grouped."""
+    """The kind of headings that group the blocks of a digest."""
 
     NONE = "none"
     CATEGORY = "category"
     PARENT = "parent"
-    """The title of the followed entity that led to an event, if its service published one."""
+    """The title of the followed entity that led to an event, if the event's service published a
+    title."""
 
 
 OTHER_WEIGHT = "other"
-"""The key of the weight for all categories without one."""
+"""The key of the weight for categories without their own weight."""
 
 WEIGHTS: Mapping[str, float] = MappingProxyType(
     {
@@ -38,33 +39,33 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "like": 1,
     }
 )
-"""Default weights. Updates addressed to the reader weigh more than updates about others.
+"""The default weights. Updates addressed to the reader weigh more than updates about others.
 
 A mention at the beginning of a window (half its weight) ranks above forty new likes.
 """
 
 MAX_WEIGHT = 1000
-"""The highest weight. With it, one category ranks above all others."""
+"""The maximum weight. A category with this weight ranks above all others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrangement:
-    """The settings of a stage or a variation for the arrangement of its digests."""
+    """The settings for the arrangement of digests, for a stage or a variation."""
 
     ranking: Ranking = Ranking.RELEVANCE
     weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
-    """Category to a number from 0 to MAX_WEIGHT; used if `ranking` is `RELEVANCE`."""
+    """A weight from 0 to MAX_WEIGHT for each category. Used only if `ranking` is `RELEVANCE`."""
 
     sections: Sections = Sections.NONE
     full_blocks: int = 8
-    """The number of blocks shown in full. The blocks after them have no excerpts."""
+    """The number of blocks shown in full. Later blocks have no excerpts."""
 
 
 DEFAULT = Arrangement()
 
 
 def are_weights(given: object) -> bool:
-    """Return True if `given` maps names to valid weights."""
+    """Return True if `given` is a map of valid weights."""
     return isinstance(given, dict) and all(
         isinstance(name, str) and type(weight) in {int, float} and 0 <= weight <= MAX_WEIGHT
         for name, weight in given.items()

@@ -1,4 +1,4 @@
-"""The delays of runs that got no permit. SQS delays by whole seconds."""
+"""The delays of runs that got no permit. SQS delays messages by whole seconds."""
 
 from datetime import timedelta
 
@@ -7,22 +7,22 @@ from gazette.domain.ports.queues import LONGEST_DELAY
 
 _LEAST_FASTER = 2.0
 _UNUSED = 0.05
-"""Messages return at a multiple of the rate of permits, because they return at random times and a
-permit that no run takes delays all later ones.
+"""The maximum share of unused permits at a rate of at least ten permits per second.
 
-The multiple is higher where permits are far apart. At most a twentieth of the permits is unused at
-ten permits a second and more, and a fifth below.
+Messages return at a multiple of the permit rate, because they return at random times and a permit
+that no run takes delays all later runs. The multiple is higher at low rates. At most a twentieth of
+the permits is unused at ten permits per second and more, and at most a fifth below.
 """
 
 _SECOND = timedelta(seconds=1)
 
 
 def delay_among(waiting: int, *, rate: float, random: float) -> timedelta:
-    """Return the delay of one of `waiting` runs, for which permits come at `rate` a second.
+    """Return a random delay for one of `waiting` runs that wait for `rate` permits per second.
 
-    It is spread over the time that all of them need. If that is longer than the longest delay of a
-    message, runs return as late as possible, because early ones would get no permit. `random`: a
-    number from 0 to 1.
+    Delays are spread over the time that all waiting runs need. If that is longer than the maximum
+    delay of a message, runs return as late as possible, because early runs would get no permit.
+    `random` is a number from 0 to 1.
     """
     ahead = rate * LONGEST_WAIT_FOR_A_PERMIT.total_seconds()
     faster = max(_LEAST_FASTER, 0.5 / (_UNUSED + ahead))
@@ -33,9 +33,9 @@ def delay_among(waiting: int, *, rate: float, random: float) -> timedelta:
 
 
 def delay_until_permit(free_in: timedelta) -> timedelta:
-    """Return the delay of an urgent run: until just before the next permit, in `free_in`.
+    """Return the delay of an urgent run, which returns just before the next permit in `free_in`.
 
-    It is rounded down, because a run that returns too early only waits again, but one that returns
-    late leaves a permit unused.
+    The delay is rounded down, because a run that returns too early only waits again, but a run that
+    returns late leaves a permit unused.
     """
     return max(free_in, timedelta(0)) // _SECOND * _SECOND

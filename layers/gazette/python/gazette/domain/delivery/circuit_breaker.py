@@ -1,8 +1,8 @@
 """The circuit breaker of a stream, which stops all emails of the stream while it is open.
 
-It opens when the provider refuses the whole stream. After a while it is half open, and one email is
-sent, the probe. If the provider accepts the probe, the breaker closes; otherwise it stays open for
-longer. The module does no I/O.
+The breaker opens when the provider refuses the whole stream. Later it becomes half open and one
+email is sent, the probe. If the provider accepts the probe, the breaker closes; otherwise it stays
+open for longer. The module does no I/O.
 """
 
 from dataclasses import dataclass, replace
@@ -12,48 +12,49 @@ FIRST_STEP = timedelta(minutes=1)
 """The time from the first refusal to the first probe."""
 
 LONGEST_STEP = timedelta(minutes=30)
-"""The longest step. Each refused probe doubles the step up to this."""
+"""The maximum time between two probes. Each refused probe doubles the time up to this limit."""
 
 CLOCK_SKEW = timedelta(seconds=10)
-"""The largest difference between the clocks of two workers that counts as normal."""
+"""The largest difference between the clocks of two workers that is considered normal."""
 
 _NEVER = datetime(9999, 1, 1, tzinfo=UTC)
 _LONGEST_WHY = 200
-"""Characters. A write of the row costs one unit for each KB."""
+"""The maximum length of a reason, in characters. Each KB of a row costs one write unit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenBreaker:
-    """An open breaker (None if closed). No email is sent before `until`; then one probe is."""
+    """The state of an open breaker. No email is sent before `until`; then one probe is sent."""
 
     why: str
-    """The reason that the provider or the operator gave."""
+    """The reason given by the provider or the operator."""
 
     since: datetime
-    """The time at which it opened."""
+    """The time at which the breaker opened."""
 
     until: datetime
     step: timedelta
     """The time between two probes."""
 
     by_hand: bool = False
-    """An operator opened it. It sends no probes, and stays open until an operator closes it."""
+    """True if an operator opened the breaker. It then sends no probes until an operator closes
+    it."""
 
     is_probed: bool = False
-    """A probe was sent, and `until` was postponed. Its outcome is not known yet."""
+    """True if a probe was sent and its outcome is not known yet. `until` was postponed."""
 
     def holds(self, now: datetime) -> bool:
-        """Return True if no worker may send.
+        """Return True if the breaker prevents all workers from sending.
 
-        No step is longer than LONGEST_STEP. A later `until` is ignored, because the clock that
-        stored it was ahead.
+        A worker whose clock was ahead may have stored an `until` more than LONGEST_STEP from now.
+        Such a time is ignored.
         """
         return now < self.until and (self.by_hand or self.until - now <= LONGEST_STEP + CLOCK_SKEW)
 
     def probed(self, now: datetime) -> "OpenBreaker":
-        """Return the breaker with a probe under way.
+        """Return the breaker after a probe was sent.
 
-        If the probe is lost, another follows a step later.
+        If the probe is lost, another one follows after `step`.
         """
         return replace(self, until=now + self.step, is_probed=True)
 
@@ -63,9 +64,9 @@ def tripped(
 ) -> OpenBreaker:
     """Return the breaker after the provider refused the whole stream.
 
-    The first refusal opens it, and each refused probe doubles its step. A refusal while it is open
-    without a probe under way changes nothing, because that worker had its permit before.
-    `at_least`: the pause that the provider requested; capped at LONGEST_STEP.
+    The first refusal opens the breaker, and each refused probe doubles its step. Any other refusal
+    while the breaker is open changes nothing, because the worker got its permit before. `at_least`
+    is the pause that the provider requested, capped at LONGEST_STEP.
     """
     pause = min(at_least, LONGEST_STEP)
     if breaker is None:

@@ -1,4 +1,4 @@
-"""Compose a digest from a reader's events: group, rank, cap. Pure."""
+"""The composition of a digest from a reader's events: group, rank and cap. Pure."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,16 +29,16 @@ from gazette.domain.window.folded import (
 )
 
 _CATEGORIES = 10
-"""The largest number of categories on a run. A write of its row costs a unit for each KB."""
+"""The maximum number of categories stored with a run. Each KB of its row costs one write unit."""
 
 LINES = 8
-"""The largest number of lines in a block, so that one block does not make an email too long."""
+"""The maximum number of lines in a block, so that one block does not make an email too long."""
 
 _TITLED = 100
-"""The largest number of lines of an entity that are searched for the title of a parent."""
+"""The maximum number of an entity's lines that are searched for the title of a parent."""
 
 _FOLLOWED = 0.6
-"""The weight of a followed update, relative to one that is addressed to the reader."""
+"""The weight of a followed update, relative to an update that is addressed to the reader."""
 
 _FADING, _FADED = 86_400, 0.5
 """The half-life of recency in seconds, and the recency of the oldest update."""
@@ -48,16 +48,16 @@ _FADING, _FADED = 86_400, 0.5
 class Group:
     """Events of one category about one entity, shown as one line.
 
-    Events without a named actor form a separate group, so that no other actor seems to have caused
-    them.
+    Events without a named actor form a separate group, so that they are not attributed to another
+    actor.
     """
 
     category: str
     count: int
-    """The number of updates, without repeated likes and follows."""
+    """The number of updates, not counting repeated likes and follows."""
 
     actors: tuple[Actor, ...]
-    """The last three distinct actors, the most recent first. Empty if the events name none."""
+    """The last three distinct actors, most recent first; empty if the events name no actors."""
 
     people: int
     """The number of distinct actors."""
@@ -66,26 +66,26 @@ class Group:
     """The latest event, which represents the group."""
 
     importance: Importance = Importance.NORMAL
-    """The highest importance of its events."""
+    """The highest importance of the group's events."""
 
     is_addressed: bool = True
-    """True if any event was addressed to the reader rather than followed."""
+    """True if any event was addressed to the reader and did not arrive through a follow."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """All groups of one entity, shown under one title; the first group ranks highest."""
+    """All groups of one entity, shown under one title, highest-ranked first."""
 
     groups: tuple[Group, ...]
     is_full: bool = True
-    """The block is shown with excerpts."""
+    """True if the block is shown with excerpts."""
 
     section: str = ""
-    """The category or the parent's title that is its heading; empty if it has no heading."""
+    """The block's section heading, a category or a parent's title; empty if there is none."""
 
     @property
     def latest_place(self) -> int:
-        """Return the index of the group with the latest event, which represents the block."""
+        """The index of the group with the latest event, which represents the block."""
         if len(self.groups) == 1:
             return 0
         ages = [age_of_event(group.latest) for group in self.groups]
@@ -93,40 +93,41 @@ class Block:
 
     @property
     def latest(self) -> Event:
-        """The latest event."""
+        """The latest event in the block."""
         return self.groups[self.latest_place].latest
 
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """The content of one email: the blocks shown, by rank, and the exact count of the rest."""
+    """The content of one email: the blocks shown, by rank, and the exact number of other
+    updates."""
 
     blocks: tuple[Block, ...]
     events: int
-    """The sum of the counts of all groups."""
+    """The total number of updates in all groups, shown or not."""
 
     more_blocks: int
-    """The number of entities that are not shown at all."""
+    """The number of entities that the email does not show at all."""
 
     more_events: int
-    """The number of updates that are not shown, including lines that a block omits."""
+    """The number of updates that the email does not show, including lines omitted from blocks."""
 
     sections: Sections = Sections.NONE
 
     @property
     def groups(self) -> tuple[Group, ...]:
-        """The groups shown, block by block."""
+        """The groups in the email, block by block."""
         return tuple([group for block in self.blocks for group in block.groups])
 
     @property
     def categories(self) -> tuple[str, ...]:
-        """The distinct categories of the groups shown, in order; ten at most."""
+        """The first ten distinct categories of the groups in the email, in display order."""
         return tuple(
             dict.fromkeys([each.category for block in self.blocks for each in block.groups])
         )[:_CATEGORIES]
 
     def shortened(self, blocks: int) -> "Digest":
-        """Return the digest with its first `blocks` blocks; the others count as not shown."""
+        """Return the digest with only its first `blocks` blocks. The others count as not shown."""
         dropped = self.blocks[blocks:]
         return replace(
             self,
@@ -137,10 +138,11 @@ class Digest:
         )
 
     def by_section(self) -> Mapping[str, list[int]]:
-        """Return the indexes of the blocks by section, the section with the highest block first.
+        """Return the indexes of the blocks by section. The section with the highest-ranked block is
+        first.
 
-        Blocks without a heading come before all sections, because after one they would seem part of
-        it.
+        Blocks without a heading come before all sections, because after a section they would seem
+        to belong to it.
         """
         places: dict[str, list[int]] = {"": []}
         for place, block in enumerate(self.blocks):
@@ -157,12 +159,13 @@ def compose(
     until: datetime | None = None,
     sources: Sequence[str] = (),
 ) -> Digest:
-    """Group, rank and cap `events`, whose order does not matter.
+    """Group, rank and cap events, and return the digest.
 
-    `until`: the end of the window, from which their age is measured; by default the latest event.
-    `sources`: content sources in display order. Each is ranked separately; items of a queried
-    source are ranked by their score. Events from other sources come last. Ties are broken by the
-    latest event, then by the key, so that the same events always make the same email. Event ids are
+    The order of `events` does not matter. `until` is the end of the window, from which the age of
+    events is measured; the default is the time of the latest event. `sources` are the content
+    sources in display order. Each source is ranked separately, and items of a queried source are
+    ranked by their score. Events from other sources come last. Ties are broken by the latest event
+    and then by the key, so that the same events always produce the same email. Event ids are
     unique, because they are the key of the table. All groups use the newest names of people and
     things. Only events that are shown are loaded.
     """
@@ -192,7 +195,7 @@ def compose(
 
 
 class _Groups:
-    """A builder of the groups for the lines that are shown, from their events."""
+    """A builder of the groups for the lines that are shown."""
 
     def __init__(
         self,
@@ -226,7 +229,7 @@ class _Groups:
         )
 
     def section(self, lines: Sequence[Line], arrangement: Arrangement) -> str:
-        """Return the section of a block. The importance of an event does not change its section."""
+        """Return the section heading of a block, regardless of the importance of its events."""
         if arrangement.sections is Sections.CATEGORY:
             return max((_weight(line, arrangement.weights), line.category) for line in lines)[1]
         if arrangement.sections is Sections.PARENT:
@@ -236,17 +239,17 @@ class _Groups:
 
 
 def _latest_of(lines: Sequence[Line]) -> list[Line]:
-    """Return the most recently updated lines, the latest first."""
+    """Return the most recently updated lines, latest first."""
     return nlargest(_TITLED, lines, key=lambda line: age_of(line.latest))
 
 
 def score(line: Brief | Line, weights: Mapping[str, float], until: datetime) -> float:
-    """Return how much a line, or a line's only event, matters to its reader. Higher matters more.
+    """Return the relevance of a line or of a single event. Higher scores rank first.
 
-    The score is the weight of the category, times the importance (0.5, 1 or 3), times 1 if
-    addressed to the reader or 0.6 if followed, times the recency, times 1 + log10 of the count.
-    Recency falls from 1 towards 0.5, each day by half of the remaining difference, counted back
-    from `until`. The score is rounded, so that the order is the same on every processor.
+    The score is the product of the category's weight, the importance (0.5, 1 or 3), 1 if addressed
+    to the reader or 0.6 if followed, the recency, and 1 + log10 of the count. Recency is 1 at
+    `until` and falls towards 0.5 with age. Each day halves the remaining difference. The score is
+    rounded, so that the order is the same on every processor.
     """
     latest, count = (line.latest, line.count) if isinstance(line, Line) else (line, 1)
     age = max((until - latest.occurred_at).total_seconds(), 0.0)
@@ -259,11 +262,11 @@ def score(line: Brief | Line, weights: Mapping[str, float], until: datetime) -> 
 _Rank = tuple[int, float, float, str, str, str, bool]
 
 _EVENTS = "events"
-"""The content source of the events that services publish."""
+"""The content source for events that services publish."""
 
 
 class _Ranks:
-    """The ranks of lines and entities. The lowest rank comes first."""
+    """The ranks of lines and entities. Lower ranks are shown first."""
 
     def __init__(
         self, arrangement: Arrangement, until: datetime | None, sources: Sequence[str]
@@ -275,7 +278,7 @@ class _Ranks:
         }
 
     def in_order(self, thing: Thing) -> list[Line]:
-        """Return the lines of an entity, the highest-ranked first."""
+        """Return the lines of an entity, highest-ranked first."""
         return sorted(lines_of(thing), key=self._of)
 
     def of_thing(self, thing: Thing) -> _Rank:
@@ -283,7 +286,10 @@ class _Ranks:
         return self._of(thing) if not isinstance(thing, dict) else self._of_lines(thing.values())
 
     def _of(self, line: Brief | Line) -> _Rank:
-        """Return the rank of a line or of a single event. Most entities have only one event."""
+        """Return the rank of a line or of a single event.
+
+        Most entities have only one event.
+        """
         latest = line.latest if isinstance(line, Line) else line
         source = latest.source
         first = 0.0
@@ -321,7 +327,7 @@ class _Ranks:
 
 
 def _score_of(latest: Brief) -> float:
-    """Return the score that a source gave an item. An item without a score comes last."""
+    """Return the score that a source gave an item. Items without a score rank last."""
     return float("-inf") if latest.score is None else latest.score
 
 

@@ -1,4 +1,4 @@
-"""The life of a run: a total function from (run, signal) to the run that follows.
+"""The life of a run: a total function that maps a run and a signal to the next state of the run.
 
 The module does no I/O. A step reads a run, calls `transition`, and stores the result on the
 condition that the run is unchanged. For the numbered rules, see docs/protocol.md.
@@ -32,7 +32,8 @@ from gazette.domain.delivery.signals import (
 from gazette.domain.model import Window
 
 MAX_REFUSALS = 1 + len(PAUSES)
-"""The refusals after which a run fails. Refusals of the stream or account do not count."""
+"""The number of refusals after which a run fails. Refusals of the stream or account do not
+count."""
 
 _OVERDUE = timedelta(minutes=15)
 """The time after `retry_at` at which the sweep checks a run that was not retried."""
@@ -43,13 +44,16 @@ _HANDED_OVER = {Reason.CARRIED_INTO, Reason.GIVEN_UP}
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """A signal that changes nothing, and the reason."""
+    """A signal that changes nothing, with the reason."""
 
     why: str
 
 
 def transition(run: Run, signal: Signal) -> Run | Ignored:
-    """Return the run after `signal`, or Ignored. Total: every (status, signal) has an answer."""
+    """Return the run after `signal`, or Ignored.
+
+    The function is total, which means that it handles every signal in every status.
+    """
     match signal:
         case Accepted() | Evidence():
             return _accept(run, signal)
@@ -76,10 +80,10 @@ def transition(run: Run, signal: Signal) -> Run | Ignored:
 
 
 def _accept(run: Run, signal: Accepted | Evidence) -> Run | Ignored:
-    """Move any status to sent. A sent run never changes (rule 8).
+    """Mark the run as sent, whatever its status. A sent run never changes (rule 8).
 
-    The attempt must be one that the row knows. Otherwise another run had the same id, or the table
-    was restored to an earlier time, and the content of that attempt is unknown.
+    The row must know the attempt. Otherwise another run had the same id, or the table was restored
+    to an earlier time, and the content of that attempt is unknown.
     """
     if run.status is Status.SENT:
         return Ignored("already sent")
@@ -96,7 +100,10 @@ def _accept(run: Run, signal: Accepted | Evidence) -> Run | Ignored:
 
 
 def _claim(run: Run, signal: Claim) -> Run | Ignored:
-    """Apply rule 4. The first claim fixes `until`; every claim computes `since` anew (rule 2)."""
+    """Claim the run (rule 4).
+
+    The first claim fixes `until`. Every claim computes `since` again (rule 2).
+    """
     if run.status not in {Status.PENDING, Status.RETRYING}:
         return Ignored(f"a {run.status} run is not claimed")
     window = signal.window
@@ -126,7 +133,10 @@ def _claim(run: Run, signal: Claim) -> Run | Ignored:
 def _refuse(
     run: Run, signal: RefusedForNow | RefusedForGood | RefusedAccount | NotAttempted
 ) -> Run | Ignored:
-    """Refuse only the open attempt, even if the answer arrives late (rule 7)."""
+    """Record that the open attempt was refused, even if the response arrives late (rule 7).
+
+    A refusal of any other attempt is ignored.
+    """
     if run.status not in {Status.SENDING, Status.UNKNOWN}:
         return Ignored("no attempt is open")
     if signal.attempt != run.attempt:
@@ -164,7 +174,7 @@ def _refuse(
 def _lose_sight(run: Run, signal: Uncertain | DeadlinePassed) -> Run | Ignored:
     """Mark the open attempt as unknown (rule 6).
 
-    An overdue attempt does not affect the next one, which has its own claimant.
+    An overdue attempt does not affect the next attempt, which has its own claimant.
     """
     if run.status is not Status.SENDING:
         return Ignored("no attempt is open")
@@ -185,7 +195,7 @@ def _lose_sight(run: Run, signal: Uncertain | DeadlinePassed) -> Run | Ignored:
 
 
 def _decide(run: Run, policy: Policy) -> Run | Ignored:
-    """Apply the policy (rule 9): resend once only, then carry.
+    """Apply the policy (rule 9): resend only once, then carry.
 
     A carried run waits for its successor.
     """
@@ -203,7 +213,10 @@ def _decide(run: Run, policy: Policy) -> Run | Ignored:
 
 
 def _stop(run: Run) -> Run | Ignored:
-    """Make a claim on an older read fail (rule 11). A claim made before the stop stays valid."""
+    """Invalidate claims that are based on an older read (rule 11).
+
+    A claim made before the stop remains valid.
+    """
     if run.status.is_final:
         return Ignored("the run has ended")
     is_late = run.status not in {Status.PENDING, Status.RETRYING}
@@ -217,7 +230,7 @@ def _end(run: Run, status: Status, reason: Reason) -> Run | Ignored:
 
 
 def _carry(run: Run) -> Run | Ignored:
-    """Carry a run only if an attempt is uncertain and its policy has decided (rule 5)."""
+    """Carry the run over, if an attempt is uncertain and the policy was applied (rule 5)."""
     if not run.uncertain:
         return Ignored("it has no uncertain attempt")
     if run.status in {Status.SENDING, Status.SENT} or run.reason in _HANDED_OVER:
@@ -230,7 +243,7 @@ def _carry(run: Run) -> Run | Ignored:
 def _give_up(run: Run) -> Run | Ignored:
     """Give the run up (rule 9).
 
-    Its events are not sent again; only evidence still changes the run.
+    The run's events are not sent again. Only evidence can still change the run.
     """
     if run.status is not Status.UNKNOWN:
         return Ignored(f"a {run.status} run is not given up")

@@ -1,18 +1,18 @@
 """The rate limiter of a stream: the plan, the state, and the next permit.
 
 A permit is the instant at which one email may be sent. Permits are evenly spaced across all
-workers, so no second has more of them than the rate. Each stream has a fixed share of the plan and
-of the account's quota, and never uses the other's. The module does no I/O.
+workers, so no second has more permits than the rate. Each stream has a fixed share of the plan and
+of the account's quota, and never uses the share of the other stream. The module does no I/O.
 
-All instants are by the clocks of workers. A worker with a wrong clock can delay the others, or let
-them send too much, only within these bounds:
+All instants are by the clocks of workers. A worker with a wrong clock can delay other workers or
+let them send too much, but only within these bounds:
 
-- A next permit that lies further ahead than any worker with a right clock would store is set back,
-  at most once in SET_BACK_EVERY. So others wait that long, and a second has at most the permits of
-  LONGEST_WAIT_FOR_A_PERMIT too many.
-- A clock that is ahead begins a day early. Permits taken early count for that day, so both days
+- A next permit that is further ahead than any correct clock would store is set back, at most once
+  in SET_BACK_EVERY. Other workers therefore wait at most that long, and the extra permits in a
+  second are at most those of LONGEST_WAIT_FOR_A_PERMIT.
+- A clock that is ahead begins a day early. Permits taken early count for that day, so the two days
   together have no more permits than their caps.
-- A stretch of the ramp that begins later than now is over, and the ramp starts again.
+- A stretch of the ramp that begins in the future is ignored, and the ramp starts again.
 - The breaker stays open for its longest step at most, and a quota is valid for an hour by any
   clock.
 """
@@ -27,32 +27,36 @@ from gazette.domain.delivery.circuit_breaker import CLOCK_SKEW, OpenBreaker
 from gazette.domain.delivery.streams import WHOLE, Share
 
 MAX_RATE = 5000
-"""Emails a second, of all streams.
+"""The maximum number of emails per second, for all streams together.
 
-Every ten permits write one row, which accepts 1,000 writes a second and throttles some of them.
+Every ten permits write one row, which accepts 1,000 writes per second and throttles some of them.
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html
 """
 
 LONGEST_WAIT_FOR_A_PERMIT = timedelta(milliseconds=100)
-"""The longest wait of one email. A waiting worker costs Lambda time and does no other work."""
+"""The longest time that a worker waits to send one email.
+
+A waiting worker costs Lambda time and does no other work.
+"""
 
 SANDBOX_RATE = 1.0
-"""Emails a second that every account may send: the rate of the SES sandbox.
-https://docs.aws.amazon.com/ses/latest/dg/quotas.html"""
+"""The emails per second that every account may send: the rate of the SES sandbox.
+https://docs.aws.amazon.com/ses/latest/dg/quotas.html
+"""
 
 QUOTA_SHARE = 0.9
-"""The part of the account's rate to use.
+"""The share of the account's sending rate that Gazette uses.
 
-Other senders share it, and SES may accept less.
+Other senders use the same account, and SES may accept less than its rate.
 https://docs.aws.amazon.com/ses/latest/APIReference/API_GetSendQuota.html
 """
 
 SET_BACK_EVERY = timedelta(seconds=10)
-"""The shortest time between two corrections of a next permit that lies too far ahead.
+"""The minimum time between two corrections of a next permit that is too far ahead.
 
-If two clocks differ, neither worker knows which one is wrong. A worker whose clock is behind sets
-back a correct value, and the others then take permits from now on, so the permits of the longest
-wait are issued twice. Corrections must therefore be rare.
+If two clocks differ, neither worker knows which clock is wrong. A worker whose clock is behind sets
+back a correct value, and the other workers then take permits from now on, so the permits of the
+longest wait are issued twice. Corrections must therefore be rare.
 """
 
 _SIGNED_WITHIN = timedelta(minutes=15)
@@ -61,23 +65,23 @@ https://github.com/aws/aws-sdk-js/issues/2565, https://github.com/boto/boto3/iss
 """
 
 EVER = datetime.min.replace(tzinfo=UTC)
-"""An instant before every run."""
+"""An instant that is earlier than every run."""
 
 _BELIEVED_FOR = timedelta(hours=1)
-"""The time for which a stored daily quota is valid: six ticks without a new one."""
+"""The time for which a stored daily quota is valid. It covers six ticks without an update."""
 
 _WARMUP_DAYS = 30
-"""The number of doublings after which there is no cap."""
+"""The number of days of doubling after which the warm-up has no cap."""
 
 
 class NoPermit(StrEnum):
-    """The reason for which no permit was taken."""
+    """The reason why no permit was taken."""
 
     BUSY = "busy"
-    """The next free permit is too late."""
+    """The next free permit is too far in the future."""
 
     DAILY_CAP = "daily_cap"
-    """The cap of the day or the account's daily quota is used up."""
+    """The daily cap or the account's daily quota is used up."""
 
     BREAKER_OPEN = "breaker_open"
     """The circuit breaker is open."""
@@ -89,35 +93,35 @@ class Permit:
 
     at: datetime
     is_probe: bool = False
-    """The email is the breaker's probe."""
+    """True if the email is the breaker's probe."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PacePlan:
-    """The settings of the rate for all email. A stream has its `share`."""
+    """The settings of the sending rate for all email. Each stream has a `share`."""
 
     rate: float | None = None
-    """Emails a second. None: derived from the account's quota."""
+    """The rate in emails per second; None to derive the rate from the account's quota."""
 
     ramp_from: float = 0
-    """Emails a second at the start of the ramp. 0: no ramp."""
+    """The rate at the start of the ramp, in emails per second; 0 for no ramp."""
 
     ramp_every: timedelta = timedelta(seconds=30)
     """The length of a stretch of the ramp: at least three times the longest wait for a permit."""
 
     warmup_from: date | None = None
-    """The first day of the warm-up (UTC). None: no warm-up."""
+    """The first day of the warm-up (UTC); None for no warm-up."""
 
     warmup_daily: int = 200
-    """The emails that a new sending domain may send on `warmup_from` and before.
+    """The daily cap of a new sending domain on `warmup_from` and before.
 
-    Doubles each day after.
+    The cap doubles on each later day.
     """
 
     share: Share = WHOLE
 
     def cap_on(self, day: date) -> int | None:
-        """Return the stream's cap on a day of UTC; None if there is none."""
+        """Return the stream's cap on a UTC day; None if there is no cap."""
         if self.warmup_from is None:
             return None
         doublings = max(0, (day - self.warmup_from).days)
@@ -128,112 +132,116 @@ class PacePlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quota:
-    """The sending quota of the account. `rate` and `daily` are the account's."""
+    """The sending quota of the AWS account."""
 
     rate: float
-    """Emails a second."""
+    """The account's maximum number of emails per second."""
 
     daily: int | None = None
-    """Emails in 24 hours; None if unlimited."""
+    """The account's maximum number of emails in 24 hours; None if unlimited."""
 
     left: int | None = None
-    """The emails that remain of `daily`; None if unlimited. Each stream has its own part.
+    """The number of emails left of the daily quota; None if unlimited.
+
+    Each stream has its own part.
     """
 
     def part(self, share: Share) -> "Quota":
-        """Return the quota with the stream's part of `left`."""
+        """Return the quota with the stream's share of the remaining emails."""
         return self if self.left is None else replace(self, left=share.of(self.left))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """The state of a stream, shared by all workers."""
+    """The rate limiter's state for one stream, shared by all workers."""
 
     quota: Quota | None = None
-    """The quota of the account as read at `quota_at`, less the permits since; None if unknown."""
+    """The account's quota as read at `quota_at`, minus the permits since then; None if unknown."""
 
     quota_at: datetime | None = None
     used_up_at: datetime | None = None
-    """The end of the last period in which the quota or a cap was used up; None if neither was."""
+    """The end of the last period in which the quota or a cap was used up; None if there is none."""
 
     next_at: datetime | None = None
-    """The first free permit."""
+    """The time of the first free permit."""
 
     set_back_at: datetime | None = None
-    """The last time at which `next_at` was set back because it lay too far ahead."""
+    """The last time at which `next_at` was set back because it was too far ahead."""
 
     stretch_at: datetime | None = None
     """The beginning of the current stretch of the ramp."""
 
     stretch_taken: int = 0
-    """The permits taken in the current stretch."""
+    """The number of permits taken in the current stretch of the ramp."""
 
     last_taken: int = 0
-    """The permits taken in the stretch before."""
+    """The number of permits taken in the previous stretch of the ramp."""
 
     day: date | None = None
     """The current day (UTC)."""
 
     taken: int = 0
-    """The permits taken on `day`."""
+    """The number of permits taken on `day`."""
 
     breaker: OpenBreaker | None = None
-    """None if closed."""
+    """The open circuit breaker; None if it is closed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reservation:
-    """`number` permits from `at` on, one every `cost`, and the state after they are taken."""
+    """A reservation of `number` permits from `at` on, one every `cost`, with the resulting
+    state."""
 
     at: datetime
     number: int
     cost: timedelta
     ahead_of: datetime | None
-    """The `next_at` of the state was later than this, and is set back. None: it was not."""
+    """The latest plausible `next_at`, if the stored `next_at` was later and is set back; else
+    None."""
 
     set_back_at: datetime | None
-    """The time of the last correction."""
+    """The time of the last correction of `next_at`."""
 
     stretch_at: datetime
-    """The beginning of their stretch of the ramp."""
+    """The beginning of the ramp stretch that the permits belong to."""
 
     last_taken: int
-    """The permits of the stretch before."""
+    """The number of permits taken in the previous stretch of the ramp."""
 
     day: date
-    """The day for which they count."""
+    """The day that the permits count for."""
 
     cap: int | None
-    """The cap of `day`."""
+    """The cap on `day`; None if there is no cap."""
 
     used_up_at: datetime | None
-    """The end of the last period in which the quota or a cap, also the day before's, was used up.
-    """
+    """The end of the last period in which the quota or a cap was used up, including yesterday's
+    cap."""
 
     is_of_quota: bool
-    """True if they also count for the account's daily quota."""
+    """True if the permits also count for the account's daily quota."""
 
     breaker: OpenBreaker | None
-    """The breaker while its probe has the only permit. None: it is closed."""
+    """The breaker while its probe has the only permit; None if the breaker is closed."""
 
     @property
     def is_probe(self) -> bool:
-        """Return True if the email with the only permit is the breaker's probe."""
+        """Return True if the reserved permit is for the breaker's probe."""
         return self.breaker is not None
 
     @property
     def last_at(self) -> datetime:
-        """The last of the permits."""
+        """The time of the last reserved permit."""
         return self.at + (self.number - 1) * self.cost
 
     def permits_from(self, at: datetime) -> Sequence[Permit]:
-        """Return the permits, the first one at `at`."""
+        """Return the reserved permits, starting at `at`."""
         return [
             Permit(at=at + each * self.cost, is_probe=self.is_probe) for each in range(self.number)
         ]
 
     def from_(self, pace: Pace) -> Pace:
-        """Return the state after these permits are taken."""
+        """Return the state of the stream after the reserved permits are taken."""
         is_same_stretch = self.stretch_at == pace.stretch_at
         is_same_day = self.day == pace.day
         quota = pace.quota
@@ -256,59 +264,61 @@ class Reservation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaceReading:
-    """The pace of one stream for display."""
+    """The state of a stream's rate limiter, for display."""
 
     rate: float
-    """The current rate in emails a second."""
+    """The current rate in emails per second."""
 
     full_rate: float
-    """The highest rate in emails a second."""
+    """The highest rate in emails per second."""
 
     taken: int
-    """Today's permits."""
+    """The number of permits taken today."""
 
     cap: int | None
-    """The cap of today. None: there is no cap."""
+    """Today's cap; None if there is no cap."""
 
     quota: Quota | None
-    """The account's quota; None if its daily quota is unknown or unlimited."""
+    """The account's quota; None if the daily quota is unknown or unlimited."""
 
     free_since: datetime | None
-    """The time since which cap and quota have had permits. None: they are used up."""
+    """The time since which the cap and the quota have had permits left; None if they are used
+    up."""
 
     breaker: OpenBreaker | None
-    """None if closed."""
+    """The open circuit breaker; None if it is closed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outlook:
-    """A worker's view of a stream."""
+    """A worker's estimate of when a stream has permits."""
 
     free_at: datetime
-    """The time before which no permit is free."""
+    """The earliest time of a free permit."""
 
     rate: float
-    """Permits a second."""
+    """The number of permits per second."""
 
 
 def outlook(pace: Pace, plan: PacePlan, now: datetime) -> Outlook:
-    """Return the outlook from a state that may be old. Permits only become later."""
+    """Return the outlook for a state that may be out of date. Permits only become later."""
     is_ahead = pace.next_at is not None and pace.next_at > _furthest(pace, plan, now)
     free_at = _may_be_set_back_from(pace, now) if is_ahead else pace.next_at or now
     return Outlook(free_at=free_at, rate=rate_at(pace, plan, now))
 
 
 def full_rate(pace: Pace, plan: PacePlan) -> float:
-    """Return the rate after the ramp in emails a second."""
+    """Return the rate after the ramp, in emails per second."""
     account = pace.quota.rate if pace.quota else SANDBOX_RATE
     return plan.share.of_rate(min(MAX_RATE, plan.rate or QUOTA_SHARE * account))
 
 
 def rate_at(pace: Pace, plan: PacePlan, now: datetime) -> float:
-    """Return the rate in emails a second: `ramp_from`, doubled according to recent permits.
+    """Return the current rate, in emails per second.
 
-    Each stretch may have twice the permits of the one before, in steps of the ramp. So the rate
-    rises while there is work, and starts low after an idle or slow stretch.
+    The rate starts at `ramp_from` and doubles according to recent permits. Each stretch may have
+    twice the permits of the previous stretch, in steps of the ramp. The rate therefore rises while
+    there is work, and starts low after an idle or slow stretch.
     """
     full = full_rate(pace, plan)
     if not plan.ramp_from:
@@ -330,8 +340,8 @@ def take(
 ) -> Reservation | NoPermit:
     """Return the next permits, up to `number`, all at or before `latest`.
 
-    A half-open breaker allows one, that of the probe. The breaker is checked first, so that runs
-    are requeued while it is open even if the daily cap is used up. `critical`: these permits count
+    A half-open breaker allows only the permit of its probe. The breaker is checked first, so that
+    runs are requeued while it is open even if the daily cap is used up. `critical` permits count
     for the warm-up, but only the account's quota limits them.
     """
     if pace.breaker and pace.breaker.holds(now):
@@ -372,7 +382,7 @@ def take(
 
 
 def is_used_up(pace: Pace, now: datetime) -> bool:
-    """Return True if the daily quota of the account is used up."""
+    """Return True if the account's daily quota is used up."""
     quota = _day_of_account(pace, now)
     return quota is not None and not quota.left
 
@@ -385,7 +395,7 @@ def with_quota(pace: Pace, quota: Quota, at: datetime) -> Pace:
 
 
 def free_since(pace: Pace, plan: PacePlan, now: datetime) -> datetime | None:
-    """Return the time since which cap and quota have had permits; None if they are used up."""
+    """Return the time since which the cap and the quota have had permits left; None if used up."""
     if _is_day_over(pace, plan, now):
         return None
     day, _ = _today(pace, now)
@@ -393,7 +403,7 @@ def free_since(pace: Pace, plan: PacePlan, now: datetime) -> datetime | None:
 
 
 def read(pace: Pace, plan: PacePlan, now: datetime) -> PaceReading:
-    """Return the pace for display."""
+    """Return the state of the rate limiter for display."""
     day, permits_today = _today(pace, now)
     return PaceReading(
         rate=rate_at(pace, plan, now),
@@ -407,14 +417,15 @@ def read(pace: Pace, plan: PacePlan, now: datetime) -> PaceReading:
 
 
 def _is_day_over(pace: Pace, plan: PacePlan, now: datetime) -> bool:
-    """Return True if the cap of the day or the quota of the account is used up."""
+    """Return True if the daily cap or the account's daily quota is used up."""
     day, permits_today = _today(pace, now)
     cap = plan.cap_on(day)
     return (cap is not None and permits_today >= cap) or is_used_up(pace, now)
 
 
 def _room_since(pace: Pace, plan: PacePlan, today: date) -> datetime | None:
-    """Return the end of the last time at which cap or quota was used up; None if neither was.
+    """Return the end of the last time at which the cap or the quota was used up; None if neither
+    was.
 
     A cap that was used up ends at midnight (UTC). Otherwise midnight changes nothing for runs that
     wait for another reason.
@@ -429,9 +440,9 @@ def _room_since(pace: Pace, plan: PacePlan, today: date) -> datetime | None:
 
 
 def _today(pace: Pace, now: datetime) -> tuple[date, int]:
-    """Return the day and its permits.
+    """Return the current day and the number of its permits that are taken.
 
-    A clock that is behind at midnight does not return to the day before.
+    A worker whose clock is behind does not return to the day before at midnight.
     """
     today = now.astimezone(UTC).date()
     if pace.day is None or pace.day < today:
@@ -442,8 +453,8 @@ def _today(pace: Pace, now: datetime) -> tuple[date, int]:
 def _day_of_account(pace: Pace, now: datetime) -> Quota | None:
     """Return the quota that permits count for; None if it is unlimited, unknown or too old.
 
-    If it is too old, SES may refuse an email. A stricter rule would stop all email until SES
-    answers.
+    With a quota that is too old, SES may refuse an email. A stricter rule would stop all email
+    until SES responds.
     """
     quota, at = pace.quota, pace.quota_at
     if quota is None or quota.left is None or at is None or abs(now - at) >= _BELIEVED_FOR:
@@ -452,15 +463,15 @@ def _day_of_account(pace: Pace, now: datetime) -> Quota | None:
 
 
 def _cost(rate: float) -> timedelta:
-    """Return the time from one permit to the next."""
+    """Return the time between two permits."""
     return timedelta(microseconds=math.ceil(1_000_000 / rate))
 
 
 def _furthest(pace: Pace, plan: PacePlan, now: datetime) -> datetime:
-    """Return the latest `next_at` that a worker with a right clock can have stored.
+    """Return the latest `next_at` that a worker with a correct clock can have stored.
 
-    Such a worker takes no permit later than its own longest wait. The next permit follows by the
-    slowest rate.
+    Such a worker takes no permit later than its own longest wait, and the next permit follows at
+    the slowest rate.
     """
     slowest = full_rate(pace, plan)
     if plan.ramp_from:
@@ -469,7 +480,7 @@ def _furthest(pace: Pace, plan: PacePlan, now: datetime) -> datetime:
 
 
 def _may_be_set_back_from(pace: Pace, now: datetime) -> datetime:
-    """Return the earliest time at which a next permit that lies too far ahead may be set back."""
+    """Return the earliest time at which a next permit that is too far ahead may be set back."""
     last = pace.set_back_at
     if last is None or last - now > _SIGNED_WITHIN:
         return now
@@ -477,14 +488,14 @@ def _may_be_set_back_from(pace: Pace, now: datetime) -> datetime:
 
 
 def _is_over(pace: Pace, plan: PacePlan, now: datetime) -> bool:
-    """Return True if the current stretch of the ramp is over, or begins later than now."""
+    """Return True if the current stretch of the ramp is over or begins in the future."""
     if pace.stretch_at is None or now - pace.stretch_at >= plan.ramp_every:
         return True
     return pace.stretch_at - now > CLOCK_SKEW
 
 
 def _last_taken(pace: Pace, plan: PacePlan, now: datetime) -> int:
-    """Return the permits of the stretch before the current one."""
+    """Return the number of permits taken in the previous stretch of the ramp."""
     if pace.stretch_at is None or now - pace.stretch_at >= 2 * plan.ramp_every:
         return 0
     if pace.stretch_at - now > CLOCK_SKEW:

@@ -16,22 +16,22 @@ class RedriveResult(StrEnum):
     """A later run was sent with the events, so there is nothing to do."""
 
     GOES_WITH = "goes_with"
-    """A later run has not ended, and is queued again."""
+    """A later run has not ended and was queued again."""
 
     RECEIVES_NO_EMAIL = "receives_no_email"
     NO_SCHEDULE = "no_schedule"
     PAUSED = "paused"
-    """The reader has paused. The first email after the pause includes the events."""
+    """The reader's emails are paused. The first email after the pause includes the events."""
 
 
 @dataclass(frozen=True, slots=True)
 class Redriven:
-    """A failed run that was redriven."""
+    """The outcome of redriving the failed run `failed`."""
 
     failed: Run
     result: RedriveResult
     run: Run | None = None
-    """The run that sends its events, or has sent them."""
+    """The run that sends or has sent the events of the failed run."""
 
     reason: Reason | None = None
-    """The reason for which the reader gets no email."""
+    """The reason why the reader gets no email."""

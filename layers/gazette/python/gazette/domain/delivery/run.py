@@ -1,4 +1,4 @@
-"""A run: its status, the reason, and the values that its claim fixed."""
+"""A run, which delivers one email: its status and the values that its claim fixed."""
 
 import hashlib
 from collections.abc import Iterable
@@ -19,8 +19,8 @@ from gazette.domain.window.briefs import StoredBrief
 class Status(StrEnum):
     """The status of a run. `sent`, `failed`, `skipped` and `cancelled` are final.
 
-    A status that this version does not know is neither final nor claimed, and later runs wait for
-    it.
+    A status that this version does not know is treated as neither final nor claimable, and later
+    runs wait for the run.
     """
 
     PENDING = "pending"
@@ -34,14 +34,14 @@ class Status(StrEnum):
 
     @property
     def is_final(self) -> bool:
-        """Return True if only evidence of acceptance can still change the run."""
+        """Return True if only proof of the provider's acceptance can still change the run."""
         return self in {Status.SENT, Status.FAILED, Status.SKIPPED, Status.CANCELLED}
 
 
 class Reason(StrEnum):
-    """The reason for the status of a run, as `explain` prints it.
+    """The reason for a run's status, as `explain` prints it.
 
-    If this version does not know the reason, only the status counts.
+    If this version does not know a stored reason, it uses only the status.
     """
 
     DUE = "due"
@@ -80,16 +80,16 @@ class Reason(StrEnum):
 
 
 def receives(reader: Reader, key: RunKey) -> TypeGuard[Subscriber]:
-    """Return True if the reader's status allows sending the run."""
+    """Return True if the reader's status allows the run to be sent."""
     if not isinstance(reader, Subscriber):
         return False
     return reader.receives_critical if key.is_critical else reader.receives_email
 
 
 def why_not_sent(reader: Reader) -> Reason:
-    """Return the reason for which a reader who is not an active subscriber gets no email.
+    """Return the reason why a reader who is not an active subscriber gets no email.
 
-    Raises UnreadableRow if this version does not know the status.
+    Raises UnreadableRow if this version does not know the reader's status.
     """
     match reader:
         case Subscriber():
@@ -104,13 +104,12 @@ def why_not_sent(reader: Reader) -> Reason:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The place where a chain may end: all runs up to `sequence` have ended for good
-    (chain.head_for).
-    """
+    """A point at which a chain may end, because all runs up to `sequence` have ended for good
+    (chain.head_for)."""
 
     sequence: int
     sent_until: datetime
-    """The time up to which their events were sent."""
+    """The time up to which events were sent by the runs that the head covers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +117,7 @@ class Run:
     """The delivery of one email.
 
     The times `created_at`, `claimed_at` and `sent_at`, and the description of the last email
-    (`variant`, `locale`, `categories`), are for display only. They are None or empty in rows of
+    (`variant`, `locale`, `categories`), are only for display. They are None or empty in rows of
     older versions.
     """
 
@@ -131,32 +130,32 @@ class Run:
     status: Status = Status.PENDING
     reason: Reason = Reason.DUE
     attempt: int = 0
-    """The number of claims; it never decreases."""
+    """The number of times the run was claimed, which never decreases."""
 
     refusals: int = 0
     """The number of attempts that the provider refused."""
 
     epoch: int = 0
-    """A counter that every stop raises, so that a claim on an older read fails."""
+    """A counter that every stop increments, so that a claim based on an older read fails."""
 
     uncertain: frozenset[int] = frozenset()
-    """The attempts that the provider may have accepted."""
+    """The attempts that the provider may have accepted without confirmation."""
 
     resent: bool = False
     overtaken: bool = False
-    """A stop or a change came after a claim, and so too late."""
+    """True if a stop or a change came too late, after a claim."""
 
     retry_at: datetime | None = None
     """The earliest time of the next attempt after a refusal."""
 
     window: Window | None = None
-    """The events of the run. The first claim fixes its end."""
+    """The window of events that the run sends. The first claim fixes the end of the window."""
 
     deadline: datetime | None = None
-    """The time before which only the claimant may act."""
+    """The time before which only the claimant may act on the run."""
 
     nonce: str = ""
-    """The identity of the last claim."""
+    """The unique identifier of the last claim."""
 
     claimed_at: datetime | None = None
     """The time of the last claim."""
@@ -172,71 +171,79 @@ class Run:
     locale: str = ""
     categories: tuple[str, ...] = ()
     newest: tuple[str, ...] = ()
-    """The names of its events that were stored last (`newest_of`), or EACH_READ."""
+    """The names of the run's most recently stored events (`newest_of`), or EACH_READ."""
 
     left_out: tuple[str, ...] = ()
-    """The names of events of its window that it does not show, because an earlier attempt with an
-    unknown outcome should have shown them and did not. At most one for each worker that stalled
-    during a write.
+    """The names of events in the run's window that its email does not show.
+
+    An earlier attempt with an unknown outcome should have shown them and did not. There is at most
+    one for each worker that stalled during a write.
     """
 
     sources: tuple[str, ...] = ()
-    """The content sources of its schedule, in order; empty if the schedule has events only."""
+    """The content sources of the run's schedule, in order; empty if it has events only."""
 
     asked_at: datetime | None = None
-    """The time of the first query of its sources;
+    """The time of the first query of the run's content sources.
 
-    None if their items were stored before it was due.
+    None if the items were stored before the run was due.
     """
 
     without: tuple[str, ...] = ()
     """The sources whose items the email did not wait for."""
 
     templates: int = 0
-    """The version of the templates that the first claim used.
+    """The template version that the first claim used.
 
-    Every later claim uses it too, so it pins the run.
+    Every later claim uses the same version, so the run is pinned to it.
     """
 
     templates_gone: int = 0
-    """The version that pinned the run before and no longer exists; 0 if there is none."""
+    """The template version that the run was pinned to before and that no longer exists; 0 if
+    none."""
 
     head: Head | None = None
-    """The place where its chain may end; None if the chain before it was short."""
+    """The point at which the run's chain may end; None if the chain before the run was short."""
 
     @property
     def pinned_to(self) -> int | None:
-        """The version of the templates that repeats must use; None before the first claim."""
+        """The template version that repeated attempts must use; None before the first claim."""
         return self.templates if self.attempt else None
 
     @property
     def is_open(self) -> bool:
-        """Return True if the run still needs an action. A carried run waits for its successor."""
+        """Return True if the run still needs an action.
+
+        A carried run needs none, because it waits for its successor.
+        """
         is_carried = self.reason is Reason.CARRIED and is_known(self.status)
         return not self.status.is_final and not is_carried
 
     @property
     def is_unclaimed(self) -> bool:
-        """Return True if no claim is open and no attempt uncertain, so that it can be
-        superseded."""
+        """Return True if the run can be superseded, because no claim is open and no attempt is
+        uncertain."""
         return self.status in {Status.PENDING, Status.RETRYING} and not self.uncertain
 
     def knows(self, attempt: int | None) -> bool:
-        """Return True if this attempt was claimed, so that the window shows its content."""
+        """Return True if this attempt was claimed, so that the window shows the attempt's
+        content."""
         return attempt is not None and 1 <= attempt <= self.attempt and self.window is not None
 
     def has_taken(self, stored_at: datetime) -> bool:
-        """Return True if its window contains that instant and it was, is being or may have been
-        sent.
+        """Return True if the run's email contains, or may contain, an event stored at `stored_at`.
+
+        The window must contain that time, and the email was, is being or may have been sent.
         """
         may_have_been_sent = self.status in _TAKING or bool(self.uncertain)
         return may_have_been_sent and self.window is not None and self.window.holds(stored_at)
 
     def has_shown(self, event_id: str, stored_at: datetime) -> bool:
-        """Return True if its email had this event.
+        """Return True if the run's email included this event.
 
-        An event that was stored well before the end of the window was visible to the read. One that
-        was stored later may have been written after the read; `newest` shows whether it was read.
+        An event that was stored well before the end of the window was visible to the read. An event
+        that was stored later may have been written after the read; `newest` shows whether it was
+        read.
         """
         if self.window is None or not self.has_taken(stored_at):
             return False
@@ -246,32 +253,32 @@ class Run:
         return name not in self.left_out
 
     def has_passed_over(self, event_id: str, stored_at: datetime) -> bool:
-        """Return True if its email should have had this event, and did not."""
+        """Return True if the run's email should have included this event but did not."""
         return self.has_taken(stored_at) and not self.has_shown(event_id, stored_at)
 
     def is_claimed_like(self, claimed: "Run") -> bool:
-        """Return True if this run still has the claim of `claimed`, whatever else has changed."""
+        """Return True if this run still has the claim of `claimed`, regardless of other changes."""
         return self.status is Status.SENDING and bool(self.nonce) and self.nonce == claimed.nonce
 
     @property
     def closes_a_window(self) -> bool:
-        """Return True if it was sent with a known window, so that the next window begins after
-        it."""
+        """Return True if the run was sent with a known window, which the next window must
+        follow."""
         return self.status is Status.SENT and self.window is not None
 
     def was_sent_up_to(self, until: datetime) -> bool:
-        """Return True if it was sent with a window that ends then or later."""
+        """Return True if the run was sent with a window that ends at `until` or later."""
         return self.closes_a_window and self.window is not None and self.window.until >= until
 
     def ends_chain(self, of: RunKey, holding: datetime | None) -> bool:
-        """Return True if a chain that is read from the run `of`, or for an instant, may end
-        here."""
+        """Return True if a chain that is read from the run `of`, or for an instant, may end at
+        this run."""
         is_behind = holding is None or (self.window is not None and self.window.until < holding)
         return self.closes_a_window and self.key != of and is_behind
 
     @property
     def slot(self) -> datetime | None:
-        """The slot of its batch; None if it is immediate or was never started.
+        """The slot of the run's batch; None if the run is immediate or was never started.
 
         A run that only uses the sequence of an occurrence without waiting events was never started.
         """
@@ -279,45 +286,49 @@ class Run:
         return None if is_in_none else slot_of(self.due_at)
 
     def is_too_late(self, now: datetime, max_lateness: timedelta) -> bool:
-        """Return True for a daily digest that is too late. The next digest includes its events.
+        """Return True if the run is a daily digest that is too late to be sent.
 
-        Rarer digests are sent late rather than an interval later. A digest that was tried in time
-        and refused is never too late, because the pauses between its attempts bound its delay.
+        The next digest includes the events of a digest that is too late.
+        Less frequent digests are sent late rather than skipped for a whole interval. A digest that
+        was tried in time and refused is never too late, because the pauses between its attempts
+        limit its delay.
         """
         is_daily = self.key.schedule == DAILY
         return is_daily and not self.refusals and now - self.due_at > max_lateness
 
     @property
     def may_have_been_sent(self) -> bool:
-        """Return True if it may have been sent, but is not known to have been."""
+        """Return True if the run's email may have been sent but is not known to have been sent."""
         return bool(self.uncertain) and self.status is not Status.SENT
 
 
 _TAKING = {Status.SENT, Status.SENDING, Status.UNKNOWN}
 
 STILL_WRITTEN = timedelta(minutes=2)
-"""The longest duration of a write: longer than any function that writes events runs."""
+"""The maximum duration of a write. No function that writes events runs longer than this."""
 
 
 MOST_NEWEST = 100
-"""The largest number of events in `newest`, nine bytes each. A write costs a unit for each KB."""
+"""The maximum number of events in `newest`, with nine bytes each. Each KB of a row costs one
+write unit."""
 
 EACH_READ = ("all",)
-"""A marker that replaces the names if no write into the window was possible during the read."""
+"""A marker that replaces the event names if no write into the window was possible during the
+read."""
 
 
 OUTDATED_FOR = 2 * STILL_WRITTEN
-"""The time after a change of choices or follows in which an event may still be routed by the old
-ones.
+"""The time after a change of choices or follows in which events may be routed by the old ones.
 
-A function that read the old ones writes for at most STILL_WRITTEN. Twice that allows for clocks
-that differ and for the function that stores the change. The run of such an event routes it again
-(rule 15).
+A function that read the old choices writes for at most STILL_WRITTEN. Twice that allows for clocks
+that differ and for the function that stores the change. The run of such an event routes the event
+again (rule 15).
 """
 
 
 def newest_of(events: Iterable[StoredEvent | StoredBrief], window: Window) -> tuple[str, ...]:
-    """Return the names of events so new that others of the window may not have been visible."""
+    """Return the names of events so new that other events of the window may not have been
+    visible."""
     return tuple(
         sorted(
             name_of(stored.event.id)
@@ -328,19 +339,18 @@ def newest_of(events: Iterable[StoredEvent | StoredBrief], window: Window) -> tu
 
 
 def name_of(event_id: str) -> str:
-    """Return a short name for an event, for the few events that a run has to name."""
+    """Return a short name for an event, which a run uses to refer to some of its events."""
     return hashlib.sha256(event_id.encode()).hexdigest()[:8]
 
 
 BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)
-"""An instant before anything was stored."""
+"""An instant before any data was stored."""
 
 
 def sent_until(chain: Iterable[Run]) -> datetime:
-    """Return the time up to which the events of a schedule were sent: the latest end of a sent
-    window.
+    """Return the time up to which a schedule's events were sent: the latest end of a sent window.
 
-    If the chain ends at a head, the head stores it for earlier windows.
+    If the chain ends at a head, the head stores this time for earlier windows.
     """
     runs = tuple(chain)
     return max(
@@ -351,18 +361,21 @@ def sent_until(chain: Iterable[Run]) -> datetime:
 
 
 def known_sent_until(chain: Iterable[Run]) -> datetime:
-    """Return the time up to which runs before the heads of the chain sent events."""
+    """Return the time up to which events were sent by the runs before the chain's heads."""
     return max((run.head.sent_until for run in chain if run.head), default=BEGINNING)
 
 
 MAX_UNKNOWN_ATTEMPTS = 2
-"""The most attempts with an unknown outcome that may include an event; then it is given up."""
+"""The maximum number of attempts with an unknown outcome that may include an event.
+
+After that, the event is given up.
+"""
 
 
 def given_up_until(chain: Iterable[Run]) -> datetime:
     """Return the time up to which every event was in MAX_UNKNOWN_ATTEMPTS unknown attempts.
 
-    All windows of a schedule begin where the last sent one ended, so an attempt with an unknown
+    All windows of a schedule begin where the last sent window ended, so an attempt with an unknown
     outcome includes every event that was stored up to its end and was not given up before.
     """
     ends = sorted(run.window.until for run in chain if run.window for _ in run.uncertain)
@@ -370,8 +383,10 @@ def given_up_until(chain: Iterable[Run]) -> datetime:
 
 
 def is_given_up(stored_at: datetime, chain: Iterable[Run]) -> bool:
-    """Return True if an event stored then is not sent again, and no email is known to have had
-    it."""
+    """Return True if an event stored at `stored_at` is given up.
+
+    A given-up event is not sent again, although no email is known to have included it.
+    """
     runs = tuple(chain)
     is_sent = any(
         run.status is Status.SENT and run.window and run.window.holds(stored_at) for run in runs
@@ -392,13 +407,14 @@ _NOT_SENT = {
     Status.SKIPPED,
     Status.CANCELLED,
 }
-"""The statuses without an attempt under way. Any other status, known or not, means an attempt."""
+"""The statuses without an attempt in progress. Any other status, known or not, implies an
+attempt."""
 
 
 def possibly_sent_until(chain: Iterable[Run]) -> datetime:
-    """Return the time up to which events were sent, are being sent or may have been.
+    """Return the time up to which events were sent, are being sent or may have been sent.
 
-    Those do not move.
+    Events that were stored up to that time are not moved.
     """
     runs = tuple(chain)
     return max(

@@ -19,7 +19,7 @@ class Policy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A worker is about to call the provider, at the instant `at`.
+    """A signal that a worker is about to call the provider, at the instant `at`.
 
     `variant`, `locale`, `categories`, `newest`, `left_out` and `without` describe the email.
     `templates` and `templates_gone` name the versions of its templates (run.Run).
@@ -41,7 +41,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """The provider accepted this attempt's message."""
+    """A signal that the provider accepted the message of this attempt."""
 
     attempt: int
     message_id: str
@@ -51,18 +51,23 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class RefusedForNow:
-    """The provider certainly refused the attempt, but may accept another: throttled, no
-    connection."""
+    """A signal that the provider refused the attempt but may accept another attempt.
+
+    Examples are throttling and a failed connection. The message was certainly not sent.
+    """
 
     attempt: int
     detail: str = ""
     retry_at: datetime | None = None
-    """The earliest next attempt. None: as soon as possible."""
+    """The earliest time of the next attempt; None for as soon as possible."""
 
 
 @dataclass(frozen=True, slots=True)
 class RefusedForGood:
-    """The provider certainly refused the attempt and would refuse it again."""
+    """A signal that the provider refused the attempt and would refuse it again.
+
+    The message was certainly not sent.
+    """
 
     attempt: int
     detail: str = ""
@@ -70,46 +75,53 @@ class RefusedForGood:
 
 @dataclass(frozen=True, slots=True)
 class RefusedAccount:
-    """The provider refuses the whole stream for now. It does not count as an attempt of the run."""
+    """A signal that the provider refuses the whole stream for now.
+
+    The refusal does not count as an attempt of the run.
+    """
 
     attempt: int
     detail: str = ""
     every_stream: bool = False
-    """The refusal applies to all other streams too."""
+    """True if the refusal also applies to all other streams."""
 
 
 @dataclass(frozen=True, slots=True)
 class NotAttempted:
-    """The claimant gave the claim back without a call of the provider."""
+    """A signal that the claimant released its claim without calling the provider."""
 
     attempt: int
 
 
 @dataclass(frozen=True, slots=True)
 class Uncertain:
-    """The provider may have accepted this attempt's message: time-out after write, reset, 5xx."""
+    """A signal that the provider may have accepted the message of this attempt.
+
+    Examples are a time-out after the request was written, a connection reset and a 5xx response.
+    """
 
     attempt: int
     detail: str = ""
     check_at: datetime | None = None
-    """The end of the grace period for evidence. None: leave the time unchanged."""
+    """The end of the grace period for evidence; None to keep the current time."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeadlinePassed:
-    """The claimant of this attempt is certainly gone."""
+    """A signal that the claimant of this attempt is certainly gone."""
 
     attempt: int
     check_at: datetime | None = None
-    """The end of the grace period for evidence. None: leave the time unchanged."""
+    """The end of the grace period for evidence; None to keep the current time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A delivery event proves that the provider accepted this attempt's message."""
+    """A signal that a delivery event proves that the provider accepted the message of this
+    attempt."""
 
     attempt: int | None
-    """None if the delivery event does not name the attempt."""
+    """The number of the attempt; None if the delivery event does not name it."""
 
     message_id: str
     at: datetime | None = None
@@ -118,7 +130,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class GraceOver:
-    """No evidence arrived in time.
+    """A signal that no evidence arrived in the grace period.
 
     The policy `resend` requires proof that delivery events arrive.
     """
@@ -128,31 +140,34 @@ class GraceOver:
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """The run has nothing to send, or its reader gets no email."""
+    """A signal that the run has no content to send, or that its reader gets no email."""
 
     reason: Reason
 
 
 @dataclass(frozen=True, slots=True)
 class Cancel:
-    """The run is no longer wanted."""
+    """A signal that the run is no longer wanted."""
 
     reason: Reason
 
 
 @dataclass(frozen=True, slots=True)
 class Carry:
-    """The next run of the schedule takes over this run's events."""
+    """A signal that the next run of the schedule takes over this run's events."""
 
 
 @dataclass(frozen=True, slots=True)
 class GiveUp:
-    """Every event of the run was in MAX_UNKNOWN_ATTEMPTS attempts with unknown outcomes."""
+    """A signal to give the run up, because its events were in too many unknown attempts.
+
+    Every event of the run was in MAX_UNKNOWN_ATTEMPTS attempts with unknown outcomes.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """A value that a worker reads before its claim has changed."""
+    """A signal that a value that workers read before a claim has changed."""
 
 
 SendOutcome = Accepted | RefusedForNow | RefusedForGood | RefusedAccount | Uncertain

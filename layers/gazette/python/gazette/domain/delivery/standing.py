@@ -1,4 +1,4 @@
-"""The age of open runs, and the number that wait for the next day."""
+"""The age of open runs, and the number of runs that wait for the next day."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from gazette.domain.delivery.streams import Streams
 from gazette.domain.model import DAILY, RunKey
 
 FreeSince = Callable[[], datetime | None]
-"""A function that returns when cap and quota of a stream last became free; None: used up."""
+"""A function that returns when a stream's cap and quota last became free; None if used up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,30 +19,29 @@ class Standing:
     age: timedelta
     """The age of the oldest run that may be sent.
 
-    Zero if there is none, or if it is due later in its slot.
+    Zero if there is no such run, or if it is due later in its slot.
     """
 
     held_by_day: int
-    """The number of runs that wait for the next day, because the cap or the quota of their stream
-    is used up.
-    """
+    """The number of runs that wait for the next day, because their stream's cap or quota is used
+    up."""
 
     due_at: datetime | None = None
-    """The time at which the oldest run was due; None if there is none."""
+    """The time at which the oldest run was due; None if there are no runs."""
 
     is_cut_off: bool = False
-    """Some runs were not read, so there may be more runs, and older ones."""
+    """True if some runs were not read, so that there may be more and older runs."""
 
 
 def standing_of(
     open_runs: Iterable[tuple[RunKey, datetime]], *, free_since: Streams[FreeSince], now: datetime
 ) -> Standing:
-    """Return the age of these runs, and the number that wait for the next day.
+    """Return the age of these runs and the number that wait for the next day.
 
     `open_runs` are pairs of a key and a due time. A run that waits for the next day has no age;
     after the wait, its age begins when email could be sent again. A daily digest never waits so
-    long (rule 21), so its age begins when it was due. Calls `free_since` only for a run that may
-    wait.
+    long (rule 21), so its age begins when it was due. `free_since` is called only for a run that
+    may wait.
     """
     oldest, due, waiting_for_day = now, None, 0
     for key, due_at in open_runs:
@@ -55,7 +54,7 @@ def standing_of(
 
 
 def combined(parts: Sequence[Standing]) -> Standing:
-    """Return the standing of all runs from that of each part; there is at least one part."""
+    """Return the standing of all runs, combined from at least one part."""
     oldest = max(parts, key=lambda part: part.age)
     waiting_for_day = sum(part.held_by_day for part in parts)
     return Standing(age=oldest.age, held_by_day=waiting_for_day, due_at=oldest.due_at)

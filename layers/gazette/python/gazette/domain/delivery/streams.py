@@ -1,4 +1,4 @@
-"""The two streams of email, digests and immediate emails. Neither delays the other."""
+"""The two streams of email, digests and immediate emails. Neither stream delays the other."""
 
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -16,30 +16,30 @@ class Streams(Generic[ValueT_co]):
     immediate: ValueT_co
 
     def of(self, schedule: str) -> ValueT_co:
-        """Return the value of the stream that sends runs of this schedule."""
+        """Return the value for the stream that sends the runs of this schedule."""
         return self.immediate if kind_of(schedule) is ScheduleKind.IMMEDIATE else self.digest
 
     def other_than(self, schedule: str) -> ValueT_co:
-        """Return the value of the other stream."""
+        """Return the value for the stream that does not send the runs of this schedule."""
         return self.digest if kind_of(schedule) is ScheduleKind.IMMEDIATE else self.immediate
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The share of a stream in all email: from `start` to `end`, in hundredths.
+    """A stream's share of all email, from `start` to `end`, in hundredths.
 
-    Adjacent shares add up to the whole exactly, because both round the same number where they meet.
+    Adjacent shares add up exactly to the whole, because both round the same number where they meet.
     """
 
     start: int
     end: int
 
     def of(self, whole: int) -> int:
-        """Return the share of this number of emails."""
+        """Return the stream's share of a number of emails."""
         return whole * self.end // 100 - whole * self.start // 100
 
     def of_rate(self, rate: float) -> float:
-        """Return the share of this rate."""
+        """Return the stream's share of a rate."""
         return rate * (self.end - self.start) / 100
 
 
@@ -47,8 +47,9 @@ WHOLE = Share(0, 100)
 
 
 def divided(immediate_share: int) -> Streams[Share]:
-    """Divide all email: `immediate_share` hundredths, 1 to 99, are for immediate emails.
+    """Return the share of each stream.
 
-    The remainder of a division goes to digests.
+    `immediate_share` hundredths, from 1 to 99, are for immediate emails. The remainder of a
+    division goes to digests.
     """
     return Streams(immediate=Share(0, immediate_share), digest=Share(immediate_share, 100))

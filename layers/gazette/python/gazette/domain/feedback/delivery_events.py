@@ -1,4 +1,4 @@
-"""Delivery events from the provider: their meanings, and the stored part. Pure."""
+"""Delivery events from the provider: their meanings, and the part that is stored. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,10 +10,11 @@ from gazette.domain.model import RunKey
 
 
 class DeliveryEventType(StrEnum):
-    """The type of a delivery event. Events arrive in any order, any number of times, or not at all.
+    """The type of a delivery event.
 
-    All types prove that the provider accepted the message. All but two prove that it delivered the
-    message or still tries to.
+    Events arrive in any order, any number of times, or not at all. All types prove that the
+    provider accepted the message. All but two prove that the provider delivered the message or is
+    still trying to.
     """
 
     SENT = "sent"
@@ -22,22 +23,22 @@ class DeliveryEventType(StrEnum):
     BOUNCED = "bounced"
     COMPLAINED = "complained"
     REJECTED = "rejected"
-    """The provider found a virus."""
+    """The provider rejected the message because it contained a virus."""
 
     OPENED = "opened"
     CLICKED = "clicked"
     RENDERING_FAILED = "rendering_failed"
-    """The provider could not fill in one of its own templates, which Gazette never uses."""
+    """The provider could not render one of its own templates, which Gazette never uses."""
 
     SUBSCRIPTION = "subscription"
 
 
 AGAINST_RECIPIENT = frozenset({DeliveryEventType.BOUNCED, DeliveryEventType.COMPLAINED})
-"""The only types that can suppress a recipient."""
+"""The only types of delivery event that can suppress a recipient."""
 
 
 class Fault(StrEnum):
-    """The meaning of a bounce or a complaint for the address."""
+    """The kind of fault that a bounce or a complaint reports about an address."""
 
     HARD = "hard"
     """The address will never accept email."""
@@ -49,23 +50,23 @@ class Fault(StrEnum):
     """The address did not accept the email, for an unknown reason."""
 
     OF_MESSAGE = "of_message"
-    """The address would have accepted another message."""
+    """The address would have accepted a different message."""
 
     COMPLAINT = "complaint"
     """The reader marked the email as spam."""
 
 
 _TOO_SOON = timedelta(minutes=1)
-"""Clicks within this time after sending count as those of a link scanner, not of the reader."""
+"""The time after sending within which clicks are attributed to a link scanner, not the reader."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryEvent:
-    """One delivery event of one message of Gazette."""
+    """One delivery event for one of Gazette's messages."""
 
     type: DeliveryEventType
     run: RunKey | None
-    """The run in the message's tags; None if the tags name no run, as with the canary."""
+    """The run in the message's tags; None if the tags name no run, as for the canary's messages."""
 
     attempt: int | None
     """The attempt in the message's tags; None if the tags contain no number."""
@@ -78,7 +79,7 @@ class DeliveryEvent:
     """The time of the event; None if unknown."""
 
     fault: Fault | None = None
-    """The meaning of the event for `address`; None if it has none."""
+    """The fault of `address` that the event reports; None if there is none."""
 
     address: str = ""
     """The hash of the address at fault; empty if there is no fault."""
@@ -87,13 +88,14 @@ class DeliveryEvent:
     """The provider's name for the fault, safe for logs."""
 
     unsent: bool = False
-    """The provider did not try, because the address is on the account's suppression list."""
+    """True if the provider did not try, because the address is on the account's suppression
+    list."""
 
     is_by_policy: bool = False
-    """A mailbox provider rejected the sender, because of DMARC, spam or a block list."""
+    """True if a mailbox provider rejected the sender because of DMARC, spam or a block list."""
 
     flaw: str = ""
-    """The reason for which the address at fault cannot be determined."""
+    """The reason why the address at fault cannot be determined."""
 
     @property
     def happened_at(self) -> datetime:
@@ -102,10 +104,10 @@ class DeliveryEvent:
 
     @property
     def is_of_a_scanner(self) -> bool:
-        """Return True for a click so soon after sending that a link scanner made it.
+        """Return True for a click so soon after sending that a link scanner must have made it.
 
-        Measured from the sending time, which every delivery event has, and not from delivery, so
-        that the order of delivery events does not matter.
+        The time is measured from sending, which every delivery event contains, and not from
+        delivery, so that the order of delivery events does not matter.
         """
         return (
             self.type is DeliveryEventType.CLICKED and self.happened_at < self.sent_at + _TOO_SOON
@@ -113,7 +115,7 @@ class DeliveryEvent:
 
 
 class EngagementEvent(StrEnum):
-    """An event in the life of an email. The first instant of each is stored.
+    """An event in the life of an email. Only the first time of each event is stored.
 
     All but one are delivery events of the same name (DeliveryEventType).
     """
@@ -127,17 +129,16 @@ class EngagementEvent(StrEnum):
     OPENED = "opened"
     CLICKED = "clicked"
     UNSUBSCRIBED = "unsubscribed"
-    """The reader unsubscribed by a link in this email."""
+    """The reader unsubscribed through a link in this email."""
 
 
 _NOT_STORED = {DeliveryEventType.RENDERING_FAILED, DeliveryEventType.SUBSCRIPTION}
 
 
 def engagement_of(event: DeliveryEvent) -> EngagementEvent | None:
-    """Return the engagement event of a delivery event; None if none is stored.
+    """Return the engagement event for a delivery event; None if none is stored.
 
-    None also for a bounce that is an out-of-office reply and for a withdrawn complaint, which have
-    no fault.
+    Out-of-office bounces and withdrawn complaints have no fault and are not stored.
     """
     if event.type in _NOT_STORED or event.is_of_a_scanner:
         return None
@@ -147,9 +148,9 @@ def engagement_of(event: DeliveryEvent) -> EngagementEvent | None:
 
 
 class Mark(StrEnum):
-    """The events that count for the rates of an email's categories.
+    """The events that count towards the rates of an email's categories.
 
-    `BOUNCED`: hard bounces only.
+    `BOUNCED` counts hard bounces only.
     """
 
     SENT = "sent"
@@ -158,12 +159,11 @@ class Mark(StrEnum):
 
 
 def mark_of(event: DeliveryEvent) -> Mark | None:
-    """Return the mark that a delivery event adds to the rates of its categories;
-
-    None if it adds none.
+    """Return the mark that a delivery event adds to the rates of its categories; None if it adds
+    none.
 
     A bounce or complaint because of the account's suppression list does not count. SES did not try
-    to send, and does not count it either.
+    to send the email, and does not count it either.
     https://docs.aws.amazon.com/ses/latest/dg/sending-email-suppression-list.html
 
     A refusal by policy does not count either, because it concerns the sender's domain, which all
@@ -185,9 +185,9 @@ def mark_of(event: DeliveryEvent) -> Mark | None:
 
 @dataclass(frozen=True, slots=True)
 class Engagement:
-    """The engagement events of one run's email, with the dimensions of statistics.
+    """The engagement events of one run's email, with the dimensions for statistics.
 
-    `locale`, `variant`, `categories` and `templates` are those of the email that was sent.
+    `locale`, `variant`, `categories` and `templates` describe the email that was sent.
     """
 
     key: RunKey
@@ -196,7 +196,7 @@ class Engagement:
     variant: Variant
     categories: tuple[str, ...]
     first: Mapping[EngagementEvent, datetime]
-    """The first time of each reported event."""
+    """The first time at which each event was reported."""
 
     templates: int = 0
-    """The template version."""
+    """The template version of the email."""

@@ -1,7 +1,7 @@
-"""The readers of an experiment or of a rollout, each counted once. Pure.
+"""The readers in an experiment or a rollout, each counted once. Pure.
 
 Readers, not emails, are assigned to variations and template versions, and the emails of one reader
-are not independent. So the comparison counts readers, not emails (docs/decisions/0029).
+are not independent. The comparison therefore counts readers, not emails (docs/decisions/0029).
 """
 
 from collections.abc import Mapping
@@ -22,38 +22,38 @@ class Compared(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """The readers of one variation or version."""
+    """The readers of one variation or template version."""
 
     number: int
-    """The number of the variation or version, according to `of`."""
+    """The number of the variation or of the template version, depending on `of`."""
 
     readers: int
     """The number of readers."""
 
     did: Mapping[Measure, int]
-    """The number of readers who did each act at least once."""
+    """The number of readers who performed each action at least once."""
 
     of: Compared = Compared.VARIATION
 
 
 @dataclass(slots=True)
 class Readers:
-    """The readers of the emails that were added, of an experiment or a rollout.
+    """The readers who got emails in an experiment or a rollout.
 
-    Some 300 bytes per reader.
+    Uses about 300 bytes per reader.
     """
 
     began: dict[str, tuple[datetime, int]] = field(default_factory=dict)
-    """The time of a reader's first email, and its arm (a variation or a version)."""
+    """The time of each reader's first email, and its arm (a variation or a template version)."""
 
     did: dict[Measure, set[str]] = field(default_factory=lambda: {act: set() for act in ACTS})
-    """The readers who did each act."""
+    """The ids of the readers who performed each action."""
 
     moved: set[str] = field(default_factory=set)
-    """The readers who got more than one arm."""
+    """The readers who got emails of more than one arm."""
 
     def add(self, email: Engagement, arm: int) -> None:
-        """Add an email of an arm; in any order."""
+        """Add an email that belongs to an arm. Emails may be added in any order."""
         reader = email.key.user_id
         self._begin(reader, min(email.first.values()), arm)
         for measure in measures_of(email):
@@ -61,7 +61,7 @@ class Readers:
                 self.did[measure].add(reader)
 
     def merge(self, others: "Readers") -> None:
-        """Add all emails of `others`."""
+        """Add all emails that were added to `others`."""
         for reader, (at, arm) in others.began.items():
             self._begin(reader, at, arm)
         for act, who in others.did.items():
@@ -69,7 +69,7 @@ class Readers:
         self.moved |= others.moved
 
     def arms(self, compared: Compared = Compared.VARIATION) -> list[Arm]:
-        """Return the arms, by number. A reader counts in the arm of their first email."""
+        """Return the arms, ordered by number. A reader counts in the arm of their first email."""
         of: dict[int, set[str]] = {}
         for reader, (_, arm) in self.began.items():
             of.setdefault(arm, set()).add(reader)

@@ -1,6 +1,7 @@
 """Bounce and complaint rates of a category, and the limits for a hold. Pure.
 
-At these rates SES reviews an account; it may pause it at 10 % and 0.5 %:
+SES reviews an account that reaches these rates, and may pause it at 10 % bounces and 0.5 %
+complaints:
 https://docs.aws.amazon.com/ses/latest/dg/reputationdashboardmessages.html
 """
 
@@ -12,20 +13,20 @@ MOST_COMPLAINTS = 0.001
 
 LEAST_BOUNCES = 20
 LEAST_COMPLAINTS = 10
-"""The smallest numbers that are not chance.
+"""The minimum numbers that are statistically significant.
 
 At half the rate, this many occur in at most one of thirty weeks.
 """
 
 SPAN = timedelta(days=7)
-"""The period of the rates. It is long enough for complaints, which arrive days later."""
+"""The period over which rates are measured, because complaints arrive days later."""
 
 _LONGEST_WHY = 200
 
 
 @dataclass(frozen=True, slots=True)
 class CategoryCounts:
-    """The numbers of sent, bounced and reported emails that showed a category."""
+    """The numbers of emails that showed a category: sent, bounced, and reported as spam."""
 
     sent: int = 0
     bounced: int = 0
@@ -34,24 +35,25 @@ class CategoryCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CategoryHold:
-    """A held category. None of its events are sent until an operator releases it."""
+    """A hold on a category. No events of the category are sent until an operator releases the
+    hold."""
 
     category: str
     why: str
     since: datetime
     by_hand: bool = False
-    """An operator set the hold, not a rate."""
+    """True if an operator set the hold; False if a rate did."""
 
 
 def category_hold(
     category: str, why: str, since: datetime, *, by_hand: bool = False
 ) -> CategoryHold:
-    """Return a hold, with `why` cut to 200 characters."""
+    """Return a hold on a category, with `why` cut to 200 characters."""
     return CategoryHold(category=category, why=why[:_LONGEST_WHY], since=since, by_hand=by_hand)
 
 
 def hold_reason(counts: CategoryCounts) -> str:
-    """Return the reason to hold the category; empty if its rates are fine."""
+    """Return the reason to hold the category; empty if its rates are acceptable."""
     days = f"within {SPAN.days} days"
     if _reaches(counts.complained, counts.sent, LEAST_COMPLAINTS, MOST_COMPLAINTS):
         rate = counts.complained / counts.sent

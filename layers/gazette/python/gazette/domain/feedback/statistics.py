@@ -1,4 +1,4 @@
-"""Counts of delivery and engagement events of emails, in total and by dimension. Pure."""
+"""The numbers of delivery and engagement events, in total and by dimension. Pure."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -15,13 +15,13 @@ DEPLOYED = "deployed"
 
 
 class Measure(StrEnum):
-    """A count of emails."""
+    """A number of emails that statistics show."""
 
     SENT = "sent"
     """A delivery event proves that the provider accepted the email."""
 
     DELIVERED = "delivered"
-    """The email was reported as delivered, or the reader acted on it."""
+    """The email was reported as delivered, or the reader acted on the email."""
 
     BOUNCED = "bounced"
     COMPLAINED = "complained"
@@ -33,7 +33,7 @@ class Measure(StrEnum):
     """The email was delayed, and no later event was reported."""
 
     UNCONFIRMED = "unconfirmed"
-    """The email was neither delivered nor bounced, rejected or delayed."""
+    """The email was not reported as delivered, bounced, rejected or delayed."""
 
 
 class Dimension(StrEnum):
@@ -44,36 +44,36 @@ class Dimension(StrEnum):
     """The name of the schedule, or `IMMEDIATE`."""
 
     CATEGORY = "category"
-    """Each category that the email showed, so categories may add up to more than the total."""
+    """Each category that the email showed. The sum over categories may exceed the total."""
 
     LOCALE = "locale"
     VARIATION = "variation"
     TEMPLATES = "templates"
-    """The version that made the email, or `DEPLOYED`."""
+    """The template version that rendered the email, or `DEPLOYED`."""
 
 
 ACTS = (Measure.COMPLAINED, Measure.OPENED, Measure.CLICKED, Measure.UNSUBSCRIBED)
-"""The acts of readers, or their mail programs, on a delivered email."""
+"""The actions of readers, or of their mail programs, on a delivered email."""
 
 TRACKED = (Measure.OPENED, Measure.CLICKED)
-"""The measures that the provider reports only while the stage tracks them."""
+"""The measures that the provider reports only if tracking is enabled for the stage."""
 
 _ARRIVED = (Measure.DELIVERED, Measure.UNCONFIRMED)
 _SENT = (Measure.SENT,)
 _EVENT_OF = {act: EngagementEvent(act.value) for act in ACTS}
 
 Counts = Counter[tuple[Dimension, str, Measure]]
-"""Numbers of emails by dimension, its value, and measure. Counts of parts can be added."""
+"""The number of emails for each dimension, value and measure. Counts can be added together."""
 
 
 def kinds(email: Engagement) -> Iterator[tuple[Dimension, str, Measure]]:
-    """Return all counts to which one email adds."""
+    """Return the counts that one email adds to."""
     measures = measures_of(email)
     return ((*place, measure) for place in _places(email) for measure in measures)
 
 
 def measures_of(email: Engagement) -> list[Measure]:
-    """Return the measures of one email."""
+    """Return the measures that one email counts towards."""
     events = email.first
     acts = [act for act, event in _EVENT_OF.items() if event in events]
     fate: list[Measure] = []
@@ -89,7 +89,7 @@ def measures_of(email: Engagement) -> list[Measure]:
 
 
 def values(counts: Counts, dimension: Dimension) -> list[str]:
-    """Return the values of a dimension, those with the most emails first."""
+    """Return the values of a dimension, most emails first."""
     sent = {
         value: number
         for (of, value, measure), number in counts.items()
@@ -101,17 +101,18 @@ def values(counts: Counts, dimension: Dimension) -> list[str]:
 def is_tracked(counts: Counts, measure: Measure) -> bool:
     """Return True if a count of zero is meaningful; False if the measure may not have been tracked.
 
-    The stage configures the tracking of today, but not since when. So a measure that was never
-    reported for any of the emails counts as not tracked.
+    The stage configures whether tracking is on today, but not since when. A measure that was never
+    reported for any of the emails therefore counts as not tracked.
     """
     return measure not in TRACKED or counts[Dimension.TOTAL, "", measure] > 0
 
 
 def rate(counts: Counts, dimension: Dimension, value: str, measure: Measure) -> float | None:
-    """Return acts as a share of the emails that may have arrived, other measures of those sent.
+    """Return actions as a share of the emails that may have arrived, and other measures of all
+    sent.
 
-    None if there are none. Unconfirmed emails may have arrived, because a stage need not enable
-    delivery reports.
+    None if there are no such emails. Unconfirmed emails may have arrived, because a stage need not
+    enable delivery reports.
     """
     of = sum(counts[dimension, value, each] for each in (_ARRIVED if measure in ACTS else _SENT))
     return counts[dimension, value, measure] / of if of else None

@@ -1,1 +1,1 @@
-"""Names of people and things in an email."""
+"""The names of people and things in an email."""

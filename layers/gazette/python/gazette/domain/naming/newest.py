@@ -1,4 +1,4 @@
-"""The newest name of each person and each thing in all events of an email. Pure."""
+"""The newest name of each person and each thing across all events of an email. Pure."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -8,12 +8,12 @@ from gazette.domain.model import Actor, Entity, Event
 
 
 def with_newest_names(events: Iterable[Event]) -> list[Event]:
-    """Return `events` in their order, with the newest name of each person and each thing.
+    """Return `events` in the same order, with the newest name of each person and each thing.
 
-    The actor's id identifies a person, the entity's key a thing. A name is as new as the version of
-    the event that contains it. A parent is the last of `via`; if one of its events has its title,
-    all of them get it. The page and avatar of a person are the last ones published, and so is the
-    link of a thing.
+    The actor's id identifies a person, and the entity's key a thing. A name is as new as the
+    version of the event that contains it. A parent is the last entity in `via`; if one of its
+    events has its title, all its events get the title. A person's page and avatar, and a thing's
+    link, are the last ones published.
     """
     ordered = list(events)
     names = _Names()
@@ -35,7 +35,7 @@ def parent_of(event: Event) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """The newest names."""
+    """The newest names of actors, entities and parents."""
 
     actors: dict[str, Actor] = field(default_factory=dict)
     titles: dict[str, str] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class _Names:
     """The keys of the parents whose title an event contains."""
 
     def add(self, event: Event) -> None:
-        """Add the names of an event that is newer than all before it."""
+        """Add the names of an event, which must be newer than all events added before."""
         if event.actor:
             self.actors[event.actor.id] = _merged(event.actor, self.actors.get(event.actor.id))
         if event.parent_title and (parent := parent_of(event)):
@@ -54,7 +54,7 @@ class _Names:
         self.titles[key], self.links[key] = event.entity.title, event.entity.url
 
     def given_to(self, event: Event) -> Event:
-        """Return the event with these names; most events have them already."""
+        """Return the event with the newest names. Most events already have them."""
         actor = event.actor and self.actors[event.actor.id]
         entity = self._renamed(event.entity)
         parent = parent_of(event)
@@ -72,7 +72,7 @@ class _Names:
 
 
 def _merged(actor: Actor, before: Actor | None) -> Actor:
-    """Return `actor` with the page and the avatar from `before` if it has none."""
+    """Return `actor` with any missing page or avatar filled in from `before`."""
     if before is None or before == actor or (actor.url and actor.avatar):
         return actor
     return replace(actor, url=actor.url or before.url, avatar=actor.avatar or before.avatar)

@@ -1,4 +1,4 @@
-"""The difference between visible and invisible characters. Pure."""
+"""The distinction between visible and invisible characters. Pure."""
 
 import re
 from unicodedata import category
@@ -7,8 +7,10 @@ _FLAG = (
     r"\U0001f3f4(?:[\U000e0061-\U000e007a]{2}[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,4}"
     r"|[\U000e0030-\U000e0039]{3})\U000e007f"
 )
-"""A subdivision flag, such as England's: a black flag, tag characters that spell a CLDR code
-(`gbeng`), and a cancel tag. https://www.unicode.org/reports/tr51/#valid-emoji-tag-sequences
+"""The pattern of a subdivision flag, such as England's.
+
+Such a flag consists of a black flag, tag characters that spell a CLDR code (`gbeng`), and a cancel
+tag. https://www.unicode.org/reports/tr51/#valid-emoji-tag-sequences
 
 The code is not validated, but its length is limited, because longer tags can hide text from
 readers.
@@ -19,22 +21,23 @@ NEVER_SHOWN = (
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u2028\u2029\u202a-\u202e\u2060-\u206f\ufeff"
     r"\ufff9-\uffff\U000e0000-\U000e007f]"
 )
-"""Control characters, bidirectional controls (UAX #9, 2.1 to 2.4) and invisible characters.
+"""The pattern of control characters, bidirectional controls and invisible characters.
 
-The first group is a flag. Replace a match with it, so that flags stay.
+Bidirectional controls are listed in UAX #9, 2.1 to 2.4. The first group matches a flag. Replace a
+match with this group, so that flags are kept.
 """
 
 _NEVER_SHOWN = re.compile(NEVER_SHOWN)
 
 _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-"""Characters that Unicode lists as letters and symbols, but that are invisible."""
+"""Invisible characters that Unicode lists as letters and symbols."""
 
 _LONGEST_NAME = 640
-"""The number of characters of a name that are read. Rendering reads the same number."""
+"""The maximum number of characters of a name that are read, here and by rendering."""
 
 
 def without_hidden(text: str) -> str:
-    """Return `text` without control characters and invisible characters, but with flags."""
+    """Return `text` without control characters and invisible characters, but with valid flags."""
     return _NEVER_SHOWN.sub(r"\1", text)
 
 
@@ -45,7 +48,7 @@ def is_visible(character: str) -> bool:
 
 
 def is_name(text: str) -> bool:
-    """Return True if a name has a visible character."""
+    """Return True if the text contains a visible character, so that it can be used as a name."""
     if text.isascii() and text.isprintable():
         return not text.isspace() and text != ""
     return any(map(is_visible, without_hidden(text[:_LONGEST_NAME])))

@@ -1,1 +1,1 @@
-"""The ports: protocols for everything that the steps need from outside."""
+"""The ports: protocols for everything that the steps need from other services."""

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 Clock = Callable[[], datetime]
-"""A function that returns the current instant, timezone-aware."""
+"""A function that returns the current time, timezone-aware."""
 
 
 TimeLeft = Callable[[], timedelta]

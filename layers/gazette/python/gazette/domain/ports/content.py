@@ -1,4 +1,4 @@
-"""Content sources, and the queue of the queries to them.
+"""Content sources, and the queue of queries to them.
 
 All instants are timezone-aware UTC.
 """
@@ -13,18 +13,21 @@ from gazette.domain.ports.queues import Queue
 
 @dataclass(frozen=True, slots=True)
 class QueuedFetch:
-    """A fetch to send to the queue, with a `delay` of 0 to 900 s."""
+    """A fetch to send to the queue, with a `delay` of 0 to 900 seconds."""
 
     fetch: Fetch
     delay: timedelta
 
 
 FetchQueue = Queue[QueuedFetch]
-"""The queue of the function `content`."""
+"""The queue of fetches for the function `content`."""
 
 
 class ContentSource(Protocol):
-    """A source that is queried. Queries can be repeated."""
+    """A content source that is queried. Queries can be repeated."""
 
     def ask(self, question: Question) -> Answer:
-        """Return its items for the reader. Raises SourceFailed if there is no usable answer."""
+        """Return the source's items for the reader.
+
+        Raises SourceFailed if there is no usable response.
+        """

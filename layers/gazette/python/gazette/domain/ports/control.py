@@ -1,6 +1,6 @@
-"""The decisions of operators: experiments and category holds.
+"""The settings that operators control at run time: experiments and category holds.
 
-Every port may raise `Unavailable`. The caller then cannot know whether a write was made, and
+Every port may raise `Unavailable`. The caller then cannot know whether a write succeeded, and
 repeats the call. All instants are timezone-aware UTC.
 """
 
@@ -11,7 +11,7 @@ from typing import Protocol
 from gazette.domain.feedback.experiment import Experiment, ExperimentPeriod
 
 HeldCategories = Callable[[], Collection[str]]
-"""A function that returns the held categories. A change takes effect within a minute.
+"""A function that returns the categories on hold. A change takes effect within a minute.
 
 Never raises.
 """
@@ -25,16 +25,16 @@ Never raises.
 
 
 class Experiments(Protocol):
-    """The experiments. Only one runs at a time."""
+    """The store of experiments. Only one experiment runs at a time."""
 
     def running(self) -> Experiment | None:
         """Return the running experiment, or None."""
 
     def start(self, wanted: Experiment) -> None:
-        """Start this experiment; it replaces any other. Can be repeated."""
+        """Start this experiment in place of any other. Can be repeated."""
 
     def stop(self, at: datetime) -> None:
-        """Stop the experiment, so that all readers get variation 1. Can be repeated."""
+        """Stop the running experiment, so that all readers get variation 1. Can be repeated."""
 
     def periods(self) -> Mapping[str, ExperimentPeriod]:
-        """Return the period of each experiment, by name."""
+        """Return a map from each experiment's name to its period."""

@@ -1,10 +1,10 @@
 """The tables of schedules, runs, batches, holds and engagement.
 
-Every port may raise `Unavailable`. The caller then cannot know whether a write was made, and
+Every port may raise `Unavailable`. The caller then cannot know whether a write succeeded, and
 repeats the call. All instants are timezone-aware UTC. Reads are strongly consistent unless the
-method says otherwise. A method raises UnreadableRow for a row that cannot be read, also if it
-returns a Sequence or a Mapping; an Iterator yields the UnreadableRow in its place and continues
-(rule 20).
+method says otherwise. A method that reads one row, or returns a Sequence or a Mapping, raises
+UnreadableRow for a row that cannot be read; an Iterator yields the UnreadableRow in place of the
+row and continues (rule 20).
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -20,16 +20,16 @@ from gazette.domain.model import RunKey, Schedule
 
 
 class RunSequences(Protocol):
-    """Schedules by (user id, name), each with the sequence of its next run."""
+    """The store of schedules by user id and name, each with the sequence of its next run."""
 
     def get(self, user_id: str, name: str) -> Schedule | None:
-        """Return the schedule, or None."""
+        """Return the schedule with this name, or None."""
 
     def put(self, schedule: Schedule, *, replacing: Schedule | None) -> bool:
-        """Store it if the stored schedule is still `replacing` (None: none is stored); else return
-        False.
+        """Store the schedule if the stored one is still `replacing`; else return False.
 
-        Compares the next occurrence, the sequence, the revision and the date of the change.
+        If `replacing` is None, no schedule may be stored yet. Compares the next occurrence, the
+        sequence, the revision and the date of the change.
         """
 
 
@@ -38,10 +38,10 @@ ScheduleKey = tuple[str, str]
 
 
 class Schedules(RunSequences, Protocol):
-    """Schedules by (user id, name), and due schedules by (slot, shard)."""
+    """The store of schedules by user id and name, and of due schedules by slot and shard."""
 
     def get_many(self, keys: Collection[ScheduleKey]) -> Sequence[Schedule | UnreadableRow]:
-        """Return the existing schedules among the keys, any number, in no order."""
+        """Return the existing schedules among any number of keys, in no particular order."""
 
     def of_user(self, user_id: str) -> Sequence[Schedule]:
         """Return all schedules of a user, including those that are not in the due index."""
@@ -49,57 +49,59 @@ class Schedules(RunSequences, Protocol):
     def due(self, slot: datetime, shard: int) -> Iterator[Sequence[ScheduleKey]]:
         """Yield the keys of the schedules due in a slot and shard, page by page.
 
-        Eventually consistent: a schedule that was written in the last seconds may be missing, and
-        one that has advanced may still be included. Read each schedule itself, and the slot again
-        at a later tick.
+        Eventually consistent: a schedule that was written in the last seconds may be missing, and a
+        schedule that has advanced may still be included. Read each schedule itself, and read the
+        slot again at a later tick.
         """
 
     def idle(self, segment: int, segments: int) -> Iterator[Schedule | UnreadableRow]:
-        """Yield the idle schedules of part `segment` of `segments` equal parts of the table, from 0
-        on.
+        """Yield the idle schedules in the zero-based part `segment` of `segments` parts of the
+        table.
 
         Eventually consistent. An UnreadableRow may be in any state.
         """
 
     def count_due(self, slot: datetime, shard: int) -> int:
-        """Return the number of due schedules. Eventually consistent."""
+        """Return the number of schedules due in a slot and shard. Eventually consistent."""
 
     def withdraw(self, schedule: Schedule) -> bool:
-        """Store it as withdrawn, if it has not changed since it was read; else return False."""
+        """Mark the schedule as withdrawn if it has not changed since it was read; else return
+        False."""
 
     def remove(self, schedule: Schedule) -> bool:
-        """Delete it, if it has not changed since it was read; else return False."""
+        """Delete the schedule if it has not changed since it was read; else return False."""
 
 
 class Runs(Protocol):
-    """Runs by key. No method removes a run."""
+    """The store of runs by key. No method removes a run."""
 
     def create(self, run: Run) -> Run:
-        """Store the run unless its key exists; return the run that is stored now."""
+        """Store the run unless its key exists. Return the run that is stored now."""
 
     def get(self, key: RunKey) -> Run | None:
-        """Return the run, or None."""
+        """Return the run with this key, or None."""
 
     def chain(self, key: RunKey, *, holding: datetime | None = None) -> Sequence[Run]:
-        """Return the run of `key` and the runs before it, newest first.
+        """Return the run with this key and the runs before it, newest first.
 
-        Reaches back to the last earlier run that was sent with a window, or to the first run; with
-        `holding`, to the last sent run whose window ended before that instant. It ends earlier at
-        the head of a run (chain.back_to_end), which stores the time up to which earlier events were
-        sent. Empty if there is no run with that key or an earlier one.
+        The chain reaches back to the last earlier run that was sent with a window, or to the first
+        run. With `holding`, it reaches back to the last sent run whose window ended before that
+        instant. The chain ends earlier at the head of a run (chain.back_to_end), which stores the
+        time up to which earlier events were sent. Empty if there is no run with that key or an
+        earlier one.
         """
 
     def first_sent(self, behind: RunKey, *, until: datetime) -> Run | None:
-        """Return the first later run of a schedule that was sent with a window up to `until`.
+        """Return the first run after `behind` that was sent with a window up to `until` or later.
 
-        Its window may end later. None if there is none.
+        None if there is no such run.
         """
 
     def of_user(self, user_id: str) -> Iterator[Run | UnreadableRow]:
-        """Yield every run of a user, of all schedules."""
+        """Yield every run of a user, across all schedules."""
 
     def of_batch(self, slot: datetime) -> Iterator[BatchRun | UnreadableRow]:
-        """Yield the runs that are due in a slot, except immediate ones.
+        """Yield the runs that are due in a slot, except immediate runs.
 
         Eventually consistent: a run that was written in the last seconds may be missing or
         outdated.
@@ -108,42 +110,43 @@ class Runs(Protocol):
     def swap(self, before: Run, after: Run) -> Run:
         """Store `after` if status, reason, attempt and epoch are still those of `before`.
 
-        Returns the stored run: `after` if the write succeeded, even if the answer was lost and only
-        the nonce proves it; else the run that another process stored. Never creates a run; raises
-        LookupError if there is none.
+        Returns the stored run. It is `after` if the write succeeded, even if the response was lost
+        and only the nonce proves the write; otherwise it is the run that another process stored.
+        Never creates a run. Raises LookupError if there is no run.
         """
 
     def swap_together(self, pairs: Sequence[tuple[Run, Run]]) -> bool:
-        """Store the second run of each pair, all or none, if each first run has not changed.
+        """Store the second run of each pair in one transaction, if no first run has changed.
 
-        Compares like `swap`. If both runs of a pair are the same, that run is only checked. Returns
-        True if the write succeeded, even if the answer was lost and only the nonce of the first
-        pair proves it; False if another process has changed one of the runs.
+        Compares runs like `swap`. If both runs of a pair are the same, that run is only checked.
+        Returns True if the write succeeded, even if the response was lost and only the nonce of the
+        first pair proves the write. Returns False if another process has changed one of the runs.
         """
 
     def overdue(self, partition: int, at: datetime) -> Iterator[Run | UnreadableRow]:
-        """Yield the open runs of a partition whose `check_at` is not after `at`, the oldest first.
+        """Yield a partition's open runs whose `check_at` is not after `at`, oldest first.
 
-        The index is eventually consistent; each run is yielded as it is stored now.
+        The index is eventually consistent, but each run is yielded as it is stored now.
         """
 
     def open_runs(self, partition: int) -> Iterator[tuple[RunKey, datetime]]:
-        """Yield each open run of a partition with its due time.
+        """Yield the key and the due time of each open run in a partition.
 
         Eventually consistent.
         """
 
 
 class Batches(Protocol):
-    """The batches, and the checkpoint of each shard."""
+    """The store of the batches and of each shard's checkpoint."""
 
     def begin(self, slot: datetime) -> Batch:
-        """Record that the runs of the slot are being started; return the batch."""
+        """Record that fan-out is starting the runs of the slot. Return the batch."""
 
     def cancel(self, slot: datetime) -> Batch:
-        """Record that no run of the slot may be sent from now on; return the batch.
+        """Record that no run of the slot may be sent from now on. Return the batch.
 
-        Also works before any run was started. Every later read of the batch sees it.
+        This works even before any run was started. Every later read of the batch shows the
+        cancellation.
         """
 
     def get(self, slot: datetime) -> Batch:
@@ -153,17 +156,18 @@ class Batches(Protocol):
         """Return the last `number` batches, newest first. Eventually consistent."""
 
     def announce(self, shards: int) -> None:
-        """Record that schedules may be written to `shards` shards, before the first write."""
+        """Record that schedules may be written to `shards` shards. Call this before the first
+        write."""
 
     def announced(self) -> Mapping[int, datetime]:
-        """Return every number of shards that was ever announced, with the slot of the
+        """Return every number of shards that was ever announced, with the slot of its
         announcement."""
 
     def checkpoints(self) -> Mapping[int, datetime]:
-        """Return the last finished slot of each shard that ever finished one.
+        """Return the last finished slot of each shard that has finished any slot.
 
-        An unreadable row counts as absent, here and in `announced`. Its shard starts again from its
-        beginning, which takes longer, but starts no run twice.
+        An unreadable row counts as absent, here and in `announced`. The shard then starts again
+        from its beginning, which takes longer but starts no run twice.
         """
 
     def save_checkpoint(self, shard: int, slot: datetime) -> None:
@@ -179,7 +183,7 @@ class Batches(Protocol):
         """
 
     def left_behind(self) -> Collection[tuple[int, datetime]]:
-        """Return shard and slot of every slot that was left behind."""
+        """Return the shard and slot of every slot that was left behind."""
 
     def catch_up(self, shard: int, slot: datetime) -> None:
         """Record that the slot is no longer left behind."""
@@ -188,55 +192,63 @@ class Batches(Protocol):
 class CategoryStats(Protocol):
     """The counts of emails that showed a category, by the hour in which they were sent.
 
-    The counts serve a threshold. A lost count is not recovered, and a repeated one is not undone.
+    The counts are compared with a threshold, so they need not be exact. A lost count is not
+    recovered, and a repeated count is not undone.
     """
 
     def add(self, category: str, mark: Mark, sent_at: datetime) -> None:
-        """Count one more email that was sent at that instant; the write may happen in `flush`.
+        """Count one more email that was sent at `sent_at`. The write may be delayed until `flush`.
 
         A bounce or a complaint counts only if a sent email of that hour was counted, so emails that
         were sent before `forget` no longer count.
         """
 
     def flush(self) -> None:
-        """Write all counts so far. Raises Unavailable; the next call writes the rest.
+        """Write all counts so far.
 
-        The rest is lost if the process ends before.
+        Raises Unavailable; the next call then writes the remaining counts. They are lost if the
+        process ends before.
         """
 
     def since(self, category: str, instant: datetime) -> CategoryCounts:
-        """Return the sums for emails that were sent in the hour of `instant` or later."""
+        """Return the total counts for emails that were sent in the hour of `instant` or later."""
 
     def forget(self, category: str) -> None:
         """Reset the counts of the category."""
 
 
 class CategoryHolds(Protocol):
-    """The category holds."""
+    """The store of category holds."""
 
     def active(self) -> Sequence[CategoryHold]:
-        """Return all holds, by name."""
+        """Return all active holds, sorted by name."""
 
     def add(self, hold: CategoryHold) -> bool:
-        """Put a category on hold. Return False if it is already on hold; the hold is unchanged."""
+        """Put a category on hold.
+
+        If the category is already on hold, return False and keep the existing hold.
+        """
 
     def release(self, category: str) -> bool:
-        """Release the category; False if it was not on hold."""
+        """Release the category. Return False if it was not on hold."""
 
 
 class Engagements(Protocol):
-    """The engagement events of emails, by run. The rows do not depend on the order of events."""
+    """The store of engagement events of emails, by run.
+
+    The stored rows do not depend on the order in which events arrive.
+    """
 
     def record(self, run: Run, event: EngagementEvent, at: datetime) -> bool:
-        """Record that the event happened to the email of `run`, unless it has happened before `at`.
+        """Record that an event happened to the email of `run`, unless an earlier time is stored.
 
-        It is stored with the locale, the variant and the categories of `run`. Returns True if the
-        event is the first of its kind. True is returned at most once for each kind, and never if
-        that answer was lost.
+        The event is stored with the locale, the variant and the categories of `run`. Returns True
+        if the event is the first of its kind. True is returned at most once for each kind, and
+        never if that response was lost.
         """
 
     def of_slot(self, slot: datetime) -> Iterator[Engagement | UnreadableRow]:
-        """Yield the engagement of the emails that were due in a slot, including immediate ones.
+        """Yield the engagement of emails that were due in a slot, including immediate emails.
 
         Eventually consistent. An email without delivery events is not included.
         """

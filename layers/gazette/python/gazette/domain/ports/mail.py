@@ -1,6 +1,6 @@
 """The mail provider, and the proof that its delivery events arrive.
 
-Every port may raise `Unavailable`. The caller then cannot know whether a write was made, and
+Every port may raise `Unavailable`. The caller then cannot know whether a write succeeded, and
 repeats the call. All instants are timezone-aware UTC.
 """
 
@@ -12,7 +12,9 @@ from gazette.domain.delivery.signals import SendOutcome
 from gazette.domain.model import Mail
 
 SMTP_COMMANDS = 7
-"""The most commands for one email: EHLO, STARTTLS, EHLO again, AUTH, MAIL, RCPT, DATA (RFC 5321).
+"""The maximum number of SMTP commands for one email (RFC 5321).
+
+The commands are EHLO, STARTTLS, EHLO again, AUTH, MAIL, RCPT and DATA.
 """
 
 
@@ -22,37 +24,38 @@ class Mailer(Protocol):
     def send(self, mail: Mail, attempt: int) -> SendOutcome:
         """Send one message in exactly one request, without retries, and return the outcome.
 
-        Returns within the send time-out. Never raises for a fault of the provider or the network,
+        Returns within the send time-out. Never raises for an error of the provider or the network,
         but returns `Uncertain` if the outcome is unknown.
         """
 
 
 class EvidenceLog(Protocol):
-    """The log of sending times whose delivery events have arrived."""
+    """The log of when emails were sent whose delivery events have arrived."""
 
     def record(self, sent_at: datetime) -> None:
-        """Record that a delivery event of an email sent at this instant has been processed."""
+        """Record that a delivery event of an email sent at `sent_at` has been processed."""
 
     def latest(self) -> datetime | None:
-        """Return the latest such instant, to within some seconds; None if there was none."""
+        """Return the latest recorded sending time, to within some seconds; None if there is
+        none."""
 
 
 class EvidenceBacklog(Protocol):
     """The delivery events that are waiting to be processed."""
 
     def is_clear(self, grace: timedelta) -> bool:
-        """Return True if no event has waited for longer than `grace`, and none has failed."""
+        """Return True if no event has waited for longer than `grace` and none has failed."""
 
 
 class Canary(Protocol):
-    """An email to the mailbox simulator, whose delivery event proves that such events arrive."""
+    """A test email to the mailbox simulator. Its delivery event proves that such events arrive."""
 
     def send(self) -> None:
-        """Send a canary. Only its delivery events show the outcome."""
+        """Send a canary. Only the canary's delivery events show the outcome."""
 
 
 class Account(Protocol):
-    """The account with the mail provider."""
+    """Gazette's account with the mail provider."""
 
     def quota(self) -> Quota:
-        """Return the current quota of the account. Raises Unavailable if it is unknown."""
+        """Return the current quota of the account. Raises Unavailable if the quota is unknown."""

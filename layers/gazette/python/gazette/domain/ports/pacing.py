@@ -1,6 +1,6 @@
-"""The rate limiter and the circuit breaker of each stream and source, shared by all workers.
+"""The rate limiter and circuit breaker of each stream and source, shared by all workers.
 
-Every port may raise `Unavailable`. The caller then cannot know whether a write was made, and
+Every port may raise `Unavailable`. The caller then cannot know whether a write succeeded, and
 repeats the call. All instants are timezone-aware UTC.
 """
 
@@ -12,53 +12,55 @@ from gazette.domain.delivery.pace import NoPermit, Outlook, PaceReading, Permit,
 
 
 class RateLimiter(Protocol):
-    """The rate limiter of a stream. It gives permits to all workers, at no more than the rate."""
+    """The rate limiter of a stream, which gives permits to all workers at a limited rate."""
 
     def reserve(
         self, now: datetime, latest: datetime, *, critical: bool = False
     ) -> Permit | NoPermit:
         """Take the next permit, if it is not after `latest`.
 
-        No other worker gets that permit, even if it is not used. It counts for the day of `now`.
-        Returning NoPermit costs no permit; a call whose answer is lost may cost one. An open
-        breaker allows only one permit for each of its steps, that of the probe. `critical`: also if
-        the warm-up has no more permits today.
+        No other worker gets the same permit, even if the permit is not used. It counts for the day
+        of `now`. A NoPermit result takes no permit; a call whose response is lost may take one. An
+        open breaker allows only one permit for each of its steps, for the probe. With `critical`, a
+        permit is given even if the warm-up allows no more permits today.
         """
 
     def outlook(self, now: datetime) -> Outlook:
-        """Return the known state. Makes no call, and never raises."""
+        """Return the outlook from the last known state. Makes no call, and never raises."""
 
 
 class CircuitBreaker(Protocol):
     """The circuit breaker of a stream, which every worker sees when it takes a permit.
 
-    Permits that were taken before may still be used. After an error, the change may have been made.
+    Permits that were taken before may still be used. If a method raises an error, the change may
+    still have been made.
     """
 
     def trip(self, why: str, now: datetime, *, at_least: timedelta = timedelta(0)) -> OpenBreaker:
-        """Open the breaker, or extend it, after a refusal of the whole stream (see `tripped`).
+        """Open the breaker, or extend its open time, after the provider refused the whole stream.
 
-        Returns the current breaker. A breaker that was opened by hand is unchanged.
+        Returns the current breaker, as `tripped` describes. A breaker that was opened by hand is
+        unchanged.
         """
 
     def trip_if_closed(self, why: str, now: datetime) -> None:
-        """Open the breaker after a refusal in another stream that also applies to this one.
+        """Open the breaker after a refusal in another stream that also applies to this stream.
 
-        An open breaker is unchanged. Can be repeated.
+        A breaker that is already open is unchanged. Can be repeated.
         """
 
     def reset(self) -> None:
         """Close the breaker, unless it was opened by hand. Can be repeated."""
 
     def open_by_hand(self, why: str, now: datetime) -> OpenBreaker:
-        """Stop the stream until `close_by_hand`. Returns the current breaker."""
+        """Stop the stream until `close_by_hand` is called. Return the current breaker."""
 
     def close_by_hand(self) -> None:
-        """Close the breaker, regardless of the reason for which it is open. Can be repeated."""
+        """Close the breaker, regardless of why it is open. Can be repeated."""
 
 
 class PaceGauge(Protocol):
-    """A display of the pace of a stream."""
+    """A gauge that displays the sending rate of a stream."""
 
     def read(self, now: datetime) -> PaceReading:
         """Return the current and the highest rate, and today's permits and cap."""
@@ -71,10 +73,10 @@ class PaceGauge(Protocol):
 
 
 class QuotaStore(Protocol):
-    """A store for the sending quota of a stream, shared by all workers."""
+    """The store of a stream's sending quota, shared by all workers."""
 
     def set_quota(self, quota: Quota, at: datetime) -> None:
-        """Store the stream's part as of `at`.
+        """Store the stream's part of the quota, as read at `at`.
 
         Each later permit reduces the remaining quota of the day.
         """

@@ -1,6 +1,6 @@
-"""The queues.
+"""The queues of messages.
 
-Every port may raise `Unavailable`. The caller then cannot know whether a write was made, and
+Every port may raise `Unavailable`. The caller then cannot know whether a write succeeded, and
 repeats the call. All instants are timezone-aware UTC.
 """
 
@@ -15,20 +15,20 @@ MessageT_contra = TypeVar("MessageT_contra", contravariant=True)
 
 
 MESSAGES_A_CALL = 10
-"""The largest number of messages in one SendMessageBatch."""
+"""The maximum number of messages in one SendMessageBatch call."""
 
 
 LONGEST_DELAY = timedelta(seconds=900)
-"""The longest delay of a message that is sent to SQS."""
+"""The maximum delay of a message that is sent to SQS."""
 
 
 LONGEST_HIDING = timedelta(hours=12)
-"""The longest visibility time-out of a message that was received from SQS."""
+"""The maximum visibility timeout of a message that was received from SQS."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueuedRun:
-    """A run to send to a queue, with a `delay` of 0 to 900 s."""
+    """A run to send to a queue, with a `delay` of 0 to 900 seconds."""
 
     key: RunKey
     delay: timedelta
@@ -36,27 +36,27 @@ class QueuedRun:
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """One shard, in the slots from `since` to `until`, both included."""
+    """A shard to process, in the slots from `since` to `until`, both included."""
 
     number: int
     since: datetime
     until: datetime
     ahead: bool = False
-    """Query content sources for later slots instead of starting the due runs."""
+    """True to query content sources for later slots instead of starting the due runs."""
 
 
 class Queue(Protocol[MessageT_contra]):
-    """A queue of messages. Each is delivered at least once, in any order."""
+    """A queue of messages. Each message is delivered at least once, in any order."""
 
     def send(self, messages: Iterable[MessageT_contra]) -> None:
-        """Queue the messages, ten per call. Raises Unavailable unless all are queued.
+        """Queue the messages, ten per call.
 
-        After an error, some may be queued.
+        Raises Unavailable unless all messages are queued. After an error, some may be queued.
         """
 
 
 RunQueue = Queue[QueuedRun]
-"""A queue of runs to deliver: that of `generate` or of `resend`."""
+"""A queue of runs to deliver, for the function `generate` or `resend`."""
 
 
 FailedRuns = Queue[RunKey]
@@ -64,16 +64,16 @@ FailedRuns = Queue[RunKey]
 
 
 ShardQueue = Queue[Shard]
-"""The queue of shards for fan-out."""
+"""The queue of shards for fan-out to process."""
 
 
 SweepQueue = Queue[int]
-"""The queue of partitions of open runs for the sweep."""
+"""The queue of partitions whose open runs the sweep checks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """A request to queue every follower of `side` with a user id after `after` for an activity.
+    """A request to queue an activity for the followers of `side` with user ids after `after`.
 
     The activity is identified by the key of its entity and its id.
     """
@@ -86,7 +86,7 @@ class Walk:
 
 @dataclass(frozen=True, slots=True)
 class FollowerPage:
-    """The followers of `side` with user ids in (`after`, `through`], for an activity."""
+    """The followers of `side` who get an activity, with user ids in (`after`, `through`]."""
 
     entity: str
     activity_id: str
@@ -96,11 +96,11 @@ class FollowerPage:
 
 
 FollowersQueue = Queue[Walk | FollowerPage]
-"""The queue of activities that are delivered to followers."""
+"""The queue of activities to deliver to followers."""
 
 
 class Quarantine(Protocol):
-    """A queue of messages that do not match their schema, for operators."""
+    """A queue of messages that do not match their schema, which operators inspect."""
 
     def keep(self, body: str, reason: str) -> None:
-        """Store the original `body` with the reason in plain words."""
+        """Store the original message `body` with a reason in plain words."""

@@ -1,6 +1,6 @@
 """Emails and pages, and the links in them.
 
-Every port may raise `Unavailable`. The caller then cannot know whether a write was made, and
+Every port may raise `Unavailable`. The caller then cannot know whether a write succeeded, and
 repeats the call. All instants are timezone-aware UTC.
 """
 
@@ -20,10 +20,10 @@ from gazette.domain.templates.versions import Version
 
 
 class Renderer(Protocol):
-    """A renderer of digests. Threads may share it."""
+    """A renderer of digests, which threads may share."""
 
     def arrangement(self, variation: int, of_stage: Arrangement) -> Arrangement:
-        """Return the arrangement of the stage with the overrides of a variation."""
+        """Return the stage's arrangement with the overrides of a variation."""
 
     def render(
         self,
@@ -35,47 +35,53 @@ class Renderer(Protocol):
         variation: int = 1,
         due_at: datetime | None = None,
     ) -> Edition:
-        """Return the edition for this reader. Deterministic: the same input makes the same bytes.
+        """Render the digest for this reader. The same input always produces the same bytes.
 
-        It may show only the first blocks of `digest`, and counts the others as left out.
-        `schedule`: the run's schedule, so that the email can explain why, and how often, the reader
-        gets it. `due_at`: the run's due time, whose day is part of a digest's subject, so that
-        consecutive subjects differ. Raises RenderingFailed if a template cannot render a value.
+        The email may show only the first blocks of `digest`, and counts the others as omitted.
+        `schedule` is the run's schedule, so that the email can explain why, and how often, the
+        reader gets it. `due_at` is the run's due time, whose day is part of a digest's subject, so
+        that consecutive subjects differ. Raises RenderingFailed if a template cannot render a
+        value.
         """
 
     def said(
         self, digest: Digest, subscriber: Subscriber, *, variation: int = 1
     ) -> Sequence[Sequence[str]]:
-        """Return the text of each line of each block for this reader. Raises RenderingFailed."""
+        """Return the text of each line in each block for this reader. Raises RenderingFailed."""
 
 
 @dataclass(frozen=True, slots=True)
 class VersionTemplates:
-    """A loaded template version: its renderer and its settings."""
+    """A loaded template version, with its renderer and settings."""
 
     number: int
-    """0 is the deployed version."""
+    """The version number; 0 is the deployed version."""
 
     renderer: Renderer
     settings: VersionSettings = NO_SETTINGS
 
 
 class TemplateLibrary(Protocol):
-    """The versions that a process has loaded; others are loaded once. Threads may share it."""
+    """The template versions that a process has loaded. Threads may share the library.
+
+    Each other version is loaded once, when it is needed.
+    """
 
     @property
     def deployed(self) -> VersionTemplates:
-        """The version that was deployed with the code."""
+        """The template version that was deployed with the code."""
 
     def get(self, version: Version) -> VersionTemplates:
-        """Return a version, verified and loaded.
+        """Return a template version, verified and loaded.
 
-        Raises Unavailable if it cannot be read now, VersionUnusable if this process cannot use it,
-        and VersionGone if it certainly no longer exists. The answer is cached for a minute.
+        Raises Unavailable if the version cannot be read now, VersionUnusable if this process cannot
+        use the version, and VersionGone if it certainly no longer exists. The result is cached for
+        a minute.
         """
 
     def numbered(self, number: int) -> VersionTemplates:
-        """Return a version by its number, in force or not. Raises the same errors as `get`."""
+        """Return a template version by its number, in force or not. Raises the same errors as
+        `get`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,44 +98,43 @@ def _nowhere(_: Scope) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """The reader's own links: signed, https."""
+    """The signed https links for one reader."""
 
     unsubscribe: str
-    """The unsubscribe link. Empty in the browser, because readers share what they see there."""
+    """The unsubscribe link; empty in the browser, because readers share pages."""
 
     preferences: str
-    """The link to the preference page. Empty in the browser, for the same reason."""
+    """The link to the preference page; empty in the browser, because readers share pages."""
 
     email: str
-    """The link to this email in the browser."""
+    """The link to view this email in the browser."""
 
     updates: str
-    """The link to every event of its run, including events that the email omits."""
+    """The link to a page with every event of the run, including events that the email omits."""
 
     leave: Callable[[Scope], str] = field(default=_nowhere, compare=False)
-    """A function that makes the link to unsubscribe from a scope.
+    """A function that returns the link to unsubscribe from a scope.
 
-    It returns an empty text in the browser.
+    The function returns an empty string in the browser.
     """
 
 
 class LinkMaker(Protocol):
-    """A maker of the signed links of an email."""
+    """A factory for the signed links in an email."""
 
     def links(self, link: LinkToken) -> Links:
-        """Return the links with this content. Raises Unavailable if no key is known."""
+        """Return the links for a token. Raises Unavailable if no key is known."""
 
 
 class KeyStore(Protocol):
     """The store of the keys that sign links."""
 
     def read(self) -> LinkKeys:
-        """Return the stored keys. Raises InvalidKeys, which names the remedy."""
+        """Return the stored keys. Raises InvalidKeys, whose error text names the fix."""
 
     def replace(self, keys: LinkKeys) -> bool:
-        """Store the keys if the stored ones are still those that `read` last returned; else return
-        False.
-        """
+        """Store the keys if the stored ones are still those that `read` last returned; else
+        return False."""
 
 
 class Pages(Protocol):
@@ -139,31 +144,44 @@ class Pages(Protocol):
     """
 
     def confirm_leaving(self, accepted: str, leaving: Leaving, *, settings: str) -> str:
-        """Show the effect of a link, and for which reader. Buttons repeat the request as a POST.
+        """Return a page that shows what an unsubscribe link does and for whom, before it takes
+        effect.
 
-        `settings`: the link to the reader's preference page, or empty.
+        Buttons repeat the request as a POST. `settings` is the link to the reader's preference
+        page, or empty.
         """
 
     def left(self, accepted: str, leaving: Leaving, *, undo: str, settings: str) -> str:
-        """Confirm the change, and offer the rest. `undo`: the token that undoes it, or empty."""
+        """Return a page that confirms an unsubscription and offers the other scopes.
+
+        `undo` is the token that undoes the change, or empty.
+        """
 
     def invalid_link(self, accepted: str) -> str:
-        """Show that a link is invalid, and the remedy. The text is the same for every cause."""
+        """Return a page that says that a link is invalid, and what to do.
+
+        The text is the same for every cause.
+        """
 
     def ended_link(self, accepted: str, *, is_mailed: bool) -> str:
-        """Show that a link to the preferences has expired, and offer to mail a new one.
+        """Return a page that says that a preference link has expired, and offers to mail a new
+        link.
 
-        `is_mailed`: show instead that it was mailed, if the reader still gets email.
+        With `is_mailed`, the page says instead that the new link was mailed, if the reader still
+        gets email.
         """
 
     def went_wrong(self, accepted: str) -> str:
-        """Show that an error occurred that is not the reader's fault, and the remedy."""
+        """Return a page that says that an internal error occurred, and what to do."""
 
     def not_sent(self, reader: Subscriber) -> str:
-        """Show that the email has not been sent yet, so that there is nothing to see."""
+        """Return a page that says that the email has not been sent yet."""
 
     def nothing_left(self, reader: Subscriber) -> str:
-        """Show that none of the events of the email is still stored."""
+        """Return a page that says that none of the email's events are still stored."""
 
     def updates(self, digest: Digest, reader: Subscriber, said: Sequence[Sequence[str]]) -> str:
-        """Show each block of the digest with its link, the text of its lines, and its time."""
+        """Return a page that shows each block of the digest with its link, lines and time.
+
+        `said` contains the text of the lines.
+        """

@@ -1,10 +1,10 @@
 """The tables of subscribers, follows, activities, events, suppressions and bounces.
 
-Every port may raise `Unavailable`. The caller then cannot know whether a write was made, and
+Every port may raise `Unavailable`. The caller then cannot know whether a write succeeded, and
 repeats the call. All instants are timezone-aware UTC. Reads are strongly consistent unless the
-method says otherwise. A method raises UnreadableRow for a row that cannot be read, also if it
-returns a Sequence or a Mapping; an Iterator yields the UnreadableRow in its place and continues
-(rule 20).
+method says otherwise. A method that reads one row, or returns a Sequence or a Mapping, raises
+UnreadableRow for a row that cannot be read; an Iterator yields the UnreadableRow in place of the
+row and continues (rule 20).
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -23,61 +23,69 @@ from gazette.domain.window.briefs import StoredBrief
 
 
 class Subscribers(Protocol):
-    """Profiles by user id."""
+    """The store of profiles by user id."""
 
     def get(self, user_id: str) -> Reader:
-        """Return the profile or the erasure of the user id, or None."""
+        """Return the profile or the erasure marker of the user id, or None."""
 
     def get_many(self, user_ids: Collection[str]) -> Mapping[str, Reader]:
-        """Return the reader of each user id, any number of them."""
+        """Return the reader of each user id. Any number of user ids is allowed."""
 
     def early(self, user_id: str) -> EarlyChoices | None:
         """Return the choices of a reader whose profile is not known yet, or None."""
 
     def put_early(self, early: EarlyChoices, *, replacing: EarlyChoices | None) -> bool:
-        """Store it if there is no profile, no erasure, and still `replacing`; else return False."""
+        """Store early choices if the stored ones are still `replacing`; else return False.
+
+        Also returns False if there is a profile or an erasure marker.
+        """
 
     def put(self, subscriber: Subscriber, *, replacing: Reader | EarlyChoices) -> bool:
         """Store the profile if the stored value is still `replacing`; else return False.
 
-        `replacing` None: neither a profile nor an early choice is stored. A profile replaces an
-        early choice. `active_on`, `routed_for` and `routes_since` are unchanged, because other
-        methods write them.
+        If `replacing` is None, neither a profile nor an early choice may be stored. A profile
+        replaces an early choice. `active_on`, `routed_for` and `routes_since` are unchanged,
+        because other methods write them.
         """
 
     def mark_active(self, user_id: str, on: date) -> None:
-        """Store the latest date of activity, even before the profile is known."""
+        """Store the latest date of the reader's activity, even before the profile is known."""
 
     def set_dormant(self, subscriber: Subscriber) -> bool:
-        """Make an active subscriber dormant, if profile and last activity are as read."""
+        """Make an active subscriber dormant, if profile and last activity have not changed since
+        the read."""
 
     def mark_routed(
         self, subscriber: Subscriber, routed_for: str, *, since: datetime | None = None
     ) -> None:
-        """Store `routed_for`, and `since` as `routes_since` unless it is None.
+        """Store `routed_for`, and store `since` as `routes_since` unless `since` is None.
 
-        Changes nothing if the subscriber has changed, or a later instant is stored.
+        Changes nothing if the subscriber has changed, or if a later instant is stored.
         """
 
     def mark_rerouted(self, user_id: str, since: datetime) -> None:
-        """Store `routes_since`, if there is a profile and no later instant is stored."""
+        """Store `routes_since`, if the profile exists and no later instant is stored."""
 
     def erase(self, user_id: str, at: datetime) -> bool:
-        """Delete everything except the instant. Returns False if a newer profile is stored."""
+        """Delete all of a user's data except the time of the erasure.
+
+        Returns False if a newer profile is stored.
+        """
 
 
 class Follows(Protocol):
-    """Follows by (entity key, user id), and by user id."""
+    """The store of follows by entity key and user id, and by user id."""
 
     def get(self, entity: str, user_id: str) -> Follow | None:
         """Return the follow, even if it has ended, or None."""
 
     def get_many(self, keys: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], Follow]:
-        """Return the existing follows among the (entity key, user id) pairs, any number of them."""
+        """Return the existing follows among any number of pairs of entity key and user id."""
 
     def put(self, follow: Follow, *, replacing: Follow | None) -> bool:
-        """Store it if the stored follow is still `replacing` (None: none is stored); else return
-        False.
+        """Store the follow if the stored one is still `replacing`; else return False.
+
+        If `replacing` is None, no follow may be stored yet.
         """
 
     def page(
@@ -92,48 +100,55 @@ class Follows(Protocol):
     def followed_by(
         self, user_id: str, *, after: str = "", at_most: int | None = None
     ) -> Iterator[str]:
-        """Yield the keys of entities that a user follows or followed, after `after`, in order.
+        """Yield the keys of entities that a user follows or followed, in order, starting after
+        `after`.
 
-        Yields all keys, or `at_most` of them. Eventually consistent.
+        Yields all keys, or only the first `at_most` of them. Eventually consistent.
         """
 
     def forget(self, user_id: str, entities: Collection[str]) -> None:
         """Delete the follows of a user regardless of their state, including unreadable ones."""
 
     def remove(self, follow: Follow) -> bool:
-        """Delete it, if it has not changed since it was read; else return False."""
+        """Delete the follow if it has not changed since it was read; else return False."""
 
 
 class Activities(Protocol):
-    """Activities by (key of their entity, id), and by time on each side."""
+    """The store of activities by entity key and id, and by time on each side."""
 
     def get(self, entity: str, activity_id: str) -> Activity | Retracted | None:
-        """Return the activity; Retracted if it was withdrawn before it arrived."""
+        """Return the stored activity, a Retracted marker, or None.
+
+        The marker means that the activity was retracted before it arrived.
+        """
 
     def create(self, activity: Activity) -> tuple[bool, Activity | Retracted]:
-        """Store it unless its key exists; return True if it was stored, and the stored row."""
+        """Store the activity unless its key exists.
+
+        Returns True if the activity was stored, and the stored row.
+        """
 
     def replace(self, before: Activity, after: Activity) -> bool:
         """Store `after` if the stored activity still equals `before`; else return False."""
 
     def retract(self, entity: str, activity_id: str) -> Activity | Retracted:
-        """Mark it as withdrawn, even before it arrives; return the stored row."""
+        """Mark an activity as retracted, even before it arrives. Return the stored row."""
 
     def mark_walked(self, activity: Activity, side: str) -> bool:
-        """Record that all followers of `side` have the activity, or are queued to get it.
+        """Record that all followers of `side` have the activity or are queued to get it.
 
-        Only if the stored activity still equals `activity`; else return False.
+        Returns False if the stored activity no longer equals `activity`.
         """
 
     def get_many(
         self, keys: Collection[tuple[str, str]]
     ) -> Mapping[tuple[str, str], Activity | Retracted | UnreadableRow]:
-        """Return the existing rows among the keys, any number of them."""
+        """Return the existing rows among any number of keys."""
 
     def since(self, side: str, instant: datetime) -> Iterator[Activity | UnreadableRow]:
         """Yield the activities on or below an entity that occurred at `instant` or later.
 
-        Includes those that were below it before they were amended.
+        Includes activities that were below the entity before they were amended.
         """
 
 
@@ -146,19 +161,19 @@ class Guard:
     """
 
     open_runs: tuple[Run, ...] = ()
-    """Runs that must not have changed since they were read."""
+    """The runs that must not have changed since they were read."""
 
     schedules: tuple[Schedule, ...] = ()
-    """Schedules that must not have changed since they were read."""
+    """The schedules that must not have changed since they were read."""
 
     not_started: tuple[RunKey, ...] = ()
-    """Runs that must not exist."""
+    """The keys of runs that must not exist."""
 
     not_after: datetime | None = None
-    """The time after which no event is moved."""
+    """The time after which no event may be moved."""
 
     def __add__(self, other: "Guard") -> "Guard":
-        """Combine both guards."""
+        """Return a guard with the conditions and writes of both guards."""
         return Guard(
             open_runs=self.open_runs + other.open_runs,
             schedules=self.schedules + other.schedules,
@@ -168,18 +183,17 @@ class Guard:
 
     @property
     def is_alone(self) -> bool:
-        """Return True if the transaction writes and checks the event only."""
+        """Return True if the transaction writes and checks only the event."""
         return self.items == 0
 
     @property
     def items(self) -> int:
-        """The number of items that it adds to the transaction."""
+        """The number of items that the guard adds to the transaction."""
         return len(self.open_runs) + len(self.schedules) + len(self.not_started)
 
     def once_raised(self) -> "Guard":
-        """Return the guard of the next transaction, if no other process changes a row after this
-        one.
-        """
+        """Return the guard for the next transaction, if no other process changes a row in
+        between."""
         return replace(
             self,
             open_runs=tuple(replace(run, epoch=run.epoch + 1) for run in self.open_runs),
@@ -188,53 +202,56 @@ class Guard:
 
 
 Placed = tuple[Event, str, Recurrence | None]
-"""An event, its schedule, and the recurrence of the schedule, as `Events.store` takes them."""
+"""An event to store, with its schedule and the schedule's recurrence."""
 
 
 MOST_IN_A_TRANSACTION = 100
-"""The largest number of items in a transaction: events and guard together.
+"""The maximum number of items in a transaction, counting events and guard together.
 https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
 """
 
 
 class Events(Protocol):
-    """Events by (user id, event id), each with its schedule. Expired events count as absent."""
+    """The store of events by user id and event id. Expired events count as absent."""
 
     def store(
         self, event: Event, schedule: str, recurrence: Recurrence | None = None
     ) -> tuple[bool, StoredEvent | Retracted]:
-        """Store it unless its id exists; return True if it was stored, and the stored row.
+        """Store an event unless its id exists.
 
-        Each attempt to write uses a new storage time. After the return, every read of a window that
-        contains the storage time sees the event. The `recurrence` of the schedule extends
-        its lifetime (lifetime.lasts_until).
+        Returns True if the event was stored, and the stored row. Each attempt to write uses a new
+        storage time. After the return, every read of a window that contains the storage time sees
+        the event. The `recurrence` of the schedule extends the event's lifetime
+        (lifetime.lasts_until).
         """
 
     def store_together(self, placed: Sequence[Placed]) -> Sequence[StoredEvent] | None:
-        """Store up to MOST_IN_A_TRANSACTION events, all or none; None if one of them exists.
+        """Store up to MOST_IN_A_TRANSACTION new events in one transaction.
 
-        Like `store`, with a storage time for each. Also None if the transaction conflicts with
-        another one.
+        Each event gets its own storage time, as in `store`. Returns None if one of the events
+        exists or the transaction conflicts with another one.
         """
 
     def get(self, user_id: str, event_id: str) -> StoredEvent | Retracted | None:
-        """Return the event with its place, Retracted if it was retracted, or None."""
+        """Return the stored event, a Retracted marker if it was retracted, or None."""
 
     def get_many(
         self, user_id: str, event_ids: Collection[str]
     ) -> Mapping[str, StoredEvent | Retracted | UnreadableRow]:
-        """Return the results of `get` by event id, any number of them."""
+        """Return the results of `get` by event id. Any number of event ids is allowed."""
 
     def amend(self, stored: StoredEvent, event: Event) -> bool:
-        """Replace its content by `event` in its place, if it has not changed since `stored`."""
+        """Replace the content of a stored event with `event`, if it has not changed since
+        `stored`."""
 
     def move(
         self, stored: StoredEvent, schedule: str, guard: Guard, recurrence: Recurrence | None = None
     ) -> StoredEvent | None:
-        """Move it to another schedule, with a new storage time, if it is still in its place.
+        """Move an event to another schedule, with a new storage time, if it has not moved
+        meanwhile.
 
-        In one transaction with `guard`; returns None if any condition failed. Its lifetime stays
-        the same, or becomes longer if the `recurrence` of that schedule requires it.
+        Uses one transaction with `guard`, and returns None if any condition failed. The event's
+        lifetime stays the same, or becomes longer if the `recurrence` of that schedule requires it.
         """
 
     def move_together(
@@ -244,30 +261,36 @@ class Events(Protocol):
         guard: Guard,
         recurrence: Recurrence | None = None,
     ) -> Sequence[StoredEvent] | None:
-        """Move several events like `move`, all or none, in one transaction with `guard`.
+        """Move several events to another schedule in one transaction with `guard`.
 
-        Events and guard together are at most MOST_IN_A_TRANSACTION.
+        The conditions are those of `move`. Events and guard together are at most
+        MOST_IN_A_TRANSACTION items.
         """
 
     def extend(self, stored: StoredEvent, until: datetime) -> bool:
-        """Extend its lifetime, if it is still in its place and does not already last longer."""
+        """Extend an event's lifetime, if the event has not moved and does not already last
+        longer."""
 
     def extend_together(self, all_stored: Sequence[StoredEvent], until: datetime) -> bool:
-        """Extend up to MOST_IN_A_TRANSACTION events like `extend`, all or none."""
+        """Extend the lifetimes of up to MOST_IN_A_TRANSACTION events in one transaction.
+
+        The conditions are those of `extend`.
+        """
 
     def remove(self, stored: StoredEvent, guard: Guard) -> bool:
-        """Delete it, if it is still in its place, in one transaction with `guard`."""
+        """Delete an event in one transaction with `guard`, if the event has not moved meanwhile."""
 
     def remove_together(self, all_stored: Sequence[StoredEvent], guard: Guard) -> bool:
-        """Delete several events like `remove`, all or none, in one transaction with `guard`.
+        """Delete several events in one transaction with `guard`, if none of them has moved
+        meanwhile.
 
-        Events and guard together are at most MOST_IN_A_TRANSACTION.
+        Events and guard together are at most MOST_IN_A_TRANSACTION items.
         """
 
     def retract(self, user_id: str, event_id: str, *, early: bool) -> Retracted | None:
-        """Retract it permanently; with `early`, even before it arrives.
+        """Retract an event permanently; with `early`, even before the event arrives.
 
-        None if the row did not change.
+        Returns None if the row did not change.
         """
 
     def stored_under(
@@ -276,19 +299,19 @@ class Events(Protocol):
         """Yield the events that were stored under a schedule after an instant, oldest first."""
 
     def erase(self, user_id: str, until: datetime | None, *, after: str = "") -> str:
-        """Delete a page of a user's events and traces; with `until`, only the events up to it.
+        """Delete a page of a user's events and traces; with `until`, only events up to that time.
 
-        The page has ids after `after`. Returns the id after which to continue; empty at the end.
-        Retractions made after the user came back stay. Rows that cannot be read are deleted.
+        The page begins after the id `after`. Returns the id after which to continue, which is empty
+        at the end. Retractions made after the user came back are kept. Rows that cannot be read are
+        deleted.
         """
 
 
 class EventReader(Protocol):
-    """A reader's events, by the window in which they were stored."""
+    """A port that reads a subscriber's events by storage time."""
 
     def read(self, user_id: str, schedule: str, window: Window) -> Iterator[StoredEvent]:
-        """Yield the events stored in `(since, until]`, oldest first, including expired and lapsed
-        ones.
+        """Yield the events stored in the window, oldest first, including expired and lapsed events.
 
         Such events stay until they are counted (`DeferredEvents.expire`) or their rows are deleted.
         Raises UnreadableRow for an event that cannot be read. A sent email closes the window, so
@@ -296,19 +319,22 @@ class EventReader(Protocol):
         """
 
     def skim(self, user_id: str, schedule: str, window: Window) -> Iterator[StoredBrief]:
-        """Yield the briefs of the events of `read`, any number of them, with far less CPU."""
+        """Yield the briefs of all events that `read` yields, with far less CPU."""
 
     def load(self, user_id: str, event_ids: Collection[str]) -> Mapping[str, StoredEvent]:
-        """Return the existing events among these ids, as stored now, under any schedule."""
+        """Return the existing events among these ids as they are stored now, under any schedule."""
 
     def holds(
         self, user_id: str, schedule: str, *, after: datetime, until: datetime | None = None
     ) -> bool:
-        """Return True if `read` finds an event stored in `(after, until]`; None: no end."""
+        """Return True if `read` finds an event stored in `(after, until]`.
+
+        If `until` is None, the period has no end.
+        """
 
 
 EVENTS_AT_ONCE = 49
-"""The number of events in one transaction, in addition to their run.
+"""The maximum number of events in one transaction, in addition to their run.
 
 It is half of DynamoDB's limit, because a transaction must not exceed 4 MB.
 https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
@@ -316,116 +342,119 @@ https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWrite
 
 
 class DeferredEvents(Protocol):
-    """The events that are excluded, expired or deferred, and so taken out of a run's window."""
+    """The store that takes excluded, expired and deferred events out of a run's window."""
 
     def exclude(self, event: Event, run: Run, why: str, *, for_good: bool = False) -> Run | None:
-        """Take the event out of the schedule of `run` and store the reason `why`.
+        """Take an event out of the schedule of `run` and store the reason `why`.
 
-        One transaction checks that event and run are as given and raises the run's epoch, so that
+        One transaction checks that event and run are unchanged and raises the run's epoch, so that
         no event leaves a window that another worker has claimed. Returns the new run; None if a row
-        had changed and no write was made. No window has the event from then on. If its producer
-        publishes it again, it returns to its schedule. With `for_good` it does not, because it may
-        have been sent, and the number of its emails would be lost.
+        had changed and no write was made. From then on, no window has the event. If its producer
+        publishes the event again, it returns to its schedule. With `for_good` it does not, because
+        it may have been sent, and the number of its emails would be lost.
         """
 
     def expire(
         self, events: Sequence[StoredEvent], run: Run, *, for_good: Collection[str] = ()
     ) -> Run | None:
-        """Take up to EVENTS_AT_ONCE out of the schedule of `run`: all of them, or none.
+        """Take up to EVENTS_AT_ONCE expired or lapsed events out of the schedule of `run`.
 
-        Each must still be in its place and be over. A lapsed event must still be lapsed, because an
-        amendment may have given it more time. Like `exclude`, one transaction checks the run and
-        raises its epoch, so that no other worker claims a window with the events. Returns the new
-        run; None if a row had changed and no write was made. So each event is counted once. No
-        window has it from then on. If an amendment gives it more time, it returns to its schedule,
+        One transaction checks that each event has not moved and is still over, because an amendment
+        may have given a lapsed event more time. Like `exclude`, it checks the run and raises its
+        epoch, so that no other worker claims a window with the events. Returns the new run; None if
+        a row had changed and no write was made. Each event is therefore counted once. From then on,
+        no window has the event. If an amendment gives it more time, it returns to its schedule,
         unless its id is in `for_good`.
         """
 
     def defer(self, event_ids: Sequence[str], run: Run) -> Run | None:
-        """Store the events again under the schedule of `run`, as of now, so that they follow its
-        window.
+        """Move events of `run` to the next window, by storing them again under the run's schedule.
 
-        Each transaction checks that the run is as given and raises its epoch. A worker that has
-        read the events can then no longer claim it, and no event is deferred after a claim. Returns
-        the new run; None if the run or an event had changed. Some events may then have been
+        Each transaction checks that the run is unchanged and raises its epoch. A worker that has
+        read the events can then no longer claim the run, and no event is deferred after a claim.
+        Returns the new run; None if the run or an event had changed. Some events may then have been
         deferred.
         """
 
 
 class Suppressions(Protocol):
-    """Addresses that get no email.
+    """The store of suppressed addresses, which get no email.
 
     All methods take the hash of an address (identity.address_hash), or the `address` of a
     Suppression that the port itself returned.
     """
 
     def add(self, address_hash: str, cause: Cause, since: datetime | None = None) -> bool:
-        """Suppress an address, from now or `since`. Return False if the suppression is unchanged.
+        """Suppress an address, from now or from `since`. Return False if the suppression is
+        unchanged.
 
-        A greater cause replaces a lesser one; a lesser or equal cause changes nothing. So the
-        greatest cause stays, regardless of the order of calls. The readers who asked for it are
-        kept.
+        A greater cause replaces a lesser cause; a lesser or equal cause changes nothing. The
+        greatest cause therefore stays, regardless of the order of calls. The readers who asked for
+        the suppression are kept.
         """
 
     def unsubscribe(self, address_hash: str, user_id: str) -> None:
         """Suppress an address from now on, because this reader unsubscribed.
 
-        All readers of the address who unsubscribed are kept, also if a greater cause applies, which
+        All readers of the address who unsubscribed are kept, even if a greater cause applies, which
         is unchanged.
         """
 
     def resubscribe(self, address_hash: str, user_id: str) -> None:
-        """Undo the unsubscription of this reader; lift it if no other reader of the address
-        unsubscribed.
+        """Undo the unsubscription of this reader.
 
-        A suppression without a known reader is lifted, because it was imported, or requested by an
-        earlier owner of the address. A greater cause is not lifted.
+        Lifts the suppression if no other reader of the address unsubscribed. A suppression without
+        a known reader is lifted, because it was imported, or requested by an earlier owner of the
+        address. A greater cause is not lifted.
         """
 
     def holds(self, address_hash: str, *, critical: bool = False) -> bool:
         """Return True if the address is suppressed, even if the cause cannot be read.
 
-        `critical`: for an email that is sent even if the reader, or another one of the address, has
-        unsubscribed.
+        `critical` is for an email that is sent even if the reader, or another reader of the
+        address, has unsubscribed.
         """
 
     def get(self, address_hash: str) -> Suppression | None:
         """Return the cause and time of the suppression; None if the address is not suppressed."""
 
     def lift(self, address_hash: str, cause: Cause) -> None:
-        """Lift the suppression of the address if its cause is `cause`, for all readers of the
-        address.
+        """Lift the suppression of an address for all its readers, if the cause is still `cause`.
 
         If the cause is greater than `UNSUBSCRIBED`, the unsubscriptions of readers remain.
         """
 
     def each(self) -> Iterator[Suppression | UnreadableRow]:
-        """Yield all suppressions, in no order. Eventually consistent; reads the whole table."""
+        """Yield all suppressions, in no particular order.
+
+        Eventually consistent. Reads the whole table.
+        """
 
 
 class LastLook(Protocol):
-    """A joint read of a reader and the suppression of an address, after a claim and before the
-    call.
-    """
+    """A function that reads a reader and a suppression again, after a claim and before sending."""
 
     def __call__(
         self, user_id: str, address_hash: str, *, critical: bool = False
     ) -> tuple[Reader, bool]:
-        """Return the reader of the user id, and True if the address is suppressed.
+        """Return the current reader, and True if the address is suppressed.
 
         The arguments and the second result are those of `Suppressions.holds`.
         """
 
 
 class Bounces(Protocol):
-    """Soft bounces by the hash of the address. Arguments are those of `Suppressions`."""
+    """The store of soft bounces by the hash of the address.
+
+    Arguments are those of `Suppressions`.
+    """
 
     def remember(self, address_hash: str, bounce: SoftBounce) -> Collection[SoftBounce]:
-        """Store a bounce; return the bounces of the address, including this one.
+        """Store a bounce. Return the bounces of the address, including this one.
 
         One message counts once, however often its bounce arrives. No bounce is deleted while others
         still arrive.
         """
 
     def forget(self, address_hash: str) -> None:
-        """Delete the bounces of the address."""
+        """Delete all stored bounces of the address."""

@@ -1,1 +1,1 @@
-"""The due times of digests: recurrences, time zones, clock changes. Pure."""
+"""The due times of digests: recurrences, time zones and clock changes. Pure."""

@@ -1,4 +1,4 @@
-"""The queries to content sources: by which schedules, for which occurrence, and how early. Pure."""
+"""The queries to content sources: which schedules query them, when, and how early. Pure."""
 
 import hashlib
 from collections.abc import Iterator
@@ -15,16 +15,17 @@ from gazette.domain.templates.settings import SourcePolicy
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContentSources:
-    """The content sources of a stage, in the order in which an email shows them."""
+    """The content sources of a stage, in display order."""
 
     sources: tuple[str, ...]
 
     def sources_for(
         self, digest: Frequency, *, chosen: Frequencies, defaults: Frequencies
     ) -> tuple[str, ...]:
-        """Return the sources of a reader's digest, in order; empty if it shows events only.
+        """Return the content sources of a reader's digest, in order; empty if it shows events only.
 
-        The frequency of a source's category decides which digest queries it. `never`: none does.
+        The frequency of a source's category decides which digest queries the source. With `never`,
+        no digest does.
         """
         named = tuple(
             source
@@ -34,7 +35,7 @@ class ContentSources:
         return named if set(named) - {EVENTS} else ()
 
     def asked_by(self, schedule: Schedule) -> tuple[str, ...]:
-        """Return the sources that a schedule queries, as far as the stage still has them."""
+        """Return the content sources that a schedule queries and that the stage still has."""
         return tuple(name for name in asked_among(schedule.sources) if name in self.sources)
 
 
@@ -43,10 +44,11 @@ class ContentPlan(ContentSources):
     """The times at which content sources are queried."""
 
     lead: int
-    """The number of slots before a digest over which its sources are queried. 0: when it is due."""
+    """The number of slots before a digest over which its sources are queried; 0 to query when
+    due."""
 
     fresh_for: timedelta
-    """The maximum age of an answer when the digest is due."""
+    """The maximum age of a response when the digest is due."""
 
     def is_fetched(self, schedule: Schedule, due_at: datetime) -> bool:
         """Return True if the items for the occurrence at `due_at` are stored and fresh enough."""
@@ -65,7 +67,7 @@ def _digest_of(source: str, chosen: Frequencies, defaults: Frequencies) -> Frequ
 
 
 _MARGIN = 12
-"""The part of a digest's maximum lateness that is reserved for sending: a twelfth."""
+"""The share of a digest's maximum lateness that is reserved for sending: a twelfth."""
 
 
 def waits_until(
@@ -77,10 +79,10 @@ def waits_until(
     patience: timedelta,
     max_lateness: timedelta,
 ) -> datetime:
-    """Return the time up to which a digest waits for its sources, which were queried at `asked_at`.
+    """Return the time up to which a digest waits for content sources queried at `asked_at`.
 
-    A daily digest is skipped beyond `max_lateness`. A rarer one is not, so its wait is measured
-    from the time of the query.
+    A daily digest is skipped beyond `max_lateness`. A less frequent digest is not, so its wait is
+    measured from the time of the query.
     """
     start = due_at if schedule == DAILY else max(due_at, asked_at)
     latest = start + max_lateness - max_lateness / _MARGIN
@@ -88,18 +90,18 @@ def waits_until(
 
 
 _FLAT = 1.25
-"""The largest number of queries in one slot, as a multiple of the mean, with many readers."""
+"""The maximum number of queries in one slot, as a multiple of the mean, with many readers."""
 
 
 @dataclass(frozen=True, slots=True)
 class LookAhead:
-    """The readers of a shard that are queried for in one future slot of the due index."""
+    """The readers of a shard for whom sources are queried before a future slot of the due index."""
 
     slot: datetime
-    """The slot of the index."""
+    """The future slot of the due index."""
 
     parts: frozenset[int]
-    """The parts of the readers to query for."""
+    """The parts of the readers for whom sources are queried."""
 
     of: int
     """The number of parts into which the readers are divided."""
@@ -107,21 +109,18 @@ class LookAhead:
     def holds(self, user_id: str) -> bool:
         """Return True if the reader is in one of the parts.
 
-        Parts never change, and are equally large.
-
-        The hash is independent of that of the shards, so that the parts are equally large within
-        each shard too.
+        Parts never change and are equally large. The hash is independent of the hash of the shards,
+        so that the parts are equally large within each shard too.
         """
         digest = hashlib.sha256(f"ahead {user_id}".encode()).digest()
         return int.from_bytes(digest[:4]) % self.of in self.parts
 
 
 def ahead_of(slot: datetime, shard: int, *, shards: int, lead: int) -> Iterator[LookAhead]:
-    """Yield the future slots that a shard reads in the tick of `slot`, so that it sees each reader
-    once.
+    """Yield the future slots that a shard reads in the tick of `slot`, covering each reader once.
 
-    The readers who are due in one slot are seen evenly over the `lead` slots before it. Each shard
-    reads only some of those slots, one for each part of its readers. An entry of the index is
+    The readers who are due in one slot are spread evenly over the `lead` slots before it. Each
+    shard reads only some of those slots, one for each part of its readers. An entry of the index is
     therefore read once for each part: about lead / shards times, and not lead times.
     """
     if not lead:
@@ -135,7 +134,7 @@ def ahead_of(slot: datetime, shard: int, *, shards: int, lead: int) -> Iterator[
 
 
 def _parts(lead: int, shards: int) -> int:
-    """Return the fewest parts with which no slot has more than `_FLAT` times the mean."""
+    """Return the lowest number of parts at which no slot has more than `_FLAT` times the mean."""
     of = ceil(lead / shards)
     while ceil(of * shards / lead) * lead > _FLAT * of * shards:
         of += 1

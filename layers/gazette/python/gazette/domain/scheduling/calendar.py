@@ -1,6 +1,4 @@
-"""The due times of digests, by the reader's clock and through its changes, in slots of ten minutes.
-Pure.
-"""
+"""The due times of digests in the reader's time zone, in slots of ten minutes. Pure."""
 
 import hashlib
 from calendar import monthrange
@@ -11,13 +9,16 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 SLOT = timedelta(minutes=10)
 
 EVERY_DAY = frozenset(range(1, 8))
-"""The days of the week by ISO 8601: Monday is 1, Sunday is 7."""
+"""The days of the week by ISO 8601, where Monday is 1 and Sunday is 7."""
 
 LONGEST_PAUSE = timedelta(weeks=12)
-"""The longest pause. Events wait for the end of a pause, and are not kept much longer than this."""
+"""The maximum length of a pause.
+
+Events wait for the end of a pause, and are not kept much longer than this.
+"""
 
 _MOVED_BY = timedelta(days=1)
-"""The upper bound of a change by new zone rules. Zones are at most fourteen hours from UTC."""
+"""The maximum shift of a local time by new zone rules. Zones are at most 14 hours from UTC."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,24 +26,26 @@ class Days:
     """The dates of the subscriber's own calendar on which a digest is due."""
 
     weekdays: frozenset[int] = EVERY_DAY
-    """ISO 8601 numbers."""
+    """The weekdays by ISO 8601 number."""
 
     every: int = 1
-    """The weekdays apply in every `every`-th week."""
+    """The interval in weeks. The weekdays apply in every `every`-th week."""
 
     phase: int = 0
-    """Weeks count if their number (see week_number) modulo `every` is `phase`."""
+    """The remainder that selects the weeks. Weeks count if week_number modulo `every` is
+    `phase`."""
 
     month_day: int | None = None
-    """The day of the month, 1 to 31, or the last day of a shorter month.
+    """The day of the month, from 1 to 31, or the last day of a shorter month.
 
-    If given, the other fields are ignored.
+    If set, the other fields are ignored.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class Recurrence:
-    """The due times of a digest, by the subscriber's own clock; no date before `paused_until`."""
+    """The due times of a digest, by the subscriber's own clock. No digest is due before
+    `paused_until`."""
 
     hour: int
     minute: int
@@ -53,13 +56,13 @@ class Recurrence:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """No email on dates before `until`, by the clocks of `time_zone`."""
+    """A pause in email until the date `until`, by the clocks of `time_zone`."""
 
     until: date
     time_zone: str
 
     def holds_at(self, instant: datetime) -> bool:
-        """Return True if `instant` is in the pause."""
+        """Return True if `instant` is within the pause."""
         return instant.astimezone(zone_of(self.time_zone)).date() < self.until
 
 
@@ -72,16 +75,19 @@ class DigestTimes:
 
     hour: int = 8
     minute: int | None = None
-    """None: see minute_of."""
+    """The minute of the hour; None for the reader's default minute (minute_of)."""
 
     weekly_on: int = 1
     custom_on: Days = WORKDAYS
     paused_until: date | None = None
-    """The first date on which email is wanted again. None, or a date in the past: no pause."""
+    """The first date on which the reader wants email again.
+
+    None or a date in the past means that email is not paused.
+    """
 
 
 AT_EIGHT = DigestTimes()
-"""The times of readers who chose none."""
+"""The default times, for readers who have not chosen any."""
 
 
 def slot_of(instant: datetime) -> datetime:
@@ -91,7 +97,7 @@ def slot_of(instant: datetime) -> datetime:
 
 
 def last_instant_of_slot(instant: datetime) -> datetime:
-    """Return the last microsecond of the slot that contains `instant`."""
+    """Return the last microsecond of the ten-minute slot that contains `instant`."""
     return slot_of(instant) + SLOT - timedelta(microseconds=1)
 
 
@@ -101,32 +107,31 @@ def slot_id(slot: datetime) -> str:
 
 
 def minute_of(user_id: str) -> int:
-    """Return the minute, 0 to 50 in tens, at which digests are due if the reader chose only the
-    hour.
+    """Return the minute at which digests are due if the reader chose only the hour.
 
-    It never changes, and is even over many readers, so that the six slots of an hour are equally
-    full. The hash is independent of that of the shards, so that the slots are equally full within
-    each shard too.
+    The minute is 0, 10, 20, 30, 40 or 50. It never changes for a reader and is spread evenly over
+    readers, so that the six slots of an hour are equally full. The hash is independent of the hash
+    of the shards, so that the slots are equally full within each shard too.
     """
     return hashlib.sha256(user_id.encode()).digest()[0] % 6 * 10
 
 
 def stagger(spread: timedelta, *, random: float) -> timedelta:
-    """Return the delay of a digest that is due, in whole seconds, as SQS counts delays.
+    """Return a random delay for a digest that is due, in whole seconds, as SQS requires.
 
-    `spread`: the longest delay. `random`: a number from 0 to 1, drawn for this digest alone, so
+    `spread` is the maximum delay. `random` is a number from 0 to 1, drawn for this digest alone, so
     that the load on other services is even over a slot.
     """
     return timedelta(seconds=int(spread.total_seconds() * random))
 
 
 def next_occurrence(recurrence: Recurrence, *, after: datetime) -> datetime:
-    """Return the first instant in UTC, strictly after `after`, at which a digest is due as
-    `recurrence`.
+    """Return the first time strictly after `after` at which a digest is due, in UTC.
 
     Days and pause are by the reader's own calendar. If a clock change skips the local time, the
     digest is due at the first moment that exists, even if that is the next midnight. If the local
-    time occurs twice, it is due the first time. A local date that does not exist is skipped.
+    time occurs twice, the digest is due the first time. A local date that does not exist is
+    skipped.
     """
     zone = zone_of(recurrence.time_zone)
     day = after.astimezone(zone).date() - timedelta(days=1)
@@ -142,12 +147,12 @@ def next_occurrence(recurrence: Recurrence, *, after: datetime) -> datetime:
 def next_after_change(
     recurrence: Recurrence, *, after: datetime, last: datetime | None, pending: datetime | None
 ) -> datetime:
-    """Return the next occurrence, in UTC, after the reader has changed hour, days or zone.
+    """Return the next occurrence, in UTC, after the reader changed the hour, days or time zone.
 
-    `last`: the occurrence that was sent last. `pending`: the next occurrence before the change. No
-    local date, by the new clock, has two digests, so the date of `last` is skipped. No date loses
-    its digest either: if the new hour has passed on the date of `pending`, `pending` stays, unless
-    that date is in a pause.
+    `last` is the occurrence that was sent last. `pending` is the next occurrence before the change.
+    No local date gets two digests by the new clock, so the date of `last` is skipped. No date loses
+    its digest either. If the new hour has passed on the date of `pending`, `pending` is kept,
+    unless that date is in a pause.
     """
     due = next_on_another_date(recurrence, after=after, last=last)
     if pending is not None and after < pending < due:
@@ -162,9 +167,10 @@ def next_after_change(
 def next_on_another_date(
     recurrence: Recurrence, *, after: datetime, last: datetime | None
 ) -> datetime:
-    """Return the first occurrence after `after` on another date than `last`, by the current clock.
+    """Return the first occurrence after `after` that is not on the local date of `last`.
 
-    `last`: the occurrence that was started last, perhaps by an earlier clock; None if none was.
+    `last` is the occurrence that was started last, perhaps by an earlier clock; None if none was.
+    Dates are by the current clock.
     """
     due = next_occurrence(recurrence, after=after)
     if last is not None:
@@ -178,12 +184,12 @@ def next_on_another_date(
 def due_by_the_clock_of_now(
     recurrence: Recurrence, *, armed_for: datetime, last: datetime | None
 ) -> datetime:
-    """Return the due time of an armed occurrence by the current rules of its zone.
+    """Return the due time of an armed occurrence by the current rules of its time zone.
 
-    That is `armed_for`, unless by the current clock its date already had a digest, that of `last`;
-    then it is the next occurrence. If no digest is wanted on that date, new rules have moved it
-    there. If they moved it from the date before, it is sent late rather than an interval later; if
-    from the date after, it waits for that date.
+    The result is `armed_for`, unless a digest (`last`) was already sent on that local date; then it
+    is the next occurrence. If no digest is due on that date, new zone rules have moved the
+    occurrence. An occurrence that moved from the day before is sent late rather than an interval
+    later. An occurrence that moved from the day after waits for that day.
     """
     zone = zone_of(recurrence.time_zone)
     day = _date_of(armed_for, recurrence, zone)
@@ -200,7 +206,7 @@ def due_by_the_clock_of_now(
 
 
 def is_wanted(day: date, days: Days) -> bool:
-    """Return True if a date is one of `days`."""
+    """Return True if a digest is due on a date, according to `days`."""
     if days.month_day is not None:
         return day.day == min(days.month_day, monthrange(day.year, day.month)[1])
     return day.isoweekday() in days.weekdays and week_number(day) % days.every == days.phase
@@ -209,13 +215,13 @@ def is_wanted(day: date, days: Days) -> bool:
 def week_number(day: date) -> int:
     """Return the number of weeks, from Monday to Sunday, since the first Monday of the calendar.
 
-    Unlike the weeks of ISO 8601, they do not restart with a year.
+    Unlike ISO 8601 week numbers, these do not restart with a year.
     """
     return (day.toordinal() - 1) // 7
 
 
 def zone_of(name: str) -> ZoneInfo:
-    """Return the time zone with this name; UTC if this installation does not know it.
+    """Return the time zone with this name; UTC if this installation does not know the name.
 
     The contract rejects unknown names, so the name was stored with newer zone data. Until that data
     is installed again, the reader's digest is sent at the wrong hour, which is better than not at
@@ -228,17 +234,16 @@ def zone_of(name: str) -> ZoneInfo:
 
 
 def _is_on(day: date, recurrence: Recurrence) -> bool:
-    """Return True if a digest is wanted on a date, which must be one of the days and not in a
-    pause.
-    """
+    """Return True if a date is one of the days of the digest and not in a pause."""
     is_paused = recurrence.paused_until is not None and day < recurrence.paused_until
     return is_wanted(day, recurrence.days) and not is_paused
 
 
 def _date_of(occurrence: datetime, recurrence: Recurrence, zone: ZoneInfo) -> date:
-    """Return the local date of an occurrence; the date before if the clocks jump over its hour.
+    """Return the local date of an occurrence.
 
-    Consistent with next_occurrence, where the digest of that date is due at midnight.
+    If the clocks jump over the hour to midnight, return the date before, because next_occurrence
+    makes the digest of that date due at midnight.
     """
     local = occurrence.astimezone(zone)
     if local.time() < time(recurrence.hour, recurrence.minute):
@@ -260,8 +265,7 @@ def _occurrence_on(day: date, recurrence: Recurrence, zone: ZoneInfo) -> datetim
 
 
 def _first_moment_from(naive: datetime, zone: ZoneInfo) -> datetime:
-    """Return the first instant, in UTC, at which the clocks of `zone` show `naive` or jump over
-    it."""
+    """Return the first instant at which the clocks of `zone` show or jump over `naive`, in UTC."""
     due = naive.replace(tzinfo=zone).astimezone(UTC)
     if due.astimezone(zone).replace(tzinfo=None) == naive:
         return due
@@ -272,7 +276,8 @@ def _first_moment_after_gap(naive: datetime, zone: ZoneInfo) -> datetime:
     """Return the instant at which the clocks of `zone` jump over `naive`.
 
     Read with the offset that was valid before the gap (fold=0), `naive` is an instant after the
-    jump; with the one valid after it (fold=1), an instant before (PEP 495).
+    jump. Read with the offset that is valid after the gap (fold=1), `naive` is an instant before
+    the jump (PEP 495).
     """
     after = naive.replace(tzinfo=zone, fold=0).astimezone(UTC)
     before = naive.replace(tzinfo=zone, fold=1).astimezone(UTC)

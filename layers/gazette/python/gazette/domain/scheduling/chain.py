@@ -1,7 +1,8 @@
-"""The chain of a schedule: its runs, newest first, as far back as they can affect a decision.
+"""The chain of a schedule: the runs that can still affect a decision, newest first.
 
-It ends at the last run that was sent, or at a stored head: a sequence up to which all runs have
-ended for good. So a long chain without a sent email is not read whole each time (rule 3).
+The chain ends at the last run that was sent, or at a stored head: a sequence up to which all runs
+have ended for good. A long chain without a sent email is therefore not read in full each time (rule
+3).
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,13 +15,13 @@ PAGE = 16
 """The number of runs that one Query reads."""
 
 _CREATED = timedelta(minutes=10)
-"""A time longer than any function that creates a run lasts (run.STILL_WRITTEN).
+"""An upper bound for the duration of a function that creates a run (run.STILL_WRITTEN).
 
-A function that read the chain before this run was stored has created its own run by now.
+After this time, a function that read the chain before the run was stored has created its own run.
 """
 
 _REFUSED = timedelta(days=1)
-"""The time in which a delivery event may prove that a refused attempt was accepted.
+"""The time in which a delivery event may still prove that a refused attempt was accepted.
 
 SES tries to deliver an email for fourteen hours, and reports the result by then.
 https://github.com/mozilla/fxa-auth-server/issues/2304
@@ -30,9 +31,10 @@ https://github.com/mozilla/fxa-auth-server/issues/2304
 def back_to_end(
     newest_first: Iterable[Run], *, of: RunKey, holding: datetime | None = None
 ) -> list[Run]:
-    """Return a chain that is read from the run `of` (Runs.chain). Reads no more than it returns.
+    """Return the chain of the run `of`, up to its end (Runs.chain).
 
-    A head counts only if it describes events from before `holding`.
+    Reads no more runs than it returns. A head counts only if it describes events from before
+    `holding`.
     """
     chain: list[Run] = []
     settled = -1
@@ -48,7 +50,7 @@ def back_to_end(
 
 
 def head_for(chain: Sequence[Run], now: datetime, *, page: int = PAGE) -> Head | None:
-    """Return the head to store on a run that is created after this chain, which was just read.
+    """Return the head to store with a run that is created after this chain was read.
 
     None if fewer than a page of consecutive runs have ended unsent, because then the chain is
     short. Runs up to the head of an older run have ended for good as well.

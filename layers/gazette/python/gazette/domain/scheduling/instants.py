@@ -8,13 +8,14 @@ _SECOND = timedelta(seconds=1)
 
 
 def read_instant(text: str) -> datetime:
-    """Return the instant that a text names, in UTC. Without a zone in the text, it stays naive.
+    """Parse a timestamp and return the instant in UTC.
 
-    Accepts RFC 3339, also with a lower-case `t` or `z` (section 5.6), and the other formats of
-    `fromisoformat`, such as a date alone. A fraction is cut to microseconds. A leap second counts
-    as the second after it, as in POSIX, because Python has no leap seconds.
+    A timestamp without a zone stays naive. Accepts RFC 3339, including a lower-case `t` or `z`
+    (section 5.6), and the other formats of `fromisoformat`, such as a date alone. A fraction is cut
+    to microseconds. A leap second counts as the second after it, as in POSIX, because Python has no
+    leap seconds.
 
-    Raises ValueError, also for times outside the years 1 to 9999 in UTC.
+    Raises ValueError for invalid text and for times outside the years 1 to 9999 in UTC.
     """
     written = text.upper()
     leap = _LEAP.fullmatch(written)
@@ -27,9 +28,9 @@ def read_instant(text: str) -> datetime:
 
 
 def _after_leap_second(last: datetime) -> datetime:
-    """Return the second after `last`.
+    """Return the second that follows `last`.
 
-    A leap second is the last of a month (RFC 3339, section 5.7).
+    A leap second is the last second of a month (RFC 3339, section 5.7).
     """
     instant = last + _SECOND
     if (instant.day, instant.hour, instant.minute, instant.second) != (1, 0, 0, 0):

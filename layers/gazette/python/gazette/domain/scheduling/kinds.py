@@ -1,13 +1,13 @@
-"""The kind of a schedule, which its name determines. Pure."""
+"""The kind of a schedule, which the schedule's name determines. Pure."""
 
 import hashlib
 from enum import Enum, StrEnum, auto
 
 _IMMEDIATE = "now"
 _CRITICAL = "nowx"
-"""The prefix of critical schedules.
+"""The name prefix of critical schedules.
 
-No other immediate schedule has it, because the hash after `_IMMEDIATE` contains no `x`.
+No other immediate schedule has this prefix, because the hash after `_IMMEDIATE` contains no `x`.
 """
 
 
@@ -15,29 +15,32 @@ class ScheduleKind(Enum):
     """The kind of runs that send the events under a schedule."""
 
     DIGEST = auto()
-    """Runs that fan-out starts when the schedule is due."""
+    """Digest runs, which fan-out starts when the schedule is due."""
 
     IMMEDIATE = auto()
-    """Runs that start with an event."""
+    """Immediate runs, which start when an event arrives."""
 
     UNSENT = auto()
-    """No runs."""
+    """No runs, because events under the schedule are not sent."""
 
 
 class Unsent(StrEnum):
-    """The schedules whose events are not sent while they are stored under them."""
+    """The schedules whose events are not sent while they are stored there."""
 
     WAITING = "waiting"
-    """The subscriber is not known yet."""
+    """The schedule for events whose subscriber is not known yet."""
 
     EXCLUDED = "excluded"
-    """No email can show the event."""
+    """The schedule for events that no email can show."""
 
     EXPIRED = "expired"
-    """No email showed the event in time, or before it lapsed."""
+    """The schedule for events that expired or lapsed before an email showed them."""
 
     GIVEN_UP = "given_up"
-    """Like `EXCLUDED` or `EXPIRED`, but an email may have shown the event. It stays here."""
+    """The schedule for excluded or expired events that an email may have shown.
+
+    Such events stay here permanently.
+    """
 
 
 _UNSENT = frozenset(Unsent)
@@ -51,18 +54,19 @@ def kind_of(schedule: str) -> ScheduleKind:
 
 
 def immediate_schedule(entity: str) -> str:
-    """Return the schedule of immediate emails about the entity with this key, such as `now5f1c…`.
+    """Return the schedule of immediate emails about an entity, such as `now5f1c…`.
 
-    Each subscriber has one per entity, so that all events on it within a collapse window share a
-    run.
+    Each subscriber has one schedule per entity, so that all events on the entity within a collapse
+    window share a run.
     """
     return _IMMEDIATE + _hash(entity)
 
 
 def critical_schedule(entity: str) -> str:
-    """Return the immediate schedule of the critical events on the entity with this key.
+    """Return the schedule of critical immediate emails about an entity.
 
-    It is separate, so that no email shows them with events that a stop or a choice may end.
+    The schedule is separate, so that no email shows critical events together with events that a
+    stop or a choice may end.
     """
     return _CRITICAL + _hash(entity)
 

@@ -1,4 +1,4 @@
-"""Email addresses: their valid forms, and the canonical spelling of each. Pure."""
+"""Email addresses: their valid forms and canonical spelling. Pure."""
 
 import re
 from typing import Literal
@@ -11,37 +11,37 @@ _TOP = r"[A-Za-z](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _NAMES = rf"(?:{_LABEL}\.)+{_TOP}"
 
 DOMAIN = re.compile(rf"(?=.{{1,253}}$){_NAMES}")
-"""A domain of two labels or more, each of 1 to 63 letters, digits and inner hyphens.
+"""The pattern of a domain: two or more labels, each of 1 to 63 letters, digits and inner hyphens.
 
 RFC 1035, section 2.3.4, and RFC 1123, section 2.1. An international domain is in Punycode (RFC
-5890, section 2.3.2.1). The last label begins with a letter, because a name that ends with a number
-is an IPv4 address to some software (RFC 3696, section 2).
+5890, section 2.3.2.1). The last label begins with a letter, because some software treats a name
+that ends with a number as an IPv4 address (RFC 3696, section 2).
 """
 
 ADDRESS = re.compile(rf"(?=.{{3,254}}$){_LOCAL_PART}@{_NAMES}")
-"""A mailbox in ASCII: a dot-atom of at most 64 characters without `=?`, and a domain.
+"""The pattern of an ASCII address: a dot-atom of at most 64 characters without `=?`, and a domain.
 
 SES does not support SMTPUTF8, so it rejects other letters:
 https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_Destination.html The limit of 254
 characters follows from a path in RFC 5321, section 4.5.3.1.3, without its brackets.
 
-`=?` begins an encoded word. An address must not contain one (RFC 2047, section 5), but some
-software decodes it, and sends to another address.
+`=?` begins an encoded word. An address must not contain an encoded word (RFC 2047, section 5), but
+some software decodes it and sends to another address.
 """
 
 _LONGEST_LABEL = 63
 _DOT_ATOM = re.compile(r'[^\s"(),:;<>@\[\\\].]+(?:\.[^\s"(),:;<>@\[\\\].]+)*')
 _UNSEEN = "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
-"""Characters without a width, which are often copied with an address."""
+"""Zero-width characters, which are often copied along with an address."""
 
 
 def canonical(address: str) -> str:
     """Return the canonical spelling of an address; for an ASCII address, lower case.
 
-    Local parts may be case-sensitive (RFC 5321, section 2.4), but no major mailbox provider makes
+    Local parts may be case-sensitive (RFC 5321, section 2.4), but no major mailbox provider treats
     them so, and a reader who unsubscribed must not be reached by another spelling. Quotes that a
     local part does not need are dropped (RFC 5321, section 4.1.2), and domains become Punycode. Any
-    text has a result, even if it is not an address.
+    text has a result, even if the text is not an address.
     """
     text = address.strip().strip(_UNSEEN).strip()
     local, at, domain = text.rpartition("@")
@@ -51,7 +51,10 @@ def canonical(address: str) -> str:
 
 
 def _lower(form: Literal["NFC", "NFKC"], text: str) -> str:
-    """Return text in lower case and in a normal form of Unicode. Each step can undo the other."""
+    """Return text in lower case and in a Unicode normal form.
+
+    Both steps are repeated, because each step can undo the other.
+    """
     return normalize(form, normalize(form, text).lower())
 
 
@@ -66,7 +69,7 @@ def _unquoted(local: str) -> str:
 
 
 def in_ascii(domain: str) -> str:
-    """Return a domain without its final dot, with its labels in Punycode.
+    """Return a domain in Punycode, without a final dot.
 
     Follows UTS 46 (https://www.unicode.org/reports/tr46/), except for characters that no domain may
     contain. Python's codec `idna` would turn `straße` into `strasse`, which is another domain.

@@ -1,9 +1,9 @@
-"""The result of the service's and the reader's choices for the same reader. Pure.
+"""The combination of the service's and the reader's choices for the same reader. Pure.
 
-Both are stored separately, with their dates. A reader's choice of a field counts until the service
-changes that field afterwards; a repetition of its earlier value is not a change. Each category is a
-separate field. The result follows from the two records alone, so the same messages, in any order,
-give the same result.
+Both are stored separately, with their dates. A reader's choice of a field applies until the service
+changes that field afterwards. A repetition of the service's earlier value is not a change. Each
+category is a separate field. The result depends only on the two records, so the same messages in
+any order give the same result.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -25,18 +25,19 @@ from gazette.domain.subscribers.history import History, in_order, remember, with
 ValueT = TypeVar("ValueT")
 
 _KEPT = 16
-"""The number of changes stored for a field whose past counts.
+"""The maximum number of changes stored for a field whose history matters.
 
-For other fields, only the last one.
+Other fields keep only the last change.
 """
 
 _MOST_CATEGORIES = 200
-"""The number of categories with stored choices, so that a row stays far below DynamoDB's limit."""
+"""The maximum number of categories with stored choices. It keeps a row well below DynamoDB's
+limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """The service's choice of frequencies, times and time zone."""
+    """The service's choices of frequencies, digest times and time zone."""
 
     frequencies: Frequencies
     times: DigestTimes
@@ -45,7 +46,7 @@ class Preferences:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A reader's choice at one instant. None: the field is unchanged."""
+    """A choice that a reader made at one instant. A field that is None is unchanged."""
 
     frequency: Frequency | None = None
     """The frequency of all categories without their own choice.
@@ -54,33 +55,33 @@ class Choice:
     """
 
     frequencies: Frequencies | None = None
-    """The frequencies of the named categories; others are unchanged.
+    """The frequencies of the named categories. Other categories are unchanged.
 
     DEFAULT withdraws an earlier choice.
     """
 
     clock: tuple[int, int | None] | None = None
-    """The hour, and the minute if one was chosen."""
+    """The hour, and the minute if the reader chose one."""
 
     weekly_on: int | None = None
     custom_on: Days | None = None
     paused_until: date | None = None
-    """The end of a pause. A date in the past ends a pause."""
+    """The end date of a pause. A past date ends a pause that is in force."""
 
     time_zone: str | None = None
 
 
 NOTHING = Choice()
-"""A choice that changes nothing."""
+"""An empty choice, which has no effect."""
 
 
 ByCategory = tuple[tuple[str, History[Frequency]], ...]
-"""The choices of each category over time, sorted by category."""
+"""The history of choices for each category, sorted by category."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReaderChoices:
-    """The choices of a reader over time, by field of `Choice`; empty if there are none."""
+    """The history of a reader's choices for each field of `Choice`; empty if there are none."""
 
     frequency: History[Frequency] = ()
     frequencies: ByCategory = ()
@@ -91,7 +92,7 @@ class ReaderChoices:
     time_zone: History[str] = ()
 
     def with_choice(self, at: datetime, choice: Choice) -> "ReaderChoices":
-        """Return these choices with another one. Adding the same choice twice changes nothing."""
+        """Return these choices with one more choice. Adding the same choice twice has no effect."""
         changed: dict[str, Any] = {
             field.name: remember(
                 getattr(self, field.name), at, value, longest=_LONGEST.get(field.name, 1)
@@ -105,7 +106,7 @@ class ReaderChoices:
         return replace(self, **changed, frequencies=_kept(histories))
 
     def after(self, at: datetime) -> "ReaderChoices":
-        """Return the choices that were made after this instant."""
+        """Return the choices that were made after `at`."""
         later: dict[str, Any] = {
             field.name: _after(getattr(self, field.name), at)
             for field in fields(self)
@@ -116,14 +117,14 @@ class ReaderChoices:
 
     @property
     def paused_last(self) -> date | None:
-        """The latest end of a pause that the reader chose."""
+        """The latest end date of any pause that the reader chose."""
         return max((until for _, until in self.paused_until), default=None)
 
 
 def _kept(histories: dict[str, History[Frequency]]) -> ByCategory:
-    """Return all histories, or the most recent ones.
+    """Return all histories, or only the most recent ones if there are too many.
 
-    If too many, muted categories are dropped last.
+    Muted categories are dropped last.
     """
 
     def rank(history: History[Frequency]) -> tuple[bool, datetime]:
@@ -137,15 +138,15 @@ def _kept(histories: dict[str, History[Frequency]]) -> ByCategory:
 _LONGEST = {"frequency": _KEPT, "paused_until": _KEPT}
 
 NO_CHOICES = ReaderChoices()
-"""The choices of a reader who never made one."""
+"""The choices of a reader who has never made a choice."""
 
 
 def resolve(
     service: History[Preferences], reader: ReaderChoices
 ) -> tuple[History[Frequencies], Preferences]:
-    """Return the frequencies over time, and all current preferences.
+    """Return the history of the frequencies in force, and all current preferences.
 
-    `service`: the service's choices over time, at least one entry.
+    `service` is the history of the service's choices, with at least one entry.
     """
     choices = _frequencies_over_time(service, reader)
 
@@ -169,9 +170,10 @@ def resolve(
 def without_ended(
     reader: ReaderChoices, service: History[Preferences], *, until: datetime
 ) -> ReaderChoices:
-    """Return `reader` without the choices up to an instant that the service had overridden by then.
+    """Return `reader` without choices made up to `until` that the service had overridden by then.
 
-    They would count again once the service's record no longer contains the overriding value.
+    Such choices would apply again once the service's record no longer contains the overriding
+    value.
     """
     earlier_service = _until(service, until)
     changed: dict[str, Any] = {
@@ -199,7 +201,7 @@ _SERVICE_VALUE: Mapping[str, Callable[[Preferences], Any]] = {
     "paused_until": lambda chosen: chosen.times.paused_until,
     "time_zone": lambda chosen: chosen.time_zone,
 }
-"""The service's value of each field that is not a frequency."""
+"""The service's value for each field that is not a frequency."""
 
 
 def _service_values(field: str, service: History[Preferences]) -> History[Any]:
@@ -218,9 +220,10 @@ def _frequencies_over_time(
 def frequencies_at_each(
     service: History[Preferences], reader: ReaderChoices
 ) -> Iterator[tuple[datetime, dict[str, Frequency]]]:
-    """Yield the frequencies in force from each instant at which either chose one, with EVERYTHING.
+    """Yield the frequencies in force from each instant at which the service or reader chose one.
 
-    At the same instant, the reader's choice overrides the service's.
+    The frequencies include EVERYTHING. At the same instant, the reader's choice overrides the
+    service's choice.
     """
     return ((at, in_force.frequencies) for at, in_force in _over_time(service, reader))
 
@@ -228,7 +231,10 @@ def frequencies_at_each(
 def _over_time(
     service: History[Preferences], reader: ReaderChoices
 ) -> Iterator[tuple[datetime, "_InForce"]]:
-    """Yield the choices in force from each instant. The yielded object is the same and changes."""
+    """Yield the choices in force from each instant.
+
+    The same object is yielded each time, with changed values.
+    """
     entries = [(at, 0, preferences.frequencies) for at, preferences in service]
     entries += [(at, 1, ((EVERYTHING, often),)) for at, often in reader.frequency]
     entries += [
@@ -248,7 +254,7 @@ def _over_time(
 
 
 class _InForce:
-    """The frequencies in force, while both records are read in order of time."""
+    """The frequencies in force, while the two records are read in chronological order."""
 
     def __init__(self) -> None:
         self._profile: dict[str, Frequency] | None = None
@@ -256,11 +262,11 @@ class _InForce:
         self._chosen: dict[str, Frequency] = {}
 
     def put_profile(self, profile: Frequencies) -> None:
-        """Apply a whole profile of the service.
+        """Apply a whole profile that the service published.
 
-        If the profile differs, for a category, from the service's last value and from the reader's
-        choice, it ends the reader's choice. A category that is missing from the profile is
-        unchanged. The first known profile is not a change, because it may have been the same
+        If the profile's value for a category differs from the service's last value and from the
+        reader's choice, it ends the reader's choice. A category that is missing from the profile is
+        unchanged. The first known profile is not a change, because the value may have been the same
         before.
         """
         if self._profile is not None:
@@ -271,7 +277,7 @@ class _InForce:
         self._named.update(profile)
 
     def choose(self, chosen: Frequencies) -> None:
-        """Apply a choice of the reader."""
+        """Apply a choice that the reader made."""
         self._chosen.update(chosen)
 
     @property
@@ -281,7 +287,7 @@ class _InForce:
 
     @property
     def frequencies(self) -> dict[str, Frequency]:
-        """The frequencies in force. DEFAULT also hides the service's frequency."""
+        """The frequencies in force. DEFAULT also overrides the service's frequency."""
         everything = {**(self._profile or {}), **self._chosen}
         return {category: often for category, often in everything.items() if often != DEFAULT}
 
@@ -289,7 +295,8 @@ class _InForce:
 def _counting(of_service: History[ValueT], of_reader: History[ValueT]) -> ValueT:
     """Return the current value of one field. At most one of the two records is empty.
 
-    The first known value of the service is not a change, because it may have been the same before.
+    The first known value of the service is not a change, because the value may have been the same
+    before.
     """
     if of_service and of_reader:
         return (of_service if _is_overtaken(of_service, of_reader) else of_reader)[-1][1]

@@ -1,4 +1,4 @@
-"""Follows and activities: the followers who get events about an entity. Pure."""
+"""Follows and activities: which followers get events about an entity. Pure."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -19,13 +19,13 @@ class FollowState:
     """The state of a follow."""
 
     following: bool
-    """False if the follow has ended."""
+    """True if the follow is active; False if it has ended."""
 
     frequency: Frequency | None = None
-    """The follow's own frequency, which overrides that of the category."""
+    """The follow's own frequency, which overrides the frequency of the category."""
 
     title: str = ""
-    """The entity's name, if the service gave one."""
+    """The entity's name; empty if the service gave none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +38,12 @@ class Follow:
 
     @property
     def latest(self) -> FollowState:
-        """The latest state."""
+        """The latest state of the follow."""
         return self.changes[-1][1]
 
     @property
     def title(self) -> str:
-        """The entity's latest name; empty if the service gave none."""
+        """The latest name of the followed entity; empty if the service gave none."""
         return next((state.title for _, state in reversed(self.changes) if state.title), "")
 
 
@@ -51,7 +51,7 @@ class Follow:
 class Activity:
     """An activity on an entity, for all followers of the entity or of its parent.
 
-    A side is one of the two entities. The other fields are those of Event.
+    A side is one of the two entities. The other fields have the same meaning as in Event.
     """
 
     id: str
@@ -66,10 +66,10 @@ class Activity:
     amended_at: datetime | None = None
     retracted: bool = False
     walked: frozenset[str] = frozenset()
-    """The sides whose followers all have, or are queued for, the current content."""
+    """The sides whose followers all have the current content or are queued to get it."""
 
     former: frozenset[str] = frozenset()
-    """The sides from before an amendment, whose followers may still have the activity."""
+    """The sides before an amendment, whose followers may still have the activity."""
 
     parent_title: str = ""
     importance: Importance = Importance.NORMAL
@@ -78,43 +78,44 @@ class Activity:
 
     @property
     def sides(self) -> tuple[str, ...]:
-        """The keys of the entities whose followers get it, the more specific first."""
+        """The keys of the entities whose followers get the activity, most specific first."""
         if self.parent is None or self.parent == self.entity.key:
             return (self.entity.key,)
         return (self.entity.key, self.parent)
 
     def amends(self, earlier: "Activity") -> bool:
-        """Return True if this is a newer version of `earlier`, which has the same id."""
+        """Return True if this activity is a newer version of `earlier`, which has the same id."""
         return is_newer(self.amended_at, earlier.amended_at)
 
     def in_place_of(self, earlier: "Activity") -> "Activity":
-        """Return this activity with the sides of `earlier` as former ones."""
+        """Return this activity with the sides of `earlier` recorded as former sides."""
         return replace(self, former=(earlier.former | {*earlier.sides}) - {*self.sides})
 
     @property
     def to_walk(self) -> tuple[str, ...]:
-        """The sides whose followers may not have the current content."""
+        """The sides whose followers may not have the current content yet."""
         return tuple(
             side for side in (*self.sides, *sorted(self.former)) if side not in self.walked
         )
 
     def has_content_of(self, other: "Activity") -> bool:
-        """Return True if both have the same content."""
+        """Return True if both activities have the same content."""
         return (self.amended_at, self.retracted) == (other.amended_at, other.retracted)
 
     def concerns_since(self, side: str, instant: datetime) -> bool:
-        """Return True if a follower of `side` since `instant` gets it, or may have had it.
+        """Return True if a user who has followed `side` since `instant` gets or may have the
+        activity.
 
-        While it was below `side`, a worker may have delivered it and failed before it read the
-        amendment.
+        If the activity was below `side` before an amendment, a worker may have delivered it and
+        failed before it read the amendment.
         """
         return side in self.former or (side in self.sides and self.occurred_at >= instant)
 
     def may_concern(self, user_id: str) -> bool:
-        """Return True if a follower gets the activity, or may have another version.
+        """Return True if a follower gets the activity, or may have an earlier version.
 
-        Its actor does not get it. If it was amended, an earlier version may have named another
-        actor.
+        The activity's own actor does not get it. If the activity was amended, an earlier version
+        may have named another actor.
         """
         is_actor = self.actor is not None and self.actor.id == user_id
         return not is_actor or self.amended_at is not None
@@ -122,7 +123,7 @@ class Activity:
     def event_for(self, user_id: str) -> Event:
         """Return the event for a follower.
 
-        It has the activity's id, whichever entity they follow.
+        The event has the activity's id, whichever entity the user follows.
         """
         return Event(
             user_id=user_id,
@@ -150,7 +151,7 @@ def effective_frequency(
     paused_or_dormant: bool = False,
     critical: bool = False,
 ) -> Frequency | None:
-    """Return the reader's frequency for `event`; None if they do not follow it.
+    """Return the reader's frequency for `event`; None if the reader does not follow the event.
 
     A reader does not get their own activities through a follow, critical or not. An event that is
     addressed to its reader has no follow, and is sent even if the reader is its actor.
@@ -158,11 +159,12 @@ def effective_frequency(
     `follows` are the follows of `event.via`, in that order. A follow counts if it was in force when
     the event occurred and has not ended since; the follow of the more specific entity decides. A
     follow's own frequency overrides that of the category. `never`, at any time since the event
-    occurred, mutes the event permanently. `paused_or_dormant`: the reader was paused or dormant
-    when the event occurred, whenever that becomes known; an immediate event then waits for the
-    daily digest. So does an event with a frequency that only another version knows. An item of a
-    queried content source has no moment of its own, so `immediate` means `daily`. `critical`: the
-    event is immediate regardless of the reader's choice, but only if the reader follows it.
+    occurred, mutes the event permanently. `paused_or_dormant` means that the reader was paused or
+    dormant when the event occurred, whenever that becomes known; an immediate event then waits for
+    the daily digest. So does an event with a frequency that only another version knows. An item of
+    a queried content source has no moment of its own, so `immediate` means `daily`. With
+    `critical`, the event is immediate regardless of the reader's choice, but only if the reader
+    follows it.
     """
     if event.is_own_activity:
         return None
@@ -184,7 +186,7 @@ def _chosen_frequency(
     follows: tuple[Follow | None, ...],
     defaults: Frequencies,
 ) -> Frequency | None:
-    """Return the frequency by choices and follows alone."""
+    """Return the frequency that follows from choices and follows alone."""
     for follow in follows:
         states = _states_since(follow, event.counts_at)
         if any(state.frequency is Frequency.NEVER and state.following for state in states):
@@ -195,7 +197,7 @@ def _chosen_frequency(
 
 
 def _is_followed(event: Event, follows: tuple[Follow | None, ...]) -> bool:
-    """Return True if the event is addressed to the reader, or one of its follows counts."""
+    """Return True if the event is addressed to the reader, or if one of its follows counts."""
     all_states = (_states_since(follow, event.counts_at) for follow in follows)
     return not event.via or any(
         states and all(each.following for each in states) for states in all_states
@@ -203,14 +205,14 @@ def _is_followed(event: Event, follows: tuple[Follow | None, ...]) -> bool:
 
 
 def _states_since(follow: Follow | None, instant: datetime) -> tuple[FollowState, ...]:
-    """Return the states of a follow from `instant` on; empty if it began later."""
+    """Return the states of a follow from `instant` on; empty if the follow began later."""
     if follow is None or not follow.changes or follow.changes[0][0] > instant:
         return ()
     return tuple(state for _, state in in_force_since(follow.changes, instant))
 
 
 def _by_category(event: Event, choices: History[Frequencies], defaults: Frequencies) -> Frequency:
-    """Return the frequency of the category.
+    """Return the frequency of the event's category.
 
     The first known choice also counts for earlier times.
     """

@@ -1,4 +1,4 @@
-"""The frequency of a reader's events: by category, overridden by follow."""
+"""The frequency of a reader's events, by category. A follow may override it."""
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
@@ -7,9 +7,9 @@ from gazette.domain.stored import as_stored
 
 
 class Frequency(StrEnum):
-    """The frequency of events. `never` mutes.
+    """The frequency at which events are sent. `never` mutes events.
 
-    `daily`, `weekly` and `custom` also name schedules.
+    `daily`, `weekly` and `custom` are also names of schedules.
     """
 
     NEVER = "never"
@@ -20,30 +20,36 @@ class Frequency(StrEnum):
 
 
 DIGESTS = (Frequency.DAILY, Frequency.WEEKLY, Frequency.CUSTOM)
-"""The frequencies that have a schedule."""
+"""The frequencies that correspond to a digest schedule."""
 
 DEFAULT = as_stored(Frequency, "default")
-"""A reader's choice that withdraws an earlier one: of one category, or of all without their own.
+"""A reader's choice that restores the default frequency.
 
-It is not a frequency. A category then has its default again, whatever the service chose before. A
-version that does not know it treats it as an unknown frequency, which means the daily digest.
+It withdraws an earlier choice, for one category or for all categories without their own choice. It
+is not a frequency. The category then has its default again, whatever the service chose before. A
+version that does not know this value treats it as an unknown frequency, which means the daily
+digest.
 """
 
 EVERYTHING = "*"
-"""The key in `Frequencies` for all categories without an entry. No category has this name."""
+"""The key in `Frequencies` for all categories without an entry. It is never a category name."""
 
 ASKED_CATEGORIES = frozenset({"recommendation"})
-"""The categories of items from queried content sources, the values of content.CATEGORY_OF."""
+"""The categories of items from queried content sources, which are the values of
+content.CATEGORY_OF."""
 
 MOST_CATEGORIES = 100
-"""The limit of the contract's `frequencies`."""
+"""The maximum number of entries in the contract's `frequencies`."""
 
 Frequencies = tuple[tuple[str, Frequency], ...]
-"""The chosen frequencies, sorted by category. Other categories have a default."""
+"""The chosen frequencies, sorted by category. Categories without an entry have a default."""
 
 
 def frequencies(chosen: Mapping[str, str]) -> Frequencies:
-    """Return `chosen`, category to frequency, as Frequencies. Raises ValueError."""
+    """Return a map from category to frequency as Frequencies.
+
+    Raises ValueError for an unknown frequency.
+    """
     return tuple(sorted((category, Frequency(often)) for category, often in chosen.items()))
 
 
@@ -55,14 +61,18 @@ def frequencies_as_stored(chosen: Mapping[str, str]) -> Frequencies:
 
 
 def difference(now: Mapping[str, Frequency], wanted: Mapping[str, Frequency]) -> Frequencies:
-    """Return the choice by category that changes `now` into `wanted`."""
+    """Return the choice by category that changes the frequencies `now` into `wanted`."""
     names = {*now, *wanted}
     changed = (name for name in names if now.get(name) != wanted.get(name))
     return tuple(sorted((name, wanted.get(name, DEFAULT)) for name in changed))
 
 
 def frequency_for(category: str, *, chosen: Frequencies, defaults: Frequencies) -> Frequency:
-    """Return the choice for the category, else for all categories, else the default, else daily."""
+    """Return the frequency of a category.
+
+    The result is the choice for the category, or else the choice for all categories, or else the
+    default, or else daily.
+    """
     choices = dict(chosen)
     return (
         choices.get(category)
@@ -73,18 +83,18 @@ def frequency_for(category: str, *, chosen: Frequencies, defaults: Frequencies) 
 
 
 def in_digest(frequency: Frequency) -> Frequency:
-    """Return the frequency of events that are never sent as an immediate email, such as items.
+    """Return the frequency of events that are never sent immediately, such as content items.
 
-    Immediate and unknown frequencies become the daily digest. `never` stays.
+    Immediate and unknown frequencies become the daily digest. `never` is unchanged.
     """
     is_digest = frequency in DIGESTS or frequency is Frequency.NEVER
     return frequency if is_digest else Frequency.DAILY
 
 
 def digests_in(choices: Iterable[Frequencies]) -> set[Frequency]:
-    """Return the digests that choices need.
+    """Return the digests that readers with these choices need.
 
-    Always includes daily, the default of new categories.
+    Always includes daily, the default for new categories.
     """
     used = {frequency for chosen in choices for _, frequency in chosen}
     return {Frequency.DAILY} | (used & set(DIGESTS))

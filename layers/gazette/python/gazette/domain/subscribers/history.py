@@ -1,8 +1,7 @@
-"""Values over time, independent of the order in which their messages arrive.
+"""Histories of values that do not depend on the order in which messages arrive.
 
-Messages reach Gazette in any order and any number of times. If a result depends on the value at
-some instant, all dated values are kept, so that the same messages make the same history in any
-order.
+Messages arrive in any order and any number of times. If a result depends on the value at some
+instant, all dated values are kept, so that the same messages make the same history in any order.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,22 +11,22 @@ from typing import TypeVar
 ValueT = TypeVar("ValueT")
 
 History = tuple[tuple[datetime, ValueT], ...]
-"""Values with the instant from which each applies, oldest first."""
+"""Values with the instant from which each value applies, oldest first."""
 
 LONGEST = 16
-"""The number of entries in a history.
+"""The maximum number of entries in a history.
 
-If it is exceeded, entries between equal ones are dropped first.
+If there are more, entries between equal ones are dropped first.
 """
 
 LATE = timedelta(days=1)
-"""The age from which a value that repeats the previous one is dropped."""
+"""The age after which a value that repeats the previous value is dropped."""
 
 
 def remember(
     history: History[ValueT], at: datetime, value: ValueT, *, longest: int = LONGEST
 ) -> History[ValueT]:
-    """Return `history` with `value` from `at` on. Adding the same value twice changes nothing.
+    """Return `history` with `value` from `at` on. Adding the same value twice has no effect.
 
     Of two values with the same instant, the greater one (by `repr`) counts as the later. The result
     is the same for any order of arrival, as long as no value arrives more than a day, or more than
@@ -40,7 +39,7 @@ def remember(
 def in_order(
     dated: Sequence[tuple[datetime, ValueT]], *, longest: int = LONGEST
 ) -> History[ValueT]:
-    """Return the history of values in order of time; empty if there are none."""
+    """Return the history of some dated values, in chronological order; empty if there are none."""
     entries = [
         entry for entry, is_turn in _with_turns(dated) if is_turn or dated[-1][0] - entry[0] <= LATE
     ]
@@ -50,7 +49,10 @@ def in_order(
 
 
 def _least_significant(dated: list[tuple[datetime, ValueT]]) -> int:
-    """Return the index of the oldest entry between two equal to it, else of the oldest entry."""
+    """Return the index of the entry to drop first.
+
+    It is the oldest entry between two entries with the same value, or else the oldest entry.
+    """
     between = (
         n for n in range(1, len(dated) - 1) if dated[n - 1][1] == dated[n][1] == dated[n + 1][1]
     )
@@ -58,20 +60,23 @@ def _least_significant(dated: list[tuple[datetime, ValueT]]) -> int:
 
 
 def without_repeats(history: History[ValueT]) -> History[ValueT]:
-    """Return `history` without entries that repeat the previous one."""
+    """Return `history` without entries that repeat the previous value."""
     return tuple(entry for entry, is_turn in _with_turns(history) if is_turn)
 
 
 def _with_turns(
     dated: Sequence[tuple[datetime, ValueT]],
 ) -> Iterator[tuple[tuple[datetime, ValueT], bool]]:
-    """Yield each entry, with True if it differs from the previous one."""
+    """Yield each entry, with True if the value differs from the previous value."""
     for previous, entry in zip([None, *dated], dated, strict=False):
         yield entry, previous is None or previous[1] != entry[1]
 
 
 def in_force_since(history: History[ValueT], instant: datetime) -> History[ValueT]:
-    """Return the value at `instant` and all later ones; all values if the history began later."""
+    """Return the entry in force at `instant` and all later entries.
+
+    Return all entries if the history began later.
+    """
     before = [number for number, (at, _) in enumerate(history) if at < instant]
     if not before or any(at == instant for at, _ in history):
         return tuple(entry for entry in history if entry[0] >= instant)

@@ -1,4 +1,4 @@
-"""The changes that an unsubscribe link makes for a reader, up to unsubscribing completely. Pure."""
+"""The changes that an unsubscribe link makes, up to unsubscribing from all email. Pure."""
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
@@ -22,94 +22,95 @@ from gazette.domain.subscribers.subscriber import Subscriber
 ValueT = TypeVar("ValueT")
 
 PAUSED_FOR = timedelta(weeks=4)
-"""The length of the pause that the page offers."""
+"""The length of the pause that the unsubscribe page offers."""
 
 _To = Callable[[Frequency], Frequency]
 
 
 class LeaveAct(StrEnum):
-    """The buttons of the page of an unsubscribe link."""
+    """The actions that the buttons of the unsubscribe page perform."""
 
     LEAVE = "leave"
-    """Unsubscribe from the scope of the link. A mail program's one-click does this too."""
+    """Unsubscribe from the scope of the link. One-click unsubscribe in a mail program does the
+    same."""
 
     WEEKLY = "weekly"
-    """An alternative that makes all updates weekly."""
+    """Make all updates weekly, as an alternative to unsubscribing."""
 
     PAUSE = "pause"
-    """An alternative that pauses email."""
+    """Pause email, as an alternative to unsubscribing."""
 
     EVERYTHING = "everything"
     """Unsubscribe from all email."""
 
     UNDO = "undo"
-    """Undo one of the other acts."""
+    """Undo an earlier action."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The reader's choice, and the new states of follows by entity."""
+    """A reader's choice, and the new states of follows by entity."""
 
     choice: Choice = NOTHING
     follows: tuple[tuple[str, FollowState], ...] = ()
 
     @property
     def is_nothing(self) -> bool:
-        """Return True if the change is empty."""
+        """Return True if the change is empty, so that it has no effect."""
         return self.choice == NOTHING and not self.follows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leaving:
-    """The data for the page of an unsubscribe link."""
+    """The data for an unsubscribe page."""
 
     scope: Scope
     reader: Subscriber | None
-    """The reader to whom the link was sent; None if no reader with that id has the address now."""
+    """The reader who got the link; None if no reader with that id has the address now."""
 
     follows: tuple[str, ...] = ()
     """The titles or keys of the follows that an ENTITY link ends."""
 
     fallback: Frequency | None = None
-    """The new frequency of the categories of an IMMEDIATE link."""
+    """The frequency that the categories of an IMMEDIATE link change to."""
 
     keeps_some: bool = False
-    """Follows with their own frequency continue."""
+    """True if follows with their own frequency continue."""
 
     act: LeaveAct | None = None
-    """The act of this request; None if there was none."""
+    """The action of this request; None if there was none."""
 
     left_at: datetime | None = None
-    """The time of the change; None if this request changed nothing."""
+    """The time of the change; None if this request made no change."""
 
     left_before: datetime | None = None
-    """The time of an earlier request with the same change that is still in force, such as the first
-    press of a button that is pressed twice.
+    """The time of an earlier request with the same change that is still in force.
+
+    For example, the first press of a button that is pressed twice.
     """
 
     still: tuple[str, ...] = ()
-    """Categories of the scope that are still sent, because they are critical."""
+    """The categories of the scope that are still sent, because they are critical."""
 
     @property
     def undoable_at(self) -> datetime | None:
-        """The instant of the change that can be undone, if there is one."""
+        """The time of the change that can be undone; None if there is none."""
         return self.left_at or self.left_before
 
     @property
     def is_barred(self) -> bool:
-        """Return True if the whole scope is critical, so that readers cannot unsubscribe from
-        it."""
+        """Return True if readers cannot unsubscribe, because the whole scope is critical."""
         return bool(self.scope.names) and set(self.scope.names) <= set(self.still)
 
     @property
     def is_unsubscribed(self) -> bool:
-        """Return True if it ended all email to a reader who had not unsubscribed before."""
+        """Return True if the action ended all email to a reader who had not unsubscribed before."""
         return self.act is LeaveAct.EVERYTHING and self.left_at is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """An act to undo, at its instant."""
+    """The action to undo, and the time of the action."""
 
     act: LeaveAct
     at: datetime
@@ -118,12 +119,12 @@ class Undone:
 def change_of(
     scope: Scope, reader: Subscriber, follows: Iterable[Follow], *, defaults: Frequencies
 ) -> Change:
-    """Return the change that unsubscribes from a scope, except for EVERYTHING.
+    """Return the change that unsubscribes from a scope other than EVERYTHING.
 
     Afterwards no email of the scope is sent. A category that was immediate moves to the digest of
     all other categories, if there is one. A follow's own frequency overrides that of its category,
-    so DIGESTS and IMMEDIATE change those too. A muted category can still be sent through a follow
-    with its own frequency.
+    so DIGESTS and IMMEDIATE change such frequencies too. A muted category can still be sent through
+    a follow with its own frequency.
     """
     known = [each for each in follows if each.latest.following]
     match scope.kind:
@@ -156,25 +157,32 @@ def change_of(
 
 
 def weekly(reader: Subscriber, follows: Iterable[Follow], *, defaults: Frequencies) -> Change:
-    """Return the change that makes immediate and daily updates weekly. Other frequencies stay."""
+    """Return the change that makes immediate and daily updates weekly. Other frequencies are
+    unchanged."""
     known = [each for each in follows if each.latest.following]
     return Change(_choice(reader, _at_most_weekly, defaults), _own(known, _at_most_weekly))
 
 
 def pause(reader: Subscriber, today: date) -> Change:
-    """Return a pause of four weeks from the reader's date, unless a longer pause is in force."""
+    """Return a four-week pause that starts today, unless a longer pause is in force.
+
+    `today` is the reader's local date.
+    """
     until, now = today + PAUSED_FOR, reader.times.paused_until
     return Change(Choice(paused_until=until)) if now is None or now < until else Change()
 
 
 def fallback_for_immediate(reader: Subscriber, defaults: Frequencies) -> Frequency:
-    """Return the digest of all categories without their own choice; NEVER if there is none."""
+    """Return the digest that replaces immediate email; NEVER if there is none.
+
+    It is the digest of all categories without their own choice.
+    """
     often = frequency_for(EVERYTHING, chosen=reader.chosen, defaults=defaults)
     return often if often in DIGESTS else Frequency.NEVER
 
 
 def _no_digest(often: Frequency) -> Frequency:
-    """Return the frequency without digests. An unknown frequency counts as a digest (rule 20)."""
+    """Return NEVER for a digest. An unknown frequency counts as a digest (rule 20)."""
     return often if often is Frequency.IMMEDIATE else Frequency.NEVER
 
 
@@ -186,9 +194,9 @@ def _at_most_weekly(often: Frequency) -> Frequency:
 def _choice(
     reader: Subscriber, to: _To, defaults: Frequencies, *, only: Collection[str] = ()
 ) -> Choice:
-    """Return the choice that applies `to` to the frequency of each category, or of `only` these.
+    """Return the choice that applies `to` to the frequency of each category, or only of `only`.
 
-    The reader's choice for a category stays if `to` does not change it, because a category that the
+    A category's choice is kept if `to` does not change its frequency, because a category that the
     reader turned off must stay off. As few other categories as possible get an entry, because a
     choice has at most a hundred.
     """
@@ -214,7 +222,7 @@ def _own_entries(reader: Subscriber) -> dict[str, Frequency]:
 
 
 def _own(follows: Iterable[Follow], to: _To) -> tuple[tuple[str, FollowState], ...]:
-    """Return the follows with their own frequency that `to` changes."""
+    """Return the new states of follows whose own frequency `to` changes."""
     return tuple(
         (each.entity, FollowState(True, to(often), each.title))
         for each in follows

@@ -1,4 +1,4 @@
-"""The data of a reader for the preference page. Pure."""
+"""The data that the preference page shows about a reader. Pure."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable
@@ -35,38 +35,39 @@ class Notice(StrEnum):
 
 
 FOLLOWS_AFTER = "follows"
-"""The query parameter that names the entity after which the page's follows begin."""
+"""The query parameter for pagination, with the entity after which the page's follows begin."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The frequencies of a reader's updates, in short."""
+    """A short summary of the frequencies of a reader's updates."""
 
     usual: Frequency
     """The frequency of most categories."""
 
     apart: tuple[tuple[Frequency, tuple[str, ...]], ...] = ()
-    """The categories with another frequency, sorted; the most frequent first, `never` last."""
+    """The categories with a different frequency, sorted; the most frequent first, `never` last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overview:
-    """A reader as stored, or dormant by the date."""
+    """The reader as stored, or as dormant if the date says so, with the data of the preference
+    page."""
 
     subscriber: Subscriber
     now: datetime
     defaults: Frequencies
     follows: tuple[Follow, ...] = ()
-    """The follows in force that the page shows."""
+    """The active follows that the page shows."""
 
     follows_after: str = ""
-    """The entity after which the follows of this page begin; empty on the first page."""
+    """The entity after which this page of follows begins; empty on the first page."""
 
     more_follows: str = ""
-    """The entity after which the follows of the next page begin; empty on the last page."""
+    """The entity after which the next page of follows begins; empty on the last page."""
 
     next_due_at: datetime | None = None
-    """The due time of the next digest, if any."""
+    """The due time of the next digest; None if there is none."""
 
     critical: tuple[str, ...] = ()
     """The categories that are sent regardless of the reader's choice."""
@@ -81,12 +82,12 @@ class Overview:
 
     @property
     def has_all_follows(self) -> bool:
-        """Return True if `follows` are all that are in force."""
+        """Return True if `follows` contains all active follows."""
         return not (self.follows_after or self.more_follows)
 
     @property
     def is_paused(self) -> bool:
-        """Return True if the reader has paused today."""
+        """Return True if the reader's email is paused today."""
         pause = self.subscriber.pause
         return pause is not None and pause.holds_at(self.now)
 
@@ -99,7 +100,7 @@ class Overview:
         return _summary(categories, (), self.defaults, self.queried_categories)
 
     def default_of(self, category: str) -> Frequency:
-        """Return the frequency of the category without its own choice."""
+        """Return the frequency that the category has without its own choice."""
         own = tuple(each for each in self.subscriber.chosen if each[0] == EVERYTHING)
         often = frequency_for(category, chosen=own, defaults=self.defaults)
         return in_digest(often) if category in self.queried_categories else often
@@ -115,11 +116,11 @@ def next_digest(
     asked: Collection[str] = (),
     are_all: bool = True,
 ) -> datetime | None:
-    """Return when the next digest is due that may show an event; None if there is none.
+    """Return the due time of the next digest that may show an event; None if there is none.
 
-    None in dormancy. An idle schedule counts as if an event arrived now. A digest that no category
-    or follow uses any more may still be scheduled; it is not counted. If `follows` are not all
-    (`are_all`), an armed digest counts as used by another follow.
+    None while the reader is dormant. An idle schedule counts as if an event arrived now. A digest
+    that no category or follow uses any more may still be scheduled, but does not count. If
+    `follows` are not all (`are_all`), an armed digest counts as used by another follow.
     """
     if subscriber.status is not SubscriberStatus.ACTIVE:
         return None
@@ -159,9 +160,9 @@ def _summary(
     defaults: Frequencies,
     asked: Collection[str],
 ) -> Summary:
-    """Return the summary.
+    """Return the summary of the frequencies of these categories.
 
-    `usual` is the frequency of all other categories, or else of most of these.
+    `usual` is the frequency of all other categories, or else of most of these categories.
     """
     by_category = {
         category: frequency_for(category, chosen=chosen, defaults=defaults)

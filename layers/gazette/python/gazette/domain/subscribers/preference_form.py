@@ -1,8 +1,8 @@
 """The fields of the preference page: their values, and the parser of its form. Pure.
 
-A field that was not sent is unchanged. So is a field that was sent with the value that the page
-showed, even if the stored value has changed since. Saving an unchanged page therefore undoes no
-later choice, and leaves all values to the service.
+A field that was not sent is unchanged. A field that was sent with the value that the page showed is
+unchanged too, even if the stored value has changed since. Saving an unchanged page therefore undoes
+no later choice, and leaves all values to the service.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ from gazette.domain.subscribers.overview import Overview
 from gazette.domain.subscribers.subscriber import Subscriber
 
 Fields = Mapping[str, Sequence[str]]
-"""The values that were sent, by name of the field."""
+"""The submitted values, by field name."""
 
 UNFOLLOW = "unfollow"
 """The value of a follow's field that ends the follow."""
@@ -42,12 +42,12 @@ _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def follow_field(entity: str) -> str:
-    """Return the name of a follow's field, short and ASCII for every key."""
+    """Return the name of a follow's form field, which is short and ASCII for every key."""
     return f"{FOLLOW_FIELD}{hashlib.sha256(entity.encode()).hexdigest()[:16]}"
 
 
 class Act(StrEnum):
-    """The buttons of the page."""
+    """The actions that the buttons of the page perform."""
 
     SAVE = "save"
     PAUSE = "pause"
@@ -58,7 +58,7 @@ class Act(StrEnum):
 
 
 class Problem(StrEnum):
-    """An error in the value of a field."""
+    """An error in the value of a form field."""
 
     NOT_OFFERED = "not_offered"
     NO_DAYS = "no_days"
@@ -70,23 +70,27 @@ class Problem(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """The reader's request. If there are `problems`, by field, no part of it may be applied."""
+    """A reader's submission of the preference page.
+
+    If there are any `problems`, by field, no part of the submission may be applied.
+    """
 
     act: Act
     choice: Choice = NOTHING
     follows: tuple[tuple[str, FollowState], ...] = ()
     problems: Mapping[str, Problem] = field(default_factory=dict)
     leave_mark: str | None = None
-    """The `mark_of_leave` on the page of a reader who starts again; None if the page had none."""
+    """The `mark_of_leave` from the page of a reader who resubscribes; None if the page had none."""
 
 
 def mark_of_leave(reader: Subscriber) -> str:
-    """Return the value of the field `left`, which identifies one unsubscription of the reader."""
+    """Return the value of the form field `left`, which identifies one unsubscription of the
+    reader."""
     return reader.left_at.isoformat() if reader.left_at else ""
 
 
 def shown_fields(overview: Overview, categories: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """Return the fields that a browser sends of the unchanged page with these categories."""
+    """Return the fields that a browser submits if this page is not changed."""
     own, times = dict(overview.subscriber.chosen), overview.subscriber.times
     pause = times.paused_until if overview.is_paused else None
     days = () if times.custom_on.month_day else map(str, sorted(times.custom_on.weekdays))
@@ -115,12 +119,12 @@ def shown_fields(overview: Overview, categories: Collection[str]) -> dict[str, t
 
 
 def _offered(often: Frequency | None) -> str:
-    """Return the value that the list shows: its first one if it does not offer the stored one."""
+    """Return the value that the list selects: the stored one, or else the first one in the list."""
     return often.value if often is not None and is_known(often) else ""
 
 
 def written_fields(shown: Fields) -> str:
-    """Return the value of the field `was`: the shown values, without empty fields.
+    """Return the value of the form field `was`: the shown values, without empty fields.
 
     Its size depends on the number of choices and follows, not on the categories of the stage.
     """
@@ -130,7 +134,11 @@ def written_fields(shown: Fields) -> str:
 def asked(
     sent: Fields, overview: Overview, *, categories: Collection[str], zones: Collection[str]
 ) -> Submission:
-    """Parse the form of a reader. The page offered these values; `overview` is the stored state."""
+    """Parse the form that a reader submitted.
+
+    `categories` and `zones` are the values that the page offered, and `overview` is the stored
+    state.
+    """
     act = next((act for act in Act if act in sent.get("act", ())), Act.SAVE)
     if act is Act.START:
         return Submission(act, leave_mark=sent.get("left", (None,))[0])
@@ -144,7 +152,7 @@ def asked(
 def _was(sent: Fields) -> Fields | None:
     """Return the fields as the page showed them; None for a page of the previous version.
 
-    They are not signed, because readers who alter them change only their own choices.
+    The fields are not signed, because readers who alter them change only their own choices.
     """
     try:
         return parse_qs(sent["was"][0], keep_blank_values=True, max_num_fields=_MOST_FIELDS)
@@ -155,8 +163,8 @@ def _was(sent: Fields) -> Fields | None:
 def _changed(sent: Fields, was: Fields, act: Act) -> Fields:
     """Return `sent` without the fields that the reader did not change.
 
-    The boxes of the days and their weeks are one field. The pause button submits its date, changed
-    or not.
+    The checkboxes of the days and the number of weeks are one field. The pause button submits its
+    date, changed or not.
     """
     same = {name for name in sent if [*sent[name]] == [*was.get(name, ("",))]} - {"days", "weeks"}
     days = [{*fields.get("days", ())} for fields in (sent, was)]
@@ -169,7 +177,7 @@ def _changed(sent: Fields, was: Fields, act: Act) -> Fields:
 
 
 class _Reading:
-    """A parser of one form that collects the problems of its fields."""
+    """A parser of one form, which collects the errors in its fields."""
 
     def __init__(self, sent: Fields, overview: Overview, act: Act, was: Fields | None) -> None:
         self._sent = sent
@@ -180,7 +188,7 @@ class _Reading:
         self._problems: dict[str, Problem] = {}
 
     def read(self, categories: Collection[str], zones: Collection[str]) -> Submission:
-        """Return the whole submission, in the order of the page."""
+        """Parse the whole form, in the order of the page."""
         own = dict(self._now.chosen)
         frequency = self._frequency("frequency", own.pop(EVERYTHING, None))
         time_zone = self._one_of("time_zone", {*zones, self._now.time_zone}, self._now.time_zone)
@@ -224,7 +232,7 @@ class _Reading:
     def _of_category(self, category: str, now: Frequency | None) -> Frequency | None:
         """Return the frequency of a category.
 
-        Queried content sources do not offer immediate email.
+        Immediate email is not offered for queried content sources.
         """
         is_asked = category in self._overview.queried_categories
         offered = {*Frequency} - ({Frequency.IMMEDIATE} - {now} if is_asked else set())
@@ -233,7 +241,7 @@ class _Reading:
     def _frequency(
         self, name: str, now: Frequency | None, offered: Collection[Frequency] = tuple(Frequency)
     ) -> Frequency | None:
-        """Return the frequency of a field; None if the reader leaves it to the default."""
+        """Return the frequency in a form field; None if the reader leaves it to the default."""
         value = self._one_of(name, {"", *offered}, now or "")
         return Frequency(value) if value else None
 
@@ -248,10 +256,10 @@ class _Reading:
         return now
 
     def _days(self, today: date, *, needed: bool) -> Days | None:
-        """Return the ticked days, every so many weeks from this one; None if unchanged.
+        """Return the ticked weekdays and their interval in weeks; None if unchanged.
 
-        Browsers do not send boxes that are not ticked. The field `weeks` proves that the form had
-        boxes.
+        The interval starts this week. Browsers do not send unticked checkboxes. The field `weeks`
+        proves that the form had checkboxes.
         """
         if "weeks" not in self._sent:
             return None
@@ -271,7 +279,7 @@ class _Reading:
         return Days(weekdays, weeks, week_number(today) % weeks)
 
     def _pause(self, today: date) -> date | None:
-        """Return the new end of a pause; `today` ends one; None if unchanged."""
+        """Return the new end date of a pause; `today` to end a pause; None if unchanged."""
         paused = self._now.times.paused_until if self._overview.is_paused else None
         value = self._sent.get("paused_until", (paused.isoformat() if paused else "",))[0].strip()
         if self._act is Act.RESUME:
@@ -292,7 +300,8 @@ class _Reading:
         return None
 
     def _is_shown(self, pause: date) -> bool:
-        """Return True if the page shows this pause. Its button must not end a later one."""
+        """Return True if the page shows this pause. The page's button must not end a later
+        pause."""
         return self._was is None or [*self._was.get("paused_until", ())] == [pause.isoformat()]
 
 

@@ -19,7 +19,7 @@ from gazette.domain.subscribers.history import History
 
 
 class SubscriberStatus(StrEnum):
-    """The status of a subscriber. A dormant subscriber resumes at the next activity.
+    """The status of a subscriber. A dormant subscriber becomes active at the next sign of activity.
 
     A subscriber with a status that this version does not know gets no email. Events wait, and the
     schedules are unchanged.
@@ -33,7 +33,7 @@ class SubscriberStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Subscriber:
-    """A subscriber: the profile, and the result of the service's and the reader's choices."""
+    """A subscriber: the profile, and the combination of the service's and the reader's choices."""
 
     user_id: str
     email: str
@@ -50,68 +50,67 @@ class Subscriber:
     """The digest times in force."""
 
     choices: History[Frequencies] = ()
-    """The frequencies by category over time."""
+    """The history of the frequencies by category."""
 
     recorded_service_choices: History[Preferences] = ()
-    """The service's choices of frequencies, times and time zone, if they differ from these fields.
-    """
+    """The recorded choices of the service, if they differ from the fields of this subscriber."""
 
     reader_choices: ReaderChoices = NO_CHOICES
     """The reader's choices."""
 
     registered_on: date | None = None
-    """The UTC date of the first profile."""
+    """The UTC date on which the first profile was stored."""
 
     paused_last: date | None = None
-    """The latest end of a pause in any profile."""
+    """The latest end date of a pause in any profile of the service."""
 
     active_on: date | None = None
-    """The UTC date of the last activity."""
+    """The UTC date of the reader's last activity."""
 
     resumed_at: datetime | None = None
-    """The time at which a dormant period ended."""
+    """The time at which the last dormant period ended."""
 
     routed_for: str = ""
-    """The choices by which the waiting events were last routed."""
+    """A fingerprint of the choices by which the waiting events were last routed."""
 
     routes_since: datetime | None = None
     """The time of the last change of choices or follows that affects waiting events.
 
-    Events stored before are routed again when their run is prepared.
+    Events stored before this time are routed again when their run is prepared.
     """
 
     revision: int = 1
-    """The number of changes of profile and status."""
+    """A counter of the changes of profile and status."""
 
     erased_at: datetime | None = None
-    """Set if this user id was erased before."""
+    """The time at which this user id was erased before; None if never."""
 
     addressed_after: datetime | None = None
     """The time at which the user id last had another address or was erased; None if never.
 
-    It distinguishes readers with the same id, and periods with the same address.
+    This time distinguishes readers with the same id, and periods with the same address.
     """
 
     left_at: datetime | None = None
     """The time at which the reader unsubscribed; None if unknown.
 
-    It identifies the unsubscription to undo.
+    This time identifies the unsubscription to undo.
     """
 
     @property
     def chosen(self) -> Frequencies:
-        """The frequencies in force."""
+        """The frequencies that are in force now."""
         return self.choices[-1][1] if self.choices else ()
 
     @property
     def service_choices(self) -> History[Preferences]:
-        """The service's choices of frequencies, times and time zone, over time."""
+        """The history of the service's choices of frequencies, digest times and time zone."""
         return self.recorded_service_choices or tuple(
             (at, Preferences(chosen, self.times, self.time_zone)) for at, chosen in self.choices
         )
 
     def with_choices(self, service: History[Preferences], reader: ReaderChoices) -> "Subscriber":
-        """Return this subscriber with the result of `service` and `reader`."""
+        """Return this subscriber with the combined choices of the service and the reader."""
         choices, now = resolve(service, reader)
         changed = replace(
             self,
@@ -127,26 +126,25 @@ class Subscriber:
 
     @property
     def has_left(self) -> bool:
-        """Return True if only critical events may be sent or stored for them."""
+        """Return True if only critical events may be stored or sent for the subscriber."""
         return self.status in {SubscriberStatus.UNSUBSCRIBED, SubscriberStatus.SUPPRESSED}
 
     @property
     def receives_email(self) -> bool:
-        """Return True if a started run may still be sent."""
+        """Return True if a run for the subscriber that has started may still be sent."""
         return self.status in {SubscriberStatus.ACTIVE, SubscriberStatus.DORMANT}
 
     @property
     def receives_critical(self) -> bool:
-        """Return True if a critical run may be sent, if the address allows it
-        (`Suppressions.holds`).
+        """Return True if a critical run may be sent, provided that the address is not suppressed.
 
-        The status does not distinguish a bounce from the unsubscription of another reader of the
-        address.
+        Check the address with `Suppressions.holds`. The status does not distinguish a bounce from
+        the unsubscription of another reader of the address.
         """
         return is_known(self.status)
 
     def left(self, at: datetime | None) -> "Subscriber":
-        """Return this subscriber, unsubscribed since `at`, or since they unsubscribed before."""
+        """Return this subscriber as unsubscribed since `at`, or since an earlier unsubscription."""
         has_before = self.status is SubscriberStatus.UNSUBSCRIBED
         return replace(
             self,
@@ -155,13 +153,14 @@ class Subscriber:
         )
 
     def resumed(self, now: datetime) -> "Subscriber":
-        """Return this subscriber, active again since `now`."""
+        """Return this subscriber as active again since `now`."""
         return replace(self, status=SubscriberStatus.ACTIVE, resumed_at=now)
 
     def paused_or_dormant_at(self, instant: datetime, *, sunset: timedelta | None) -> bool:
-        """Return True if the reader was paused or dormant then, so that no email is immediate.
+        """Return True if the reader was paused or dormant at `instant`, so that no email is
+        immediate.
 
-        The date counts, even if the stored status was not updated yet.
+        The date decides, even if the stored status was not updated yet.
         """
         if self.pause and self.pause.holds_at(instant):
             return True
@@ -170,18 +169,23 @@ class Subscriber:
         return was_dormant or is_dormant or self.is_overdue_at(instant, sunset)
 
     def is_overdue_at(self, instant: datetime, sunset: timedelta | None) -> bool:
-        """Return True if the reader had been inactive for too long then; never without sunset."""
+        """Return True if the reader had been inactive for too long at `instant`.
+
+        Always False without sunset.
+        """
         return sunset is not None and self.dormant_at(sunset) <= instant
 
     def as_of(self, now: datetime, *, sunset: timedelta | None) -> "Subscriber":
-        """Return this subscriber for display: dormant by the date, even if that is not stored
-        yet."""
+        """Return this subscriber for display.
+
+        If the subscriber is dormant by the date, the status says so even if it is not stored yet.
+        """
         if self.status is SubscriberStatus.ACTIVE and self.is_overdue_at(now, sunset):
             return replace(self, status=SubscriberStatus.DORMANT)
         return self
 
     def dormant_at(self, sunset: timedelta) -> datetime:
-        """Return when this reader becomes dormant without further activity: a UTC midnight.
+        """Return the UTC midnight at which this reader becomes dormant without further activity.
 
         A pause counts as activity until its end.
         """
@@ -190,7 +194,7 @@ class Subscriber:
         return datetime.combine(seen + timedelta(days=1), time(), UTC) + sunset
 
     def is_unchanged_since(self, read: "Subscriber") -> bool:
-        """Return True if profile and status are those of `read`.
+        """Return True if this subscriber's profile and status are those of `read`.
 
         Revisions restart after an erasure.
         """
@@ -213,14 +217,14 @@ class Subscriber:
 
     @property
     def pause(self) -> Pause | None:
-        """The latest pause, even if it has ended."""
+        """The subscriber's latest pause, even if it has ended."""
         until = self.times.paused_until
         return Pause(until, self.time_zone) if until else None
 
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """The marker of a deleted subscriber."""
+    """The marker that is stored after a subscriber was erased."""
 
     user_id: str
     erased_at: datetime
@@ -229,18 +233,19 @@ class Erased:
 
 @dataclass(frozen=True, slots=True)
 class EarlyChoices:
-    """The choices of a reader whose profile has not arrived yet."""
+    """The early choices of a reader whose profile has not arrived yet."""
 
     user_id: str
     reader_choices: ReaderChoices
     as_stored: tuple[str | None, str | None] | None = field(default=None, compare=False, repr=False)
-    """The value that the store compares when it replaces a row; None if the row was not read."""
+    """The stored value that the store compares before it replaces the row; None if it was not
+    read."""
 
 
 Reader = Subscriber | Erased | None
-"""The profile or the erasure of a user id; None if the id is unknown."""
+"""The profile or the erasure marker of a user id; None if the id is unknown."""
 
 
 def was_erased(reader: Reader, at: datetime) -> bool:
-    """Return True if the reader was erased at this instant or later, even if they came back."""
+    """Return True if the reader was erased at `at` or later, even if they came back."""
     return reader is not None and reader.erased_at is not None and reader.erased_at >= at

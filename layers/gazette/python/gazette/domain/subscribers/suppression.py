@@ -1,4 +1,4 @@
-"""Suppressed addresses, which get no email."""
+"""Suppressed addresses, to which no email is sent."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,34 +9,35 @@ from gazette.domain.scheduling.calendar import LONGEST_PAUSE
 
 
 class Cause(StrEnum):
-    """The reason for a suppression, from the weakest cause to the strongest.
+    """The reason for a suppression, ordered from the weakest cause to the strongest.
 
-    A cause that this version does not know also suppresses, and no other cause replaces it.
+    A cause that this version does not know also suppresses the address, and no other cause replaces
+    it.
     """
 
     UNSUBSCRIBED = "unsubscribed"
-    """The only cause that a reader can lift: the reader who unsubscribed."""
+    """The reader unsubscribed. This is the only cause that a reader can lift."""
 
     BOUNCED = "bounced"
     COMPLAINED = "complained"
     MANUAL = "manual"
-    """Added by an operator."""
+    """An operator suppressed the address."""
 
     @property
     def lesser(self) -> tuple["Cause", ...]:
-        """The causes that this one replaces."""
+        """The causes that this cause replaces."""
         every = tuple(Cause)
         return every[: every.index(self)] if self in every else ()
 
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
-    """A suppressed address, with the cause and time."""
+    """A suppressed address, with the cause and time of the suppression."""
 
     address: str
-    """The hash of the address. Values from the tables are identity.keyed_hash.
+    """The hash of the address. Tables store identity.keyed_hash.
 
-    The port `Suppressions` accepts both.
+    The port `Suppressions` accepts both keyed and unkeyed hashes.
     """
 
     cause: Cause
@@ -45,7 +46,7 @@ class Suppression:
 
 @dataclass(frozen=True, slots=True, order=True)
 class SoftBounce:
-    """A message that bounced softly, and the time at which the provider accepted it."""
+    """A message that bounced softly, with the time at which the provider accepted the message."""
 
     sent_at: datetime
     message_id: str
@@ -54,17 +55,20 @@ class SoftBounce:
 _MOST_IN_A_ROW = 3
 _SHORTEST_ROW = timedelta(days=14)
 _LOOK_BACK = 2 * timedelta(days=31) + LONGEST_PAUSE
-"""The period of three monthly digests with the longest pause between them. Runs are kept longer."""
+"""The period in which soft bounces are counted.
+
+It spans three monthly digests with the longest pause between them. Runs are kept longer.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoftLimit:
-    """The limit at which soft bounces count as a hard one: many, or several without a delivery.
+    """The limit at which soft bounces count as a hard bounce.
 
     `bounces` messages that were sent within `span` are too many. A reader who gets few emails, such
-    as a weekly digest, never reaches that. So three in a row are also too many, if they were sent
-    over `span` or a fortnight, whichever is longer, and no email in between arrived. By then an
-    outage or a full mailbox has usually ended.
+    as a weekly digest, never reaches that limit. Therefore three in a row are also too many, if
+    they were sent over `span` or a fortnight, whichever is longer, and no email in between arrived.
+    By then an outage or a full mailbox has usually ended.
 
     SES reports a domain that does not exist as a soft bounce, some only after fourteen hours:
     https://github.com/knadh/listmonk/issues/1463,
@@ -76,11 +80,11 @@ class SoftLimit:
 
     @property
     def retention(self) -> timedelta:
-        """The time for which a bounce is stored after the last one."""
+        """The time for which a bounce is stored after the last bounce of the address."""
         return max(2 * self.span, _LOOK_BACK)
 
     def is_reached(self, sent: Iterable[datetime]) -> bool:
-        """Return True if messages sent at these times, all of which bounced softly, are too many.
+        """Return True if there are too many soft bounces, given the times at which they were sent.
 
         The result does not depend on the order in which the delivery events arrive.
         """
@@ -89,11 +93,10 @@ class SoftLimit:
         return any(late - early <= self.span for early, late in zip(at, at[last:], strict=False))
 
     def is_reached_in_a_row(self, sent: Iterable[datetime], arrived: Iterable[datetime]) -> bool:
-        """Return True if the messages that bounced since the last delivered one are too many in a
-        row.
+        """Return True if too many messages in a row bounced since the last delivered message.
 
-        Both are ordered by sending time. Messages older than the retention of runs do not count,
-        because the deliveries of that time are unknown.
+        Both arguments are ordered by sending time. Messages older than the retention of runs do not
+        count, because the deliveries of that time are unknown.
         """
         since = max(arrived, default=datetime.min.replace(tzinfo=UTC))
         at = [each for each in sorted(sent) if each > since]

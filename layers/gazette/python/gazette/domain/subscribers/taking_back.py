@@ -1,9 +1,9 @@
 """Undoing a change that a reader made through an unsubscribe link. Pure.
 
-An undo is dated `_STEP` after the change that it undoes. So later choices of the reader are
+An undo is dated `_STEP` after the change that it undoes. Later choices of the reader are therefore
 unaffected, regardless of when and how often the same change is undone. The histories also show
-which changes were undone: an entry one step after another one undoes the last change that is still
-in force.
+which changes were undone: an entry one step after another entry undoes the last change that is
+still in force.
 """
 
 from collections import defaultdict
@@ -30,10 +30,10 @@ _TAKEN_BACK = ("frequency", "paused_until")
 def undo(
     reader: Subscriber, follows: Iterable[Follow], at: datetime, today: date
 ) -> tuple[tuple[datetime, Change], ...]:
-    """Return the changes that undo the change of an instant, with the instants to date them.
+    """Return the changes that undo the change made at `at`, and the time to record for each.
 
     A field that was chosen again later, or was undone before, is unchanged. The row contains the
-    values before the change. `today`: the reader's date; a pause that ends then has ended.
+    values before the change. `today` is the reader's local date; a pause that ends on it has ended.
     """
     changes: defaultdict[datetime, dict[str, Any]] = defaultdict(dict)
     by_category: defaultdict[datetime, dict[str, Any]] = defaultdict(dict)
@@ -60,8 +60,7 @@ def undo(
 
 
 def without(reader: Subscriber, at: datetime) -> Subscriber:
-    """Return the reader as if they had changed nothing at `at`, if that change is still in
-    force."""
+    """Return the reader without the change made at `at`, if that change is still in force."""
     choices = reader.reader_choices
     changed: dict[str, Any] = {name: _without(getattr(choices, name), at) for name in _TAKEN_BACK}
     by_category = ((name, _without(each, at)) for name, each in choices.frequencies)
@@ -70,16 +69,16 @@ def without(reader: Subscriber, at: datetime) -> Subscriber:
 
 
 Wanted = Callable[[Subscriber, Sequence[Follow], datetime], Change]
-"""A function that returns the change of a button for a reader with these follows at an instant."""
+"""A function that returns the change that a button makes for a reader with these follows."""
 
 
 def made_before(
     reader: Subscriber, follows: Sequence[Follow], wanted: Wanted, *, since: datetime
 ) -> datetime | None:
-    """Return when a button was pressed whose change is still in force; None if it was not.
+    """Return the time at which a button was pressed whose change is still in force; None if none.
 
-    That is an instant with exactly the change that the button would have made, all of which is
-    still in force. Instants before `since` do not count.
+    At that time, exactly the change that the button makes was made, and all of the change is still
+    in force. Times before `since` do not count.
     """
     choices = reader.reader_choices
     histories: list[History[Any]] = [choices.frequency, choices.paused_until]
@@ -96,7 +95,7 @@ def made_before(
 
 
 def _made(reader: Subscriber, follows: Iterable[Follow], at: datetime) -> Change | None:
-    """Return the change of an instant; None if a part is not in force, or no button makes it."""
+    """Return the change made at `at`; None if part of it is not in force or no button makes it."""
     choices = reader.reader_choices
     others = (choices.clock, choices.weekly_on, choices.custom_on, choices.time_zone)
     changed: list[History[Any]] = [
@@ -139,12 +138,13 @@ def _restored(
 
 
 def _without(history: History[ValueT], at: datetime) -> History[ValueT]:
-    """Return `history` before `at`, if the change of that instant is the last one in force."""
+    """Return the part of `history` before `at`, if the change made at `at` is the last one in
+    force."""
     return tuple(each for each in history if each[0] < at) if _stands(history, at) else history
 
 
 def _stands(history: History[ValueT], at: datetime) -> bool:
-    """Return True if the change of an instant is the last one that was not undone."""
+    """Return True if the change made at `at` is the last change that was not undone."""
     standing: list[datetime] = []
     previous: datetime | None = None
     for then, _ in history:

@@ -1,8 +1,8 @@
-"""Choices by category in the form of the previous version: whole maps over time. Pure.
+"""Choices by category in the format of the previous version: a history of whole maps. Pure.
 
-That version replaces the map with each choice, and treats a category that is missing from the map
-as one with its default. Rows have both forms until 0.4.0, so that a deployment can be rolled back;
-then this module is removed.
+The previous version replaces the map with each choice, and treats a category that is missing from
+the map as one with its default. Rows have both formats until 0.4.0, so that a deployment can be
+rolled back. This module will then be removed.
 """
 
 from collections.abc import Iterator
@@ -19,11 +19,11 @@ from gazette.domain.subscribers.history import LONGEST, History, without_repeats
 
 
 def to_whole_maps(service: History[Preferences], reader: ReaderChoices) -> History[Frequencies]:
-    """Return the maps from which the previous version computes the same at every instant.
+    """Return the maps that make the previous version compute the same frequencies at every instant.
 
-    They contain the service's choices, because that version treats a map as the reader's choice for
-    every category. A map at each change of the service prevents it from hiding the reader's
-    choices.
+    The maps contain the service's choices, because that version treats a map as the reader's choice
+    for every category. A map at each change of the service prevents that change from hiding the
+    reader's choices.
     """
     chosen_at = {at for _, history in reader.frequencies for at, _ in history}
     if not chosen_at:
@@ -50,9 +50,9 @@ def whole_map_at(at: datetime, service: History[Preferences], reader: ReaderChoi
 def from_whole_maps(maps: History[Frequencies], service: History[Preferences]) -> ByCategory:
     """Return the choices of each category that correspond to the maps.
 
-    DEFAULT if a map lacks a category that it could have contained. Of two maps with one instant,
-    only the last counts. A repetition is not a choice, unless the service changed the category in
-    between.
+    A choice is DEFAULT if a map lacks a category that the map could have contained. Of two maps
+    with the same instant, only the last counts. A repetition is not a choice, unless the service
+    changed the category in between.
     """
     by_instant = {at: dict(chosen) for at, chosen in maps}
     of_service = {name for _, each in service for name, _ in each.frequencies}
@@ -71,9 +71,9 @@ def _choices_of(
     *,
     is_hiding: bool,
 ) -> Iterator[tuple[datetime, Frequency]]:
-    """Yield the maps that change the category.
+    """Yield the choices in the maps that change a category.
 
-    `is_hiding`: DEFAULT hides a choice of the service.
+    With `is_hiding`, DEFAULT hides a choice of the service.
     """
     spoken = _spoken_of(name, service)
     last: tuple[datetime, Frequency] | None = None

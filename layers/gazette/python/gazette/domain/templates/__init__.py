@@ -1,1 +1,1 @@
-"""Template versions, their settings, and the choice of the version for a reader's emails."""
+"""Template versions, their settings, and the choice of a version for each reader."""

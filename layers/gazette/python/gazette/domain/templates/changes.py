@@ -1,4 +1,4 @@
-"""The changes that an operator may make to the versions in force.
+"""The changes that operators can make to the template versions in force.
 
 Pure; a command stores the results.
 """
@@ -17,17 +17,19 @@ from gazette.domain.templates.versions import (
 
 
 class InvalidRollout(ValueError):
-    """An invalid change. The text names the error and the remedy."""
+    """An invalid rollout of a template version. The error text names the error and how to fix
+    it."""
 
 
 Changed = tuple[InForce, Change]
-"""The versions in force after a change, and the entry of the audit."""
+"""The template versions in force after a change, and the entry for the audit log."""
 
 
 def pushed(before: InForce, version: Version, percent: int, *, at: datetime, by: str) -> Changed:
-    """Return the change that gives `percent` of the readers (1 to 100) a pushed version.
+    """Return the change that gives a pushed template version to `percent` (1 to 100) of the
+    readers.
 
-    It replaces a candidate.
+    The pushed version replaces the current candidate, if any.
     """
     if not 1 <= percent <= EVERYBODY:
         raise InvalidRollout(f"percent is {percent}; it must be 1 to {EVERYBODY}")
@@ -39,7 +41,7 @@ def pushed(before: InForce, version: Version, percent: int, *, at: datetime, by:
 
 
 def rolled_out(before: InForce, percent: int, *, at: datetime, by: str) -> Changed:
-    """Return the change that gives `percent` of the readers, 0 to 100, the candidate.
+    """Return the change that gives the candidate to `percent` (0 to 100) of the readers.
 
     With 100, the candidate becomes the current version. Raises InvalidRollout if there is no
     candidate.
@@ -55,27 +57,29 @@ def rolled_out(before: InForce, percent: int, *, at: datetime, by: str) -> Chang
 
 
 def taken_back(before: InForce, *, at: datetime, by: str) -> Changed:
-    """Return the change that withdraws the candidate. Raises InvalidRollout if there is none."""
+    """Return the change that withdraws the candidate.
+
+    Raises InvalidRollout if there is no candidate.
+    """
     _candidate(before)
     return _changed(replace(before, candidate=None), Act.TAKEN_BACK, at, by)
 
 
 def rolled_back(before: InForce, to: Version, *, at: datetime, by: str) -> Changed:
-    """Return the change that gives all readers the version `to`, such as DEPLOYED, and ends a
-    candidate.
+    """Return the change that gives all readers the version `to` and withdraws any candidate.
 
-    Raises InvalidRollout if that is the case already.
+    `to` may be DEPLOYED. Raises InvalidRollout if all readers have that version already.
     """
     if before.candidate is None and before.current == to:
-        raise InvalidRollout(f"version {to.number} is in force for everybody already")
+        raise InvalidRollout(f"version {to.number} is already in force for all readers")
     return _changed(replace(before, current=to, candidate=None), Act.ROLLED_BACK, at, by)
 
 
 def _candidate(before: InForce) -> Candidate:
     if before.candidate is None:
         raise InvalidRollout(
-            f"there is no candidate; version {before.current.number} is in force for everybody; "
-            "push one with --percent"
+            f"there is no candidate, because version {before.current.number} is in force for all "
+            "readers; push a version with --percent"
         )
     return before.candidate
 

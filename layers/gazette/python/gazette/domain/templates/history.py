@@ -1,4 +1,4 @@
-"""The history in the audit: earlier versions in force, and the duration of a rollout. Pure."""
+"""The history in the audit log: earlier versions in force, and periods of rollouts. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,9 +9,10 @@ from gazette.domain.templates.versions import DEPLOYED, Act, Change
 
 
 def current_before(current: int, changes: Sequence[Change]) -> int:
-    """Return the number of the version that was in force for all readers before the current one.
+    """Return the number of the version that was in force for all readers before the current
+    version.
 
-    `changes`: all of them, the latest first. A version that was rolled back is skipped: two
+    `changes` are all changes, latest first. A version that was rolled back is skipped, so two
     rollbacks in a row go back two versions, and a bad version is not restored. Raises
     InvalidRollout if `current` is the deployed version.
     """
@@ -31,7 +32,7 @@ def current_before(current: int, changes: Sequence[Change]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Rollout:
-    """A period in which some readers had a version and the others `current`.
+    """A period in which some readers had a candidate version and the others `current`.
 
     Instants are in UTC.
     """
@@ -39,13 +40,14 @@ class Rollout:
     current: int
     since: datetime
     until: datetime | None
-    """None while the rollout lasts."""
+    """The end of the rollout; None while the rollout continues."""
 
 
 def last_rollout(number: int, changes: Sequence[Change]) -> Rollout | None:
-    """Return the last period in which a version was the candidate; None if it never was.
+    """Return the last period in which a version was the candidate; None if there is none.
 
-    `changes`: all of them, the latest first. While its percent was 0, it had no readers.
+    `changes` are all changes, latest first. Times at which the candidate's percent was 0 are not
+    included, because it had no readers.
     """
     ended: datetime | None = None
     since: Change | None = None

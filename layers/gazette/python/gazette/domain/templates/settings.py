@@ -1,4 +1,4 @@
-"""The settings of a template version, which override those of the stage. Pure."""
+"""The settings of a template version, which override the settings of the stage. Pure."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -12,27 +12,28 @@ from gazette.domain.identity import CATEGORY_NAME
 
 
 class Range(Protocol):
-    """The allowed values of a number. Its text completes the sentence "it must be"."""
+    """The allowed values of a number. `str()` completes the sentence "it must be"."""
 
     def __contains__(self, value: int, /) -> bool:
-        """Return True if the number may have this value."""
+        """Return True if `value` is in the range."""
 
 
 Ranges = Mapping[str, Range]
-"""Ranges by the name of the setting."""
+"""The allowed ranges, by name of the setting."""
 
 SECOND = timedelta(seconds=1)
 
 
 class InvalidVersionSettings(ValueError):
-    """Invalid settings of a version. The text names the setting and the remedy."""
+    """Invalid settings of a template version. The error text names the setting and how to fix
+    it."""
 
 
 class SourcePolicy(StrEnum):
-    """The behaviour of a digest that is due while the items of a content source are missing."""
+    """The policy for a digest that is due while the items of a content source are missing."""
 
     WAIT = "wait"
-    """The digest waits almost as long as it may be late."""
+    """The digest waits almost as long as its maximum lateness."""
 
     WITHOUT = "without"
     """The digest waits for the time that the stage sets, and is then sent without the items."""
@@ -40,14 +41,15 @@ class SourcePolicy(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VersionSettings:
-    """The settings of a version. The stage's settings apply where a field is None or empty."""
+    """The settings of a template version. A field that is None or empty keeps the stage's
+    setting."""
 
     ranking: Ranking | None = None
     weights: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}), hash=False)
-    """Category to a number from 0 to MAX_WEIGHT. These override the stage's weights."""
+    """A weight from 0 to MAX_WEIGHT for each category, which overrides the stage's weight."""
 
     max_blocks: int | None = None
-    """The number of blocks that an email shows."""
+    """The maximum number of blocks in an email."""
 
     full_blocks: int | None = None
     """The number of blocks that an email shows in full."""
@@ -58,7 +60,7 @@ class VersionSettings:
     source_policy: SourcePolicy | None = None
 
     def arranged(self, of_stage: Arrangement) -> Arrangement:
-        """Return the arrangement of the stage with the overrides of this version."""
+        """Return the stage's arrangement with the overrides of this template version."""
         return replace(
             of_stage,
             ranking=self.ranking or of_stage.ranking,
@@ -67,7 +69,8 @@ class VersionSettings:
         )
 
     def as_written(self) -> dict[str, object]:
-        """Return the settings in the form that `version_settings` reads, without unset fields."""
+        """Return the settings in the format that `version_settings` parses, without unset
+        fields."""
         written: dict[str, object] = {
             "ranking": self.ranking and self.ranking.value,
             "weights": dict(self.weights) or None,
@@ -80,13 +83,13 @@ class VersionSettings:
 
 
 NO_SETTINGS = VersionSettings()
-"""No overrides: the stage's settings apply."""
+"""Version settings without overrides, so that the stage's settings apply."""
 
 
 def version_settings(given: object, *, ranges: Ranges) -> VersionSettings:
-    """Return the settings in `settings.json` or the control row.
+    """Parse the settings in `settings.json` or in the control row.
 
-    `ranges`: the allowed numbers (settings/ranges.py). Raises InvalidVersionSettings.
+    `ranges` contains the allowed numbers (settings/ranges.py). Raises InvalidVersionSettings.
     """
     if not isinstance(given, dict):
         raise InvalidVersionSettings('the settings must be an object, such as {"max_blocks": 5}')
@@ -101,7 +104,7 @@ def version_settings(given: object, *, ranges: Ranges) -> VersionSettings:
     for name in given:
         if name not in readers:
             raise InvalidVersionSettings(
-                f"{name!r} does not belong to a version; it may set {', '.join(readers)}"
+                f"{name!r} is not a template setting; the settings are {', '.join(readers)}"
             )
     read: dict[str, object] = {name: readers[name](value) for name, value in given.items()}
     return VersionSettings(**read)  # type: ignore[arg-type] # each reader returns its field's type

@@ -9,39 +9,39 @@ from enum import StrEnum
 from gazette.domain.templates.settings import NO_SETTINGS, VersionSettings
 
 EVERYBODY = 100
-"""Percent."""
+"""The percentage that stands for all readers."""
 
 _CHECKSUM = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A version by its number, which is never reused; 0 is the deployed version."""
+    """A template version and its number, which is never reused; 0 is the deployed version."""
 
     number: int
     checksum: str = ""
-    """The SHA-256 of the bundle's bytes in hexadecimal; empty for the deployed version."""
+    """The SHA-256 of the bundle in hexadecimal; empty for the deployed version."""
 
     settings: VersionSettings = NO_SETTINGS
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a number without its checksum, or an invalid checksum."""
+        """Raise ValueError for a number without its checksum, or for an invalid checksum."""
         if self.number < 0 or bool(self.number) != bool(_CHECKSUM.fullmatch(self.checksum)):
             raise ValueError(f"version {self.number} has the checksum {self.checksum!r}")
 
     @property
     def is_deployed(self) -> bool:
-        """Return True if it is the deployed version, which ships with every function."""
+        """Return True if this is the deployed version, which ships with every function."""
         return self.number == 0
 
 
 DEPLOYED = Version(0)
-"""The templates that were deployed with the code."""
+"""The template version that was deployed with the code."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A version that `percent` of the readers get, 0 to 99."""
+    """A template version that `percent` (0 to 99) of the readers get."""
 
     version: Version
     percent: int
@@ -54,33 +54,33 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class InForce:
-    """The versions in force."""
+    """The template versions in force."""
 
     current: Version = DEPLOYED
     candidate: Candidate | None = None
-    """The version that some readers get instead of `current`, if any."""
+    """The template version that some readers get instead of `current`; None if there is none."""
 
     revision: int = 0
-    """0 before the first change; it grows by 1 with each change."""
+    """The number of changes made so far."""
 
     changed_at: datetime | None = None
     """The time of the last change, in UTC."""
 
     changed_by: str = ""
-    """The author of the last change."""
+    """The person who made the last change."""
 
 
 NOTHING_PUSHED = InForce()
-"""The versions in force at a stage at which no version was ever pushed."""
+"""The template versions in force at a stage where no version was ever pushed."""
 
 
 @dataclass(frozen=True, slots=True)
 class PushedVersion:
-    """A version in the history."""
+    """A pushed template version in the history."""
 
     version: Version
     size: int
-    """The bytes of its bundle."""
+    """The size of the bundle in bytes."""
 
     pushed_at: datetime
     """The time of the push, in UTC."""
@@ -88,15 +88,17 @@ class PushedVersion:
     pushed_by: str
     note: str = ""
     release: str = ""
-    """A fingerprint of the code that it was made for; empty if unknown."""
+    """A fingerprint of the code that the version was made for; empty if unknown."""
 
     layer: str = ""
-    """The ARN of the layer with the code and templates that the stage had then; empty if unknown.
+    """The ARN of the layer that the stage used at the time of the push; empty if unknown.
+
+    The layer contains the code and the deployed templates.
     """
 
 
 class Act(StrEnum):
-    """The kind of a change to the versions in force."""
+    """The kind of change to the template versions in force."""
 
     PUSHED = "pushed"
     ROLLED_OUT = "rolled_out"
@@ -107,7 +109,7 @@ class Act(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change to the versions in force. It names versions by their numbers."""
+    """A change to the template versions in force, which are identified by number."""
 
     revision: int
     """The revision after the change."""
@@ -119,17 +121,18 @@ class Change:
     by: str
     current: int
     candidate: int = 0
-    """0 if there was none."""
+    """The number of the candidate; 0 if there was none."""
 
     percent: int = 0
     note: str = ""
 
 
 def version_for(user_id: str, in_force: InForce) -> Version:
-    """Return the version for a reader's next email.
+    """Return the template version for a reader's next email.
 
-    It depends only on the reader, the number of the candidate and its percent. Readers are ordered
-    by a hash, so a higher percent adds readers, and all readers who had the candidate keep it.
+    The result depends only on the reader, the number of the candidate and its percent. Readers are
+    ordered by a hash, so a higher percent adds readers, and all readers who had the candidate keep
+    it.
     """
     candidate = in_force.candidate
     if candidate is None:

@@ -1,1 +1,1 @@
-"""The events of a window: briefs, and the lines that they are folded into."""
+"""The events of a window: briefs, and the lines that group them."""

@@ -1,4 +1,4 @@
-"""The part of each event that an email needs, however many events a window has. Pure."""
+"""The part of each event that an email needs, even for windows with many events. Pure."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -10,51 +10,52 @@ from gazette.domain.naming.visible import is_name
 
 
 class Brief(NamedTuple):
-    """An event without its content: the attributes by which it is grouped, counted and ranked."""
+    """An event without its content: the attributes by which events are grouped, counted and
+    ranked."""
 
     id: str
     occurred_at: datetime
     version: datetime
-    """The age of its content, by which names are compared."""
+    """The age of the event's content, which decides which of two names is newer."""
 
     category: str
     thing: str
-    """The key of its entity."""
+    """The key of the event's entity."""
 
     person: str | None
-    """The id of its actor; None without one."""
+    """The id of the event's actor; None if there is no actor."""
 
     has_name: bool
-    """The actor's name is visible."""
+    """True if the actor's name is visible."""
 
     is_addressed: bool
     importance: Importance
     source: str
     score: float | None
     has_page: bool
-    """The event contains the actor's page."""
+    """True if the event contains the actor's page."""
 
     has_avatar: bool
-    """The event contains the actor's avatar."""
+    """True if the event contains the actor's avatar."""
 
     parent: str
-    """The key of its parent entity, if it contains the parent's title; otherwise empty."""
+    """The key of the parent entity, if the event contains the parent's title; otherwise empty."""
 
 
 class StoredBrief(NamedTuple):
-    """A brief under its schedule, like StoredEvent."""
+    """A brief of a stored event under a schedule, like StoredEvent."""
 
     event: Brief
     stored_at: datetime
     lasts_until: datetime
     lapses_at: datetime | None
-    """The event's `expires_at`."""
+    """The time from which no email shows the event (`expires_at`)."""
 
     decode: Callable[[], StoredEvent]
-    """A function that returns the whole event. It keeps the row in memory until then."""
+    """A function that returns the whole event. The function keeps the row in memory."""
 
     def is_over(self, now: datetime) -> bool:
-        """Return True if no email will show it."""
+        """Return True if no email will show the event, because it has expired or lapsed."""
         return self.lasts_until <= now or (self.lapses_at is not None and self.lapses_at <= now)
 
 

@@ -1,7 +1,4 @@
-"""A fold of the events of a window into lines while they are read, so that few are in memory.
-
-Pure.
-"""
+"""The grouping of a window's events into lines while they are read, to keep few in memory. Pure."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
@@ -10,7 +7,7 @@ from gazette.domain.model import Event, Importance
 from gazette.domain.window.briefs import Brief, StoredBrief, brief_of
 
 NAMED = 3
-"""The largest number of people whose names a line can show."""
+"""The maximum number of people whose names a line can show."""
 
 _IMPORTANCE = {Importance.LOW: 0.5, Importance.NORMAL: 1.0, Importance.HIGH: 3.0}
 
@@ -18,26 +15,26 @@ _ONCE_FOR_EACH_PERSON = frozenset({"like", "follow"})
 """Categories in which repeated events of the same actor count as one update."""
 
 _ONCE = frozenset({"recommendation"})
-"""Categories in which all events on one entity are one update."""
+"""Categories in which all events on the same entity count as one update."""
 
 Load = Callable[[Collection[str]], Mapping[str, Event]]
-"""A function that returns the events with these ids. Raises Overtaken if one was moved."""
+"""A function that returns the events with these ids. Raises Overtaken if an event was moved."""
 
 
 def weight_of(importance: Importance) -> float:
     """Return the weight of an importance.
 
-    A value that this version does not know counts as normal.
+    An importance that this version does not know counts as normal.
     """
     return _IMPORTANCE.get(importance, 1.0)
 
 
 class Line:
-    """Events of one category about one entity, counted: a Group before its events are loaded.
+    """Events of one category about one entity, counted: a Group whose events are not loaded.
 
-    `latest` represents it; `named_by` has the newest name of the entity. `recent`: the latest brief
-    of each of the last people, the most recent first. `people`: all distinct people, as a set if
-    there are more than NAMED. `nobody`: the number of events without an actor.
+    `latest` represents the line, and `named_by` has the newest name of the entity. `recent` has the
+    latest brief of each of the last people, most recent first. `people` are all distinct people, as
+    a set if there are more than NAMED. `nobody` is the number of events without an actor.
     """
 
     __slots__ = (
@@ -62,17 +59,17 @@ class Line:
 
     @property
     def category(self) -> str:
-        """The category of its events."""
+        """The category of the line's events."""
         return self.latest.category
 
     @property
     def has_name(self) -> bool:
-        """Return True if its events have a named actor."""
+        """Return True if the line's events have a named actor."""
         return self.recent != ()
 
     @property
     def count(self) -> int:
-        """The number of updates."""
+        """The number of updates in the line."""
         category = self.latest.category
         if category in _ONCE:
             return 1
@@ -81,11 +78,11 @@ class Line:
         return self._events
 
     def holds(self, brief: Brief) -> bool:
-        """Return True if an event of its entity belongs to it."""
+        """Return True if an event of the line's entity belongs to the line."""
         return (brief.category, brief.has_name) == (self.category, self.has_name)
 
     def add(self, brief: Brief) -> None:
-        """Add an event of the same line."""
+        """Add an event that belongs to the line."""
         self._events += 1
         self.is_addressed = self.is_addressed or brief.is_addressed
         if brief.importance is not self.importance:
@@ -117,7 +114,10 @@ class Line:
         people.add(person)
 
     def _mention(self, brief: Brief) -> None:
-        """Keep the last people. A person who was dropped returns only by a later event."""
+        """Add a person to the last people.
+
+        A person who was dropped returns only with a later event.
+        """
         recent, age = self.recent, age_of(brief)
         if len(recent) == NAMED and age < age_of(recent[-1]):
             return
@@ -132,9 +132,10 @@ class Line:
 
 
 Thing = Brief | Line | dict[tuple[str, bool], Line]
-"""An entity: its only event, its only line, or its lines by category and whether they are named.
+"""An entity: its only event, its only line, or several lines.
 
-Most entities of a very large window have one event, so that form uses as little memory as possible.
+Several lines are keyed by category and by whether their actors are named. Most entities of a very
+large window have one event, so that form uses as little memory as possible.
 """
 
 
@@ -146,7 +147,7 @@ def lines_of(thing: Thing) -> list[Line]:
 
 
 def _with(thing: Thing, brief: Brief) -> Thing:
-    """Return the entity with another event."""
+    """Return the entity with another event added."""
     if isinstance(thing, Brief):
         thing = Line(thing)
     if isinstance(thing, Line):
@@ -163,10 +164,10 @@ def _with(thing: Thing, brief: Brief) -> Thing:
 
 
 class Folded:
-    """All events of a window: counts and ranks, and the events with the newest names.
+    """All events of a window: counts, ranks, and the events with the newest names.
 
-    `things`: by the key of the entity. `load` returns whole events; `loaded` contains the events
-    loaded so far.
+    `things` is keyed by entity. `load` returns whole events; `loaded` contains the events loaded so
+    far.
     """
 
     def __init__(self, load: Load) -> None:
@@ -181,11 +182,11 @@ class Folded:
         self.loaded: dict[str, Event] = {}
 
     def __len__(self) -> int:
-        """Return the number of events."""
+        """Return the number of events in the window."""
         return self._events
 
     def add(self, brief: Brief) -> None:
-        """Add an event."""
+        """Add an event of the window."""
         self._events += 1
         if self.latest_at is None or brief.occurred_at > self.latest_at:
             self.latest_at = brief.occurred_at
@@ -203,7 +204,7 @@ class Folded:
             _keep_newest(self._avatars, person, brief)
 
     def naming(self, line: Line) -> set[str]:
-        """Return the ids of the events that name a line, its people and its entity."""
+        """Return the ids of the events with the names of a line's people and entity."""
         ids = self._naming_thing(line.latest.thing)
         for brief in (line.latest, *line.recent):
             ids.add(brief.id)
@@ -213,11 +214,11 @@ class Folded:
         return ids
 
     def naming_parent(self, parent: str) -> set[str]:
-        """Return the ids of the events that name the parent of an event."""
+        """Return the ids of the events with the name of a parent entity."""
         return self._naming_thing(parent) if parent in self._parents else set()
 
     def load(self, ids: Collection[str]) -> None:
-        """Load the events with these ids, unless they are `loaded`. Raises Overtaken."""
+        """Load the events with these ids that are not in `loaded` yet. Raises Overtaken."""
         missing = [each for each in ids if each not in self.loaded]
         if missing:
             self.loaded.update(self._load(missing))
@@ -231,9 +232,9 @@ class Folded:
 
 
 def fold(events: Iterable[Event]) -> Folded:
-    """Fold events that are in memory.
+    """Fold events that are already in memory.
 
-    Their ids are unique, because they are the key of the table.
+    Event ids are unique, because they are the key of the table.
     """
     known = {event.id: event for event in events}
     folded = Folded(lambda ids: {each: known[each] for each in ids})
@@ -243,10 +244,10 @@ def fold(events: Iterable[Event]) -> Folded:
 
 
 class Folding:
-    """A fold of a window while it is read. It keeps the events whole as long as they are few.
+    """A fold of a window while it is read. A small window's events stay in memory as a whole.
 
-    `load`: loads events of a window with more than `whole` events. In such a window an event counts
-    in the line of its own name; in a smaller one, in that of its actor's newest name.
+    `load` loads events of a window with more than `whole` events. In such a window, an event counts
+    in the line of its own actor name; in a smaller window, in the line of its actor's newest name.
     """
 
     def __init__(self, load: Load, *, whole: int) -> None:
@@ -255,7 +256,7 @@ class Folding:
         self._folded = Folded(load)
 
     def add(self, stored: StoredBrief) -> None:
-        """Add the next event."""
+        """Add the next event of the window."""
         if self._kept is None:
             self._folded.add(stored.event)
             return
@@ -266,7 +267,7 @@ class Folding:
             self._kept = None
 
     def folded(self) -> Folded:
-        """Return all events that were added."""
+        """Return the fold of all events that were added."""
         briefs = self._kept
         if briefs is None:
             return self._folded
@@ -277,7 +278,7 @@ class Folding:
 
 
 def _with_newest_names(briefs: list[Brief]) -> list[Brief]:
-    """Return the briefs, each in the line of the newest name of its actor."""
+    """Return the briefs, each assigned to the line of its actor's newest name."""
     if all(brief.has_name or brief.person is None for brief in briefs):
         return briefs
     newest: dict[str, Brief] = {}
@@ -303,7 +304,7 @@ def age_of(brief: Brief) -> tuple[datetime, str]:
 
 
 def age_of_event(event: Event) -> tuple[datetime, str]:
-    """Return a key that sorts whole events like `age_of`."""
+    """Return a key that sorts whole events by the time at which they happened."""
     return event.occurred_at, event.id
 
 

@@ -1,2 +1,1 @@
-"""The queries to content sources, whose items a reader's next digest shows in addition to
-events."""
+"""Queries to content sources, whose items are shown in digests in addition to events."""

@@ -1,4 +1,4 @@
-"""Query a content source, each time with a permit, and report the result to the circuit breaker."""
+"""Query a content source. Each request takes a permit and updates the circuit breaker."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -16,64 +16,64 @@ from gazette.domain.ports.queues import LONGEST_DELAY
 from gazette.steps.content.health import SourceHealth
 
 _RETRY_AFTER = (timedelta(milliseconds=50), timedelta(milliseconds=250))
-"""The random pause before an immediate retry, so that workers do not retry at the same time."""
+"""The random delay of an immediate retry, so that workers do not retry at the same time."""
 
 _BREAKER_OPEN = (timedelta(seconds=60), timedelta(seconds=180))
 """The delay of a fetch while the breaker is open.
 
-It is short enough that some fetch is available for each probe, and that a digest that waits ten
-minutes gets its items after an outage of five.
+The delay is short enough that a fetch is available for each probe, and that a digest that waits ten
+minutes gets its items after a five-minute outage.
 """
 
 _IN_TIME = timedelta(seconds=1)
-"""The longest time between a permit and its request. Three reads take a tenth of that."""
+"""The maximum time between a permit and its request. Three reads take a tenth of this time."""
 
 _FIRST_PAUSE = timedelta(seconds=30)
-"""The mean delay of a fetch that failed once. It doubles each time."""
+"""The mean delay of a fetch after its first failure. The delay doubles with each failure."""
 
 
 @dataclass(slots=True)
 class ProcessHealth:
-    """The health of a source as this process sees it."""
+    """The health of a source as observed by this process."""
 
     now: SourceHealth = field(default_factory=SourceHealth)
     requests: int = 0
-    """The number of requests of this process."""
+    """The number of requests that this process has made."""
 
     opened: int = 0
-    """The number of times that this process opened the circuit breaker, or kept it open."""
+    """The number of times that this process opened the circuit breaker or kept it open."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskContext:
-    """The dependencies of a query to a source."""
+    """The dependencies of a query to a content source."""
 
     source: ContentSource
     rate_limiter: RateLimiter
     breaker: CircuitBreaker
     health: ProcessHealth
     waiting: Callable[[], int]
-    """A function that returns the known number of fetches that wait for a permit."""
+    """A function that returns the known number of fetches that are waiting for a permit."""
 
     clock: Clock
     sleep: Callable[[timedelta], None]
-    """A function that waits."""
+    """A function that sleeps."""
 
     random: Callable[[], float]
-    """A function that returns a number from 0 to 1."""
+    """A function that returns a random number from 0 to 1."""
 
 
 def no_permit_near(context: AskContext) -> bool:
-    """Return True if this process knows that no permit is near.
+    """Return True if this process knows that no permit will be available soon.
 
-    Then no row is read for the fetch.
+    In this case, no row is read for the fetch.
     """
     now = context.clock()
     return context.rate_limiter.outlook(now).free_at > now + LONGEST_WAIT_FOR_A_PERMIT
 
 
 def wait_for_permit(context: AskContext) -> Permit | NoPermit:
-    """Take a permit for one request and wait for it, or return why there is none."""
+    """Take a permit for one request and wait for it, or return why no permit is available."""
     now = context.clock()
     permit = context.rate_limiter.reserve(now, now + LONGEST_WAIT_FOR_A_PERMIT)
     if isinstance(permit, Permit) and (wait := permit.at - context.clock()) > timedelta(0):
@@ -82,10 +82,11 @@ def wait_for_permit(context: AskContext) -> Permit | NoPermit:
 
 
 def still_in_time(permit: Permit, context: AskContext) -> Permit | NoPermit:
-    """Return the permit, or a new one if it is too old; or return why there is none.
+    """Return the permit, or a new one if the permit is too old.
 
-    Workers that all stalled between permit and request would otherwise send a burst. A probe is
-    sent however late it is, because there is only one at a time.
+    If no new permit is available, returns the reason. Without this check, workers that stalled
+    between permit and request would send a burst. A probe is sent however late it is, because there
+    is only one probe at a time.
     """
     if permit.is_probe or context.clock() - permit.at <= _IN_TIME:
         return permit
@@ -103,17 +104,18 @@ def again_after(why: NoPermit, context: AskContext) -> timedelta:
 
 
 def again_after_failure(tries: int, context: AskContext) -> timedelta:
-    """Return the delay of a fetch that has failed `tries` times: random, and twice as long each
-    time."""
+    """Return the random delay of a fetch after `tries` failures.
+
+    The mean delay doubles each time."""
     mean = min(_FIRST_PAUSE * 2.0 ** min(tries - 1, 10), LONGEST_DELAY / 1.5)
     return mean * (0.5 + context.random())
 
 
 def ask(question: Question, permit: Permit, *, context: AskContext) -> Answer:
-    """Query once, or twice if the retry budget allows. Raises SourceFailed.
+    """Query the source once, or twice if the retry budget allows. Raises SourceFailed.
 
-    The second request takes its own permit, and is not made if none is free at once. It is not made
-    either after a probe, or if the source refuses, because the breaker is then open.
+    The second request takes a permit of its own, and is made only if a permit is available
+    immediately. A failed probe and a refusal open the breaker, so neither is retried.
     """
     try:
         return _once(question, permit, context)

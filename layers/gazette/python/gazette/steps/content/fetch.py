@@ -1,8 +1,9 @@
-"""Fetch a content source's items for one digest of one reader, and store them as events.
+"""Fetch a content source's items for one digest of one reader, and store the items as events.
 
-The order protects the source and the reader: first the clock and this process's view of permits, at
-no cost; then a check that the fetch is still wanted; then a permit; and only then everything else.
-The schedule is marked last, so that an interrupted fetch is repeated and stores the same events.
+The order protects the source and the reader. The first checks use the clock and this process's view
+of permits, at no cost. Then the fetch checks whether it is still needed, and takes a permit before
+anything else. The schedule is marked last, so that an interrupted fetch is repeated and stores the
+same events.
 """
 
 from collections.abc import Callable, Sequence
@@ -46,7 +47,7 @@ from gazette.steps.time_budget import require_time
 
 
 class FetchOutcome(StrEnum):
-    """The outcome of a fetch. After the last three outcomes, the fetch is queued again."""
+    """The outcome of a fetch. After any of the last three outcomes, the fetch is queued again."""
 
     STORED = "stored"
     NOTHING_NEW = "nothing_new"
@@ -68,14 +69,14 @@ class FetchResult:
     """The number of items that the next digest may show."""
 
     requests: int = 0
-    """The number of requests."""
+    """The number of requests to the source."""
 
     opened: bool = False
-    """True if it opened the circuit breaker, or kept it open."""
+    """True if the fetch opened the circuit breaker or kept it open."""
 
     broken: tuple[Broken, ...] = ()
     why: str = ""
-    """The reason for a failure."""
+    """The reason for the failure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,20 +88,20 @@ class FetchContext:
     queue: FetchQueue
     plan: ContentPlan
     limit: int
-    """The largest number of items in a digest."""
+    """The maximum number of items in a digest."""
 
     policy_of: Callable[[str], SourcePolicy]
-    """A function that returns the policy of a user's digests for missing items."""
+    """A function that returns the policy of a user's digests in case of missing items."""
 
     useful_for: timedelta
-    """The longest wait of a digest that is then sent without its items.
+    """The maximum time that a digest waits before being sent without items.
 
-    Other digests wait for `max_lateness`.
+    Digests with other policies wait for `max_lateness`.
     """
 
     max_lateness: timedelta
     longest: timedelta
-    """The longest duration of a fetch."""
+    """The maximum duration of a fetch."""
 
 
 def fetch(
@@ -112,9 +113,9 @@ def fetch(
 ) -> FetchResult:
     """Handle a message from the content queue. Safe to repeat, at any time.
 
-    A fetch that cannot be made now gets a new message before this one is deleted, because returning
-    this one would use up its receives. Raises NotYet if too little time is left, and InvalidEvent
-    if `decode` does.
+    A fetch that cannot be made now gets a new message before this message is deleted, because
+    returning this message would count as a receive. Raises NotYet if too little time is left, and
+    InvalidEvent if `decode` does.
     """
     request = decode(body)
     if _is_too_late(request, context):
@@ -167,10 +168,10 @@ def _fetch(wanted: Fetch, schedule: Schedule, permit: Permit, context: FetchCont
 
 
 def _is_too_late(wanted: Fetch, context: FetchContext) -> bool:
-    """Return True if no digest waits for it any more.
+    """Return True if no digest waits for this fetch any more.
 
-    The stage, or the reader's template version, sets how long a digest waits. The version is read
-    only if it matters.
+    The stage or the reader's template version sets how long a digest waits. The template version is
+    read only if it can make a difference.
     """
     waits = context.routing.clock() - wanted.waits_since
     if waits <= context.useful_for:
@@ -179,7 +180,7 @@ def _is_too_late(wanted: Fetch, context: FetchContext) -> bool:
 
 
 def _schedule_to_fetch_for(wanted: Fetch, context: FetchContext) -> Schedule | FetchOutcome:
-    """Return the stored schedule, or the reason for which the source need not be queried."""
+    """Return the stored schedule, or the reason why the source does not need to be queried."""
     schedule = context.routing.schedules.get(wanted.user_id, wanted.schedule)
     if schedule is None or not schedule.is_asked_for(wanted.due_at):
         return FetchOutcome.NOT_ASKED
@@ -191,10 +192,10 @@ def _schedule_to_fetch_for(wanted: Fetch, context: FetchContext) -> Schedule | F
 
 
 def _waiting(wanted: Fetch, context: FetchContext) -> tuple[datetime, Sequence[StoredEvent]]:
-    """Return when events were last sent, and the items that no digest has shown yet.
+    """Return the time when events were last sent, and the items that no digest has shown yet.
 
-    The runs are read first, like a run reads its window, so that no event is missed between the
-    reads.
+    The runs are read before the window, in the order in which a run reads, so that no event is
+    missed between the two reads.
     """
     user_id, name = wanted.user_id, wanted.schedule
     since = settled_until(context.routing.runs.chain(latest_run(user_id, name)))
@@ -219,12 +220,13 @@ def _question(
 def _mark(
     wanted: Fetch, kept: Kept, *, read: Schedule, since: datetime, context: FetchContext
 ) -> None:
-    """Mark the schedule as fetched, after the items were stored. Raises NotYet.
+    """Mark the schedule as fetched after its items were stored. Raises NotYet.
 
-    Changes by other workers are kept: fan-out may have advanced the schedule, and a repeated
-    message may have stored the same items. If it stored other items, it may have removed those of
-    this fetch. So only items that still wait, or that were in a digest, are added to the memory.
-    `read`, `since`: the schedule, and the end of earlier digests, as this fetch read them.
+    Changes by other workers are kept, because fan-out may have advanced the schedule and a repeated
+    message may have stored the same items. A repeated message that stored other items may have
+    removed the items of this fetch. So only items that are still waiting, or that were in a digest,
+    are added to the memory. `read` is the schedule, and `since` the end of earlier digests, as this
+    fetch read them.
     """
     schedules = context.routing.schedules
     for _ in ATTEMPTS:

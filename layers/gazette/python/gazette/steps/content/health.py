@@ -1,8 +1,9 @@
-"""A process's view of a content source: whether to retry, and whether the source is down. Pure.
+"""A process's view of a content source: whether to retry, and whether the source is down.
 
-The retry budget is that of gRPC: a failure takes a token, a success returns a tenth of one, and
+The retry budget follows gRPC: a failure takes a token, a success returns a tenth of a token, and
 retries are allowed only while more than half of the tokens are left. So a source that answers one
-request in ten gets no retries, and one that fails occasionally gets few more requests than fetches.
+request in ten gets no retries, and a source that fails occasionally gets few more requests than
+fetches. All functions are pure.
 https://github.com/grpc/proposal/blob/master/A6-client-retries.md, "Throttling Retry Attempts and
 Hedged RPCs"
 """
@@ -13,9 +14,9 @@ _TOKENS = 10.0
 _A_SUCCESS = 0.1
 
 DOWN_AFTER = 5
-"""Failures in a row.
+"""The number of consecutive failures after which a source is considered down.
 
-One slow answer is not conclusive; five of them take the deadline five times.
+One slow response is not conclusive. Five of them take five times the deadline.
 """
 
 
@@ -27,11 +28,11 @@ class SourceHealth:
     """The tokens of the retry budget."""
 
     failures: int = 0
-    """The failures since the last success, or since the source was down."""
+    """The failures since the last success, or since the source was considered down."""
 
     @property
     def may_retry(self) -> bool:
-        """Return True if a failed request may be repeated at once."""
+        """Return True if a failed request may be retried immediately."""
         return self.tokens > _TOKENS / 2
 
     @property
@@ -40,16 +41,16 @@ class SourceHealth:
         return self.failures >= DOWN_AFTER
 
     def succeeded(self) -> "SourceHealth":
-        """Return the health after a request with an answer."""
+        """Return the health after a successful request."""
         return SourceHealth(min(self.tokens + _A_SUCCESS, _TOKENS))
 
     def failed(self) -> "SourceHealth":
-        """Return the health after a request without an answer."""
+        """Return the health after a failed request."""
         return SourceHealth(max(self.tokens - 1, 0.0), self.failures + 1)
 
     def reported(self) -> "SourceHealth":
         """Return the health after the breaker was opened.
 
-        The next opening takes as many failures again.
+        The breaker opens again only after the same number of failures.
         """
         return replace(self, failures=0)

@@ -1,4 +1,4 @@
-"""Store the items that a reader's next digest may show, and remove the others."""
+"""Store the items that a reader's next digest may show, and remove all others."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,21 +12,21 @@ from gazette.steps.routing.move import take_back
 from gazette.steps.routing.route import route
 
 _NOT_NEW = {Outcome.DUPLICATE, Outcome.AMENDED, Outcome.RETRACTED}
-"""The outcomes of an item that a digest has shown, or that its service withdrew."""
+"""The outcomes of an item that a digest has already shown, or that the service withdrew."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The result of storing an answer, by the ids of events."""
+    """The result of storing the items of a response, by event id."""
 
     offered: tuple[str, ...]
     """The items that the next digest may show."""
 
     changed: tuple[str, ...]
-    """The items that were new or changed."""
+    """The items that are new or have changed."""
 
     had: tuple[str, ...]
-    """The items that the reader has already had."""
+    """The items that the reader has already received."""
 
     removed: tuple[str, ...]
     """The waiting items that were removed."""
@@ -41,11 +41,11 @@ def store_items(
     limit: int,
     context: RoutingContext,
 ) -> Kept:
-    """Store the first `limit` of `items` that the reader has not had. Safe to repeat.
+    """Store the first `limit` of `items` that the reader has not received. Safe to repeat.
 
-    The memory of the schedule contains only the newest items. Whether the reader has had an older
-    one is found when it is stored; it is then replaced by the next item. `waiting`, `at`: as in
-    `refreshed`. Raises NotYet, and UnreadableRow, if `route` does.
+    The schedule's memory contains only the newest items. If storing an item shows that the reader
+    has already received it, the next item takes its place. `waiting` and `at` have the same meaning
+    as in `refreshed`. Raises NotYet and UnreadableRow if `route` does.
     """
     memory, waiting_ids = Shown(schedule.shown), {stored.event.id for stored in waiting}
     offered: list[str] = []

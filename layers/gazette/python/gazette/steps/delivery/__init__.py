@@ -1,1 +1,1 @@
-"""The delivery of a run: prepare, claim, render, send."""
+"""The delivery of a run in four steps: prepare, claim, render and send."""

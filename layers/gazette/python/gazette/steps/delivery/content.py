@@ -1,6 +1,6 @@
-"""The state of the items of a run's content sources, and the time that the run waits for them.
+"""The items that a run expects from content sources, and how long the run waits for them.
 
-Only stages with a queried source import this module.
+Only stages that query a content source import this module.
 """
 
 from collections.abc import Callable
@@ -22,30 +22,30 @@ _ROUNDING = timedelta(seconds=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContentContext:
-    """The data that a delivery needs about content sources.
+    """The dependencies for checking a run's content sources.
 
-    `fresh_for`, `settle_lag`, `max_lateness`: see ContentPlan and DeliveryLimits.
+    For `fresh_for`, `settle_lag` and `max_lateness`, see ContentPlan and DeliveryLimits.
     """
 
     schedules: RunSequences
     fetch_queue: FetchQueue
     policy_of: Callable[[str], SourcePolicy]
-    """A function that returns the policy of a user's digests for missing items."""
+    """A function that returns the policy of a user's digests in case of missing items."""
 
     fresh_for: timedelta
     patience: timedelta
-    """The time that digests wait before they are sent without the items."""
+    """The time that digests wait before being sent without items."""
 
     settle_lag: timedelta
     max_lateness: timedelta
 
     def check(self, run: Run, now: datetime) -> Awaited | tuple[str, ...]:
-        """Return the items that the run waits for; if none, its sources that it is sent without.
+        """Return the items that the run waits for, or the sources without which it is sent.
 
         Items that were stored within the settle lag are in no window yet, so the run waits for them
         too (rule 2). The run does not wait if the schedule no longer exists, as after an erasure,
-        or queries no source any more, as after its reader turned the category off. It does not wait
-        either if it belongs to no occurrence, like a run started by a redrive, because its sources
+        or no longer queries a source, as after the reader turned the category off. A run without an
+        occurrence, such as a run that a redrive started, does not wait either, because its sources
         are not queried. Makes no writes.
         """
         schedule = self.schedules.get(run.key.user_id, run.key.schedule)
@@ -79,5 +79,5 @@ class ContentContext:
         return Awaited(min(now + pause, until), None if run.asked_at else fetch)
 
     def ask(self, fetch: Fetch) -> None:
-        """Queue a fetch, without a delay."""
+        """Queue a fetch without a delay."""
         self.fetch_queue.send([QueuedFetch(fetch, timedelta(0))])

@@ -35,25 +35,24 @@ class PrepareContext:
     batches: Batches
     clock: Clock
     random: Callable[[], float]
-    """A function that returns a number from 0 to 1."""
+    """A function that returns a random number from 0 to 1."""
 
     limits: DeliveryLimits
     content: "ContentContext | None" = None
-    """None if no run waits for the items of content sources."""
+    """The content sources. None if no run waits for their items."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryContext(PrepareContext):
-    """The dependencies of `prepare`, and the templates and the provider that turn runs into
-    emails."""
+    """The dependencies for delivering runs: those of `prepare`, the templates and the provider."""
 
     last_look: LastLook
-    """A second read of the reader between claim and call."""
+    """A second read of the reader, between the claim and the call to the provider."""
 
     route_again: RouteAgain
-    """A function that moves the events in a window of a run to where the reader wants them now.
+    """A function that moves events in a window of a run to where the reader now wants them.
 
-    Returns True if any event left the run; raises NotYet if time is short.
+    Returns True if any event left the run. Raises NotYet if too little time is left.
     """
 
     editing: EditionContext
@@ -65,7 +64,7 @@ class DeliveryContext(PrepareContext):
 
     list_id: str
     installation: str
-    """The name of these tables, which distinguishes delivery events of other installations."""
+    """The id of this installation, by which its delivery events are recognised."""
 
     leaves_all: bool = False
-    """A mail program's unsubscribe button ends all email, also in an immediate email."""
+    """True if a mail program's unsubscribe button stops all email, even in an immediate email."""

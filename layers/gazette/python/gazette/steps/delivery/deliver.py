@@ -1,4 +1,4 @@
-"""Deliver one run. This is the only code that sends email."""
+"""Deliver one run. Only this module sends email to readers."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -41,12 +41,12 @@ from gazette.steps.runs import apply, make_claim, store
 _SOON = timedelta(minutes=1)
 
 _A_ROUND = timedelta(seconds=20)
-"""An upper bound of the time to read a long window, to render it and to exclude events."""
+"""An upper bound for the time to read a long window, render it and exclude events."""
 
 
 @dataclass(slots=True)
 class _Tries:
-    """The shared state of the tries of one message: a permit, and the events that were not sent."""
+    """The state shared by all tries of one message: a permit, and the events that were not sent."""
 
     permit: Permit | None = None
     excluded: int = 0
@@ -67,22 +67,24 @@ class _Tries:
 
 @dataclass(frozen=True, slots=True)
 class _Rendered:
-    """A run that may be claimed as it was read, with its email."""
+    """A run that may be claimed if it has not changed since it was read, with the rendered
+    email.
+    """
 
     prepared: Prepared
     edition: Edition
     links: Links
     variant: Variant
     chosen: Chosen
-    """The version that was in force for the run."""
+    """The template version that applied to the run."""
 
     templates: int
-    """The version that made the email."""
+    """The template version that rendered the email."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Claimed:
-    """A claimed run, the deadline of the claim, and its email."""
+    """A claimed run with the deadline of the claim and the email."""
 
     run: Run
     deadline: datetime
@@ -91,13 +93,13 @@ class _Claimed:
 
 
 def deliver(key: RunKey, time_left: TimeLeft, *, context: DeliveryContext) -> Delivery | None:
-    """End the run, or return when to try again. Returns None if there is no such run.
+    """Deliver a run, or return when to try again. Returns None if the run does not exist.
 
-    The email is read, grouped, ranked and rendered first. Then the run is claimed, sent and
-    committed, so that the claim lasts only for the call. If the run changes before the claim, or
-    the reader before the call, everything is read again. `time_left` is the rest of this
-    invocation. Raises NotYet if the message must be kept, because too little time is left or the
-    run kept changing.
+    Events are read, grouped, ranked and rendered first. Then the run is claimed, sent and
+    committed, so that the claim lasts only as long as the provider call. If the run changes before
+    the claim, or the reader changes before the call, everything is read again. `time_left` returns
+    the remaining time of this invocation. Raises NotYet if the message must be retried, because too
+    little time is left or the run kept changing.
     """
     tries = _Tries()
     for _ in ATTEMPTS:
@@ -117,7 +119,7 @@ def _claim(
 ) -> _Claimed | Delivery | None:
     """Render the email and claim the run.
 
-    Raises Overtaken if a row has changed since it was read.
+    Raises Overtaken if a row has changed since the read.
     """
     rendered = _render(key, tries, context, time_left)
     if not isinstance(rendered, _Rendered):
@@ -178,8 +180,8 @@ def _render(
 ) -> _Rendered | Ending | None:
     """Prepare the run and render its email.
 
-    If events were excluded, the window is read again without them. If this invocation has no time
-    for that, the next message does it.
+    If events were excluded, the window is read again without them. If too little time is left in
+    this invocation, the next message continues.
     """
     while isinstance(prepared := _prepare(key, context, time_left), Prepared):
         reader = prepared.subscriber
@@ -213,8 +215,8 @@ def _variant(key: RunKey, context: DeliveryContext) -> Variant:
 def _is_outdated(rendered: _Rendered, context: DeliveryContext) -> bool:
     """Return True if version, experiment or holds have changed since the email was rendered.
 
-    Waiting for a permit takes time, and a process may stop at any point and continue much later.
-    Operators' decisions are cached for a minute, so this rarely needs a call.
+    Waiting for a permit takes time, and a process may be suspended at any point and continue much
+    later. Operators' decisions are cached for a minute, so this check rarely needs a call.
     """
     prepared = rendered.prepared
     run, due = prepared.run, prepared.due
@@ -230,9 +232,9 @@ def _is_outdated(rendered: _Rendered, context: DeliveryContext) -> bool:
 def _prepare(
     key: RunKey, context: DeliveryContext, time_left: TimeLeft
 ) -> Prepared | Ending | None:
-    """Read the run and those before it, store the decisions about them, and read its events.
+    """Read the run and the runs before it, store the decisions about them, and read the events.
 
-    Raises Overtaken if some events belonged elsewhere and were moved there (rule 15).
+    Raises Overtaken if some events belonged to other schedules and were moved (rule 15).
     """
     chain = chain_of(key, runs=context.runs)
     if chain is None:
@@ -249,7 +251,7 @@ def _prepare(
 
 
 def _end(ending: Ending, tries: _Tries, context: DeliveryContext) -> Delivery:
-    """Store an ending. Raises Overtaken if a run has changed since it was read."""
+    """Store the end of a run. Raises Overtaken if the run has changed since it was read."""
     run = ending.delivery.run
     if ending.fetch and context.content:
         context.content.ask(ending.fetch)
@@ -271,9 +273,10 @@ def _remove(
 ) -> tuple[Run, int]:
     """Remove expired and lapsed events from the schedule of `run`, and count them (rule 21).
 
-    An event that may have been sent is given up. If an amendment gave it more time and it were
-    stored again, the number of its emails would be unknown (rule 9). Returns the new run, and the
-    number of events that this call removed; another worker may have removed the others.
+    Events that may have been sent are given up. If such an event got more time through an amendment
+    and were stored again, the number of emails that contained it would be unknown (rule 9). Returns
+    the new run, and the number of events that this call removed. Other workers may have removed the
+    remaining events.
     """
     removed = 0
     for first in range(0, len(over), EVENTS_AT_ONCE):
@@ -295,7 +298,10 @@ def _remove(
 
 
 def _defer(run: Run, event_ids: Sequence[str], tries: _Tries, context: DeliveryContext) -> Run:
-    """Defer the held events (rule 19). Raises Overtaken if the run or an event has changed."""
+    """Defer the events that are on hold (rule 19).
+
+    Raises Overtaken if the run or an event has changed.
+    """
     after = context.editing.deferred_events.defer(event_ids, run)
     if after is None:
         raise Overtaken(f"Run {run_id(run.key)} has changed since it was read.")
@@ -307,15 +313,17 @@ def _send(claimed: _Claimed, context: DeliveryContext, time_left: TimeLeft) -> D
     """Send the email of a claimed run, and commit the outcome.
 
     The reader and the suppression are read after the claim. So a function that stores a stop or a
-    choice for a reader does not need to find the reader's runs (rule 11). If the call must not be
-    made, the claim is returned. Raises Overtaken if the reader has changed since the email was
+    choice for a reader does not need to find the reader's runs (rule 11). If the provider must not
+    be called, the claim is released. Raises Overtaken if the reader has changed since the email was
     prepared, and NotYet if time ran out.
     """
     run, limits = claimed.run, context.limits
     reader, is_suppressed = _last_look(claimed, context)
     if not _is_as_prepared(reader, claimed.rendered.prepared.subscriber):
         apply(run, NotAttempted(run.attempt), runs=context.runs)
-        raise Overtaken(f"The reader of run {run_id(run.key)} has changed since they were read.")
+        raise Overtaken(
+            f"The reader of run {run_id(run.key)} has changed since the email was prepared."
+        )
     if is_suppressed:
         unsent = apply(run, NotAttempted(run.attempt), runs=context.runs)
         return Delivery(apply(unsent, Skip(Reason.SUPPRESSED), runs=context.runs))
@@ -347,7 +355,7 @@ def _send(claimed: _Claimed, context: DeliveryContext, time_left: TimeLeft) -> D
 def _last_look(claimed: _Claimed, context: DeliveryContext) -> tuple[Reader, bool]:
     """Return the current reader, and True if the address is suppressed.
 
-    On an error, end the claim.
+    Releases the claim if an error occurs.
     """
     prepared, key = claimed.rendered.prepared, claimed.run.key
     address_of_email = address_hash(prepared.subscriber.email)
@@ -363,14 +371,16 @@ def _is_as_prepared(reader: Reader, prepared_for: Subscriber) -> bool:
 
 
 def is_cancelled(run: Run, batches: Batches) -> bool:
-    """Return True if the run's batch is cancelled, which also cancels its runs (rule 11)."""
+    """Return True if the run's batch is cancelled, which also cancels the run (rule 11)."""
     return run.slot is not None and batches.get(run.slot).cancelled_at is not None
 
 
 def _dated(
     outcome: SendOutcome, run: Run, accepted_at: datetime | None, context: DeliveryContext
 ) -> Signal:
-    """Return the outcome with its time, that of the next attempt, or of the sweep's next check."""
+    """Return the outcome with its time and the time of the next attempt, or of the sweep's next
+    check.
+    """
     match outcome:
         case Accepted():
             return replace(outcome, at=accepted_at)
@@ -384,7 +394,9 @@ def _dated(
 
 
 def _again(run: Run, now: datetime) -> tuple[datetime | None, WaitingFor | None]:
-    """Return when the run is tried again, and what it waits for; None if it is not tried again."""
+    """Return when the run is tried again and what it waits for, or None if it is not tried
+    again.
+    """
     if run.status is not Status.RETRYING:
         return None, None
     if run.retry_at:

@@ -1,4 +1,4 @@
-"""Turn the events of a window into an email that is addressed to its reader."""
+"""Turn the events of a window into an email to the reader."""
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -36,7 +36,10 @@ HARMLESS = Event(
     actor=Actor("somebody", "Somebody"),
     occurred_at=datetime(2026, 1, 1, tzinfo=UTC),
 )
-"""An event that every template can show. If a template cannot, the template is at fault."""
+"""An event that every template can show.
+
+If rendering this event fails, the template is at fault.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,24 +50,24 @@ class EditionContext:
     """
 
     templates: Callable[[Run], Chosen]
-    """A function that returns the version of a run."""
+    """A function that returns the template version of a run."""
 
     unusable: Unusable
-    """A function that receives the number of a version that fails on events that the deployed one
-    can show."""
+    """A function that is called with the number of a version that fails on events which the
+    deployed version can show."""
 
     experiment: RunningExperiment
     deferred_events: DeferredEvents
     max_blocks: int
-    """The number of blocks that one email shows."""
+    """The maximum number of blocks in an email."""
 
     arrangement: Arrangement
-    """The arrangement of the stage."""
+    """The stage's arrangement of digests."""
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """An email, and the version of the templates that made it."""
+    """An email, and the template version that rendered it."""
 
     edition: Edition
     templates: int
@@ -72,7 +75,7 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Excluded:
-    """The number of excluded events, and the run after that."""
+    """The number of excluded events, and the run after the exclusion."""
 
     events: int
     run: Run
@@ -90,17 +93,18 @@ def edit(
     may_have_been_sent: Collection[str],
     until: datetime,
 ) -> Made | Excluded:
-    """Render `events`; if that fails, exclude the events that cannot be shown, and return their
-    number.
+    """Render `events`.
 
-    A pushed version that cannot show the events that the deployed one can is at fault, and no event
-    is excluded. The email is made with the deployed version. A pinned run, which may not change,
-    raises RenderingFailed.
+    If that fails, exclude the events that cannot be shown, and return their number. If a pushed
+    version cannot show events that the deployed version can show, the version is at fault. Then no
+    event is excluded, and the deployed version renders the email. For a pinned run, which must not
+    change, RenderingFailed is raised instead.
 
-    An excluded event fails by itself and would block all other events of its reader (rule 17); the
-    next read of the window no longer has it. An event in `may_have_been_sent` is excluded for good
-    (rule 9). If not even a harmless event can be shown, raises RenderingFailed and excludes no
-    event. Raises Overtaken if the run or an event has changed since it was read.
+    An event is excluded if it fails on its own, because it would block all other events of the
+    reader (rule 17). The next read of the window does not contain the event. An event in
+    `may_have_been_sent` is excluded permanently (rule 9). If not even a harmless event can be
+    shown, raises RenderingFailed and excludes no event. Raises Overtaken if the run or an event has
+    changed since it was read.
     """
 
     def show(some: Iterable[Event] | Folded, templates: VersionTemplates) -> Edition:
@@ -144,9 +148,9 @@ def _exclude(
     may_have_been_sent: Collection[str],
     failed: RenderingFailed,
 ) -> Excluded:
-    """Exclude the events that none of the versions can show; if there are none, raise `failed`.
+    """Exclude the events that no version can show. Raise `failed` if all of them can be shown.
 
-    Only events that the email shows are tried, because others cannot have made it fail.
+    Only the events that the email shows are tried, because other events cannot cause the failure.
     """
 
     def why_not(some: Sequence[Event]) -> RenderingFailed | None:
@@ -167,7 +171,7 @@ def _exclude(
             event, run, str(why), for_good=event.id in may_have_been_sent
         )
         if since is None and not excluded:
-            raise Overtaken(f"Run {run_id(run.key)} has changed since.") from why
+            raise Overtaken(f"Run {run_id(run.key)} has changed since it was read.") from why
         if since is None:
             break  # the caller reads everything again, and counts these events
         run, excluded = since, excluded + 1
@@ -179,12 +183,12 @@ def _exclude(
 def _each_at_fault(
     events: Sequence[Event], why_not: Callable[[Sequence[Event]], RenderingFailed | None]
 ) -> Iterator[tuple[Event, RenderingFailed]]:
-    """Yield the events that cannot be shown alone, and the error of each; found by halving.
+    """Yield each event that cannot be shown on its own, with the error. Uses bisection.
 
-    An event that an email shows is also shown in the email of its half, because the latest event of
-    a line, the last people and the newest names remain so among fewer events. So a half that can be
-    shown contains no faulty event. If both halves can be shown but not the whole, no event is at
-    fault alone.
+    Every event that an email shows is also shown in the email of its half of the events, because
+    the latest event of a line, the last people and the newest names are also kept among fewer
+    events. So a half that can be shown contains no faulty event. If both halves can be shown but
+    not the whole, no single event is at fault.
     """
     why = why_not(events)
     if why is None:
@@ -213,10 +217,9 @@ def make_edition(
 ) -> Edition:
     """Render `events` with the arrangement of variation, version and stage. Raises RenderingFailed.
 
-    `max_blocks`, `arrangement`: the stage's. The variation overrides the version, which overrides
-    the stage.
-
-    `until`: the end of the window, from which the age of events is measured. `sources`: as in Run.
+    `max_blocks` and `arrangement` are the stage's. The variation overrides the version, which
+    overrides the stage. `until` is the end of the window, from which the age of events is measured.
+    `sources` has the same meaning as in Run.
     """
     settings, renderer = templates.settings, templates.renderer
     if settings is not NO_SETTINGS:
@@ -235,17 +238,17 @@ def make_edition(
 
 
 def _list_of(run: Run, edition: Edition) -> Scope:
-    """Return the list that this email belongs to: digests, or immediate emails of categories."""
+    """Return the mailing list of this email: digests, or immediate emails of categories."""
     if not run.key.is_immediate:
         return DIGESTS
     return EVERYTHING if NEW_LINK in edition.categories else immediate_of(edition.categories)
 
 
 def _list_name(scope: Scope, *, critical: bool) -> str:
-    """Return the labels before the stage's `list_id`, which alone is the name of the digests' list.
+    """Return the labels that precede the stage's `list_id`. The digests' list has no labels.
 
-    The longest name has 243 characters of the 255 of RFC 2919. An immediate email of several
-    categories belongs to the list of the first.
+    The longest name has 243 of the 255 characters that RFC 2919 allows. An immediate email of
+    several categories belongs to the list of the first category.
     """
     if scope.kind is not ScopeKind.IMMEDIATE:
         return ""
@@ -265,11 +268,11 @@ def _one_click(
 
 
 def _thread(run: Run, list_id: str) -> tuple[tuple[str, str], ...]:
-    """Return the fields by which mail programs thread the immediate emails about one entity.
+    """Return the header fields by which mail programs thread the immediate emails about one entity.
 
-    All of them answer the same message, which was never sent. Gmail threads emails with one subject
-    whose References "consistently refer to the same message ID". A digest refers to a message that
-    no other email refers to, so that it is in no thread.
+    All of these emails reply to the same message, which was never sent. Gmail threads emails with
+    the same subject whose References "consistently refer to the same message ID". A digest refers
+    to a message that no other email refers to, so that digests are never threaded.
     https://workspaceupdates.googleblog.com/2019/03/threading-changes-in-gmail-conversation-view.html
     https://www.rfc-editor.org/rfc/rfc5322#section-3.6.4
     """
@@ -280,10 +283,10 @@ def _thread(run: Run, list_id: str) -> tuple[tuple[str, str], ...]:
 
 
 def _message_id(name: str, list_id: str) -> str:
-    """Return a message id (RFC 5322, section 3.6.4) that names neither reader nor entity.
+    """Return a message id (RFC 5322, section 3.6.4) that reveals neither reader nor entity.
 
-    `name`: without the list id. That of an immediate schedule is a hash of its entity. The hash has
-    no key, so a person who knows all inputs can confirm them, as with the links of the email.
+    `name` excludes the list id. The name of an immediate schedule is a hash of its entity. The hash
+    has no key, so anyone who knows all inputs can confirm them, as with the links in the email.
     """
     digest = hashlib.sha256(f"{list_id} {name}".encode()).hexdigest()[:32]
     return f"<{digest}@{list_id}>"
@@ -299,11 +302,12 @@ def address(
     installation: str,
     leaves_all: bool = False,
 ) -> Mail:
-    """Add recipient, headers and tags.
+    """Add the recipient, headers and tags to the email.
 
-    One-click unsubscribe (RFC 8058) ends the list that List-Id names (RFC 2919), unless it
-    `leaves_all`. Critical emails have none, because readers cannot unsubscribe from them: Gmail
-    asks for it in "messages that recipients can unsubscribe from". Auto-Submitted: RFC 3834.
+    One-click unsubscribe (RFC 8058) ends the list in List-Id (RFC 2919), or all email if
+    `leaves_all` is set. Critical emails have no such header, because readers cannot unsubscribe
+    from them; Gmail requires the header only in "messages that recipients can unsubscribe from".
+    Auto-Submitted is defined in RFC 3834.
     https://support.google.com/a/answer/15263077
     """
     scope = _list_of(run, edition)

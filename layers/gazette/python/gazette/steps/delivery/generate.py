@@ -1,4 +1,4 @@
-"""Handle a message from the generate queue: deliver its run, and queue the next step."""
+"""Handle a message from the generate queue: deliver the run, and queue the next step."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -22,13 +22,14 @@ def generate(
     resend_queue: RunQueue,
     clock: Clock,
 ) -> Delivery | Postponed | None:
-    """Deliver the run; a refused run continues on the resend queue.
+    """Deliver the run. If the provider refuses the email, the run continues on the resend queue.
 
-    A run that has to wait gets a new message before this one is deleted. Returning this one would
-    use up its receives, and a long wait would end in the dead letters. Raises NotYet if this
-    message itself must be kept, and InvalidEvent if `decode` does. `postponed_until` returns when
-    to try the run again if no permit is near; the run is then not read. `stop_suppressed` receives
-    the user id of a reader whose address is suppressed, so that no digest is scheduled for them.
+    A run that has to wait gets a new message before this message is deleted. Otherwise, each wait
+    would count as a receive, and a long wait would end in the dead-letter queue. Raises NotYet if
+    this message itself must be retried, and InvalidEvent if `decode` does. `postponed_until`
+    returns when to try the run again if no permit is available soon; the run is then not read.
+    `stop_suppressed` is called with the user id of a reader whose address is suppressed, so that no
+    digest is scheduled for them.
     """
     key = decode(body)
     if again_at := postponed_until(key):
@@ -48,7 +49,7 @@ def generate(
 
 
 def requeue(done: Delivery, *, queue: RunQueue, clock: Clock) -> None:
-    """Queue a new message for the time of the next try, or as late as the queue allows."""
+    """Queue a new message for the time of the next try, limited by the queue's longest delay."""
     if done.again_at:
         delay = max(done.again_at - clock(), timedelta(0))
         queue.send([QueuedRun(done.run.key, min(delay, LONGEST_DELAY))])

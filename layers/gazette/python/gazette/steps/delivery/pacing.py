@@ -1,4 +1,4 @@
-"""Take a permit for each email, so that all workers together keep to the stream's rate."""
+"""Take a permit for each email, so that all workers together keep within the stream's rate."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -31,27 +31,27 @@ _WAITING_FOR = {
 
 _BREAKER_OPEN = (timedelta(seconds=600), timedelta(seconds=900))
 _BREAKER_OPEN_IMMEDIATE = (timedelta(seconds=60), timedelta(seconds=300))
-"""The delay of a requeued run while the breaker is open.
+"""The delay of a requeued immediate run while the breaker is open.
 
-It is short enough that some run is available for each probe. An immediate run is more urgent and
-therefore returns more often.
+The delay is short enough that a run is available for each probe. Immediate runs are more urgent, so
+they return more often than digests.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamPacing:
-    """The rate limiter and the circuit breaker of one stream."""
+    """The rate limiter and the circuit breaker of a stream."""
 
     rate_limiter: RateLimiter
     breaker: CircuitBreaker
     waiting: Callable[[], int] | None
-    """A function that returns the known number of the stream's runs that wait for a permit.
+    """A function that returns the known number of the stream's runs that are waiting for a permit.
 
-    None: its runs are urgent, and return for the next permit.
+    None if the stream's runs are urgent, so that they return for the next permit.
     """
 
     def again_at(self, now: datetime, random: float) -> datetime:
-        """Return when a run for which no permit was near is received again."""
+        """Return when to receive a run again if no permit was available soon."""
         known = self.rate_limiter.outlook(now)
         if self.waiting is None:
             return now + delay_until_permit(known.free_at - now)
@@ -65,17 +65,17 @@ class Pacing:
     streams: Streams[StreamPacing]
     clock: Clock
     sleep: Callable[[timedelta], None]
-    """A function that waits."""
+    """A function that sleeps."""
 
     random: Callable[[], float]
-    """A function that returns a number from 0 to 1."""
+    """A function that returns a random number from 0 to 1."""
 
 
 def postponed_until(key: RunKey, *, pacing: Pacing) -> datetime | None:
-    """Return when to try the run again if no permit is near, before any row is read.
+    """Return when to try the run again if no permit will be available soon.
 
-    None: there may be a permit. Uses only this worker's view of the stream, so most runs that
-    arrive too early cost neither reading nor rendering.
+    Returns None if a permit may be available. Uses only this worker's view of the stream and reads
+    no row, so most runs that arrive too early cost neither reads nor rendering.
     """
     now = pacing.clock()
     stream = pacing.streams.of(key.schedule)
@@ -85,10 +85,10 @@ def postponed_until(key: RunKey, *, pacing: Pacing) -> datetime | None:
 
 
 def wait_for_permit(run: Run, *, pacing: Pacing, spare: timedelta) -> Permit | NoPermit:
-    """Take a permit of the run's stream and wait for it, at most `spare`; or return why there is
+    """Take a permit of the run's stream and wait for it, at most `spare`, or return why there is
     none.
 
-    Raises NotYet if there is none only because `spare` is too short.
+    Raises NotYet if a permit would be available but `spare` is too short.
     """
     now = pacing.clock()
     stream = pacing.streams.of(run.key.schedule)
@@ -112,11 +112,12 @@ def without_permit(
     random: float,
     busy_until: Callable[[datetime, float], datetime],
 ) -> Ending:
-    """Return the ending of a run without a permit, which is skipped or requeued for later.
+    """Return how a run without a permit ends: skipped, or requeued for later.
 
-    A daily digest is not sent a day late; the next one includes its events. Rarer digests wait for
-    the next day (rule 21). An open breaker skips no run. `random`: a number from 0 to 1.
-    `busy_until`: returns, for `now` and `random`, when the run returns if permits are too late.
+    A daily digest is not sent a day late, because the next digest includes its events. Less
+    frequent digests wait for the next day (rule 21). An open breaker skips no run. `random` is a
+    number from 0 to 1. `busy_until` returns, for `now` and `random`, when the run is tried again if
+    the next permits are too late.
     """
     changes = Changes()
     if why is NoPermit.DAILY_CAP and run.key.schedule == DAILY:
@@ -134,14 +135,15 @@ def without_permit(
 def record_outcome(outcome: SendOutcome, run: Run, permit: Permit, *, pacing: Pacing) -> None:
     """Trip or reset the circuit breaker, depending on the outcome of an attempt.
 
-    Trips the other stream's breaker only if the refusal concerns every stream and that breaker is
-    closed. An open breaker has its own probe, and a refusal of another stream does not double its
-    step.
+    Trips the other stream's breaker only if the refusal affects every stream and that breaker is
+    closed. An open breaker has a probe of its own, and a refusal of another stream does not
+    lengthen its pauses.
 
-    Resets the breaker only if the permit was the probe's and the provider accepted this email, or
-    refused it for reasons of its own. Emails that were accepted before the stream was refused
-    change nothing, and an email that never reached the provider proves nothing new. Call it after
-    the commit, which must not wait for it. Raises Unavailable; the next attempt reports it again.
+    Resets the breaker only if the permit was the probe's, and the provider accepted this email or
+    refused it for reasons specific to the email. Emails that were accepted before the stream was
+    refused have no effect, and an email that never reached the provider proves nothing new. Call
+    this function after the commit, which must not wait for it. Raises Unavailable; the next attempt
+    reports the outcome again.
     """
     stream = pacing.streams.of(run.key.schedule)
     if isinstance(outcome, RefusedAccount):

@@ -1,4 +1,4 @@
-"""The older runs of a schedule, which decide the content and the time of the next run."""
+"""The older runs of a schedule, which determine the content and the time of the next run."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,23 +22,28 @@ from gazette.steps.runs import Change, Changes, changed
 
 @dataclass(frozen=True, slots=True)
 class Predecessors:
-    """The state that the older runs leave to the next one."""
+    """The state that older runs leave to the next run."""
 
     since: datetime
-    """The beginning of its window. Everything before was sent or given up."""
+    """The beginning of the next run's window. All earlier events were sent or given up."""
 
     carried: tuple[Change, ...] = ()
-    """Runs with an unknown outcome, each as stored and as it is once the next run carries it (rule
-    5). There is at most one, because of two, the events of the older were in both and are given up.
+    """Runs with an unknown outcome, as stored and as they will be once the next run carries them
+    (rule 5).
+
+    There is at most one. If there were two, the events of the older run would be in both and would
+    be given up.
     """
 
     unsettled: Run | None = None
-    """A run that must end first, because it may still send."""
+    """A run that must end first, because it may still be sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """A run among those of its schedule, newest first, back to the last one sent or to a head."""
+    """A run with the other runs of its schedule, newest first, back to the last sent run or to a
+    head.
+    """
 
     run: Run
     newer: Sequence[Run]
@@ -46,18 +51,18 @@ class Chain:
 
     @property
     def others(self) -> Sequence[Run]:
-        """The runs that this one ends: all older ones, and newer ones that have ended.
+        """The runs that this run ends: all older runs, and newer runs that have already ended.
 
-        A newer run that has not ended ends this one.
+        A newer run that has not ended ends this run instead.
         """
         return [*(each for each in self.newer if each.status.is_final), *self.older]
 
 
 def chain_of(key: RunKey, *, runs: Runs) -> Chain | None:
-    """Return the run with its older and newer runs; None if there is no such run.
+    """Return the run with its older and newer runs, or None if the run does not exist.
 
-    Only an immediate run reads newer ones. Its sequence is the second in which it begins, so it may
-    be stored after a later run has sent its events.
+    Only for an immediate run are newer runs read. Its sequence is the second in which it begins, so
+    it may be stored after a later run has sent its events.
     """
     if not key.is_immediate:
         chain = runs.chain(key)
@@ -75,9 +80,9 @@ def chain_of(key: RunKey, *, runs: Runs) -> Chain | None:
 def gives_way(run: Run, newer: Sequence[Run], changes: Changes) -> bool:
     """Return True if a newer run was stored first and has sent the events, or may have (rule 16).
 
-    Also True for a run before a stored head, because newer runs do not search for it. Raises the
-    epoch of each newer run that has not sent them, so that it cannot claim on rows that it read
-    before this run was stored.
+    Also returns True for a run before a stored head, because newer runs do not search for that run.
+    Raises the epoch of each newer run that has not sent the events, so that claims based on reads
+    from before this run was stored fail.
     """
     waiting = [changes.apply(each, Stop()) for each in newer if each.is_unclaimed]
     rest = [each for each in newer if not each.is_unclaimed]
@@ -98,10 +103,10 @@ def settle_older(
     now: datetime,
     evidence_grace: timedelta,
 ) -> Predecessors:
-    """End the unclaimed older runs, and return what the others leave to `run` (rule 3).
+    """End the unclaimed older runs, and return what the other older runs leave to `run` (rule 3).
 
-    Events that were in MAX_UNKNOWN_ATTEMPTS attempts with an unknown outcome, including those of
-    `run`, are given up (rule 9). `newer`: runs whose heads describe earlier windows.
+    Events that were in MAX_UNKNOWN_ATTEMPTS attempts with an unknown outcome, including attempts of
+    `run`, are given up (rule 9). `newer` contains runs whose heads describe earlier windows.
     """
     ended: list[Run] = []
     for each in older:
@@ -126,13 +131,13 @@ def settle_older(
 def without_claimant(
     run: Run, changes: Changes, *, now: datetime, evidence_grace: timedelta
 ) -> Run:
-    """Mark a run as unknown if its claimant's deadline has passed, because the claimant is gone."""
+    """Mark a run as unknown if its claimant's deadline has passed."""
     signal = deadline_passed(run, now=now, evidence_grace=evidence_grace)
     return changes.apply(run, signal) if signal else run
 
 
 def deadline_passed(run: Run, *, now: datetime, evidence_grace: timedelta) -> DeadlinePassed | None:
-    """Return the signal for a run whose claimant's deadline has passed; None for any other.
+    """Return the signal for a run whose claimant's deadline has passed, or None for other runs.
 
     The grace period for evidence begins at the deadline.
     """
@@ -142,14 +147,16 @@ def deadline_passed(run: Run, *, now: datetime, evidence_grace: timedelta) -> De
 
 
 def window_of(run: Run, since: datetime, *, until: datetime) -> Window:
-    """Return the window from `since` to `until`, or to the end that a claim fixed (rule 2)."""
+    """Return the window from `since` to `until`, or to the end that an earlier claim fixed (rule
+    2).
+    """
     if run.window is not None:
         return Window(since, run.window.until)
     return Window(since, max(since, until))
 
 
 def _collects_beyond(older: Run, run: Run) -> bool:
-    """Return True if it collects events after the fixed window of `run`, and so continues."""
+    """Return True if `older` still collects events after the fixed window of `run`."""
     return run.key.is_immediate and run.window is not None and older.due_at > run.window.until
 
 

@@ -1,7 +1,7 @@
-"""Prepare a run for its claim: decide what it waits for and what it sends. Makes no writes.
+"""Prepare a run for its claim: decide what the run waits for and what it sends. Makes no writes.
 
-`settle` decides on the runs of the schedule, then `prepare` on the events and the reader. `deliver`
-stores their decisions before anything else (rule 3); a forecast does not.
+`settle` decides about the runs of the schedule, then `prepare` decides about the events and the
+reader. `deliver` stores their decisions first (rule 3); a forecast does not store them.
 """
 
 from collections.abc import Sequence
@@ -42,12 +42,12 @@ from gazette.steps.runs import Change, Changes, changed
 _SOON = timedelta(minutes=1)
 
 _WHILE_HELD = (timedelta(seconds=600), timedelta(seconds=900))
-"""The shortest and the longest delay of a held immediate run. SQS allows at most 900 s."""
+"""The minimum and maximum delay of a held immediate run. SQS allows at most 900 seconds."""
 
 MOST_DEFERRED = 2_000 * EVENTS_AT_ONCE
-"""The most events that one message defers.
+"""The maximum number of events that one message defers.
 
-It cannot stop halfway, because the deferred events would be in the window of the next message
+Deferring cannot stop halfway, because the next message's window would contain the deferred events
 again.
 """
 
@@ -58,7 +58,7 @@ class Settled:
 
     run: Run
     older: Predecessors
-    """The state that the older runs leave to it."""
+    """The state that the older runs leave to this run."""
 
     changes: Sequence[Change] = ()
     """The changes of the older runs, to be stored before the events are read."""
@@ -66,11 +66,13 @@ class Settled:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A run that may be claimed as it was read, and the content that it would send."""
+    """A run that may be claimed if it has not changed since it was read, with the content to
+    send.
+    """
 
     run: Run
     older: Predecessors
-    """The state that the older runs leave to it."""
+    """The state that the older runs leave to this run."""
 
     window: Window
     subscriber: Subscriber
@@ -79,14 +81,15 @@ class Prepared:
     """The content sources that the email does not wait for."""
 
     outdated: Window | None = None
-    """The part of the window with events that were stored before the reader's last choice or
-    follow, and may belong elsewhere. They are routed again before the claim (rule 15). None if
-    there are none.
+    """The part of the window whose events were stored before the reader's last choice or follow.
+
+    These events may belong to other schedules, so they are routed again before the claim (rule 15).
+    None if there are no such events.
     """
 
 
 def settle(chain: Chain, *, context: PrepareContext) -> Settled | Ending:
-    """Decide on a run and those before it; return an Ending if the run is not sent now."""
+    """Decide about a run and the runs before it. Return an Ending if the run is not sent now."""
     limits, now, changes = context.limits, context.clock(), Changes()
     run = without_claimant(chain.run, changes, now=now, evidence_grace=limits.evidence_grace)
     if run.status not in {Status.PENDING, Status.RETRYING}:
@@ -113,9 +116,10 @@ def settle(chain: Chain, *, context: PrepareContext) -> Settled | Ending:
 
 
 def prepare(settled: Settled, *, context: PrepareContext) -> Prepared | Ending:
-    """Read the events of the run's window and its reader, and decide what to send.
+    """Read the events of the run's window and the reader, and decide what to send.
 
-    The run was read before the stops, so that a stop in between makes the claim fail (rule 11).
+    The run was read before the reader's status, so that a stop in between makes the claim fail
+    (rule 11).
     """
     run, older, changes = settled.run, settled.older, Changes()
     without = _without(run, context)
@@ -149,7 +153,7 @@ def _outdated(window: Window, due: WindowEvents, routes_since: datetime | None) 
     """Return the part of the window that was stored before, or soon after, the last change of
     choices.
 
-    None if none of its events may move.
+    Returns None if no event in it may belong to another schedule.
     """
     if routes_since is None or due.movable_from is None:
         return None
@@ -158,9 +162,9 @@ def _outdated(window: Window, due: WindowEvents, routes_since: datetime | None) 
 
 
 def _without(run: Run, context: PrepareContext) -> Awaited | tuple[str, ...]:
-    """Return what the run waits for, or the content sources that it is sent without.
+    """Return what the run waits for, or the content sources without which it is sent.
 
-    Once a claim has fixed its window, it no longer waits.
+    A run whose window was fixed by a claim no longer waits.
     """
     if context.content is None or not run.sources or run.window is not None:
         return run.without
@@ -168,7 +172,7 @@ def _without(run: Run, context: PrepareContext) -> Awaited | tuple[str, ...]:
 
 
 def _waits_for_content(run: Run, awaited: Awaited, now: datetime) -> Ending:
-    """Requeue the run. If its sources are queried now, record the time on the run."""
+    """Requeue the run. If its sources are queried now, store the time in the run."""
     queried = replace(run, asked_at=now) if awaited.fetch else run
     waiting = Delivery(queried, awaited.again_at, WaitingFor.CONTENT)
     return Ending(waiting, [(run, queried)] if awaited.fetch else (), fetch=awaited.fetch)
@@ -177,11 +181,11 @@ def _waits_for_content(run: Run, awaited: Awaited, now: datetime) -> Ending:
 def _read_when_written(
     settled: Settled, window: Window, due: WindowEvents, context: PrepareContext
 ) -> tuple[Window, WindowEvents] | datetime:
-    """Return a window, with its events, that is no longer written to, so that no event must be
-    named.
+    """Return a window, with its events, that is no longer written to.
 
-    It ends two minutes earlier, if all events of the run lie before that. A window whose end is
-    fixed must have been read late enough. Otherwise return the time at which it can be read.
+    So it does not need to list the names of its last events. If all events of the run are older
+    than two minutes, the window ends two minutes ago. A window whose end is fixed must be read late
+    enough. If it is too early, the result is the time at which the window can be read.
     """
     run, lag = settled.run, context.limits.settle_lag
     written_at = window.until + STILL_WRITTEN + lag
@@ -201,7 +205,7 @@ def _read_when_written(
 def _events_due(
     run: Run, older: Predecessors, window: Window, context: PrepareContext
 ) -> WindowEvents:
-    """Read a window of the run, considering the attempts that may have sent its events."""
+    """Read a window of the run, taking into account which attempts may have sent its events."""
     unknown = [
         each
         for each in (run, *(carried for carried, _ in older.carried))
@@ -220,9 +224,9 @@ def _events_due(
 def _why_empty(
     run: Run, over: Sequence[StoredEvent], without: tuple[str, ...], now: datetime
 ) -> Reason:
-    """Return the reason for an empty run.
+    """Return the reason why a run is empty.
 
-    An event that Gazette delivered too late takes precedence.
+    If Gazette delivered an event too late, this is the reason.
     """
     if any(is_too_late(stored, now) for stored in over):
         return Reason.EXPIRED
@@ -234,10 +238,10 @@ def _why_empty(
 
 
 def _left_to_a_later_run(run: Run, newest: Run, changes: Changes, now: datetime) -> Ending:
-    """Supersede the run; its remaining events are sent by the newest run, or one after it.
+    """Supersede the run. The newest run, or a run after it, sends the remaining events.
 
-    Sent under its own sequence, it would precede runs that were sent earlier, and a backward read
-    of the chain would not find it.
+    If this run were sent, its sequence would precede runs that were sent earlier, and a backward
+    read of the chain would not find it.
     """
     starts = not newest.is_unclaimed
     if starts:
@@ -251,12 +255,13 @@ def _left_to_a_later_run(run: Run, newest: Run, changes: Changes, now: datetime)
 def _only_held(
     run: Run, due: WindowEvents, changes: Changes, context: PrepareContext
 ) -> Ending | None:
-    """Return the ending of a run with held events; None if its other events are sent.
+    """Return the ending of a run whose events are on hold, or None if the run has other events to
+    send.
 
     An immediate run waits as a whole, because no later run would include the held events. A digest
-    with held events only is skipped. It closes no window, so the next digest has them all. A digest
-    with more held events than can be deferred is skipped too, unless some of its events may have
-    been sent.
+    with only held events is skipped without closing a window, so the next digest includes all of
+    them. A digest with more held events than can be deferred is also skipped, unless some of its
+    events may have been sent.
     """
     if not due.to_defer:
         return None
@@ -286,8 +291,8 @@ def _ended(run: Run, signal: Signal, changes: Changes, due: WindowEvents | None 
 def _not_before(run: Run, older: Sequence[Run], limits: DeliveryLimits) -> datetime:
     """Return the earliest time of sending: after the pause of a refusal, or after collecting.
 
-    The collecting time of each run that it will supersede counts too, because a run that a redrive
-    starts is due at once.
+    The collecting time of each run that this run will supersede also counts, because a run that a
+    redrive starts is due immediately.
     """
     if run.retry_at is not None:
         return run.retry_at
@@ -298,10 +303,11 @@ def _not_before(run: Run, older: Sequence[Run], limits: DeliveryLimits) -> datet
 
 
 def _when_settled(older: Run, now: datetime) -> datetime:
-    """Estimate when the older run ends: at its deadline, or after the grace period.
+    """Return the estimated time at which the older run ends: its deadline, or the end of the grace
+    period.
 
-    An unknown outcome that is older than that waits for proof that delivery events arrive, which
-    may take hours.
+    If an unknown outcome is older than that, the run waits for proof that delivery events arrive,
+    which may take hours.
     """
     expected = older.deadline if older.status is Status.SENDING else older.check_at
     if expected is None or expected < now:

@@ -1,4 +1,4 @@
-"""Handle a message from the resend queue: retry a refused run, with growing pauses."""
+"""Handle a message from the resend queue: retry a refused run with increasing delays."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,11 +18,11 @@ from gazette.steps.occurrences.redrive import is_exhausted
 
 @dataclass(frozen=True, slots=True)
 class ResendMessage:
-    """A message of the resend queue."""
+    """A message from the resend queue."""
 
     key: RunKey
     was_given_up: bool
-    """True if it was redriven from the dead letters of failed runs."""
+    """True if the message was redriven from the dead-letter queue of failed runs."""
 
     hide: Callable[[timedelta], None]
     """A function that sets the message's visibility time-out."""
@@ -37,11 +37,12 @@ def resend(
     failed_runs: FailedRuns,
     clock: Clock,
 ) -> Delivery | Redriven | None:
-    """Deliver the run. A refused run keeps its message, hidden until the next attempt.
+    """Deliver the run. A refused run keeps its message, which is hidden until the next attempt.
 
-    A run that has exhausted its attempts goes to the dead letters, where an operator sees it; its
-    redrive starts the next run (rule 22). A run that waits for a permit or an older run gets a new
-    message, because waiting is not an attempt. Raises Hidden if the message is kept.
+    A run that has exhausted its attempts goes to the dead-letter queue, where operators can see it;
+    a redrive starts the schedule's next run (rule 22). A run that waits for a permit or an older
+    run gets a new message, because waiting does not count as an attempt. Raises Hidden if the
+    message is kept.
     """
     delivery = deliver(message.key)
     if delivery is None:

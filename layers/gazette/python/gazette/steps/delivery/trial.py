@@ -37,10 +37,10 @@ _NEW_LINK = Event(
 
 
 def try_out(templates: VersionTemplates) -> None:
-    """Make an email of each kind, in English. Raises RenderingFailed.
+    """Render an email of each kind in English. Raises RenderingFailed.
 
-    The command that pushed the version has made many more. This finds values that the running
-    release lacks, such as a variable that only a later release passes to templates.
+    The command that pushed the version has rendered many more emails. This test finds values that
+    the running release lacks, such as a variable that only a later release passes to templates.
     """
     immediate = immediate_schedule("post#harmless")
     for schedule, event in ((DAILY, HARMLESS), (immediate, HARMLESS), (immediate, _NEW_LINK)):

@@ -17,32 +17,35 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryLimits:
-    """The times that prevent a run from being sent twice."""
+    """The time limits that prevent a run from being sent twice."""
 
     settle_lag: timedelta
-    """The time between the end of a window and now.
+    """The time between the end of a window and the present.
 
-    Longer than the longest event write plus clock skew.
+    It must be longer than the longest event write plus clock skew.
     """
 
     send_timeout: timedelta
-    """The longest call to the provider."""
+    """The maximum duration of a call to the provider."""
 
     commit_margin: timedelta
-    """The time of the invocation that must remain after the call."""
+    """The time that must remain in the invocation after the call."""
 
     clock_skew: timedelta
     """The margin that is added to a claim's deadline."""
 
     evidence_grace: timedelta
-    """The time after the deadline in which a delivery event may arrive."""
+    """The time after a claim's deadline during which delivery events are awaited."""
 
     max_lateness: timedelta
-    """The time after its due time in which a digest may still be sent."""
+    """The maximum delay after its due time with which a digest may be sent."""
 
 
 class WaitingFor(StrEnum):
-    """The condition that a requeued run waits for. `REMOVAL`: only for another invocation."""
+    """The reason why a requeued run waits.
+
+    `REMOVAL` means that another invocation must continue.
+    """
 
     PAUSE_OVER = "pause_over"
     COLLECTED = "collected"
@@ -56,42 +59,45 @@ class WaitingFor(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """The result of one message: the run as stored, and the time of the next try."""
+    """The result of one message: the stored run, and the time of the next try."""
 
     run: Run
-    """The run of the message, or the later run that takes over (rule 16)."""
+    """The message's run, or the later run that takes over (rule 16)."""
 
     again_at: datetime | None = None
-    """None if the run has ended, or if another worker or the sweep continues it."""
+    """The time of the next try.
+
+    None if the run has ended, or another worker or the sweep continues it.
+    """
 
     waiting_for: WaitingFor | None = None
-    """The condition that the run waits for, if `again_at` is set."""
+    """The reason why the run waits, if `again_at` is set."""
 
     outcome: SendOutcome | None = None
     """The outcome of the attempt, if one was made."""
 
     excluded: int = 0
-    """The number of events that no email can show."""
+    """The number of events that cannot be rendered."""
 
     deferred: int = 0
-    """The number of events that wait because their category is on hold."""
+    """The number of events that are deferred because their category is on hold."""
 
     expired: int = 0
-    """The number of events that no email showed in time."""
+    """The number of events that expired before they were included in an email."""
 
     lapsed: int = 0
-    """The number of events that no email showed before they lapsed."""
+    """The number of events that lapsed before they were included in an email."""
 
     accepted_at: datetime | None = None
-    """The time at which the provider accepted the email, if it did in this attempt."""
+    """The time at which the provider accepted the email in this attempt, if it did."""
 
     permit_unused: bool = False
-    """A permit was taken, but no email was sent with it."""
+    """True if a permit was taken but not used to send an email."""
 
 
 @dataclass(frozen=True, slots=True)
 class Postponed:
-    """A run that was requeued without being read, because no permit was near."""
+    """A run that was requeued without being read, because no permit would be available soon."""
 
     key: RunKey
     again_at: datetime
@@ -99,33 +105,33 @@ class Postponed:
 
 @dataclass(frozen=True, slots=True)
 class Awaited:
-    """The missing items of a run's content sources."""
+    """The missing items from a run's content sources."""
 
     again_at: datetime
-    """The time at which the run checks again."""
+    """The time at which the run checks for the items again."""
 
     fetch: "Fetch | None" = None
-    """The fetch to queue now; None if it was queued for the run before."""
+    """The fetch to queue now, or None if it has already been queued for the run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The end of a message without an email, as `prepare` decides."""
+    """The end of a message without an email, as decided by `prepare`."""
 
     delivery: Delivery
-    """The result once everything is stored."""
+    """The result after everything has been stored."""
 
     changes: Sequence[Change] = ()
-    """The changes of runs, to be stored first."""
+    """The changes of runs that are stored first."""
 
     starts: bool = False
-    """The run of `delivery` is new. It is created before the changes."""
+    """True if the run of `delivery` is new. It is created before the changes are stored."""
 
     over: Sequence[StoredEvent] = ()
-    """Expired and lapsed events to remove and count after the changes."""
+    """Expired and lapsed events, which are removed and counted after the changes are stored."""
 
     may_have_been_sent: Collection[str] = ()
     """The ids of events in `over` that an earlier attempt may have sent."""
 
     fetch: "Fetch | None" = None
-    """The fetch to queue before all of that."""
+    """The fetch that is queued before everything else."""

@@ -1,4 +1,4 @@
-"""The choice of the template version for the email of a run."""
+"""The selection of the template version for a run's email."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,32 +10,36 @@ from gazette.domain.ports.templates import VersionsInForce
 from gazette.domain.templates.versions import NOTHING_PUSHED, InForce, version_for
 
 Unusable = Callable[[int, Exception], None]
-"""A function that receives the number of an unusable version, and the error. Never raises."""
+"""A function that is called with the number of an unusable version, and the error.
+
+It never raises.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The template version for a run."""
+    """The template version that was selected for a run."""
 
     templates: VersionTemplates
     fallback: VersionTemplates | None = None
-    """The deployed version, if the version was pushed.
+    """The deployed version, if a pushed version was selected.
 
-    If this can show an event that the version cannot, the version is at fault and not the event.
+    If the deployed version can show an event that the selected version cannot, the selected version
+    is at fault.
     """
 
     is_pinned: bool = False
-    """No other version may be used for the run."""
+    """True if no other version may be used for the run."""
 
     missing_version: int = 0
-    """The version that pinned the run and no longer exists; 0 if there is none."""
+    """The version that pinned the run but no longer exists, or 0."""
 
 
 class RunTemplates:
-    """A selector of the version of each run. A process has one; threads share it.
+    """A selector of the template version for each run.
 
-    `unusable` is called for a version that pins a run and is gone; the library calls it for all
-    others.
+    A process has one selector, which is thread-safe. `unusable` is called for a missing version
+    that pins a run. For all other unusable versions, the library makes this call.
     """
 
     def __init__(
@@ -48,11 +52,11 @@ class RunTemplates:
         self._seen = 0
 
     def __call__(self, run: Run) -> Chosen:
-        """Return the version that pins the run, or else the one that its reader gets now.
+        """Return the version that pins the run, or else the version for its reader.
 
         A repeated run must not change, so it waits for its version; raises Unavailable or
-        VersionUnusable. Only if the version certainly no longer exists, the run is made like a new
-        one.
+        VersionUnusable. Only if the version certainly no longer exists is the run treated like a
+        new one.
         """
         pinned = run.pinned_to
         if pinned is None:
@@ -74,8 +78,8 @@ class RunTemplates:
     def _of_reader(self, user_id: str) -> VersionTemplates:
         """Return the version in force for a reader, if this process can use it.
 
-        Otherwise the current version, the last current version that this process could use, or the
-        deployed one. A version that was rolled back is not used again, even if this process could.
+        Otherwise, returns the current version, the last current version that this process could
+        use, or the deployed version. A version that was rolled back is not used again.
         """
         in_force = self._in_force()
         if in_force is NOTHING_PUSHED:
@@ -96,10 +100,10 @@ class RunTemplates:
         return self._before
 
     def _drop_rolled_back_version(self, in_force: InForce) -> None:
-        """Keep the previous current version only if it was not rolled back.
+        """Forget the previous current version if it was or may have been rolled back.
 
-        A process that missed changes cannot know what they were. The version may have been rolled
-        back before another one was pushed.
+        A process that missed changes cannot know what they were. The previous version may have been
+        rolled back before another version was pushed.
         """
         before, current = self._before.number, in_force.current.number
         missed_some = in_force.revision > self._seen + 1

@@ -1,4 +1,4 @@
-"""Read the window of a run and sort its events, with few of them in memory."""
+"""Read the window of a run and sort its events, keeping only a few of them in memory."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,15 +12,15 @@ from gazette.domain.window.briefs import StoredBrief
 from gazette.domain.window.folded import Folded, Folding, Load
 
 MOST_WHOLE = 2_000
-"""The largest number of events of a window that stay whole in memory while it is read."""
+"""The maximum number of complete events that are in memory while a window is read."""
 
 MOST_REMOVED = 40 * EVENTS_AT_ONCE
-"""The most expired and lapsed events that one message removes, and has whole in memory."""
+"""The maximum number of expired and lapsed events that one message removes and keeps in memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class WindowEvents:
-    """The events of a window, sorted by their treatment."""
+    """The events of a window, sorted by how the run treats them."""
 
     sent: Folded
     """The events to send."""
@@ -29,28 +29,28 @@ class WindowEvents:
     """The ids of the events to defer before the claim."""
 
     over: Sequence[StoredEvent]
-    """Expired or lapsed events, to remove and count before the claim."""
+    """Expired and lapsed events, which are removed and counted before the claim."""
 
     more_are_over: bool
-    """True if there are more such events than in `over`."""
+    """True if the window has expired or lapsed events that are not in `over`."""
 
     newest: tuple[str, ...]
-    """The names of the events that were stored last (`newest_of`)."""
+    """The names of the most recently stored events (`newest_of`)."""
 
     left_out: tuple[str, ...]
-    """The names of events that an earlier attempt should have shown and did not."""
+    """The names of events that an earlier attempt should have shown but did not."""
 
     may_have_been_sent: frozenset[str]
     """The ids of events in `sent` and `over` that an earlier attempt may have sent."""
 
     categories: frozenset[str]
-    """The categories of the other events in `sent`."""
+    """The categories of the events in `sent` that no earlier attempt may have sent."""
 
     lapse_at: datetime | None
     """The earliest time at which an event in `sent` lapses."""
 
     movable_from: datetime | None
-    """The earliest storage time of `held` and those other events; None if there are none."""
+    """The earliest storage time of the held events and of new events in `sent`, or None."""
 
     def has_lapsed(self, now: datetime) -> bool:
         """Return True if an event in `sent` has lapsed."""
@@ -66,15 +66,16 @@ def read_window(
     on_hold: Collection[str],
     now: datetime,
 ) -> WindowEvents:
-    """Read the window of a run (rule 19). `unknown`: attempts that may have sent its events.
+    """Read the window of a run (rule 19).
 
-    Only few events stay whole in memory, however many there are (decision 105).
+    `unknown` contains attempts that may have sent its events. Only a few complete events are kept
+    in memory, however many events the window has (decision 105).
 
-    A hold does not affect an event that may have been sent, because it would be sent again if
-    evidence arrived for the email that had it. It stays with its run, or with the run that carries
-    that one. An event in the window of such a run that was missing from its email was written late;
-    its writer stores it with a new time (rule 14). If this attempt showed it, a delivery event
-    could not show which of the two attempts had it.
+    A hold does not affect an event that may have been sent, because the event would be sent again
+    if evidence for its email arrived. Such an event stays with its run, or with the run that
+    carries this run. If an event in the window of such a run was missing from the run's email, the
+    event was written late, and its writer stores it with a new time (rule 14). If this attempt
+    showed the event, a delivery event could not show which of the two attempts contained it.
     """
     sorting = _Sorting(
         unknown=unknown,
@@ -89,17 +90,17 @@ def read_window(
 
 
 def is_too_late(stored: StoredEvent, now: datetime) -> bool:
-    """Return True if no email showed the event in time, although its service still wanted it shown.
+    """Return True if the event was not emailed in time, although its service still wanted it shown.
 
-    An item that its source no longer offers does not count as one of the reader's events.
+    An item that its source no longer offers does not count as a late event.
     """
     return not stored.event.source and not stored.event.has_lapsed(now)
 
 
 def load_from(key: RunKey, window: Window, events: EventReader) -> Load:
-    """Return a function that loads events of a window that was read, by their ids.
+    """Return a function that loads events by id from a window that was read before.
 
-    It raises Overtaken if an event is no longer in the window.
+    The function raises Overtaken if an event is no longer in the window.
     """
 
     def load(event_ids: Collection[str]) -> Mapping[str, Event]:
@@ -114,9 +115,9 @@ def load_from(key: RunKey, window: Window, events: EventReader) -> Load:
 
 
 class _Sorting:
-    """A sorter of the events of a window, while they are read.
+    """A sorter of a window's events while they are read.
 
-    `unknown`: attempts that may have sent some events, those up to the instant
+    `unknown` contains attempts that may have sent some of the events, up to the instant
     `possibly_sent_until`.
     """
 
@@ -141,7 +142,7 @@ class _Sorting:
         self._movable_from: datetime | None = None
 
     def each_sent(self, window: Iterator[StoredBrief]) -> Iterator[StoredBrief]:
-        """Sort the events of a window; yield those to send, none of which is kept."""
+        """Sort the events of a window, and yield the events to send without keeping them."""
         unknown = self._unknown
         for stored in window:
             event = stored.event
@@ -165,10 +166,10 @@ class _Sorting:
                 yield stored
 
     def sorted(self, newest: tuple[str, ...]) -> WindowEvents:
-        """Return all events, after they were sorted.
+        """Return the sorted events.
 
-        If too many are expired or lapsed, those that Gazette delivered too late are removed last,
-        because they are the reason for a run without other events.
+        If too many events are expired or lapsed, events that Gazette delivered too late are removed
+        last, because they are the reason for an otherwise empty run.
         """
         over, most = self._over, MOST_REMOVED
         if len(over) > most:
@@ -189,7 +190,7 @@ class _Sorting:
     def _add_movable(self, stored: StoredBrief) -> None:
         self._movable_from = (
             self._movable_from or stored.stored_at
-        )  # events are read in order of `stored_at`
+        )  # events are read in the order of `stored_at`
 
     def _add_over(self, stored: StoredBrief) -> None:
         if len(self._over) > MOST_REMOVED:

@@ -1,1 +1,1 @@
-"""Fan-out: one message for each due run; and the quota that limits the sending rate."""
+"""Fan-out, which queues one message for each due run, and the quota for the sending rate."""

@@ -1,4 +1,4 @@
-"""Query content sources before their digests are due, evenly over the lead.
+"""Query content sources ahead of their digests, evenly spread over the lead time.
 
 Only stages that query ahead import this module.
 """
@@ -32,11 +32,11 @@ def look_ahead(
     clock: Clock,
     random: Callable[[], float],
 ) -> FannedOut:
-    """Queue a fetch for each reader of the shard whose turn it is in these slots.
+    """Queue a fetch for each reader of the shard whose digests are due in these slots.
 
-    Reads future slots of the due index, and the schedules of those readers only. Makes no writes. A
-    worker skips items that were already fetched, so a slot that is missing, late or repeated does
-    no harm, and the remaining sources are queried when the digest is due. If the invocation runs
+    Reads only future slots of the due index and these readers' schedules. Makes no writes. A worker
+    skips items that were already fetched, so a missing, late or repeated slot is harmless, and
+    sources that were not queried ahead are queried when the digest is due. If the invocation runs
     out of time, another message continues.
     """
     fetches = 0
@@ -56,10 +56,10 @@ def look_ahead(
 def _whose_turn_it_is(
     look: LookAhead, shard: int, schedules: Schedules, content: AskingContext
 ) -> Iterator[list[Schedule]]:
-    """Yield the schedules that query sources, page by page of the index.
+    """Yield the schedules that query sources, one page of the index at a time.
 
-    The index only tells which schedules to read. A row that cannot be read or processed is reported
-    when it is due.
+    The index only determines which schedules to read. A row that cannot be read or processed is
+    reported when it is due.
     """
     for keys in schedules.due(look.slot, shard):
         rows = schedules.get_many([key for key in keys if look.holds(key[0])])
@@ -74,6 +74,6 @@ def _is_asked_for(schedule: Schedule, look: LookAhead, content: AskingContext) -
 
 
 def _spread(schedule: Schedule, random: Callable[[], float]) -> QueuedFetch:
-    """Return a fetch at a random time within the slot."""
+    """Return a fetch with a random time within the slot."""
     fetch = Fetch(schedule.user_id, schedule.name, schedule.next_due_at)
     return QueuedFetch(fetch, timedelta(seconds=int(SLOT.total_seconds() * random())))

@@ -1,4 +1,4 @@
-"""Turn a tick into one message per due run: tick, then shards, then runs."""
+"""Turn a tick into one message per due run: from the tick to shards, and from shards to runs."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -36,45 +36,45 @@ from gazette.steps.occurrences.start import (
 from gazette.steps.subscribers.schedules import is_active, withdraw
 
 ENOUGH = timedelta(seconds=30)
-"""An upper bound of the time for ten schedules."""
+"""An upper bound for the time that ten schedules take."""
 
 _LONG_AGO = tuple(timedelta(hours=hours) for hours in (2, 6, 24, 7 * 24, 31 * 24))
-"""The ages of the earlier slots of the due index that each tick also reads."""
+"""The ages of the earlier slots that each tick also reads from the due index."""
 
 
 @dataclass(frozen=True, slots=True)
 class FannedOut:
-    """The counts of one shard."""
+    """The counts of fan-out for one shard."""
 
     queued: int = 0
-    """Messages to the generate queue."""
+    """Messages that were sent to the generate queue."""
 
     late: int = 0
-    """Runs that were due too long ago."""
+    """Runs that were skipped because they were due too long ago."""
 
     cancelled: int = 0
-    """Runs of a cancelled batch."""
+    """Runs that were skipped because their batch is cancelled."""
 
     dormant: int = 0
-    """Runs of dormant readers."""
+    """Runs that were skipped because their reader is dormant."""
 
     idle: int = 0
-    """Schedules that left the due index because no events were waiting."""
+    """Schedules that were taken out of the due index because no events were waiting."""
 
     passed: int = 0
-    """Schedules that query a content source, and had nothing new at an occurrence."""
+    """Schedules that query a content source but had no new content at an occurrence."""
 
     fetches: int = 0
-    """Messages to the content queue."""
+    """Messages that were sent to the content queue."""
 
     not_advanced: int = 0
-    """Schedules that kept changing."""
+    """Schedules that were not advanced because they kept changing."""
 
     handed_on: int = 0
-    """1 if time ran out and another message continues."""
+    """1 if time ran out and another message continues, or else 0."""
 
     unreadable: tuple[str, ...] = ()
-    """The errors in rows that caused a schedule to be left behind."""
+    """The errors in rows that caused schedules to be left in their slots."""
 
     @property
     def due(self) -> int:
@@ -98,13 +98,14 @@ def tick(
     lookback: int,
     looks_ahead: bool = False,
 ) -> int:
-    """Queue every shard, from its checkpoint to the slot of `at`. Returns the number of messages.
+    """Queue every shard, from its checkpoint to the slot of `at`. Return the number of messages.
 
-    This includes every shard that was ever announced, because it may still contain schedules from a
-    time with more shards, or from a deployment that was rolled back. It also includes each slot in
-    which an unreadable row was left behind, which may be readable by now (rule 20). A tick that is
-    missing, late or repeated does no harm. `lookback` is in slots. `looks_ahead`: content sources
-    are queried ahead, so each shard gets a second message with the slots that are new to it.
+    Shards that were used in the past are included, because they may still contain schedules from a
+    time with more shards, or from a deployment that was rolled back. So are the slots in which an
+    unreadable row was left, because the row may be readable by now (rule 20). A missing, late or
+    repeated tick is harmless. `lookback` is a number of slots. If `looks_ahead` is True, content
+    sources are queried ahead, so each shard gets a second message with the slots that are new to
+    it.
     """
     slot = slot_of(at)
     checkpoints, announced = batches.checkpoints(), batches.announced()
@@ -128,10 +129,11 @@ def tick(
 
 
 def shards_in_use(shards: int, done: Iterable[int], announced: Iterable[int]) -> int:
-    """Return the number of shards that may contain a schedule: the setting, or a greater former
-    one.
+    """Return the number of shards that may contain schedules: the setting, or a larger former
+    setting.
 
-    `done`: the shards that have a checkpoint. `announced`: the numbers of shards ever announced.
+    `done` contains the shards that have a checkpoint. `announced` contains all numbers of shards
+    that were ever announced.
     """
     return max((shards, *announced, *(number + 1 for number in done)))
 
@@ -139,8 +141,8 @@ def shards_in_use(shards: int, done: Iterable[int], announced: Iterable[int]) ->
 def is_beat(body: str, *, decode: Callable[[str], Shard], shards: int, clock: Clock) -> bool:
     """Return True for the regular message of a shard in use, which proves that the clock works.
 
-    False for a former shard, beyond the setting `shards`, and for a slot that was left behind,
-    which is queued alone and later.
+    Returns False for a shard beyond the setting `shards`, and for a slot with an unreadable row,
+    which is queued separately and later.
     """
     shard = decode(body)
     return (
@@ -159,18 +161,20 @@ def fan_out(
     shard_queue: ShardQueue,
     look_ahead: Callable[[Shard, TimeLeft], FannedOut] | None = None,
 ) -> FannedOut:
-    """Start every run that is due in a shard's slots, page by page, in constant memory.
+    """Start all due runs in a shard's slots, one page at a time, in constant memory.
 
-    For ten schedules at a time: create the run rows if absent, queue the runs that have not ended
-    in one call, then advance the schedules past every missed occurrence to a future one. After a
-    crash it repeats from the due index and starts no run twice. If it is too late, the run ends
-    here without a message; if no events are waiting, the schedule leaves the due index (rule 23).
-    The index only tells which schedules to read. Then the shard's checkpoint moves, and some much
-    earlier slots are read again. If the invocation runs out of time before, the checkpoint moves to
-    the last finished slot, and another message continues. A schedule with an unreadable row stays
-    in its slot, which is recorded; all others continue (rule 20). `decode` reads the shard from the
-    body of a message. Raises InvalidEvent if `decode` does. `look_ahead` handles a message with
-    `ahead`; None: sources are not queried ahead.
+    For ten schedules at a time, the function creates missing run rows, queues the runs that have
+    not ended in one call, and advances the schedules past all missed occurrences. After a crash,
+    fan-out repeats the work from the due index, and no run is started twice. A run that is too late
+    ends here without a message. If no events are waiting, the schedule is taken out of the due
+    index (rule 23). The index only determines which schedules to read.
+
+    At the end, the shard's checkpoint advances, and some much earlier slots are read again. If the
+    invocation runs out of time, the checkpoint advances to the last completed slot, and another
+    message continues. A schedule with an unreadable row stays in its slot, which is recorded; all
+    other schedules continue (rule 20). `decode` reads the shard from the body of a message. Raises
+    InvalidEvent if `decode` does. `look_ahead` handles a message with `ahead`; it is None if
+    sources are not queried ahead.
     """
     shard = decode(body)
     if shard.ahead:
@@ -203,7 +207,7 @@ def _process(
     behind: "_Behind",
     context: FanoutContext,
 ) -> Counter[str]:
-    """Process some schedules of a slot; return the counts."""
+    """Process several schedules of a slot, and return the counts."""
     open_slot = max(shard.until, slot_of(context.clock()))
     work = _Work(open_slot, begin, behind, context)
     due = list(work.readable(ten, slot))
@@ -214,9 +218,9 @@ def _process(
 
 @dataclass(frozen=True, slots=True)
 class _Behind:
-    """The unreadable rows of a shard, and the slots in which their schedules are still due.
+    """A shard's unreadable rows, and the slots in which their schedules are still due.
 
-    Each slot is stored at once, before the checkpoint moves.
+    Each slot is stored immediately, before the checkpoint advances.
     """
 
     shard: int
@@ -225,7 +229,7 @@ class _Behind:
     rows: list[str] = field(default_factory=list)
 
     def leave(self, slot: datetime, unreadable: UnreadableRow) -> None:
-        """Leave a schedule in its slot of the due index, and record the slot."""
+        """Leave a schedule in its slot of the due index, and store the slot."""
         if slot not in self.slots:
             self.batches.leave_behind(self.shard, slot)
         self.slots.add(slot)
@@ -242,7 +246,7 @@ def _slots(shard: Shard) -> Iterator[datetime]:
 def _long_ago(shard: Shard) -> Iterator[datetime]:
     """Yield earlier slots, because an entry of the due index may become visible very late.
 
-    The index is eventually consistent, and AWS states no bound for the delay.
+    The index is eventually consistent, and AWS does not specify a maximum delay.
     """
     if shard.since < shard.until:
         yield from (shard.until - back for back in _LONG_AGO if shard.until - back < shard.since)
@@ -251,9 +255,9 @@ def _long_ago(shard: Shard) -> Iterator[datetime]:
 def _tens(
     slots: Iterable[datetime], shard: int, context: FanoutContext
 ) -> Iterator[tuple[datetime, Sequence[Schedule | UnreadableRow]]]:
-    """Yield the due schedules, slot by slot, in groups that fit one call of the queue.
+    """Yield the due schedules by slot, in groups that fit into one call of the queue.
 
-    Each slot begins with an empty sequence, so that the caller checks the time in every slot.
+    Each slot begins with an empty group, so that the caller checks the time in every slot.
     """
     for slot in slots:
         yield slot, ()
@@ -265,7 +269,7 @@ def _tens(
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """The work on the due schedules of up to ten readers."""
+    """The processing of up to ten readers' due schedules."""
 
     open_slot: datetime
     begin: Callable[[datetime], Batch]
@@ -274,10 +278,10 @@ class _Work:
     behind: _Behind
     context: FanoutContext
     counts: Counter[str] = field(default_factory=Counter)
-    """The counts of the work."""
+    """The counts of the processed schedules."""
 
     counted: set[RunKey] = field(default_factory=set)
-    """The runs that are in `counts`."""
+    """The runs that `counts` already includes."""
 
     overtaken: Counter[ScheduleKey] = field(default_factory=Counter)
     """The number of concurrent changes of each schedule."""
@@ -285,7 +289,7 @@ class _Work:
     def readable(
         self, rows: Iterable[Schedule | UnreadableRow], slot: datetime
     ) -> Iterator[Schedule]:
-        """Yield the rows that are due; `slot` is their slot in the index."""
+        """Yield the rows that are due. `slot` is their slot in the index."""
         for row in rows:
             if isinstance(row, UnreadableRow):
                 self.behind.leave(slot, row)
@@ -293,10 +297,10 @@ class _Work:
                 yield row
 
     def start_runs(self, due: Iterable[Schedule]) -> list[Schedule]:
-        """Start a run for each schedule with something to send; return those that are still due.
+        """Start a run for each schedule with content to send.
 
-        Those are schedules with another occurrence in the past, schedules whose sequence was used,
-        and schedules that another process changed, as stored now.
+        Return the schedules that are still due. A schedule is still due if it has another
+        occurrence in the past, its sequence was already used, or another process changed it.
         """
         started: list[Started] = []
         after: list[Schedule | None] = []
@@ -314,9 +318,10 @@ class _Work:
         return [schedule for schedule in after if schedule and self._is_due(schedule)]
 
     def _start(self, schedule: Schedule) -> Started | Schedule | None:
-        """Start the run of an occurrence; if there is none, return the schedule as stored now.
+        """Start the run of an occurrence. If there is no run, return the schedule as stored now.
 
-        An occurrence that is due at another time by the current clock is moved there.
+        If the occurrence is due at another time according to the current time zone rules, it is
+        moved to that time.
         """
         context, armed_for = self.context, schedule.next_due_at
         due_at = due_by_the_clock_of_now(
@@ -329,10 +334,9 @@ class _Work:
         return result if isinstance(result, Started) else self._without_events(result)
 
     def _queue(self, started: Iterable[Started]) -> None:
-        """Queue the runs, including existing ones, because a crash may have prevented their
-        message.
+        """Queue the runs, including existing runs whose message a crash may have prevented.
 
-        Count the outcome of each; a run that had ended before is not counted again.
+        Counts the outcome of each run. A run that had already ended is not counted again.
         """
         mine = [each.run for each in started if not each.is_taken]
         new = [run for run in mine if run.key not in self.counted]
@@ -367,11 +371,12 @@ class _Work:
         return after or self._read_again(schedule)
 
     def _advance(self, started: Started) -> Schedule | None:
-        """Advance the schedule; return it as stored now, or None if there is nothing to do.
+        """Advance the schedule.
 
-        A schedule whose sequence was taken stays due, with the next sequence (rule 1). A schedule
-        does not advance if it has left the due index with all other schedules of a reader who is no
-        longer active, unless that reader has come back in between.
+        Return the schedule as stored now, or None if there is no more work. A schedule whose
+        sequence was taken stays due with the next sequence (rule 1). A schedule does not advance if
+        it was taken out of the due index together with all other schedules of an inactive reader,
+        unless the reader has become active again in between.
         """
         context = self.context
         schedule, next_due_at = started.occurrence.schedule, started.occurrence.next_due_at
@@ -390,9 +395,9 @@ class _Work:
         return self._read_again(schedule)
 
     def _read_again(self, schedule: Schedule) -> Schedule | None:
-        """Return the schedule after another process's change;
+        """Return the schedule after another process's change.
 
-        None if it keeps changing or is deleted.
+        Returns None if the schedule keeps changing or was deleted.
         """
         key = (schedule.user_id, schedule.name)
         self.overtaken[key] += 1
@@ -412,6 +417,6 @@ class _Work:
 
 
 def _occurrence(schedule: Schedule, open_slot: datetime) -> Occurrence:
-    """Return the due occurrence of a schedule, with the one after it."""
+    """Return the due occurrence of a schedule, and the due time of the next one."""
     next_due_at = following(schedule)
     return Occurrence(schedule, next_due_at, is_missed=slot_of(next_due_at) <= open_slot)

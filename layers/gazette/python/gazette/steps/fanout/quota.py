@@ -1,4 +1,4 @@
-"""Store the account's quota for all workers, divided between the streams."""
+"""Store the account's sending quota for all workers, divided between the streams."""
 
 from gazette.domain.delivery.pace import Quota
 from gazette.domain.delivery.streams import Share, Streams
@@ -14,10 +14,10 @@ def learn_quota(
     shares: Streams[Share],
     clock: Clock,
 ) -> Quota:
-    """Read the quota, divide the rest of its day between the streams, and store each part.
+    """Read the quota, divide the remaining daily quota between the streams, and store each share.
 
-    Quota that one stream did not use is divided again, so that the other gets a share. Raises
-    Unavailable; the last stored quota then stays in effect.
+    Quota that one stream has not used is divided again, so that the other stream gets a share.
+    Raises Unavailable; then the last stored quota stays in effect.
     """
     quota, now = account.quota(), clock()
     quota_stores.digest.set_quota(quota.part(shares.digest), now)

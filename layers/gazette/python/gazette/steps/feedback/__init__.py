@@ -1,1 +1,1 @@
-"""The processing of delivery events: recording, counting by category, and suppression."""
+"""The processing of delivery events: recording, counts by category, and suppression."""

@@ -1,4 +1,4 @@
-"""The suppression of recipients after bounces and complaints."""
+"""The suppression of recipients because of bounces and complaints."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _COUNTED = {Fault.SOFT, Fault.UNDETERMINED}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuppressionContext:
-    """The tables for stopping an address, and the subscriber who has it."""
+    """The tables for suppressing an address and stopping the subscriber who has this address."""
 
     suppressions: Suppressions
     bounces: Bounces
@@ -33,10 +33,11 @@ def suppress_recipient(event: DeliveryEvent, *, context: SuppressionContext) -> 
     """Suppress the recipient after a hard bounce, a complaint or too many soft bounces.
 
     Returns the cause, or None. Safe to repeat, in any order, because soft bounces are counted by
-    message and the greater cause stays. Ignores events that do not belong to an email to a
+    message and the more serious cause is kept. Ignores events about emails that were not sent to a
     subscriber, such as the canary.
 
-    Raises InvalidEvent if the event does not name its recipient, so that an operator checks it.
+    Raises InvalidEvent if the event does not name its recipient, so that an operator checks the
+    event.
     """
     if event.flaw:
         raise InvalidEvent(event.flaw)
@@ -63,10 +64,11 @@ def suppress_recipient(event: DeliveryEvent, *, context: SuppressionContext) -> 
 def _are_too_many(
     bounced: Collection[SoftBounce], bounced_now: RunKey, context: SuppressionContext
 ) -> bool:
-    """Return True if the soft bounces are too many. Reads the runs only if those in a row may be.
+    """Return True if there are too many consecutive soft bounces.
 
-    A sent run without a known bounce counts as arrived. A delivery event may prove it, but a stage
-    need not report deliveries (`report_deliveries`). A later bounce checks again.
+    The runs are read only if there may be too many. A sent run without a known bounce counts as
+    delivered. A delivery event may prove the delivery, but a stage need not report deliveries
+    (`report_deliveries`). A later bounce repeats the check.
     """
     limit, sent = context.soft_limit, [each.sent_at for each in bounced]
     if limit.is_reached(sent):
@@ -81,6 +83,7 @@ def _are_too_many(
         and run.sent_at
         and run.message_id
         and run.message_id not in messages
-        and run.key != bounced_now  # it may have been sent twice, and have the other's id
+        # The email may have been sent twice, and the stored id may be the other email's.
+        and run.key != bounced_now
     )
     return limit.is_reached_in_a_row(sent, arrived)

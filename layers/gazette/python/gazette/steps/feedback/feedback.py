@@ -1,4 +1,4 @@
-"""Process one delivery event of an email."""
+"""Process a delivery event of an email."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -29,13 +29,14 @@ from gazette.steps.runs import apply
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CategoryStatsContext:
-    """The counts of categories, and the holds that they trigger."""
+    """The counts by category, and the holds that they trigger."""
 
     category_stats: CategoryStats
     holds: CategoryHolds
     tell: Callable[[CategoryHold], None]
-    """A function that is called for each new hold at once. After a crash the event is no longer the
-    first of its kind, and is not counted."""
+    """A function that is called immediately for each new hold.
+
+    After a crash, the event is no longer the first of its kind, and is not counted."""
 
     clock: Clock
 
@@ -53,26 +54,28 @@ class FeedbackContext:
     """The types of events that count as activity of the subscriber."""
 
     category_stats: CategoryStatsContext | None
-    """None if the stage does not hold categories."""
+    """The counts by category. None if the stage does not put categories on hold."""
 
     suppression: SuppressionContext
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """The run of a delivery event as stored; None if the event names no run, or an expired one."""
+    """The stored run of a delivery event. None if the event names no run or an expired run."""
 
     run: Run | None
     is_first: bool = False
     """True for the first event of its kind for that email."""
 
     is_of_unknown_attempt: bool = False
-    """True if it names an attempt that was not claimed."""
+    """True if the event names an attempt for which no claim was made."""
 
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """A delivery event, the recorded run, and the cause if its recipient was suppressed."""
+    """A delivery event with its run, and the cause of suppression if the recipient was
+    suppressed.
+    """
 
     event: DeliveryEvent
     recorded: Recorded
@@ -84,13 +87,13 @@ def process_delivery_event(
 ) -> Feedback | None:
     """Record the event, count it for the categories of its email, and suppress its recipient.
 
-    Returns None if `body` does not belong to an email of this installation. A body that a service
-    published goes back to the quarantine, because an operator redrove it to the wrong queue and no
-    other copy exists. Safe to repeat after a crash at any point. The event is recorded first,
+    Returns None if `body` does not belong to an email of this installation. If a service published
+    `body`, it is returned to the quarantine, because an operator redrove it to the wrong queue and
+    no other copy exists. Safe to repeat after a crash at any point. The event is recorded first,
     because it is evidence even if it does not name its recipient. Only the first event of a kind is
     counted.
 
-    Raises InvalidEvent if it cannot be decoded or does not name its recipient.
+    Raises InvalidEvent if the event cannot be decoded or does not name its recipient.
     """
     try:
         event = decode(body)
@@ -111,9 +114,9 @@ def process_delivery_event(
 def record_event(event: DeliveryEvent, body: str, *, context: FeedbackContext) -> Recorded:
     """Settle the run that the event names, however late and however often it arrives (rule 8).
 
-    Only then is the event logged as proof that events arrive. Its engagement is stored, unless a
-    scanner clicked, and reader activity is published to the bus. An event of an unknown attempt
-    does not settle the run; its `body` goes to quarantine, with the reason.
+    After that, the event is logged as proof that delivery events arrive. Its engagement is stored
+    unless a scanner clicked, and the reader's activity is published to the bus. An event of an
+    unknown attempt does not settle the run; the event's `body` is quarantined with the reason.
     """
     run = context.runs.get(event.run) if event.run else None
     if run and not run.knows(event.attempt):
@@ -134,8 +137,9 @@ def record_event(event: DeliveryEvent, body: str, *, context: FeedbackContext) -
 
 def _unknown_attempt(event: DeliveryEvent, run: Run) -> str:
     return (
-        f"SES names attempt {event.attempt} of run {run_id(run.key)}, but {run.attempt} were made. "
-        "Another run had the same id, or the table was restored to an earlier time. The event "
+        f"SES names attempt {event.attempt} of run {run_id(run.key)}, but only {run.attempt} were "
+        "made. Another run had the same id, or the table was restored to an earlier time. The "
+        "event "
         "does not settle the run, and the events of its email may be sent again."
     )
 
@@ -148,11 +152,11 @@ def _mark_active(run: Run, event: DeliveryEvent, bus: Bus) -> None:
 
 
 def _count_event(event: DeliveryEvent, run: Run, *, context: CategoryStatsContext) -> None:
-    """Count the event for each category that its email showed, and hold categories at a threshold.
+    """Count the event for each category in its email, and put categories on hold at a threshold.
 
-    Only the first event of a kind counts, so that an email counts once. A crash loses a count; a
-    lost answer may count the email twice, because AWS's client repeats the call. The next bounce or
-    complaint checks the counts again.
+    Only the first event of a kind is counted, so that an email counts once. A crash may lose a
+    count. A lost response may count an email twice, because the AWS client retries the call. The
+    next bounce or complaint checks the counts again.
     """
     mark = mark_of(event)
     if mark is None:

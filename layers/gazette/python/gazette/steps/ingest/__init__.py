@@ -1,1 +1,1 @@
-"""The processing of messages from services, whose commands become rows."""
+"""The processing of messages from services, which contain commands."""

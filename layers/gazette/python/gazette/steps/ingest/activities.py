@@ -23,10 +23,10 @@ from gazette.steps.routing.together import TimeFor
 from gazette.steps.time_budget import PIECE, unlimited
 
 LATE_FOLLOW = timedelta(days=1)
-"""The period before a late follow for which its activities are still delivered."""
+"""The maximum age of activities that are still delivered to a late follow."""
 
 AT_ONCE = 500
-"""The number of activities that are delivered together."""
+"""The maximum number of activities that are delivered together."""
 
 
 def create_activity(
@@ -39,8 +39,8 @@ def create_activity(
 ) -> Outcome:
     """Store the activity and deliver it to its followers. Safe to repeat, in any order.
 
-    An activity that was stored before is delivered again until the walk over its followers has
-    ended, because a crash between the two must not lose it.
+    An activity that was already stored is delivered again until all its followers have been
+    visited, because a crash after storing must not lose the delivery.
     """
     for _ in ATTEMPTS:
         is_new, stored = activities.create(activity)
@@ -68,10 +68,10 @@ def create_activity(
 
 
 def _outdated_sides(given: Activity, stored: Activity | Retracted) -> tuple[str, ...]:
-    """Return the sides whose followers may have `given`, which is outdated.
+    """Return the sides whose followers may have the outdated version `given`.
 
-    A worker may have crashed after it wrote a follower's event, before it read the activity again,
-    and after the walk with the current version had passed that follower.
+    A worker may have written the outdated version to a follower after the walk with the current
+    version had passed that follower, and crashed before it read the activity again.
     """
     if isinstance(stored, Retracted) or given.has_content_of(stored):
         return ()
@@ -86,7 +86,7 @@ def retract_activity(
     context: RoutingContext,
     time_left: TimeLeft = unlimited,
 ) -> Outcome:
-    """Withdraw an activity, even before it arrives, from all followers who have it."""
+    """Withdraw an activity from all followers who received it, even before the activity arrives."""
     stored = activities.retract(command.entity, command.id)
     start_walk(
         stored,
@@ -108,11 +108,11 @@ def change_follow(
 ) -> Outcome:
     """Store that a follow began, changed or ended at an instant. Safe to repeat, in any order.
 
-    Activities since then that arrived before this message, up to a day, are delivered to the
-    reader, or withdrawn, as if the message had arrived first. Activities for which `time_left` is
-    too short go to the followers queue. If a follow ends or changes, runs that are prepared from
-    now on route their waiting events again. Raises NotYet if `time_left` is too short for the
-    events that wait in a digest.
+    Activities that occurred since then, at most a day ago, and arrived before this message are
+    delivered to the reader, or withdrawn, as if the message had arrived first. If `time_left` is
+    too short for some of them, they go to the followers queue. If a follow ends or changes, runs
+    that are prepared from now on route their waiting events again. Raises NotYet if `time_left` is
+    too short for the events that wait in a digest.
     """
     entity, user_id, at = command.entity, command.user_id, command.at
     follow = remember_follow(command, context)

@@ -1,4 +1,4 @@
-"""Process the choices of readers, which are stored in addition to the service's."""
+"""Process readers' choices, which are stored separately from the service's choices."""
 
 from dataclasses import replace
 
@@ -20,9 +20,9 @@ def choose_preferences(
 ) -> Outcome:
     """Store a reader's choice and apply it. Safe to repeat, in any order.
 
-    Works like `change_subscriber`, and counts as activity. A choice that arrives before the profile
-    waits for it. Raises NotYet if the profile keeps changing, or `time_left` is too short to route
-    the waiting events.
+    Works like `change_subscriber`, and also counts as activity. A choice that arrives before the
+    profile waits for the profile. Raises NotYet if the profile keeps changing, or `time_left` is
+    too short to route the waiting events.
     """
     for _ in ATTEMPTS:
         current = context.subscribers.get(command.user_id)
@@ -53,7 +53,7 @@ def _keep_early(command: ChoosePreferences, context: RoutingContext) -> bool:
 
 
 def _chosen(current: Subscriber, command: ChoosePreferences) -> Subscriber:
-    """Return `current` with the choice; `current` itself if it is unchanged."""
+    """Return `current` with the choice, or `current` itself if there is no change."""
     chosen = current.reader_choices.with_choice(command.at, command.choice)
     merged = replace(current, paused_last=latest_of(current.paused_last, chosen.paused_last))
     merged = merged.with_choices(current.service_choices, chosen)

@@ -24,7 +24,7 @@ from gazette.steps.subscribers.unsubscribe import settle_suppression
 from gazette.steps.time_budget import PIECE, unlimited
 
 _AT_ONCE = 100
-"""The number of follows that are read, or deleted, together."""
+"""The number of follows that are read or deleted together."""
 
 
 def erase_subscriber(
@@ -35,15 +35,15 @@ def erase_subscriber(
     context: RoutingContext,
     time_left: TimeLeft = unlimited,
 ) -> Outcome:
-    """Delete all data of a subscriber except the instant and the suppression. Safe to repeat.
+    """Delete all data of a subscriber except the erasure time and suppressions. Safe to repeat.
 
-    A reader who unsubscribed may have changed their address since; that address is suppressed too.
-    A suppressed reader's address was suppressed before, unless an operator lifted the suppression.
-    The stop is written first, which ends every email whose last read comes later (rule 11). Then
-    all other data is deleted; a worker that did not see the stop removes its own writes. Digests
-    under way are cancelled, so that a reader who returns gets none of them. If the reader has
-    already returned, only data dated `at` or before is deleted. Raises NotYet if `time_left` is too
-    short; data deleted so far stays deleted when the message is received again.
+    If an unsubscribed reader has changed the address since, the new address is suppressed too. A
+    suppressed reader's address is already suppressed, unless an operator lifted the suppression.
+    The stop is written first, which cancels every email whose last read takes place afterwards
+    (rule 11). Then all other data is deleted. A worker that did not see the stop removes its own
+    writes. Digests in progress are cancelled, so that a reader who returns does not receive them.
+    If the reader has already returned, only data dated `at` or before is deleted. Raises NotYet if
+    `time_left` is too short; data that was already deleted stays deleted.
     """
     time = TimeFor(time_left, PIECE)
     reader = context.subscribers.get(user_id)
@@ -53,7 +53,7 @@ def erase_subscriber(
     erased = context.subscribers.erase(user_id, at)
     if not erased and isinstance(context.subscribers.get(user_id), Subscriber):
         _erase_before(user_id, at, context, time)
-        if isinstance(reader, Subscriber):  # the reader may have started again since the read
+        if isinstance(reader, Subscriber):  # the reader may have returned since the read
             settle_suppression(
                 user_id,
                 address_hash(reader.email),
@@ -73,7 +73,7 @@ def erase_subscriber(
 
 
 def _digests_under_way(user_id: str, context: RoutingContext) -> Sequence[Run]:
-    """Return the runs of each digest that have not ended, all of which are after the last sent one.
+    """Return the unfinished runs of each digest, all of which are after the last sent run.
 
     Unreadable rows are skipped, because no worker can claim them or the runs after them.
     """
@@ -86,7 +86,7 @@ def _digests_under_way(user_id: str, context: RoutingContext) -> Sequence[Run]:
 
 
 def _forget(user_id: str, until: datetime | None, context: RoutingContext, time: TimeFor) -> None:
-    """Delete follows and events; with `until`, only data dated up to it."""
+    """Delete follows and events. With `until`, delete only data dated up to that instant."""
     entities = list(dict.fromkeys(context.follows.followed_by(user_id)))
     for some in in_parts(entities, _AT_ONCE):
         time.require()
@@ -107,7 +107,7 @@ def _forget_until(
     context: RoutingContext,
     time: TimeFor,
 ) -> None:
-    """Keep the changes after `until`, which were made after a return."""
+    """Delete a follow's changes up to `until`, and keep the changes after a return."""
     follows = context.follows.get_many([(entity, user_id) for entity in entities])
     for follow in follows.values():
         if follow.changes[0][0] <= until:
@@ -116,16 +116,16 @@ def _forget_until(
 
 
 def _end_emails_with_the_past(user_id: str, context: RoutingContext) -> None:
-    """Make the last read fail of a worker that read deleted data before the reader returned."""
+    """Make the last read fail in workers that read the data before it was deleted."""
     context.subscribers.mark_rerouted(user_id, context.clock())
 
 
 def _erase_before(user_id: str, at: datetime, context: RoutingContext, time: TimeFor) -> None:
-    """Erase data dated `at` or before of a reader whose later profile is stored.
+    """Erase data dated `at` or before of a reader who has a later profile.
 
-    The profile is written first, so that no data from before `at` is stored any more. The schedules
-    stay, because they serve the later profile, and the run of a date prevents a second digest on
-    it.
+    The profile is written first, so that no more data from before `at` is stored. Schedules are
+    kept, because they serve the later profile, and the run of a date prevents a second digest on
+    that date.
     """
     reader = _without_the_past(user_id, at, context)
     if reader is None:
@@ -137,9 +137,9 @@ def _erase_before(user_id: str, at: datetime, context: RoutingContext, time: Tim
 
 
 def _without_the_past(user_id: str, at: datetime, context: RoutingContext) -> Subscriber | None:
-    """Store the profile as if it arrived after the erasure. No earlier choice or link counts.
+    """Store the profile as if it had arrived after the erasure. Earlier choices and links are void.
 
-    Returns the profile as stored; None if the reader has been erased again.
+    Returns the profile as stored, or None if the reader has been erased again.
     """
     for _ in ATTEMPTS:
         reader = context.subscribers.get(user_id)

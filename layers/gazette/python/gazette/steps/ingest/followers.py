@@ -1,4 +1,4 @@
-"""Deliver an activity to all followers: a few directly, many in pages through a queue."""
+"""Deliver an activity to all followers: directly if there are few, or in pages through a queue."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -17,10 +17,10 @@ from gazette.steps.routing.route import route
 from gazette.steps.time_budget import PIECE, require_time, share, unlimited
 
 PAGE = 100
-"""The number of followers in a message. A side with fewer is processed without a message."""
+"""The number of followers in a message. A side with fewer followers needs no message."""
 
 PAGES_A_WALK = 1000
-"""The number of pages that one walk queues before it continues in another message."""
+"""The number of pages that a walk queues before it continues in another message."""
 
 
 def start_walk(
@@ -34,8 +34,8 @@ def start_walk(
 ) -> None:
     """Deliver the activity to the followers of each side, or queue a walk over them.
 
-    Sides that were walked before are skipped, unless they are in `again`. A side for which there is
-    too little time goes to the followers queue as well.
+    Sides whose walk is complete are skipped unless they are in `again`. If too little time is left
+    for a side, it also goes to the followers queue.
     """
     if isinstance(stored, Retracted):
         return
@@ -50,7 +50,7 @@ def start_walk(
                 route_to_followers(
                     stored, followers, activities=activities, context=context, whole_side=side
                 )
-            except Exception as err:  # noqa: BLE001 -- the other side must still get the activity
+            except Exception as err:  # noqa: BLE001 -- the other side must still receive the activity
                 failed.append(_if_of_one_row(err))
     if walks:
         followers_queue.send(walks)
@@ -66,12 +66,12 @@ def walk_followers(
     followers_queue: FollowersQueue,
     context: RoutingContext,
 ) -> int:
-    """Process one message; return the number of followers. Safe to repeat.
+    """Process one message, and return the number of followers. Safe to repeat.
 
-    A walk queues the pages of a side, ten per call, and a walk that continues from there. After a
-    crash the message is delivered again, and every follower gets the activity once, because the
-    event has the activity's id. Raises InvalidEvent if `decode` does, and NotYet if `time_left` is
-    too short to start.
+    A walk queues the pages of a side, ten per call, and a further walk that continues after them.
+    After a crash, the message is delivered again. Every follower still receives the activity once,
+    because the event has the activity's id. Raises InvalidEvent if `decode` does, and NotYet if
+    `time_left` is too short to start.
     """
     message = decode(body)
     require_time(time_left)
@@ -91,16 +91,16 @@ def route_to_followers(
     context: RoutingContext,
     whole_side: str = "",
 ) -> None:
-    """Route the activity to these followers. Its actor does not have it afterwards.
+    """Route the activity to these followers. The actor does not receive it.
 
-    The activity is read again afterwards. A concurrent amendment or retraction has either found the
-    events that were written here, or is found by this read. `whole_side`: these are all followers
-    of that side. Raises UnreadableRow at the end if the row of a follower cannot be read. By then
-    the others have the event, and the message is delivered again or becomes a dead letter.
+    The activity is read again afterwards. So a concurrent amendment or retraction either finds the
+    events that were written here, or is found by this read. `whole_side` means that these are all
+    followers of the side. Raises UnreadableRow at the end if a follower's row cannot be read. By
+    then, the other followers have the event, and the message is retried or becomes a dead letter.
     """
     known = {(follow.entity, follow.user_id): follow for follow in readable(followers)}
     for _ in ATTEMPTS:
-        # Each version may name another actor.
+        # Each version may name a different actor.
         users = [user for user in map(_user_of, followers) if activity.may_concern(user)]
         if activity.retracted:
             _retract(activity, users, context)
@@ -128,7 +128,7 @@ def _retract(activity: Activity, users: Sequence[str], context: RoutingContext) 
 
 
 def _if_of_one_row(err: Exception) -> Exception:
-    """Return the error if it concerns one follower alone. Raises any other."""
+    """Return the error if it affects a single follower. Raise all other errors."""
     if not is_of_one_row(err):
         raise err
     return err
@@ -147,7 +147,7 @@ def _route_page(
     followers_queue: FollowersQueue,
     context: RoutingContext,
 ) -> int:
-    """Route a page, which is a range of user ids. New followers make it longer.
+    """Route a page, which is a range of user ids. New followers may make a page longer.
 
     If time runs out, the rest is queued as a new page.
     """
@@ -171,7 +171,7 @@ def _walk(
     followers_queue: FollowersQueue,
     follows: Follows,
 ) -> int:
-    """Queue the pages after `walk.after`: at most PAGES_A_WALK, ten per read."""
+    """Queue the pages after `walk.after`: at most PAGES_A_WALK, in reads of ten pages."""
     after, queued = walk.after, 0
     for _ in range(PAGES_A_WALK // MESSAGES_A_CALL):
         ten = follows.page(walk.side, after=after, limit=PAGE * MESSAGES_A_CALL)
@@ -194,5 +194,5 @@ def _walk(
 
 
 def _user_of(follow: Follow | UnreadableRow) -> str:
-    """Return the user id; that of an unreadable row is in its key."""
+    """Return the user id of a follow. For an unreadable row, the id is taken from the key."""
     return follow.key[-1] if isinstance(follow, UnreadableRow) else follow.user_id

@@ -1,4 +1,4 @@
-"""Process the messages of an invocation: apply each, or quarantine it with the reason."""
+"""Process the messages of an invocation: apply each message, or quarantine it with the reason."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -49,13 +49,13 @@ def ingest(
     quarantine: Quarantine,
     context: RoutingContext,
 ) -> list[Routed]:
-    """Apply the messages, and return the result of each, in their order.
+    """Apply the messages, and return the results in the order of the messages.
 
-    A result is an outcome, or one outcome for each event of a list, or the error that is the reason
-    why the message must be delivered again: Unavailable if a port raised it, and NotYet if a row
-    kept changing or `time_left` was too short to begin. No message fails because of another one.
+    A result is an outcome, a list of outcomes for a list of events, or the error that requires a
+    retry of the message. The error is Unavailable if a port raised it, and NotYet if a row kept
+    changing or `time_left` was too short to begin. No message fails because of another message.
     Safe to repeat, in any order and at any time. `decode` raises InvalidEvent for a message that
-    violates the contract, and ForeignEvent for one that its source may not publish; both are
+    violates the contract, and ForeignEvent for a message that its source may not publish; both are
     quarantined.
 
     Events of several messages are routed together, and each reader's messages are applied in the
@@ -96,11 +96,12 @@ def ingest(
 def in_order(
     commands: Mapping[int, Command],
 ) -> list[dict[int, CreateEvents] | tuple[int, SingleCommand]]:
-    """Return the steps to apply in order: events of several messages together, or one command.
+    """Return the steps to apply in order: several messages' events together, or one command.
 
-    By number, in order of arrival. Events join earlier ones, past commands of other readers, as if
-    the queue, which keeps no order, had delivered them sooner. They never pass a command that
-    concerns one of their readers, or an activity, which may concern any reader.
+    Messages are identified by their number in the order of arrival. Events join earlier events and
+    may overtake commands of other readers, because the queue does not guarantee an order either.
+    They never overtake a command about one of their readers, or an activity, which may concern any
+    reader.
     """
     steps: list[dict[int, CreateEvents] | tuple[int, SingleCommand]] = []
     events: dict[int, CreateEvents] | None = None
@@ -122,7 +123,7 @@ def in_order(
 
 
 def _attempt(act: Callable[[], DoneT]) -> DoneT | Exception:
-    """Return the result or the error of one message, so that the others continue."""
+    """Return the result or the error of one message, so that the other messages continue."""
     try:
         return act()
     except Exception as err:  # noqa: BLE001 -- the caller distinguishes unexpected errors
@@ -136,7 +137,7 @@ def _read(
     quarantine: Quarantine,
     now: datetime,
 ) -> Command | list[Outcome]:
-    """Return the command in a message, or the outcome of a message without one."""
+    """Return the command in a message, or the outcome if the message contains none."""
     require_time(time_left)
     try:
         return _without_the_future(decode(body), now)
@@ -148,7 +149,7 @@ def _read(
 def _keep_problems(
     command: CreateEvents, body: str, routed: Routed, quarantine: Quarantine
 ) -> Routed:
-    """Quarantine a list because of its invalid events, once the others are routed."""
+    """Quarantine a list because of invalid events, after the valid events are routed."""
     if isinstance(routed, Exception) or not command.problems:
         return routed
     quarantine.keep(body, command.problems)
@@ -211,9 +212,9 @@ def _apply(
 
 
 def _without_the_future(command: Command, now: datetime) -> Command:
-    """Return a list without the events dated ahead.
+    """Return a list without the events that are dated in the future.
 
-    Raises InvalidEvent for anything else dated ahead.
+    Raises InvalidEvent for any other command that is dated in the future.
     """
     reason = from_the_future(command, now)
     if not reason:

@@ -1,4 +1,4 @@
-"""Deliver many activities to one reader, whose follow arrived after them."""
+"""Deliver several activities to a reader whose follow arrived after them."""
 
 from collections.abc import Sequence
 
@@ -23,14 +23,15 @@ def deliver_all(
 ) -> Sequence[UnreadableRow]:
     """Deliver these activities to the reader, or withdraw them, like `route_to_followers`.
 
-    They are read again afterwards. A concurrent amendment or retraction has either found the events
-    that were written here, or is found by this read. Returns the rows that cannot be read.
+    The activities are read again afterwards. So a concurrent amendment or retraction either finds
+    the events that were written here, or is found by this read. Returns the rows that cannot be
+    read.
     """
     user_id = follow.user_id
     known = {(follow.entity, user_id): follow}
     unreadable: list[UnreadableRow] = []
     for _ in ATTEMPTS:
-        # Each version may name another actor.
+        # Each version may name a different actor.
         concerned = [each for each in some if each.may_concern(user_id)]
         retracted = [each.id for each in concerned if each.retracted]
         retract_together(user_id, retracted, context=context, time=time)
@@ -51,7 +52,7 @@ def deliver_all(
 
 
 def page_of(follow: Follow, activity: Activity) -> FollowerPage:
-    """Return the message that delivers the activity to this follower alone."""
+    """Return a message that delivers the activity to this follower only."""
     user_id = follow.user_id
     return FollowerPage(
         activity.entity.key, activity.id, follow.entity, _before(user_id), through=user_id
@@ -59,9 +60,9 @@ def page_of(follow: Follow, activity: Activity) -> FollowerPage:
 
 
 def _before(user_id: str) -> str:
-    """Return a text after all user ids that sort before this one.
+    """Return a text that sorts directly before this user id and after all smaller user ids.
 
-    They are ASCII, without spaces.
+    User ids are ASCII without spaces.
     """
     last = user_id[-1]
     return user_id[:-1] + (f"{chr(ord(last) - 1)}{'~' * 65}" if last > "!" else "")

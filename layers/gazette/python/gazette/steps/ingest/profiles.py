@@ -1,4 +1,4 @@
-"""Process profiles: a subscriber registers or changes."""
+"""Process profiles of new and changed subscribers."""
 
 import hashlib
 import json
@@ -36,16 +36,16 @@ def change_subscriber(
     context: RoutingContext,
     time_left: TimeLeft = unlimited,
 ) -> Outcome:
-    """Store the profile, then its schedules, then route the waiting events. Safe to repeat.
+    """Store the profile, then the schedules, then route the waiting events. Safe to repeat.
 
-    Profiles may arrive in any order; after a crash, the redelivered message completes the rest. The
-    profile is read again at the end, because it may have changed or the reader may have
-    unsubscribed meanwhile, so that no unwanted schedule stays in the due index. Raises NotYet if
-    the profile keeps changing, or `time_left` is too short to route the waiting events.
+    Profiles may arrive in any order. After a crash, the redelivered message completes the remaining
+    steps. The profile is read again at the end, because it may have changed or the reader may have
+    unsubscribed in between. So no unwanted schedule stays in the due index. Raises NotYet if the
+    profile keeps changing, or `time_left` is too short to route the waiting events.
     """
     for number in ATTEMPTS:
         current: Reader | EarlyChoices = context.subscribers.get(given.user_id)
-        if current is None and number:  # an early choice made the first write fail
+        if current is None and number:  # an early choice caused the first write to fail
             current = context.subscribers.early(given.user_id)
         suppressed = suppressions.holds(address_hash(given.email))
         today = context.clock().date()
@@ -73,24 +73,24 @@ def change_subscriber(
 
 
 def is_still(merged: Subscriber, context: RoutingContext) -> bool:
-    """Return True if the profile and status are still as stored."""
+    """Return True if profile and status have not changed since they were stored."""
     latest = withdraw_if_left(merged.user_id, context=context)
     return isinstance(latest, Subscriber) and latest.is_unchanged_since(merged)
 
 
 def latest_of(*dates: date | None) -> date | None:
-    """Return the latest of the dates that are not None; None if there is none."""
+    """Return the latest of the dates, ignoring None. Return None if all are None."""
     return max(filter(None, dates), default=None)
 
 
 def _merged(
     current: Reader | EarlyChoices, given: Subscriber, *, suppressed: bool, today: date
 ) -> Subscriber | None:
-    """Return the profile to store; `current` itself if it is unchanged.
+    """Return the profile to store, or `current` itself if there is no change.
 
-    None if the subscriber was erased later. Of two profiles with the same instant, always the same
-    one wins. An unsubscribed reader stays unsubscribed, and one whose address is suppressed becomes
-    suppressed.
+    Returns None if the subscriber was erased later. Of two profiles with the same instant, always
+    the same profile wins. An unsubscribed reader stays unsubscribed, and a reader whose address is
+    suppressed becomes suppressed.
     """
     match current:
         case Erased() | EarlyChoices() | None:
@@ -132,7 +132,7 @@ def _merged(
 
 
 def _addressed_after(current: Subscriber, given: Subscriber) -> datetime | None:
-    """Return when the user id last had another address than that of the later profile."""
+    """Return the time until which the user id had another address than the later profile's."""
     if address_hash(current.email) == address_hash(given.email):
         return current.addressed_after
     earlier = min(current, given, key=_precedence)
@@ -140,7 +140,7 @@ def _addressed_after(current: Subscriber, given: Subscriber) -> datetime | None:
 
 
 def _service_choices(current: Subscriber, given: Subscriber) -> History[Preferences]:
-    """Return the service's choices over time, including `given`."""
+    """Return the service's choices over time, including those in `given`."""
     choices = current.service_choices
     for at, preferences in given.service_choices:
         choices = remember(choices, at, preferences)
@@ -148,9 +148,8 @@ def _service_choices(current: Subscriber, given: Subscriber) -> History[Preferen
 
 
 def _choices_left(current: Subscriber, service: History[Preferences]) -> ReaderChoices:
-    """Return the reader's choices, without those overridden by entries that `service` has dropped.
-
-    A profile that arrives too late for a place in `service` changes nothing.
+    """Return the reader's choices, except those overridden by entries that `service` has
+    dropped.
     """
     if not current.service_choices or current.service_choices[0] in service:
         return current.reader_choices
@@ -159,17 +158,18 @@ def _choices_left(current: Subscriber, service: History[Preferences]) -> ReaderC
 
 
 def _stays_dormant(reader: Subscriber, context: RoutingContext) -> bool:
-    """Return True if a dormant reader stays dormant.
+    """Return True if a dormant reader remains dormant.
 
-    A changed setting may require less activity.
+    After a change of the setting, the reader's last activity may be recent enough.
     """
     return context.sunset is not None and reader.dormant_at(context.sunset) <= context.clock()
 
 
 def _status(before: SubscriberStatus, *, suppressed: bool) -> SubscriberStatus:
-    """Return the status after a profile. A dormant reader stays dormant, as it is not activity.
+    """Return the status after a profile.
 
-    A status that only another version knows also stays.
+    A dormant reader stays dormant, because a profile is not activity. A status that only another
+    version knows is also kept.
     """
     if suppressed:
         return SubscriberStatus.SUPPRESSED
@@ -191,11 +191,11 @@ def reroute_waiting(
     only_arrived: bool = False,
     time_left: TimeLeft = unlimited,
 ) -> None:
-    """Route the waiting events again if the values by which they were routed have changed.
+    """Route the waiting events again if the values that determined their schedules have changed.
 
-    Those are the choices, the pause, or days more than a week apart. The mark records the time of
-    the change; runs that are prepared from then on route earlier events again (rule 15). Raises
-    NotYet if `time_left` is too short.
+    These values are the choices, the pause, and days more than a week apart. The mark stores the
+    time of the change. Runs that are prepared from then on route earlier events again (rule 15).
+    Raises NotYet if `time_left` is too short.
     """
     choices = _digest_of(subscriber)
     if subscriber.routed_for == choices:
@@ -206,8 +206,7 @@ def reroute_waiting(
 
 
 def _digest_of(subscriber: Subscriber) -> str:
-    """Return a short text that identifies the choices, the pause, and days more than a week
-    apart."""
+    """Return a short digest of the choices, the pause, and days more than a week apart."""
     content: list[object] = [
         [at.isoformat(), dict(chosen)] for at, chosen in without_repeats(subscriber.choices)
     ]

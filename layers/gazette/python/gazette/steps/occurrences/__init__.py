@@ -1,1 +1,1 @@
-"""Start the run of an occurrence of a schedule."""
+"""The start of a run for a schedule's occurrence."""

@@ -1,6 +1,6 @@
-"""Query the content sources of schedules for a current or a future occurrence.
+"""Query the content sources of schedules for a current or future occurrence.
 
-Only stages with a queried source import this module.
+Only stages that query a content source import this module.
 """
 
 from collections.abc import Iterable
@@ -21,22 +21,21 @@ class AskingContext:
     plan: ContentPlan
     fetch_queue: FetchQueue
     shards: int
-    """The number of shards that are written to."""
+    """The number of shards to which schedules are written."""
 
     def asks(self, schedule: Schedule) -> bool:
         """Return True if the schedule queries a source that the stage still has."""
         return bool(self.plan.asked_by(schedule))
 
     def lacks(self, schedule: Schedule) -> bool:
-        """Return True if it queries a source whose items for its next occurrence are missing or
-        stale."""
+        """Return True if the items of a source for the next occurrence are missing or stale."""
         is_fetched = self.plan.is_fetched(schedule, schedule.next_due_at)
         return self.asks(schedule) and not is_fetched
 
     def ask_for(self, runs: Iterable[tuple[Run, timedelta]]) -> int:
-        """Queue a fetch for each run, within half the delay of its message; return the number.
+        """Queue a fetch for each run, within half the delay of its message.
 
-        So the items are usually stored when the run is delivered.
+        Return the number of fetches. So the items are usually stored before the run is delivered.
         """
         return self.queue(
             QueuedFetch(
@@ -47,7 +46,7 @@ class AskingContext:
         )
 
     def queue(self, fetches: Iterable[QueuedFetch]) -> int:
-        """Queue fetches; return the number."""
+        """Queue fetches. Return the number of fetches."""
         queued = list(fetches)
         if queued:
             self.fetch_queue.send(queued)

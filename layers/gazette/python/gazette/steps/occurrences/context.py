@@ -19,24 +19,24 @@ class FanoutLimits:
     """The limits of fan-out."""
 
     max_lateness: timedelta
-    """An occurrence that was due longer ago is skipped.
+    """The lateness above which an occurrence is skipped.
 
-    Its events go into the next digest, if that is due within about a week.
+    The events go into the next digest if it is due within about a week.
     """
 
     spread: timedelta
-    """The longest random delay of a message."""
+    """The maximum random delay of a message."""
 
     check_after: timedelta
     """The time until the sweep's first check."""
 
     sunset: timedelta | None
-    """The period of inactivity after which a reader is dormant. None: never."""
+    """The period of inactivity after which a reader becomes dormant. None means never."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FanoutContext:
-    """The tables and the queue by which due schedules become runs."""
+    """The tables and the queue for turning due schedules into runs."""
 
     subscribers: Subscribers
     schedules: Schedules
@@ -46,8 +46,8 @@ class FanoutContext:
     generate_queue: RunQueue
     clock: Clock
     random: Callable[[], float]
-    """A function that returns a number from 0 to 1."""
+    """A function that returns a random number from 0 to 1."""
 
     limits: FanoutLimits
     content: "AskingContext | None" = None
-    """None if the stage queries no content source."""
+    """The content sources. None if the stage queries no content source."""

@@ -1,4 +1,4 @@
-"""The next run of a schedule, for events that are waiting."""
+"""The next run of a schedule, which sends waiting events."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -14,13 +14,11 @@ def next_run(
     now: datetime,
     check_after: timedelta,
 ) -> Run:
-    """Return the run after `newest`, due now.
+    """Create and return the run after `newest`, due now. If the run exists, return the stored run.
 
-    Create it, and use the stored row, because it may exist.
-
-    Its sequence is at least the next sequence of its schedule: for a digest `at_least`, for an
-    immediate run the current second. `sources`: the schedule's. The run shows their stored items,
-    and waits for none, because it belongs to no occurrence.
+    The sequence is at least the schedule's next sequence: `at_least` for a digest, the current
+    second for an immediate run. `sources` are the schedule's content sources. The run shows stored
+    items, but does not wait for items, because it belongs to no occurrence.
     """
     if newest.key.is_immediate:
         at_least = int(now.timestamp())

@@ -25,12 +25,12 @@ from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.occurrences.next_run import next_run
 
 _COLLECTED = timedelta(minutes=1)
-"""The delay of an immediate run, for events that are stored in the same second."""
+"""The delay of an immediate run, which includes events that are stored within the same second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RedrivePlanContext:
-    """The dependencies of a plan, which makes no writes."""
+    """The dependencies for planning a redrive, which makes no writes."""
 
     runs: Runs
     schedules: RunSequences
@@ -43,16 +43,16 @@ class RedrivePlanContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RedriveContext(RedrivePlanContext):
-    """The dependencies of a plan, and the queue for the next run."""
+    """The dependencies for planning a redrive, and the queue for the next run."""
 
     queue: RunQueue
 
 
 @dataclass(frozen=True, slots=True)
 class RedrivePlan:
-    """The decision of a redrive, and the runs of the schedule, newest first, that it is based on.
+    """The decision about a redrive, and the schedule's runs on which it is based, newest first.
 
-    The run of `redriven` is not stored yet if it is to be started.
+    If the run of `redriven` is to be started, it is not stored yet.
     """
 
     redriven: Redriven
@@ -60,18 +60,18 @@ class RedrivePlan:
 
 
 def is_exhausted(run: Run) -> bool:
-    """Return True if it failed because the provider refused every attempt."""
+    """Return True if the run failed because the provider refused every attempt."""
     return run.status is Status.FAILED and run.reason is Reason.ATTEMPTS_EXHAUSTED
 
 
 def redrive(failed: Run, *, context: RedriveContext) -> Redriven:
     """Ensure that a later run sends the events of `failed` (rule 22). Safe to repeat.
 
-    The window of that run begins where the last sent one ended, so no event is sent twice. The row
-    is stored first, if it is absent; then the message; then the schedule's sequence. The rest of
-    the schedule is unchanged, and the next occurrence is still due at its hour. A repetition finds
-    the run as well, and completes the steps that a crash prevented. Raises NotYet if runs and
-    schedule kept changing.
+    The later run's window begins where the last sent window ended, so no event is sent twice. If
+    its row is missing, the row is stored first; then the run is queued, and the schedule's sequence
+    is advanced. The schedule does not change otherwise, and the next occurrence is due at its usual
+    time. A repetition also finds the run, and completes the steps that a crash prevented. Raises
+    NotYet if runs and schedule kept changing.
     """
     for _ in ATTEMPTS:
         plan = plan_redrive(failed, context=context)
@@ -93,8 +93,8 @@ def redrive(failed: Run, *, context: RedriveContext) -> Redriven:
 def plan_redrive(failed: Run, *, context: RedrivePlanContext) -> RedrivePlan:
     """Decide what a redrive of `failed` does. Reads only.
 
-    The schedule is read before the runs, so that the run of a sequence that another worker uses
-    meanwhile is found.
+    The schedule is read before the runs, so that a run for which another worker uses the sequence
+    in between is found.
     """
     schedule = _schedule(failed.key, context)
     chain = context.runs.chain(latest_run(failed.key.user_id, failed.key.schedule))
@@ -122,7 +122,7 @@ def plan_redrive(failed: Run, *, context: RedrivePlanContext) -> RedrivePlan:
 def _carrier(failed: Run, chain: Sequence[Run], context: RedrivePlanContext) -> Run | None:
     """Return the first run after `failed` that was sent with a window that covers its events.
 
-    It is read only if it exists, which the end of the last sent window shows.
+    The run is read only if it exists, which the end of the last sent window shows.
     """
     until = failed.window.until if failed.window else BEGINNING
     sent = sent_until(chain)
@@ -132,13 +132,13 @@ def _carrier(failed: Run, chain: Sequence[Run], context: RedrivePlanContext) -> 
 
 
 def _not_ended(failed: Run, chain: Sequence[Run]) -> Run | None:
-    """Return the newest open run after `failed`. A carried run is not open."""
+    """Return the newest open run after `failed`. Carried runs are not open."""
     behind = (run for run in chain if run.key.sequence > failed.key.sequence)
     return next((run for run in behind if run.is_open), None)
 
 
 def _why_not_started(failed: Run, context: RedrivePlanContext) -> Redriven | None:
-    """Return the result for a reader who gets no email now; None if they do."""
+    """Return the result for a reader who gets no email now, or None for other readers."""
     reader = context.subscribers.get(failed.key.user_id)
     if not receives(reader, failed.key):
         return Redriven(failed, RedriveResult.RECEIVES_NO_EMAIL, reason=why_not_sent(reader))
@@ -150,22 +150,22 @@ def _why_not_started(failed: Run, context: RedrivePlanContext) -> Redriven | Non
 
 
 def _schedule(key: RunKey, context: RedrivePlanContext) -> Schedule | None:
-    """Return the row of the schedule; None for immediate runs, which have none."""
+    """Return the row of the schedule, or None for immediate runs, which have no schedule row."""
     return None if key.is_immediate else context.schedules.get(key.user_id, key.schedule)
 
 
 def _go_on(run: Run, context: RedriveContext) -> None:
-    """Queue the run, then use its sequence. After a crash in between, a repetition does both."""
+    """Queue the run, then advance the sequence. A repetition after a crash repeats both steps."""
     delay = _COLLECTED if run.key.is_immediate else timedelta(0)
     context.queue.send([QueuedRun(run.key, delay)])
     _spend(run, context)
 
 
 def _spend(run: Run, context: RedriveContext) -> None:
-    """Advance the schedule's sequence past a run that a redrive has started.
+    """Advance the schedule's sequence beyond a run that a redrive started.
 
-    If fan-out has started the run, it belongs to the next occurrence, and fan-out advances the
-    schedule itself.
+    A run that fan-out started belongs to the next occurrence, and fan-out advances the schedule
+    itself.
     """
     for _ in ATTEMPTS:
         schedule = _schedule(run.key, context)

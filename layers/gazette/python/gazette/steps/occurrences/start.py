@@ -1,6 +1,6 @@
-"""Start the run of a due occurrence. If no event is waiting for it, the schedule goes idle.
+"""Start the run of a due occurrence. If no event is waiting, the schedule becomes idle.
 
-A schedule that queries a content source does not go idle, because no event would arm it.
+A schedule that queries a content source does not become idle, because no event would arm it.
 """
 
 from collections.abc import Sequence
@@ -18,9 +18,9 @@ from gazette.steps.occurrences.context import FanoutContext
 from gazette.steps.subscribers.sunset import active_until
 
 _SOON = timedelta(days=8)
-"""The time to the next digest within which the events of a skipped run may wait.
+"""The maximum time until the next digest for which events of a skipped run may wait.
 
-A week, and an eighth day for changes of clocks.
+It is a week, plus a day for clock changes.
 """
 
 
@@ -33,31 +33,32 @@ class Occurrence:
     """The due time of the next occurrence."""
 
     is_missed: bool
-    """The next one is due as well, so this one is skipped."""
+    """True if the next occurrence is also due, so that this occurrence is skipped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The stored run of an occurrence, and the values for its schedule."""
+    """The stored run of an occurrence, and values for the schedule."""
 
     occurrence: Occurrence
     run: Run
     active_until: datetime | None = None
-    """The time until which the reader counts as active, at least."""
+    """The time until which the reader certainly counts as active."""
 
     not_scheduled: bool = False
-    """The schedule leaves the due index, because the reader is not active."""
+    """True if the schedule is taken out of the due index because the reader is not active."""
 
     waits: bool = True
-    """True if an event or a run was waiting; otherwise only sources are queried."""
+    """True if an event or a run was waiting, False if only sources are queried."""
 
     @property
     def is_taken(self) -> bool:
-        """Return True if the sequence was already used, so that this occurrence needs the next one.
+        """Return True if the sequence was already used, so that this occurrence needs the next
+        sequence.
 
-        A sequence may have been used for another occurrence: by a redrive, or before the schedule
-        was erased and created again. It may also have been used for this one, when no event was
-        waiting yet.
+        A sequence may have been used for another occurrence, by a redrive or before the schedule
+        was erased and created again. It may also have been used for this occurrence when no event
+        was waiting yet.
         """
         is_of_another = self.run.due_at != self.occurrence.schedule.next_due_at
         sent_nothing = _SENT_NOTHING if self.waits else _NEVER_STARTED
@@ -68,8 +69,8 @@ _NEVER_STARTED = {Reason.NOTHING_WAITED, Reason.EMPTY}
 _SENT_NOTHING = {*_NEVER_STARTED, Reason.NOTHING_NEW, Reason.NO_CONTENT}
 """The reasons of runs without events.
 
-If the occurrence has an event after all, it needs another run. If it has none, its sources were
-already queried, so that was the run of the occurrence.
+If an event is now waiting for the occurrence, the occurrence needs another run. If no event is
+waiting, its sources were already queried, so the run was the occurrence's run.
 """
 
 
@@ -79,20 +80,20 @@ class Quiet:
 
     occurrence: Occurrence
     asks: bool = False
-    """Its schedule queries a content source."""
+    """True if the schedule queries a content source."""
 
     active_until: datetime | None = None
-    """The time until which the reader counts as active, at least."""
+    """The time until which the reader certainly counts as active."""
 
     head: Head | None = None
-    """The head for the run that uses its sequence."""
+    """The head for the run that uses the schedule's sequence."""
 
 
 def start(occurrence: Occurrence, batch: Batch, *, context: FanoutContext) -> Started | Quiet:
     """Ensure that the occurrence has a run, unless no event is waiting.
 
-    A run that queries content sources is also started if their items are missing or stale, and
-    waits for them. Safe to repeat, because an existing run is unchanged.
+    If a schedule queries content sources and their items are missing or stale, a run is also
+    started, and waits for the items. Safe to repeat, because an existing run is unchanged.
     """
     schedule, limits, now = occurrence.schedule, context.limits, context.clock()
     asks = context.content is not None and context.content.asks(schedule)
@@ -127,7 +128,7 @@ def start(occurrence: Occurrence, batch: Batch, *, context: FanoutContext) -> St
 def _active_until(schedule: Schedule, context: FanoutContext) -> datetime | Reason | None:
     """Return the time until which the reader is active.
 
-    It is read only if the stored one has passed.
+    The reader's row is read only if the stored time has passed.
     """
     known = schedule.active_until
     if known and context.clock() < known:
@@ -141,9 +142,10 @@ def _active_until(schedule: Schedule, context: FanoutContext) -> datetime | Reas
 
 
 def _is_too_late(occurrence: Occurrence, context: FanoutContext) -> bool:
-    """Return True to skip it;
+    """Return True if the occurrence is to be skipped because it was due too long ago.
 
-    False if the next one is far, because its events would wait long again.
+    Returns False if the next occurrence is far away, because the events would have to wait long
+    again.
     """
     if occurrence.is_missed:
         return True
@@ -154,10 +156,11 @@ def _is_too_late(occurrence: Occurrence, context: FanoutContext) -> bool:
 
 
 def is_waiting(schedule: Schedule, chain: Sequence[Run], *, events: EventReader) -> bool:
-    """Return True if a run of the schedule may still send, or an event is left for the next one.
+    """Return True if a run of the schedule may still be sent, or an event is left for the next run.
 
-    Reads like a run reads its window, but without an end, because an event that was stored a moment
-    ago waits as well. The runs are read first, so that no event is missed between the reads.
+    Reads in the same order as a run, but without an end of the window, because an event that was
+    stored a moment ago is waiting too. The runs are read first, so that no event is missed between
+    the reads.
     """
     if not all(run.status.is_final for run in chain):
         return True
@@ -171,12 +174,13 @@ def _chain(schedule: Schedule, context: FanoutContext) -> Sequence[Run]:
 def go_idle(schedule: Schedule, *, context: FanoutContext) -> Schedule | None:
     """Take a schedule without waiting events out of the due index (rule 23).
 
-    It is flagged first, and checked again; an event that is stored from then on arms it. Then its
-    sequence is used, so that a worker that has read the schedule before starts no run under it. A
-    flag that a crash has left is adopted. If the occurrence has a run that has ended since, its
-    worker crashed before the schedule advanced. It counts as started, because its date could
-    otherwise have a second digest (rule 1). Returns the schedule as stored now, which is still due
-    if an event is waiting after all; None if another process has changed it. Safe to repeat.
+    The schedule is flagged first, then checked again. An event that is stored from then on arms it.
+    Then the sequence is used, so that a worker that read the schedule before starts no run with it.
+    A flag that a crash left behind is adopted. If the occurrence has a run that has ended since,
+    the worker crashed before it advanced the schedule. The occurrence then counts as started,
+    because its date could otherwise have a second digest (rule 1). Returns the schedule as stored
+    now, which is still due if an event is waiting after all, or None if another process changed the
+    schedule. Safe to repeat.
     """
     head: Head | None = None
     if schedule.state is not ScheduleState.LEAVING:
@@ -201,11 +205,11 @@ def go_idle(schedule: Schedule, *, context: FanoutContext) -> Schedule | None:
 def stay_armed(quiet: Quiet, *, context: FanoutContext) -> Schedule | None:
     """Advance a schedule that queries content sources past an occurrence without waiting events.
 
-    It stays in the due index, so an event that is stored meanwhile needs no flag to arm it, and
-    goes into the next digest. The sequence is used as for a schedule that goes idle, so that a
-    worker that has read the schedule before starts no run under it. Returns the schedule as stored
-    now, which is still due if an event is waiting after all; None if another process has changed
-    it.
+    The schedule stays in the due index, so an event that is stored in between needs no flag to arm
+    it, and goes into the next digest. The sequence is used, as for a schedule that becomes idle, so
+    that a worker that read the schedule before starts no run with it. Returns the schedule as
+    stored now, which is still due if an event is waiting after all, or None if another process
+    changed the schedule.
     """
     schedule = quiet.occurrence.schedule
     ended = replace(_ended(schedule, context), sources=schedule.sources, head=quiet.head)
@@ -223,11 +227,11 @@ def stay_armed(quiet: Quiet, *, context: FanoutContext) -> Schedule | None:
 
 
 def move(schedule: Schedule, due_at: datetime, *, context: FanoutContext) -> Schedule | None:
-    """Move an occurrence that is due at another time by the current clock; start no run.
+    """Move an occurrence that is due at another time by the current time zone rules. Start no run.
 
-    Its sequence is used, so that a worker with older rules of the zone starts no run under it. If
-    such a worker has already started one, that run counts as the digest of its date. Returns the
-    schedule as stored now; None if another process has changed it. Safe to repeat.
+    The sequence is used, so that a worker with older time zone rules starts no run with it. If such
+    a worker has already started a run, this run counts as the digest of its date. Returns the
+    schedule as stored now, or None if another process changed the schedule. Safe to repeat.
     """
     moved = replace(_ended(schedule, context), reason=Reason.SUPERSEDED)
     used = context.runs.create(moved)
@@ -241,7 +245,7 @@ def move(schedule: Schedule, due_at: datetime, *, context: FanoutContext) -> Sch
 
 
 def following(schedule: Schedule) -> datetime:
-    """Return the occurrence after the next one, once that is started: on another date."""
+    """Return the occurrence after the next one, on another date."""
     due_at = schedule.next_due_at
     return next_on_another_date(schedule.recurrence, after=due_at, last=due_at)
 

@@ -1,4 +1,4 @@
-"""The page of an unsubscribe link: show its effect, apply it, and undo it."""
+"""The page of an unsubscribe link: show the effect of the link, apply it, and undo it."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
@@ -29,11 +29,11 @@ from gazette.steps.subscribers.resubscribe import resubscribe
 from gazette.steps.subscribers.unsubscribe import is_at
 
 _ENDS_A_LIST = {ScopeKind.DIGESTS, ScopeKind.IMMEDIATE}
-"""The scopes that statistics count as unsubscribing, in addition to EVERYTHING."""
+"""The scopes, in addition to EVERYTHING, that statistics count as unsubscribing."""
 
 
 def look(link: LinkToken, *, context: PageContext) -> Leaving:
-    """Return the effect of the link without a change, because scanners open every link of an
+    """Return the effect of the link without applying it, because scanners open every link in an
     email."""
     return _leaving(link, _reader_at(link, context.routing), context.routing)
 
@@ -46,9 +46,10 @@ def press(
     context: PageContext,
     time_left: TimeLeft,
 ) -> Leaving:
-    """Apply the act of the form; one-click and unknown forms unsubscribe from the scope.
+    """Apply the form's action.
 
-    Raises the errors of `leave_by`, and InvalidToken if `read_undo` rejects the token.
+    One-click requests and unknown forms unsubscribe from the link's scope. Raises the errors of
+    `leave_by`, and InvalidToken if `read_undo` rejects the token.
     """
     try:
         sent = read_form()
@@ -66,11 +67,11 @@ def press(
 def leave_by(
     link: LinkToken, act: LeaveAct, *, context: PageContext, time_left: TimeLeft
 ) -> Leaving:
-    """Apply a button or a mail program's one-click, and return the result.
+    """Apply a button or a mail program's one-click request, and return the result.
 
     Safe to repeat. Like `unsubscribe`, it applies to the address that the link was sent to. If the
-    reader has another address, or has unsubscribed, their choices are unchanged. Raises
-    Unavailable, NotYet or UnreadableRow if the change was not made, or if that is unknown.
+    reader has another address or has unsubscribed, the reader's choices do not change. Raises
+    Unavailable, NotYet or UnreadableRow if the change was not made, or if the result is unknown.
     """
     routing = context.routing
     reader = _reader_at(link, routing)
@@ -100,9 +101,9 @@ def leave_by(
 def take_back(
     link: LinkToken, undone: Undone, *, context: PageContext, time_left: TimeLeft
 ) -> Leaving:
-    """Undo the change of this link, and no other. Raises the errors of `leave_by`.
+    """Undo the change that this link made. Raises the errors of `leave_by`.
 
-    `act` is None in the result if the address can no longer be sent to.
+    `act` is None in the result if email can no longer be sent to the address.
     """
     routing = context.routing
     reader = _reader_at(link, routing)
@@ -126,12 +127,14 @@ def take_back(
 def _return(
     reader: Subscriber, link: LinkToken, found: Leaving, left_at: datetime, context: PageContext
 ) -> Leaving:
-    """Restore a reader who unsubscribed at an instant, unless they unsubscribed again since."""
+    """Resume email to a reader who unsubscribed at `left_at`, unless a later unsubscription is
+    stored.
+    """
 
     def is_meant(now: Subscriber) -> bool:
-        """Return True for that unsubscription.
+        """Return True if the stored unsubscription is the one to undo.
 
-        Rows of the previous version do not store its time.
+        Rows of the previous version do not contain its time.
         """
         return now.status is SubscriberStatus.UNSUBSCRIBED and now.left_at in {None, left_at}
 
@@ -155,8 +158,7 @@ def _return(
 def _left(
     found: Leaving, reader: Subscriber | None, left: Subscriber | None, context: RoutingContext
 ) -> Leaving:
-    """Return `found` with the time of the unsubscription, by this request or one of the last
-    day."""
+    """Return the row with the time of unsubscribing, by this request or one of the last day."""
     if reader is None or left is None or left.left_at is None:
         return found
     if not reader.has_left:
@@ -167,14 +169,17 @@ def _left(
 
 
 def _done(found: Leaving, act: LeaveAct, context: RoutingContext) -> Leaving:
-    """Return the result of an act. EVERYTHING lists all categories that are still sent."""
+    """Return the result of an action. EVERYTHING lists all categories that are still sent."""
     is_all = act is LeaveAct.EVERYTHING
     still = tuple(sorted(context.critical)) if is_all else found.still
     return replace(found, act=act, still=still)
 
 
 def _confirmed_act(reader: Subscriber | None, act: LeaveAct) -> LeaveAct:
-    """Return the act that the page confirms. An unsubscribed reader gets no email after any act."""
+    """Return the action that the page confirms.
+
+    An unsubscribed reader gets no email after any action.
+    """
     has_left = reader is not None and reader.has_left
     return LeaveAct.EVERYTHING if has_left and act is not LeaveAct.LEAVE else act
 
@@ -197,7 +202,7 @@ def _wanted(
 def _change(
     reader: Subscriber, change: Change, at: datetime, context: PageContext, time_left: TimeLeft
 ) -> None:
-    """Store a change completely."""
+    """Publish a change to the bus and apply it."""
     context.announce()
     _require_accepted(
         save_all(
@@ -212,7 +217,7 @@ def _change(
 
 def _require_accepted(is_taken: bool) -> None:
     if not is_taken:
-        raise Unavailable("The bus accepted no command, so no change was made.")
+        raise Unavailable("The event bus did not accept the change, so no change was made.")
 
 
 def _leaving(link: LinkToken, reader: Subscriber | None, context: RoutingContext) -> Leaving:
@@ -234,15 +239,18 @@ def _leaving(link: LinkToken, reader: Subscriber | None, context: RoutingContext
 
 
 def _may_keep_some(reader: Subscriber, context: RoutingContext) -> bool:
-    """Return True if a follow has its own frequency, or there are more follows than fit a page."""
+    """Return True if a follow has its own frequency, or there are more follows than fit on a
+    page.
+    """
     follows, more = some_follows(reader.user_id, "", context)
     return bool(more) or any(each.latest.frequency for each in follows)
 
 
 def _scope_of(scope: Scope, critical: Collection[str]) -> tuple[Scope, tuple[str, ...]]:
-    """Return the part of a scope that can be left, and its critical categories, which cannot.
+    """Return the part of a scope from which readers can unsubscribe, and its critical categories.
 
-    Names that are all critical stay, because a scope without names would be all immediate emails.
+    If all names are critical, they are kept, because a scope without names would mean all immediate
+    emails.
     """
     if scope.kind in {ScopeKind.DIGESTS, ScopeKind.ENTITY}:
         return scope, ()
@@ -259,7 +267,9 @@ def _reader_at(link: LinkToken, context: RoutingContext) -> Subscriber | None:
 def _follows(
     reader: Subscriber, scope: Scope, act: LeaveAct, context: RoutingContext
 ) -> Sequence[Follow]:
-    """Return the follows that an act may change, including ended ones, which may be undone."""
+    """Return the follows that an action may change, including ended follows, which may be
+    restored.
+    """
     if act is LeaveAct.PAUSE or (act is LeaveAct.LEAVE and scope.kind is ScopeKind.CATEGORY):
         return []
     if act is LeaveAct.LEAVE and scope.kind is ScopeKind.ENTITY:
@@ -268,7 +278,7 @@ def _follows(
 
 
 def _follows_named(reader: Subscriber, scope: Scope, context: RoutingContext) -> Sequence[Follow]:
-    """Return the follows of the entities that a link names by their marks."""
+    """Return the follows of the entities that a link identifies by their marks."""
     if scope.kind is not ScopeKind.ENTITY:
         return []
     followed = context.follows.followed_by(reader.user_id)

@@ -1,4 +1,4 @@
-"""Mail a reader a new link to their preferences, after they opened an expired one."""
+"""Email readers a new link to their preferences after they opened an expired link."""
 
 from gazette.domain.links import NEW_LINK, LinkToken
 from gazette.domain.model import Actor, Entity, Event, StoredEvent
@@ -8,11 +8,12 @@ from gazette.steps.routing.route import route
 
 
 def mail_new_link(link: LinkToken, *, base_url: str, context: RoutingContext) -> bool:
-    """Send an immediate email with new links to the address on file, at most one a day for each.
+    """Send an immediate email with new links to the address on file, at most once a day per
+    address.
 
-    Returns False without an email if the reader is not known, was erased since the link was made,
-    or has unsubscribed. The email has an ordinary run, which an event of a special category starts,
-    so that it is sent once, paced and retried. Readers who paused get it too. Safe to repeat; an
+    Returns False without sending an email if the reader is unknown, has unsubscribed, or was erased
+    after the link was made. An event of a special category starts an ordinary run, so that the
+    email is sent once, paced and retried. Paused readers receive it too. Safe to repeat. An
     existing event is routed again, because its run may not have started.
     """
     reader = context.subscribers.get(link.run.user_id)

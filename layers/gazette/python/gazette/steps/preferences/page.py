@@ -1,4 +1,4 @@
-"""The requests of a reader on the preference page."""
+"""The requests that readers make on the preference page."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -34,20 +34,22 @@ from gazette.steps.subscribers.unsubscribe import unsubscribe
 from gazette.steps.time_budget import require_time
 
 SHOWN = 100
-"""The number of follows on a page, ordered by entity. The next page begins after the last one."""
+"""The maximum number of follows on a page, ordered by entity.
+
+The next page begins after the last follow.
+"""
 
 _LOOKS = 5
-"""The number of reads for a page, SHOWN follows each. Follows that have ended are not shown."""
+"""The maximum number of reads for a page, each of SHOWN follows. Ended follows are not shown."""
 
 
 def read_overview(
     user_id: str, *, context: RoutingContext, follows_after: str = ""
 ) -> Overview | None:
-    """Return the reader as stored now; None if the user id is unknown or was erased.
+    """Return the reader as stored now, or None if the user id is unknown or was erased.
 
-    `follows_after`: the entity after which the follows on the page begin. A reader is shown as
-    dormant by the date even if that is not stored yet, because fan-out does not visit idle
-    schedules.
+    `follows_after` is the entity after which the page's follows begin. An inactive reader is shown
+    as dormant even if that status is not stored yet, because fan-out does not visit idle schedules.
     """
     stored = context.subscribers.get(user_id)
     if not isinstance(stored, Subscriber):
@@ -78,9 +80,10 @@ def read_overview(
 
 
 def some_follows(user_id: str, after: str, context: RoutingContext) -> tuple[list[Follow], str]:
-    """Return up to SHOWN follows in force on entities after `after`, by title.
+    """Return up to SHOWN active follows of entities after `after`, sorted by title.
 
-    Also returns the entity after which the next ones begin; empty if there are none.
+    Also returns the entity after which the next page begins, or an empty text if there are no more
+    follows.
     """
     most = _LOOKS * SHOWN
     entities = list(context.follows.followed_by(user_id, after=after, at_most=most + 1))
@@ -99,9 +102,10 @@ def some_follows(user_id: str, after: str, context: RoutingContext) -> tuple[lis
 
 
 def with_follows_of(sent: Fields, overview: Overview, *, context: RoutingContext) -> Overview:
-    """Return `overview` with the follows that a form has fields of, if it lacks them.
+    """Return `overview` with the follows for which a form has fields, if `overview` lacks them.
 
-    Other follows have begun or ended since the page was shown, so that it now ends elsewhere.
+    If other follows have begun or ended since the page was shown, the page now contains other
+    follows.
     """
     known = {follow_field(follow.entity) for follow in overview.follows}
     named = {name for name in sent if name.startswith(FOLLOW_FIELD)} - known
@@ -132,8 +136,8 @@ def save(
 ) -> bool:
     """Store a reader's choice, and changes of follows by entity key.
 
-    `at`: the time of the choice; by default now. `reader`: the reader as read, for the previous
-    version. Returns and raises like `keep`.
+    `at` is the time of the choice; the default is now. `reader` is the reader as read, for the
+    previous version. Returns and raises like `keep`.
     """
     now = at or context.clock()
     chosen = [_chosen(user_id, choice, now, reader)] if choice != NOTHING else []
@@ -152,7 +156,7 @@ def save_all(
     context: RoutingContext,
     time_left: TimeLeft,
 ) -> bool:
-    """Store several changes of a reader, each at its instant, in this order.
+    """Store several changes of a reader in this order, each with its own instant.
 
     Returns and raises like `keep`.
     """
@@ -190,13 +194,13 @@ def keep(
     context: RoutingContext,
     time_left: TimeLeft,
 ) -> bool:
-    """Apply a reader's choices completely.
+    """Publish a reader's choices to the bus, and apply them.
 
-    They are first published to the bus, so that ingest applies them even if this process fails.
-    Then they are applied here, including to waiting events, because the page then confirms the
-    choice, and no outdated email may follow (rule 11). Returns False if no change was made. Raises
-    Unavailable, NotYet or UnreadableRow if they were not applied here, or if that is unknown;
-    ingest then applies the accepted ones. A visit counts as activity in any case.
+    They are published first, so that ingest applies them even if this process fails. Then they are
+    applied here, including to waiting events, because the page confirms the choice and no outdated
+    email may follow (rule 11). Returns False if no change was made. Raises Unavailable, NotYet or
+    UnreadableRow if the choices were not applied here, or if that is unknown; ingest then applies
+    the published choices. A visit always counts as activity.
     """
     if not bus.put([*chosen, *followed]):
         return False
@@ -223,10 +227,10 @@ def perform(
     time_left: TimeLeft,
     reader: Subscriber | None = None,
 ) -> Notice:
-    """Apply a button of the page. If a field has an error, report it and change nothing.
+    """Apply a button of the page. If a field has an error, report the error without making changes.
 
-    `address`: the hash of the address that the page's link was sent to. `reader`: as in `save`. A
-    change that does not finish within `time_left` is not reported as saved.
+    `address` is the hash of the address that the page's link was sent to. `reader` has the same
+    meaning as in `save`. A change that does not finish within `time_left` is not reported as saved.
     """
     if submission.problems:
         return Notice.WRONG
@@ -270,7 +274,7 @@ def _start(
     suppressions: Suppressions,
     context: RoutingContext,
 ) -> Notice:
-    """Start email again for the reader, unless they unsubscribed again since the page was shown."""
+    """Resume email to the reader, unless the reader unsubscribed again since the page was shown."""
 
     def is_meant(reader: Subscriber) -> bool:
         return submission.leave_mark in {None, mark_of_leave(reader)}

@@ -1,4 +1,4 @@
-"""The requests of a subscriber to the preference page and to an email's unsubscribe link."""
+"""A subscriber's requests to the preference page and to an email's unsubscribe link."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
@@ -19,14 +19,14 @@ from gazette.steps.subscribers.unsubscribe import record_unsubscribed, unsubscri
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageContext:
-    """The dependencies of requests."""
+    """The dependencies for handling requests."""
 
     routing: RoutingContext
     suppressions: Suppressions
     engagements: Engagements
     bus: Bus
     announce: Callable[[], None]
-    """A function that records the number of shards for fan-out, before the first schedule is
+    """A function that stores the number of shards for fan-out, before the first schedule is
     written."""
 
     categories: Callable[[Overview], Collection[str]]
@@ -38,21 +38,24 @@ class PageContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """The content of the page."""
+    """The content of the preference page."""
 
     overview: Overview
     notice: Notice | None = None
-    """The outcome of the request, if there was one."""
+    """The outcome of the request, if a request was made."""
 
     problems: Mapping[str, Problem] = field(default_factory=dict)
     sent: Fields | None = None
-    """The form if it has `problems`, so that the reader does not have to enter it again."""
+    """The submitted form if it has `problems`, so that the reader does not have to fill it in
+    again.
+    """
 
 
 def show(link: LinkToken, *, context: PageContext, follows_after: str = "") -> Shown:
-    """Read the subscriber without a change. `follows_after`: as in `read_overview`.
+    """Read the subscriber without making changes.
 
-    Raises EndedLink if the link's reader no longer exists.
+    `follows_after` has the same meaning as in `read_overview`. Raises EndedLink if the link's
+    reader no longer exists.
     """
     return Shown(overview=_overview(link, context, follows_after))
 
@@ -65,10 +68,11 @@ def submit(
     time_left: TimeLeft,
     follows_after: str = "",
 ) -> Shown:
-    """Apply the form, and read the subscriber again; `link` led to the page.
+    """Apply the form, and read the subscriber again. `link` is the link to the page.
 
-    `follows_after`: as in `read_overview`. All follows in the form are processed, even if the page
-    no longer shows them. Follows that are missing from the form are unchanged.
+    `follows_after` has the same meaning as in `read_overview`. All follows in the form are
+    processed, even if the page no longer shows them. Follows that are missing from the form do not
+    change.
 
     Raises EndedLink if the link's reader no longer exists.
     """
@@ -103,10 +107,10 @@ def submit(
 
 
 def leave(link: LinkToken, *, context: PageContext) -> Subscriber | None:
-    """Unsubscribe by the link of an email, and record the email.
+    """Unsubscribe by an email's unsubscribe link, and record the email.
 
-    Safe to repeat. Returns the unsubscribed reader; None if the address of the link no longer
-    belongs to the link's reader. Then only the address is suppressed.
+    Safe to repeat. Returns the unsubscribed reader, or None if the link's address no longer belongs
+    to the link's reader. In that case, only the address is suppressed.
     """
     reader = unsubscribe(
         link.run.user_id,
@@ -122,7 +126,7 @@ def leave(link: LinkToken, *, context: PageContext) -> Subscriber | None:
 
 
 def record_left(link: LinkToken, context: PageContext) -> None:
-    """Record that a reader unsubscribed by the link of this email."""
+    """Record that a reader unsubscribed through a link in this email."""
     record_unsubscribed(
         link.run,
         runs=context.routing.runs,

@@ -1,4 +1,4 @@
-"""The browser view of a sent run: its email, or all of its updates."""
+"""The browser view of a sent run: the email, or all of its updates."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -26,26 +26,26 @@ from gazette.steps.delivery.windows import MOST_WHOLE, load_from
 _Show = Callable[[Run, datetime, Folded, Subscriber], str]
 
 _MOST_LISTED, _MOST_LINES = 1_000, 100
-"""The most entities that the page of updates lists, and lines of an entity. Its head counts all.
+"""The maximum numbers of entities on the page of updates, and of lines per entity.
 
-A function's answer may have 6 MB.
+The heading counts all. The response of a Lambda function is limited to 6 MB.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewContext:
-    """The dependencies of a view, which makes no writes."""
+    """The dependencies for a view, which makes no writes."""
 
     runs: Runs
     subscribers: Subscribers
     events: EventReader
     templates: Callable[[Run], Chosen]
-    """A function that returns the version of a run."""
+    """A function that returns the template version of a run."""
 
     pages: Pages
     clock: Clock
     max_blocks: int
-    """The number of blocks in the email."""
+    """The maximum number of blocks in the email."""
 
     arrangement: Arrangement
     """The arrangement of the email."""
@@ -54,8 +54,8 @@ class ViewContext:
 def view_email(link: LinkToken, links: Links, *, context: ViewContext) -> str | None:
     """Return a run's email as HTML, from the current events of its window, with shareable links.
 
-    None if the run does not exist, or its reader was erased or has another address. An unsubscribed
-    reader may still read their emails.
+    Returns None if the run does not exist, or its reader was erased or has another address. An
+    unsubscribed reader may still view old emails.
     """
 
     def show(run: Run, until: datetime, events: Folded, reader: Subscriber) -> str:
@@ -77,7 +77,10 @@ def view_email(link: LinkToken, links: Links, *, context: ViewContext) -> str | 
 
 
 def view_updates(link: LinkToken, *, context: ViewContext) -> str | None:
-    """Return the page of all current events in the window of a run. None: as in `view_email`."""
+    """Return the page of all current events in the window of a run.
+
+    Returns None in the same cases as `view_email`.
+    """
 
     def show(run: Run, until: datetime, events: Folded, reader: Subscriber) -> str:
         variation, templates = run.variant.variation, context.templates(run).templates

@@ -1,1 +1,1 @@
-"""The routing of events to the schedule or immediate run that sends them."""
+"""The routing of events to schedules or immediate runs."""

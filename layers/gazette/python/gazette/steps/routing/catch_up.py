@@ -1,4 +1,4 @@
-"""Route many events of one reader, most of which are new or already in their place."""
+"""Route many events of one reader, most of which are new or already in place."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -39,10 +39,10 @@ def catch_up(
 ) -> None:
     """Route events of one reader in few calls, with the same result as `route`. Safe to repeat.
 
-    Stored rows are read first. New events are stored together. Stored events that belong elsewhere,
-    or are not wanted, are moved or removed together. Only an event that differs from its stored
-    version is routed alone. Raises the errors of `route`, and NotYet if too little time is left;
-    events that are stored by then cost almost no calls when the message is received again.
+    Stored rows are read first. New events are stored together. Stored events that are unwanted or
+    belong to another schedule are removed or moved together. Only events that differ from their
+    stored versions are routed one by one. Raises the errors of `route`, and NotYet if too little
+    time is left; events that were already stored cost almost no calls when the message is retried.
     """
     if len(events) <= FEW:
         route(events, context=context, known=known)
@@ -68,28 +68,31 @@ def catch_up(
 
 @dataclass(slots=True)
 class _Work:
-    """One pass over events of a reader, sorted by the action that each needs."""
+    """A pass over one reader's events, sorted by the action that each event needs."""
 
     user_id: str
     context: RoutingContext
     time: TimeFor
     unreadable: list[UnreadableRow]
-    """Unreadable rows. Their events wait for another attempt."""
+    """Unreadable rows. Their events are retried later."""
     new: dict[str, tuple[Event, Target, RoutingInputs]] = field(default_factory=dict)
-    """Events whose ids are not stored."""
+    """Events whose ids are not stored yet."""
     in_place: dict[str, tuple[Target | None, RoutingInputs]] = field(default_factory=dict)
-    """Stored events by id. No target if a later version is stored, whose own message routes it."""
+    """Stored events by id.
+
+    An event without a target has a later stored version, whose own message routes it.
+    """
     stored: dict[str, StoredEvent] = field(default_factory=dict)
     """The rows of `in_place`."""
     unwanted: dict[str, tuple[StoredEvent, Event]] = field(default_factory=dict)
-    """Stored events that their reader does not get."""
+    """Stored events that the reader does not want."""
     others: list[Event] = field(default_factory=list)
-    """Events to be routed alone."""
+    """Events that are routed one by one."""
     amended_under: set[str] = field(default_factory=set)
     """Schedules whose runs may have read an event before it was amended."""
 
     def do(self, events: Sequence[Event], all_inputs: Sequence[RoutingInputs]) -> None:
-        """Move each event to its place."""
+        """Move each event to its target."""
         rows = self.context.events.get_many(self.user_id, {event.id for event in events})
         for event, inputs in zip(events, all_inputs, strict=True):
             self._sort(event, inputs, rows.get(event.id))
@@ -109,9 +112,8 @@ class _Work:
         if isinstance(found, UnreadableRow):
             self.unreadable.append(found)
         elif event.id in self.new or event.id in self.in_place or target is Outcome.ERASED:
-            self.others.append(
-                event
-            )  # two activities with one id; or its follows are deleted as well
+            # Two activities have the same id, or the event's follows are deleted too.
+            self.others.append(event)
         elif isinstance(found, Retracted):
             return
         elif found is None:
@@ -130,7 +132,7 @@ class _Work:
                 self.amended_under.add(found.schedule)
 
     def _take_back(self) -> None:
-        """Remove unwanted events. A sent event stays, and is amended (rule 11)."""
+        """Remove unwanted events. Sent events are kept and amended (rule 11)."""
         all_stored = [stored for stored, _ in self.unwanted.values()]
         for stored in take_back_together(all_stored, context=self.context, time=self.time):
             _, event = self.unwanted[stored.event.id]
@@ -153,7 +155,7 @@ class _Work:
             self.in_place |= {event.id: (target, inputs) for event, target, inputs in some}
 
     def _restamp(self) -> None:
-        """Find windows that passed over events which may have been written late (rule 14)."""
+        """Find windows that missed events because the events were written late (rule 14)."""
         now, bound = self.context.clock(), self.context.write_bound
         late = [
             stored

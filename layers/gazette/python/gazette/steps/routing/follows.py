@@ -1,4 +1,4 @@
-"""Store a subscriber's follows, and delete them after an erasure."""
+"""Store a subscriber's follows, and delete follows after an erasure."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -12,10 +12,10 @@ from gazette.steps.context import RoutingContext
 
 
 def remember_follow(command: ChangeFollow, context: RoutingContext) -> Follow:
-    """Store a change of a follow; return the follow. Assumes a new follow first, the usual case.
+    """Store a change of a follow, and return the follow. First tries to store a new follow.
 
-    A change from before an erasure is not stored with later ones. If it repeated a later one, that
-    one would be dropped, and with it the beginning of the follow.
+    A change from before an erasure is not stored together with later changes. If it were equal to a
+    later change, the later change would be dropped, and with it the beginning of the follow.
     """
     entity, user_id = command.entity, command.user_id
     current: Follow | None = None
@@ -33,9 +33,9 @@ def remember_follow(command: ChangeFollow, context: RoutingContext) -> Follow:
 def _is_from_before_an_erasure(
     command: ChangeFollow, current: Follow, context: RoutingContext
 ) -> bool:
-    """Return True if the reader was erased since.
+    """Return True if the reader was erased after the change.
 
-    Reads them only for a change before all others.
+    The reader is read only if the change precedes all other changes.
     """
     if current.changes and current.changes[0][0] <= command.at:
         return False
@@ -43,9 +43,9 @@ def _is_from_before_an_erasure(
 
 
 def forgotten_until(reader: Subscriber | Erased) -> datetime | None:
-    """Return the time up to which to delete data of an erased reader;
+    """Return the instant up to which an erased reader's data must be deleted.
 
-    None for all, if they are gone.
+    Returns None for all data, if the reader no longer exists.
     """
     return reader.erased_at if isinstance(reader, Subscriber) else None
 
@@ -53,9 +53,10 @@ def forgotten_until(reader: Subscriber | Erased) -> datetime | None:
 def forget_follow(
     entity: str, user_id: str, until: datetime | None, *, context: RoutingContext
 ) -> None:
-    """Delete a follow; with `until`, keep the changes after that instant, made after a return.
+    """Delete a follow.
 
-    Raises NotYet if the follow keeps changing.
+    With `until`, keep changes after that instant, which were made after a return. Raises NotYet if
+    the follow keeps changing.
     """
     for _ in ATTEMPTS:
         follow = context.follows.get(entity, user_id)

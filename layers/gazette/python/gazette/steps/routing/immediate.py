@@ -1,4 +1,4 @@
-"""Start immediate runs: each sends the events on one entity within the collapse window."""
+"""Start immediate runs. Each run sends the events of one entity within the collapse window."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -18,10 +18,11 @@ from gazette.steps.runs import changed
 def start_immediates(
     all_stored: Iterable[StoredEvent], *, context: RoutingContext
 ) -> Sequence[Run]:
-    """Ensure that runs take these events. Safe to repeat. Returns the queued runs.
+    """Ensure that runs send these events. Safe to repeat. Return the queued runs.
 
-    An existing run is queued too, because a crash between row and message must not lose the message
-    (rule 16). The events of a thread share its reads, and all runs are queued together.
+    An existing run is queued too, because its message must not be lost if a crash occurs after the
+    row is stored (rule 16). The events of a thread share the thread's reads, and all runs are
+    queued together.
     """
     threads: dict[tuple[str, str], list[StoredEvent]] = {}
     for stored in all_stored:
@@ -42,10 +43,11 @@ def start_immediates(
 
 
 def _run_for(stored: StoredEvent, chain: Sequence[Run], *, context: RoutingContext) -> Run | None:
-    """Return the run that takes the event, started if necessary. None if it was sent or given up.
+    """Return the run that sends the event, starting it if necessary.
 
-    The run with the sequence of this second may have ended before the event was stored, or was due
-    too early to take it. Then another one is started, unless the event has had a run.
+    Returns None if the event was sent or given up. The run whose sequence is the event's second may
+    have ended before the event was stored, or was due too early to include it. Then another run is
+    started, unless the event has already had a run.
     """
     user_id, schedule = stored.event.user_id, stored.schedule
     if stored.stored_at <= settled_until(chain):
@@ -65,10 +67,10 @@ def _run_for(stored: StoredEvent, chain: Sequence[Run], *, context: RoutingConte
 def _of_its_second(
     stored: StoredEvent, chain: Sequence[Run], context: RoutingContext
 ) -> Run | None:
-    """Return the run with the sequence of the event's second, created if it would be the newest.
+    """Return the run whose sequence is the event's second, creating it if it would be the newest.
 
-    None if there is none, but a newer one. No run is created before a newer one, because a worker
-    that has read the chain may be about to store a head (rule 3).
+    Returns None if there is no such run but a newer one. A run is never created before a newer one,
+    because a worker that has read the chain may be about to store a head (rule 3).
     """
     new = _new(stored.event.user_id, stored.schedule, stored.stored_at, chain, context)
     if not chain or chain[0].key.sequence < new.key.sequence:
@@ -81,17 +83,17 @@ _NOT_ITS_END = {Reason.EMPTY, Reason.SUPERSEDED}
 
 
 def _was_for(run: Run, stored: StoredEvent) -> bool:
-    """Return True if `run` was to send the event, and failed or was skipped for its own reason."""
+    """Return True if `run` should have sent the event, and failed or was skipped."""
     return run.due_at >= stored.stored_at and run.reason not in _NOT_ITS_END
 
 
 def start_next_collecting(
     user_id: str, schedule: str, chain: Sequence[Run], *, context: RoutingContext
 ) -> Run:
-    """Start a run after the newest of `chain`, or let that one collect again if too many wait.
+    """Start a run after the newest run of `chain`, or reuse the newest if too many are waiting.
 
-    It collects from now on, and takes the events that already wait. Returns the stored run, which
-    another worker may have started.
+    The run collects from now on, and includes events that are already waiting. Returns the stored
+    run, which may have been started by another worker.
     """
     now = context.clock()
     if again := _collect_again(chain, now, context):
@@ -103,15 +105,15 @@ def start_next_collecting(
 
 
 def _collect_again(chain: Sequence[Run], at: datetime, context: RoutingContext) -> Run | None:
-    """Let the newest run of a thread take an event stored at `at`, if too many runs wait.
+    """Let the newest run of a thread include an event stored at `at`, if too many runs are waiting.
 
     While a stream is stopped, every collapse window would otherwise start another run, and every
     event would read all of them. Older runs keep their places in the queue, so no run is delayed.
-    None if few runs wait, if the newest was claimed before, so that its window is fixed, or if it
-    has changed.
+    Returns None if few runs are waiting, if the newest run was claimed before, so that its window
+    is fixed, or if the newest run has changed.
 
-    Its epoch is raised, so that a worker that has read its window before fails at its claim, reads
-    again and waits until everything is collected (rule 16).
+    The epoch of the run is raised. So a worker that has already read the window fails at its claim,
+    reads again and waits until the run has collected everything (rule 16).
     """
     waiting = [run for run in chain if run.is_unclaimed and not run.attempt]
     if len(waiting) < _WAITING or waiting[0] != chain[0]:
@@ -129,14 +131,14 @@ def _collect_again(chain: Sequence[Run], at: datetime, context: RoutingContext) 
 
 
 _WAITING = 8
-"""The most runs of a thread that wait for their first claim, unless two start at once.
+"""The maximum number of a thread's runs that wait for their first claim, unless two start at once.
 
-Fewer than move._FEW, so that an event can leave.
+It is less than move._FEW, so that events can leave the thread.
 """
 
 
 def queue_run(run: Run, *, context: RoutingContext) -> None:
-    """Queue a run. Its message becomes visible when all events that the run takes can be read."""
+    """Queue a run. The message becomes visible when all events of the run can be read."""
     context.generate_queue.send([_queued(run, context)])
 
 
@@ -161,15 +163,14 @@ def _new(
 
 
 _MARGIN = timedelta(minutes=1)
-"""A margin for a clock that is behind, because no message can be hidden longer than LONGEST_DELAY.
-"""
+"""A margin for slow clocks, because no message can be hidden longer than LONGEST_DELAY."""
 
 
 def _is_stopped(chain: Sequence[Run]) -> bool:
     """Return True if a page of consecutive runs has only superseded one another.
 
-    Then the next one collects for a quarter of an hour, because no run can be sent now, and until
-    it ends, any of those before it can be sent.
+    Then the next run collects for a quarter of an hour, because no run can be sent now. Until the
+    next run ends, any earlier run can still be sent.
     """
     last = chain[:PAGE]
     is_long = len(last) == PAGE or any(run.head for run in last)
@@ -179,9 +180,9 @@ def _is_stopped(chain: Sequence[Run]) -> bool:
 
 
 def collecting(chain: Sequence[Run], at: datetime) -> Run | None:
-    """Return the oldest run that takes an event stored at `at`; None if there is none.
+    """Return the oldest run that includes an event stored at `at`, or None.
 
-    A run that has ended takes no events, and neither does one in an unknown status.
+    Ended runs and runs with an unknown status do not include new events.
     """
     taking = [
         run

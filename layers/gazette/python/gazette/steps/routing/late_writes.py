@@ -1,4 +1,4 @@
-"""Find events that were written so late that they missed their window, and store them again."""
+"""Find events that were written too late for their window, and store them again."""
 
 from collections.abc import Iterable, Sequence
 
@@ -12,12 +12,12 @@ from gazette.steps.runs import raise_epochs
 
 
 def restamp_if_passed_over(stored: StoredEvent, *, context: RoutingContext) -> StoredEvent | None:
-    """Give an event a new storage time if a window closed over it without sending it (rule 14).
+    """Give an event a new storage time if a window closed without sending it (rule 14).
 
-    Call it after writing an event under a schedule, and after finding it written when a message is
-    delivered again, if the write bound has passed. The writer may have paused between taking the
-    time and writing, or have crashed afterwards. Returns the event as stored now, or None if it was
-    removed. Raises NotYet if its runs keep changing.
+    Call this function if the write bound has passed: after writing an event under a schedule, and
+    after finding that a retried message has already written it. The writer may have been suspended
+    between taking the time and writing, or may have crashed afterwards. Returns the event as stored
+    now, or None if it was removed. Raises NotYet if its runs keep changing.
     """
     user_id, name = stored.event.user_id, stored.schedule
     is_told = False
@@ -49,11 +49,10 @@ def restamp_if_passed_over(stored: StoredEvent, *, context: RoutingContext) -> S
 def restamp_together(
     all_stored: Iterable[StoredEvent], *, context: RoutingContext
 ) -> list[StoredEvent]:
-    """Do the same as `restamp_if_passed_over` for many events.
+    """Apply `restamp_if_passed_over` to many events.
 
-    Events of a schedule share its reads.
-
-    Returns the events as stored now, without those that were removed.
+    Events of a schedule share the schedule's reads. Returns the events as stored now, without
+    events that were removed.
     """
     by_schedule: dict[tuple[str, str], list[StoredEvent]] = {}
     for stored in all_stored:
@@ -71,9 +70,9 @@ def restamp_together(
 def _passed_over(
     user_id: str, name: str, group: Sequence[StoredEvent], context: RoutingContext
 ) -> dict[str, StoredEvent]:
-    """Return the events that a window passed over, by id.
+    """Return the events, by id, that a closed window has missed.
 
-    A run that read without them cannot claim.
+    A run that read its window without these events cannot be claimed.
     """
     oldest = min(stored.stored_at for stored in group)
     is_told = False

@@ -1,4 +1,4 @@
-"""Move an event to another schedule, or remove it, so that no run sends it from the old one."""
+"""Move an event to another schedule, or remove it, so that no run of the old schedule sends it."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -18,19 +18,20 @@ from gazette.steps.routing.target import Target
 from gazette.steps.runs import apply, raise_epochs
 
 _FEW = 10
-"""The most unclaimed runs that stay open on each side of a move.
+"""The maximum number of unclaimed runs that stay open on each side of a move.
 
-Each is an item of the transaction, which takes 100 items.
+Each run is an item of the transaction, which can have 100 items.
 https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
 """
 
 
 def move(stored: StoredEvent, target: Target, *, context: RoutingContext) -> StoredEvent | None:
-    """Move an event, unless it was or may have been sent; then it stays with that run.
+    """Move an event, unless it was or may have been sent. Such an event stays with its run.
 
     However late the write is, no run of the old schedule sends the event, and the next run of the
-    new one does (rule 15). Its lifetime is long enough for `target` to send it. Returns the event
-    as stored now, or None if it was removed. Raises NotYet if it keeps moving.
+    new schedule does (rule 15). The event's lifetime is long enough for `target` to send it.
+    Returns the event as stored now, or None if it was removed. Raises NotYet if the event keeps
+    moving.
     """
     user_id, event_id, name = stored.event.user_id, stored.event.id, target.schedule
     for _ in ATTEMPTS:
@@ -53,8 +54,9 @@ def move(stored: StoredEvent, target: Target, *, context: RoutingContext) -> Sto
 def take_back(stored: StoredEvent, *, context: RoutingContext) -> bool:
     """Remove an event that is no longer wanted, unless it was or may have been sent.
 
-    Returns True if it was removed. The same transaction raises the epochs of the open runs, so that
-    a worker that has read the event fails at its claim. Raises NotYet if the event keeps moving.
+    Returns True if the event was removed. The same transaction raises the epochs of the open runs,
+    so that a worker that has read the event fails at its claim. Raises NotYet if the event keeps
+    moving.
     """
     for _ in ATTEMPTS:
         guard = _guard_to_leave(stored, context)
@@ -76,14 +78,16 @@ def raise_epochs_under(schedule: str, user_id: str, *, context: RoutingContext) 
 
 
 def stays_unsent(stored: StoredEvent, context: RoutingContext) -> bool:
-    """Return True if it lapsed before an email showed it, so that it must not be counted again."""
+    """Return True if the event lapsed before it was emailed, so that it must not be counted
+    again.
+    """
     return stored.schedule == Unsent.EXPIRED and stored.event.has_lapsed(context.clock())
 
 
 def _guard_to_leave(stored: StoredEvent, context: RoutingContext) -> Guard | None:
-    """Return a guard that keeps all runs of the old schedule from sending the event.
+    """Return a guard that prevents all runs of the old schedule from sending the event.
 
-    None if a run has sent it, or may have.
+    Returns None if a run has sent the event, or may have.
     """
     user_id, name = stored.event.user_id, stored.schedule
     until, guard = guard_to_leave(user_id, name, stored.stored_at, context=context)
@@ -93,11 +97,10 @@ def _guard_to_leave(stored: StoredEvent, context: RoutingContext) -> Guard | Non
 def guard_to_leave(
     user_id: str, name: str, last: datetime, *, context: RoutingContext
 ) -> tuple[datetime, Guard]:
-    """Return the time up to which events of a schedule stay, because they were or may have been
-    sent.
+    """Return the time up to which a schedule's events stay because they were or may have been sent.
 
-    Also returns a guard that keeps all its runs from sending the later ones.
-    `last`: the storage time of the last one.
+    Also returns a guard that prevents all of the schedule's runs from sending later events. `last`
+    is the storage time of the last event.
     """
     if name == Unsent.GIVEN_UP:
         return last, Guard()
@@ -113,7 +116,7 @@ def guard_to_leave(
 
 
 def guard_to_arrive(user_id: str, name: str, context: RoutingContext) -> Guard:
-    """Return a guard that keeps all runs of the new schedule from closing a window without the
+    """Return a guard that prevents runs of the new schedule from closing a window without the
     event."""
     if kind_of(name) is ScheduleKind.UNSENT:
         return Guard()
@@ -134,11 +137,11 @@ def _with_one_to_claim(
     collecting_at: datetime | None = None,
     context: RoutingContext,
 ) -> Sequence[Run]:
-    """Return the runs of an immediate schedule, one of which is unclaimed and collects at that
+    """Return an immediate schedule's runs, including an unclaimed run that collects at that
     instant.
 
-    Starts such a run if there is none. It is queued before an event arrives, because after a crash
-    no other code would find the event in its thread. Raises NotYet if each run ends at once.
+    Starts such a run if there is none. The run is queued before an event arrives, because no other
+    code would find the event after a crash. Raises NotYet if each run ends immediately.
     """
     for _ in ATTEMPTS:
         waiting = claimable(chain)
@@ -154,11 +157,10 @@ def _with_one_to_claim(
 def schedule_and_runs(
     user_id: str, name: str, *, context: RoutingContext, since: datetime | None = None
 ) -> tuple[Schedule | None, Sequence[Run]]:
-    """Return the row of a schedule, None if there is none, and its runs back to `since`
-    (Runs.chain).
+    """Return the row of a schedule, if any, and the schedule's runs back to `since` (Runs.chain).
 
-    They are read in this order, because a worker that starts a run advances the schedule
-    afterwards. So either the run is read here, or a write on the condition of this schedule fails.
+    The row is read first, because a worker that starts a run advances the schedule afterwards. So
+    either the run is read here, or a write that is conditional on this schedule fails.
     """
     schedule = (
         None if kind_of(name) is ScheduleKind.IMMEDIATE else context.schedules.get(user_id, name)
@@ -174,10 +176,10 @@ def guard_of_schedule(
     *,
     context: RoutingContext,
 ) -> Guard:
-    """Return a guard that makes all claims on earlier reads fail, and the start of the next run.
+    """Return a guard that makes claims on earlier reads fail, and the start of the next run.
 
     The `chain` of an immediate schedule must have a run that can be claimed. A run that is started
-    later ends that one first, or gives way to it (rule 16).
+    later either ends that run first, or gives way to it (rule 16).
     """
     chain = _with_few_open(chain, context)
     open_ = tuple(run for run in chain if not run.status.is_final)
@@ -194,9 +196,10 @@ def guard_of_schedule(
 def _with_few_open(chain: Sequence[Run], context: RoutingContext) -> Sequence[Run]:
     """Return the chain with so few open runs that one transaction can include them all.
 
-    If there are more, the newest supersedes the others, as its own delivery would (rule 3). It is
-    queued first, so that after a crash it still sends their events. A run that was claimed
-    meanwhile is returned as it was read; the transaction then fails and the caller reads again.
+    If there are more, the newest run supersedes the others, as its own delivery would (rule 3). The
+    newest run is queued first, so that it sends the others' events even after a crash. A run that
+    was claimed in between is returned as it was read. The transaction then fails, and the caller
+    reads again.
     """
     unclaimed = [run for run in chain if run.is_unclaimed]
     if len(unclaimed) <= _FEW:
@@ -210,7 +213,7 @@ def _with_few_open(chain: Sequence[Run], context: RoutingContext) -> Sequence[Ru
 
 
 def claimable(chain: Iterable[Run]) -> list[Run]:
-    """Return the runs that can be claimed, including those in an unknown status."""
+    """Return the runs that can be claimed, including runs with an unknown status."""
     return [
         run
         for run in chain

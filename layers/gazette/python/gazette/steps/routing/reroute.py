@@ -1,4 +1,4 @@
-"""Route waiting events again after choices or follows changed, and withdraw retracted events."""
+"""Route waiting events again after changes of choices or follows, and withdraw retracted events."""
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import timedelta
@@ -30,10 +30,10 @@ from gazette.steps.subscribers.schedules import arm
 from gazette.steps.time_budget import unlimited
 
 TO_ANSWER = timedelta(seconds=8)
-"""The time to reserve while a reader waits for a page: for one more change, and the answer."""
+"""The time to reserve while a reader waits for a page: for one more change and the response."""
 
 _AT_ONCE = 500
-"""The number of events of a run that are routed again together."""
+"""The maximum number of a run's events that are routed again together."""
 
 
 def reroute(
@@ -43,14 +43,15 @@ def reroute(
     only_arrived: bool = False,
     time_left: TimeLeft = unlimited,
 ) -> None:
-    """Route a reader's waiting events again, after choices or follows changed. Safe to repeat.
+    """Route a reader's waiting events again after choices or follows changed. Safe to repeat.
 
-    So they are sent when they are wanted, and last until then. `route_again` ensures that none is
-    sent by an outdated choice (rule 15). An event that stays lasts longer if its digest is now due
-    later (rule 21). In the end every schedule with a waiting event is armed, whether it moved or
-    not (rule 23). `only_arrived`: the reader was not known before, so no event is under a schedule
-    yet. Raises NotYet if the choices keep changing, or `time_left` is too short for the rest.
-    Events that were routed by then are only read again.
+    Each event is moved to the schedule that the reader now wants, and stored until that schedule
+    sends it. `route_again` ensures that no event is sent according to an outdated choice (rule 15).
+    If the digest of an event is now due later, the event's lifetime is extended (rule 21). At the
+    end, every schedule with a waiting event is armed, whether or not the event moved (rule 23).
+    `only_arrived` means that the reader was unknown before, so no event is under a schedule yet.
+    Raises NotYet if the choices keep changing, or `time_left` is too short for the rest. Events
+    that were already routed are then only read again.
     """
     time = TimeFor(time_left, TO_ANSWER)
     for _ in ATTEMPTS:
@@ -71,11 +72,11 @@ def reroute(
 def route_again(
     key: RunKey, window: Window, time_left: TimeLeft, *, context: RoutingContext
 ) -> bool:
-    """Move the waiting events of a run to where its reader wants them, before the run sends them.
+    """Move the waiting events of a run to where the reader wants them, before the run sends them.
 
-    `window`: the window of their storage times. Returns True if any event left the run. Safe to
-    repeat. Raises NotYet if the choices keep changing, or `time_left` is too short for the rest;
-    events that have moved stay moved.
+    `window` is the range of the events' storage times. Returns True if any event left the run. Safe
+    to repeat. Raises NotYet if the choices keep changing, or `time_left` is too short for the rest;
+    events that were already moved stay moved.
     """
     time = TimeFor(time_left, TO_ANSWER)
     stored_since = context.events.stored_under(key.user_id, key.schedule, after=window.since)
@@ -89,10 +90,10 @@ def route_again(
 def _route_some_again(
     key: RunKey, some: Sequence[StoredEvent], *, context: RoutingContext, time: TimeFor
 ) -> bool:
-    """Do the same as `route_again` for some of the events.
+    """Apply `route_again` to some of the events.
 
-    Their new schedules are armed before they move, because after a crash no other code finds them
-    in this run.
+    The new schedules are armed before the events move, because no other code would find the events
+    after a crash.
     """
     now, has_left = context.clock(), False
     waiting = [stored for stored in some if not stored.is_over(now)]
@@ -116,7 +117,7 @@ def _route_some_again(
 
 
 def _digests_of(placements: Iterable[Placement]) -> dict[ScheduleKey, Subscriber]:
-    """Return the digests' schedules in which these events are to wait, with their readers."""
+    """Return the digest schedules to which these events are moved, with their readers."""
     return {
         (each.reader.user_id, each.target.schedule): each.reader
         for each in placements
@@ -127,7 +128,7 @@ def _digests_of(placements: Iterable[Placement]) -> dict[ScheduleKey, Subscriber
 def _sorted(
     waiting: Sequence[StoredEvent], all_inputs: Sequence[RoutingInputs], context: RoutingContext
 ) -> tuple[list[StoredEvent], list[Placement]]:
-    """Return the events that their readers do not get, and the others with their targets."""
+    """Return the events that their readers do not want, and the other events with their targets."""
     unwanted, deliverable = list[StoredEvent](), list[Placement]()
     for stored, inputs in zip(waiting, all_inputs, strict=True):
         target = target_of(stored.event, inputs, context)
@@ -141,10 +142,10 @@ def _sorted(
 def retract_event(
     user_id: str, event_id: str, *, context: RoutingContext, early: bool = True
 ) -> Outcome:
-    """Withdraw an event for good. No email that is claimed from now on shows it (rule 11).
+    """Withdraw an event permanently. No email that is claimed from now on shows it (rule 11).
 
-    `early`: even if it has not arrived, so that it is rejected when it does. No row is stored for
-    an erased reader.
+    With `early`, the event is withdrawn even if it has not arrived, and is rejected on arrival. No
+    row is stored for an erased reader.
     """
     if early and isinstance(context.subscribers.get(user_id), Erased):
         return Outcome.ERASED
@@ -157,11 +158,11 @@ def retract_event(
 def retract_together(
     user_id: str, event_ids: Collection[str], *, context: RoutingContext, time: TimeFor
 ) -> None:
-    """Withdraw the stored ones of these events, like `retract_event` does.
+    """Withdraw events, like `retract_event`. Events that are not stored are ignored.
 
-    Events that were withdrawn before cost only a read. The epochs of each schedule's runs are
-    raised once, because the worker that withdrew an event may have crashed before that. The error
-    of one event is raised after all others are withdrawn.
+    An event that was already withdrawn costs only a read. The epochs of each schedule's runs are
+    raised once, because the worker that withdrew an event may have crashed before raising them. If
+    one event causes an error, the error is raised after all other events are withdrawn.
     """
     if not event_ids:
         return
@@ -181,12 +182,12 @@ def retract_together(
 def _waiting_for(
     user_id: str, context: RoutingContext, *, only_arrived: bool
 ) -> Iterable[StoredEvent | UnreadableRow]:
-    """Yield the events of a reader that wait for their profile or for a digest.
+    """Yield a reader's events that wait for the profile or for a digest.
 
-    This includes events of a digest without a schedule row, because its writer may have crashed,
-    and events that a digest may have sent, which stay with its run but may have to last for the
-    next. Events of threads are routed again by their run (`route_again`), because a reader has as
-    many threads as there were entities.
+    This includes events of a digest without a schedule row, because the writer may have crashed. It
+    also includes events that a digest may have sent, which stay with the digest's run but may have
+    to be stored until the next run. Events of threads are routed again by their run
+    (`route_again`), because a reader may have as many threads as entities.
     """
     yield from context.events.stored_under(user_id, Unsent.WAITING, after=BEGINNING)
     if only_arrived:

@@ -1,8 +1,7 @@
-"""Route events: store each under the schedule that its reader wants, or drop it.
+"""Route events: store each event under the schedule that its reader wants, or drop it.
 
-The result depends only on the stored rows, never on the order of arrival. Events, choices and
-follows may arrive in any order, because a process that writes one of them reads the others
-afterwards.
+The result depends only on the stored rows, not on the order of arrival. Events, choices and follows
+may arrive in any order, because a process that writes one of them reads the others afterwards.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,10 +30,10 @@ from gazette.steps.time_budget import LONGEST, PIECE, require_time, unlimited
 _AT_ONCE = 100
 
 RoutedEvent = tuple[StoredEvent, Reader]
-"""An event in its place, and its reader as read before."""
+"""An event that was routed, and its reader as read before."""
 
 Routed = list[Outcome] | Exception
-"""The outcomes of the events of a list, or the error that requires a retry."""
+"""The outcomes of the events in a list, or the error that requires a retry."""
 
 
 def route(
@@ -43,12 +42,12 @@ def route(
     context: RoutingContext,
     known: Mapping[tuple[str, str], Follow] = MappingProxyType({}),
 ) -> list[Outcome]:
-    """Route each event, whether it is new, known or amended. Safe to repeat.
+    """Route events, whether they are new, known or amended. Safe to repeat.
 
     Profile and follows are read before and after the write, so that a concurrent change has either
-    seen the event, or is seen here (rule 15). `known`: follows that were just read, by (entity key,
-    user id). Raises NotYet if a row keeps changing, and UnreadableRow if a row of some reader
-    cannot be read, after the events of all other readers are routed.
+    seen the event or is seen here (rule 15). `known` contains follows that were just read, by
+    (entity key, user id). Raises NotYet if a row keeps changing. Raises UnreadableRow if a row of
+    some reader cannot be read, after routing the events of all other readers.
     """
     (routed,) = route_lists([list(events)], context=context, known=known)
     if isinstance(routed, Exception):
@@ -63,11 +62,11 @@ def route_lists(
     known: Mapping[tuple[str, str], Follow] = MappingProxyType({}),
     time_left: TimeLeft = unlimited,
 ) -> list[Routed]:
-    """Route the events of several lists in order, like `route`, each list with its own error.
+    """Route the events of several lists in order, like `route`. Each list has its own result.
 
-    A hundred events at a time, of any list, share the reads and the check of their schedules. If a
-    list has an error, some of its events may have been routed, and all events of other lists are. A
-    list that cannot begin, or end, in `time_left` gets NotYet.
+    Groups of a hundred events from any lists share the reads and the check of the schedules. If a
+    list has an error, some of its events may already have been routed; events of other lists are
+    not affected. A list that cannot begin or end within `time_left` gets NotYet.
     """
     together = _Together(lists, context, known, time_left)
     for start in range(0, len(together.events), _AT_ONCE):
@@ -76,7 +75,7 @@ def route_lists(
 
 
 class _Together:
-    """The events of some lists, the lists that have begun, and the error of each list."""
+    """The events of several lists, the lists that have begun, and the error of each list."""
 
     def __init__(
         self,
@@ -103,7 +102,7 @@ class _Together:
         return all_routed
 
     def route(self, unsettled: Sequence[int]) -> None:
-        """Route the events with these numbers, until no routing input has changed meanwhile."""
+        """Route the events with these numbers. Repeat if a routing input changes in between."""
         all_inputs = self._read(unsettled, self._known)
         for _ in ATTEMPTS:
             settled = self._place(all_inputs)
@@ -137,7 +136,7 @@ class _Together:
         return all_inputs
 
     def _place(self, all_inputs: Mapping[int, RoutingInputs]) -> dict[int, RoutedEvent]:
-        """Store each event in its place. Return those that wait there."""
+        """Store each event under its target. Return the events that wait there."""
         settled: dict[int, RoutedEvent] = {}
 
         def place(some: Sequence[int]) -> None:
@@ -169,17 +168,17 @@ class _Together:
         self._at_once(immediate, start_some)
 
     def _at_once(self, numbers: Iterable[int], act: Callable[[Sequence[int]], None]) -> None:
-        """Act on all these events at once; if that fails, on those of each list separately.
+        """Process all these events together.
 
-        The error of a joint read does not show which row is unreadable, so the events of one list
-        are then processed one by one.
+        If that fails, process the events of each list separately. The error of a joint read does
+        not show which row is unreadable, so the events of one list are then processed one by one.
         """
         numbers_left = [number for number in numbers if self._goes_on(number)]
         if not numbers_left:
             return
         try:
             act(numbers_left)
-        except Exception as err:  # noqa: BLE001 -- the error belongs to one list
+        except Exception as err:  # noqa: BLE001 -- the error affects only one list
             parts = self._apart(numbers_left, one_by_one=is_of_one_row(err))
             if len(parts) == 1:
                 self._fail(numbers_left[0], err)
@@ -200,9 +199,9 @@ class _Together:
             self._errors[self._list_of[number]] = err
 
     def _goes_on(self, number: int) -> bool:
-        """Return True if the list of the event continues.
+        """Return True if the event's list can be continued.
 
-        An error of one row does not stop the others.
+        An error in a single row does not stop the other events.
         """
         err = self._errors.get(self._list_of[number])
         return err is None or is_of_one_row(err)
@@ -211,9 +210,9 @@ class _Together:
 def _route_one(
     event: Event, inputs: RoutingInputs, context: RoutingContext
 ) -> tuple[Outcome, list[RoutedEvent]]:
-    """Route one event. An event that is older than its stored version changes nothing.
+    """Route one event. An event that is older than its stored version has no effect.
 
-    Also returns the place where it waits, if it does.
+    Also returns the schedule under which the event waits, if any.
     """
     target = target_of(event, inputs, context)
     if isinstance(target, Outcome):
@@ -246,11 +245,11 @@ def _route_one(
 
 
 def _withdraw(event: Event, *, is_erased: bool, context: RoutingContext) -> None:
-    """Remove the stored row of an event that its reader does not get, unless the row is newer.
+    """Remove the stored row of an event that its reader does not want, unless the row is newer.
 
-    If it was or may have been sent, it stays with its run, which may be sent again. It is then
-    amended, except that content that is not critical must not enter an email that no stop ends. No
-    row of an erased reader is written.
+    An event that was or may have been sent stays with its run, which may be sent again. The event
+    is then amended, unless non-critical content would enter an email that unsubscribing does not
+    stop. No row of an erased reader is written.
     """
     current = context.events.get(event.user_id, event.id)
     for _ in ATTEMPTS:
@@ -264,7 +263,7 @@ def _withdraw(event: Event, *, is_erased: bool, context: RoutingContext) -> None
         if is_critical(current.schedule) and event.category not in context.critical:
             return
         if not is_amended or context.events.amend(current, event):
-            # The process that amended it before may have failed before it raised the epochs.
+            # The process that amended the event may have failed before it raised the epochs.
             if event.amended_at:
                 raise_epochs_under(current.schedule, event.user_id, context=context)
             return
@@ -275,11 +274,11 @@ def _withdraw(event: Event, *, is_erased: bool, context: RoutingContext) -> None
 def _out_of_what_is_critical(
     found: StoredEvent, target: Target, context: RoutingContext
 ) -> StoredEvent | None:
-    """Move an event away before an amendment makes it one that a stop may end.
+    """Move a critical event before an amendment makes it non-critical.
 
-    If it were amended first, it would be sent to a reader who unsubscribes before it is moved.
-    Returns it as stored now; None if it was removed, or was or may have been sent as critical, so
-    that it stays.
+    If the event were amended first, it would be sent to a reader who unsubscribes before it is
+    moved. Returns the event as stored now, or None if it was removed. Also returns None if the
+    event was or may have been sent as critical, so that it stays.
     """
     if not is_critical(found.schedule) or is_critical(target.schedule):
         return found
@@ -288,10 +287,10 @@ def _out_of_what_is_critical(
 
 
 def _restamp_if_late(stored: StoredEvent, *, context: RoutingContext) -> StoredEvent | None:
-    """Find a window that passed over the event, if its write may have been late (rule 14).
+    """Find a window that missed the event, if the event may have been written late (rule 14).
 
-    Within the write bound no window closes over it. Returns the event as stored now, or None if it
-    was removed.
+    If the write took less than the write bound, no window has missed the event. Returns the event
+    as stored now, or None if it was removed.
     """
     may_be_late = context.clock() - stored.stored_at > context.write_bound
     if may_be_late and kind_of(stored.schedule) is not ScheduleKind.UNSENT:
@@ -302,7 +301,7 @@ def _restamp_if_late(stored: StoredEvent, *, context: RoutingContext) -> StoredE
 def _forget_follows(event: Event, inputs: RoutingInputs, context: RoutingContext) -> None:
     """Delete the follows through which an event was sent to an erased reader.
 
-    The erasure finds follows by an index that may not have contained these yet.
+    The erasure finds follows through an index that may not have contained these follows yet.
     """
     if inputs.reader:
         until = forgotten_until(inputs.reader)
@@ -313,10 +312,11 @@ def _forget_follows(event: Event, inputs: RoutingInputs, context: RoutingContext
 def place_stored(
     stored: StoredEvent | None, target: Target, inputs: RoutingInputs, context: RoutingContext
 ) -> list[RoutedEvent]:
-    """Move a stored event under `target`; return none if it was removed, or stays unsent.
+    """Move a stored event to `target`.
 
-    The caller arms its schedule, or starts its immediate run, even if it did not move, because the
-    process that stored or moved it may have failed before that.
+    Return an empty list if the event was removed or stays unsent. The caller arms the schedule or
+    starts the immediate run even if the event did not move, because the process that stored or
+    moved the event may have failed before doing so.
     """
     if stored is None or stays_unsent(stored, context):
         return []
@@ -326,7 +326,7 @@ def place_stored(
 
 
 def waits_in(all_settled: Iterable[RoutedEvent]) -> dict[ScheduleKey, Subscriber]:
-    """Return the digests' schedules in which these events wait, with their readers."""
+    """Return the digest schedules under which these events wait, with their readers."""
     return {
         (reader.user_id, stored.schedule): reader
         for stored, reader in all_settled

@@ -1,4 +1,4 @@
-"""Decide the target of an event from its reader's choices and follows."""
+"""Determine the target of an event from its reader's choices and follows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,22 +19,24 @@ from gazette.steps.context import RoutingContext
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The schedule that an event belongs under."""
+    """The schedule under which an event is stored."""
 
     schedule: str
     recurrence: Recurrence | None = None
-    """The recurrence of the schedule; None if it is not a digest."""
+    """The recurrence of the schedule, or None if it is not a digest."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoutingInputs:
-    """The inputs for the target of an event: its reader, and the follows of its `via`, in order."""
+    """The inputs that determine an event's target: the reader, and the follows in `via`, in
+    order.
+    """
 
     reader: Reader
     follows: tuple[Follow | None, ...]
 
     def decides_like(self, other: "RoutingInputs") -> bool:
-        """Return True if both lead to the same target for every event."""
+        """Return True if both inputs result in the same target for every event."""
         return self._deciding() == other._deciding()
 
     def _deciding(self) -> object:
@@ -56,9 +58,9 @@ def routing_inputs(
     context: RoutingContext,
     known: Mapping[tuple[str, str], Follow] = MappingProxyType({}),
 ) -> list[RoutingInputs]:
-    """Return the inputs of each event.
+    """Return the routing inputs of each event.
 
-    `known`: follows that were just read, by (entity key, user id).
+    `known` contains follows that were just read, by (entity key, user id).
     """
     readers = context.subscribers.get_many({event.user_id for event in events})
     keys = {(entity, event.user_id) for event in events for entity in event.via} - known.keys()
@@ -73,7 +75,7 @@ def routing_inputs(
 
 
 def target_of(event: Event, inputs: RoutingInputs, context: RoutingContext) -> Target | Outcome:
-    """Return the target of the event; an Outcome if it has none."""
+    """Return the target of the event, or an Outcome if it has no target."""
     choices: History[Frequencies] = ()
     defaults: Frequencies = ()
     paused_or_dormant = False
@@ -116,10 +118,10 @@ def target_of(event: Event, inputs: RoutingInputs, context: RoutingContext) -> T
 
 
 def _may_go_to(reader: Subscriber, context: RoutingContext) -> bool:
-    """Return True if critical email may go to the address of an unsubscribed reader.
+    """Return True if critical email may be sent to the address of an unsubscribed reader.
 
-    Otherwise each event would start a run that ends as suppressed. The worker checks again before
-    it sends (rule 11).
+    Without this check, each event would start a run that ends as suppressed. The worker repeats the
+    check before it sends (rule 11).
     """
     if context.suppressions is None:
         return True

@@ -1,8 +1,8 @@
-"""Move, remove and extend many stored events in few calls. They share reads and guards.
+"""Move, remove and extend many stored events in few calls, with shared reads and guards.
 
-A transaction takes up to a hundred items. If one fails, because a row has changed since it was
+A transaction has up to a hundred items. If a transaction fails because a row has changed since the
 read, its events are processed one by one. Each function raises NotYet if too little time is left
-for the rest; completed work is kept, and costs no calls when the message is received again.
+for the rest. Completed work is kept, and costs no calls when the message is retried.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -31,12 +31,12 @@ from gazette.steps.time_budget import require_time
 ItemT = TypeVar("ItemT")
 
 FEW = 25
-"""The most events without shared items that are written one by one, because in a transaction each
-costs half as much again."""
+"""The maximum number of events without shared items that are written one by one. In a transaction,
+each event would cost half as much again."""
 
 
 class Placement(NamedTuple):
-    """A stored event, the target that it belongs under, and its reader."""
+    """A stored event with its target and its reader."""
 
     stored: StoredEvent
     target: Target
@@ -44,23 +44,24 @@ class Placement(NamedTuple):
 
 
 class TimeFor(NamedTuple):
-    """The remaining time, and the time that a piece of work may take."""
+    """The remaining time, and the maximum duration of a piece of work."""
 
     time_left: TimeLeft
     piece: timedelta
 
     def require(self) -> None:
-        """Raise NotYet if too little is left for one more piece."""
+        """Raise NotYet if too little time is left for one more piece of work."""
         require_time(self.time_left, least=self.piece)
 
 
 def place_together(
     placements: Iterable[Placement], *, context: RoutingContext, time: TimeFor
 ) -> dict[ScheduleKey, Subscriber]:
-    """Move stored events under their targets, and ensure that immediate runs will send them.
+    """Move stored events to their targets, and ensure that immediate runs will send them.
 
-    Returns the schedules in which events wait, with their readers. The caller arms them, even if no
-    event moved, because the process that stored or moved an event may have failed before that.
+    Returns the schedules under which events wait, with their readers. The caller arms these
+    schedules even if no event moved, because the process that stored or moved an event may have
+    failed before doing so.
     """
     waits_in: dict[ScheduleKey, Subscriber] = {}
     for group in grouped(placements, lambda each: (*_place_of(each.stored), each.target.schedule)):
@@ -85,7 +86,7 @@ def place_together(
 def extend_together(
     placements: Iterable[Placement], *, context: RoutingContext, time: TimeFor
 ) -> None:
-    """Extend the lifetime of events in their place until they can be sent (rule 21)."""
+    """Extend the lifetime of events that do not move until they can be sent (rule 21)."""
     now = context.clock()
     in_place = (each for each in placements if each.stored.schedule == each.target.schedule)
     for group in grouped(in_place, lambda each: _place_of(each.stored)):
@@ -101,10 +102,10 @@ def extend_together(
 def take_back_together(
     all_stored: Iterable[StoredEvent], *, context: RoutingContext, time: TimeFor
 ) -> list[StoredEvent]:
-    """Remove events that are no longer wanted. Return those that were or may have been sent.
+    """Remove events that are no longer wanted. Return the events that were or may have been sent.
 
-    Those stay. The transactions raise the epochs of the open runs, so that a worker that has read
-    one of the events fails at its claim.
+    The returned events stay with their runs. The transactions raise the epochs of the open runs, so
+    that a worker that has read a removed event fails at its claim.
     """
     stay: list[StoredEvent] = []
 
@@ -127,7 +128,7 @@ def take_back_together(
 def _move_together(
     all_stored: Sequence[StoredEvent], target: Target, context: RoutingContext, time: TimeFor
 ) -> list[StoredEvent]:
-    """Move events of one schedule. Return them as stored now, without those that were removed."""
+    """Move events of one schedule. Return the events as stored now, without removed ones."""
     moved: list[StoredEvent] = []
 
     def at_once(some: Sequence[StoredEvent], guard: Guard) -> bool:
@@ -161,10 +162,11 @@ def _leave(
     context: RoutingContext,
     time: TimeFor,
 ) -> list[StoredEvent]:
-    """Remove events of one schedule from it. Return those that stay with the run that has them.
+    """Remove events of one schedule.
 
-    The schedule and its runs are read once. If a transaction succeeds, no other process has changed
-    them since, and the next one may use their new state as its condition.
+    Return the events that cannot be removed because of their runs. The schedule and its runs are
+    read once. If a transaction succeeds, no other process has changed them since the read, and the
+    next transaction may use their new state as its condition.
     """
     stay: list[StoredEvent] = []
     remaining, guard = list(all_stored), None
@@ -195,12 +197,12 @@ def _leave(
 
 
 def in_parts(items: Sequence[ItemT], size: int) -> Iterator[Sequence[ItemT]]:
-    """Yield the items in order, `size` at a time."""
+    """Yield the items in order, in lists of up to `size`."""
     return (items[first : first + size] for first in range(0, len(items), size))
 
 
 def grouped(items: Iterable[ItemT], key: Callable[[ItemT], Hashable]) -> Iterator[Sequence[ItemT]]:
-    """Yield the items with the same key together, in the order of the first of each."""
+    """Yield lists of items with the same key, in the order of each list's first item."""
     groups: dict[Hashable, list[ItemT]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)

@@ -1,1 +1,1 @@
-"""A subscriber's schedules, and the changes of status that stop or resume them."""
+"""A subscriber's schedules, and the status changes that stop or resume them."""

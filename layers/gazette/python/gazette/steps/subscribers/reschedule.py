@@ -1,4 +1,4 @@
-"""Handle the runs of a schedule whose reader now wants other times."""
+"""Handle the existing runs of a schedule whose reader has chosen other times."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -12,16 +12,18 @@ from gazette.steps.context import ScheduleContext
 from gazette.steps.runs import apply
 
 _GRACE = timedelta(minutes=15)
-"""The time after its due time in which a run is still sent although other times are wanted now."""
+"""The time after its due time during which an old run is still sent after the reader chose other
+times.
+"""
 
 _GIVEN_UP = {Reason.SUPERSEDED, Reason.PREFERENCES_CHANGED}
 
 
 def stop_pending(schedule: Schedule, *, context: ScheduleContext) -> Schedule:
-    """Cancel the unclaimed runs of the old times, except those just due. Safe to repeat.
+    """Cancel the unclaimed runs of the old times, except those that are just due. Safe to repeat.
 
-    Returns the schedule without them. No digest was sent on the date of a cancelled run, so the new
-    hour may still have one.
+    Returns the schedule without the cancelled runs. The date of a cancelled run had no digest, so
+    the new time may still have one on that date.
     """
     if schedule.last_due_at is None and schedule.next_due_at > context.clock():
         return schedule
@@ -40,12 +42,12 @@ def _stopped(run: Run, context: ScheduleContext) -> Run:
 
 
 def give_up(schedule: Schedule, *, context: ScheduleContext) -> Schedule:
-    """Return the schedule without its next occurrence, and without later ones that are already due.
+    """Return the schedule without its next occurrence and later occurrences that are already due.
 
-    For each of them a run is stored that has already ended, so that its sequence is used. Fan-out,
-    which may have read the schedule before, then starts no run before those that follow, and the
-    chain has a run for every sequence below the schedule's. A run that fan-out has already started
-    continues, and counts as the digest of its date.
+    For each of these occurrences, an ended run is stored, so that its sequence is used. Fan-out may
+    have read the schedule before, and now starts no run before the later ones. The chain has a run
+    for every sequence below the schedule's. A run that fan-out has already started continues, and
+    counts as the digest of its date.
     """
     open_until = last_instant_of_slot(context.clock())
     while True:
@@ -59,9 +61,9 @@ def give_up(schedule: Schedule, *, context: ScheduleContext) -> Schedule:
 
 
 def _spend(schedule: Schedule, context: ScheduleContext) -> bool:
-    """Use the sequence of the next occurrence; return True if it has a run that continues.
+    """Use the sequence of the next occurrence. Return True if a run with this sequence continues.
 
-    Another run may have the sequence already: of a redrive, or of a schedule that was erased.
+    A redrive, or a schedule that was erased, may already have started a run with the sequence.
     """
     now = context.clock()
     spent = Run(

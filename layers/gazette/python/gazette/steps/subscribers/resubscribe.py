@@ -1,4 +1,4 @@
-"""Resubscribe a reader who unsubscribed. Only the reader can do that."""
+"""Resubscribe a reader who unsubscribed. Only the reader can do this."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,20 +22,20 @@ def resubscribe(
 ) -> bool:
     """Resume email to a reader who unsubscribed, at an address given as a hash.
 
-    Safe to repeat. `is_meant`: returns True if the stored unsubscription is the one to undo. It may
-    be a later one than the request knows; then nothing changes. Returns False in that case, if no
-    such reader has the address, or if the address stays suppressed. A reader can lift neither a
-    bounce nor a complaint, nor the unsubscription of another reader of the address. The schedules
-    enter the due index before the status changes, because after a crash no other process would add
-    them. They are written again afterwards, because fan-out may be withdrawing the schedules that
-    it read while the reader was unsubscribed.
+    Safe to repeat. `is_meant` returns True if the stored unsubscription is the one to undo. If a
+    later unsubscription is stored, nothing changes. Returns False in that case, if no such reader
+    has the address, or if the address stays suppressed. Readers cannot lift suppressions after
+    bounces, complaints, or unsubscriptions of other readers of the address. The schedules are added
+    to the due index before the status changes, because after a crash no other process would add
+    them. They are written again afterwards, because fan-out may be withdrawing schedules that it
+    read while the reader was unsubscribed.
     """
     for number in ATTEMPTS:
         reader = context.subscribers.get(user_id)
         if not isinstance(reader, Subscriber) or not is_at(reader, address):
             return False
         if not is_meant(reader):
-            if number:  # they unsubscribed again meanwhile, and that suppression was lifted here
+            if number:  # the reader has unsubscribed again, and that suppression was lifted here
                 settle_suppression(
                     user_id, address, subscribers=context.subscribers, suppressions=suppressions
                 )

@@ -26,11 +26,11 @@ from gazette.steps.subscribers.reschedule import give_up, stop_pending
 def arm(readers: Mapping[ScheduleKey, Subscriber], *, context: ScheduleContext) -> None:
     """Ensure that fan-out finds these schedules, because an event waits in each (rule 23).
 
-    Call it after the events were stored or moved, and also if they were stored before, because the
-    process that stored them may have failed before this call. So may the process that armed the
-    schedule of a reader who unsubscribed meanwhile. `readers`: the readers of the schedules, as
-    read before. Raises NotYet if a row keeps changing. The error of one schedule is raised after
-    all others are armed.
+    Call this function after storing or moving events, even if they were stored before, because the
+    process that stored them may have failed before this call. A process that armed the schedule of
+    a reader who unsubscribed in between may also have failed. `readers` contains the schedules'
+    readers as read before. Raises NotYet if a row keeps changing. If one schedule causes an error,
+    the error is raised after all other schedules are armed.
     """
     if not readers:
         return
@@ -39,7 +39,7 @@ def arm(readers: Mapping[ScheduleKey, Subscriber], *, context: ScheduleContext) 
     failed: list[Exception] = []
     for key, reader in readers.items():
         if key not in existing and len(existing) < len(rows):
-            continue  # it may be the unreadable row
+            continue  # the schedule may be the unreadable row
         current = existing.get(key)
         try:
             if _must_be_armed(current, reader):
@@ -61,7 +61,7 @@ def _arm(
     """Write an armed schedule, then read the profile, because the reader may have unsubscribed.
 
     If the profile has changed, the process that changed it may not have seen the schedule, so the
-    schedule is set again.
+    schedule is updated again.
     """
     for _ in ATTEMPTS:
         base = current or _new(reader, digest, context=context, is_new=False)
@@ -81,11 +81,11 @@ def _arm(
 
 
 def _must_be_armed(current: Schedule | None, reader: Subscriber) -> bool:
-    """Return True if fan-out may miss a schedule in which an event waits.
+    """Return True if fan-out may miss a schedule with a waiting event.
 
-    The process that brings back an inactive reader arms the withdrawn schedules. A schedule that
-    another process withdraws a moment later, after it read that the reader is inactive, is found
-    here.
+    When an inactive reader becomes active, the withdrawn schedules are armed. This function finds a
+    schedule that another process withdraws a moment later, after reading that the reader is
+    inactive.
     """
     if current is None or current.state in {ScheduleState.LEAVING, ScheduleState.IDLE}:
         return True
@@ -93,10 +93,11 @@ def _must_be_armed(current: Schedule | None, reader: Subscriber) -> bool:
 
 
 def withdraw_if_left(user_id: str, *, context: ScheduleContext) -> Reader:
-    """Take the schedules of a reader who unsubscribed or is dormant out of the due index.
+    """Take the schedules of an unsubscribed or dormant reader out of the due index.
 
-    Call it after writing a schedule, because the reader may have unsubscribed meanwhile without
-    seeing the schedule. Schedules of an erased reader are removed. Returns the current reader.
+    Call this function after writing a schedule, because the reader may have unsubscribed in
+    between, before the schedule was visible. Schedules of an erased reader are removed. Returns the
+    current reader.
     """
     reader = context.subscribers.get(user_id)
     if isinstance(reader, Subscriber) and not is_active(reader):
@@ -107,13 +108,13 @@ def withdraw_if_left(user_id: str, *, context: ScheduleContext) -> Reader:
 
 
 def withdraw(user_id: str, *, subscribers: Subscribers, schedules: Schedules) -> Reader:
-    """Take the schedules of a subscriber who is not active out of the due index.
+    """Take the schedules of an inactive subscriber out of the due index.
 
     The schedules are read before the profile, and withdrawn only if they have not changed. A reader
-    who comes back meanwhile writes the profile first and then the schedules. The schedule that is
-    due is withdrawn last, so that fan-out finds it again after a crash, and with it the others. An
-    idle schedule stays idle. Under an unknown status no schedule is withdrawn, because a version
-    that knows it may schedule digests. Raises NotYet if they keep changing.
+    who becomes active in between writes the profile first and then the schedules. The schedule that
+    is due is withdrawn last, so that fan-out finds it and the others again after a crash. An idle
+    schedule stays idle. Under an unknown status no schedule is withdrawn, because a version that
+    knows the status may schedule digests. Raises NotYet if the schedules keep changing.
     """
     for _ in ATTEMPTS:
         present = schedules.of_user(user_id)
@@ -127,14 +128,14 @@ def withdraw(user_id: str, *, subscribers: Subscribers, schedules: Schedules) ->
 
 
 def is_active(reader: Reader) -> TypeGuard[Subscriber]:
-    """Return True for a subscriber whose digests are scheduled."""
+    """Return True if the subscriber's digests are scheduled."""
     return isinstance(reader, Subscriber) and reader.status is SubscriberStatus.ACTIVE
 
 
 def remove_schedules(user_id: str, until: datetime, *, context: ScheduleContext) -> None:
-    """Remove the schedules last changed at `until` or before; later ones were made on a return.
+    """Remove the schedules that were last changed at `until` or before.
 
-    Raises NotYet if they keep changing.
+    Later schedules were created after a return. Raises NotYet if the schedules keep changing.
     """
     for _ in ATTEMPTS:
         if not [
@@ -149,11 +150,11 @@ def remove_schedules(user_id: str, until: datetime, *, context: ScheduleContext)
 def set_schedules(
     subscriber: Subscriber, *, context: ScheduleContext, is_new: bool = False, resumes: bool = False
 ) -> None:
-    """Update existing and needed schedules to match the profile.
+    """Create missing schedules, and update existing schedules to match the profile.
 
-    A schedule that only another version knows is unchanged. `is_new`: the subscriber was unknown
-    before, so there is none. `resumes`: another worker may be withdrawing the schedules because the
-    subscriber was dormant or had unsubscribed.
+    A schedule that only another version knows does not change. `is_new` means that the subscriber
+    was unknown before, so there are no schedules. `resumes` means that another worker may be
+    withdrawing the schedules because the subscriber was dormant or had unsubscribed.
     """
     if not is_active(subscriber):
         return
@@ -177,13 +178,13 @@ def set_schedule(
 ) -> None:
     """Update a schedule to match the profile, while fan-out may be advancing it.
 
-    `current`: the schedule as last read; None if there was none. A new schedule continues the
+    `current` is the schedule as last read, or None if there was none. A new schedule continues the
     sequence of its last run, because a sequence is never used twice, not even after an erasure and
-    a return. `is_new`: the subscriber was not known before, so there is no run. `resumes`: write
-    even if the schedule is unchanged, so that no worker withdraws the schedule as it read it
-    before. A changed occurrence gets a new sequence, because fan-out may have started the run of
-    the old one without having advanced the schedule. An idle schedule stays idle, unless it queries
-    a content source. Raises NotYet if the schedule keeps changing.
+    a return. `is_new` means that the subscriber was unknown before, so there are no runs. `resumes`
+    forces a write even if the schedule does not change, so that no worker withdraws it based on an
+    earlier read. A changed occurrence gets a new sequence, because fan-out may have started the old
+    sequence's run without having advanced the schedule. An idle schedule stays idle, unless it
+    queries a content source. Raises NotYet if the schedule keeps changing.
     """
     recurrence = subscriber.recurrence(digest)
     sources = sources_of(subscriber, digest, context=context)
@@ -209,9 +210,9 @@ def set_schedule(
 def _new(
     subscriber: Subscriber, digest: Frequency, *, context: ScheduleContext, is_new: bool
 ) -> Schedule:
-    """Return a new schedule. It is idle until the first event under it arms it (rule 23).
+    """Return a new schedule, which is idle until its first event arms it (rule 23).
 
-    A schedule that queries a content source is armed at once, because no event would arm it.
+    A schedule that queries a content source is armed immediately, because no event would arm it.
     """
     recurrence = subscriber.recurrence(digest)
     sources = sources_of(subscriber, digest, context=context)
@@ -233,7 +234,7 @@ def _new(
 def sources_of(
     subscriber: Subscriber, digest: Frequency, *, context: ScheduleContext
 ) -> tuple[str, ...]:
-    """Return the content sources of a reader's digest, in order; empty if it has events only."""
+    """Return the content sources of a reader's digest, in order. Empty if it shows only events."""
     if context.content is None:
         return ()
     return context.content.sources_for(digest, chosen=subscriber.chosen, defaults=context.defaults)
@@ -246,9 +247,10 @@ def _asking(
     changed_at: datetime,
     context: ScheduleContext,
 ) -> Schedule:
-    """Return `moved` with its sources; armed if it queries a source and is not in the due index.
+    """Return `moved` with its sources.
 
-    A schedule that no longer queries a source leaves the index at its next occurrence.
+    If it queries a source and is not in the due index, it is armed. A schedule that no longer
+    queries a source is taken out of the index at its next occurrence.
     """
     if sources == moved.sources and not (sources and moved.is_idle):
         return moved
@@ -262,11 +264,12 @@ def _asking(
 def _moved(
     current: Schedule, recurrence: Recurrence, changed_at: datetime, context: ScheduleContext
 ) -> Schedule:
-    """Return `current` with the wanted recurrence; equal to `current` if it is unchanged.
+    """Return `current` with the wanted recurrence, or an equal schedule if there is no change.
 
-    Occurrences that passed while it was out of the due index are not made up for. An overdue
-    occurrence in the index is left to fan-out, which starts it even after an outage. If no event is
-    waiting, only the recurrence changes, because the next event computes the next occurrence.
+    Occurrences that passed while the schedule was not in the due index are not made up for. An
+    overdue occurrence in the index is left to fan-out, which starts it even after an outage. If no
+    event is waiting, only the recurrence changes, because the next event computes the next
+    occurrence.
     """
     if current.is_idle:
         idle = replace(

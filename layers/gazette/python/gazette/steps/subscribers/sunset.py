@@ -1,4 +1,4 @@
-"""Make inactive readers dormant, and resume them at their next activity."""
+"""Make inactive readers dormant, and resume their email at their next activity."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -13,18 +13,17 @@ from gazette.steps.context import ScheduleContext
 from gazette.steps.subscribers.schedules import is_active, set_schedules, withdraw_if_left
 
 _ASK_AGAIN = timedelta(days=45)
-"""The time for which a reader counts as active if the installation has no sunset."""
+"""The time for which a reader counts as active if no sunset is configured."""
 
 
 def active_until(
     user_id: str, *, subscribers: Subscribers, sunset: timedelta | None, clock: Clock
 ) -> datetime | Reason:
-    """Return the time until which a reader is certainly active, or why no digest is scheduled for
-    them.
+    """Return the time until which a reader is certainly active, or why no digest is scheduled.
 
     A reader without activity for `sunset` becomes dormant here. If a reason is returned, the caller
     takes the schedules out of the due index. That also removes schedules of unsubscribed readers
-    that a crash left in it, so this is called for every reader from time to time.
+    that a crash left in the index, so this function is called for every reader from time to time.
     """
     for _ in ATTEMPTS:
         reader = subscribers.get(user_id)
@@ -39,11 +38,12 @@ def active_until(
 
 
 def mark_active(user_id: str, at: datetime, *, context: ScheduleContext) -> Outcome:
-    """Store the date of an activity; a dormant reader resumes. Safe to repeat, in any order.
+    """Store the date of an activity, and reactivate a dormant reader.
 
-    At most one write a day changes the row. For a reader who may be dormant, the status is written
-    first, then the schedules, and the date last. So a redelivery completes the steps that a crash
-    prevented, and a worker that makes the reader dormant at the same time is detected at the end.
+    Safe to repeat, in any order. At most one write per day changes the row. For a reader who may be
+    dormant, the status is written first, then the schedules, and the date last. So a redelivery
+    completes the steps that a crash prevented, and a worker that makes the reader dormant at the
+    same time is detected at the end.
     """
     for _ in ATTEMPTS:
         reader = context.subscribers.get(user_id)
@@ -60,9 +60,10 @@ def mark_active(user_id: str, at: datetime, *, context: ScheduleContext) -> Outc
 
 
 def _may_be_dormant(reader: Subscriber, at: datetime, context: ScheduleContext) -> bool:
-    """Return True if an activity may change more than the date. One older than the sunset does not.
+    """Return True if an activity may change more than the date.
 
-    If the sunset was switched off, any activity resumes a reader who is still dormant.
+    An activity older than the sunset does not. If no sunset is configured any more, any activity
+    reactivates a dormant reader.
     """
     sunset = context.sunset
     if reader.has_left or (sunset and at < context.clock() - sunset):
@@ -72,9 +73,9 @@ def _may_be_dormant(reader: Subscriber, at: datetime, context: ScheduleContext) 
 
 
 def _is_resuming(reader: Subscriber, at: datetime) -> bool:
-    """Return True if the reader resumed, but no date since was stored, as after a crash.
+    """Return True if the reader was reactivated but no date was stored since, as after a crash.
 
-    That includes an activity from before the reader resumed, whose message was late.
+    This includes activity from before the reactivation whose message was late.
     """
     if reader.resumed_at is None:
         return False
@@ -83,10 +84,10 @@ def _is_resuming(reader: Subscriber, at: datetime) -> bool:
 
 
 def _resume(reader: Subscriber, at: datetime, context: ScheduleContext) -> bool:
-    """Make the reader active; return False if the profile has changed meanwhile.
+    """Make the reader active. Return False if the profile has changed in between.
 
-    A reader who is dormant by the date resumes as well, so that an event that was published while
-    they were dormant is not sent immediately later.
+    An inactive reader whose dormant status is not stored yet is also reactivated, so that an event
+    that was published while the reader was dormant is not sent immediately later.
     """
     resumed = reader
     is_dormant = reader.status is SubscriberStatus.DORMANT

@@ -1,4 +1,4 @@
-"""Stop the emails of readers whose address is suppressed."""
+"""Stop email to readers whose address is suppressed."""
 
 from dataclasses import replace
 
@@ -18,12 +18,12 @@ def stop_if_suppressed(
     subscribers: Subscribers,
     schedules: Schedules,
 ) -> bool:
-    """Stop a reader, who was just read, if their address is suppressed; return True if it is.
+    """Stop email to a reader if the address is suppressed. Return True if it is.
 
-    The process that suppressed the address may not have found this reader, because an operator
-    names an address only, and a complaint may be about another reader of the same address. A reader
-    who was stopped before is stopped again, because a crash may have left their schedules in the
-    due index.
+    `reader` was just read. The process that suppressed the address may not have found this reader,
+    because an operator specifies only an address, and a complaint may be about another reader of
+    the address. A reader who was already stopped is stopped again, because a crash may have left
+    schedules in the due index.
     """
     if not isinstance(reader, Subscriber) or reader.status is SubscriberStatus.UNSUBSCRIBED:
         return False
@@ -37,12 +37,12 @@ def stop_if_suppressed(
 def stop_reader(
     user_id: str, address: str, *, subscribers: Subscribers, schedules: Schedules
 ) -> None:
-    """Stop all email to a reader whose address is suppressed, if it is still their address.
+    """Stop all email to a reader whose address is suppressed, if the reader still has this address.
 
-    The status is written first, then the schedules, as for a reader who unsubscribes (rule 11). A
-    reader who has unsubscribed stays unsubscribed, so that another address does not bring them
-    back. After a crash, the next suppression of the address completes this. Raises NotYet if the
-    profile keeps changing.
+    The status is written first, then the schedules, as for a reader who unsubscribes (rule 11). An
+    unsubscribed reader stays unsubscribed, so that a change of address does not resume email. After
+    a crash, the next suppression of the address completes this step. Raises NotYet if the profile
+    keeps changing.
     """
     for _ in ATTEMPTS:
         reader = subscribers.get(user_id)

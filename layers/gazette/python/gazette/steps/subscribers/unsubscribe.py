@@ -1,4 +1,4 @@
-"""Unsubscribe a reader: write the stop, then take the schedules out of the due index."""
+"""Unsubscribe a reader: store the new status, then take the schedules out of the due index."""
 
 from contextlib import suppress
 from dataclasses import replace
@@ -26,14 +26,14 @@ def unsubscribe(
     schedules: Schedules,
     at: datetime | None = None,
 ) -> Subscriber | None:
-    """Stop all email to an address, given as a hash, and to `user_id` if it is theirs.
+    """Stop all email to an address, given as a hash, and to `user_id` if the address is theirs.
 
-    Safe to repeat. `at`: the time of the unsubscription, which identifies it for an undo; a
-    repetition does not change it. Returns the unsubscribed reader. None if the reader has another
-    address by now, was erased, or is not known. Then the address alone is suppressed, without a
-    reader's name, because the owner of a mailbox can act for no other reader. The address is
-    suppressed and the status written first, which ends every email whose last read comes later
-    (rule 11); the schedules follow. Raises NotYet if the profile keeps changing.
+    Safe to repeat. `at` is the time of the unsubscription, which identifies it for an undo; a
+    repetition does not change the time. Returns the unsubscribed reader, or None if the reader is
+    unknown, was erased, or now has another address. In that case, only the address is suppressed,
+    without a reader's name, because the owner of a mailbox cannot act for other readers. The
+    suppression and the status are written first, which cancels every email whose last read takes
+    place afterwards (rule 11); the schedules follow. Raises NotYet if the profile keeps changing.
     """
     for _ in ATTEMPTS:
         reader = subscribers.get(user_id)
@@ -52,16 +52,16 @@ def unsubscribe(
 
 
 def is_at(reader: Subscriber, address: str) -> bool:
-    """Return True if this is the hash of the reader's address."""
+    """Return True if the hash is of the reader's address."""
     return address_hash(reader.email) == address
 
 
 def record_unsubscribed(
     email: RunKey, *, runs: Runs, engagements: Engagements, clock: Clock
 ) -> None:
-    """Record that a reader unsubscribed by a link of this email.
+    """Record that a reader unsubscribed through a link in this email.
 
-    A failure does not stop the act.
+    A failure to record does not prevent the unsubscription.
     """
     with suppress(Unavailable):
         run = runs.get(email)
@@ -72,10 +72,10 @@ def record_unsubscribed(
 def settle_suppression(
     user_id: str, address: str, *, subscribers: Subscribers, suppressions: Suppressions
 ) -> Reader:
-    """Suppress the address if the reader has unsubscribed, and lift the suppression if not.
+    """Suppress the address if the reader has unsubscribed; otherwise lift the suppression.
 
     Called after unsubscribing and after resubscribing, so that the last writer sees the final
-    status. A reader with another address does not affect this one. Returns the reader. Raises
+    status. A reader with another address does not affect this address. Returns the reader. Raises
     NotYet if the status keeps changing.
     """
     reader = subscribers.get(user_id)

@@ -1,1 +1,1 @@
-"""The use cases of support and operators, from a shell."""
+"""The use cases of support staff and operators, which run in a shell."""

@@ -17,10 +17,13 @@ from gazette.steps.runs import cancel
 _STOPPABLE = {Status.PENDING, Status.RETRYING}
 
 _TO_STOP = {*_STOPPABLE, Status.UNKNOWN}
-"""The statuses of runs that get the stop. A run that is being sent counts as pending."""
+"""The statuses of runs that are cancelled with their batch.
+
+A run that is being sent counts as pending.
+"""
 
 ForEach = Callable[[Callable[[RunKey], Run | None], Iterable[RunKey]], Iterable[Run | None]]
-"""A function that applies a function to every key, like `map`."""
+"""A function that calls a function for every key, like `map`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,7 @@ class BatchView:
 
     batch: Batch
     not_started: int
-    """Schedules in its slot of the due index."""
+    """Schedules that are still in the batch's slot of the due index."""
 
     counts: Mapping[tuple[Status, Reason], int]
     """Runs by status and reason."""
@@ -37,11 +40,11 @@ class BatchView:
     looked_at: datetime
 
     def number(self, *statuses: Status) -> int:
-        """Return the number of runs with one of the statuses."""
+        """Return the number of runs with one of the given statuses."""
         return sum(number for (status, _), number in self.counts.items() if status in statuses)
 
     def by_reason(self, status: Status) -> Mapping[Reason, int]:
-        """Return the number of runs with the status, by reason, the most frequent first."""
+        """Return the number of runs with the status by reason, most frequent first."""
         counts = Counter(
             {why: number for (each, why), number in self.counts.items() if each == status}
         )
@@ -51,7 +54,7 @@ class BatchView:
     def expected(self) -> int:
         """The number of all runs, started or not. While fan-out is working, some may count twice.
 
-        A schedule without waiting events counts until fan-out takes it out of its slot.
+        A schedule without waiting events counts until fan-out takes it out of the slot.
         """
         return self.not_started + sum(self.counts.values())
 
@@ -62,43 +65,43 @@ class BatchView:
 
     @property
     def pending(self) -> int:
-        """The number of started runs that are still to be sent, first tries and retries."""
+        """The number of started runs that have not been sent yet, including retries."""
         return self.number(*_STOPPABLE)
 
     @property
     def to_come(self) -> int:
-        """The number of runs that are still to be sent, started or not."""
+        """The number of runs that have not been sent yet, started or not."""
         return self.not_started + self.pending
 
     @property
     def is_over(self) -> bool:
-        """Return True if no run is still to be sent.
+        """Return True if all runs have been sent or have ended.
 
-        Unknown outcomes may still wait for evidence.
+        Runs with an unknown outcome may still be waiting for evidence.
         """
         return not self.to_come
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchContext:
-    """The dependencies of the commands on batches."""
+    """The dependencies of the batch commands."""
 
     batches: Batches
     runs: Runs
     schedules: Schedules
     shards: Collection[int]
-    """The shards in use."""
+    """The shards that are in use."""
 
     clock: Clock
 
 
 def latest_batches(number: int, *, context: BatchContext) -> list[BatchView]:
-    """Return the last batches, newest first."""
+    """Return the latest batches, newest first."""
     return [_view(batch, context) for batch in context.batches.latest(number)]
 
 
 def read_batch(slot: datetime, *, context: BatchContext) -> BatchView:
-    """Return the batch of a slot, even if no schedule is due in it."""
+    """Return the batch of a slot, even if the slot has no due schedules."""
     return _view(context.batches.get(slot), context)
 
 
@@ -120,7 +123,7 @@ def view_batch(
     shards: Collection[int],
     clock: Clock,
 ) -> BatchView:
-    """Count the runs of a batch, and the schedules due in its slot. Eventually consistent."""
+    """Count the runs of a batch, and the due schedules in its slot. Eventually consistent."""
     return BatchView(
         batch=batch,
         not_started=sum(schedules.count_due(batch.slot, shard) for shard in shards),
@@ -132,13 +135,14 @@ def view_batch(
 def cancel_batch(
     slot: datetime, *, batches: Batches, runs: Runs, each: ForEach = map
 ) -> Iterator[Run]:
-    """Cancel all unclaimed runs of a slot; yield each run as it is stored after that.
+    """Cancel all unclaimed runs of a slot. Yield each run as stored afterwards.
 
-    Stores the stop first, which fan-out and every worker check; then cancels the runs, for workers
-    that had checked before (rule 11). It can be repeated, also before the slot begins. It may miss
-    a run that was written in the last seconds; that run's worker finds the stop, or a repetition
-    finds the run. The events of cancelled runs wait for the next digest. A claimed run is sent, and
-    records that the stop came too late. `each` is `map`, or a parallel replacement.
+    The stop is stored first, and checked by fan-out and every worker. Then the runs are cancelled,
+    for workers that made the check before (rule 11). Safe to repeat, also before the slot begins. A
+    run that was written in the last seconds may be missed. Its worker finds the stop, or a
+    repetition of this function finds the run. The events of cancelled runs wait for the next
+    digest. A run that is already claimed is sent, and records that the stop came too late. `each`
+    is `map` or a parallel replacement.
     """
     batches.cancel(slot)
     keys = (

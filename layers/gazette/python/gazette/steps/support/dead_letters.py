@@ -1,4 +1,4 @@
-"""Forecast the result of redriving a dead letter that names a run."""
+"""Forecast the result of redriving a dead letter for a run."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -16,7 +16,7 @@ from gazette.steps.support.dry_run import DryRun, DryRunContext, dry_run, dry_ru
 class Redrive(StrEnum):
     """The result of a redrive.
 
-    Only `sends`, `waits`, `starts_next` and `goes_with` lead to an email. With `too_late` and
+    Only `sends`, `waits`, `starts_next` and `goes_with` result in an email. After `too_late` and
     `paused`, the next email includes the events.
     """
 
@@ -42,19 +42,19 @@ class Forecast:
 
     redrive: Redrive
     run: Run | None = None
-    """The run after the redrive, or before the claim if it is sent; None if there is no such run.
+    """The run after the redrive, or before the claim if it is sent. None if the run does not exist.
 
-    For a failed run, the run that sends its events or has sent them, if there is one.
+    For a failed run, this is the run that sends or has sent its events, if any.
     """
 
     waiting_for: WaitingFor | None = None
-    """The condition that a waiting run waits for."""
+    """The reason why the run waits."""
 
     again_at: datetime | None = None
     """The time at which a waiting run is tried again."""
 
     reason: Reason | None = None
-    """The reason for which no run is started for a reader who gets no email."""
+    """The reason why no run is started, for a reader who gets no email."""
 
 
 _BY_STATUS = {
@@ -72,10 +72,10 @@ _BY_STATUS = {
 def forecast(key: RunKey, *, given_up: bool = False, context: DryRunContext) -> Forecast:
     """Return the result of redriving a message with `key` now. Reads only.
 
-    `given_up`: the message is from the queue `failed`. The result is based on the tables alone; it
-    does not consider whether a template can show the events, or whether the provider accepts the
-    email. Each message is forecast as if it were redriven alone; of two for one run, the second
-    would find it sent.
+    `given_up` means that the message is from the queue `failed`. The result is based only on the
+    tables. It does not consider whether a template can show the events or whether the provider
+    accepts the email. Each message is forecast as if it were redriven alone. If two messages name
+    the same run, the second would find it already sent.
     """
     try:
         expected = dry_run(key, context=context)
@@ -98,7 +98,10 @@ _REDRIVE_OF = {
 
 
 def _redriven(redriven: Redriven, started: DryRun | None) -> Forecast:
-    """Forecast the redrive of a failed run. A started run without an email has a reason."""
+    """Forecast the redrive of a failed run.
+
+    A run that is started but sends no email has a reason.
+    """
     if started is None:
         run = redriven.run or redriven.failed
         return Forecast(_REDRIVE_OF[redriven.result], run, reason=redriven.reason)

@@ -1,4 +1,4 @@
-"""A dry run of a delivery: the decision of `prepare`, without writes."""
+"""A dry run of a delivery, which returns the decision of `prepare` without writes."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -32,19 +32,19 @@ class DryRunContext(PrepareContext):
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """The result of `deliver`."""
+    """The result that `deliver` would return."""
 
     delivery: Delivery
-    """The delivery. If an email would be sent, its run is as it is before the claim."""
+    """The delivery. If an email would be sent, the run is in its state before the claim."""
 
     would_send: bool
     """True if an email would be sent."""
 
 
 def dry_run(key: RunKey, *, context: DryRunContext) -> DryRun | None:
-    """Return the result of a message for this run now; None if there is no such run.
+    """Return the result of a message for this run now, or None if the run does not exist.
 
-    No email is rendered, so events that no template can show are not forecast. The forecast assumes
+    No email is rendered, so events that no template can show are not detected. The forecast assumes
     that the provider accepts the email.
     """
     chain = chain_of(key, runs=context.runs)
@@ -52,7 +52,7 @@ def dry_run(key: RunKey, *, context: DryRunContext) -> DryRun | None:
 
 
 def dry_run_redrive(failed: Run, *, context: DryRunContext) -> tuple[Redriven, DryRun | None]:
-    """Return the result of redriving a failed run now, and the dry run of the run that it starts.
+    """Return the result of redriving a failed run now, and a dry run of the run that is started.
 
     The second value is None if no run is started.
     """

@@ -1,6 +1,6 @@
-"""Explain why a reader got an email, or none, from all the rows that decide it.
+"""Explain why a reader did or did not get an email, based on all relevant rows.
 
-Makes no writes. The result contains no address and no content of events.
+Makes no writes. The result contains no addresses and no content of events.
 """
 
 from collections import Counter, defaultdict
@@ -50,7 +50,7 @@ from gazette.steps.subscribers.schedules import is_active
 from gazette.steps.support.pending import by_schedule, runs_by_schedule, unsent
 
 LAST = 10
-"""The number of runs that are shown without a date, in addition to those that have not ended."""
+"""The number of runs to show if no date is specified, in addition to unfinished runs."""
 
 _AHEAD = 3
 
@@ -71,11 +71,12 @@ def explain(
     sunset: timedelta | None,
     critical: Collection[str] = (),
 ) -> Explanation:
-    """Explain the state of a reader; with `on`, the runs due on that date of their calendar.
+    """Explain the state of a reader.
 
-    `defaults`: the frequencies of the installation. `sunset`: the period of inactivity after which
-    a reader counts as dormant, even if that is not stored yet. `critical`: the categories that are
-    sent regardless of the reader's choice.
+    With `on`, explain the runs due on this date in the reader's time zone. `defaults` contains the
+    installation's frequencies. `sunset` is the period of inactivity after which a reader counts as
+    dormant, even if that is not stored yet. `critical` contains the categories that are sent
+    regardless of the reader's choice.
     """
     now, reader = clock(), subscribers.get(user_id)
     if isinstance(reader, Subscriber):
@@ -85,7 +86,7 @@ def explain(
     runs_read, events_read = list(runs.of_user(user_id)), list(events.of_user(user_id))
     present = schedules.of_user(
         user_id
-    )  # after the events, because a process that stores one arms its schedule then
+    )  # read after the events, because a process that stores an event then arms its schedule
     all_runs = list(readable(runs_read))
     stored = by_schedule(readable(events_read))
     waiting_or_over = [
@@ -148,7 +149,7 @@ def explain(
 
 
 def _paused_until(profile: Subscriber | None, now: datetime) -> date | None:
-    """Return the first date after the pause; None if there is no pause at `now`."""
+    """Return the first date after the pause, or None if there is no pause at `now`."""
     if profile is None or profile.pause is None or not profile.pause.holds_at(now):
         return None
     return profile.pause.until
@@ -191,11 +192,11 @@ def _quiet_around(
     runs: Sequence[Run],
     events: Sequence[StoredEvent],
 ) -> tuple[datetime, datetime] | None:
-    """Return the period without waiting events around `due`, if there is one.
+    """Return the period without waiting events that includes `due`, if any.
 
-    It begins at an occurrence without waiting events, or at the profile, if the first run is still
-    to come or still stored. An event that arrives in the slot of a digest goes into the one after
-    it.
+    The period begins at an occurrence without waiting events, or at the profile if the first run
+    has not been deleted or not been started. An event that arrives within a digest's slot goes into
+    the next digest.
     """
     if schedule.is_withdrawn or (schedule.listed and due >= schedule.next_due_at):
         return None
@@ -213,9 +214,9 @@ def _quiet_around(
 
 
 def _due(schedule: Schedule, reader: Reader, now: datetime, *, waits: bool) -> Due:
-    """Return the state of its next occurrence. Overdue: two ticks should have started it.
+    """Return the state of the next occurrence. It is overdue if two ticks should have started it.
 
-    `waits`: an event is waiting, so the schedule should be in the due index.
+    `waits` means that an event is waiting, so the schedule should be in the due index.
     """
     if not is_active(reader):
         return Due.OFF
@@ -245,7 +246,7 @@ def _choices(
     """Return the choice for each category that was chosen, has a default, or has an event.
 
     The choice for all other categories comes first. Critical categories are immediate regardless of
-    the choice; categories in `asked`, of queried sources, come in a digest.
+    the choice. Categories in `asked` come from queried sources and are sent in a digest.
     """
 
     def counts(category: str) -> Frequency:
@@ -268,7 +269,7 @@ def _choices(
 
 
 def _followed(user_id: str, follows: Follows) -> tuple[int, tuple[Override, ...]]:
-    """Return the number of followed entities, and the follows with their own frequency."""
+    """Return the number of followed entities, and the follows with a frequency of their own."""
     entities = sorted(set(follows.followed_by(user_id)))
     stored = follows.get_many([(entity, user_id) for entity in entities]) if entities else {}
     now = [follow for follow in stored.values() if follow.changes[-1][1].following]
@@ -288,7 +289,7 @@ def _given_up(
     chains = runs_by_schedule(runs)
     for schedule, events in stored.items():
         chain = chains.get(schedule, ())
-        until = given_up_until(chain)  # usually BEGINNING, so that no run is read for an event
+        until = given_up_until(chain)  # usually BEGINNING, so that no run is read for each event
         given_up += (
             each
             for each in events
@@ -322,7 +323,9 @@ def _covered(run: Run, stored: Mapping[str, Sequence[StoredEvent]]) -> tuple[tup
 
 
 def _about(schedule: str, stored: Mapping[str, Sequence[StoredEvent]]) -> str:
-    """Return the entity key of an immediate schedule, if an event of it is stored; else empty."""
+    """Return the entity key of an immediate schedule if one of its events is stored, or an empty
+    text.
+    """
     if kind_of(schedule) is not ScheduleKind.IMMEDIATE:
         return ""
     return next((each.event.entity.key for each in stored.get(schedule, ())), "")

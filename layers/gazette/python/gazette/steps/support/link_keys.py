@@ -1,4 +1,4 @@
-"""Rotate the keys that sign links: add a new key, retire an old one."""
+"""Rotate the keys that sign links: add a new key, or retire an old key."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from gazette.domain.ports.rendering import KeyStore
 
 
 def rotate(*, store: KeyStore, draw_key: Callable[[], str]) -> LinkKeys:
-    """Add the next key, which signs from now on; older keys still verify. Returns all keys.
+    """Add a new key, which signs new links. Older keys still verify links. Return all keys.
 
     Raises Overtaken if another process changed the keys at the same time.
     """
@@ -19,9 +19,10 @@ def rotate(*, store: KeyStore, draw_key: Callable[[], str]) -> LinkKeys:
 def retire(key_id: str, *, store: KeyStore, draw_key: Callable[[], str] | None = None) -> LinkKeys:
     """Remove a key. Return the remaining keys.
 
-    `draw_key`: given if the key leaked. If the key signs, the next one replaces it in the same
-    write. Raises InvalidKeys if there is no such key or, without `draw_key`, if it is the newest;
-    and Overtaken if another process changed the keys at the same time.
+    `draw_key` is specified if the key was leaked. If the leaked key is the newest, a new key
+    replaces it in the same write. Raises InvalidKeys if the key does not exist, or if it is the
+    newest key and `draw_key` is None. Raises Overtaken if another process changed the keys at the
+    same time.
     """
     keys = store.read()
     refuse_to_retire(key_id, keys, leaked=draw_key is not None)
@@ -31,13 +32,13 @@ def retire(key_id: str, *, store: KeyStore, draw_key: Callable[[], str] | None =
 
 
 def refuse_to_retire(key_id: str, keys: LinkKeys, *, leaked: bool) -> None:
-    """Raise InvalidKeys if `retire` would."""
+    """Raise InvalidKeys if `retire` would raise it."""
     if key_id not in keys.by_id:
-        raise InvalidKeys(f"There is no key {key_id!r}. The keys are {', '.join(keys.ids)}.")
+        raise InvalidKeys(f"Key {key_id!r} does not exist. The keys are {', '.join(keys.ids)}.")
     if key_id == keys.newest and not leaked:
         raise InvalidKeys(
-            f"{key_id} is the newest key and signs. Rotate first, then retire it. If it leaked, "
-            "retire it with --now."
+            f"{key_id} is the newest key, which signs new links. Rotate the keys first, then "
+            "retire it. If the key was leaked, retire it with --now."
         )
 
 

@@ -1,4 +1,4 @@
-"""An overview of a stage's tables: email that is due, being sent, or blocked."""
+"""An overview of a stage's tables: email that is due, in progress or blocked."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ from gazette.steps.support.sending import SendingContext, Stream, held_categorie
 from gazette.steps.support.templates import versions_in
 
 LATEST = 3
-"""The number of batches in the overview. Each one reads all of its runs."""
+"""The number of batches in the overview. All runs of each batch are read."""
 
 SLOTS = 3
-"""The number of slots whose digests are counted: the current one and those after it."""
+"""The number of slots whose digests are counted: the current slot and the following ones."""
 
 EachInt = Callable[[Callable[[int], Standing], Iterable[int]], Iterable[Standing]]
 EachSlot = Callable[[Callable[[datetime], int], Iterable[datetime]], Iterable[int]]
@@ -32,7 +32,7 @@ EachSlot = Callable[[Callable[[datetime], int], Iterable[datetime]], Iterable[in
 
 @dataclass(frozen=True, slots=True)
 class Upcoming:
-    """A slot, and the number of schedules due in it, some of which may have no content to send."""
+    """A slot, and the number of schedules due in it. Some schedules may have no content to send."""
 
     slot: datetime
     digests: int
@@ -45,30 +45,30 @@ class Overview:
     at: datetime
     upcoming: Sequence[Upcoming]
     batches: Sequence[BatchView]
-    """The latest batches that have begun."""
+    """The latest batches that have started."""
 
     standing: Standing
-    """The standing of the runs that have not ended."""
+    """The standing of unfinished runs."""
 
     streams: Streams[PaceReading]
     category_holds: Sequence[CategoryHold]
     templates: InForce | UnreadableRow
-    """The versions in force, or the row that cannot be read."""
+    """The versions in force, or the error of an unreadable row."""
 
     pushed: Sequence[PushedVersion]
-    """The pushed versions among those in force."""
+    """The versions in force that were pushed."""
 
     source: OpenBreaker | None = None
-    """The breaker that stops queries to the recommendation service, if it is open."""
+    """The open circuit breaker of the recommendation service, if any."""
 
     @property
     def going_out(self) -> list[BatchView]:
-        """The batches that are not over, the oldest first."""
+        """The batches that are not over, oldest first."""
         return [view for view in reversed(self.batches) if not view.is_over]
 
     @property
     def unknown(self) -> list[BatchView]:
-        """The batches with runs of unknown outcome, the oldest first."""
+        """The batches with runs of unknown outcome, oldest first."""
         return [view for view in reversed(self.batches) if view.number(Status.UNKNOWN)]
 
 
@@ -84,9 +84,9 @@ def read_overview(
 ) -> Overview:
     """Read the overview. Eventually consistent; the parts are read at different moments.
 
-    `partitions`: the number of partitions of open runs. `each_partition`, `each_slot`: `map`, or a
-    parallel replacement. `source`: the rate limiter of requests to the recommendation service, if
-    there is one.
+    `partitions` is the number of partitions of open runs. `each_partition` and `each_slot` are
+    `map` or a parallel replacement. `source` is the rate limiter of requests to the recommendation
+    service, if any.
     """
     at = batches.clock()
     slots = [slot_of(at) + number * SLOT for number in range(SLOTS)]
@@ -120,7 +120,7 @@ def _templates(
 def _standing(
     partition: int, *, runs: Runs, streams: Streams[PaceReading], now: datetime
 ) -> Standing:
-    """Return the standing by the rule of the alarms, which the sweep measures for."""
+    """Return the standing of open runs, computed as the sweep does for the alarms."""
     free_since = Streams(
         digest=lambda: streams.digest.free_since, immediate=lambda: streams.immediate.free_since
     )

@@ -1,4 +1,4 @@
-"""The pending events of a reader: those that no email has shown yet, by schedule."""
+"""A reader's pending events, which have not been included in an email yet, by schedule."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from gazette.domain.subscribers.subscriber import Subscriber
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A reader, and by schedule the events that the next email would show now."""
+    """A reader, and the events by schedule that the next email would show now."""
 
     subscriber: Subscriber
     by_schedule: Mapping[str, tuple[Event, ...]]
@@ -25,10 +25,9 @@ class Waiting:
 def read_pending(
     user_id: str, *, subscribers: Subscribers, runs: Runs, events: EventHistory, clock: Clock
 ) -> Waiting | None:
-    """Read the waiting events without writes. Returns None if there is no profile.
+    """Read the waiting events without making writes. Return None if there is no profile.
 
-    Events stored within the settle lag are included, although only the email after the next may
-    show them.
+    Events stored within the settle lag are included, although the next email may not show them yet.
     """
     subscriber = subscribers.get(user_id)
     if not isinstance(subscriber, Subscriber):
@@ -43,7 +42,7 @@ def read_pending(
 
 
 def by_schedule(events: Iterable[StoredEvent]) -> Mapping[str, Sequence[StoredEvent]]:
-    """Return the events of each schedule, in their order."""
+    """Return the events of each schedule in their original order."""
     groups: dict[str, list[StoredEvent]] = defaultdict(list)
     for each in events:
         groups[each.schedule].append(each)
@@ -51,7 +50,7 @@ def by_schedule(events: Iterable[StoredEvent]) -> Mapping[str, Sequence[StoredEv
 
 
 def runs_by_schedule(runs: Iterable[Run]) -> Mapping[str, Sequence[Run]]:
-    """Return the runs of each schedule, in their order."""
+    """Return the runs of each schedule in their original order."""
     groups: dict[str, list[Run]] = defaultdict(list)
     for run in runs:
         groups[run.key.schedule].append(run)
@@ -61,7 +60,7 @@ def runs_by_schedule(runs: Iterable[Run]) -> Mapping[str, Sequence[Run]]:
 def unsent(
     stored: Mapping[str, Sequence[StoredEvent]], runs: Sequence[Run]
 ) -> Iterator[StoredEvent]:
-    """Yield the events that no run has sent or given up, including expired ones."""
+    """Yield the events that no run has sent or given up, including expired events."""
     chains = runs_by_schedule(runs)
     for schedule, events in stored.items():
         until = settled_until(chains.get(schedule, ()))

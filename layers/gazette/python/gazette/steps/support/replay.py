@@ -1,4 +1,4 @@
-"""Render sent emails again, with other templates and settings. Reads only, and sends no email."""
+"""Render sent emails again with other templates and settings. Reads only, and sends no email."""
 
 import heapq
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -34,22 +34,22 @@ from gazette.steps.delivery.edition import EditionContext, Excluded, Made, edit,
 from gazette.steps.delivery.versions import Chosen
 
 ForEachPart = Callable[[Callable[[int], "_PartRead"], Iterable[int]], Iterable["_PartRead"]]
-"""A function that applies a function to some parts, like `map`."""
+"""A function that calls a function for several parts, like `map`."""
 
 _AT_ONCE = 4
-"""The number of parts that are read between two checks of the sample's size."""
+"""The number of parts that are read before the sample's size is checked again."""
 
 _FIRST = "4"
-"""The upper bound of the quarter of runs that a sample takes first."""
+"""The upper bound of the quarter of runs from which a sample is taken first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Runs to render again, in the order of the sample."""
+    """Runs to render again, in the order in which they were sampled."""
 
     runs: Sequence[Run]
     runs_seen: int
-    """The number of sent runs that were seen."""
+    """The number of sent runs that were found."""
 
     read: int
     """The number of parts that were read."""
@@ -58,7 +58,7 @@ class Sample:
     """The number of parts of the table."""
 
     read_units: float
-    """The read units that were used."""
+    """The number of read units that were consumed."""
 
     unreadable: int
     """The number of runs that this version cannot read."""
@@ -73,13 +73,13 @@ class _PartRead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """Templates and settings."""
+    """Templates and settings to render with."""
 
     renderer: Renderer
     max_blocks: int
     arrangement: Arrangement
     variation: int | None = None
-    """The variation for all emails. None: that of each run."""
+    """The variation for all emails. None uses the variation of each run."""
 
 
 def take_sample(
@@ -91,12 +91,13 @@ def take_sample(
     sent: SentRuns,
     each: ForEachPart = map,
 ) -> Sample:
-    """Return `number` of the runs that were sent at `since` or later, always the same ones.
+    """Return `number` of the runs that were sent at `since` or later. The sample is deterministic.
 
-    From each part it takes the quarter of the runs that sorts first, so that the emails belong to
-    more readers; the others only if all parts have too few. Reads part after part until there are
-    enough, and at most `most_parts`. A larger sample has all runs of a smaller one of the same
-    parts. Keeps no more runs in memory than the sample has, in addition to those of four parts.
+    From each part, the sample first takes the quarter of the runs that sorts first, so that the
+    emails belong to more readers. Other runs are used only if all parts have too few. Parts are
+    read one after the other until there are enough runs, up to `most_parts`. A larger sample
+    includes a smaller sample of the same parts. The sampled runs and the runs of four parts are
+    kept in memory.
     """
 
     def read(part: int) -> _PartRead:
@@ -123,16 +124,15 @@ def take_sample(
 def _place(run: Run, read_before: int, parts: int) -> tuple[int, str]:
     """Return the sort key of a run, which does not depend on the size of the sample.
 
-    Its first part is the group of the run; spare runs have `parts` or more.
-
-    `read_before`: the number of parts that were read before this one's group.
+    The first element is the group of the run; spare runs have `parts` or more. `read_before` is the
+    number of parts that were read before this part's group.
     """
     place = place_in_sample(run)
     return read_before if place < _FIRST else parts, place
 
 
 def runs_of_reader(user_id: str, number: int, *, since: datetime, runs: Runs) -> Sample:
-    """Return the runs of one reader that were sent at `since` or later, at most `number`."""
+    """Return up to `number` of one reader's runs that were sent at `since` or later."""
     every = list(runs.of_user(user_id))
     readable_runs = list(readable(every))
     matches = sorted(
@@ -142,7 +142,7 @@ def runs_of_reader(user_id: str, number: int, *, since: datetime, runs: Runs) ->
 
 
 def read_email(run: Run, *, subscribers: Subscribers, events: EventReader) -> SentEmail | Missing:
-    """Return the input of a sent run's email: the events of its window that it showed."""
+    """Return the input of a sent run's email: the events of its window that the email showed."""
     if run.window is None:
         return Missing.EVENTS
     try:
@@ -161,7 +161,7 @@ def read_email(run: Run, *, subscribers: Subscribers, events: EventReader) -> Se
 
 
 def render_again(email: SentEmail, side: Side, *, link_maker: LinkMaker) -> Rendition:
-    """Return the email as `side` makes it, rendered by the code for sending."""
+    """Return the email as rendered by `side`, with the code that renders emails for sending."""
     watched, excluding = _Watched(side.renderer), _Excluding()
     events = email.events
     while events:
@@ -179,7 +179,7 @@ def render_again(email: SentEmail, side: Side, *, link_maker: LinkMaker) -> Rend
 def show_alone(
     email: SentEmail, events: Sequence[Event], side: Side, *, link_maker: LinkMaker
 ) -> Edition:
-    """Render these events of an email, and exclude none. Raises RenderingFailed."""
+    """Render these events of an email without excluding any. Raises RenderingFailed."""
     run = email.run
     return make_edition(
         run.key,
@@ -255,7 +255,7 @@ def _rendition(
 
 
 def _in_order(digest: Digest, email: SentEmail) -> Iterator[Block]:
-    """Yield the blocks in the order of the email: grouped under the headings."""
+    """Yield the blocks in the order of the email, grouped under headings."""
     if digest.sections is Sections.NONE or email.run.key.is_immediate:
         yield from digest.blocks
         return
@@ -269,7 +269,7 @@ def _block(block: Block) -> BlockShown:
 
 
 class _Watched:
-    """A renderer that keeps the digest that it rendered last. For one thread."""
+    """A renderer that keeps the digest that it rendered last. Not thread-safe."""
 
     def __init__(self, renderer: Renderer) -> None:
         self._renderer = renderer
@@ -277,7 +277,7 @@ class _Watched:
 
     @property
     def last(self) -> Digest:
-        """The digest of the last email, before it was shortened."""
+        """The digest of the last email before it was shortened."""
         if self._last is None:
             raise LookupError("no email was rendered")
         return self._last
@@ -296,7 +296,7 @@ class _Watched:
         variation: int = 1,
         due_at: datetime | None = None,
     ) -> Edition:
-        """Render with the wrapped renderer, and keep the digest."""
+        """Render with the wrapped renderer and keep the digest."""
         self._last = digest
         return self._renderer.render(
             digest, subscriber, links, schedule, variation=variation, due_at=due_at
@@ -311,7 +311,7 @@ class _Watched:
 
 @dataclass(slots=True)
 class _Excluding:
-    """A `DeferredEvents` without storage, which collects the excluded events."""
+    """A `DeferredEvents` implementation without storage, which collects excluded events."""
 
     excluded: list[tuple[Event, str]] = field(default_factory=list)
 
@@ -323,7 +323,7 @@ class _Excluding:
         *,
         for_good: bool = False,  # noqa: ARG002 -- the port has these parameters
     ) -> Run | None:
-        """Collect the event; the run is unchanged."""
+        """Collect the event and return the unchanged run."""
         self.excluded.append((event, why))
         return run
 

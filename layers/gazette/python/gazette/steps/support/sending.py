@@ -1,4 +1,4 @@
-"""Show the state of sending, stop it by hand, and resume it."""
+"""Show the state of sending, stop sending manually, and resume it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,21 +14,21 @@ from gazette.domain.ports.ledgers import CategoryHolds, CategoryStats
 
 
 class Stream(Protocol):
-    """The part of the ports `PaceGauge` and `CircuitBreaker` that operators use."""
+    """The methods of the ports `PaceGauge` and `CircuitBreaker` that operators use."""
 
     def read(self, now: datetime) -> PaceReading:
-        """Return its rate, and the reason if it is stopped."""
+        """Return the stream's rate, and the reason if the stream is stopped."""
 
     def open_by_hand(self, why: str, now: datetime) -> OpenBreaker:
-        """Stop it until an operator resumes it."""
+        """Stop the stream until an operator resumes it."""
 
     def close_by_hand(self) -> None:
-        """Resume it, regardless of the reason for the stop."""
+        """Resume the stream, regardless of why it was stopped."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendingContext:
-    """The streams of a stage, and its category holds."""
+    """The streams and the category holds of a stage."""
 
     streams: Streams[Stream]
     holds: CategoryHolds
@@ -36,7 +36,7 @@ class SendingContext:
 
 
 def read_streams(*, context: SendingContext) -> Streams[PaceReading]:
-    """Return the pace of both streams at one instant."""
+    """Return the pace of both streams at the same instant."""
     at = context.clock()
     return Streams(
         digest=context.streams.digest.read(at), immediate=context.streams.immediate.read(at)
@@ -44,14 +44,14 @@ def read_streams(*, context: SendingContext) -> Streams[PaceReading]:
 
 
 def stop_sending(why: str, *, context: SendingContext) -> None:
-    """Stop both streams, because a reason such as a wrong template applies to all email."""
+    """Stop both streams, because reasons such as an incorrect template affect all email."""
     at = context.clock()
     context.streams.digest.open_by_hand(why, at)
     context.streams.immediate.open_by_hand(why, at)
 
 
 def resume_sending(*, context: SendingContext) -> Streams[PaceReading] | None:
-    """Resume both streams; return them as they were, or None if neither was stopped."""
+    """Resume both streams. Return their previous states, or None if neither was stopped."""
     before = read_streams(context=context)
     if before.digest.breaker is None and before.immediate.breaker is None:
         return None
@@ -61,20 +61,20 @@ def resume_sending(*, context: SendingContext) -> Streams[PaceReading] | None:
 
 
 def held_categories(*, context: SendingContext) -> Sequence[CategoryHold]:
-    """Return the category holds, by name."""
+    """Return the category holds by name."""
     return context.holds.active()
 
 
 def hold_category(category: str, why: str, *, context: SendingContext) -> bool:
-    """Put a category on hold; return False if it is already on hold."""
+    """Put a category on hold. Return False if it is already on hold."""
     return context.holds.add(category_hold(category, why, context.clock(), by_hand=True))
 
 
 def resume_category(category: str, *, holds: CategoryHolds, category_stats: CategoryStats) -> bool:
-    """Release a category; return False if it was not on hold.
+    """Release a category. Return False if it was not on hold.
 
-    Its statistics are reset first, because otherwise the next complaint would put it on hold again.
-    Those of a category that is not on hold are unchanged.
+    The category's statistics are reset first, because otherwise the next complaint would put it on
+    hold again. Statistics of a category that is not on hold are not reset.
     """
     if category not in {hold.category for hold in holds.active()}:
         return False

@@ -1,4 +1,4 @@
-"""Update the content sources of readers' schedules to match the stage and the readers' choices."""
+"""Update the content sources of readers' schedules for the stage and the readers' choices."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -21,27 +21,27 @@ from gazette.steps.subscribers.schedules import (
 )
 
 _AT_ONCE = 33
-"""The number of readers whose schedules, three each, one request reads."""
+"""The number of readers whose schedules are read in one request. Each reader has three."""
 
 
 class Readers(Protocol):
-    """Every reader of a stage."""
+    """All readers of a stage."""
 
     def each(self) -> Iterator[Reader | UnreadableRow]:
-        """Yield the reader of each user id, in no order. Eventually consistent."""
+        """Yield the reader for each user id, in any order. Eventually consistent."""
 
 
 class Armed(StrEnum):
-    """The result for the schedules of a reader."""
+    """The result of updating a reader's schedules."""
 
     ARMED = "armed"
     """The schedules were updated."""
 
     RIGHT = "right"
-    """The schedules were already correct."""
+    """The schedules were already up to date."""
 
     INACTIVE = "inactive"
-    """The reader gets no digests. Their next activity updates the schedules."""
+    """The reader gets no digests. The schedules are updated at the reader's next activity."""
 
     UNREADABLE = "unreadable"
     """A row could not be read."""
@@ -53,11 +53,11 @@ class Armed(StrEnum):
 def arm_sources(
     readers: Readers, *, context: ScheduleContext, dry_run: bool = False
 ) -> Counter[Armed]:
-    """Update the schedules whose sources differ from those of the stage and the reader's choices.
+    """Update the schedules whose sources do not match the stage and the reader's choices.
 
     An idle schedule that queries a source is armed. Every write is conditional on the row that was
-    read, so this is safe to repeat, and to run concurrently with other processes. `dry_run`: only
-    count them.
+    read, so this function is safe to repeat, and to run concurrently with other processes.
+    `dry_run` only counts the schedules.
     """
     counts: Counter[Armed] = Counter()
     for some in _batches(readers.each(), counts):
@@ -69,7 +69,7 @@ def arm_sources(
 def _batches(
     readers: Iterator[Reader | UnreadableRow], done: Counter[Armed]
 ) -> Iterator[Sequence[Subscriber]]:
-    """Yield active readers in groups that fit one request; count the others."""
+    """Yield active readers in groups that fit into one request. Count the other readers."""
     some: list[Subscriber] = []
     for reader in readers:
         if isinstance(reader, UnreadableRow):
@@ -87,7 +87,7 @@ def _batches(
 def _concerned(
     some: Sequence[Subscriber], done: Counter[Armed], context: ScheduleContext
 ) -> list[Subscriber]:
-    """Return the readers whose schedules must be updated; count the others."""
+    """Return the readers whose schedules must be updated. Count the other readers."""
     keys = [(reader.user_id, digest.value) for reader in some for digest in DIGESTS]
     rows = context.schedules.get_many(keys) if keys else ()
     unreadable = {row.key[0] for row in rows if isinstance(row, UnreadableRow)}
@@ -119,7 +119,7 @@ def _is_wrong(
 
 
 def _arm(reader: Subscriber, context: ScheduleContext) -> Armed:
-    """Update the schedules of a reader; repeat if the profile has changed meanwhile."""
+    """Update the schedules of a reader. Retry if the profile has changed in between."""
     try:
         for _ in ATTEMPTS:
             set_schedules(reader, context=context)

@@ -1,4 +1,4 @@
-"""Count the results of emails, slot by slot, and start the experiments that compare them."""
+"""Collect the results of emails by slot, and start the experiments that compare them."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -24,14 +24,14 @@ class Statistics:
 
     counts: Counts
     readers: Readers
-    """The compared readers; empty if there are none."""
+    """The compared readers, if any."""
 
 
 ArmOf = Callable[[Engagement], int | None]
-"""A function that returns the variation or version of an email; None if it is not compared."""
+"""A function that returns the variation or version of an email, or None if it is not compared."""
 
 ForEach = Callable[[Callable[[datetime], Statistics], Iterable[datetime]], Iterable[Statistics]]
-"""A function that applies a function to every slot, like `map`."""
+"""A function that calls a function for every slot, like `map`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ class StatisticsContext:
 
 
 def digests_sent(slot: datetime, *, runs: Runs) -> int:
-    """Return the number of sent digests of a batch, with or without delivery events."""
+    """Return the number of digests sent in a batch, with or without delivery events."""
     return sum(each.status is Status.SENT for each in readable(runs.of_batch(slot)))
 
 
@@ -56,10 +56,10 @@ def collect_statistics(
     arm_of: ArmOf | None = None,
     each: ForEach = map,
 ) -> Statistics:
-    """Count the emails that were due in the slots; with `arm_of`, only those that have an arm.
+    """Count the emails that were due in the slots. With `arm_of`, count only emails in an arm.
 
-    Keeps counts and the compared readers in memory, but not the emails. `each` is `map`, or a
-    parallel replacement that may change the order.
+    Only counts and the compared readers are kept in memory, not the emails. `each` is `map` or a
+    parallel replacement, which may change the order.
     """
     total = Statistics(Counter(), Readers())
     for part in each(partial(_of_slot, engagements=engagements, arm_of=arm_of), slots):
@@ -69,12 +69,12 @@ def collect_statistics(
 
 
 def of_experiment(name: str) -> ArmOf:
-    """Return a function that returns the variation of each email of an experiment."""
+    """Return a function that maps each email of an experiment to its variation."""
     return lambda email: email.variant.variation if email.variant.experiment == name else None
 
 
 def of_versions(*numbers: int) -> ArmOf:
-    """Return a function that returns the version of each email that was made with one of these."""
+    """Return a function that maps each email to its version, if it is one of these versions."""
     return lambda email: email.templates if email.templates in numbers else None
 
 
@@ -92,7 +92,7 @@ def _of_slot(slot: datetime, *, engagements: Engagements, arm_of: ArmOf | None) 
 def start_experiment(
     name: str, weights: Mapping[int, int], *, experiments: Experiments, clock: Clock
 ) -> Experiment:
-    """Replace the running experiment; under the same name, it keeps its start.
+    """Replace the running experiment. If the name is unchanged, keep the start time.
 
     Raises InvalidExperiment.
     """

@@ -8,7 +8,7 @@ from gazette.domain.subscribers.suppression import Suppression
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuppressionContext:
-    """Suppressed addresses, and the soft bounces counted for each."""
+    """The suppressed addresses, and the soft bounces by address."""
 
     suppressions: Suppressions
     bounces: Bounces

@@ -1,4 +1,4 @@
-"""Push a version of the templates, roll it out, and roll it back."""
+"""Push a template version, roll it out, and roll it back."""
 
 import hashlib
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from gazette.domain.templates.versions import DEPLOYED, InForce, PushedVersion, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplatesContext:
-    """The versions of a stage and their bundles."""
+    """A stage's template versions and their bundles."""
 
     versions: TemplateVersions
     bundles: BundleStore
@@ -34,10 +34,10 @@ class Bundle:
     settings: VersionSettings
     note: str = ""
     release: str = ""
-    """The release of the stage (PushedVersion)."""
+    """The release that the stage runs (PushedVersion)."""
 
     layer: str = ""
-    """The layer of the stage (PushedVersion)."""
+    """The layer that the stage uses (PushedVersion)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,20 +47,20 @@ class Pushed:
     in_force: InForce
     version: PushedVersion
     is_new: bool
-    """True if the version was stored by this push."""
+    """True if this push stored the version."""
 
     changes: bool
-    """True if the versions in force changed."""
+    """True if the push changed the versions in force."""
 
 
 def refuse_push(before: InForce) -> None:
-    """Raise InvalidRollout while a candidate is rolled out, because only one is allowed at a
+    """Raise InvalidRollout if a candidate is being rolled out, because only one is allowed at a
     time."""
     if candidate := before.candidate:
         raise InvalidRollout(
             f"version {candidate.version.number} is being rolled out to {candidate.percent} % of "
-            "the readers; `gazette templates rollout 100` gives it to everybody, "
-            "`gazette templates rollback` takes it back"
+            "the readers. Run `gazette templates rollout 100` to complete the rollout, or "
+            "`gazette templates rollback` to withdraw the version"
         )
 
 
@@ -72,12 +72,12 @@ def push(
     context: TemplatesContext,
     seen: InForce | None = None,
 ) -> Pushed:
-    """Store a bundle, and then put it in force for `percent` of the readers.
+    """Store a bundle, and put it in force for `percent` of the readers.
 
-    If it fails between the two, the versions in force are unchanged, and the same push then
-    continues with the stored bundle. Raises InvalidRollout, and Overtaken if another user has
-    changed the versions at the same time, or since `seen`. The versions in force are then
-    unchanged.
+    If it fails between the two steps, the versions in force do not change, and repeating the push
+    continues with the stored bundle. Raises InvalidRollout. Raises Overtaken if another user has
+    changed the versions at the same time or since `seen`. In both cases, the versions in force do
+    not change.
     """
     before = _in_force(seen, context)
     refuse_push(before)
@@ -95,9 +95,9 @@ def push(
 def roll_out(
     percent: int, *, by: str, context: TemplatesContext, seen: InForce | None = None
 ) -> InForce:
-    """Give the candidate to `percent` of the readers. `seen`: as in `roll_back`.
+    """Roll out the candidate to `percent` of the readers.
 
-    Raises InvalidRollout and Overtaken.
+    `seen` has the same meaning as in `roll_back`. Raises InvalidRollout and Overtaken.
     """
     before = _in_force(seen, context)
     changed = changes.rolled_out(before, percent, at=context.clock(), by=by)
@@ -109,9 +109,9 @@ def roll_back(
 ) -> InForce:
     """Withdraw the candidate, or put the version `to` in force for all readers.
 
-    Without a number and a candidate, this is the version that was in force for all readers before.
-    `seen`: the versions in force when the user confirmed; None: any. Raises InvalidRollout, also
-    for a version whose bundle cannot be read, and Overtaken.
+    Without `to` and a candidate, the version that was previously in force for all readers is used.
+    `seen` contains the versions in force when the user confirmed; None skips this check. Raises
+    Overtaken. Raises InvalidRollout, also for a version whose bundle cannot be read.
     """
     before, at = _in_force(seen, context), context.clock()
     if to is None and before.candidate:
@@ -122,14 +122,14 @@ def roll_back(
     changed = changes.rolled_back(before, version, at=at, by=by)
     if not version.is_deployed and not _is_whole(context.bundles.get(version), version):
         raise InvalidRollout(
-            f"the bundle of version {to} is lost or damaged; choose another of those that "
-            "`gazette templates list` shows"
+            f"the bundle of version {to} is missing or damaged; choose another version from "
+            "`gazette templates list`"
         )
     return _put_in_force(before, changed, context)
 
 
 def versions_in(in_force: InForce, *, versions: TemplateVersions) -> Sequence[PushedVersion]:
-    """Return the pushed versions among those in force, from the history."""
+    """Return the pushed versions among the versions in force, from the history."""
     candidate = in_force.candidate
     both = (in_force.current, *([candidate.version] if candidate else ()))
     pushed = (versions.find(each.number) for each in both if not each.is_deployed)
@@ -137,20 +137,20 @@ def versions_in(in_force: InForce, *, versions: TemplateVersions) -> Sequence[Pu
 
 
 def version_by_number(number: int, *, versions: TemplateVersions) -> Version:
-    """Return a version of the history, or the deployed one. Raises InvalidRollout."""
+    """Return a version from the history, or the deployed version. Raises InvalidRollout."""
     return DEPLOYED if number == DEPLOYED.number else _pushed(number, versions).version
 
 
 def _in_force(seen: InForce | None, context: TemplatesContext) -> InForce:
     """Return the versions in force.
 
-    Raises Overtaken if they are not those that the user has seen.
+    Raises Overtaken if they differ from the versions that the user has seen.
     """
     current = context.versions.in_force()
     if seen is not None and current != seen:
         raise Overtaken(
-            "Another user has changed the versions in force meanwhile, so no change was made. "
-            "See `gazette templates list`, then try again."
+            "Another user has changed the versions in force, so no change was made. Run `gazette "
+            "templates list`, then try again."
         )
     return current
 
@@ -159,15 +159,15 @@ def _pushed(number: int, versions: TemplateVersions) -> PushedVersion:
     version = versions.find(number)
     if version is None:
         raise InvalidRollout(
-            f"there is no version {number}; `gazette templates list` shows all versions"
+            f"version {number} does not exist; run `gazette templates list` to see all versions"
         )
     return version
 
 
 def _same(bundle: Bundle, history: Sequence[PushedVersion]) -> PushedVersion | None:
-    """Return a version with the same content that was pushed since the stage was deployed.
+    """Return a version with the same content that was pushed since the stage was last deployed.
 
-    A version that was pushed before was made for other code.
+    A version that was pushed earlier was made for other code.
     """
     for each in history:
         if (each.version.checksum, each.layer) == (bundle.checksum, bundle.layer):
@@ -176,7 +176,7 @@ def _same(bundle: Bundle, history: Sequence[PushedVersion]) -> PushedVersion | N
 
 
 def _store(bundle: Bundle, by: str, context: TemplatesContext) -> PushedVersion:
-    """Store a version under the next number: first its bundle, then the row that names it."""
+    """Store a version under the next number: first the bundle, then the row that names it."""
     history = context.versions.history()
     number = max((each.version.number for each in history), default=DEPLOYED.number) + 1
     version = PushedVersion(
@@ -195,8 +195,8 @@ def _store(bundle: Bundle, by: str, context: TemplatesContext) -> PushedVersion:
     if same := _same(bundle, context.versions.history()):
         return same
     raise Overtaken(
-        f"Another user has pushed version {number} at the same time. Your version is not in "
-        "force. See `gazette templates list`, then push again."
+        f"Another user has pushed version {number} at the same time, so your version is not in "
+        "force. Run `gazette templates list`, then push again."
     )
 
 
@@ -217,7 +217,7 @@ def _put_in_force(before: InForce, changed: Changed, context: TemplatesContext) 
     after, entry = changed
     if not context.versions.change(before, after, entry) and context.versions.in_force() != after:
         raise Overtaken(
-            "Another user has changed the versions in force at the same time, and your version is "
-            "not in force. See `gazette templates list`, then try again."
+            "Another user has changed the versions in force at the same time, so your version is "
+            "not in force. Run `gazette templates list`, then try again."
         )
     return after

@@ -1,1 +1,1 @@
-"""Automatic recovery of runs that were lost, abandoned or stay unknown."""
+"""Automatic recovery of runs that were lost or abandoned, or whose outcome stays unknown."""

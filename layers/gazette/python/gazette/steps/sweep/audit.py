@@ -1,4 +1,4 @@
-"""Audit the idle schedules for waiting events, because fan-out does not read idle schedules."""
+"""Audit idle schedules for waiting events, because fan-out does not read idle schedules."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,22 +13,22 @@ from gazette.domain.ports.stores import EventReader
 from gazette.domain.stored import of_one_row
 
 _EVERY = timedelta(minutes=5)
-"""The interval between two sweeps of a partition."""
+"""The interval between two sweeps of the same partition."""
 
 _ALL = timedelta(days=30)
-"""The time in which each idle schedule is audited once."""
+"""The period in which each idle schedule is audited once."""
 
 _ON_ITS_WAY = timedelta(hours=1)
-"""A time longer than the retries of a message from the bus, whose worker may still arm the
+"""An upper bound for the retries of a message from the bus, whose worker may still arm the
 schedule."""
 
 _ENOUGH = timedelta(seconds=15)
-"""An upper bound of the time for one schedule."""
+"""An upper bound for the time that one schedule takes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditContext:
-    """The dependencies of the audit."""
+    """The dependencies for auditing idle schedules."""
 
     schedules: Schedules
     runs: Runs
@@ -38,15 +38,15 @@ class AuditContext:
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """The number of idle schedules that were audited, and those that had to be armed."""
+    """The numbers of idle schedules that were audited and that had to be armed."""
 
     idle: int = 0
     armed: tuple[Schedule, ...] = ()
     unreadable: tuple[str, ...] = ()
-    """The errors in rows other than the schedule's own that prevented an audit."""
+    """The errors in other rows that prevented the audit of a schedule."""
 
     is_cut_off: bool = False
-    """The time ran out before all were audited."""
+    """True if time ran out before all schedules were audited."""
 
 
 def audit(
@@ -57,13 +57,13 @@ def audit(
     context: AuditContext,
     time_left: TimeLeft,
 ) -> Audited:
-    """Audit the idle schedules whose turn it is, and arm those with waiting events (rule 23).
+    """Audit this turn's idle schedules, and arm schedules that have waiting events (rule 23).
 
-    A process that stores an event arms its schedule, so there should be none, unless its message
-    has become a dead letter in between, or a rule is broken. Safe to repeat, and must be repeated
-    if it was cut off, because the next turn of these schedules is thirty days later. `tick`: the
-    scheduled time of the sweep, which names the turn, so that a message that is late or repeated
-    takes its own; None for a message without it, whose turn is that of the clock.
+    A process that stores an event arms the schedule, so an idle schedule has waiting events only if
+    the process's message became a dead letter in between, or a rule is broken. Safe to repeat. Must
+    be repeated if it was cut off, because the next turn of these schedules is thirty days later.
+    `tick` is the scheduled time of the sweep and determines the turn, so that a late or repeated
+    message audits its own turn. For a message without `tick`, the clock determines the turn.
     """
     at = tick or context.clock()
     number = int(at.timestamp() // _EVERY.total_seconds()) % (_ALL // _EVERY)
@@ -98,6 +98,8 @@ def _is_forgotten(schedule: Schedule, context: AuditContext) -> bool:
 
 
 def _armed(schedule: Schedule, context: AuditContext) -> Schedule | None:
-    """Return the armed schedule; None if another process has changed it, which then arms it."""
+    """Return the armed schedule, or None if another process has changed it and therefore arms
+    it.
+    """
     armed = schedule.armed(schedule.due_after(context.clock()))
     return armed if context.schedules.put(armed, replacing=schedule) else None

@@ -22,16 +22,19 @@ from gazette.steps.runs import apply
 from gazette.steps.sweep.unknown import ProvenUntil, SweepContext, Swept, decide, proven_until
 
 _ENOUGH = timedelta(seconds=45)
-"""An upper bound of the time for one run, and the same for `standing` and the audit after it.
+"""An upper bound for the time of one run, and also for `standing` followed by the audit.
 
-The audit's turn comes only once.
+The audit of a turn is not repeated automatically.
 """
 
 _ENOUGH_TO_READ = timedelta(seconds=30)
 """The time to reserve for the audit, and for one more page of keys."""
 
 _LATE = 3
-"""Slots. Each has a tick; up to two lost ticks are harmless."""
+"""The number of slots after which a shard is late.
+
+Each slot has a tick, and up to two lost ticks are harmless.
+"""
 
 _SPREAD = LONGEST_DELAY / 3
 
@@ -46,12 +49,10 @@ def begin_sweep(
     shards: int,
     lookback: int,
 ) -> int:
-    """Queue every partition.
+    """Queue every partition. Also queue shards that have fallen behind, and return their number.
 
-    Return the number of shards that have fallen behind and were queued again.
-
-    A shard without progress for several slots has lost its tick or its message; another tick makes
-    it continue. `shards` 0: this installation has no ticks, so no shard is late.
+    A shard without progress for several slots has lost a tick or a message. Another tick makes it
+    continue. If `shards` is 0, this installation has no ticks, so no shard can be late.
     """
     sweep_queue.send(range(partitions))
     latest = slot_of(at) - SLOT * _LATE
@@ -64,11 +65,11 @@ def begin_sweep(
 def sweep(
     partition: int, *, context: SweepContext, time_left: TimeLeft
 ) -> list[tuple[RunKey | UnreadableRow, Swept]]:
-    """Process the open runs whose `check_at` has passed, the oldest first (rule 13).
+    """Process the open runs whose `check_at` has passed, oldest first (rule 13).
 
-    Returns each run with its actions, at most two. It can be repeated and interrupted at any point,
-    because the next sweep finds the rest, and the runs that failed. A run that cannot be read, or
-    whose status this version does not know, is unchanged (rule 20).
+    Returns each run with its actions, at most two. The sweep can be repeated and interrupted at any
+    point, because the next sweep finds the remaining and the failed runs. A run that cannot be
+    read, or whose status this version does not know, does not change (rule 20).
     """
     results: list[tuple[RunKey | UnreadableRow, Swept]] = []
     proven = cache(partial(proven_until, context))
@@ -96,10 +97,10 @@ def standing(
     clock: Clock,
     time_left: TimeLeft,
 ) -> Standing:
-    """Return the age of open runs, and the number that wait for the next day.
+    """Return the age of open runs, and the number of runs that wait for the next day.
 
-    Reads the pace of a stream once, and only if one of its open runs may wait for the next day.
-    Reads keys until the time runs out, because the index is ordered by `check_at`, so that any open
+    The pace of a stream is read once, and only if one of its open runs may be waiting for the next
+    day. Keys are read until time runs out, because the index is ordered by `check_at`, so any open
     run may be the oldest.
     """
     is_cut_off = False
@@ -138,7 +139,7 @@ def _recover(run: Run, proven: ProvenUntil, context: SweepContext) -> Sequence[S
                 return [Swept.LEFT_ALONE]
             return [Swept.NOW_UNKNOWN]
         case _ if not is_known(run.status):
-            raise UnreadableRow("runs", _key_of(run), "its status is not known")
+            raise UnreadableRow("runs", _key_of(run), "its status is unknown to this version")
         case _:
             return decide(run, proven, context)
 
@@ -148,7 +149,10 @@ def _key_of(run: Run) -> tuple[str, ...]:
 
 
 def _queue_again(run: Run, queue: RunQueue, context: SweepContext) -> Swept:
-    """Queue a run whose message may be lost. The longer it has waited, the later the next check."""
+    """Queue a run whose message may be lost.
+
+    The longer the run has waited, the later the next check.
+    """
     queue.send([QueuedRun(run.key, _SPREAD * context.random())])
     waited = context.clock() - run.due_at
     _check_again(run, context.clock() + max(context.limits.check_after, waited), context)
@@ -156,5 +160,5 @@ def _queue_again(run: Run, queue: RunQueue, context: SweepContext) -> Swept:
 
 
 def _check_again(run: Run, at: datetime, context: SweepContext) -> None:
-    """Set `check_at`. If the run has changed in between, the next sweep finds it again."""
+    """Update `check_at`. If the run has changed in between, the next sweep finds it again."""
     context.runs.swap(run, replace(run, check_at=at))

@@ -1,4 +1,4 @@
-"""Decide unknown outcomes: by evidence, or else by the policy."""
+"""Decide unknown outcomes by evidence, or else by the configured policy."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -23,14 +23,14 @@ _FRESH = timedelta(minutes=5)
 ProvenUntil = Callable[[], datetime | None]
 """A function that returns the sending time up to which delivery events have arrived.
 
-It is called only if needed.
+It is called only when needed.
 """
 
 
 class Swept(StrEnum):
-    """The action of the sweep on a run.
+    """The sweep's action on a run.
 
-    `GIVEN_UP`: with its events, or those of a run that it carries.
+    `GIVEN_UP` applies to the events of the run, or of a run that it carries.
     """
 
     QUEUED = "queued"
@@ -47,7 +47,7 @@ class Swept(StrEnum):
 
     @property
     def is_decision(self) -> bool:
-        """Return True if the policy decided, so that the email's events may be sent twice, or be
+        """Return True if the policy decided, so that the email's events may be sent twice or
         lost."""
         return self in {Swept.RESENT, Swept.CARRIED, Swept.GIVEN_UP, Swept.ASSUMED}
 
@@ -57,11 +57,11 @@ class SweepLimits:
     """The times of the sweep."""
 
     evidence_grace: timedelta
-    """The time after a claim's deadline in which a delivery event may arrive."""
+    """The time after a claim's deadline during which delivery events are awaited."""
 
     longest_unknown: timedelta
     """The time after the deadline for which the policy `resend` waits for proof that delivery
-    events arrive at all."""
+    events arrive."""
 
     check_after: timedelta
     """The time until the sweep checks a run again."""
@@ -69,7 +69,7 @@ class SweepLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepContext:
-    """The runs, the queues that retry them, and the proof that evidence arrives."""
+    """The runs, the retry queues, and the proof that delivery events arrive."""
 
     runs: Runs
     generate_queue: RunQueue
@@ -77,12 +77,12 @@ class SweepContext:
     evidence_log: EvidenceLog
     backlog: EvidenceBacklog
     canary: Canary | None
-    """None if the provider has no delivery events."""
+    """The canary. None if the provider has no delivery events."""
 
     policy: Policy
     clock: Clock
     random: Callable[[], float]
-    """A function that returns a number from 0 to 1."""
+    """A function that returns a random number from 0 to 1."""
 
     limits: SweepLimits
 
@@ -90,8 +90,9 @@ class SweepContext:
 def decide(run: Run, proven: ProvenUntil, context: SweepContext) -> Sequence[Swept]:
     """Apply the policy if no evidence arrived within the grace period (rule 9).
 
-    `resend` applies only if a delivery event has arrived for an email that was sent later. Under
-    every policy, an event that was in two attempts with an unknown outcome is not in a third one.
+    The policy `resend` applies only if a delivery event has arrived for an email that was sent
+    later. Under every policy, an event that was in two attempts with an unknown outcome is not
+    included in a third attempt.
     """
     gone_since = run.deadline or run.check_at
     if context.clock() < gone_since + context.limits.evidence_grace:
@@ -139,7 +140,7 @@ def _leaves_nothing(run: Run, older: Sequence[Run]) -> bool:
 
 
 def _gives_up(run: Run, older: Sequence[Run]) -> bool:
-    """Return True if its last attempt brought any event to MAX_UNKNOWN_ATTEMPTS."""
+    """Return True if any event of the last attempt has now reached MAX_UNKNOWN_ATTEMPTS."""
     before = replace(run, uncertain=run.uncertain - {run.attempt})
     return given_up_until((run, *older)) > settled_until((before, *older))
 
@@ -147,8 +148,8 @@ def _gives_up(run: Run, older: Sequence[Run]) -> bool:
 def _start_successor(run: Run, context: SweepContext) -> None:
     """Start the run that will carry an immediate run, because no other process may start one.
 
-    This happens before the run is marked as carried, because the sweep no longer sees it then.
-    Until then its successor waits for it.
+    The successor is started before the run is marked as carried, because the sweep does not see the
+    run afterwards. Until then, the successor waits for the run.
     """
     user_id, schedule = run.key.user_id, run.key.schedule
     newest = context.runs.chain(latest_run(user_id, schedule))[0]
@@ -159,9 +160,9 @@ def _start_successor(run: Run, context: SweepContext) -> None:
 
 
 def proven_until(context: SweepContext) -> datetime | None:
-    """Return the sending time up to which delivery events have arrived; None if it is unknown.
+    """Return the sending time up to which delivery events have arrived, or None if unknown.
 
-    If that is long ago, a canary is sent, whose delivery event the next sweep can use.
+    If that time is long ago, a canary is sent, whose delivery event the next sweep can use.
     """
     if context.canary is None:
         return None

@@ -1,4 +1,4 @@
-"""Batches in DynamoDB, and the progress of each shard of fan-out."""
+"""Batches in DynamoDB, and the fan-out progress of each shard."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -26,7 +26,10 @@ _DIGITS = 3
 
 
 class DynamoBatches:
-    """The port `Batches` on the table `control`. Batches are kept as long as their runs."""
+    """Implementation of the `Batches` port on the table `control`.
+
+    Batches are stored as long as their runs.
+    """
 
     def __init__(
         self,
@@ -42,44 +45,44 @@ class DynamoBatches:
         self._clock = clock
 
     def begin(self, slot: datetime) -> Batch:
-        """One UpdateItem."""
+        """Record that the batch has begun, with one UpdateItem."""
         return self._remember(
             slot, ControlRow.started_at.set(ControlRow.started_at | self._clock())
         )
 
     def cancel(self, slot: datetime) -> Batch:
-        """One UpdateItem."""
+        """Record that the batch is cancelled, with one UpdateItem."""
         return self._remember(
             slot, ControlRow.cancelled_at.set(ControlRow.cancelled_at | self._clock())
         )
 
     def get(self, slot: datetime) -> Batch:
-        """One strongly consistent GetItem, or a part of a BatchGetItem."""
+        """Read the batch with one strongly consistent GetItem, or as part of a BatchGetItem."""
         row = self._read(ControlRow, _BATCH, slot_id(slot))
         return decoded(row, _batch, needs=("slot",)) if row else Batch(slot)
 
     def latest(self, number: int) -> Sequence[Batch]:
-        """One Query."""
+        """Read the latest batches with one Query."""
         with translated():
             rows = list(ControlRow.query(_BATCH, scan_index_forward=False, limit=number))
         return [decoded(row, _batch, needs=("slot",)) for row in rows]
 
     def announce(self, shards: int) -> None:
-        """One UpdateItem."""
+        """Record the number of shards with one UpdateItem."""
         since = ControlRow.since.set(ControlRow.since | slot_of(self._clock()))
         with translated():
             ControlRow(_SHARDS, f"{shards:03d}").update(actions=[since])
 
     def announced(self) -> Mapping[int, datetime]:
-        """One strongly consistent Query."""
+        """Read the recorded numbers of shards with one strongly consistent Query."""
         return {int(row.id): row.since for row in self._numbered(_SHARDS) if row.since}
 
     def checkpoints(self) -> Mapping[int, datetime]:
-        """One strongly consistent Query."""
+        """Read the checkpoints of all shards with one strongly consistent Query."""
         return {int(row.id): row.slot for row in self._numbered(_CHECKPOINT) if row.slot}
 
     def save_checkpoint(self, shard: int, slot: datetime) -> None:
-        """One conditional UpdateItem."""
+        """Advance the checkpoint of a shard with one conditional UpdateItem."""
         written(
             ControlRow(_CHECKPOINT, f"{shard:03d}").update,
             actions=[ControlRow.slot.set(slot)],
@@ -87,27 +90,27 @@ class DynamoBatches:
         )
 
     def leave_behind(self, shard: int, slot: datetime) -> None:
-        """One UpdateItem."""
+        """Record a slot with an unreadable row, with one UpdateItem."""
         with translated():
             ControlRow(_BEHIND, _behind(shard, slot)).update(actions=[ControlRow.slot.set(slot)])
 
     def left_behind(self) -> Collection[tuple[int, datetime]]:
-        """One strongly consistent Query."""
+        """Read the recorded slots with one strongly consistent Query."""
         with translated():
             rows = list(ControlRow.query(_BEHIND, consistent_read=True))
         shards = ((row.id.partition("#")[0], row.slot) for row in rows)
         return [(int(shard), slot) for shard, slot in shards if slot and _is_shard(shard)]
 
     def catch_up(self, shard: int, slot: datetime) -> None:
-        """One DeleteItem."""
+        """Delete the record of a slot with one DeleteItem."""
         with translated():
             ControlRow(_BEHIND, _behind(shard, slot)).delete()
 
     @staticmethod
     def _numbered(kind: str) -> Sequence[ControlRow]:
-        """One strongly consistent Query. Skips rows whose number cannot be read.
+        """Read rows with numeric ids in one strongly consistent Query. Skip unreadable numbers.
 
-        Fan-out reads a shard without a known checkpoint from the beginning.
+        If the checkpoint of a shard is unknown, fan-out reads the shard from the beginning.
         """
         with translated():
             rows = list(ControlRow.query(kind, consistent_read=True))
@@ -131,7 +134,9 @@ def _behind(shard: int, slot: datetime) -> str:
 
 
 def _is_shard(text: str) -> bool:
-    """Return True for a number in the form of `save_checkpoint`. No stage has more shards."""
+    """Return True for a number in the format of `save_checkpoint`, within the maximum number of
+    shards.
+    """
     return len(text) == _DIGITS and text.isascii() and text.isdecimal()
 
 

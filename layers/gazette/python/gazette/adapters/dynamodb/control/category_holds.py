@@ -14,21 +14,21 @@ _KIND = "hold"
 
 
 class DynamoCategoryHolds:
-    """The port `CategoryHolds`: rows of the table `control`."""
+    """Implementation of the `CategoryHolds` port on rows of the table `control`."""
 
     def __init__(self, table_name: str) -> None:
         bind(ControlRow, table_name)
 
     def active(self) -> Sequence[CategoryHold]:
-        """One strongly consistent Query.
+        """Read the holds with one strongly consistent Query.
 
-        A row holds its category even if its other attributes are malformed.
+        A row puts its category on hold even if other attributes are malformed.
         """
         with translated():
             return [_hold(row) for row in ControlRow.query(_KIND, consistent_read=True)]
 
     def add(self, hold: CategoryHold) -> bool:
-        """One conditional UpdateItem."""
+        """Put a category on hold with one conditional UpdateItem."""
         actions = [ControlRow.since.set(hold.since), ControlRow.why.set(hold.why)]
         if hold.by_hand:
             actions.append(ControlRow.by_hand.set(True))
@@ -39,11 +39,11 @@ class DynamoCategoryHolds:
         )
 
     def names(self) -> Collection[str]:
-        """Return the port `HeldCategories`, not cached. Raise Unavailable."""
+        """Return the names of the held categories, without a cache. Raises Unavailable."""
         return frozenset(hold.category for hold in self.active())
 
     def release(self, category: str) -> bool:
-        """One conditional DeleteItem."""
+        """Release a category with one conditional DeleteItem."""
         return written(ControlRow(_KIND, category).delete, ControlRow.since.exists())
 
 
@@ -54,9 +54,9 @@ def _hold(row: ControlRow) -> CategoryHold:
 
 
 def held_categories(table_name: str, *, clock: Clock) -> HeldCategories:
-    """Return the port `HeldCategories`, cached for a worker.
+    """Return a cached function that implements the `HeldCategories` port for a worker.
 
-    Until the first answer it is empty.
+    The result is empty until the first successful read.
     """
     holds = DynamoCategoryHolds(table_name)
     cached: Cached[frozenset[str]] = Cached(

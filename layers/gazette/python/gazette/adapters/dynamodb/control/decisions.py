@@ -1,4 +1,4 @@
-"""Operators' decisions about all emails, read together and cached for a worker."""
+"""Operators' decisions that apply to all emails, read together and cached for a worker."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,10 +25,10 @@ class _Decisions:
 
 
 class CachedDecisions:
-    """The running experiment and the versions in force, read at most once a minute.
+    """The running experiment and the active template versions, read at most once a minute.
 
-    If a row cannot be read or the table does not answer, the last values remain. The
-    initial values are those of a new stage: the deployed version without an experiment.
+    If a row cannot be read or the table does not respond, the last values are kept. The initial
+    values are the deployed version and no experiment.
     """
 
     def __init__(self, table_name: str, *, ranges: Ranges, clock: Clock) -> None:
@@ -38,15 +38,15 @@ class CachedDecisions:
         self._cached = Cached(self._read, clock=clock, default=self._last)
 
     def experiment(self) -> Experiment | None:
-        """Return the running experiment. The port `RunningExperiment`."""
+        """Return the running experiment, as the port `RunningExperiment` requires."""
         return self._cached.get().experiment
 
     def in_force(self) -> InForce:
-        """Return the versions in force. The port `VersionsInForce`."""
+        """Return the active template versions, as the port `VersionsInForce` requires."""
         return self._cached.get().in_force
 
     def _read(self) -> _Decisions:
-        """One strongly consistent BatchGetItem."""
+        """Read both rows with one strongly consistent BatchGetItem."""
         experiment, in_force = read_rows([(ControlRow, EXPERIMENT), (ControlRow, IN_FORCE)])
         self._last = _Decisions(
             _read_or(self._last.experiment, experiment, experiment_of),

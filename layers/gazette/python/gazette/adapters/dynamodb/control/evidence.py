@@ -1,4 +1,6 @@
-"""The sending time of the latest email with a delivery event: one row, which feedback advances."""
+"""The latest sending time of an email whose delivery event arrived, in one row that feedback
+updates.
+"""
 
 from datetime import datetime, timedelta
 
@@ -10,9 +12,9 @@ _COARSE = timedelta(seconds=30)
 
 
 class DynamoEvidenceLog:
-    """The port `EvidenceLog`: one row of the table `control`.
+    """Implementation of the `EvidenceLog` port on one row of the table `control`.
 
-    A process writes only if the time is at least half a minute newer than its last write.
+    A process writes only if the time is at least half a minute later than in its last write.
     """
 
     def __init__(self, table_name: str) -> None:
@@ -20,7 +22,7 @@ class DynamoEvidenceLog:
         self._noted: datetime | None = None
 
     def record(self, sent_at: datetime) -> None:
-        """One conditional UpdateItem, or none."""
+        """Advance the time with one conditional UpdateItem, or make no call."""
         if self._noted and sent_at < self._noted + _COARSE:
             return
         written(
@@ -31,6 +33,6 @@ class DynamoEvidenceLog:
         self._noted = sent_at
 
     def latest(self) -> datetime | None:
-        """One strongly consistent GetItem."""
+        """Read the time with one strongly consistent GetItem."""
         row = read_row(ControlRow, *_KEY)
         return decoded(row, lambda read: read.until, needs=("until",)) if row else None

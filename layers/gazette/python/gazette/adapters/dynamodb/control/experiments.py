@@ -1,4 +1,4 @@
-"""The running experiment in one row, and one row for each experiment that ever ran."""
+"""The running experiment in one row, and a row for the period of each experiment."""
 
 import json
 from collections.abc import Mapping
@@ -14,19 +14,19 @@ _PERIOD = "period"
 
 
 class DynamoExperiments:
-    """The port `Experiments`: a row of the table `control`."""
+    """Implementation of the `Experiments` port on rows of the table `control`."""
 
     def __init__(self, table_name: str) -> None:
         bind(ControlRow, table_name)
 
     def running(self) -> Experiment | None:
-        """One strongly consistent GetItem."""
+        """Read the running experiment with one strongly consistent GetItem."""
         return experiment_of(read_row(ControlRow, *EXPERIMENT))
 
     def start(self, wanted: Experiment) -> None:
-        """One Query and two PutItem, and one more if another experiment was running.
+        """Start an experiment: one Query and two PutItem, and a third if another one was running.
 
-        The period is written first, so that no experiment runs without one.
+        The period is written first, so that every running experiment has a period.
         """
         known = self.periods()
         before = known.get(wanted.name, ExperimentPeriod(wanted.since, None))
@@ -41,13 +41,15 @@ class DynamoExperiments:
             ).save()
 
     def stop(self, at: datetime) -> None:
-        """One DeleteItem first; then one Query, and one PutItem if an experiment was running."""
+        """Stop the experiment: one DeleteItem, one Query, and one PutItem if an experiment was
+        running.
+        """
         with translated():
             ControlRow(*EXPERIMENT).delete()
         self._end(self.periods(), at)
 
     def periods(self) -> Mapping[str, ExperimentPeriod]:
-        """One strongly consistent Query."""
+        """Read the periods of all experiments with one strongly consistent Query."""
         with translated():
             rows = list(ControlRow.query(_PERIOD, consistent_read=True))
         return {row.id: decoded(row, _period, needs=("since",)) for row in rows}
@@ -61,9 +63,9 @@ class DynamoExperiments:
 
 
 def experiment_of(row: ControlRow | None) -> Experiment | None:
-    """Return the experiment of the row, or None without a row.
+    """Return the experiment in the row, or None if the row does not exist.
 
-    Raise Unavailable if it is invalid.
+    Raises Unavailable if the row is invalid.
     """
     if row is None:
         return None

@@ -1,4 +1,4 @@
-"""The template versions: one row for those in force, one row per version, and one per change."""
+"""Template versions: one row for the active versions, and rows for the versions and changes."""
 
 import json
 from collections.abc import Sequence
@@ -34,9 +34,10 @@ _CHANGE = "template_change"
 
 
 class DynamoTemplateVersions:
-    """The port `TemplateVersions`: rows of the table `control`.
+    """Implementation of the `TemplateVersions` port on rows of the table `control`.
 
-    `ranges`: the allowed numbers of settings. A row with other numbers is unreadable.
+    `ranges` contains the allowed values of numeric settings. A row with a value outside of its
+    range is unreadable.
     """
 
     def __init__(self, table_name: str, *, ranges: Ranges) -> None:
@@ -44,11 +45,16 @@ class DynamoTemplateVersions:
         self._ranges = ranges
 
     def in_force(self) -> InForce:
-        """One strongly consistent GetItem. Raises UnreadableRow for a malformed row."""
+        """Read the active versions with one strongly consistent GetItem.
+
+        Raises UnreadableRow for a malformed row.
+        """
         return in_force_of(read_row(ControlRow, *IN_FORCE), ranges=self._ranges)
 
     def change(self, before: InForce, after: InForce, entry: Change) -> bool:
-        """One TransactWriteItems, on the condition of the revision that was read."""
+        """Change the active versions with one TransactWriteItems if the revision has not
+        changed.
+        """
         try:
             with transaction(ControlRow) as writes:
                 writes.save(_in_force_row(after), _as_read(before))
@@ -58,23 +64,23 @@ class DynamoTemplateVersions:
         return True
 
     def changes(self) -> Sequence[Change]:
-        """One strongly consistent Query."""
+        """Read the history of changes with one strongly consistent Query."""
         return [
             decoded(row, _change, needs=("since", "what", "by", "version"))
             for row in self._all(_CHANGE)
         ]
 
     def add(self, pushed: PushedVersion) -> bool:
-        """One conditional PutItem."""
+        """Store a pushed version with one conditional PutItem."""
         return written(_version_row(pushed).save, ControlRow.kind.does_not_exist())
 
     def find(self, number: int) -> PushedVersion | None:
-        """One strongly consistent GetItem."""
+        """Read a version with one strongly consistent GetItem."""
         row = read_row(ControlRow, _VERSION, _numbered(number))
         return self._decoded(row) if row else None
 
     def history(self) -> Sequence[PushedVersion]:
-        """One strongly consistent Query."""
+        """Read all pushed versions with one strongly consistent Query."""
         return [self._decoded(row) for row in self._all(_VERSION)]
 
     @staticmethod
@@ -98,9 +104,9 @@ class DynamoTemplateVersions:
 
 
 def in_force_of(row: ControlRow | None, *, ranges: Ranges) -> InForce:
-    """Return the versions in force from their row, or the deployed one without a row.
+    """Return the active versions from their row, or the deployed version if there is no row.
 
-    Raise UnreadableRow.
+    Raises UnreadableRow.
     """
     if row is None:
         return NOTHING_PUSHED
@@ -193,7 +199,7 @@ def _change(row: ControlRow) -> Change:
 
 
 def _numbered(number: int) -> str:
-    """Return a padded number, so that text order is the order of numbers."""
+    """Return a padded number, so that texts sort by number."""
     return f"{number:06d}"
 
 

@@ -1,4 +1,4 @@
-"""Soft bounces in DynamoDB, by the keyed hash of the address."""
+"""Soft bounces in DynamoDB, stored by the keyed hash of the address."""
 
 from collections.abc import Collection
 from datetime import timedelta
@@ -14,10 +14,10 @@ from gazette.domain.subscribers.suppression import SoftBounce
 
 
 class DynamoBounces:
-    """The port `Bounces` on the table `bounces`. A row's key is identity.keyed_hash.
+    """Implementation of the `Bounces` port on the table `bounces`.
 
-    It expires `retention` after its last bounce. Each bounce adds some ninety bytes to the row,
-    until the address is suppressed.
+    The partition key is the address's identity.keyed_hash. A row expires `retention` after its last
+    bounce. Each bounce adds about ninety bytes to the row, until the address is suppressed.
     """
 
     def __init__(self, table_name: str, *, key: bytes, retention: timedelta, clock: Clock) -> None:
@@ -27,10 +27,10 @@ class DynamoBounces:
         self._clock = clock
 
     def remember(self, address_hash: str, bounce: SoftBounce) -> Collection[SoftBounce]:
-        """One UpdateItem, which adds to a set, so that a message counts once.
+        """Add a bounce with one UpdateItem of a set, so that each message is counted once.
 
-        A row past its TTL that DynamoDB has not deleted is reused. Its bounces are too old to
-        count.
+        If the row's TTL has passed and DynamoDB has not deleted the row yet, the row is reused. Its
+        bounces are too old to count.
         """
         row = BounceRow(keyed_hash(address_hash, self._key))
         actions: list[Action] = [
@@ -42,7 +42,7 @@ class DynamoBounces:
         return decoded(row, _bounces)
 
     def forget(self, address_hash: str) -> None:
-        """One DeleteItem."""
+        """Delete the bounces of an address with one DeleteItem."""
         with translated():
             BounceRow(keyed_hash(address_hash, self._key)).delete()
 

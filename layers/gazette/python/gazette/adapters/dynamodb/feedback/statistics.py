@@ -1,4 +1,4 @@
-"""The results of emails in DynamoDB: engagement by run, and counts by category and hour."""
+"""The results of emails in DynamoDB: engagement by run, and event counts by category and hour."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -23,16 +23,17 @@ from gazette.domain.identity import parse_run_id, run_id, shard_of
 from gazette.domain.scheduling.calendar import slot_of
 
 _FIRST = {event: getattr(EngagementRow, f"{event}_at") for event in EngagementEvent}
-"""The attributes with the first instant of each event."""
+"""The attributes that store the first instant of each kind of event."""
 
 _RETENTION = SPAN + timedelta(days=2)
 _COUNT = {mark: getattr(CategoryStatsRow, mark.value) for mark in Mark}
 
 
 class DynamoEngagements:
-    """The port `Engagements` on the table `engagement`. Rows are stored as long as runs.
+    """Implementation of the `Engagements` port on the table `engagement`.
 
-    `connections`: the number of threads that may read at the same time.
+    Rows are stored as long as runs. `connections` is the number of threads that may read at the
+    same time.
     """
 
     def __init__(self, table_name: str, *, retention: timedelta, connections: int = 10) -> None:
@@ -40,7 +41,7 @@ class DynamoEngagements:
         self._retention = retention
 
     def record(self, run: Run, event: EngagementEvent, at: datetime) -> bool:
-        """One conditional UpdateItem."""
+        """Record an event of an email with one conditional UpdateItem."""
         slot, first = slot_of(run.due_at), _FIRST[event]
         partition = shard_of(run.key.user_id, PARTITIONS)
         row = EngagementRow(slot_partition(slot, partition), run_id(run.key))
@@ -62,7 +63,10 @@ class DynamoEngagements:
         return before is not None and first.attr_name not in before
 
     def of_slot(self, slot: datetime) -> Iterator[Engagement | UnreadableRow]:
-        """One Query for each of 16 partitions, and one more per megabyte (some 4,000 emails)."""
+        """Read the engagement of a slot's emails from 16 partitions.
+
+        Costs one Query per partition, and one more per megabyte (about 4,000 emails).
+        """
         for partition in range(PARTITIONS):
             with translated():
                 rows = EngagementRow.query(slot_partition(slot, partition))
@@ -83,10 +87,11 @@ def _engagement(row: EngagementRow) -> Engagement:
 
 
 class DynamoCategoryStats:
-    """The port `CategoryStats` on the table `category_stats`.
+    """Implementation of the `CategoryStats` port on the table `category_stats`.
 
-    `gathers`: count sent emails in memory until `flush`, in one thread. All emails of an hour that
-    show a category count in one row, for which DynamoDB accepts a thousand writes per second.
+    If `gathers` is True, sent emails are counted in memory until `flush`, in one thread. All emails
+    of an hour that show a category are counted in one row, which DynamoDB limits to a thousand
+    writes per second.
     https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html
     """
 
@@ -96,10 +101,10 @@ class DynamoCategoryStats:
         self._gathered: Counter[tuple[str, datetime]] = Counter()
 
     def add(self, category: str, mark: Mark, sent_at: datetime) -> None:
-        """One UpdateItem, conditional except for `SENT`; none for counts in memory.
+        """Count an event with one UpdateItem, which is conditional except for `SENT`.
 
-        The counts in memory are written before a bounce or a complaint, which may be of the same
-        hour.
+        Counts in memory cost no call. They are written before a bounce or a complaint is counted,
+        which may be for an email of the same hour.
         """
         hour = _hour(sent_at)
         if mark is Mark.SENT:
@@ -112,7 +117,7 @@ class DynamoCategoryStats:
         written(row.update, actions=[_COUNT[mark].add(1)], condition=CategoryStatsRow.sent.exists())
 
     def flush(self) -> None:
-        """One UpdateItem for each category and hour.
+        """Write the counts in memory: one UpdateItem per category and hour.
 
         Counts that cannot be written stay in memory.
         """
@@ -126,7 +131,7 @@ class DynamoCategoryStats:
             raise failed
 
     def _write(self, category: str) -> None:
-        """Write the counts of one category. A busy row does not delay the others."""
+        """Write the counts of one category. A throttled row does not delay other categories."""
         for key in [key for key in self._gathered if key[0] == category]:
             number = self._gathered.pop(key)
             actions = [
@@ -141,8 +146,10 @@ class DynamoCategoryStats:
                 raise
 
     def since(self, category: str, instant: datetime) -> CategoryCounts:
-        """One UpdateItem for each hour in memory, and one eventually consistent Query of at most
-        169 small rows.
+        """Read the counts since an instant.
+
+        Costs one UpdateItem per hour in memory, and one eventually consistent Query of at most 169
+        small rows.
         """
         self._write(category)
         with translated():
@@ -154,8 +161,9 @@ class DynamoCategoryStats:
         )
 
     def forget(self, category: str) -> None:
-        """One UpdateItem for each hour in memory, one Query, and a BatchWriteItem for each 25
-        rows.
+        """Delete the counts of a category.
+
+        Costs one UpdateItem per hour in memory, one Query, and one BatchWriteItem per 25 rows.
         """
         self._write(category)
         with translated():

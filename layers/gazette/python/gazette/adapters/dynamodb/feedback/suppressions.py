@@ -25,19 +25,22 @@ from gazette.domain.subscribers.suppression import Cause, Suppression
 
 
 class DynamoSuppressionList:
-    """All rows of the table `suppressions`. Reading them needs no key."""
+    """All rows of the table `suppressions`. They can be read without the suppression key."""
 
     def __init__(self, table_name: str) -> None:
         bind(SuppressionRow, table_name)
 
     def each(self) -> Iterator[Suppression | UnreadableRow]:
-        """One Scan per megabyte: some 6,000 addresses."""
+        """Yield all suppressions: one Scan per megabyte, about 6,000 addresses."""
         with translated():
             yield from each_decoded(SuppressionRow.scan(), _suppression)
 
 
 class DynamoSuppressions(DynamoSuppressionList):
-    """The port `Suppressions` on the table `suppressions`. A row's key is identity.keyed_hash."""
+    """Implementation of the `Suppressions` port on the table `suppressions`.
+
+    The partition key is the address's identity.keyed_hash.
+    """
 
     def __init__(
         self, table_name: str, *, key: bytes, clock: Clock, read: RowReader = read_row
@@ -48,7 +51,7 @@ class DynamoSuppressions(DynamoSuppressionList):
         self._read = read
 
     def add(self, address_hash: str, cause: Cause, since: datetime | None = None) -> bool:
-        """One conditional UpdateItem."""
+        """Suppress an address with one conditional UpdateItem."""
         reason = SuppressionRow.reason
         condition = reason.does_not_exist()
         if cause.lesser:
@@ -57,7 +60,7 @@ class DynamoSuppressions(DynamoSuppressionList):
         return written(self._row_of(address_hash).update, actions=actions, condition=condition)
 
     def unsubscribe(self, address_hash: str, user_id: str) -> None:
-        """One UpdateItem."""
+        """Suppress an address because a reader unsubscribed, with one UpdateItem."""
         reason, since = SuppressionRow.reason, SuppressionRow.since
         with translated():
             self._row_of(address_hash).update(
@@ -69,8 +72,9 @@ class DynamoSuppressions(DynamoSuppressionList):
             )
 
     def resubscribe(self, address_hash: str, user_id: str) -> None:
-        """One conditional DeleteItem; two more writes if other readers of the address unsubscribed
-        too.
+        """Undo a reader's unsubscription with one conditional DeleteItem.
+
+        If other readers of the address have unsubscribed too, two more writes follow.
         """
         row, by = self._row_of(address_hash), SuppressionRow.by
         unsubscribed = SuppressionRow.reason == Cause.UNSUBSCRIBED.value
@@ -80,22 +84,26 @@ class DynamoSuppressions(DynamoSuppressionList):
         if written(row.update, actions=[by.delete({user_id})], condition=has_unsubscribed):
             written(
                 row.delete, unsubscribed & by.does_not_exist()
-            )  # the other readers resubscribed meanwhile
+            )  # the other readers have resubscribed in the meantime
 
     def holds(self, address_hash: str, *, critical: bool = False) -> bool:
-        """One strongly consistent GetItem, or a part of a BatchGetItem.
+        """Return True if the address is suppressed.
 
-        A row counts even if it is malformed.
+        Costs one strongly consistent GetItem, or a part of a BatchGetItem. A malformed row also
+        suppresses its address.
         """
         return _suppresses(self._row(address_hash), critical=critical)
 
     def get(self, address_hash: str) -> Suppression | None:
-        """One strongly consistent GetItem."""
+        """Read the suppression of an address with one strongly consistent GetItem."""
         row = self._row(address_hash)
         return decoded(row, _suppression) if row else None
 
     def lift(self, address_hash: str, cause: Cause) -> None:
-        """One conditional DeleteItem; two more writes if readers unsubscribed too."""
+        """Lift a suppression with one conditional DeleteItem.
+
+        If readers have unsubscribed too, two more writes follow.
+        """
         row, reason, by = self._row_of(address_hash), SuppressionRow.reason, SuppressionRow.by
         same = reason == cause.value
         if cause is Cause.UNSUBSCRIBED:
@@ -105,7 +113,7 @@ class DynamoSuppressions(DynamoSuppressionList):
             if not written(row.update, actions=actions, condition=same & by.exists()):
                 written(
                     row.delete, same & by.does_not_exist()
-                )  # the readers resubscribed meanwhile
+                )  # the readers have resubscribed in the meantime
 
     def _row(self, address_hash: str) -> SuppressionRow | None:
         return self._read(SuppressionRow, keyed_hash(address_hash, self._key))
@@ -115,9 +123,9 @@ class DynamoSuppressions(DynamoSuppressionList):
 
 
 class DynamoLastLook:
-    """The port `LastLook` on the tables `subscribers` and `suppressions`.
+    """Implementation of the `LastLook` port on the tables `subscribers` and `suppressions`.
 
-    The adapters that write the tables bind them. `key`: the key of the suppressions.
+    Other adapters bind these tables. `key` is the suppression key.
     """
 
     def __init__(self, *, key: bytes, read: RowsReader) -> None:
@@ -127,7 +135,7 @@ class DynamoLastLook:
     def __call__(
         self, user_id: str, address_hash: str, *, critical: bool = False
     ) -> tuple[Reader, bool]:
-        """One part of a strongly consistent BatchGetItem of both tables."""
+        """Read the reader and the suppression as part of one strongly consistent BatchGetItem."""
         reader, suppression = self._read(
             (SubscriberRow, (user_id,)),
             (SuppressionRow, (keyed_hash(address_hash, self._key),)),
@@ -139,7 +147,7 @@ class DynamoLastLook:
 
 
 def _suppresses(row: SuppressionRow | None, *, critical: bool) -> bool:
-    """Return True if the row of an address suppresses it, even if its cause cannot be read."""
+    """Return True if the row suppresses its address, even if its cause cannot be read."""
     return row is not None and not (critical and row.reason == Cause.UNSUBSCRIBED.value)
 
 

@@ -1,1 +1,1 @@
-"""The table `pace`: the rate limiter of each stream, and its circuit breaker."""
+"""The table `pace`: the rate limiter and the circuit breaker of each stream."""

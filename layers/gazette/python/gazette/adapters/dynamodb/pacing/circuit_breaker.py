@@ -1,6 +1,4 @@
-"""The circuit breaker in the pace row: up to six attributes, which are absent while it is
-closed.
-"""
+"""The circuit breaker in a pace row: up to six attributes, which are absent while it is closed."""
 
 from typing import Any
 
@@ -14,7 +12,7 @@ from gazette.domain.delivery.circuit_breaker import OpenBreaker
 
 
 def breaker_in(row: PaceRow) -> OpenBreaker | None:
-    """Return the open breaker in the row; None if it is closed."""
+    """Return the open circuit breaker in the row, or None if it is closed."""
     if row.breaker_until is None:
         return None
     return OpenBreaker(
@@ -28,7 +26,7 @@ def breaker_in(row: PaceRow) -> OpenBreaker | None:
 
 
 def changes_to(breaker: OpenBreaker | None) -> list[Action]:
-    """Return the updates that set this state, whatever the state before."""
+    """Return the updates that set this state, regardless of the previous state."""
     values: tuple[tuple[Attribute[Any], object], ...] = (
         (PaceRow.breaker_why, breaker and breaker.why),
         (PaceRow.breaker_since, breaker and instant_number(breaker.since)),
@@ -41,7 +39,7 @@ def changes_to(breaker: OpenBreaker | None) -> list[Action]:
 
 
 def is_still(breaker: OpenBreaker | None) -> Condition:
-    """Return the condition that the breaker has not changed. Every change moves `until`."""
+    """Return the condition that the breaker has not changed. Every change increases `until`."""
     condition: Condition
     if breaker is None:
         condition = PaceRow.breaker_until.does_not_exist()
@@ -51,6 +49,6 @@ def is_still(breaker: OpenBreaker | None) -> Condition:
 
 
 def is_not_by_hand() -> Condition:
-    """Return the condition that the breaker is closed, or was not opened by hand."""
+    """Return the condition that the breaker is closed, or was opened automatically."""
     condition: Condition = PaceRow.breaker_by_hand.does_not_exist()
     return condition

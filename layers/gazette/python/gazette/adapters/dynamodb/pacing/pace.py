@@ -1,4 +1,4 @@
-"""The pace in DynamoDB: one row per stream. Workers take permits by conditional writes."""
+"""The pace in DynamoDB, one row per stream. Workers take permits by conditional writes."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -53,19 +53,19 @@ RECOMMENDATIONS_ROW: Final = "recommendations"
 """The row of the content source, whose permits are requests."""
 
 _TRIES = 8
-"""The limit of attempts. Each refusal returns the current row. Further attempts fail only if the
-row changes the kind of its state between any two of them."""
+"""The maximum number of attempts. Each rejected attempt returns the current row. Further attempts
+fail only if the kind of the row's state changes between every two of them."""
 
 
 class DynamoQuota:
-    """The port `QuotaStore` on the row `name` of the table `pace`."""
+    """Implementation of the `QuotaStore` port on the row `name` of the table `pace`."""
 
     def __init__(self, table_name: str, *, name: str) -> None:
         bind(PaceRow, table_name)
         self._name = name
 
     def set_quota(self, quota: Quota, at: datetime) -> None:
-        """One UpdateItem; one more if the quota was exhausted before."""
+        """Store the quota with one UpdateItem, or two if the quota was exhausted."""
         changes: list[Action] = [
             PaceRow.quota.set(quota.rate),
             PaceRow.quota_at.set(instant_number(at)),
@@ -82,14 +82,15 @@ class DynamoQuota:
 
 
 class DynamoRateLimiter:
-    """The ports `RateLimiter`, `PaceGauge` and `CircuitBreaker` on a row of the table `pace`.
+    """Implementation of the ports `RateLimiter`, `PaceGauge` and `CircuitBreaker` on a `pace` row.
 
-    Caches the row as it last saw it, and chooses the change to request by it. The conditions of the
-    change hold only if the choice is right, whatever other workers did meanwhile. A refusal returns
-    the current row. A permit is never earlier than the cached row allows, so `BUSY` and the cap of
-    a new domain need no call. An exhausted daily quota or an open breaker is not cached, because
-    either may end at any time. A caller that passes a `coalescer` passes a `clock` too, because a
-    request that waits for those of other threads is older than its permits.
+    Caches the latest row that it has seen, and chooses each change by the cached row. The
+    conditions of the change hold only if that choice is correct, whatever other workers have
+    changed since. A rejected write returns the current row. A permit is never earlier than the
+    cached row allows, so `BUSY` and the cap of a new domain need no call. An exhausted daily quota
+    or an open breaker is not cached, because either may end at any time. A caller that passes a
+    `coalescer` must also pass a `clock`, because a request that waits for other threads is older
+    than its permits.
     """
 
     def __init__(
@@ -111,17 +112,17 @@ class DynamoRateLimiter:
     def reserve(
         self, now: datetime, latest: datetime, *, critical: bool = False
     ) -> Permit | NoPermit:
-        """One UpdateItem for all threads that request now; one more if the cached row was out of
-        date.
+        """Take permits for all threads that request one now, or as many as are available.
 
-        Takes a permit for each request, or as many as there are.
+        Costs one UpdateItem for all these threads together, and one more if the cached row was
+        outdated.
         """
         answer = self._reserve_critical if critical else self._reserve_all
         outcome = self._coalescer.ask(answer, (now, latest))
         return cast("Permit | NoPermit", outcome)
 
     def outlook(self, now: datetime) -> Outlook:
-        """Return the outlook of the cached row. No call."""
+        """Return the outlook according to the cached row. Makes no call."""
         return outlook(self._known, self._plan, now)
 
     def _reserve_critical(
@@ -132,9 +133,10 @@ class DynamoRateLimiter:
     def _reserve_all(
         self, requests: Sequence[tuple[datetime, datetime]], *, critical: bool = False
     ) -> Sequence[Permit | NoPermit | Exception]:
-        """Take permits from now on. Permits in the past would be used in a burst.
+        """Take permits that begin now, because permits in the past would be used in a burst.
 
-        A thread that waited for other threads' requests waits as long for its permit as they do.
+        A thread that waited for the requests of other threads waits as long for its permit as they
+        do.
         """
         patience = min(latest - each for each, latest in requests)
         now = max(each for each, _ in requests)
@@ -172,13 +174,15 @@ class DynamoRateLimiter:
         raise self._kept_changing()
 
     def trip(self, why: str, now: datetime, *, at_least: timedelta = timedelta(0)) -> OpenBreaker:
-        """One UpdateItem. If many workers are refused at once, one of their writes succeeds.
+        """Open the breaker with one UpdateItem, which succeeds for only one of several workers.
 
-        One more only if the cached row was out of date and this refusal changes the breaker.
+        A second UpdateItem follows only if the cached row was outdated and this refusal changes the
+        breaker.
         """
         known = self._known.breaker
         if known and not known.is_probed:
-            known = None  # it may be closed by now; a refused write returns the current row
+            # The breaker may be closed by now. A rejected write returns the current row.
+            known = None
         for _ in range(_TRIES):
             next_state = tripped(known, why, now, at_least=at_least)
             if next_state == known:
@@ -191,24 +195,24 @@ class DynamoRateLimiter:
         raise self._kept_changing()
 
     def trip_if_closed(self, why: str, now: datetime) -> None:
-        """One UpdateItem, which is refused if the breaker is open."""
+        """Open the breaker with one UpdateItem, which is rejected if the breaker is open."""
         changes = changes_to(tripped(None, why, now))
         _, row = update_or_current(PaceRow(self._name), changes, is_still(None))
         self._known = _pace(row)
 
     def reset(self) -> None:
-        """One UpdateItem."""
+        """Close the breaker with one UpdateItem."""
         _, row = update_or_current(PaceRow(self._name), changes_to(None), is_not_by_hand())
         self._known = _pace(row)
 
     def open_by_hand(self, why: str, now: datetime) -> OpenBreaker:
-        """One UpdateItem."""
+        """Open the breaker until an operator closes it: one UpdateItem."""
         breaker = opened_by_hand(why, now)
         self._set(breaker)
         return breaker
 
     def close_by_hand(self) -> None:
-        """One UpdateItem."""
+        """Close the breaker for an operator: one UpdateItem."""
         self._set(None)
 
     def _set(self, breaker: OpenBreaker | None) -> None:
@@ -221,13 +225,13 @@ class DynamoRateLimiter:
         return Unavailable(f"The row {self._name!r} of the table `pace` kept changing; try again.")
 
     def read(self, now: datetime) -> PaceReading:
-        """One strongly consistent GetItem."""
+        """Read the row with one strongly consistent GetItem."""
         return read(self._stored(), self._plan, now)
 
     def forecast(
         self, now: datetime, latest: datetime, *, critical: bool = False
     ) -> Permit | NoPermit:
-        """One strongly consistent GetItem."""
+        """Forecast a permit from one strongly consistent GetItem."""
         reservation = take(self._stored(), self._plan, now=now, latest=latest, critical=critical)
         return (
             reservation
@@ -240,8 +244,9 @@ class DynamoRateLimiter:
 
 
 def _changes(known: Pace, reservation: Reservation) -> list[Action]:
-    """Return the updates to write, as additions for numbers that other workers may change
-    meanwhile.
+    """Return the updates to write.
+
+    Numbers that other workers may change are written as additions.
     """
     cost, number = reservation.number * reservation.cost // MICROSECOND, reservation.number
     is_queued = known.next_at == reservation.at
@@ -273,11 +278,11 @@ def _changes(known: Pace, reservation: Reservation) -> list[Action]:
 def _still(
     known: Pace, reservation: Reservation, *, plan: PacePlan, now: datetime, latest: datetime
 ) -> Condition:
-    """Return the condition that the row is in the same kind of state as the cached one.
+    """Return the condition that the row is in the same kind of state as the cached row.
 
-    Workers wait or do not, or the next permit lies too far ahead. The ramp's stretch, the day, the
-    quota and the breaker are the same. The cap of a day that ends is in both exhausted, or in
-    neither.
+    That is the case if the rows agree on whether workers wait and on whether the next permit is too
+    far ahead; if the stage of the ramp, the day, the quota and the breaker are equal; and if the
+    cap of a day that ends is exhausted in both or in neither.
     """
     condition: Condition
     if known.next_at is None:

@@ -1,7 +1,8 @@
-"""The sandbox for pushed templates. They read values, and have no effects.
+"""The sandbox for pushed templates, which can read values but have no side effects.
 
-A person who may push a version may write every reader's email, and is responsible for its text. The
-sandbox prevents more: no template reaches Python, this process or its secrets.
+A user who may push a version can change every reader's email, and is responsible for the text. The
+sandbox prevents access to anything else: templates cannot reach Python, this process or its
+secrets.
 https://jinja.palletsprojects.com/en/stable/sandbox/
 """
 

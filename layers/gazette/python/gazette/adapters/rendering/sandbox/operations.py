@@ -1,4 +1,4 @@
-"""The operators, filters and methods of texts that a template may use, each with its limits."""
+"""The operators, filters and string methods that templates may use, with their limits."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial, update_wrapper
@@ -24,30 +24,30 @@ _READING = frozenset(
     """abs attr count d default first float int items last length list max min
     random reverse""".split()
 )
-"""Filters that write no text, and create only values from their arguments."""
+"""Filters that produce no text, and return only values from their arguments."""
 
 _CHOOSING = frozenset({"map", "reject", "rejectattr", "select", "selectattr"})
-"""Filters whose error contains the full name of an unknown filter, test or attribute."""
+"""Filters whose errors contain the full name of an unknown filter, test or attribute."""
 
 _COMPARING = frozenset({"dictsort", "groupby", "sort", "unique"})
 """Filters that keep a lower-case copy of each text that they compare."""
 
 _EACH_LINE = frozenset({"expandtabs", "indent", "tojson"})
-"""Filters and methods that repeat a width many times."""
+"""Filters and methods that may repeat a width many times."""
 
 _SHOWING_NUMBERS = frozenset({"format", "join", "sum"})
-"""Filters and methods whose numbers are not widths."""
+"""Filters and methods whose numeric arguments are not widths."""
 
 
 def add(left: Any, right: Any) -> Any:
-    """Add numbers, texts or lists. Raises SecurityError."""
+    """Return the sum of numbers, or the concatenation of texts or lists. Raises SecurityError."""
     if not isinstance(left, int | float) and content_size(left) + content_size(right) > LONGEST:
         raise refuse("the operator +")
     return check_made(left + right)
 
 
 def multiply(left: Any, right: Any) -> Any:
-    """Multiply numbers, or repeat a little. Raises SecurityError."""
+    """Multiply numbers, or repeat a value up to a limit. Raises SecurityError."""
     for repeated, times in ((left, right), (right, left)):
         is_number = isinstance(repeated, int | float)
         if isinstance(times, int) and not is_number and content_size(repeated) * times > WIDEST:
@@ -56,7 +56,7 @@ def multiply(left: Any, right: Any) -> Any:
 
 
 def fill(left: Any, right: Any) -> Any:
-    """Fill a text, or divide numbers. Raises SecurityError."""
+    """Apply the operator `%`: format a text, or divide numbers. Raises SecurityError."""
     if isinstance(left, str | bytes):
         check_filled(left if isinstance(left, str) else left.decode("latin-1"), right)
     return check_made(left % right)
@@ -76,15 +76,17 @@ def bounded(
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
 ) -> Any:
-    """Call a filter, or a method of a text, unless its result may be too long.
+    """Call a filter or string method unless the result may be too long.
 
-    Raises SecurityError. `on`: the value to which it is applied.
+    Raises SecurityError. `on` is the value to which the filter or method is applied.
     """
     longest = worst = max(1, len(on) if isinstance(on, str) else size(on))
     if name == "pprint":
-        worst *= longest  # a margin as long as the names above it precedes each line
+        # Each line is preceded by a margin as long as the names above it.
+        worst *= longest
     elif name == "tojson" and (args or kwargs) and longest <= LONGEST:
-        worst *= max(1, depth(on))  # with `indent`, as many margins as the depth precede each line
+        # With `indent`, each line is preceded by one margin per level of nesting.
+        worst *= max(1, depth(on))
     for value in (*args, *kwargs.values()):
         if isinstance(value, str):
             length = len(value)
@@ -102,7 +104,7 @@ def bounded(
 
 
 def bounded_method(called: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """Call a method of a text, of bytes or of a number. Raises SecurityError."""
+    """Call a method of a string, bytes or number. Raises SecurityError."""
     if args:
         args = [_read(each) for each in args]
     if kwargs:
@@ -111,7 +113,9 @@ def bounded_method(called: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) 
 
 
 def bounded_filters(filters: Mapping[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
-    """Return the filters, with limits for those whose result may exceed their arguments."""
+    """Return the filters, with limits for those whose results may be longer than their
+    arguments.
+    """
     return {
         name: each if name in _READING else _bounded_filter(name, each)
         for name, each in filters.items()
@@ -119,7 +123,7 @@ def bounded_filters(filters: Mapping[str, Callable[..., Any]]) -> dict[str, Call
 
 
 def _bounded_filter(name: str, called: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a filter with limits. If Jinja passes it a context, that is its first argument."""
+    """Return a filter with limits. If Jinja passes a context, the context is the first argument."""
     passed = 1 if hasattr(called, "jinja_pass_arg") else 0
 
     def call(*args: Any, **kwargs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The rendered text of templates, counted during rendering."""
+"""Buffers that limit the rendered text of templates during rendering."""
 
 from collections.abc import Iterable
 from itertools import islice
@@ -6,37 +6,46 @@ from itertools import islice
 from gazette.adapters.rendering.sandbox.sizes import check_length
 
 _AT_ONCE = 50
-"""The number of parts that are rendered before they are counted. Each has at most LONGEST
+"""The number of parts that are rendered between two counts. Each part has at most LONGEST
 characters."""
 
 
 class Buffer(list[str]):
-    """The rendered parts of a macro or a block. Raises SecurityError once they are too long."""
+    """The rendered parts of a macro or a block.
+
+    Raises SecurityError if the text becomes too long.
+    """
 
     _counted = 0
     _length = 0
 
     def append(self, text: str, /) -> None:
-        """Append to the list."""
+        """Append a part."""
         super().append(text)
         if len(self) > self._counted + _AT_ONCE:
             self._count()
 
     def extend(self, texts: Iterable[str], /) -> None:
-        """Extend the list."""
+        """Append several parts."""
         super().extend(texts)
         if len(self) > self._counted + _AT_ONCE:
             self._count()
 
     def _count(self) -> None:
-        """Count new parts. Each counts one more, because an empty text takes memory too."""
+        """Count new parts.
+
+        Each part counts as one extra character, because empty texts take memory too.
+        """
         self._length += len(self) - self._counted + sum(map(len, self[self._counted :]))
         self._counted = len(self)
         check_length(self._length)
 
 
 def joined(parts: Iterable[str]) -> str:
-    """Return the rendered parts as one text. Raise SecurityError as soon as it is too long."""
+    """Join the rendered parts into one text.
+
+    Raise SecurityError as soon as the text is too long.
+    """
     if isinstance(parts, list):
         text = "".join(parts)
     else:

@@ -1,8 +1,9 @@
-"""Limits of the text that one operation of a template may create, checked before it does.
+"""Limits on the text that one template operation may create, checked before the operation.
 
-Jinja limits only `range`, and its maintainers hold that a process cannot limit all of its use
-(https://github.com/pallets/jinja/pull/2149). So these are limits of single operations and of the
-rendered text. A template that keeps very many values, or never ends, is ended with its process.
+Jinja limits only `range`, and its maintainers consider it impossible to limit all resource use from
+within a process (https://github.com/pallets/jinja/pull/2149). So these limits apply to single
+operations and to the rendered text. A template that keeps too many values or never ends is stopped
+together with its process.
 """
 
 import re
@@ -23,51 +24,54 @@ from jinja2.exceptions import SecurityError
 from jinja2.utils import Namespace
 
 LONGEST = 1_000_000
-"""The limit in characters of an operation's text, and of the rendered text. Gmail clips 102,400."""
+"""The maximum length in characters of an operation's text and of the rendered text. Gmail clips
+102,400."""
 
 WIDEST = 99_999
-"""The limit of a width, a precision, or a number of repetitions, as of Jinja's `range`."""
+"""The maximum width, precision, or number of repetitions, equal to the limit of Jinja's `range`."""
 
 WORST = 10 * LONGEST
-"""The limit of an operation's worst case, which follows from the sizes of its arguments."""
+"""The maximum worst-case length of an operation's result, computed from the sizes of its
+arguments."""
 
 _BITS = 4096
-"""The limit in bits of a product. Such a number has some 1,200 digits."""
+"""The maximum size of a product in bits. Such a number has about 1,200 digits."""
 
 _LONGEST_NUMBER = 40
-"""The limit in characters of a number in a text."""
+"""The maximum length in characters of a number in a text."""
 
 _SENTENCE = 10_000
-"""The limit in characters of a sentence to translate, and of a value in it."""
+"""The maximum length in characters of a sentence to translate, and of a value in the sentence."""
 
 OF_JINJA = frozenset({"_loop_vars", "_block_vars"})
 """The arguments that Jinja adds to a call."""
 
 _WIDTH = re.compile(r"[%)][-#0 +]*(?:\*|\d{6,}|\d*\.(?:\*|\d{6,}))")
-"""The pattern of a width or precision beyond WIDEST, or from a value, in a text that `%` fills. A
-placeholder begins with `%`, or with `%(name)`, whose name may be any text."""
+"""The pattern of a placeholder for `%` whose width or precision exceeds WIDEST or comes from a
+value. A placeholder begins with `%` or with `%(name)`, in which the name may be any text."""
 
 _WIDTHS = re.compile(r"[%)][-#0 +]*(\d*)(?:\.(\d+))?")
-"""The pattern of each width and precision in such a text."""
+"""The pattern of the width and precision in a placeholder for `%`."""
 
 _DAYS_AND_TIMES = 1_000
-"""The limit in characters of a text that formats or contains an instant. The C library writes up to
-256 times as many: https://docs.python.org/3/library/time.html#time.strftime"""
+"""The maximum length in characters of a `strftime` format, and of a text that contains an instant.
+The C library may write 256 times as many characters:
+https://docs.python.org/3/library/time.html#time.strftime"""
 
 _WIDE_FIELD = re.compile(r"%[-_0^#+]*\d{3}")
-"""The pattern of a width in a text for `strftime`, an extension of the C library of Linux."""
+"""The pattern of a width in a `strftime` format, which is an extension of the Linux C library."""
 
 _MOST_PARTS = 1_000
-"""The limit of parts in a list in words."""
+"""The maximum number of parts in a list that is formatted as text."""
 
 _LONG_NUMBER = re.compile(r"\d{6}")
 
 
 def size(value: Any, *, objects: Callable[[Any], int] = lambda value: len(str(value))) -> int:
-    """Return the approximate length of a value as text, or more than LONGEST for any longer one.
+    """Return the approximate length of a value as text, or a number above LONGEST if longer.
 
-    Lists count with their whole content, as often as they contain it. `objects`: the size of one of
-    Gazette's own values.
+    Lists count with all of their content, each time it occurs. `objects` is the size of one of
+    Gazette's own objects.
     """
     if isinstance(value, str | bytes):
         return len(value)
@@ -91,9 +95,9 @@ def size(value: Any, *, objects: Callable[[Any], int] = lambda value: len(str(va
 
 
 def depth(value: Any) -> int:
-    """Return the depth of nested lists and tables in a value whose size is known to be limited.
+    """Return the nesting depth of lists and dictionaries in a value whose size is limited.
 
-    A printed line of their content is indented once per level.
+    When the content is printed, each line is indented once per level.
     """
     if isinstance(value, Mapping):
         value = list(value.values())
@@ -107,17 +111,16 @@ _SEVERAL = (*_HOLDING, Mapping, Namespace)
 
 
 _holds_others: Callable[[type], bool] = lru_cache(maxsize=256)(lambda of: issubclass(of, _SEVERAL))
-"""True if a value of the type may contain many. Cached, because the check is slow and most do
-not."""
+"""A cached, slow check that returns True if a value of the type may contain many others."""
 
 
 def refuse(what: str) -> SecurityError:
     """Return the error for an operation whose result would be too long."""
-    return SecurityError(f"{what}: a template makes no text of more than {LONGEST} characters")
+    return SecurityError(f"{what}: the result would exceed the limit of {LONGEST} characters")
 
 
 def check_made(result: Any) -> Any:
-    """Return the result of an operation. Raise SecurityError if it is too long.
+    """Return the result of an operation. Raise SecurityError if the result is too long.
 
     The parts of an iterator are counted when they are read.
     """
@@ -138,9 +141,9 @@ def check_length(length: int) -> None:
 
 
 def check_shown(value: Any) -> Any:
-    """Return a value that a template shows.
+    """Return a value that a template prints.
 
-    Raise SecurityError for a list with too much content.
+    Raises SecurityError for a list with too much content.
     """
     if isinstance(value, str):
         return value
@@ -150,7 +153,10 @@ def check_shown(value: Any) -> Any:
 
 
 def check_given(args: Iterable[Any], kwargs: Mapping[str, Any]) -> None:
-    """Raise SecurityError for a list with too much content, whose text the callee may write."""
+    """Raise SecurityError for a list with too much content that is passed to a function.
+
+    The function might convert the list into text.
+    """
     for each in args:
         if type(each) is not str and _holds_others(type(each)) and content_size(each) > LONGEST:
             raise refuse("a long list")
@@ -166,7 +172,7 @@ def check_compared(value: Any) -> None:
 
 
 def check_filled(text: str, values: Any) -> None:
-    """Raise SecurityError if `%` may not fill `values` into `text`."""
+    """Raise SecurityError if formatting `text` with `%` and `values` would exceed the limits."""
     if wide := _WIDTH.search(text.replace("%%", "")):
         raise refuse(f"the width {wide[0]!r}")
     length = size(values)
@@ -175,32 +181,32 @@ def check_filled(text: str, values: Any) -> None:
 
 
 def _width(text: str) -> int:
-    """Return the sum of the widths and precisions in a text that `%` fills, each below WIDEST."""
+    """Return the sum of all widths and precisions in a text for `%`, each below WIDEST."""
     fields = _WIDTHS.finditer(text.replace("%%", ""))
     return sum(int(each[1] or 0) + int(each[2] or 0) for each in fields)
 
 
 def check_spec(spec: str) -> None:
-    """Raise SecurityError for an invalid format of a value. A valid one is `>20`."""
+    """Raise SecurityError for a format specification that is not allowed. `>20` is allowed."""
     if _LONG_NUMBER.search(spec):
         raise refuse(f"the width {spec!r}")
 
 
 def check_instant(value: Any) -> None:
-    """Raise SecurityError for an invalid format of instants."""
+    """Raise SecurityError for a `strftime` format that is not allowed."""
     if isinstance(value, str) and (len(value) > _DAYS_AND_TIMES or _WIDE_FIELD.search(value)):
         raise refuse("a format of days and times that is long or has a width")
 
 
 def check_parts(args: Iterable[Any]) -> None:
-    """Raise SecurityError for too many parts of a list in words."""
+    """Raise SecurityError for a list with too many parts to be formatted as text."""
     parts = list(args)
     if any(isinstance(each, Sequence) and len(each) > _MOST_PARTS for each in (parts, *parts)):
         raise refuse("a list in words")
 
 
 def check_number(value: Any) -> None:
-    """Raise SecurityError for a text of a number that may have very many digits, such as
+    """Raise SecurityError for a numeric text with potentially very many digits, such as
     `1e999999`.
     """
     if isinstance(value, str) and (len(value) > _LONGEST_NUMBER or "e" in value.lower()):
@@ -213,12 +219,12 @@ def _has_no_widths(text: str) -> bool:
 
 
 def _is_sentence(text: str) -> bool:
-    # Long texts are not cached, because a thousand of them would take all memory.
+    # Long texts are not cached, because a thousand of them would exhaust the memory.
     return len(text) <= _SENTENCE and _has_no_widths(text)
 
 
 def check_sentence(texts: Sequence[Any], values: Mapping[str, Any]) -> None:
-    """Raise SecurityError for sentences or values that are too long to be translated."""
+    """Raise SecurityError for a sentence or values that are too long to be translated."""
     for text in texts:
         if isinstance(text, str) and not _is_sentence(text):
             raise refuse("a sentence that is long or has a width")

@@ -1,4 +1,4 @@
-"""The environment of pushed templates."""
+"""The Jinja environment for pushed templates."""
 
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from datetime import date, time, timedelta, tzinfo
@@ -50,18 +50,18 @@ _WITHOUT_ATTRIBUTES = (
     partial,
     type,
 )
-"""Types that templates call, or never see. The attributes of a partial reveal its arguments, such
-as `partial.keywords`."""
+"""Types whose attributes are hidden, because templates only call them or never receive them. For
+example, `partial.keywords` would reveal arguments."""
 
 _INSTANTS = (date, time, timedelta, tzinfo)
-"""The types that have `strftime` and `strptime`, under any name."""
+"""The types that have `strftime` and `strptime`, under any method name."""
 
 _ZONE = frozenset({"key"})
-"""The attributes of a time zone that templates may read. The whole process shares the cache of
-zones."""
+"""The attributes of a time zone that templates may read. The cache of zones is shared by the whole
+process."""
 
 _FIELDS = (FunctionType, MemberDescriptorType, property, type(vars(ShownLine)["line"]))
-"""The types of methods, slots, properties and the fields of named tuples in their class."""
+"""The types that implement methods, slots, properties and named-tuple fields on a class."""
 
 _METHODS = frozenset({BuiltinFunctionType, MethodType})
 
@@ -77,22 +77,26 @@ _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {"+": add, "*": multiply, 
 
 
 def _is_of_an_instant(owner: Any) -> bool:
-    """Return True for an instant or its type, because `strptime` belongs to the type."""
+    """Return True for an instant or an instant's type, because `strptime` is a class method."""
     return isinstance(owner, _INSTANTS) or (
         isinstance(owner, type) and issubclass(owner, _INSTANTS)
     )
 
 
 class _BoundedCode(CodeGenerator):
-    """Jinja's code generator, with limits for rendering to a variable and for joining by `~`."""
+    """Jinja's code generator, with limits on text that is captured in a variable or joined by
+    `~`.
+    """
 
     def buffer(self, frame: Frame) -> None:
-        """Write the start of rendering to a variable, as in a macro."""
+        """Write the code that starts capturing rendered text, as in a macro."""
         frame.buffer = self.temporary_identifier()
         self.writeline(f"{frame.buffer} = environment.buffer()")
 
     def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:  # noqa: N802 -- Jinja's name
-        """Write a join by `~`, which calls Jinja's own function if the parts are short."""
+        """Write the code for the operator `~`, which calls Jinja's function if the parts are
+        short.
+        """
         escaping = "markup_join" if frame.eval_ctx.autoescape else "str_join"
         if frame.eval_ctx.volatile:
             escaping = "(markup_join if context.eval_ctx.volatile else str_join)"
@@ -104,19 +108,19 @@ class _BoundedCode(CodeGenerator):
 
 
 class _BoundedFormatter(SandboxedFormatter):
-    """A formatter that counts its output. For one text."""
+    """A formatter that limits its output. For formatting one text."""
 
     _length = 0
 
     def get_field(
         self, field_name: str, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> tuple[Any, str]:
-        """Return Jinja's result, if the value may be shown."""
+        """Return Jinja's result, if templates may print this value."""
         value, first = super().get_field(field_name, args, kwargs)
         return check_shown(value), first
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        """Return Python's result, up to a length."""
+        """Return Python's result, up to the maximum length."""
         check_spec(format_spec)
         if isinstance(value, _INSTANTS):
             check_instant(format_spec)
@@ -127,11 +131,11 @@ class _BoundedFormatter(SandboxedFormatter):
 
 
 class _BoundedEscapeFormatter(_BoundedFormatter, SandboxedEscapeFormatter):
-    """A formatter that also escapes the values in a text of HTML."""
+    """A formatter that also escapes the values in HTML text."""
 
 
 class _BoundedTemplate(FreshTemplate):
-    """A template that other templates import. Its module contains its rendered text."""
+    """A template that other templates import. Its module contains the rendered text."""
 
     def make_module(
         self,
@@ -139,16 +143,16 @@ class _BoundedTemplate(FreshTemplate):
         shared: bool = False,
         locals: Mapping[str, Any] | None = None,  # noqa: A002 -- Jinja's name
     ) -> TemplateModule:
-        """Return Jinja's module, with a limit on its text."""
+        """Return Jinja's module, with a limit on the module's text."""
         context = self.new_context(vars, shared, locals)
         rendered = joined(self.root_render_func(context))
         return TemplateModule(self, context, (rendered,))
 
 
 class SandboxedTemplates(ImmutableSandboxedEnvironment):
-    """Our own environment in Jinja's sandbox. A call of a template goes through `call` first.
+    """Gazette's environment inside Jinja's sandbox. Every call in a template goes through `call`.
 
-    The shorter paths of `context_class` apply only after `call`.
+    The faster calls of `context_class` take place only after `call`.
     """
 
     context_class = QuickContext
@@ -163,21 +167,21 @@ class SandboxedTemplates(ImmutableSandboxedEnvironment):
         super().__init__(*args, **kwargs)
         self._fields: set[tuple[type, str]] = set()
         self._checked: set[str] = set()
-        del self.globals["lipsum"]  # writes as much text as its argument requests
-        # Jinja's own `_` would call a template's own `gettext`, without `call`.
+        del self.globals["lipsum"]  # writes as much text as its argument specifies
+        # Jinja's `_` would call a `gettext` that a template defines, bypassing `call`.
         del self.globals["_"]
         self.filters = bounded_filters(self.filters)
         self.finalize = check_shown
 
     def make_globals(self, d: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
-        """Return the globals as our own environment does."""
+        """Return a copy of the globals, as QuickEnvironment does."""
         return QuickEnvironment.make_globals(self, d)  # type: ignore[arg-type]
 
     def call(self, context: Context, called: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """Call a function that a template could reach, which is therefore safe.
+        """Call a function that templates can reach. All such functions are safe.
 
-        Jinja checks whether each function is marked as unsafe. None that templates get is. Calls on
-        texts have limits, and so do sentences.
+        Jinja checks whether a function is marked as unsafe, which none of these functions is. Calls
+        of string methods and translations have limits.
         """
         of = type(called)
         if of is MethodType:
@@ -199,10 +203,10 @@ class SandboxedTemplates(ImmutableSandboxedEnvironment):
         return check_made(context.call(called, *args, **kwargs))
 
     def getattr(self, obj: Any, attribute: str) -> Any:
-        """Return an attribute as Jinja does, with a shorter path for our own values' public
-        attributes.
+        """Return an attribute like Jinja, but faster for public attributes of Gazette's own
+        objects.
 
-        Its own attributes are checked when the template reads them.
+        The attributes of the result are checked when the template accesses them.
         """
         of = type(obj)
         if (of, attribute) in self._fields:
@@ -216,13 +220,15 @@ class SandboxedTemplates(ImmutableSandboxedEnvironment):
         return super().getattr(obj, attribute)
 
     def getitem(self, obj: Any, argument: Any) -> Any:
-        """Return an item as Jinja does, if the key may appear in the error."""
+        """Return an item like Jinja, if the key is safe to appear in the error message."""
         if type(argument) not in _PLACES:
             check_given((argument,), {})
         return super().getitem(obj, argument)
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-        """Return Jinja's answer; False for functions, types, modules and the cache of zones."""
+        """Return Jinja's result, but False for functions, types, modules and the time zone
+        cache.
+        """
         if isinstance(obj, _WITHOUT_ATTRIBUTES):
             return False
         if isinstance(obj, tzinfo) and attr not in _ZONE:
@@ -231,7 +237,7 @@ class SandboxedTemplates(ImmutableSandboxedEnvironment):
 
     @staticmethod
     def _check_language(called: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-        """Check arguments from which Babel builds long texts: lists, and numbers in texts."""
+        """Check lists and numeric texts, from which Babel could build long texts."""
         if called.__func__ in _LISTS:
             check_parts((*args, *kwargs.values()))
         elif called.__func__ is _NUMBER:
@@ -239,19 +245,21 @@ class SandboxedTemplates(ImmutableSandboxedEnvironment):
                 check_number(each)
 
     def _check_catalogue(self, language: Language) -> None:
-        """Check a language of a version once, because it was pushed like the templates."""
+        """Check a language's catalogue once per version, because catalogues are pushed with
+        templates.
+        """
         if language.tag not in self._checked:
             check_sentence(tuple(language.sentences()), {})
             self._checked.add(language.tag)
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:  # noqa: ARG002
-        """Calculate, join or repeat within the limits. Raises SecurityError beyond them."""
+        """Apply a binary operator within the limits. Raises SecurityError beyond them."""
         if operator == "**":
-            raise SecurityError("a power can take all memory; multiply instead")
+            raise SecurityError("the operator ** can exhaust the memory; multiply instead")
         return _OPERATORS[operator](left, right)
 
     def wrap_str_format(self, value: Any) -> Callable[..., str] | None:
-        """Return Jinja's wrapper with a formatter that limits its output."""
+        """Return Jinja's wrapper of `str.format` with a formatter that limits the output."""
         if type(value) not in _METHODS or value.__name__ not in {"format", "format_map"}:
             return None
         text = value.__self__
