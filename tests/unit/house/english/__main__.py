@@ -1,4 +1,4 @@
-"""Print the findings in files and folders, count them, or write the list of allowed findings."""
+"""Print the findings in files and folders, or count them."""
 
 import argparse
 import sys
@@ -11,21 +11,15 @@ from tests.unit.house.english.habits import HABITS
 
 
 def main() -> int:
-    """Run the command. Return 1 if it printed a finding, or if a file has too many."""
+    """Run the command. Return 1 if it printed a finding."""
     parser = argparse.ArgumentParser(prog="python -m tests.unit.house.english", description=__doc__)
     parser.add_argument("paths", nargs="*", type=Path, help="files and folders (default: all)")
     parser.add_argument("--only", help="print the findings of one habit")
     parser.add_argument("--habits", action="store_true", help="explain each habit")
     parser.add_argument("--count", action="store_true", help="count findings by habit and folder")
-    parser.add_argument(
-        "--write", action="store_true", help="lower the numbers of allowed findings"
-    )
-    parser.add_argument("--raise", action="store_true", dest="more", help="raise them, too")
     options = parser.parse_args()
     if options.habits:
         return _explain()
-    if options.write or options.more:
-        return _write(more=options.more)
     paths = check.files(options.paths or [check.ROOT])
     matches = [each for each in check.findings(paths) if options.only in (None, each.habit.name)]
     if options.count:
@@ -43,16 +37,6 @@ def _explain() -> int:
         for bad, good in habit.examples.items():
             print(f"  - {bad}\n  + {good}")
     return 0
-
-
-def _write(*, more: bool) -> int:
-    """Write the list. Without `more`, keep the numbers of files that have more findings."""
-    now, before = check.count(check.files()), check.allowed()
-    too_many = [] if more else [path for path in now if now[path] > before.get(path, 0)]
-    check.write({**now, **{path: before.get(path, 0) for path in too_many}})
-    for path in sorted(too_many):
-        print(f"{path}: {now[path]} findings, {before.get(path, 0)} allowed")
-    return bool(too_many)
 
 
 def _table(findings: Iterable[check.Finding]) -> str:

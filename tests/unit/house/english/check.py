@@ -1,8 +1,7 @@
-"""Findings of the habits in the files of the project, and the findings that are still allowed."""
+"""Findings of the habits in the files of the project."""
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +9,6 @@ from tests.unit.house.english.habits import HABITS, Habit
 from tests.unit.house.english.texts import Kind, Text, read
 
 ROOT = Path(__file__).parents[4]
-ALLOWED = Path(__file__).with_name("allowed.txt")
 
 PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Makefile")
 CODE = ("layers", "functions", "infra", "cli", "producer", "proofs", "demo", "benchmarks")
@@ -67,35 +65,3 @@ def in_text(text: Text) -> Iterator[Finding]:
         if text.kind in habit.kinds:
             for offset in habit.search(text):
                 yield Finding(text.path, text.line(offset), habit, text.sentence(offset)[1])
-
-
-def count(paths: Iterable[Path]) -> Counter[str]:
-    """Count the findings of each file that has any."""
-    return Counter(each.path for each in findings(paths))
-
-
-def allowed() -> dict[str, int]:
-    """Return the number of findings that each file may have. A merge may have left a file twice."""
-    numbers: dict[str, int] = {}
-    for line in ALLOWED.read_text().splitlines() if ALLOWED.exists() else ():
-        number, path = line.split(maxsplit=1)
-        numbers[path] = min(int(number), numbers.get(path, int(number)))
-    return numbers
-
-
-def write(numbers: Mapping[str, int]) -> None:
-    """Write the list of allowed findings. Delete it if it is empty."""
-    lines = [f"{number:4} {path}\n" for path, number in sorted(numbers.items()) if number]
-    if lines:
-        ALLOWED.write_text("".join(lines))
-    else:
-        ALLOWED.unlink(missing_ok=True)
-
-
-def differences(now: Mapping[str, int], before: Mapping[str, int]) -> list[str]:
-    """Describe each file with more or fewer findings than it is allowed."""
-    return [
-        f"{path}: {now.get(path, 0)} findings, {before.get(path, 0)} allowed"
-        for path in sorted(now.keys() | before.keys())
-        if now.get(path, 0) != before.get(path, 0)
-    ]

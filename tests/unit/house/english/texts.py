@@ -34,6 +34,10 @@ class Kind(StrEnum):
 DOCSTRINGS = frozenset({Kind.MODULE, Kind.FUNCTION, Kind.VALUE, Kind.CLASS, Kind.FIELD})
 PROSE = frozenset(Kind) - {Kind.NAME}
 
+STORED_NAMES = frozenset({"left", "taken", "shown"})
+"""Attributes of rows, and of what templates read. They leave the process, so they are not renamed.
+"""
+
 _FENCE = re.compile(r"^( *)(```|~~~).*?^\1\2", re.MULTILINE | re.DOTALL)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
@@ -228,12 +232,24 @@ def _part(value: ast.expr) -> str:
 
 
 def _names(nodes: list[ast.AST], name: str) -> Iterator[Text]:
+    stored = {id(target) for node in nodes for target in _stored_attributes(node)}
     for node in nodes:
+        if id(node) in stored:
+            continue
         match node:
             case ast.Name(id=given, ctx=ast.Store()):
                 yield Text(name, Kind.NAME, given, ((0, node.lineno),))
             case ast.ExceptHandler(name=str(given)):
                 yield Text(name, Kind.NAME, given, ((0, node.lineno),))
+
+
+def _stored_attributes(node: ast.AST) -> Iterator[ast.expr]:
+    for statement in node.body if isinstance(node, ast.ClassDef) else ():
+        targets = statement.targets if isinstance(statement, ast.Assign) else []
+        targets = [statement.target] if isinstance(statement, ast.AnnAssign) else targets
+        for target in targets:
+            if isinstance(target, ast.Name) and target.id in STORED_NAMES:
+                yield target
 
 
 def _comments(source: str, name: str) -> Iterator[Text]:

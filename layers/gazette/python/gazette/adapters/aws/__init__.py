@@ -1,1 +1,1 @@
-"""EventBridge, SQS, CloudWatch and Secrets Manager."""
+"""Adapters for EventBridge, SQS, CloudWatch and Secrets Manager."""

@@ -157,7 +157,8 @@ def _key_of_home(row: ActivityRow) -> tuple[str, str]:
 
 
 def _pointer(home: str, activity_id: str) -> str:
-    """Return a sort key that cannot be an activity's, because ids have no control characters.
+    """Return a pointer's sort key, which contains control characters and so differs from activity
+    ids.
 
     The key contains a hash of the entity, because DynamoDB limits sort keys to 1,024 bytes.
     """

@@ -87,7 +87,7 @@ class InstantAttribute(Attribute[datetime]):
         return instant_text(value)
 
     def deserialize(self, value: str) -> datetime:
-        """Return the instant. Raise ValueError for text in another format than `instant_text`'s."""
+        """Return the instant. Raises ValueError for text that `instant_text` did not produce."""
         return read_instant(value)
 
 

@@ -251,7 +251,7 @@ class DynamoEvents:
         return True
 
     def retract(self, user_id: str, event_id: str, *, early: bool) -> Retracted | None:
-        """Replace an event by a retraction marker: one GetItem and one conditional PutItem.
+        """Replace an event with a retraction marker: one GetItem and one conditional PutItem.
 
         Makes up to three attempts.
         """

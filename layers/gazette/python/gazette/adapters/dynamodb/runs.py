@@ -223,9 +223,7 @@ def run_as_read(run: Run) -> Condition:
 
 
 def row_as_read(run: Run) -> Condition:
-    """Return the condition that all attributes which writing the whole row would overwrite are
-    unchanged.
-    """
+    """Return the condition that no attribute of the run has changed, for writing the whole row."""
     unchanged: Condition = run_as_read(run) & (RunRow.check_at == run.check_at)
     if run.asked_at is None:
         unchanged &= RunRow.asked_at.does_not_exist()

@@ -168,7 +168,7 @@ class DynamoSubscribers:
         )
 
     def erase(self, user_id: str, at: datetime) -> bool:
-        """Replace the row by the key and the instant of erasure, with one conditional PutItem."""
+        """Replace the row with the key and the erasure time, in one conditional PutItem."""
         return written(
             SubscriberRow(user_id, erased_at=at).save,
             (SubscriberRow.changed_at.does_not_exist() | (SubscriberRow.changed_at <= at))

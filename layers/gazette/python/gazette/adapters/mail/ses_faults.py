@@ -27,7 +27,7 @@ _NAME = re.compile(r"[A-Za-z-]{1,40}")
 
 @dataclass(frozen=True, slots=True)
 class AddressFault:
-    """A fault of an address.
+    """A problem with a recipient's address.
 
     `unsent` and `is_by_policy` have the same meaning as in DeliveryEvent.
     """

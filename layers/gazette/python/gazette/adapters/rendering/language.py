@@ -41,7 +41,8 @@ _NAMED_DAYS = 7
 """The number of days that are shown by name: today, yesterday, and the five days before."""
 
 _REMEMBERED = 200
-"""The maximum number of cached locales, because their names come from outside."""
+"""The maximum number of cached locales. A limit is required because other services choose locale
+names."""
 
 _LONGEST_CACHED = 1_000
 """The maximum length in characters of a text whose direction is cached. Titles, names and excerpts

@@ -33,7 +33,7 @@ _LONGEST_PICTURE = 1100
 allows the long URLs of services, but not URLs consisting of ampersands."""
 
 _NAMED = 2
-"""The number of people who are named if more than one other person is not named."""
+"""The number of people who are named in a line with two or more others."""
 
 _LINKED = re.compile(r"(?<=\S)[.@](?=\S)|:(?=//)")
 """The characters that turn a name into an address."""
@@ -415,7 +415,7 @@ def person(name: str, longest: int) -> str:
 
 
 def masked(address: str) -> str:
-    """Return an address that the reader recognises but others cannot use."""
+    """Return a masked address, which the reader recognises but others cannot use."""
     local, _, domain = address.rpartition("@")
     return f"{local[:1]}•••@{domain}"
 

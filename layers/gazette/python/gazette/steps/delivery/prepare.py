@@ -181,7 +181,7 @@ def _waits_for_content(run: Run, awaited: Awaited, now: datetime) -> Ending:
 def _read_when_written(
     settled: Settled, window: Window, due: WindowEvents, context: PrepareContext
 ) -> tuple[Window, WindowEvents] | datetime:
-    """Return a window, with its events, that is no longer written to.
+    """Return a window to which no more events are written, with its events.
 
     So it does not need to list the names of its last events. If all events of the run are older
     than two minutes, the window ends two minutes ago. A window whose end is fixed must be read late

@@ -206,7 +206,7 @@ def reroute_waiting(
 
 
 def _digest_of(subscriber: Subscriber) -> str:
-    """Return a short digest of the choices, the pause, and days more than a week apart."""
+    """Return a short hash of the choices, the pause, and days more than a week apart."""
     content: list[object] = [
         [at.isoformat(), dict(chosen)] for at, chosen in without_repeats(subscriber.choices)
     ]

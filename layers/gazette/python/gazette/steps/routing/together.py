@@ -128,7 +128,7 @@ def take_back_together(
 def _move_together(
     all_stored: Sequence[StoredEvent], target: Target, context: RoutingContext, time: TimeFor
 ) -> list[StoredEvent]:
-    """Move events of one schedule. Return the events as stored now, without removed ones."""
+    """Move events of one schedule. Return the events that still exist, as stored now."""
     moved: list[StoredEvent] = []
 
     def at_once(some: Sequence[StoredEvent], guard: Guard) -> bool:

@@ -20,7 +20,7 @@ _GIVEN_UP = {Reason.SUPERSEDED, Reason.PREFERENCES_CHANGED}
 
 
 def stop_pending(schedule: Schedule, *, context: ScheduleContext) -> Schedule:
-    """Cancel the unclaimed runs of the old times, except those that are just due. Safe to repeat.
+    """Cancel the unclaimed runs for the old times, unless they are due now. Safe to repeat.
 
     Returns the schedule without the cancelled runs. The date of a cancelled run had no digest, so
     the new time may still have one on that date.

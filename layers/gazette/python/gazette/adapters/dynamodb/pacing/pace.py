@@ -50,7 +50,7 @@ ROWS: Final = Streams(digest="digest", immediate="immediate")
 """The name of each stream's row in this installation."""
 
 RECOMMENDATIONS_ROW: Final = "recommendations"
-"""The row of the content source, whose permits are requests."""
+"""The name of the content source's row, in which each permit allows one request."""
 
 _TRIES = 8
 """The maximum number of attempts. Each rejected attempt returns the current row. Further attempts

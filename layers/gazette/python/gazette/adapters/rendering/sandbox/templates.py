@@ -203,7 +203,7 @@ class SandboxedTemplates(ImmutableSandboxedEnvironment):
         return check_made(context.call(called, *args, **kwargs))
 
     def getattr(self, obj: Any, attribute: str) -> Any:
-        """Return an attribute like Jinja, but faster for public attributes of Gazette's own
+        """Return an attribute as Jinja does, but faster for public attributes of Gazette's own
         objects.
 
         The attributes of the result are checked when the template accesses them.
@@ -220,7 +220,7 @@ class SandboxedTemplates(ImmutableSandboxedEnvironment):
         return super().getattr(obj, attribute)
 
     def getitem(self, obj: Any, argument: Any) -> Any:
-        """Return an item like Jinja, if the key is safe to appear in the error message."""
+        """Return an item as Jinja does, if the key is safe to appear in the error message."""
         if type(argument) not in _PLACES:
             check_given((argument,), {})
         return super().getitem(obj, argument)
