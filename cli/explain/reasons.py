@@ -234,7 +234,7 @@ _GIVEN_UP = Words("the hour, days or time zone changed before the run was sent")
 DUE: Mapping[Due, str] = {
     Due.PLANNED: "planned",
     Due.OVERDUE: "overdue; fan-out has not started the run",
-    Due.IDLE: "only if an event arrives before then; no event is waiting",
+    Due.IDLE: "if an event arrives before then; no event is waiting",
     Due.UNLISTED: "missing from the due index",
     Due.OFF: "off, because this reader gets no email",
 }

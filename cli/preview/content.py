@@ -61,7 +61,7 @@ def of_entries(entries: Sequence[Checked], kind: Kind) -> EmailContent:
         rejected = sum(bool(each.problems) for each in entries)
         verb = "entry is" if rejected == 1 else "entries are"
         why = (
-            f" {rejected} {verb} invalid; To see the problems, run `gazette event lint`."
+            f" {rejected} {verb} invalid. To see the problems, run `gazette event lint`."
             if rejected
             else ""
         )

@@ -1179,7 +1179,7 @@ RULES: Final = (
         "steps/occurrences/start.py",
         "        sent_nothing = _SENT_NOTHING if self.waits else _NEVER_STARTED\n",
         "        sent_nothing = _SENT_NOTHING\n",
-        f"{_CONTENT}::test_skipped_occurrence_is_not_restarted_after_crash",
+        f"{_CONTENT}::test_skipped_occurrence_is_not_started_again_after_crash",
     ),
     Mutation(
         "a schedule with a content source is always armed",

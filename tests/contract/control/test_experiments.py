@@ -56,7 +56,7 @@ def test_experiment_periods_are_recorded(experiments: Experiments) -> None:
     }
 
 
-def test_restarted_experiment_keeps_its_first_period(experiments: Experiments) -> None:
+def test_experiment_started_again_keeps_its_first_period(experiments: Experiments) -> None:
     experiments.start(SUBJECT)
     experiments.stop(NOW + timedelta(days=1))
     experiments.start(replace(SUBJECT, since=NOW + timedelta(days=2)))

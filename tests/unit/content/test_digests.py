@@ -550,7 +550,7 @@ def test_two_fan_out_workers_skip_occurrence_once() -> None:
         assert lines(world) == [("post1: 1",)], where
 
 
-def test_skipped_occurrence_is_not_restarted_after_crash() -> None:
+def test_skipped_occurrence_is_not_started_again_after_crash() -> None:
     """Its worker died before the schedule advanced: the digest would wait for them once more."""
     world = a_world(*[DOWN] * 99)
     before = daily(world)

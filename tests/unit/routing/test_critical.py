@@ -442,7 +442,7 @@ def test_redriven_critical_run_is_sent_after_unsubscribing() -> None:
 
 
 @pytest.mark.parametrize("stop", [leave, leave_at_the_same_address, pause])
-def test_failed_noncritical_run_is_not_restarted_for_opted_out_reader(stop: Act) -> None:
+def test_failed_noncritical_run_is_not_redriven_for_opted_out_reader(stop: Act) -> None:
     world = a_world()
     put(world, "mentioned", category="mention")
     (run,) = world.runs.rows.values()

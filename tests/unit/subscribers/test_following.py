@@ -149,12 +149,12 @@ def test_activity_is_ignored_unless_followed_continuously_since(
     assert frequency_of(chose((-1, IMMEDIATE)), *follows) is None
 
 
-def test_follow_restarted_before_the_activity_is_active() -> None:
+def test_follow_started_again_before_the_activity_is_active() -> None:
     follow = followed((-3, True, None), (-2, False, None), (-1, True, WEEKLY))
     assert frequency_of((), follow) is WEEKLY
 
 
-def test_follow_restarted_in_the_same_second_is_active_from_then() -> None:
+def test_follow_started_again_in_the_same_second_is_active_from_then() -> None:
     assert frequency_of((), followed((-1, False, None), (-1, True, None))) is DAILY
     assert (
         frequency_of((), followed((-2, True, None), (-1, False, None), (-1, True, None))) is DAILY

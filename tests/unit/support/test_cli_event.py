@@ -326,7 +326,7 @@ def test_invalid_schema_is_reported_on_a_single_line(named: Path) -> None:
     schema_of_comments(named, {"requried": ["stars"]})
     result = run("lint", entry(EVENT))
     assert result.exit_code == 2
-    assert "data.schema.json, at the top: draft 07 has no 'requried'" in result.output
+    assert "data.schema.json, at the top: draft 07 has no keyword 'requried'" in result.output
     assert "Traceback" not in result.output
 
 

@@ -444,7 +444,7 @@ def _is_plain(name: str) -> bool:
 
 
 def greeted(name: str, locale: str, longest: int) -> str:
-    """Return the name for a greeting: `Ann` for `Ann Weber`, or the whole name if in doubt."""
+    """Return the name for a greeting: `Ann` for `Ann Weber`, or the whole name if unsure."""
     line = person(name, longest)
     first = line.partition(" ")[0]
     is_first = len(first) > 1 and first.isalpha()
