@@ -1,4 +1,6 @@
-"""The CDK app, run by `npx cdk synth` or, without the CDK's command line, `python -m infra.app`."""
+"""The CDK app. Run it with `npx cdk synth`, or with `python -m infra.app` if the CDK CLI is not
+installed.
+"""
 
 import json
 import os
@@ -15,7 +17,7 @@ from infra.stages import StageError, other_stages, read_stage, refused
 
 
 def context() -> dict[str, Any]:
-    """Return the context of cdk.json. The command line's `-c` overrides it."""
+    """Return the context of cdk.json, with the overrides of the option `-c`."""
     return dict(json.loads((ROOT / "cdk.json").read_text())["context"])
 
 
@@ -36,7 +38,8 @@ def main() -> None:
 
 
 def _check_stage(given: Mapping[str, Any]) -> None:
-    """Raise StageError if a stage is not ready to deploy, or uses a name of another stage.
+    """Raise StageError if a stage is not ready to deploy, or uses a name that another stage also
+    uses.
 
     Reading a stage does not include this check, because `gazette` also works with stages that are
     not ready.
@@ -49,7 +52,8 @@ def _check_stage(given: Mapping[str, Any]) -> None:
 
 
 def _place_of_the_credentials() -> Place:
-    """Return the account and region of `cdk`'s credentials, for stages that do not specify theirs.
+    """Return the account and Region of the CDK CLI's credentials, for stages that specify no
+    account or Region.
 
     https://docs.aws.amazon.com/cdk/v2/guide/environments.html
     """
@@ -58,7 +62,9 @@ def _place_of_the_credentials() -> Place:
 
 
 def _context_of_command_line() -> dict[str, Any]:
-    """Return the context that `cdk` passes to this app: cdk.json with the overrides of `-c`."""
+    """Return the context that the CDK CLI passes to this app: the context of cdk.json, with the
+    overrides of the option `-c`.
+    """
     return dict(json.loads(os.environ.get("CDK_CONTEXT_JSON", "{}")))
 
 

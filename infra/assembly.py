@@ -16,7 +16,8 @@ from infra.stage import Stage
 from infra.stages import read_stage
 
 _CALLBACK_RAISED = "@jsii/kernel.RuntimeError: "
-"""The prefix under which jsii returns an exception raised while it bundled a layer."""
+"""The prefix in the message of a jsii error that wraps an exception from the bundling of a layer.
+"""
 
 
 def build(app: App) -> tuple[DataStack, ServiceStack]:

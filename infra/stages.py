@@ -70,14 +70,14 @@ def other_stages(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Iterator
 
 
 def _stage(name: str, values: Mapping[str, Any], *, without: Iterable[Wrong]) -> Stage:
-    """Return the stage with defaults in place of the settings that have problems."""
+    """Return the stage. Settings that have problems get their default values."""
     out = {setting for each in without for setting in each.of}
     sound = {setting: value for setting, value in values.items() if setting not in out}
     return Stage(name=name, **dict.fromkeys(_required(), "") | sound)
 
 
 def _about_others(problems: Iterable[Wrong], known: Iterable[Wrong]) -> list[Wrong]:
-    """Return the problems that do not involve a setting of a known problem."""
+    """Return the problems that involve only settings without a known problem."""
     out = {setting for each in known for setting in each.of}
     return [each for each in problems if out.isdisjoint(each.of)]
 

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 
 Uses = tuple[tuple[str, tuple[str, ...]], ...]
-"""DynamoDB actions by table, and by index, as `table/index`."""
+"""DynamoDB actions by table or index. The name of an index is `table/index`."""
 
 MAX_RECEIVES = 16
-"""The number of times that SQS delivers a message before it moves to the dead-letter queue.
+"""The number of times that SQS delivers a message before it moves the message to the dead-letter
+queue.
 
 A failed message returns after 10 to 60 seconds, and after later failures within ten minutes
 (`domain/redelivery.py`). The last receive is therefore 52 to 107 minutes after the first. If the
@@ -15,8 +16,9 @@ docs/decisions/0051-what-failed-comes-back-within-a-minute.md
 """
 
 VISIBILITY_FACTOR = 6
-"""The visibility time-out divided by the function's time-out, as AWS recommends.
-https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html"""
+"""The ratio of the visibility time-out to the function's time-out. AWS recommends this ratio.
+https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -341,4 +343,4 @@ CONTENT = Step(
         ("pace", ("UpdateItem",)),
     ),
 )
-"""The function that a stage needs in addition if it has a content source."""
+"""The additional function of a stage that has a content source."""

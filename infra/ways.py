@@ -1,4 +1,4 @@
-"""The addresses that the HTTP API and the front serve, in each state of the front.
+"""The addresses that the HTTP API and the front serve in each state of the front.
 
 Between neighbouring states, from `NO_FRONT` to `only`, one address opens or closes, or
 `links_domain` moves from one open address to another. A stage can therefore move to a neighbouring
@@ -18,7 +18,7 @@ _READY, _OPEN, _ONLY = FRONTS
 
 
 def state_of_front(stage: Stage) -> str:
-    """Return the state of the stage's front, which is one of `STATES`."""
+    """Return the state of the stage's front. The result is one of `STATES`."""
     return stage.front if stage.front_rate_limit else NO_FRONT
 
 
@@ -33,5 +33,7 @@ def answers_at_links_domain(stage: Stage) -> bool:
 
 
 def answers_at_own_address(stage: Stage) -> bool:
-    """Return True if the HTTP API serves requests at its own address, the front's origin."""
+    """Return True if the HTTP API serves requests at its own address, which is the origin of the
+    front.
+    """
     return not stage.links_host or stage.api_address or bool(stage.front_rate_limit)

@@ -64,7 +64,7 @@ class Refused:
 
 
 class NotPut(Exception):
-    """An error with the details that were not published.
+    """An error that contains the details that were not published.
 
     Publish `refused` again; ids prevent duplicates.
     """
@@ -142,7 +142,7 @@ class Producer:
         return count
 
     def _put(self, entries: list[_Entry]) -> tuple[list[_Rejection], Exception | None]:
-        """Send entries, and return those that were rejected permanently or at every attempt.
+        """Send entries. Return the entries that were rejected permanently or at every attempt.
 
         If a request fails as a whole, also return its entries and the error.
         """
@@ -168,7 +168,7 @@ class Producer:
     def _entries(
         self, detail_type: str, details: Iterable[Detail], refused: list[Refused]
     ) -> Iterator[_Entry]:
-        """Yield entries. Each has a list of details or, for types without lists, one detail."""
+        """Yield entries, each with a list of details or, for types without lists, one detail."""
         most = _EVENTS_A_LIST if detail_type in LISTS else 1
         around = len((self._source + detail_type + _BEYOND_NAMES).encode())
         texts: list[str] = []

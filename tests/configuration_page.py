@@ -25,9 +25,9 @@ stages in `cdk.json` under `context.stages`. `make docs` generates this page fro
 
 - Synthesis refuses values that are out of range or have the wrong type. It reports all problems at
   once, with one line for each: the setting, its value, and what to do.
-- Synthesis compares a stage with all others. It refuses a `bus`, `domain`, `links_domain` or DNS
-  record that another stage uses, and names both stages. Set `account` and `region` in each stage,
-  so that synthesis knows which stages share an account and Region.
+- Synthesis compares a stage with all other stages. It refuses a `bus`, `domain`, `links_domain` or
+  DNS record that another stage uses, and names both stages. Set `account` and `region` in each
+  stage, so that synthesis knows which stages share an account and Region.
 - Tables and the keys that sign readers' links are in the data stack, which is retained. Tables also
   have deletion protection. Tables that cannot be rebuilt have point-in-time recovery (see
   `restorable`).

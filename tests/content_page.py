@@ -1,4 +1,4 @@
-"""A script that writes docs/content, with the schema and an example of a recommendation response."""
+"""A script that writes docs/content, with the schema and an example of a response."""
 
 from pathlib import Path
 

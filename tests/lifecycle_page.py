@@ -114,7 +114,7 @@ def page() -> str:
 
 
 def _diagram() -> Iterator[str]:
-    """Yield one arrow for each pair of statuses, labelled with the signals that cause the change."""
+    """Yield one arrow for each change of status, labelled with the signals that cause it."""
     arrows: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
     for _, run in RUNS:
         for name, signal in SIGNALS:
@@ -147,8 +147,8 @@ def _tables() -> Iterator[str]:
 
 def _told(run: Run, after: Run) -> str:
     if (after.status, after.reason) == (run.status, run.reason):
-        late = ", overtaken" if after.overtaken and not run.overtaken else ""
-        return f"unchanged, epoch incremented{late}"
+        late = "; marked as overtaken" if after.overtaken and not run.overtaken else ""
+        return f"unchanged, with a higher epoch{late}"
     return after.status.value
 
 

@@ -33,13 +33,15 @@ from cli.shared.live import progress, watch
 from cli.shared.slots import named_slot
 
 _BETWEEN_LOOKS = 2.0
-"""The interval between reads, in seconds."""
+"""The interval in seconds between two reads of a batch."""
 
 _AT_ONCE, _A_TIME = 16, 500
-"""The number of runs to cancel in parallel, and the number to load at a time."""
+"""The number of runs that are cancelled in parallel, and the number of runs that are loaded at a
+time.
+"""
 
 _ROUNDS = 90
-"""The maximum number of reads after a cancellation. Runs that a worker has claimed end later."""
+"""The maximum number of passes over a batch to cancel its pending runs."""
 
 batch = typer.Typer(
     help="List, watch and cancel batches. A batch is all digests that are due in one slot.",
@@ -96,8 +98,8 @@ def cancel(
     stage: StageName = "prod",
     yes: Yes = False,
 ) -> None:
-    """Cancel the digests of a batch that no worker has claimed. The next digest of each reader
-    includes their events.
+    """Cancel the unclaimed digests of a batch. The next digest of each reader includes the events
+    of the cancelled digest.
     """
     slot = named_slot(batch_id)
     with refusals_of_tables(stage):

@@ -83,7 +83,7 @@ class BatchProgress:
         }
 
     def lines(self) -> list[tuple[str, ...]]:
-        """Return the cells of each line of piped output: names and values, then runs by status."""
+        """Return the rows of piped output: names with values, and the number of runs by status."""
         view = self.view
         facts = [
             ("batch", slot_id(view.batch.slot)),
@@ -118,7 +118,7 @@ class BatchProgress:
 
 
 def state_in_words(view: BatchView) -> str:
-    """Return the state of a batch, with the time if the batch was cancelled."""
+    """Return the state of a batch. For a cancelled batch, include the time of the cancellation."""
     cancelled = view.batch.cancelled_at
     return f"cancelled at {cancelled:%H:%M:%S} UTC" if cancelled else state(view)
 

@@ -46,18 +46,20 @@ WRITES: Mapping[str, float] = MappingProxyType(
 """Write units by operation, named as in docs/tables.md."""
 
 LOOKS_OF_AN_EVENT = 3
-"""The read units to store an event: two reads of the reader and one read of the schedule."""
+"""The read units consumed by storing an event: two reads of the reader and one read of the
+schedule.
+"""
 
 LOOKS_OF_A_RUN = 1
-"""The read units to process a delivery event or a reader's activity."""
+"""The read units consumed by processing a delivery event or a reader's activity."""
 
 SLOTS = 7
-"""The number of slots of the due index that a shard reads per tick, each for at least half a read
-unit.
+"""The number of slots that each shard reads from the due index per tick. Each read consumes at
+least half a read unit.
 """
 
 PARTITIONS = 16
-"""The number of partitions of open runs.
+"""The number of partitions of the open index.
 
 Per partition, a sweep makes two Queries and scans one segment of the schedules. Each of these reads
 uses at least half a read unit.
@@ -65,14 +67,15 @@ uses at least half a read unit.
 
 
 def event(row: float) -> Units:
-    """Return the units to store an event with a row of `row` bytes, including its local index
-    entry.
+    """Return the units consumed by storing an event, which also has an entry in the local index.
+    `row` is the size of the event's row in bytes.
     """
     return Units(WRITES["an event"] * math.ceil(row / _WRITTEN), LOOKS_OF_AN_EVENT)
 
 
 def fetch(items: float, row: float) -> Units:
-    """Return the units to fetch new items whose rows have `row` bytes.
+    """Return the units consumed by fetching and storing new items. `row` is the size of an item's
+    row in bytes.
 
     A fetch reads the schedule twice, the reader, the runs and the waiting events. The items are
     routed together, so routing uses the reads of one event.
@@ -82,16 +85,17 @@ def fetch(items: float, row: float) -> Units:
 
 
 def immediate_event(row: float) -> Units:
-    """Return the units to store an event that starts an immediate email."""
+    """Return the units consumed by storing an event that starts an immediate email."""
     more = WRITES["an event for an immediate email"] - WRITES["an event"]
     return Units(event(row).written + more, LOOKS_OF_AN_EVENT)  # reads runs, not a schedule
 
 
 def due_schedule(*, quiet: float) -> Units:
-    """Return the units of a due schedule.
+    """Return the units consumed by processing a due schedule.
 
-    It reads its own row, its runs and one event, and shares the read of the due index. `quiet` is
-    the share of occurrences that follow an occurrence without events.
+    Fan-out reads the schedule's row, the schedule's runs and one event. All due schedules share the
+    read of the due index. `quiet` is the share of occurrences that follow an occurrence without
+    events.
     """
     after = (
         WRITES["the first event for an idle schedule"]
@@ -101,33 +105,35 @@ def due_schedule(*, quiet: float) -> Units:
 
 
 def digest(events: float, row: float, *, together: int = 1) -> Units:
-    """Return the units of a digest with `events` events.
+    """Return the units consumed by generating a digest with a given number of events.
 
-    A digest reads its runs, its reader twice, the suppression of the address and a page of events.
-    `together` is the number of digests of the same slot in an invocation. They share the read of
-    the batch, and the write that reserves permits in the pace row.
+    Generate reads the digest's runs, the reader (twice), the suppression of the address and a page
+    of events. `together` is the number of digests of the same slot in an invocation. They share the
+    read of the batch, and the write that reserves permits in the pace row.
     """
     read = 4 + 1 / together + max(1, math.ceil(events * row / _READ))
     return Units(WRITES["a digest, in generate"] - _permits_saved(together), read)
 
 
 def immediate_email(row: float, *, together: int = 1) -> Units:
-    """Return the units of an immediate email with one event. An immediate email does not read a
-    batch.
+    """Return the units consumed by generating an immediate email with one event. Immediate emails
+    do not belong to a batch.
     """
     read = 4 + max(1, math.ceil(row / _READ))
     return Units(WRITES["an immediate email, in generate"] - _permits_saved(together), read)
 
 
 def _permits_saved(together: int) -> float:
-    """Return the write units saved per email if one write reserves the permits of all emails."""
+    """Return the write units saved per email if one write reserves permits for all emails of an
+    invocation.
+    """
     one, ten = WRITES["a digest, in generate"], WRITES["ten digests of one invocation"]
     permit = (10 * one - ten) / 9
     return permit - permit / together
 
 
 def report(*, of_sending: bool, categories: float, sharing: float = 1) -> Units:
-    """Return the units of a delivery event.
+    """Return the units consumed by processing a delivery event.
 
     A `sent` event (`of_sending`) is counted in each of the `categories` that the email shows.
     `sharing` is the number of emails in an invocation that share a write.
@@ -141,5 +147,5 @@ def report(*, of_sending: bool, categories: float, sharing: float = 1) -> Units:
 
 
 def sign_of_life() -> Units:
-    """Return the units of a reader's first subscriber.active event of a day."""
+    """Return the units consumed by a reader's first `subscriber.active` event of a day."""
     return Units(WRITES["a reader's activity, once a day"], LOOKS_OF_A_RUN)

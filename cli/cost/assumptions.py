@@ -50,8 +50,8 @@ BY_SMTP = 2.1
 """
 
 REQUEUED_ALONE, REQUEUED = 2.5, 0.1
-"""The requeues per email in a full slot, measured by `make pacing`, with one email per invocation
-and with several.
+"""The number of requeues per email in a full slot, first with one email per invocation and then
+with several. `make pacing` measured these numbers.
 """
 
 MEMORY: Mapping[str, int] = MappingProxyType(
@@ -66,10 +66,12 @@ https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html
 """
 
 AROUND_AN_EVENT = 55
-"""The bytes of keys and timestamps in an event's row, in addition to the published event."""
+"""The size in bytes of the keys and timestamps that an event's row contains in addition to the
+published event.
+"""
 
 AN_INDEX_ENTRY = 100
-"""The bytes that DynamoDB adds to the billed storage size of each row and each index entry.
+"""The overhead in bytes that DynamoDB adds to the billed size of each row and each index entry.
 
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
 """
@@ -77,10 +79,10 @@ https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCal
 ROWS: Mapping[str, int] = MappingProxyType(
     {"runs": 535, "batch": 75, "engagement": 190, "subscribers": 270, "schedules": 300, "due": 40}
 )
-"""The bytes of a row or index entry, excluding the bytes that DynamoDB adds."""
+"""The size of each kind of row or index entry in bytes, excluding the overhead of DynamoDB."""
 
 EVENT_DAYS = 39
-"""The number of days for which an event of a daily digest is stored."""
+"""The retention in days of an event that belongs to a daily digest."""
 
 LINE: Mapping[str, int] = MappingProxyType(
     {"ingest": 40, "generate": 330, "feedback": 340, "fanout": 430}
@@ -90,7 +92,7 @@ LINE: Mapping[str, int] = MappingProxyType(
 AROUND_AN_INVOCATION: Mapping[str, int] = MappingProxyType(
     {"ingest": 525, "generate": 510, "feedback": 310, "fanout": 510, "sweep": 510}
 )
-"""The log bytes per invocation, by function, for metrics and the log line of ingest."""
+"""The log bytes per invocation, by function. They consist of metrics and the log line of ingest."""
 
 A_REPORT = 2_000
 """The size of a delivery event on its queue, in bytes."""
@@ -112,12 +114,12 @@ METRICS = 44
 """The number of metrics that a stage writes in most hours. docs/metrics.md lists about ninety."""
 
 SECRETS, SECRET_CALLS = 2, 50_000
-"""The number of secrets, and the calls to Secrets Manager per month. Each process makes at most one
-call per minute.
+"""The number of secrets, and the number of calls to Secrets Manager per month. Each process makes
+at most one call per minute.
 """
 
 SHARDS, TICKS, SWEEPS = 16, 144, 288
-"""The default number of shards, and the ticks and sweeps per day."""
+"""The default number of shards, the number of ticks per day, and the number of sweeps per day."""
 
 MONTH = 365 / 12
 """The average number of days in a month."""

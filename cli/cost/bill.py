@@ -157,7 +157,7 @@ def _functions(usage: Usage) -> Iterator[Item]:
 
 
 def _gb_seconds(function: str, what: str) -> float:
-    """Return the GB-seconds per message, for processor time and waits for AWS calls."""
+    """Return the GB-seconds per message, including the waiting time for AWS calls."""
     duration = CPU[what] * SLOWER * A_VCPU / MEMORY[function] + CALL * CALLS.get(what, 0)
     return duration / 1000 * MEMORY[function] / 1024
 
@@ -205,7 +205,9 @@ def _units(usage: Usage) -> Iterator[Item]:
 
 
 def _stored(usage: Usage) -> Iterator[Item]:
-    """Yield the storage of rows until they expire, and of subscribers for the days of the bill."""
+    """Yield the storage items of the bill. Rows are stored until they expire, and subscribers on
+    all days of the bill.
+    """
     event = usage.row + AN_INDEX_ENTRY
     retention = usage.run_retention_days
     run, batch, engagement, reader = (

@@ -25,7 +25,7 @@ COLUMNS = {
     "fixed": "",
 }
 FIXED = "fixed"
-"""The mark of items whose cost does not depend on usage."""
+"""The mark next to each item whose cost does not depend on usage."""
 
 
 def cost(
@@ -162,7 +162,7 @@ def cost(
 
 
 def sums(lines: Sequence[Line]) -> dict[str, float]:
-    """Return the cost in dollars of SES, of variable items and of fixed items, and the total."""
+    """Return four costs in dollars: SES, variable items, fixed items, and the total."""
     ours = [line for line in lines if line.item.service != "SES"]
     parts = {
         "ses": sum(line.dollars for line in lines) - sum(line.dollars for line in ours),

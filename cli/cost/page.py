@@ -42,7 +42,7 @@ _SETTINGS: Sequence[tuple[str, Usage]] = (
 )
 
 _LIVES = (("daily", 39, 39), ("weekly", 45, 45), ("monthly", 79, 110))
-"""The minimum and maximum number of days for which an event is stored, by its schedule."""
+"""The minimum and maximum retention of an event in days, for each kind of schedule."""
 
 
 def dollars(usage: Usage) -> float:
@@ -62,8 +62,8 @@ def page(before: str) -> str:
 
 
 def readme(before: str) -> str:
-    """Return the README with its two costs updated. Raises ValueError if the sentence with the
-    costs is missing.
+    """Return the README with both cost figures updated. Raises ValueError if the sentence with the
+    figures is missing.
     """
     lists, alone = f"{dollars(MILLION):.0f}", f"{dollars(ALONE):.0f}"
     after, number = _IN_THE_README.subn(rf"\g<1>{lists}\g<2>{alone}\g<3>", before)
@@ -82,7 +82,7 @@ def _text(prices: Prices) -> Iterator[str]:
         f"price dates from {prices.oldest()}. Tests measure the DynamoDB units. Function "
         "durations, messages per invocation and log sizes are assumptions "
         "(`cli/cost/assumptions.py`). A stage without `emails_per_second` is sized for 14 "
-        "emails per second, at which an invocation sends one email."
+        "emails per second. At this rate, an invocation sends one email."
     )
     yield ""
     yield "| | in lists of 100 | individually |"
@@ -103,7 +103,7 @@ def _text(prices: Prices) -> Iterator[str]:
         "secrets. Storage costs cover each row until it expires."
     )
     yield ""
-    yield "| change | cost of a million digests in lists |"
+    yield "| change | effect on the cost of a million digests in lists |"
     yield "| --- | --- |"
     for name, usage in _SETTINGS:
         yield f"| {name} | {dollars(usage) - dollars(MILLION):+.2f} dollars |"
@@ -134,9 +134,9 @@ def _stored(prices: Prices) -> Iterator[str]:
     each = 2 * (MILLION.row + AN_INDEX_ENTRY)
     month = prices.of["dynamodb.storage"].of(each * 1e6 / 1e9)
     yield (
-        f"A million such events use {each * 1e6 / 1e9:.1f} GB including their index "
+        f"A million of these events use {each * 1e6 / 1e9:.1f} GB including their index "
         f"({AN_INDEX_ENTRY} additional bytes per entry), which costs ${month:.2f} per month. "
-        "Until the events expire, they cost "
+        "Storage of the events until they expire costs "
         + ", ".join(_life(month, *life) for life in _LIVES)
         + f", and at most {_cost(month, 196)} if the reader pauses email."
     )

@@ -16,7 +16,7 @@ _AROUND_AN_ENTRY = 400
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """The usage of a stage. A field with the name of a setting has the meaning of that setting."""
+    """The usage of a stage. A field with the same name as a setting also has the same meaning."""
 
     readers: float
 
@@ -125,7 +125,7 @@ class Usage:
 
     @property
     def entry(self) -> int:
-        """The size of a PutEvents entry as EventBridge delivers it, in bytes."""
+        """The size in bytes of a PutEvents entry after delivery by EventBridge."""
         return self.listed * (self.size + 1) + _AROUND_AN_ENTRY
 
     @property
@@ -140,7 +140,7 @@ class Usage:
 
 
 def _requeued(together: int) -> float:
-    """Return the requeues per email."""
+    """Return the number of requeues per email."""
     return REQUEUED_ALONE if together == 1 else REQUEUED
 
 

@@ -1,4 +1,4 @@
-"""`gazette dlq`: list dead letters, forecast the effect of a redrive, and redrive them."""
+"""`gazette dlq`: list and redrive dead letters, and forecast the effect of a redrive."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -42,10 +42,10 @@ _SHOWN = {
 }
 
 _ENOUGH = 100
-"""The number of messages per queue that `list` reads to find the oldest."""
+"""The number of messages per queue that `list` reads to find the oldest message."""
 
 _COUNTED = 1000
-"""The number of messages per queue that are read to summarise a redrive before confirmation."""
+"""The number of messages per queue that are read for the summary before a redrive is confirmed."""
 
 dlq = typer.Typer(
     help="List dead letters, forecast the effect of a redrive, and redrive them.",
@@ -84,7 +84,9 @@ def show(
         int, typer.Option(min=1, help="The maximum number of messages per queue.")
     ] = 50,
 ) -> None:
-    """Show each dead letter, and the effect that a redrive would have now. Changes nothing."""
+    """Show each dead letter, and the effect that a redrive would have now. This command changes
+    nothing.
+    """
     pairs = _of(stage, chosen(name, stage))
     letters, cut = [], []
     for dead, queue in pairs:
@@ -182,7 +184,7 @@ def _redrivable(name: str | None, stage: str, selection: Selection) -> Sequence[
 
 @dataclass(frozen=True, slots=True)
 class _Chooser:
-    """A selector of the messages to redrive, which prints a forecast for each moved message."""
+    """A selector of the messages to redrive. It prints a forecast for each moved message."""
 
     dead: DeadQueue
     selection: Selection
@@ -238,7 +240,7 @@ def _of(stage: str, wanted: Sequence[DeadQueue]) -> list[tuple[DeadQueue, Queue]
 
 @dataclass(frozen=True, slots=True)
 class _Tables:
-    """Table lookups about runs: the forecast of a redrive, and the due time."""
+    """Lookups of a run in the tables, for its due time and the forecast of its redrive."""
 
     stage: str
     forecast: ForecastOf
@@ -251,7 +253,9 @@ class _Tables:
 
 @contextmanager
 def _tables(stage: str) -> Iterator[_Tables]:
-    """Provide the table lookups. The tables are opened when a dead letter first names a run."""
+    """Provide the table lookups. The tables are opened only when the first dead letter that names a
+    run is read.
+    """
 
     @cache
     def settings() -> GenerateSettings:

@@ -25,7 +25,9 @@ STAYS = "stays"
 """The effect of a redrive on a message without a source queue."""
 
 ForecastOf = Callable[[RunKey, bool], Forecast]
-"""A function that forecasts the redrive of a run. The flag is True if every attempt had failed."""
+"""A function that forecasts the redrive of a run. Its flag is True if every attempt to send the run
+failed.
+"""
 
 WAITING_FOR: Mapping[WaitingFor, str] = {
     WaitingFor.PAUSE_OVER: "the provider temporarily rejected the email; it is retried at {at}",
@@ -84,7 +86,9 @@ _ENDINGS = {
 
 
 def answer(letter: DeadLetter, forecast: ForecastOf, *, stage: str) -> tuple[str, str]:
-    """Return the effect of a redrive in one word, and the reason with commands for the stage."""
+    """Return the effect of a redrive in one word, and the reason. Commands in the reason name the
+    stage.
+    """
     word, why = _answer(letter, forecast)
     return word, aimed(why, stage=stage)
 
@@ -121,13 +125,15 @@ def _why(expected: Forecast) -> str:
 
 
 def _waiting_for(expected: Forecast) -> str:
-    """Return the condition that a run waits for, with the time, or "" if the run does not wait."""
+    """Return the reason why a run waits and the time of its next attempt, or "" if the run does not
+    wait.
+    """
     if expected.waiting_for is None or expected.again_at is None:
         return ""
     return WAITING_FOR[expected.waiting_for].format(at=moment(expected.again_at))
 
 
 def _standing(run: Run) -> str:
-    """Return the run's status and reason, with the provider's code for a rejection."""
+    """Return the run's status and reason. For a rejection, include the provider's error code."""
     code = f" ({printable(run.detail)})" if run.detail else ""
     return f"{run.status}: {words_for(run).why}{code}"

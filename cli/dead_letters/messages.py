@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import MessageTypeDef
 
 _SHOWN = 40
-"""The maximum number of characters to show of a message that Gazette did not send."""
+"""The length in characters at which a message that Gazette did not send is truncated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ _ABOUT: Mapping[str, Callable[[str], str]] = {
     "sweep": _partition,
     "feedback": _delivery_event,
 }
-"""Functions that describe a message, by its source queue."""
+"""The function that describes the messages of each source queue."""
 
 
 def _shortened(body: str) -> str:

@@ -29,7 +29,7 @@ def show(
     stage: StageName = "prod",
     limit: Annotated[int, typer.Option(min=1, help="The maximum number of events to list.")] = 50,
 ) -> None:
-    """List the events in quarantine, and the reason for each. Changes nothing."""
+    """List the events in quarantine, each with its reason. This command changes nothing."""
     (queue,) = queues(stage, "quarantine")
     messages: list[MessageTypeDef] = []
     with Held(queue) as hidden:

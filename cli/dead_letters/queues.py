@@ -87,8 +87,8 @@ def queue_names(incomplete: str) -> list[str]:
 
 
 def chosen(name: str | None, stage: str) -> tuple[DeadQueue, ...]:
-    """Return the queue with a name, or all queues for None. The prefix `gazette-<stage>-` is
-    optional.
+    """Return the queue with the given name, or all queues if the name is None. The prefix
+    `gazette-<stage>-` is optional.
 
     Raises NotPossible.
     """

@@ -35,7 +35,8 @@ _NOT_OFFERED = (
     "UnknownOperationException",
     "UnsupportedOperation",
 )
-"""SQS error codes if move tasks are unavailable, or if the queue is not a dead-letter queue."""
+"""The SQS error codes for unavailable move tasks, and for a queue that is not a dead-letter queue.
+"""
 
 _UNDER_WAY = {"RUNNING", "CANCELLING"}
 
@@ -59,7 +60,7 @@ class Choice:
 def move(
     dead: DeadQueue, waiting: Queue, target: Queue, *, choice: Choice | None, report: Report
 ) -> Redriven:
-    """Move all messages, or only those that `choice` selects, from `waiting` to `target`.
+    """Move all messages from one queue to another, or only the messages that `choice` selects.
 
     No message is lost. Duplicates are harmless, because a message has only keys, or content that is
     stored once. An SQS move task can move all messages of a queue that is the dead-letter queue of
@@ -109,7 +110,7 @@ def _by_task(waiting: Queue, target: Queue, report: Report) -> Redriven | NotOff
 
 
 def _followed(waiting: Queue, source: str, ended: Task, report: Report) -> Task:
-    """Wait until the task ends, and return the task, or None if SQS does not list it.
+    """Wait until the task ends. Return the task, or None if SQS does not list the task.
 
     `ended` is the previous task, which had already ended.
     """
@@ -155,7 +156,7 @@ def _progress(task: Task) -> str:
 
 
 def _problem(task: Task, waiting: Queue, target: Queue) -> str:
-    """Return the reason why the task failed, such as a missing permission, or "" if it did not
+    """Return the cause of a task's failure, such as a missing permission, or "" if the task did not
     fail.
     """
     status = task.get("Status", "") if task else ""

@@ -50,7 +50,7 @@ class Selection:
 
 
 def select(run: str | None, batch: str | None, on: datetime | None) -> Selection:
-    """Return the selection that the options of the command specify. Raises NotPossible."""
+    """Return the selection that the command's options specify. Raises NotPossible."""
     return Selection(
         run=_run(run) if run else None,
         batch=named_slot(batch, name="--batch") if batch else None,

@@ -44,12 +44,12 @@ class Queue:
     found_at: datetime
 
     def send(self, body: str) -> None:
-        """Send a message to the queue. One SendMessage."""
+        """Send a message to the queue, with one SendMessage call."""
         with refusals_in_words(self.name):
             self.client.send_message(QueueUrl=self.url, MessageBody=body)
 
     def delete(self, message: "MessageTypeDef") -> None:
-        """Delete a message from the queue. One DeleteMessage."""
+        """Delete a message from the queue, with one DeleteMessage call."""
         with refusals_in_words(self.name):
             self.client.delete_message(QueueUrl=self.url, ReceiptHandle=message["ReceiptHandle"])
 
@@ -66,7 +66,7 @@ class Queue:
         return sum(map(int, counts.values()))
 
     def arn(self) -> str:
-        """Return the ARN of the queue. One GetQueueAttributes."""
+        """Return the ARN of the queue, with one GetQueueAttributes call."""
         with refusals_in_words(self.name):
             return self.client.get_queue_attributes(QueueUrl=self.url, AttributeNames=["QueueArn"])[
                 "Attributes"
@@ -74,7 +74,7 @@ class Queue:
 
 
 def queues(stage: str, *kinds: str, optional: Collection[str] = ()) -> Iterator[Queue]:
-    """Yield the queues `gazette-<stage>-<kind>`, skipping `optional` queues that do not exist.
+    """Yield the queues `gazette-<stage>-<kind>`. Skip optional queues that do not exist.
 
     Raises NotPossible if any other queue does not exist.
     """
@@ -93,7 +93,8 @@ def queues(stage: str, *kinds: str, optional: Collection[str] = ()) -> Iterator[
 
 
 def service_time(answer: Any, now: datetime) -> datetime:
-    """Return the time of an SQS response that arrived at `now`, by the SQS clock.
+    """Return the time of an SQS response by the SQS clock. `now` is the local time at which the
+    response arrived.
 
     The Date header has whole seconds. If both clocks agree, `now` is more precise and is returned.
     """
@@ -105,8 +106,8 @@ def service_time(answer: Any, now: datetime) -> datetime:
 
 
 class Held:
-    """Messages that are hidden from other consumers until the `with` block ends, for at most HOLD
-    seconds.
+    """Messages that are hidden from other consumers until the `with` block ends, but for HOLD
+    seconds at most.
     """
 
     def __init__(self, queue: Queue) -> None:
@@ -125,7 +126,8 @@ class Held:
         return len(self._by_id)
 
     def receive(self, most: int = BATCH) -> "list[MessageTypeDef]":
-        """Receive messages, and return those that were not received before. One ReceiveMessage.
+        """Receive messages with one ReceiveMessage call. Return only messages that were not
+        received before.
 
         If a message is received again, its newest receipt handle is kept.
         """

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import MessageTypeDef
 
 _FRUITLESS = 20
-"""The number of consecutive receives without an old message after which a redrive ends."""
+"""The number of consecutive receives without an old message that ends a redrive."""
 
 
 @dataclass(frozen=True, slots=True)
 class Redriven:
-    """The outcome of a redrive, as numbers of messages."""
+    """The number of messages for each outcome of a redrive."""
 
     # Messages that were redriven.
     moved: int
@@ -45,7 +45,8 @@ def redrive(
     selects: "Callable[[MessageTypeDef], bool]" = lambda _: True,
     on_moved: "Callable[[MessageTypeDef], None]" = lambda _: None,
 ) -> Redriven:
-    """Move the messages that were in `waiting` at `started`. The body determines the target.
+    """Move the messages that were in a queue when the redrive started. The message body determines
+    the target.
 
     Later messages are not moved, because they may be redriven messages that failed again. Each
     message is sent before it is deleted, so that no message is lost. A crash between the two calls

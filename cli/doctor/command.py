@@ -33,7 +33,7 @@ from cli.shared.next_commands import aimed
 from cli.templates.checks import check_deployment
 
 FOUND = 1
-"""The exit status if there are problems. Pipelines can test it."""
+"""The exit status if there are problems, for use in pipelines."""
 
 _COLUMNS = {
     "check": "check",
@@ -54,8 +54,8 @@ def doctor(
         ),
     ] = False,
 ) -> None:
-    """Check the domain, SES, ticks, functions, tables, queues and templates of a stage. Changes
-    nothing.
+    """Check the domain, SES, ticks, functions, tables, queues and templates of a stage. This
+    command changes nothing.
 
     Each finding describes the state and what to do. A missing permission is also a finding. The
     exit code is 1 if there are problems, 2 if a check was not possible, and 0 otherwise. Warnings

@@ -81,7 +81,7 @@ def _readable(version: Version, share: str, bundles: BundleStore) -> Finding:
 
 
 def check_dead_letters(name: str, now: Settings, *, stage: str) -> Finding:
-    """Check that a dead-letter queue is empty. Each message in it requires an operator."""
+    """Check that a dead-letter queue is empty. Each dead letter requires an operator."""
     waiting = int(now.get("ApproximateNumberOfMessages", 0))
     if not waiting:
         return ok(f"dead letters {name}", "none")
@@ -97,7 +97,7 @@ def page_of_queue(name: str) -> str:
 
 
 def expected_table(template: Settings) -> Settings:
-    """Return the settings of a table in the template, in the format of `actual_table`."""
+    """Return a table's settings from the template, in the format of `actual_table`."""
     ttl = template.get("TimeToLiveSpecification", {})
     pitr = template.get("PointInTimeRecoverySpecification", {})
     return {
@@ -124,7 +124,7 @@ def actual_table(now: Settings) -> Settings:
 
 
 def expected_queue(template: Settings) -> Settings:
-    """Return the settings of a queue in the template, including the defaults of SQS."""
+    """Return a queue's settings from the template, including the defaults of SQS."""
     redrive = template.get("RedrivePolicy", {})
     return {
         "visibility timeout": int(template.get("VisibilityTimeout", 30)),

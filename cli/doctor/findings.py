@@ -7,7 +7,7 @@ from cli.shared.answers import Level
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A finding of a check."""
+    """A finding that a check reports."""
 
     check: str
     level: Level

@@ -56,7 +56,9 @@ def check_sending(account: Answer, stage: str) -> Finding:
 
 
 def check_sandbox(account: Answer) -> Finding:
-    """Check that the account is out of the sandbox, in which every recipient must be verified."""
+    """Check that the account is not in the sandbox. In the sandbox, every recipient must be
+    verified.
+    """
     if account.get("ProductionAccessEnabled"):
         return ok("ses sandbox", "the account has production access")
     todo = "Request production access before you send to readers."
@@ -85,8 +87,8 @@ def check_quota(account: Answer, rate: int) -> Finding:
 
 
 def check_plan(account: Answer) -> Finding:
-    """Check the SES price plan. Plans exist since July 2026, and Gazette does not need their
-    features.
+    """Check the SES price plan. Gazette does not need the features of plans, which SES introduced
+    in July 2026.
     """
     plan = account.get("PricingAttributes", {}).get("CurrentPlan")
     plans = read_prices().plans
@@ -119,7 +121,7 @@ def check_identity(sender: Sender) -> Finding:
 
 
 def check_dkim(sender: Sender, identity: Answer) -> Finding:
-    """Check DKIM. Mailbox providers reject bulk email that is not signed with its domain."""
+    """Check DKIM. Mailbox providers reject bulk email that is not signed by the sender's domain."""
     dkim, check = identity.get("DkimAttributes", {}), f"dkim {sender.address}"
     if dkim.get("SigningEnabled") and dkim.get("Status") == "SUCCESS":
         return ok(check, "SES signs email")
@@ -129,7 +131,9 @@ def check_dkim(sender: Sender, identity: Answer) -> Finding:
 
 
 def check_mail_from(sender: Sender, identity: Answer) -> Finding:
-    """Check the MAIL FROM domain. Without one, SPF passes for an SES domain and is not aligned."""
+    """Check the MAIL FROM domain. Without this domain, SPF passes only for a domain of SES and is
+    not aligned with the sender.
+    """
     mail_from, check = identity.get("MailFromAttributes", {}), f"mail from {sender.address}"
     name, state = mail_from.get("MailFromDomain"), mail_from.get("MailFromDomainStatus")
     page = f"{_SES}/dg/mail-from.html"

@@ -14,7 +14,7 @@ _PAUSED = f"{_SES}/dg/monitoring-sender-reputation-pausing.html"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Options of a configuration set that one SES operation sets.
+    """The options of a configuration set that a single SES operation changes.
 
     The template and GetConfigurationSet use the same fields.
     https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-ses-configurationset.html
@@ -28,7 +28,7 @@ class Options:
     defaults: Mapping[str, object]
 
     def of(self, answer: Answer) -> Mapping[str, object]:
-        """Return the fields of a configuration set by path."""
+        """Return the fields of a configuration set, keyed by path."""
         return {path: _at(answer, path, default) for path, default in self.defaults.items()}
 
     def command(self, name: str, template: Mapping[str, object]) -> str:

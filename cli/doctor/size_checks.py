@@ -18,7 +18,7 @@ _QUOTA = (
     "aws service-quotas request-service-quota-increase --service-code lambda "
     "--quota-code L-B99A9384 --desired-value"
 )
-"""The AWS CLI command that requests a higher quota "Concurrent executions".
+"""The AWS CLI command that requests an increase of the quota "Concurrent executions".
 
 https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
 """
@@ -27,7 +27,7 @@ https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
 def check_sizes(
     facts: StageFacts, settings: GenerateSettings, account: Looked
 ) -> Iterator[Finding]:
-    """Check the account's concurrency limit and the size of each queue of runs.
+    """Check the account's concurrency limit, and the concurrency of each queue of runs.
 
     `account` is the response of SES GetAccount, or None for an SMTP server.
     """
@@ -38,7 +38,9 @@ def check_sizes(
 
 
 def check_limit(facts: StageFacts) -> Iterator[Finding]:
-    """Compare the account's Lambda limit with the functions of the stage and with the setting."""
+    """Compare the account's Lambda limit with the concurrency of the stage and with
+    `account_concurrency`.
+    """
     check = "lambda concurrency"
     if facts.limits is None or isinstance(facts.limits, Unseen):
         yield unseen(check, facts.limits or Unseen("Lambda returned no data for the account"))
@@ -50,7 +52,9 @@ def check_limit(facts: StageFacts) -> Iterator[Finding]:
 
 
 def rate_of(settings: GenerateSettings, account: Looked) -> float:
-    """Return the sending rate of both streams in emails per second, or 0 if the rate is unknown."""
+    """Return the combined sending rate of both streams in emails per second, or 0 if the rate is
+    unknown.
+    """
     if settings.emails_per_second or account is None or isinstance(account, Unseen):
         return settings.emails_per_second
     return min(MAX_RATE, QUOTA_SHARE * float(account.get("SendQuota", {}).get("MaxSendRate", 0)))
@@ -59,11 +63,12 @@ def rate_of(settings: GenerateSettings, account: Looked) -> float:
 def check_senders(
     facts: StageFacts, settings: GenerateSettings, rate: float, *, is_growing: bool
 ) -> Iterator[Finding]:
-    """Compare the deployed size of each queue of runs with the size that the sending rate requires.
+    """Compare the deployed concurrency of each queue of runs with the concurrency that the sending
+    rate requires.
 
-    `is_growing` is True in the sandbox, where a larger size is allowed because the quota is low. A
-    smaller size is correct for an SMTP server that limits connections, because email then waits in
-    SQS.
+    `is_growing` is True in the sandbox, where a larger concurrency is allowed because the quota is
+    low. A smaller concurrency is correct for an SMTP server that limits connections, because email
+    then waits in SQS.
     """
     needed = _senders(settings, rate)
     for each in facts.of(MAPPING):
@@ -96,7 +101,7 @@ def _senders(settings: GenerateSettings, rate: float) -> Mapping[str, Size]:
 def _which_setting(
     queue: str, actual: Size, size: Size, settings: GenerateSettings, rate: float
 ) -> str:
-    """Return the remedy, which names the setting to change.
+    """Return the setting to change, in a sentence.
 
     The setting is `concurrency` if it differs from the size for the sending rate, and
     `emails_per_second` if the SES quota differs from the assumed quota.

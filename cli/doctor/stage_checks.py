@@ -119,7 +119,7 @@ def _mapping(check: str, each: Deployed, now: Answer) -> Finding:
 
 
 def size_of_mapping(mapping: Answer) -> Mapping[str, int]:
-    """Return the settings of an event source mapping that determine its invocations.
+    """Return the settings that determine how an event source mapping invokes its function.
 
     `mapping` has the properties in the template, or is the response of Lambda.
     https://docs.aws.amazon.com/lambda/latest/api/API_GetEventSourceMapping.html

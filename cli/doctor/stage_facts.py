@@ -137,7 +137,9 @@ class Asker:
         return asked("lambda:GetAccountSettings", self._of["lambda"].get_account_settings)
 
     def alarms(self, stage: str) -> Looked:
-        """Return the stage's alarms in the state ALARM. One DescribeAlarms per hundred alarms."""
+        """Return the stage's alarms in the state ALARM, with one DescribeAlarms call per hundred
+        alarms.
+        """
         return asked("cloudwatch:DescribeAlarms", partial(self._raised, stage))
 
     def _raised(self, stage: str) -> Answer:
@@ -229,7 +231,8 @@ def queue_name(url: str, stage: str) -> str:
 
 
 def _joined(listed: list[Answer], template: Answer, stage: str) -> Iterator[Deployed]:
-    """Yield resources with their properties. Resource names omit the hash that CDK adds.
+    """Yield resources with their properties. Resource names do not include the hash that the CDK
+    adds.
 
     An event source mapping has the name of its queue, because a function may have several mappings.
     """

@@ -15,8 +15,7 @@ from cli.shared.next_commands import to_run
 from cli.shared.pace import stopped_text
 
 _LATE = 2 * SLOT + timedelta(minutes=5)
-"""The age from which the last finished slot of a shard is late. A slot is fanned out at the next
-tick.
+"""The maximum age of the last slot that a shard has finished. A shard with an older slot is late.
 """
 
 

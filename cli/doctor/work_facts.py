@@ -44,7 +44,9 @@ class WorkFacts:
 
 
 def work_facts(stage: str, settings: GenerateSettings, sweep: SweepSettings) -> WorkFacts:
-    """Look up the activity of a stage. One Query, two GetItem and one GetMetricStatistics."""
+    """Look up the recent activity of a stage, with one Query, two GetItem calls and one
+    GetMetricStatistics call.
+    """
     at = now()
     batches = DynamoBatches(
         sweep.control_table, retention=timedelta(days=sweep.run_retention_days), clock=now

@@ -1,4 +1,4 @@
-"""The lines of a digest that show given events."""
+"""A preview of the lines that show events in a digest."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -20,7 +20,8 @@ ReaderOf = Callable[[str], Subscriber]
 
 
 def readers_in(commands: Iterable[Command], locale: str | None) -> ReaderOf:
-    """Return a function that looks up readers in the latest profiles among the commands.
+    """Return a function that looks up a reader. It uses the latest profile of the reader in the
+    commands.
 
     Readers without a profile get the sample profile. `locale` overrides the language of every
     reader.
@@ -53,7 +54,7 @@ def events_in(commands: Iterable[Command]) -> list[Event]:
 
 
 def preview(events: Iterable[Event], *, side: Side, reader_of: ReaderOf) -> Iterator[str]:
-    """Yield the lines to show for each reader, as in one digest with all events of the reader.
+    """Yield the lines for each reader, as shown in a single digest with all of the reader's events.
 
     Raises RenderingFailed if a template fails.
     """

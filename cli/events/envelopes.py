@@ -13,14 +13,15 @@ from gazette.adapters.contract.strict_json import UnreadableError, read_json
 from cli.events.bus import StageBus
 
 LIMIT = 1_000_000
-"""The size in bytes that a PutEvents entry must not reach (1 MB since 2026, 256 KB before).
+"""The size limit of a PutEvents entry in bytes. An entry must be smaller than 1 MB, or 256 KB
+before 2026.
 
 SQS accepts 1 MiB. The difference leaves room for the envelope, and for the reason in quarantine.
 https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEvents.html
 """
 
 _BILLED = 65_536
-"""The size in bytes that EventBridge bills as one event.
+"""The number of bytes that EventBridge bills as one event.
 https://aws.amazon.com/eventbridge/pricing/
 """
 
@@ -46,7 +47,7 @@ https://docs.aws.amazon.com/eventbridge/latest/ref/overiew-event-structure.html
 
 _ENOUGH_OF_AN_ENTRY = {"Source", "DetailType", "Detail"}
 _ENOUGH_OF_AN_ENVELOPE = {"source", "detail-type", "detail"}
-"""Fields that identify an EventBridge envelope. One of these fields is enough."""
+"""Fields that identify an EventBridge envelope. Any one of these fields is sufficient."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +87,8 @@ def envelope(value: Any, *, bus: StageBus | None = None) -> Envelope | None:
 
 
 def detail_type(body: str) -> str:
-    """Return the detail type of a message in the ingest queue, or in parentheses why it has
-    none.
+    """Return the detail type of a message in the ingest queue. If the message has none, return the
+    reason in parentheses.
     """
     try:
         content = json.loads(body)
@@ -116,7 +117,8 @@ def _envelope(fields: dict[str, Any], problems: list[str]) -> Envelope:
 
 
 def _size(fields: dict[str, Any]) -> int:
-    """Return the size of an entry in bytes. A detail that is an object is measured as compact JSON.
+    """Return the size of an entry in bytes. If the detail is an object, its compact JSON is
+    measured.
 
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/events/CalculatePutEventsEntrySize.html
     """
@@ -134,7 +136,7 @@ def _as_text(detail: Any) -> str | None:
 
 
 def _around(entry: dict[str, Any], bus: StageBus | None) -> list[str]:
-    """Return the problems of the fields outside the detail, such as a wrong bus."""
+    """Return the problems of all fields except the detail, such as a wrong bus."""
     wrong_bus = bus.problem(entry["EventBusName"]) if bus and "EventBusName" in entry else ""
     return [
         *_source(entry, "Source"),

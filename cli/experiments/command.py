@@ -62,8 +62,8 @@ def start(
     stage: StageName = "prod",
     yes: Yes = False,
 ) -> None:
-    """Start an experiment and end the running experiment, or change the weights of the running
-    experiment.
+    """Start an experiment, or change the weights of the running experiment. A new experiment ends
+    the running experiment.
 
     If the name is unchanged, only the weights change. Most readers then keep their variation, and
     only as many readers change it as the new weights require.

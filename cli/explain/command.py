@@ -119,7 +119,7 @@ def _table(section: Section) -> Table:
 
 
 def _runs(section: Section) -> Table:
-    """Draw runs in two columns, because the facts of a run do not fit in one column each."""
+    """Draw runs in two columns. One column for each fact would be too wide."""
     table = Table("run", "outcome", show_lines=True)
     for row in section.rows:
         at, at_utc, *which = row[:_SIDE]

@@ -13,7 +13,7 @@ from cli.shared.next_commands import aimed
 
 
 def document(found: Explanation, *, stage: str) -> Document:
-    """Return the output of `gazette explain --json`. Commands in texts are for `stage`."""
+    """Return the output of `gazette explain --json`. Commands in its texts name the stage."""
     suppression = found.suppression
     return {
         "answer": [aimed(each, stage=stage) for each in verdict(found)],

@@ -11,13 +11,11 @@ from gazette.domain.subscribers.frequency import EVERYTHING
 from cli.shared.descriptions import DAYS, listed
 
 _SURE = 28
-"""The last day of the month that exists in every month."""
+"""The highest day number that every month has."""
 
 
 def name_of(schedule: str, about: str = "") -> str:
-    """Return the name of the email of a schedule. For an immediate email, `about` names the
-    entity.
-    """
+    """Return the name of a schedule's email. `about` is the entity of an immediate email."""
     if schedule == Unsent.WAITING:
         return "the profile"
     if schedule == Unsent.EXCLUDED:
@@ -31,7 +29,7 @@ def name_of(schedule: str, about: str = "") -> str:
 
 
 def named(category: str) -> str:
-    """Return the name of a category, or a phrase for all categories without a choice."""
+    """Return the name of a category, or a phrase for all categories without their own choice."""
     return "everything else" if category == EVERYTHING else category
 
 
@@ -57,7 +55,7 @@ def clock_time(at: datetime, zone: ZoneInfo) -> str:
 
 
 def bare_utc(at: datetime) -> str:
-    """Format an instant in UTC without naming the zone, such as `2026-11-21 07:10`."""
+    """Format an instant in UTC without the name of the time zone, such as `2026-11-21 07:10`."""
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M}"
 
 
@@ -67,7 +65,9 @@ def utc(at: datetime) -> str:
 
 
 def times(run: Run) -> str:
-    """Describe the times of a run's creation, claim and sending, and the delay, or return ""."""
+    """Describe when a run was created, claimed and sent, and its delay. Return "" if no time is
+    known.
+    """
     acts = (("created", run.created_at), ("claimed", run.claimed_at), ("sent", run.sent_at))
     text = ", ".join(f"{act} {seconds(at)}" for act, at in acts if at)
     delay = f" ({after(run.sent_at - run.due_at)})" if run.sent_at else ""
@@ -116,7 +116,7 @@ def _ordinal(number: int) -> str:
 
 
 def made_with(run: Run) -> str:
-    """Return the version of the templates of a sent email, such as `version 7`.
+    """Return the templates version with which a sent email was rendered, such as `version 7`.
 
     Return "" for the deployed templates, and if no email was rendered.
     """

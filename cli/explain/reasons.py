@@ -229,7 +229,7 @@ REASON: Mapping[Reason, Words] = {
 }
 
 _GIVEN_UP = Words("the hour, days or time zone changed before the run was sent")
-"""The meaning of a skipped run whose schedule changed. A superseded run is cancelled."""
+"""The meaning of a run that was skipped because its schedule changed."""
 
 DUE: Mapping[Due, str] = {
     Due.PLANNED: "planned",
@@ -287,7 +287,9 @@ _PASSED = Words(
     "no event was waiting, and the content sources had no new items",
     REASON[Reason.NOTHING_NEW].todo,
 )
-"""The meaning of an empty run of a schedule with content sources, which stays in the due index."""
+"""The meaning of an empty run of a schedule with content sources. Such a schedule remains in the
+due index.
+"""
 
 
 def _queried(at: datetime) -> Words:

@@ -40,7 +40,7 @@ class Section:
 
 
 def sections(found: Explanation) -> list[Section]:
-    """Return the summary, followed by tables with the facts behind the summary."""
+    """Return the summary, followed by the tables on which the summary is based."""
     return [
         Section("answer", ("answer",), [(each,) for each in verdict(found)]),
         Section("reader", ("what", "value"), list(_reader(found))),

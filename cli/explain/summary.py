@@ -84,7 +84,7 @@ def _on_date(found: Explanation) -> Iterator[str]:
 
 
 def _standing(found: Explanation) -> Iterator[str]:
-    """Explain why the reader gets no email at all, whatever the outcome of their runs."""
+    """Explain why the reader gets no email at all, regardless of the outcomes of runs."""
     if found.status is not None:
         if found.status is not SubscriberStatus.ACTIVE:
             words = standing(found.status)
@@ -135,7 +135,7 @@ def _suppressed(found: Suppression) -> str:
 
 
 def _lead(found: Explanation) -> Iterator[str]:
-    """State that no email was sent on the date, or that it is not yet known."""
+    """State that no email was sent on the date, or that the outcome is not yet known."""
     today = found.now.astimezone(found.zone).date()
     if found.on is None or any(entry.run.status is Status.SENT for entry in found.runs):
         return
@@ -150,7 +150,9 @@ def _lead(found: Explanation) -> Iterator[str]:
 
 
 def _described(entry: ExplainedRun, when: str, found: Explanation, *, lead: str = "") -> str:
-    """Describe the outcome of a run and the reason. For a sent run, add its window."""
+    """Describe the outcome of a run and the reason. If the run was sent, add the window of its
+    events.
+    """
     run, words = entry.run, words_for(entry.run)
     what = f"{lead}{name_of(run.key.schedule, entry.about)} {when}{', which' if lead else ''}"
     proof = f" (message id {run.message_id})" if run.message_id else ""
@@ -206,7 +208,7 @@ def _muted(
 
 
 def _by_place(waiting: tuple[Waiting, ...]) -> list[tuple[str, str, int]]:
-    """Return the number of events by schedule and entity. Categories are not distinguished."""
+    """Count the events by schedule and entity, across all categories."""
     places = dict.fromkeys((each.schedule, each.about) for each in waiting)
     ordered = sorted(places, key=lambda place: place[0] not in set(DIGESTS))
     return [

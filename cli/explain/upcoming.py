@@ -28,8 +28,8 @@ def late(outlook: Outlook, found: Explanation) -> Iterator[str]:
 
 
 def following(found: Explanation) -> Iterator[str]:
-    """Name the next planned digest. If none is planned, name the next digest if an event
-    arrives.
+    """Name the next planned digest. If no digest is planned, name the digest that will be sent if
+    an event arrives.
     """
     conditions = (
         (Due.PLANNED, ""),

@@ -1,4 +1,4 @@
-"""Find the run, the message id or the address in a part of an email. No I/O.
+"""A search for the run id, the message id or the address in a part of an email. No I/O.
 
 Every link of an email, and the header List-Unsubscribe, has a token that names the run. A lookup
 does not verify the token, so it does not need a key.
@@ -67,8 +67,8 @@ def clue_in(given: str) -> Clue | None:
 
 
 def clue_in_email(raw: bytes) -> Clue | None:
-    """Return the run that a link in an email names, or the message id. The email may be
-    forwarded.
+    """Return the run that a link in an email names. If there is no such link, return the message
+    id. The email may have been forwarded.
     """
     message = email.message_from_bytes(raw, policy=policy.default)
     for text in (*map(str, message.values()), *_bodies(message)):

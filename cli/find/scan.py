@@ -17,8 +17,8 @@ https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-ke
 """
 
 _UNIT = 8192
-"""The bytes per read unit of an eventually consistent scan. Rows that the filter excludes also
-count.
+"""The number of bytes that a read unit covers in an eventually consistent scan. Rows that the
+filter excludes also consume read units.
 
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Scan.html
 """
@@ -66,7 +66,7 @@ class Condition:
 
 
 def size_of(table: str) -> Size:
-    """Return the size of a table. One DescribeTable."""
+    """Return the size of a table, with one DescribeTable call."""
     description = boto3.client("dynamodb").describe_table(TableName=table)["Table"]
     return Size(description.get("ItemCount", 0), description.get("TableSizeBytes", 0))
 
@@ -79,7 +79,7 @@ def scan(
     most: int | None = None,
     progress: Callable[[int], None],
 ) -> list[Mapping[str, str]]:
-    """Return the attributes `shown` of rows that meet `condition`, up to `most` rows.
+    """Return selected attributes of the rows that meet a condition, up to a maximum number of rows.
 
     `progress` is called from several threads with the number of rows of each page.
     """

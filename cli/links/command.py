@@ -18,7 +18,7 @@ from cli.shared.console import NotPossible, note, printable
 from cli.shared.deployed import StageName, settings_of
 
 _KEPT_FOR_MAIL = "Unsubscribe links should work for at least 30 days after the email was sent."
-"""The rule of the CAN-SPAM Act of the United States.
+"""The minimum lifetime of unsubscribe links under the CAN-SPAM Act of the United States.
 
 https://www.ftc.gov/business-guidance/resources/can-spam-act-compliance-guide-business
 """
@@ -40,7 +40,9 @@ links = typer.Typer(
 
 @links.command("list", cls=Command)
 def show(stage: StageName = "prod") -> None:
-    """List the ids of the keys, and mark the key that signs. The output never contains a key."""
+    """List the ids of the keys, and mark the key that signs new links. The output never contains
+    the keys themselves.
+    """
     with _refusals(stage):
         keys = _store(stage).read()
     rows = [

@@ -37,7 +37,7 @@ def page_of(alarm_text: str) -> str:
 
 
 def raised(stage: str) -> list[Alarm]:
-    """Return the raised alarms, oldest first. One DescribeAlarms per hundred alarms."""
+    """Return the raised alarms, oldest first, with one DescribeAlarms call per hundred alarms."""
     prefix = f"gazette-{stage}-"
     with refusals_in_words("alarms", service="cloudwatch"):
         pages = boto3.client("cloudwatch").get_paginator("describe_alarms")

@@ -81,7 +81,9 @@ def overview(
 
 
 def _templates(seen: Seen) -> Document:
-    """Return the templates in force for JSON. The fields are empty if the row is unreadable."""
+    """Return the templates in force as JSON output. The fields are empty if the row of the versions
+    is unreadable.
+    """
     in_force = seen.tables.templates
     if isinstance(in_force, UnreadableRow):
         return {**dict.fromkeys(in_force_document(NOTHING_PUSHED)), "deployed_since": False}
@@ -135,7 +137,7 @@ class _Snapshot:
         }
 
     def lines(self) -> list[tuple[str, ...]]:
-        """Return the cells of each line of piped output: level, area, text and command."""
+        """Return the rows of the piped output, with the cells level, area, text and command."""
         return [(each.level.value, each.area, each.text, each.command) for each in lines(self.seen)]
 
     def picture(self) -> RenderableType:

@@ -20,7 +20,7 @@ from cli.templates.listing import is_deployed_since
 from cli.templates.stage import in_words_of
 
 _LATE, _STUCK = timedelta(minutes=15), timedelta(hours=1)
-"""The ages at which an open run becomes a warning, and a problem."""
+"""The ages from which an open run is reported as a warning and as a problem."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The state of a stage from which the overview is made."""
+    """The state of a stage, as shown in the overview."""
 
     stage: str
     tables: Overview
@@ -65,7 +65,7 @@ class Seen:
 
 
 def lines(seen: Seen) -> list[Line]:
-    """Return all lines, the worst level first."""
+    """Return all lines, sorted with the worst level first."""
     unsorted = [
         *_alarms(seen),
         *_stops(seen),

@@ -38,8 +38,8 @@ class EmailContent:
 
     @property
     def due_at(self) -> datetime:
-        """The due time, relative to which the email names days. It is the time of the latest
-        event.
+        """The due time, which is the time of the latest event. Days in the email are named relative
+        to this time.
         """
         return max(event.occurred_at for event in self.events)
 
@@ -100,7 +100,9 @@ def of_waiting(waiting: Waiting | None, user_id: str, kind: Kind) -> EmailConten
 
 
 def _letter(reader: Subscriber, events: Sequence[Event], kind: Kind) -> EmailContent:
-    """Return the content of an email. An immediate email is about the first entity of a digest."""
+    """Return the content of an email. An immediate email contains only the events of the entity
+    that a digest would show first.
+    """
     if kind is Kind.DIGEST:
         return EmailContent(reader, tuple(events), DAILY)
     busiest = compose(events, max_blocks=1).blocks[0].latest.entity.key

@@ -11,7 +11,7 @@ from cli.preview.inbox_row import inbox_row
 
 INDEX = "index.html"
 _CLIPPED = 102_000
-"""The size of the HTML part in bytes from which Gmail clips an email."""
+"""The size of the HTML part in bytes above which Gmail clips an email."""
 
 _QUERY = re.compile(r"\(\s*prefers-color-scheme\s*:\s*(dark|light)\s*\)", re.IGNORECASE)
 _SCHEMES = re.compile(

@@ -45,10 +45,10 @@ def by_tree(
     variation: int = 1,
     inlined: bool = True,
 ) -> ShownT:
-    """Call `show` with the templates of the working tree, and return its result. Raises
+    """Call a function with the templates of the working tree, and return the result. Raises
     NotPossible.
 
-    If `inlined` is True, styles are inlined, which is slower.
+    `show` is the function. If `inlined` is True, styles are inlined, which is slower.
     """
     check_variation(templates, variation)
     with built(templates, inlined=inlined) as folder:

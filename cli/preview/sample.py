@@ -57,7 +57,9 @@ _WITHOUT_ACTOR = {"build_failed"}
 _AVATARS = {"Bo Berg": "https://example.com/avatars/bo.png"}
 
 _IMAGES = {"p1": Image("https://example.com/pictures/p1.jpg", "A heap of letters on a table")}
-"""Image URLs that do not resolve. Mail programs also hide images until the reader allows them."""
+"""The images of sample entities. Their URLs do not resolve, so a preview looks as if the mail
+program blocks images.
+"""
 
 _FOLLOWED = {"a1", "p4"}
 

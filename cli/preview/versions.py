@@ -32,7 +32,7 @@ def render_version(
 def by_version(
     show: Callable[[Side], ShownT], given: str, stage: str, *, variation: int
 ) -> tuple[ShownT, Collection[str]]:
-    """Call `show` with a version, and return its result and the version's languages. Raises
+    """Call a function with a version. Return the result, and the version's languages. Raises
     NotPossible.
     """
     settings = settings_of(stage, "generate", GenerateSettings)

@@ -279,8 +279,8 @@ IN_THE_CONSOLE = (
     | _each(_SOURCES, *_OPEN, "SendMessage")
     | _each([each for each in _DEAD if each not in _REDRIVEN], *_READ, "PurgeQueue")
 )
-"""The permissions to redrive queues in the SQS console: open a queue, read messages, delete a
-message, redrive the others, and purge the ticks.
+"""The permissions to handle dead letters in the SQS console: open a queue, read, delete and redrive
+messages, and purge the queue of ticks.
 
 SQS moves messages with the permissions of the person who starts the redrive.
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-configure-dead-letter-queue-redrive.html

@@ -8,7 +8,8 @@ and rates are emails per second.
 from collections.abc import Mapping
 
 Shape = str | list["Shape"] | Mapping[str, "Shape"]
-"""The kind of a value, a list of one kind, or an object by field. The field `*` matches any name.
+"""The shape of a JSON value: its kind, a list with one element shape, or an object with a shape per
+field. The field `*` matches any name.
 """
 
 ONE_A_LINE = frozenset({"suppression export"})

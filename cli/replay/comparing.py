@@ -17,16 +17,16 @@ from cli.replay.comparison import Compared, Comparison, Problem, Seen
 from cli.templates.renderers import VersionSide
 
 _AT_ONCE, _AHEAD = 16, 64
-"""The number of emails to read in parallel, and the number to read ahead."""
+"""The number of emails that are read in parallel, and the number of emails that are read ahead."""
 
 _LOCATED = 10
-"""The maximum number of mistakes to locate in the templates. Each location requires a build."""
+"""The maximum number of mistakes to locate in the templates. Locating a mistake requires a build.
+"""
 
 preheader_of = lru_cache(maxsize=2)(after_subject)
 
 Locate = Callable[[SentEmail, list[Event]], str]
-"""A function that returns the file and line at which an email, or some of its events, fail to
-render.
+"""A function that returns the file and line of a failure to render an email, or some of its events.
 """
 
 
@@ -85,7 +85,7 @@ def _read_ahead(
 
 
 def _has_same_categories(run: Run, was: Rendition) -> bool:
-    """Return True if the email still has the ranked categories that are stored in the run's row."""
+    """Return True if the ranked categories of an email still match those in the run's row."""
     return was.edition is not None and run.categories in {(), was.edition.categories}
 
 
@@ -109,8 +109,8 @@ def _plainly(rendition: Rendition) -> tuple[Problem, ...]:
 
 
 class _Mistakes:
-    """Locations of mistakes in templates. Only the first few mistakes are located, and each only
-    once.
+    """Locations of mistakes in templates. Only the first few mistakes are located, and each mistake
+    only once.
 
     The same message in the templates of two categories or variations counts as two mistakes.
     """

@@ -1,4 +1,4 @@
-"""The page of a replay: the changes, and the most changed emails side by side.
+"""The page of a replay, with all changes and a side-by-side view of the most changed emails.
 
 The page has no external resources and no scripts. Emails are shown in sandboxed frames, and their
 links are placeholders.
@@ -19,7 +19,7 @@ from cli.replay.side_by_side import Fact, side_by_side
 from cli.shared.answers import moment
 
 _ROWS = 500
-"""The maximum number of less changed emails in the table on the page."""
+"""The maximum number of rows in the table of emails that are not shown side by side."""
 
 _MEANINGS = {
     Change.FAILS: "can no longer be rendered",

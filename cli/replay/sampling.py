@@ -23,8 +23,8 @@ _MOST_PARTS = 1_000
 def sent_runs(
     reading: Replay, table: str, *, since: datetime, sample: int, user: str | None
 ) -> Sample:
-    """Return at most `sample` runs that were sent at `since` or later, only to `user` if
-    specified.
+    """Return a sample of the runs that were sent at `since` or later. If `user` is specified,
+    return only this reader's runs.
     """
     if user is not None:
         return runs_of_reader(user, sample, since=since, runs=reading.runs)

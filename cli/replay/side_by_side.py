@@ -1,4 +1,4 @@
-"""The content of a replay's page about one email, side by side."""
+"""The side-by-side view of an email on the page of a replay."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -80,8 +80,8 @@ class EmailShown:
 
 
 def side_by_side(whole: Whole, *, names_version: bool) -> EmailShown:
-    """Return an email side by side. If `names_version` is True, name the version before the
-    change.
+    """Return the side-by-side view of an email. If `names_version` is True, include the version
+    before the change.
     """
     each, run = whole.compared, whole.compared.run
     sent = f"sent {moment(run.sent_at)}" if run.sent_at else "sent at an unknown time"
@@ -162,7 +162,9 @@ def _text(rendition: Rendition) -> list[str]:
 
 
 def _difference(was: Sequence[str], now: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield the differing lines with one line of context, or no lines if a side has no email."""
+    """Yield the differing lines with one line of context. Yield no lines if there is an email on
+    only one side.
+    """
     if was and now:
         for line in [*unified_diff(was, now, n=1, lineterm="")][2:]:
             mark, text = line[:1], line[1:]

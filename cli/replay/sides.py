@@ -1,5 +1,5 @@
 """The two sides of a replay: the stage before the change, and the working tree or a version after
-it.
+the change.
 """
 
 from collections.abc import Callable, Iterator
@@ -127,8 +127,7 @@ def after_version(
 
 
 def locator(after: After, link_maker: LinkMaker) -> Callable[[SentEmail, list[Event]], str]:
-    """Return a function that finds the file and the line at which events of an email fail to
-    render.
+    """Return a function that finds the file and the line at which an email's events fail to render.
 
     For a version, the function returns "".
     """

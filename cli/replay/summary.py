@@ -29,7 +29,7 @@ _PHRASES = {
     Change.CUT: (_LARGER, _LARGER),
     Change.FAILS: ("fails", "fail"),
 }
-"""The phrases for one email, and for any other number of emails."""
+"""The phrases for each change, in the singular and in the plural."""
 
 _ALWAYS = {Change.CUT, Change.FAILS}
 """Changes that the headline always counts, even if the count is zero."""
@@ -63,8 +63,8 @@ def headline(comparison: Comparison) -> str:
 
 
 def medians(comparison: Comparison) -> dict[str, float]:
-    """Return the median HTML sizes in bytes before and after, of emails that exist on both sides,
-    or 0.
+    """Return the median HTML sizes in bytes before and after the change, or 0. Only emails that
+    exist on both sides count.
     """
     sizes = [
         (each.before.html_bytes, each.after.html_bytes)
@@ -122,8 +122,8 @@ def reading(runs: Sample, days: int) -> list[str]:
 
 
 def problems(comparison: Comparison) -> list[str]:
-    """Return each mistake once, with the id of a run, and the number of mistakes that are
-    omitted.
+    """Return each mistake once with the id of an affected run. Add the number of omitted mistakes
+    to the end of the list.
     """
     first: dict[str, str] = {}
     for each in comparison.changed:

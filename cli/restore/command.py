@@ -14,7 +14,7 @@ from cli.shared.console import NotPossible, note
 from cli.shared.deployed import StageName, settings_of
 
 COPY = "-restored"
-"""The suffix of the table name of a copy."""
+"""The suffix in the table name of a copy."""
 
 
 class Restorable(StrEnum):
@@ -36,8 +36,8 @@ class Restorable(StrEnum):
 
     @property
     def only_gains(self) -> bool:
-        """True if a restore keeps newer rows, because readers may have unsubscribed since the copy
-        was made.
+        """True if a restore keeps newer rows. Readers may have unsubscribed since the copy was
+        made.
         """
         return self is self.SUPPRESSIONS
 

@@ -26,7 +26,7 @@ https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchWriteIte
 """
 
 _PAUSES = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
-"""The delays before each retry of unprocessed rows, in seconds."""
+"""The delay in seconds before each retry of unprocessed rows."""
 
 _SETS = ("SS", "NS", "BS")
 
@@ -48,13 +48,13 @@ class Rows:
 
     @classmethod
     def of(cls, client: "DynamoDBClient", name: str, partition: str | None = None) -> "Rows":
-        """Look up the key attributes of a table. One DescribeTable."""
+        """Look up the key attributes of a table, with one DescribeTable call."""
         schema = client.describe_table(TableName=name)["Table"]["KeySchema"]
         key = sorted(schema, key=lambda part: part["KeyType"])  # HASH comes before RANGE
         return cls(client, name, tuple(part["AttributeName"] for part in key), partition)
 
     def __iter__(self) -> Iterator[Item]:
-        """Read the rows. One strongly consistent Scan per megabyte, or one Query for a
+        """Read the rows, with one strongly consistent Scan per megabyte or one Query for a
         partition.
         """
         if self.partition is None:
@@ -79,8 +79,8 @@ class Rows:
         return tuple(item[name]["S"] for name in self.key)
 
     def write(self, requests: Iterable[Write]) -> int:
-        """Write rows, and return the number of rows written. One BatchWriteItem per 25 rows. Raises
-        NotPossible.
+        """Write rows, with one BatchWriteItem call per 25 rows. Return the number of rows written.
+        Raises NotPossible.
         """
         written, remaining = 0, iter(requests)
         while chunk := list(islice(remaining, _A_CALL)):
@@ -116,7 +116,7 @@ class Difference:
 
 
 def compare(table: Rows, copy: Rows) -> Difference:
-    """Compare all rows. Each row uses about 300 bytes of memory for its key and digest."""
+    """Compare all rows. Each row uses about 300 bytes of memory for its key and hash."""
     digests = {copy.named(item): _digest(item) for item in copy}
     new, changed, same = set(), set(), set()
     for item in table:

@@ -83,7 +83,7 @@ def _goal(deployments: Deployments, name: str | None) -> Deployment:
 
 
 def _which_to_finish(deployments: Deployments) -> str:
-    """Return the error to raise if the functions run different deployments, with the remedy."""
+    """Return the error, including the remedy, for functions that run different deployments."""
     commands = [f"`gazette rollback {each.name}`" for each in deployments.begun]
     problem = "The functions run different deployments, for example after an interrupted rollback."
     if not commands:

@@ -25,7 +25,7 @@ them.
 """
 
 _NAMED = "deployment "
-"""The prefix of a version's description, before the name of the deployment."""
+"""The text before the name of the deployment in a version's description."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Deployment:
 
     @property
     def is_whole(self) -> bool:
-        """True if the deployment has a version of every function that all stages have."""
+        """True if the deployment has a version of every non-optional function."""
         return self.versions.keys() >= set(FUNCTIONS)
 
     def works(self, live: Mapping[str, int]) -> bool:
@@ -87,8 +87,8 @@ class Deployments:
 
 
 def read_deployments(stage: str) -> Deployments:
-    """Read the deployments. For each function: one GetAlias, and one ListVersionsByFunction per
-    fifty versions.
+    """Read the deployments. Each function requires one GetAlias call, and one
+    ListVersionsByFunction call per fifty versions.
     """
     versions: dict[str, dict[str, int]] = defaultdict(dict)
     published: dict[str, datetime] = {}
@@ -119,7 +119,9 @@ def read_deployments(stage: str) -> Deployments:
 
 
 def point_to(deployment: Deployment, stage: str) -> None:
-    """Move the alias of each function. One UpdateAlias per function. This is safe to repeat."""
+    """Move the alias of each function, with one UpdateAlias call per function. This is safe to
+    repeat.
+    """
     for function, version in deployment.versions.items():
         name = f"gazette-{stage}-{function}"
         with refusals_in_words(name, service="lambda"):

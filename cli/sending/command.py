@@ -120,7 +120,7 @@ def resume(stage: StageName = "prod", category: Category = None) -> None:
 
 
 def rows(readings: Streams[PaceReading]) -> list[tuple[str, str]]:
-    """Return names and values, for digests first and then for immediate email."""
+    """Return the names and values to show, first for digests and then for immediate email."""
     return [*_of("digest", readings.digest), *_of("immediate", readings.immediate)]
 
 

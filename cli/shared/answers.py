@@ -27,14 +27,15 @@ class Level(StrEnum):
     """The severity of a finding, with the worst first. All commands use this scale."""
 
     PROBLEM = "problem"
-    """A failure: email is not sent or not accepted, its delivery events are lost, or messages
-    need an operator."""
+    """A failure. Email is not sent or not accepted, delivery events are lost, or messages need an
+    operator.
+    """
 
     UNSEEN = "unseen"
-    """A check that was not possible. It is unknown whether the subject works."""
+    """A check that was not possible. It is unknown whether the checked resource works."""
 
     WARNING = "warning"
-    """A finding to review. The subject works, or an operator stopped it intentionally."""
+    """A finding to review. The checked resource works, or an operator stopped it intentionally."""
 
     OK = "ok"
 
@@ -81,7 +82,7 @@ class Rows:
 
     @property
     def lines(self) -> list[tuple[str, ...]]:
-        """The cells of each row, for columns with a heading."""
+        """The cells of each row, in the columns that have a heading."""
         headings = self.columns.values()
         return [
             tuple(cell(value) for value, heading in zip(row, headings, strict=True) if heading)
@@ -112,7 +113,7 @@ def answer(
     lines: Iterable[Sequence[str]],
     picture: Callable[[], RenderableType | None],
 ) -> None:
-    """Print the document with `--json`, the picture on a terminal, or the lines to a pipe."""
+    """Print a JSON document with `--json`, a picture on a terminal, or lines to a pipe."""
     give(document)
     console = Console()
     if wants_json():
@@ -138,7 +139,7 @@ def grid(named: Iterable[tuple[str, str]]) -> Table:
 
 
 def tell(sentence: str, **fields: object) -> None:
-    """Print a sentence, or its `fields` with `--json`."""
+    """Print a sentence. With `--json`, print its fields instead."""
     say(sentence)
     give(fields)
 

@@ -56,7 +56,7 @@ _NOT_HERE = {
     "cloudwatch": "CloudWatch does not have {name}",
     "s3": "The bucket of {name} does not exist",
 }
-"""Messages about missing resources, by the IAM prefix of the service."""
+"""Messages about missing resources, keyed by the IAM prefix of the service."""
 
 
 @contextmanager
@@ -93,7 +93,9 @@ def in_words(err: BotoCoreError | ClientError, name: str, service: str = "sqs") 
 
 
 def of_aws(err: BaseException) -> BotoCoreError | ClientError | None:
-    """Return the AWS error that caused an error, or None. PynamoDB stores the cause in `cause`."""
+    """Return the AWS error that caused an exception, or None. PynamoDB stores the AWS error in
+    `cause`.
+    """
     cause: BaseException | None = err
     while cause is not None and not isinstance(cause, (BotoCoreError, ClientError)):
         cause = cause.__cause__ or getattr(cause, "cause", None)

@@ -56,7 +56,7 @@ class UnaskedChange(Command):
 
 
 def paragraphs(text: str) -> str:
-    """Join the lines of each paragraph into one line, so that a terminal wraps it at its own
+    """Join the lines of each paragraph into one line, so that the terminal wraps the text at its
     width.
     """
     return "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))
@@ -91,7 +91,7 @@ def _yes_option() -> TyperOption:
 
 
 def _only_option(command: Callable[..., None]) -> TyperOption:
-    """Return a new option, which Typer creates from the only parameter of a function."""
+    """Return a new option. Typer creates the option from the only parameter of a function."""
     probe = typer.Typer(add_completion=False)
     probe.command()(command)
     (option,) = (

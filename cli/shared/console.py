@@ -81,7 +81,7 @@ def wants_json() -> bool:
 
 @contextmanager
 def one_line_errors(*, in_json: bool = False, stage: str = DEFAULT_STAGE) -> Iterator[None]:
-    """Print the reasons of a NotPossible, and exit with `NOT_POSSIBLE`.
+    """Print the texts of a NotPossible error, and exit with the status `NOT_POSSIBLE`.
 
     With `in_json`, the output, notes and errors are JSON. `stage` is added to commands that notes
     and errors name in backticks.

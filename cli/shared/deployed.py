@@ -1,8 +1,8 @@
 """The settings of a stage, read from its deployed functions.
 
 CloudFormation generates the names of tables. The environment of each function contains the names
-that it uses, and other settings of the stage. Commands read the settings from there, so they need
-no configuration of their own.
+that it uses, and other settings of the stage. Commands read this environment, so they need no
+configuration of their own.
 """
 
 from typing import TYPE_CHECKING, Annotated, TypeVar

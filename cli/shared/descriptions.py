@@ -126,8 +126,8 @@ def _follow(change: ChangeFollow) -> str:
 
 
 def listed(names: list[str]) -> str:
-    """Join names into a phrase. If there are many, name the first three and the number of the
-    others.
+    """Join names into a phrase. If there are many names, include the first three and the number of
+    remaining names.
     """
     if len(names) > 7:  # all weekdays are named
         return f"{', '.join(names[:3])} and {len(names) - 3} others"

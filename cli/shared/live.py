@@ -1,4 +1,4 @@
-"""Terminal output that refreshes: a live view, and a progress bar for long tasks."""
+"""Live views, and progress bars for long tasks, on the terminal."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence

@@ -38,7 +38,7 @@ def pace_text(pace: PaceReading) -> str:
 
 
 def rate_text(pace: PaceReading) -> str:
-    """Describe the rate of a stream, and how much of the day's limit is used."""
+    """Describe the rate of a stream, and the used part of the daily limit."""
     of = "" if pace.rate == pace.full_rate else f" of {pace.full_rate:g}"
     cap = "" if pace.cap is None else f" of {pace.cap}, the cap of a new sending domain"
     quota = ""

@@ -16,7 +16,7 @@ from infra.stages import StageError, read_stage
 def stage_of(
     name: str, project: Path, *, overrides: Mapping[str, object] = MappingProxyType({})
 ) -> Stage:
-    """Read a stage from the cdk.json of a project, with some settings overridden. Raises
+    """Read a stage from a project's cdk.json, and override some of the settings. Raises
     NotPossible.
     """
     stages = json.loads((project / "cdk.json").read_text())["context"]["stages"]

@@ -8,7 +8,7 @@ from cli.shared.console import NotPossible, printable
 
 
 def suppression_key(stage: str, secret: str) -> bytes:
-    """Read the key from the secret that a stage's settings name. Raises NotPossible."""
+    """Read the suppression key from the secret in a stage's settings. Raises NotPossible."""
     name = f"the suppression key of stage {stage}"
     try:
         with refusals_in_words(name, service="secretsmanager"):

@@ -99,7 +99,7 @@ def _span(seconds: float) -> str:
 
 
 def ceiling_rows(result: Outcome) -> Rows:
-    """Return the rows of limits. The limit that is reached first is at the top."""
+    """Return one row for each limit. The limit that is reached first is at the top."""
     return Rows(
         "ceilings",
         {
@@ -125,7 +125,7 @@ def ceiling_rows(result: Outcome) -> Rows:
 
 
 def queue_rows(result: Outcome) -> Rows:
-    """Return the rows of queues."""
+    """Return one row for each queue."""
     columns = {
         "queue": "queue",
         "most_messages": "most messages",
@@ -180,5 +180,5 @@ def document(result: Outcome) -> Document:
 
 
 def _multiple(each: Ceiling) -> Shown:
-    """Return the multiple, or None if there is no load, because JSON has no infinity."""
+    """Return the multiple of the load, or None for infinity, which JSON does not support."""
     return Shown(each.multiple, f"{each.multiple:,.2f}") if each.load else Shown(None, NOTHING)

@@ -21,7 +21,9 @@ _HOUR, _DAY = 3600.0, 86_400.0
 _SLOTS_AN_HOUR = 6
 _TEN = 10
 _UNEVEN = 2
-"""The ratio of peak events to average events, as in settings.concurrency. Emails have no peak."""
+"""The ratio of the peak event rate to the average event rate, as in settings.concurrency. The rate
+of emails has no peak.
+"""
 
 A_PARTITION = 1000
 """The maximum write units per second of a partition key.
@@ -49,8 +51,8 @@ class Ceiling:
 
     @property
     def multiple(self) -> float:
-        """The multiple of this load at which the limit is reached, or infinity if there is no
-        load.
+        """The factor by which the load can grow until the limit is reached, or infinity if there is
+        no load.
         """
         return self.limit / self.load if self.load else inf
 
@@ -88,7 +90,7 @@ class Peaks:
 
 
 def peaks(forecast: Forecast) -> Peaks:
-    """Compute the peaks from the digests that are due, whatever their outcome."""
+    """Compute the peaks from all digests that are due, including digests that are not sent."""
     slots = [0.0] * int(forecast.question.days * _DAY / A_SLOT)
     for due, number in forecast.due.items():
         slots[int(due // A_SLOT)] += number

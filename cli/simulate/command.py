@@ -225,7 +225,7 @@ def zones_in(arguments: Sequence[str]) -> Mapping[str, float]:
 
 
 def settings_in(arguments: Sequence[str]) -> Mapping[str, object]:
-    """Parse settings of a stage, whose values are JSON or text. Raises NotPossible."""
+    """Parse settings of a stage. Values are JSON or text. Raises NotPossible."""
     settings: dict[str, object] = {}
     for each in arguments:
         name, separator, value = each.partition("=")

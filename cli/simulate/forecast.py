@@ -89,7 +89,7 @@ class Forecast:
 def simulate(
     question: Question, *, times: Times | None = None, week: Week | None = None
 ) -> Forecast:
-    """Simulate the days of the question, then the sending of the remaining emails.
+    """Simulate the requested days, and then the sending of the remaining emails.
 
     `week` specifies known readers, events and ticks to use instead of random ones.
     """
@@ -185,7 +185,7 @@ class _Simulation:
         self.queues.digest.put(cohort, number, self.timeline.now + delay)
 
     def _tick(self) -> None:
-        """Learn the quota, and fan out every slot since the last tick."""
+        """Update the quota, and fan out every slot since the last tick."""
         self._learn_quota()
         while self.next_slot <= self.timeline.instant:
             due = []

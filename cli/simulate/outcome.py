@@ -15,7 +15,7 @@ from cli.simulate.forecast import Forecast
 
 _MONTH = 30
 ALL = 0.999
-"""The share of a day's digests that is treated as all digests."""
+"""The share of on-time digests from which all digests count as on time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +100,7 @@ class Outcome:
 
 
 def outcome(forecast: Forecast, usage: Usage, prices: Prices, *, wall_s: float) -> Outcome:
-    """Compute the figures. `usage` has the settings of the stage, without simulated usage."""
+    """Compute the figures of a simulation. `usage` has only the settings of the stage."""
     tally = forecast.tally
     digests, immediate = tally.sent["digest"], tally.sent["immediate"]
     due = sum(forecast.due.values())
@@ -153,7 +153,9 @@ def _month(forecast: Forecast, usage: Usage, requeues: float) -> Usage:
 
 
 def _together(forecast: Forecast, name: str, emails: int) -> int:
-    """Return the simulated emails per invocation, counting only invocations that send."""
+    """Return the average number of simulated emails per invocation. Invocations that send no email
+    are excluded.
+    """
     invoked = forecast.tally.sending[name]
     return max(1, round(emails / invoked)) if invoked else 1
 

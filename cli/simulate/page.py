@@ -77,8 +77,8 @@ def plots(forecast: Forecast) -> Iterator[Plot]:
 
 
 def _due_a_minute(forecast: Forecast) -> dict[int, float]:
-    """Return the due digests by minute. The digests of a slot are distributed over its ten
-    minutes.
+    """Return the number of due digests per minute. The digests of a slot are distributed over the
+    ten minutes of the slot.
     """
     due: defaultdict[int, float] = defaultdict(float)
     for at, number in forecast.due.items():

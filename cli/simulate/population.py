@@ -18,7 +18,7 @@ _HOUR = timedelta(hours=1)
 
 @dataclass(slots=True)
 class Group:
-    """Readers with the same time zone and minute.
+    """Readers with the same time zone, whose digests are due at the same minute.
 
     The first event arms a schedule. The schedule becomes idle after an occurrence without waiting
     events (docs/tables.md, rule 23).
@@ -105,8 +105,8 @@ class Population:
 
 
 def _minutes(on_the_hour: float) -> Iterator[tuple[int, float]]:
-    """Yield each minute with its share of readers. Readers who chose only the hour are evenly
-    distributed.
+    """Yield each minute of the hour with its share of readers. Readers who chose only an hour are
+    evenly distributed.
     """
     for minute in _TENS:
         share = (1 - on_the_hour) / len(_TENS)

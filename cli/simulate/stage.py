@@ -15,7 +15,7 @@ _PROJECT = Path(__file__).parents[2]
 
 
 def installation_of(name: str, overrides: Mapping[str, object]) -> Installation:
-    """Return the settings of a stage, with some overridden. Raises NotPossible."""
+    """Return the settings of a stage, some of which may be overridden. Raises NotPossible."""
     stage = stage_of(name, _PROJECT, overrides=overrides)
     if stage.mail_provider != "ses":
         raise NotPossible(
@@ -41,9 +41,7 @@ def installation_of(name: str, overrides: Mapping[str, object]) -> Installation:
 
 
 def usage_of(name: str, overrides: Mapping[str, object], *, plan: str) -> Usage:
-    """Return the settings of a stage that affect its cost, without the usage. Raises
-    NotPossible.
-    """
+    """Return only those settings of a stage that affect the cost. Raises NotPossible."""
     stage = stage_of(name, _PROJECT, overrides=overrides)
     return Usage(
         readers=0,

@@ -29,8 +29,8 @@ sources = typer.Typer(
 
 @sources.command("status", cls=Command)
 def status(stage: StageName = "prod") -> None:
-    """Show the state and the rate of requests to the recommendation service, and the number of
-    waiting fetches.
+    """Show the state and rate of requests to the recommendation service, and the number of waiting
+    fetches.
 
     While requests are stopped, the output also has the reason, the start time, and the time of the
     next attempt.
@@ -69,7 +69,7 @@ def stop(
 ) -> None:
     """Stop all requests to the recommendation service until someone resumes them.
 
-    Digests wait for items for the time in `recommendations_policy`, and are then sent without
+    Digests wait for items for as long as `recommendations_policy` allows, and are then sent without
     items.
     """
     if not reason.strip():

@@ -1,4 +1,4 @@
-"""`gazette statistics`: counts and rates of the emails of a batch, week, experiment or rollout."""
+"""`gazette statistics`: counts and rates of emails for a batch, week, experiment or rollout."""
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -142,7 +142,7 @@ def _unreported(span: Span, collected: Statistics, context: StatisticsContext) -
 def _many_at_once(
     read: Callable[[datetime], Statistics], slots: Iterable[datetime]
 ) -> Iterator[Statistics]:
-    """Read slots in parallel, with a progress bar on a terminal. Ctrl-C stops reading."""
+    """Read slots in parallel, and show a progress bar on a terminal. Ctrl-C stops reading."""
     all_slots = list(slots)
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         yield from progress(pool.map(read, all_slots), "reading", total=len(all_slots))

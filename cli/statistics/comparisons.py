@@ -11,7 +11,7 @@ from gazette.domain.feedback.experiment_readers import Arm
 from gazette.domain.feedback.statistics import Measure
 
 CONFIDENCE = 0.95
-"""The probability that all intervals of an outcome contain the true differences."""
+"""The probability that all confidence intervals of an outcome contain the true differences."""
 
 _OUTCOMES = (Measure.CLICKED, Measure.UNSUBSCRIBED, Measure.COMPLAINED, Measure.OPENED)
 """The outcomes by priority. The first tracked outcome decides. Opens are last, because mail
@@ -49,7 +49,9 @@ class Verdict:
 
 
 Findings = Mapping[Measure, Sequence[Verdict]]
-"""Verdicts by outcome, with the deciding outcome first. Empty if there is only one variation."""
+"""The verdicts by outcome, with the deciding outcome first. With only one variation, there are no
+verdicts.
+"""
 
 
 def compare(arms: Sequence[Arm]) -> Findings:
@@ -92,8 +94,8 @@ def _verdict(outcome: Measure, base: Arm, arm: Arm, alpha: float) -> Verdict:
 
 
 def _points(low: float, high: float) -> str:
-    """Format bounds in percentage points, with enough digits that a bound other than zero is not
-    shown as zero.
+    """Format bounds in percentage points. Use enough digits so that only a bound of zero is shown
+    as zero.
     """
     least = min((abs(bound) for bound in (low, high) if bound), default=0.01) * 100
     digits = min(6, max(1, -floor(log10(least))))

@@ -12,7 +12,9 @@ _TICKS = 4
 """The maximum number of ticks on each side of zero."""
 
 _MARGIN = 4.0
-"""The space outside the outermost ticks, in percent of the width. It has room for half a label."""
+"""The space outside the outermost ticks, in percent of the width. Half a label fits into this
+space.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,9 @@ def _place(value: float, end: float) -> float:
 
 
 def _step(widest: float) -> float:
-    """Return the smallest of 1, 2 and 5 times a power of ten that needs at most `_TICKS` steps."""
+    """Return the smallest step that is 1, 2 or 5 times a power of ten and needs at most `_TICKS`
+    ticks.
+    """
     if not widest:
         return 1.0
     power = 10.0 ** floor(log10(widest / _TICKS))

@@ -121,7 +121,7 @@ def _without_dash(note: str) -> str:
 
 
 def _bars(counts: Counts) -> Iterator[Bars]:
-    """Yield a chart of all outcomes, then charts of the deciding outcome by each dimension.
+    """Yield a chart of all outcomes, and then one chart of the deciding outcome for each dimension.
 
     The scale of the first chart is the number of sent emails. All other charts share one scale.
     """

@@ -84,8 +84,8 @@ def of_week(text: str | None, *, now: datetime) -> Span:
 
 
 def of_experiment(name: str, periods: Mapping[str, ExperimentPeriod], *, now: datetime) -> Span:
-    """Return the slots of an experiment and of the day before, whose emails may have been sent
-    late.
+    """Return the slots of an experiment and of the day before. Emails of the day before may have
+    been sent late.
 
     Raises NotPossible.
     """
@@ -106,7 +106,7 @@ def of_experiment(name: str, periods: Mapping[str, ExperimentPeriod], *, now: da
 
 
 def of_rollout(number: int, changes: Sequence[Change], *, now: datetime) -> Span:
-    """Return the slots of the last rollout of a version, while only some readers had the version.
+    """Return the slots of a version's last rollout, until all readers or none have the version.
 
     Raises NotPossible.
     """

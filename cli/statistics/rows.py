@@ -55,7 +55,7 @@ def percent(share: float) -> str:
 
 
 def table(counts: Counts) -> Iterator[tuple[str, ...]]:
-    """Yield a header, then a row for each value with numbers and shares.
+    """Yield a header, and then a row with numbers and shares for each value of the dimension.
 
     A cell is empty if the measure is untracked or the share has no base.
     """
@@ -73,7 +73,7 @@ def table(counts: Counts) -> Iterator[tuple[str, ...]]:
 
 
 def readers_table(arms: Sequence[Arm], findings: Findings) -> Iterator[tuple[str, ...]]:
-    """Yield a header, then a row for each outcome and arm, with the deciding outcome first.
+    """Yield a header, and then a row for each outcome and arm. The deciding outcome is first.
 
     `low` and `high` are the bounds of the difference from the first variation or version, whose own
     bounds are empty.

@@ -133,7 +133,7 @@ def remove(
     stage: StageName = "prod",
     yes: Yes = False,
 ) -> None:
-    """Remove the suppression of an address, also in SES, and explain how the reader becomes active
+    """Remove the suppression of an address, also in SES, and explain how the reader can get email
     again.
     """
     _allow(address, stage, yes=yes)
@@ -261,8 +261,8 @@ def _settings(stage: str) -> FeedbackSettings:
 
 
 def _listed(stage: str) -> Iterator[Suppression]:
-    """Iterate over all suppressions. No key is needed, so the caller cannot look up known
-    addresses.
+    """Iterate over all suppressions. The caller needs no key, and therefore cannot look up an
+    address.
     """
     return readable(build_suppression_list(_settings(stage)).each())
 
@@ -275,9 +275,7 @@ def _context(stage: str) -> tuple[SuppressionContext, bytes]:
 
 
 def _opened(stage: str, address: str) -> tuple[str, SuppressionContext]:
-    """Open the suppressions, and return them with the keyed hash of an address. Raises
-    Unreadable.
-    """
+    """Return the keyed hash of an address, and open the stored suppressions. Raises Unreadable."""
     hashed = hash_of(address)
     context, key = _context(stage)
     return keyed_hash(hashed, key), context

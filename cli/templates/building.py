@@ -102,7 +102,7 @@ def built(templates: Templates, *, inlined: bool = True) -> Iterator[Path]:
 
 
 def tried_out(templates: Templates, folder: Path, kind: type[Environment]) -> None:
-    """Render the same emails and pages as in synthesis, in a template environment of the given
+    """Render the emails and pages that synthesis renders, in a template environment of the given
     kind.
 
     `folder` has the built templates. Raises NotPossible. The error names the file, the line and the
@@ -132,7 +132,8 @@ def located(
     *,
     kind: type[Environment] | None = None,
 ) -> str:
-    """Return the file, the line and the reason of a failure of `show`, or "" if no template failed.
+    """Call a function, and return the file, line and reason of a template's failure. Return "" if
+    no template fails.
 
     Inlining CSS moves lines, so the location refers to the source files.
     """

@@ -190,8 +190,8 @@ def _question(to: int | None) -> str:
 def _files_in_force(
     current: Version, layer: DeployedLayer, context: TemplatesContext, stage: str
 ) -> Files | None:
-    """Return the files in force, to compare a push with, or None if they are lost. A push may
-    repair this.
+    """Return the files in force, for comparison with a push. Return None if the files are lost,
+    because a push may replace them.
     """
     try:
         return layer.templates if current.is_deployed else files_of(current, context, stage)

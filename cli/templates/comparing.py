@@ -74,7 +74,7 @@ def document(each: FileDifference) -> dict[str, object]:
 
 
 def _version(given: str | None, context: TemplatesContext, stage: str) -> tuple[Files, str]:
-    """Return the files of a version, and its number."""
+    """Return the files and the number of a version."""
     version = version_of(given, context) if given else context.versions.in_force().current
     return files_of(version, context, stage), f"{version.number}"
 

@@ -16,7 +16,7 @@ _COMPILED = ".mo"
 
 
 class FileChange(StrEnum):
-    """The kind of a file's change."""
+    """The kind of change to a file."""
 
     ADDED = "added"
     REMOVED = "removed"
@@ -45,9 +45,7 @@ class FileDifference:
 
 
 def differences(before: Files, after: Files, *, named: tuple[str, str]) -> list[FileDifference]:
-    """Return the files that differ, sorted by path. `named` has the names of the two versions for
-    the diff.
-    """
+    """Return the files that differ, sorted by path. `named` has the names of the two versions."""
     return [
         FileDifference(
             path, _change(path, before, after), tuple(_lines(path, before, after, named))

@@ -1,4 +1,4 @@
-"""The template files of web pages, which are always rendered with the deployed version.
+"""The template files of web pages. Web pages are always rendered with the deployed version.
 
 The preference function sends a header with the hash of its style sheet and the origins of its logos
 before it reads the reader. At that time, it does not know the version of the reader.
@@ -24,7 +24,7 @@ _CATALOGUES = "locales/*/LC_MESSAGES/messages.mo"
 
 
 def differing(ours: Files, theirs: Files) -> list[str]:
-    """Return the changed files of web pages, and a changed sentence of each catalogue."""
+    """Return the changed files of web pages, and one changed sentence per changed catalogue."""
     either = sorted(ours.keys() | theirs.keys())
     changed = [each for each in either if ours.get(each) != theirs.get(each)]
     different = [each for each in changed if each == _BRAND or _is_of_pages(each)]
@@ -46,7 +46,9 @@ def _is_of_pages(name: str) -> bool:
 
 
 def _sentences(files: Files) -> Iterator[str]:
-    """Yield the translated sentences of web pages. For a plural, yield the first form."""
+    """Yield the translated sentences of web pages. If a sentence has plural forms, yield only the
+    first form.
+    """
     templates = QuickEnvironment(
         extensions=["jinja2.ext.i18n"], trim_blocks=True, lstrip_blocks=True
     )
@@ -60,7 +62,9 @@ def _sentences(files: Files) -> Iterator[str]:
 
 
 def _translations(catalogue: bytes | None) -> dict[str, object]:
-    """Read translations by sentence. For a plural, the key is the first form."""
+    """Read the translation of each sentence. If a sentence has plural forms, the key is the first
+    form.
+    """
     if catalogue is None:
         return {}
     return {

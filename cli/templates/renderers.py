@@ -74,7 +74,7 @@ class VersionSide:
 
 
 class SidesOfRuns:
-    """The versions that runs are rendered with before a change. Each version is fetched once.
+    """The versions with which runs are rendered before a change. Each version is fetched only once.
 
     By default, a run is rendered with the version in force for its reader. With `as_sent`, it is
     rendered with the version that it was sent with.
@@ -108,7 +108,7 @@ class SidesOfRuns:
         return {} if self._as_sent else {current: self._made(current).side}
 
     def _find(self, number: int) -> Version | None:
-        """Return the version with a number, or None if the version is no longer stored."""
+        """Return the version with the given number, or None if the version is no longer stored."""
         if number == DEPLOYED.number:
             return DEPLOYED
         pushed = self._context.versions.find(number)

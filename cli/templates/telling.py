@@ -63,8 +63,8 @@ def show_changes(
 def _settings_changes(
     before: VersionSettings, after: VersionSettings
 ) -> list[tuple[str, object, object]]:
-    """Return the names of changed settings, with the values before and after. None means that the
-    stage's value applies.
+    """Return the names of changed settings, with the values before and after the change. None means
+    that the stage's value applies.
     """
     was, becomes = before.as_written(), after.as_written()
     return [

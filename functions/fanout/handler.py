@@ -14,7 +14,7 @@ from gazette.run_metrics import record_skipped, record_unreadable_rows
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Handle a tick, `{"time": …}`, or Records from the shard queue."""
+    """Handle a tick, such as `{"time": …}`, or records from the shard queue."""
     with observed(context):
         if "Records" not in event:
             shards = build_tick()(datetime.fromisoformat(event["time"]))

@@ -22,7 +22,7 @@ from gazette.http import (
 from gazette.observability import TimeLeft, count, logger, observed, time_left_of
 
 _STATUS = {Notice.NOT_SAVED: 503, Notice.UNSURE: 503, Notice.UNREADABLE: 400, Notice.WRONG: 400}
-"""The HTTP status of a preference page by its notice. The default is 200."""
+"""The HTTP status for each notice of a preference page. The default is 200."""
 
 _SHOWS = ("GET", "HEAD", "OPTIONS")
 _ACTS = ("GET", "HEAD", "POST", "OPTIONS")
@@ -78,7 +78,7 @@ def _confirm(request: Request, token: str) -> Answer:
 
 
 def _leave(request: Request, token: str, time_left: TimeLeft) -> Answer:
-    """Handle the page's buttons and one-click unsubscribes (RFC 8058).
+    """Handle the confirmation page's buttons and one-click unsubscribe requests (RFC 8058).
 
     These require no login, redirect or specific body. Return 503 if the request may not have taken
     effect.

@@ -23,7 +23,7 @@ from gazette.run_metrics import record_unreadable_rows
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Handle a tick, `{"time": …}`, or Records from the sweep queue."""
+    """Handle a tick, such as `{"time": …}`, or records from the sweep queue."""
     with observed(context):
         if "Records" not in event:
             late = build_begin()(datetime.fromisoformat(event["time"]))

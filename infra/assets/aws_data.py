@@ -1,5 +1,5 @@
-"""A reduction of botocore's data to the parts that the functions need, because every cold start
-parses all of it.
+"""A reduction of botocore's data to the parts that the functions need. Every cold start would
+otherwise parse all data.
 
 A service's model describes the parameters of its operations. botocore uses the texts in it only for
 its own documentation. `endpoints.json` lists the regions of every AWS service.
@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 SERVICES = frozenset({"cloudwatch", "dynamodb", "events", "s3", "secretsmanager", "sesv2", "sqs"})
-"""The services that the functions call, by botocore's names. The layer omits the models of all
-other services, which are half of botocore's files.
+"""The services that the functions call, with the names that botocore uses. The layer omits the
+models of all other services, which make up half of botocore's files.
 """
 
 _TEXTS = "documentation"
@@ -59,8 +59,8 @@ def _silenced(value: Any) -> Any:
 
 
 def _replace(path: Path, content: bytes) -> None:
-    """Replace the file with a new file, because uv may have linked it from its cache. Writing to a
-    linked file would change it in every environment.
+    """Replace the file instead of writing to it. uv may have linked the file from its cache, so
+    writing to it would change the file in every environment.
     https://docs.astral.sh/uv/reference/settings/#link-mode
     """
     path.unlink()

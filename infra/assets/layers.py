@@ -1,4 +1,4 @@
-"""A builder of the two layers, which runs on this machine without Docker."""
+"""The local build of the two layers, which does not need Docker."""
 
 import hashlib
 import os
@@ -68,7 +68,7 @@ def dependencies_code(target: Target, overlay: Path | None) -> lambda_.Code:
 
 
 def core_code(target: Target, overlay: Path | None) -> lambda_.Code:
-    """Build the package `gazette` and the templates, including those of `overlay`."""
+    """Build the package `gazette` and the templates, including an adopter's templates."""
     sources = [
         *sorted(_PACKAGE.rglob("*.py")),
         *sorted(_files(_TEMPLATES)),
@@ -183,7 +183,7 @@ def _bundled(
 
 @jsii.implements(ILocalBundling)
 class _LocalBundling:
-    """A build on this machine.
+    """A layer build on this machine.
 
     It raises an error if it fails, because the CDK would otherwise try Docker.
     """

@@ -31,7 +31,7 @@ _OPTIONS = {"trimmed": "true", "silent": "false", "trim_blocks": "true", "lstrip
 
 
 def extract(*folders: Path) -> Catalog:
-    """Return the sentences of the templates in these folders, in order of files and lines."""
+    """Return the sentences of the templates in the folders, in the order of files and lines."""
     catalogue = Catalog(charset="utf-8")
     for folder in folders:
         messages = extract_from_dir(
@@ -48,7 +48,8 @@ def catalogues(templates: Path) -> list[Path]:
 
 
 def update(file: Path, template: Catalog, *, ours: Path | None = None) -> tuple[int, int]:
-    """Update one catalogue. Return the number of sentences, and how many need translation.
+    """Update one catalogue. Return the number of sentences, and the number of sentences to
+    translate.
 
     Omit sentences that are already translated in `ours`, a folder of templates.
     """
@@ -73,8 +74,8 @@ def write(catalogue: Catalog, file: Path) -> None:
 
 
 def main() -> None:
-    """Update the catalogues of your folder, or of ours, and print how many sentences need
-    translation.
+    """Update the catalogues in the given folders, or in Gazette's templates. Print the number of
+    untranslated sentences per language.
     """
     own = [Path(folder) for folder in sys.argv[1:]]
     template = extract(TEMPLATES, *own)

@@ -1,4 +1,4 @@
-"""Checks of the files in an adopter's folder of templates, which must all be in use."""
+"""Checks that all files in an adopter's folder of templates are in use."""
 
 from pathlib import Path
 
@@ -10,8 +10,8 @@ from gazette.adapters.templates.bundle import SETTINGS_FILE
 from infra.assets.inline import TemplateError
 
 _FREE = {"parts", "locales"}
-"""Folders in which any file name is allowed, because templates include parts by name and each
-language is a folder.
+"""Folders in which any file name is allowed. They contain parts, which templates include by name,
+and languages.
 """
 
 _CATEGORIES = "categories"

@@ -48,11 +48,11 @@ Each language can therefore have only one folder.
 def build_templates(
     source: Path, target: Path, *, overlay: Path | None = None, inlined: bool = True
 ) -> None:
-    """Copy the folder `source` to `target`, and replace files by those of `overlay`.
+    """Copy the folder `source` to `target`. Replace each file that `overlay` also contains.
 
-    An email is a folder with a `subject.txt`. Inline the CSS of `email.css` into its HTML and into
-    that of `parts`. Add the catalogues of `overlay` to those of `source`. Raise TemplateError for
-    a mistake.
+    An email is a folder with a `subject.txt`. Inline the CSS of `email.css` into the HTML of emails
+    and of `parts`. Add the catalogues of `overlay` to those of `source`. Raise TemplateError for a
+    mistake.
     """
     shutil.copytree(source, target, dirs_exist_ok=True, ignore=_hidden)
     if overlay is not None:
@@ -90,9 +90,9 @@ def build_templates(
 
 
 def _origin(name: str, source: Path, overlay: Path | None) -> Path:
-    """Return the file from which `name` was copied.
+    """Return the source file of a copied template.
 
-    Errors in the copy must be fixed in that file.
+    Errors in the copy must be fixed in the source file.
     """
     return overlay / name if overlay and (overlay / name).exists() else source / name
 
@@ -129,7 +129,9 @@ def _check(text: str, origin: Path, target: Path) -> None:
 
 
 def _styled(template: str, css: str, outlook: str, name: str, *, inlined: bool) -> str:
-    """Return the template with its style sheets. If `inlined`, inline the first style sheet."""
+    """Return the template with its style sheets. If `inlined` is True, inline the first style
+    sheet.
+    """
     styles = {
         _STYLE_SHEET: f"<style>\n{css}</style>",
         _OUTLOOK: f'<style data-premailer="ignore">\n{outlook}</style>',

@@ -58,7 +58,8 @@ _READER = Subscriber(
 
 
 def try_out(built: Path, *, kind: type[Environment] | None = None) -> None:
-    """Render each kind, language, variation and category, both full and with one event.
+    """Render emails of each kind, language, variation and category, first with one event and then
+    with several.
 
     `kind` is the class of JinjaRenderer's environment. Raise TemplateError, which names the
     template, if an email cannot be rendered or lacks the event or the unsubscribe link.
@@ -100,8 +101,8 @@ def render_all(
 
 
 def _check_shown(edition: Edition, schedule: str) -> None:
-    """Raise TemplateError if an email omits its events, which would count as sent, or a required
-    link.
+    """Raise TemplateError if an email omits its events or a required link. Omitted events would
+    count as sent.
     """
     folder = "digest" if kind_of(schedule) is ScheduleKind.DIGEST else "immediate"
     for name, part in (("body.html", edition.html), ("body.txt", edition.text)):
@@ -118,7 +119,7 @@ def _check_shown(edition: Edition, schedule: str) -> None:
 
 
 def _few_and_many(built: Path) -> Iterator[list[Event]]:
-    """Yield the contents of each trial email: a new link, events without actors, or events with
+    """Yield the contents of the trial emails: a new link, events without actors, and events with
     actors.
 
     First yield one event of each category, then several. Two categories share an entity. Event data

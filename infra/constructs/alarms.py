@@ -26,10 +26,14 @@ class Urgency(StrEnum):
     """
 
     NOW = "NOW"
-    """Wake someone. Readers miss email or cannot unsubscribe, or the account is at risk."""
+    """An alarm that needs action at once. Readers miss email or cannot unsubscribe, or the account
+    is at risk.
+    """
 
     MORNING = "MORNING"
-    """Wait until the morning. Until then no email is lost, or few readers are affected."""
+    """An alarm that can wait until the morning. No email is lost in the meantime, or few readers
+    are affected.
+    """
 
 
 class AlarmTopic(sns.Topic):

@@ -1,4 +1,6 @@
-"""The configuration set of a stream, under which SES counts, limits and reports its emails."""
+"""The SES configuration set of a stream. SES counts, limits and reports emails per configuration
+set.
+"""
 
 from collections.abc import Iterator
 
@@ -16,7 +18,7 @@ def name_of_set(stage: Stage, stream: Stream) -> str:
 
 
 def build_configuration_set(scope: Construct, stage: Stage, stream: Stream) -> ses.ConfigurationSet:
-    """Create a stream's configuration set. Set every option, so that no account default applies.
+    """Create a stream's configuration set. Every option is set, so that no account default applies.
 
     - Reputation metrics: bounces and complaints of this set, in CloudWatch.
     - TLS: `tls` of the stage. SES always tries TLS. If TLS is required, it does not deliver to a
@@ -55,7 +57,7 @@ def build_configuration_set(scope: Construct, stage: Stage, stream: Stream) -> s
 
 
 def may_send(stack: Stack, stage: Stage, stream: Stream) -> iam.PolicyStatement:
-    """Allow sending only as this stream's sender, and only with its configuration set.
+    """Allow sending only as this stream's sender, and only with this stream's configuration set.
 
     In the sandbox, SES also requires permission for the identity of a verified recipient. All
     identities are then allowed, and only the condition restricts the sender.
@@ -80,8 +82,8 @@ def may_send(stack: Stack, stage: Stage, stream: Stream) -> iam.PolicyStatement:
 
 
 def _identities(address: str, verified: str) -> Iterator[str]:
-    """Yield the identities that may verify an address: the address with and without its label, and
-    its domains.
+    """Yield the SES identities that may verify an address: the address with and without its label,
+    and each of its domains.
 
     SES uses the most specific identity, so stop at the domain that the stage verifies.
     https://docs.aws.amazon.com/ses/latest/dg/creating-identities.html

@@ -56,7 +56,7 @@ def _publish_by_bus(
     queue: sqs.IQueue,
     undelivered: sqs.IQueue,
 ) -> None:
-    """Route delivery events through the default bus, the only bus to which SES can publish.
+    """Route delivery events through the default bus, because SES cannot publish to other buses.
 
     https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-properties-ses-configurationseteventdestination-eventbridgedestination.html
     """

@@ -16,8 +16,8 @@ from gazette.settings.environment import LIVE
 from infra.topology import Step
 
 VERSION = lambda_.VersionOptions(removal_policy=RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
-"""Options that retain a function version when the next version replaces it, so that a rollback can
-use it.
+"""Options that retain a function version after the next version replaces it, so that a rollback can
+restore the version.
 
 CloudFormation deletes the versions of a failed deployment. Otherwise the next attempt would fail,
 because Lambda does not publish a version with the same code and configuration as the last version.

@@ -25,7 +25,7 @@ class Record:
 
 
 class SendingDomain(Construct):
-    """The identity of `domain`, with Easy DKIM and its own MAIL FROM domain.
+    """The SES identity of the sending domain, with Easy DKIM and a custom MAIL FROM domain.
 
     Gmail, Yahoo and Outlook.com reject bulk email that is not authenticated for the domain of its
     sender (`550-5.7.26`, `550 5.7.515`). They require SPF, DKIM and a DMARC record, and one of the

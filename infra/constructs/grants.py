@@ -1,4 +1,4 @@
-"""Grants of only the actions in use. They replace the CDK's own grants, which include more.
+"""Grants that allow only the actions in use. They replace the broader grants of the CDK.
 
 `make enforce` fails if a template grants an unused action. With the CDK's grants, senders may also
 read a queue's attributes, readers of a secret may also describe the secret, and functions may write
@@ -21,8 +21,8 @@ VERSIONS = "versions/"
 
 
 class LeastQueue(sqs.Queue):
-    """A queue that grants only the permission to send, or the permissions with which Lambda
-    consumes.
+    """A queue with minimal grants. Senders may only send messages, and Lambda may only consume
+    messages.
     """
 
     def grant_send_messages(self, grantee: iam.IGrantable) -> iam.Grant:
@@ -30,7 +30,7 @@ class LeastQueue(sqs.Queue):
         return self.grant(grantee, "sqs:SendMessage")
 
     def grant_consume_messages(self, grantee: iam.IGrantable) -> iam.Grant:
-        """Let Lambda consume messages for a function with this role, and hide failed messages.
+        """Let Lambda consume messages for a function, and let the function hide failed messages.
 
         https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
         """

@@ -1,4 +1,4 @@
-"""The queues that feed no function and must be empty, and the texts of their alarms.
+"""The queues that trigger no function and must be empty, with the texts of their alarms.
 
 The dead-letter queues of functions are in `infra.constructs.step`.
 """
@@ -16,7 +16,7 @@ UNDELIVERED = "undelivered"
 
 
 def failed_runs(scope: Construct, stage: Stage, topic: sns.ITopic) -> WatchedQueue:
-    """Create the queue of runs whose email the provider rejected, from which to redrive them."""
+    """Create the queue of runs whose email the provider rejected. Operators can redrive them."""
     return _watched(
         scope,
         "failed",

@@ -1,4 +1,4 @@
-"""The queues that feed functions, and the queues with an alarm that must stay empty."""
+"""The queues that trigger functions, and the queues that must stay empty, with their alarms."""
 
 from aws_cdk import Duration, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -66,7 +66,7 @@ class WatchedQueue(LeastQueue):
 
 
 def way_back(queue: str, destination: str) -> str:
-    """Return the sentence of an alarm about how to redrive a queue in the SQS console.
+    """Return the sentence of an alarm that explains how to redrive a queue in the SQS console.
 
     The sentence contains the destination's ARN, because the console requires it. SQS does not know
     the source of messages that SQS did not move itself.
@@ -88,7 +88,7 @@ def step_queue(
     max_receives: int,
     dead: sqs.IQueue,
 ) -> sqs.Queue:
-    """Create a queue that feeds a function and has its own dead-letter queue."""
+    """Create a queue that triggers a function and has its own dead-letter queue."""
     return LeastQueue(
         scope,
         construct_id,
@@ -102,7 +102,7 @@ def step_queue(
 
 
 def _dead_letters_of(scope: Construct, construct_id: str, name: str) -> sqs.RedriveAllowPolicy:
-    """Return a policy that lets only queue `name` use this queue for its dead letters.
+    """Return a policy that allows only one queue to use this queue for dead letters.
 
     Otherwise the owner of another queue could also use this queue for dead letters, and then move
     the messages in this queue to the other queue. The ARN is built from the name, because that

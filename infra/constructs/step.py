@@ -34,10 +34,10 @@ _LOGGING: dict[str, Any] = {
     "system_log_level_v2": lambda_.SystemLogLevel.WARN,
     "application_log_level_v2": lambda_.ApplicationLogLevel.INFO,
 }
-"""Options that log Lambda's own lines only from level WARN. Its START and REPORT lines would cost
-more than the functions' own lines. Lambda does not change lines from the logger and the metrics,
-which are already JSON. The level of functions is INFO instead of WARN, because Lambda treats
-metrics, which have no level, as INFO.
+"""Logging options that omit Lambda's own log lines below level WARN. The START and REPORT lines
+would cost more than the functions' own lines. Lambda does not change lines from the logger and the
+metrics, which are already JSON. The level of functions is INFO instead of WARN, because Lambda
+treats metrics, which have no level, as INFO.
 https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-logformat.html
 https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html
 """
@@ -161,11 +161,13 @@ class StepConstruct(Construct):
         )
 
     def _id_of(self, queue: str) -> str:
-        """Return the id prefix of a queue's resources, empty for the step's first queue."""
+        """Return the id prefix of a queue's resources. The prefix is empty for the step's first
+        queue.
+        """
         return "" if queue == self.step.queue else queue.title()
 
     def _visibility(self, stage: Stage) -> Duration:
-        """Return a visibility time-out that covers collecting a batch and processing it."""
+        """Return a visibility time-out that is long enough to collect and process a batch."""
         collecting = stage.window_of(self.step)
         return Duration.seconds(self.step.timeout * VISIBILITY_FACTOR + collecting)
 

@@ -8,8 +8,8 @@ from infra.stage import Stage
 
 
 def compare_concurrency(scope: Construct, stage: Stage) -> None:
-    """Warn and name the settings to lower if the functions may exceed the account's concurrency
-    limit.
+    """Warn if the functions may exceed the account's concurrency limit. The warning names the
+    settings to lower.
 
     Such a stage works, but its functions may be throttled.
     """

@@ -1,5 +1,5 @@
-"""The data stack, which contains the tables, keys, templates and sending domain and outlives the
-service.
+"""The data stack, with the tables, keys, templates and sending domain. It outlives the service
+stack.
 """
 
 from typing import Any, Unpack

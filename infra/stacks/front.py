@@ -1,4 +1,4 @@
-"""The stack of the front, whose certificate and WAF rule must be in us-east-1."""
+"""The stack of the front. The certificate and the WAF rule of the front must be in us-east-1."""
 
 from typing import Unpack
 

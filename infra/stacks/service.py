@@ -67,7 +67,7 @@ SettingsT = TypeVar("SettingsT", bound=Settings)
 
 
 class ServiceStack(Stack):
-    """The stack of everything except data.
+    """The stack with all resources except the data.
 
     It can be deleted and deployed again once its queues are empty.
     """
@@ -261,8 +261,8 @@ class ServiceStack(Stack):
     def _configure_content(
         self, content: StepConstruct, *, requested_by: tuple[StepConstruct, ...]
     ) -> None:
-        """Let the content function store items in the same way as ingest stores events, and count
-        waiting fetches.
+        """Configure the content function. It stores items in the same way as ingest stores events,
+        and counts waiting fetches.
         """
         for step in (content, *requested_by):
             self._queues["content"].grant_send_messages(step.function)
@@ -310,8 +310,8 @@ class ServiceStack(Stack):
         preferences.configure(self._settings(PreferencesSettings, base_url=base_url))
 
     def _settings(self, kind: type[SettingsT], **given: str) -> SettingsT:
-        """Return a function's settings, with values from the tables, the queues and the stage by
-        name.
+        """Return the settings of a function by name. The values are from the tables, the queues and
+        the stage.
         """
         digest, immediate = self._stage.streams
         known: dict[str, Any] = {
@@ -331,7 +331,7 @@ class ServiceStack(Stack):
 
 
 def _may_ask_for_the_quota() -> iam.PolicyStatement:
-    """Allow reading the SES quota. The action does not support resources.
+    """Allow reading the SES quota. The action does not support resource-level permissions.
 
     https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsimpleemailservicev2.html
     """
@@ -339,7 +339,7 @@ def _may_ask_for_the_quota() -> iam.PolicyStatement:
 
 
 def _may_ask_for_metrics() -> iam.PolicyStatement:
-    """Allow reading metrics. The action does not support resources.
+    """Allow reading metrics. The action does not support resource-level permissions.
 
     https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazoncloudwatch.html
     """

@@ -8,11 +8,11 @@ class Clocks:
     """Advanced settings."""
 
     settle_lag: int = 15
-    """[seconds] The time to wait after a window ends, so that late writes are visible when the
-    window is read.
+    """[seconds] The time to wait after the end of a window, so that late writes are visible when
+    Gazette reads the window.
 
-    More than 1.5 seconds (the longest write of an event) plus `clock_skew`, up to 300. Too short:
-    events could be missed.
+    Must be more than `clock_skew` plus 1.5 seconds, the longest write of an event, and at most 300.
+    Too short: events could be missed.
     """
 
     clock_skew: int = 5
@@ -45,13 +45,15 @@ class Clocks:
     """
 
     ticks: bool = True
-    """The clock starts digests and the sweep.
+    """The clock, which starts digests and the sweep.
 
     `false`: digests do not start automatically.
     """
 
     host_layers: bool = False
-    """A build of the layers for this machine instead of Lambda, for the embedded engine.
+    """Layers that are built for this machine instead of for Lambda. The embedded engine needs these
+    layers.
 
-    `true` on a platform other than Lambda's: functions cannot import their libraries.
+    If `true` on a platform that differs from Lambda's, deployed functions cannot import their
+    libraries.
     """

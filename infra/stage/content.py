@@ -40,7 +40,7 @@ class Content:
     recommendations_url: str = ""
     """The endpoint of the service, such as `https://recommend.shop.example/v1/items`.
 
-    Must be an https URL of at most 500 characters; on loopback, http is allowed. Required with
+    Must be an https URL of at most 500 characters. On loopback, http is also allowed. Required with
     `recommendations`.
     """
 
@@ -56,7 +56,8 @@ class Content:
     """[requests a second] The maximum rate of requests from all workers together, including
     retries.
 
-    1 to 1,000; each request writes one row. Too low: digests wait, or are sent without items.
+    1 to 1,000, because each request writes one row. Too low: digests wait, or are sent without
+    items.
     """
 
     recommendations_ramp_from: int = 1
@@ -69,11 +70,11 @@ class Content:
     recommendations_concurrency: int = 10
     """[requests] The maximum number of concurrent requests of all workers.
 
-    2 to 1,000. Too low: the rate is not reached if the service takes longer than this number
-    divided by the rate."""
+    2 to 1,000. Too low: the rate is not reached if a response takes longer than this number divided
+    by the rate."""
 
     recommendations_timeout: int = 3
-    """[seconds] The time-out of a request, up to the end of the response.
+    """[seconds] The time-out of a request, from its start to the end of the response.
 
     1 to 10. Too short: each slow response is a failure, and five failures open the circuit
     breaker."""
@@ -84,8 +85,9 @@ class Content:
     1 to 20. Each item costs two write units."""
 
     recommendations_lead: int = 0
-    """[minutes] The time before a digest in which Gazette may fetch its items. Gazette spreads the
-    requests evenly over this time. 0: Gazette fetches the items when the digest is due.
+    """[minutes] The time before a digest is due in which Gazette may fetch the digest's items.
+    Gazette spreads the requests evenly over this time. 0: Gazette fetches the items when the digest
+    is due.
 
     0 to 1,440 in steps of 10, and at most `recommendations_fresh_for`.
     """

@@ -28,12 +28,12 @@ class Links:
     """Links in emails."""
 
     links_domain: str = ""
-    """The domain of the links in emails, such as `links.shop.example`. It [stays the
-    same](links.md) if you replace the stack. `none`: links use the HTTP API's own address.
+    """The domain of the links in emails, such as `links.shop.example`. The domain [does not
+    change](links.md) if you replace the stack. `none`: links use the HTTP API's own address.
 
     Needs `hosted_zone` or `links_certificate`. Synthesis refuses the domain of another stage in the
-    same Region. With `retain`, this or `base_url` is required: links to the API's own address break
-    when the service stack is deleted, and readers may use them for two years.
+    same Region. With `retain`, `links_domain` or `base_url` is required, because links to the API's
+    own address break when the service stack is deleted, and links are valid for two years.
     """
 
     links_certificate: str = ""
@@ -46,8 +46,9 @@ class Links:
     api_address: bool = False
     """Access to the HTTP API at its own address, in addition to `links_domain`.
 
-    Must be `true` if earlier emails have links to that address; otherwise they break. Synthesis
-    refuses `true` with `front_rate_limit`, because the limit would not apply to that address.
+    Must be `true` if earlier emails have links to that address. Otherwise these links break.
+    Synthesis refuses `true` with `front_rate_limit`, because the limit would not apply to that
+    address.
     """
 
     front_rate_limit: int = 0
@@ -60,12 +61,12 @@ class Links:
     """
 
     front: str = "only"
-    """The state of the front, with `front_rate_limit`. `ready`: the front exists, and links point
-    to the HTTP API. `open`: links point to the front, and the HTTP API still accepts requests at
-    `links_domain`. `only`: all requests go through the front. Synthesis refuses `ready` and `open`
-    without `front_rate_limit`.
+    """The state of the front, if `front_rate_limit` is set. `ready`: the front exists, and links
+    point to the HTTP API. `open`: links point to the front, and the HTTP API still accepts requests
+    at `links_domain`. `only`: all requests go through the front. Synthesis refuses `ready` and
+    `open` without `front_rate_limit`.
 
-    Once emails have been sent, [deploy one state after the
+    After the first email has been sent, [deploy one state after the
     other](links.md#switch-the-front-on-or-off). If you skip a state, links fail for a minute or
     two.
     """
@@ -74,15 +75,15 @@ class Links:
     """The ARN of an ACM certificate for `links_domain` in `us-east-1`. Empty: the stack creates one
     in `hosted_zone`.
 
-    Must be in `us-east-1`. Required with `front_rate_limit` if the zone is elsewhere; refused
-    without `front_rate_limit`."""
+    Must be in `us-east-1`. Required with `front_rate_limit` if the DNS zone is at another provider.
+    Synthesis refuses it without `front_rate_limit`."""
 
     base_url: str = ""
     """The base URL of links in emails, if it is neither `links_domain` nor the HTTP API's own
     address. Your server at this URL must forward requests to the API.
 
-    Must begin with `https://`; without `retain`, also with `http://127.0.0.1:`. If it does not
-    forward to the API, links in emails are broken.
+    Must begin with `https://`, or without `retain` also with `http://127.0.0.1:`. If your server
+    does not forward requests to the API, links in emails are broken.
     """
 
     requests_per_second: int = 50
@@ -97,16 +98,17 @@ class Links:
     1 to 5,000."""
 
     preferences_concurrency: int = 0
-    """[invocations] The reserved concurrency of the function that answers readers. 0: none.
+    """[invocations] The reserved concurrency of the function that responds to readers' requests. 0:
+    no reservation.
 
     0 to 1,000. With a reservation, readers and other functions cannot take concurrency from each
-    other. Lambda refuses a reservation that leaves less than 100 of the account's limit, so it must
-    be 0 in an account with a limit of 100 or less. Too low: readers are rejected.
+    other. Lambda refuses a reservation that leaves less than 100 of the account's limit, so the
+    setting must be 0 in an account with a limit of 100 or less. Too low: readers are rejected.
     """
 
     @property
     def links_host(self) -> str:
-        """The domain of the links in emails, which is empty if it is not set."""
+        """The domain of the links in emails, or an empty string if the setting is unset."""
         return "" if self.links_domain == NOTHING else self.links_domain
 
 

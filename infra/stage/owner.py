@@ -11,7 +11,7 @@ from infra.stage.checks.wrong import Wrong
 ROOT = Path(__file__).parents[2]
 
 NOTHING = "none"
-"""The value of `alarm_email` or `links_domain` that leaves the setting out on purpose."""
+"""The value that disables `alarm_email` or `links_domain` intentionally."""
 
 _RUNBOOK_URL = re.compile(r"https?://(?=.{1,192}$)[^\s{}]*[^\s{}/]")
 """The pattern of `runbook_url`.
@@ -38,8 +38,8 @@ class Owner:
     """
 
     alarm_email: str = ""
-    """The address that receives the alarms. AWS sends it a request to confirm the subscription.
-    `none`: no subscription.
+    """The address that receives the alarms. AWS sends a request to this address to confirm the
+    subscription. `none`: no subscription.
 
     Required with `retain`. Synthesis refuses an empty value, because no one would see the alarms.
     """
@@ -62,8 +62,8 @@ class Owner:
     region: str = ""
     """The AWS Region, such as `eu-central-1`. Empty: the Region of your credentials.
 
-    Must be a valid Region name. If you change it after a deployment, the CDK deploys a second stage
-    without the data of the first.
+    Must be a valid Region name. If you change the Region after a deployment, the CDK deploys a
+    second stage without the data of the first.
     """
 
     tags: dict[str, str] = field(default_factory=dict)
@@ -82,14 +82,15 @@ class Owner:
     """The sources that may publish a detail type, such as `{"subscriber.deleted":
     ["shop.accounts"]}`. Every source may publish a detail type that is not listed.
 
-    Each list must have a source, and each key must be one of our detail types. Events from other
-    sources go to the quarantine (alarm `events-foreign`).
+    Each key must be one of Gazette's detail types, and each list must have at least one source.
+    Events from other sources go to the quarantine (alarm `events-foreign`).
     """
 
     templates: str = ""
-    """A folder next to cdk.json whose files replace those of `templates/`.
+    """A folder next to cdk.json. Its files replace the files of the same names in `templates/`.
 
-    Synthesis refuses a missing folder and a template that cannot be rendered."""
+    Synthesis refuses a missing folder and a template that cannot be rendered.
+    """
 
 
 def wrong_with_owner(owner: Owner) -> Iterator[Wrong]:

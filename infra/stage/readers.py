@@ -8,10 +8,10 @@ class Readers:
     """Emails to readers."""
 
     default_frequencies: dict[str, str] = field(default_factory=dict)
-    """The frequency of each category for readers who have not chosen one, such as
+    """The frequency of each category for readers who have not chosen a frequency, such as
     `{"comment": "weekly"}`. Categories that are not listed use `daily`.
 
-    Each must be `never`, `immediate`, `daily`, `weekly` or `custom`.
+    Each frequency must be `never`, `immediate`, `daily`, `weekly` or `custom`.
     """
 
     critical_categories: list[str] = field(default_factory=list)
@@ -19,28 +19,29 @@ class Readers:
     these categories immediately in its own email, even to readers who are paused, dormant or
     unsubscribed.
 
-    At most 20. Their default frequency, if set, must be `immediate`. Use critical categories only
-    for messages that readers must get, such as a new password. See [which conditions still stop
-    these emails](subscribers.md#critical-categories).
+    At most 20 categories. If a category has a default frequency, it must be `immediate`. Use
+    critical categories only for messages that readers must get, such as a new password. See [which
+    conditions still stop these emails](subscribers.md#critical-categories).
     """
 
     link_hosts: list[str] = field(default_factory=list)
     """The hosts to which links in events may point, such as `["shop.example", "*.shop.example"]`.
     `*.` allows subdomains of any depth, but not the domain itself. Empty: any host.
 
-    Each must be a host without scheme, port or path. The list may have at most 2,000 characters of
-    JSON. Events that link to another host go to the quarantine.
+    Each entry must be a host without scheme, port or path. The list may have at most 2,000
+    characters of JSON. Events that link to another host go to the quarantine.
     """
 
     collapse: int = 20
     """[seconds] The time for which an immediate email collects further events of the same entity.
 
-    1 to 300. Longer: fewer and later emails."""
+    1 to 300. If the time is longer, emails are fewer and later."""
 
     immediate_unsubscribe: str = "category"
-    """The emails from which a mail program's unsubscribe button next to an immediate email
-    unsubscribes the reader. `category`: immediate emails of the same category. `everything`: all
-    emails, including digests. The button next to a digest always unsubscribes from digests.
+    """The effect of the unsubscribe button that mail programs show for an immediate email.
+    `category`: the reader gets no more immediate emails of the category. `everything`: the reader
+    gets no more emails at all, including digests. The button of a digest always unsubscribes from
+    digests.
 
     `category` or `everything`.
     """
@@ -62,13 +63,14 @@ class Readers:
     """The order of a digest: `relevance` (most important to this reader first), `most_active` or
     `latest`.
 
-    A [variation](experiments.md) may override it."""
+    A [variation](experiments.md) may override the order."""
 
     category_weights: dict[str, float] = field(default_factory=dict)
     """The weights of categories in the ranking `relevance`, such as `{"release": 8, "like": 0.5}`.
-    They override [ours](templates.md#ranking). `other` is the weight of all other categories.
+    They override [Gazette's weights](templates.md#ranking). `other` is the weight of all other
+    categories.
 
-    Each from 0 to 1,000."""
+    Each weight must be from 0 to 1,000."""
 
     sections: str = "none"
     """The headings in a digest: `none`, `category`, or `parent` (the entity that the reader
@@ -83,8 +85,8 @@ class Readers:
     0 or more. If services do not publish `subscriber.active`, every reader becomes dormant."""
 
     max_lateness: int = 21600
-    """[seconds] The maximum delay of a digest. A digest that would be later is skipped, and its
-    events go into the next digest.
+    """[seconds] The maximum delay of a digest. If a digest would be later, it is skipped, and its
+    events are sent with the next digest.
 
     600 or more.
     """

@@ -25,7 +25,7 @@ class Reports:
     """
 
     opens_are_life: bool = False
-    """An open counts as activity of the reader.
+    """Activity from opens. With `true`, an open counts as activity of the reader, like a click.
 
     Needs `track_opens`.
     """
@@ -34,8 +34,8 @@ class Reports:
     """The host of tracked links and pixels. Empty: a host of SES.
 
     Must serve HTTPS through your own CloudFront distribution with the origin
-    `r.REGION.awstrack.me`, and its domain must be verified in SES. Otherwise links are broken.
-    Needs `track_clicks` or `track_opens`.
+    `r.REGION.awstrack.me`, and its domain must be verified in SES. Otherwise tracked links are
+    broken. Needs `track_clicks` or `track_opens`.
     """
 
     feedback_by_sns: bool = False

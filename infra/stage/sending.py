@@ -31,8 +31,8 @@ class Sending:
     DMARC. Empty: you have verified the sender yourself.
 
     Each sender must be in this domain or a subdomain. Synthesis refuses the domain of another stage
-    with the same account and Region. The deployment fails if the domain is already verified there.
-    Needs `ses`.
+    with the same account and Region. The deployment fails if the domain is already verified in the
+    account. Needs `ses`.
     """
 
     sandbox: bool = False
@@ -54,16 +54,18 @@ class Sending:
     """
 
     mail_from_domain: str = ""
-    """The domain of the bounce address (MAIL FROM), for SPF. Empty: `bounce.` before `domain`.
+    """The domain of the bounce address (MAIL FROM), for SPF. Empty: `domain` with the prefix
+    `bounce.`.
 
-    A subdomain of `domain` that no other system uses for email. Needs `domain`."""
+    Must be a subdomain of `domain` that no other system uses for email. Needs `domain`.
+    """
 
     dmarc: str = "v=DMARC1; p=none"
     """The DMARC record of `domain`, such as `v=DMARC1; p=none; rua=mailto:dmarc@shop.example` to
     get reports. Empty: the stack does not create a DMARC record, because you already have one.
 
     Must be a DMARC record. With `p=reject`, receivers reject all email from this domain that is not
-    authenticated, including that of your other systems.
+    authenticated, including email of your other systems.
     """
 
     tls: str = "optional"
@@ -85,8 +87,8 @@ class Sending:
     send_timeout: int = 10
     """[seconds] The time-out of a request to SES, for one email.
 
-    3 to 60. Together with `commit_margin`, at most the time-out of `generate`. Too short: more
-    unknown outcomes.
+    3 to 60. The sum of this setting and `commit_margin` must not exceed the time-out of `generate`.
+    Too short: more unknown outcomes.
     """
 
     smtp_host: str = ""
@@ -97,7 +99,7 @@ class Sending:
     smtp_port: int = 465
     """The port of the SMTP server.
 
-    1 to 65535. With a wrong port the worker cannot connect; email waits and is retried."""
+    1 to 65535. With a wrong port, the worker cannot connect. Email then waits and is retried."""
 
     smtp_security: str = "tls"
     """The encryption of the connection: `tls` from the start, `starttls`, or `none`.
@@ -120,13 +122,14 @@ class Sending:
     """
 
     smtp_reply_timeout: int = 600
-    """[seconds] The time-out for the SMTP server's reply after it has received the message.
+    """[seconds] The time-out for the SMTP server's reply after the server has received the message.
 
-    60 to 720. Too short: more unknown outcomes."""
+    60 to 720. Too short: more unknown outcomes.
+    """
 
     @property
     def bounce_domain(self) -> str:
-        """The MAIL FROM domain, which is empty without `domain`."""
+        """The MAIL FROM domain, or an empty string if `domain` is empty."""
         return self.mail_from_domain or (f"bounce.{self.domain}" if self.domain else "")
 
 

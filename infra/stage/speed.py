@@ -30,13 +30,15 @@ class Speed:
     """[emails a second] The maximum sending rate of all workers combined. 0: nine tenths of the SES
     quota.
 
-    0 to 5000; every ten emails write one DynamoDB row. Required with `smtp`, and then at most 500.
+    0 to 5000, because every ten emails write one DynamoDB row. Required with `smtp`, and then at
+    most 500.
     """
 
     immediate_share: int = 20
-    """[per cent] The share of immediate emails in the rate, the ramp and each day's quota.
+    """[per cent] The share of immediate emails in the sending rate, the ramp and the daily quota.
 
-    1 to 99. Neither stream uses the unused share of the other."""
+    1 to 99. A stream never uses the unused share of the other stream.
+    """
 
     ramp_from: int = 10
     """[emails a second] The rate after a pause. The rate doubles every `ramp_every` seconds while
@@ -65,26 +67,26 @@ class Speed:
     """
 
     spread: int = 600
-    """[seconds] The maximum random delay of a digest. It spreads the work of a slot.
+    """[seconds] The maximum random delay of a digest, which spreads the work of a slot.
 
-    0 to 900, the longest delay of SQS."""
+    0 to 900, because SQS has no longer delay."""
 
     concurrency: dict[str, int] = field(default_factory=dict)
     """The maximum concurrency of functions, such as `{"generate": 40}`. `immediate` is the part of
     generate that sends immediate emails. The default for a function is derived from the rate.
 
-    2 to 1,000 of `ingest`, `followers`, `fanout`, `generate`, `immediate`, `resend`, `feedback` and
-    `sweep`. Too low: email goes out more slowly than `emails_per_second`. Too high: workers request
-    permits that they do not get.
+    2 to 1,000 for each of `ingest`, `followers`, `fanout`, `generate`, `immediate`, `resend`,
+    `feedback` and `sweep`. Too low: email goes out more slowly than `emails_per_second`. Too high:
+    workers request permits that they do not get.
     """
 
     account_concurrency: int = 1000
     """[invocations] The concurrency limit of the AWS account, for all stages and services. A new
     account may have only 10.
 
-    10 or more. If it is higher than the real limit, functions are throttled. Synthesis warns if the
-    functions of the stage may use more, and names the settings to lower. An alarm fires when more
-    than 90 % is in use."""
+    10 or more. If the setting is higher than the real limit, functions are throttled. Synthesis
+    warns if the functions of the stage may exceed the limit, and names the settings to lower. An
+    alarm fires when more than 90 % is in use."""
 
     ingest_window: int = 0
     """[seconds] The batching window of ingest: the time for which Lambda collects events for one
@@ -98,14 +100,14 @@ class Speed:
     """[seconds] The batching window of feedback: the time for which Lambda collects delivery events
     for one invocation.
 
-    0 to 60, and at most half of `evidence_grace`. Longer: bounces, complaints and evidence are
-    processed later. In a quiet stage Lambda may collect for 20 seconds, even with a shorter window.
-    With 0, Lambda does not wait, and invokes the function more often.
+    0 to 60, and at most half of `evidence_grace`. With a longer window, bounces, complaints and
+    evidence are processed later. In a quiet stage Lambda may collect for 20 seconds, even with a
+    shorter window. With 0, Lambda does not wait, and invokes the function more often.
     """
 
     shards: int = 16
     """[shards] The number of shards into which readers are divided. Fan-out reads the shards in
-    parallel. You may change it at any time.
+    parallel. You may change the number at any time.
 
     1 to 256. A shard handles about 20,000 readers per slot. Too few: fan-out is late (alarm
     `shards-late`).

@@ -69,7 +69,9 @@ class Stage(Owner, Readers, Content, Sending, Speed, Reports, Unknown, Links, St
 
     @property
     def sizes(self) -> dict[str, Size]:
-        """The size of each function by name, and of `immediate` (gazette.settings.concurrency)."""
+        """The size (concurrency) of each function and of `immediate`, by name
+        (gazette.settings.concurrency).
+        """
         tracked = self.track_clicks + self.track_opens
         reports = (1 + self.report_deliveries + tracked) * (1 + self.feedback_by_sns)
         by_name = dict(
@@ -93,7 +95,7 @@ class Stage(Owner, Readers, Content, Sending, Speed, Reports, Unknown, Links, St
         return by_name
 
     def size_of(self, step: Step, queue: str) -> Size:
-        """Return the size (concurrency) of the event source mapping from a queue to the step."""
+        """Return the size (concurrency) of the event source mapping between a queue and a step."""
         size = self.sizes[step.name if queue == step.queue else queue]
         return replace(size, batch=min(size.batch, step.batch_size))
 
@@ -108,7 +110,7 @@ class Stage(Owner, Readers, Content, Sending, Speed, Reports, Unknown, Links, St
         )
 
     def sized(self, step: Step) -> Step:
-        """Return the step with the batch size and time-out that this stage needs.
+        """Return the step with the batch size and the time-out that are appropriate for this stage.
 
         An SMTP server may take ten minutes for an email. With SMTP, sending functions therefore
         receive one message per invocation and have a longer time-out. Otherwise messages would

@@ -29,33 +29,35 @@ class Storage:
     run_retention_days: int = 200
     """[days] The retention of runs and of the outcomes of their emails.
 
-    More than the longest life of an event, which is 196 days with the default retention."""
+    Must exceed the longest retention of an event, which is 196 days by default."""
 
     archive_days: int = 0
     """[days] The retention of the event bus archive. The archive keeps all events that services
     publish, so that you can [replay](runbook/replay-events.md) them. 0: no archive.
 
-    0 to 30, because a replayed event is a known duplicate for `event_retention_days`. An erasure
-    does not delete a reader's events from the archive. They remain until they expire.
+    0 to 30, because Gazette recognises replayed events as duplicates only for
+    `event_retention_days`. An erasure does not delete a reader's events from the archive. These
+    events remain until they expire.
     """
 
     restorable: list[str] = field(default_factory=lambda: ["runs"])
-    """Tables with point-in-time recovery, in addition to those that always have it: `subscribers`,
-    `schedules`, `follows`, `suppressions` and `control`. Recovery costs about as much as the
-    storage of the table.
+    """Additional tables with point-in-time recovery. The tables `subscribers`, `schedules`,
+    `follows`, `suppressions` and `control` always have recovery. Recovery costs about as much as
+    the storage of the table.
 
-    Any of `activities`, `events`, `runs`, `pace`, `engagement`, `category_stats` and `bounces`.
-    Damage to a table without recovery loses its data. `runs`: the record of sent emails is lost, so
-    events that are still stored are sent again. `events` and `activities`: unsent events are lost,
-    unless services publish them again. `engagement`: the statistics are lost. Gazette collects the
-    data of the other tables again within days. Without `retain`, no table has recovery.
+    Any of `activities`, `events`, `runs`, `pace`, `engagement`, `category_stats` and `bounces`. If
+    a table without recovery is damaged, its data is lost. `runs`: the record of sent emails is
+    lost, so events that are still stored are sent again. `events` and `activities`: unsent events
+    are lost, unless services publish them again. `engagement`: the statistics are lost. Gazette
+    collects the data of the other tables again within days. Without `retain`, no table has
+    recovery.
     """
 
     retain: bool = True
-    """Retention of tables, keys and pushed templates when their stack is deleted, and protection of
-    tables from deletion.
+    """Retention of tables, keys and pushed templates after their stack is deleted. Tables are also
+    protected from deletion.
 
-    `false`: deleting the stack deletes all data, once the template bucket is
+    `false`: deleting the stack deletes all data. Before that, the template bucket must be
     [empty](runbook/destroy.md).
     """
 

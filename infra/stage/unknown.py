@@ -8,11 +8,10 @@ class Unknown:
     """Unknown outcomes."""
 
     unknown_policy: str = "resend"
-    """The behaviour if it is unknown whether an email was sent: `resend`, `carry_over` or
-    `assume_sent`.
+    """The policy for emails with an unknown outcome: `resend`, `carry_over` or `assume_sent`.
 
     The risk is a duplicate (`resend`), a duplicate and a delay (`carry_over`) or a loss
-    (`assume_sent`). Synthesis refuses `resend` with `smtp`.
+    (`assume_sent`). Synthesis refuses `resend` if `mail_provider` is `smtp`.
     """
 
     evidence_grace: int = 900
@@ -23,7 +22,7 @@ class Unknown:
     """
 
     longest_unknown: int = 21600
-    """[seconds] The time for which `resend` waits for proof that delivery events arrive at all.
+    """[seconds] The time for which `resend` waits for a sign that delivery events arrive.
 
-    At least `evidence_grace`. Afterwards the events go into the next digest.
+    At least `evidence_grace`. After this time, the events are sent with the next digest.
     """

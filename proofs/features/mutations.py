@@ -22,17 +22,17 @@ CAUGHT: Final = {
     "a run waits for an older run that may have been sent": 20,
     "a dormant reader has no scheduled digest": 30,
     "the sweep queues pending runs again": 30,
-    "a dormant reader who resumes has their digests again": 30,
-    "an event that is over and may have been sent is given up": 40,
+    "a dormant reader who becomes active gets digests again": 30,
+    "an expired or lapsed event that may have been sent is given up": 40,
     "a worker that finds another's claim does not send": 50,
     "no digest is due in a pause": 50,
-    "evidence moves any status to sent": 100,
-    "an event that was in two attempts with an unknown outcome is in no third": 100,
+    "evidence moves a run from any status to sent": 100,
+    "an event that was in two attempts with an unknown outcome is not in a third attempt": 100,
     "an event that may have been sent is not moved": 150,
-    "`resend` applies once only": 150,
+    "`resend` applies only once to a run": 150,
     "a redrive of a failed run starts the next run": 400,
     "a retraction raises the epoch of the open runs": 600,
-    "an immediate run is queued even if its event was stored already": 700,
+    "an immediate run is queued even if its event was already stored": 700,
 }
 """The number of histories within which a promise breaks without the rule, about twice the number
 measured at first. It changes with the calls of the ports. Measure it again with `python -m

@@ -28,9 +28,9 @@ def _text() -> Iterator[str]:
     yield "| --- | --- |"
     yield from (f"| {use} | at most {number} |" for use, number in CALLS.items())
     yield ""
-    yield "Only these use cases grow, up to the stated bound:"
+    yield "The calls of only these use cases grow, up to the stated bound:"
     yield ""
-    yield "| use case | with more | calls for each hundred rows | breakdown |"
+    yield "| use case | grows with | additional calls for each hundred rows | breakdown |"
     yield "| --- | --- | --- | --- |"
     for each in GROWS:
         bound = BOUNDS.get((each.use, each.kinds[0]))
@@ -38,7 +38,7 @@ def _text() -> Iterator[str]:
         yield f"| {each.use} | {', '.join(each.kinds)} | {each.per_hundred} | {each.how}{until} |"
     if WORSE:
         yield ""
-        yield "These still grow without a bound:"
+        yield "The calls of these use cases still grow without a bound:"
         yield ""
         yield from (f"- {use}: {kind}" for use, kind in WORSE)
 

@@ -13,47 +13,48 @@ TRACES: Final = {
     "b": "Evidence for the previous run arrives between the write that closes that run and the "
     "claim of its successor.",
     "c": "The first claim fixes `since`, and the provider refuses the attempt. Then evidence for "
-    "the previous run arrives, and the next attempt repeats that run's events.",
+    "the previous run arrives, and the next attempt sends the previous run's events again.",
     "d": "Evidence arrives for a run that is already retrying, failed or cancelled. A second "
     "email is sent.",
     "e": "After `resend`, the second attempt also has an unknown outcome, and the retries never "
     "end.",
     "f": "The message of a pending run becomes a dead letter, and the run is lost.",
     "g": "The response to a claim is lost. The worker does not recognise its own claim and does "
-    "not send.",
+    "not send the email.",
     "h": "The claim fixes `until`. Events that are stored between the read and the claim are "
     "never sent.",
-    "i": "A worker stalls past its deadline and then sends.",
-    "j": "Fan-out queues no message because the row of the run exists, or a change of "
+    "i": "A worker stalls past its deadline and then sends the email.",
+    "j": "Fan-out queues no message because the row of the run exists. Or a change of "
     "preferences leaves a row without a message.",
-    "k": "A schedule advances into the open slot and is never found again.",
+    "k": "A schedule advances into the open slot, and is never found again.",
     "l": "An event with an earlier timestamp becomes visible after the window was read.",
     "m": "A producer publishes an event again after a change of preferences, and a second row is "
     "stored.",
-    "n": "An event moves into a window that its new schedule has already closed, leaves a run "
-    "that is unknown or starts at that moment, or remains under an outdated preference.",
+    "n": "An event moves into a window that its new schedule has already closed. Or the event "
+    "leaves a run that is unknown or just starting. Or the event remains under an outdated "
+    "preference.",
     "o": "A stop is acknowledged between the worker's check for stops and the claim.",
-    "p": "A date has two digests or none, or a cancelled run blocks the digest at the new hour "
+    "p": "A date has two digests or none. Or a cancelled run blocks the digest at the new hour "
     "of the same day.",
-    "q": "An event breaks every template, an open circuit breaker drains a queue into its "
-    "dead-letter queue, or an immediate message is never queued.",
-    "r": "A run carries an attempt with an unknown outcome, and its own outcome is also unknown, "
-    "as is that of its successor. Copies accumulate until a transaction is too large and the "
-    "reader is blocked.",
+    "q": "An event breaks every template. Or an open circuit breaker drains a queue into its "
+    "dead-letter queue. Or an immediate message is never queued.",
+    "r": "A run carries another run with an unknown outcome. Its own outcome and the outcome of "
+    "its successor are also unknown. Copies of the events accumulate until a transaction is "
+    "too large, and the reader gets no more email.",
     "t": "Evidence for an unclaimed run marks the run as sent, without a window. The chain of "
     "runs ends there, and the next digest repeats every stored event.",
     "z": "A DNS record of the sender is wrong, and every reader in the batch is suppressed.",
     "s": "Refused immediate emails use up every probe of a circuit breaker that they share with "
-    "digests. Digests are too late.",
-    "u": "A row that is unreadable, or has a value of a newer version, blocks all rows after it.",
+    "digests. Digests are sent too late.",
+    "u": "A row that is unreadable or has a value of a newer version blocks all rows after it.",
     "v": "A monthly digest that exceeds the daily cap is skipped like a daily digest until its "
     "events expire, and the run reports that no event waited. Events expire during a pause. An "
     "email shows an event that has lapsed, or its window closes over an event whose time was "
     "extended.",
     "y": "A reader is erased and returns within the delay of the due index. A sequence is used "
-    "twice, and an occurrence is lost. If two readers share an address, a complaint of one "
-    "reader does not raise the epochs of the other reader's runs. The exclusion of an event does "
-    "not check its run.",
+    "twice, and an occurrence is lost. Or two readers share an address, and a complaint of "
+    "one reader does not raise the epochs of the other reader's runs. Or an event is "
+    "excluded without a check of its run.",
     "w": "A hundred runs of one thread wait, and muted events cannot be removed from them. The "
     'page says "saved", and an email that is claimed afterwards shows a muted event.',
     "x": "The settle lag relies on the time-out of a request. A worker stalls between taking a "
@@ -68,8 +69,8 @@ TRACES: Final = {
     "longer be sent start an empty run at every occurrence.",
     "ad": "An event is stored or moved while fan-out removes its schedule from the due index. "
     "The event is never sent.",
-    "ae": "An entry of the due index becomes visible in a slot that ticks no longer read. Its "
-    "schedule is never found.",
+    "ae": "An entry of the due index becomes visible in a slot that ticks no longer read. The "
+    "schedule of this entry is never found.",
     "af": "Another worker changes a schedule while fan-out processes it, and ticks no longer "
     "read the slot of the schedule. The schedule is never found again.",
     "ag": "A worker dies, or its message becomes a dead letter, after an event is stored or "
@@ -77,8 +78,8 @@ TRACES: Final = {
     "ah": "One worker of fan-out removes a schedule, and another worker starts a run for an "
     "event that has moved in the meantime. The event is sent twice. Or a date has two digests or "
     "none, because its schedule became idle.",
-    "ai": "A reader becomes dormant while they return and an event arrives. Their schedule is "
-    "missing from the due index.",
+    "ai": "A reader becomes dormant and returns at the moment when an event arrives. The reader's "
+    "schedule is missing from the due index.",
     "aj": "Fan-out does not visit an inactive reader, so the status dormant is never stored. "
     "After 300 days of inactivity, a mention is sent at once.",
     "ak": "A reader opens the preference page, turns off a category from an email, and then "
@@ -128,7 +129,7 @@ PREVENTED: Final = (
         "c",
     ),
     Mutation(
-        "evidence moves any status to sent",
+        "evidence moves a run from any status to sent",
         "domain/delivery/lifecycle.py",
         "    if run.status is Status.SENT:\n",
         "    if run.status not in {Status.SENDING, Status.UNKNOWN}:\n",
@@ -206,7 +207,7 @@ PREVENTED: Final = (
         "j",
     ),
     Mutation(
-        "a change of the hour uses up a sequence",
+        "a change of the digest hour uses up a sequence",
         "steps/subscribers/schedules.py",
         "            sequence=given_up.sequence + (next_due_at != given_up.next_due_at),\n",
         "            sequence=given_up.sequence,\n",
@@ -214,7 +215,7 @@ PREVENTED: Final = (
         "j",
     ),
     Mutation(
-        "fan-out advances a schedule past missed occurrences to one after the open slot",
+        "fan-out advances a schedule past missed occurrences and past the open slot",
         "steps/fanout/fanout.py",
         "        return [schedule for schedule in after if schedule and self._is_due(schedule)]\n",
         "        return []\n",
@@ -341,7 +342,7 @@ PREVENTED: Final = (
         "n",
     ),
     Mutation(
-        "an event whose writer read the old choices is routed again, too",
+        "an event is also routed again if its writer read the old choices",
         "steps/delivery/prepare.py",
         "    until = min(window.until, routes_since + OUTDATED_FOR)\n",
         "    until = min(window.until, routes_since)\n",
@@ -417,7 +418,7 @@ PREVENTED: Final = (
         "p",
     ),
     Mutation(
-        "an event that no email can render is excluded",
+        "an event that no template can render is excluded",
         "steps/delivery/edition.py",
         "        since = context.deferred_events.exclude(\n"
         "            event, run, str(why), for_good=event.id in may_have_been_sent\n"
@@ -543,7 +544,7 @@ PREVENTED: Final = (
         "s",
     ),
     Mutation(
-        "a refusal in one stream does not extend the other's open breaker",
+        "a refusal in one stream does not extend the open breaker of the other stream",
         "steps/delivery/pacing.py",
         ".breaker.trip_if_closed(outcome.detail, now)\n",
         ".breaker.trip(outcome.detail, now)\n",
@@ -749,7 +750,7 @@ PREVENTED: Final = (
         "x",
     ),
     Mutation(
-        "the timestamps of a late follow's events are checked",
+        "the timestamps of the events that a late follow adds are checked",
         "steps/routing/catch_up.py",
         "            current = restamp_together(some, context=self.context)\n",
         "            current = list(some)\n"
@@ -759,7 +760,7 @@ PREVENTED: Final = (
         "x",
     ),
     Mutation(
-        "an amendment also checks the timestamp",
+        "an amendment also checks the timestamp of its event",
         "steps/routing/route.py",
         "            current = _restamp_if_late(replace(existing, event=event), context=context)\n",
         "            current = replace(existing, event=event)\n",
@@ -859,7 +860,7 @@ PREVENTED: Final = (
         "aa",
     ),
     Mutation(
-        "a change of the hour does not treat the run of a redrive as an occurrence",
+        "a change of the digest hour does not treat the run of a redrive as an occurrence",
         "steps/subscribers/reschedule.py",
         "stored.due_at == spent.due_at and stored",
         "stored",

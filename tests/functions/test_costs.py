@@ -874,4 +874,4 @@ def test_readme_write_units_of_a_digest_of_five_events_are_correct() -> None:
     units += PROMISED["a due schedule, in fan-out"] + PROMISED["a digest, in generate"]
     readme = (Path(__file__).parents[2] / "README.md").read_text()
     assert f"{units} write units, ${units * 0.625:.0f} for a million" in readme
-    assert f"after a day without news, {AFTER_A_QUIET_TIME} more" in readme
+    assert f"after a day without news uses {AFTER_A_QUIET_TIME} more" in readme

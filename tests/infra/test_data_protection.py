@@ -67,7 +67,7 @@ _WITHOUT_DATA = frozenset(
 """Types of resources that store no data of readers."""
 
 _TECHNICAL = {
-    "subscribers": {"routed_for", "revision"},
+    "subscribers": {"routed_for", "routes_since", "revision"},
     "schedules": {"sequence", "revision", "changed_at", "state", "due", "sources", "fetched_at"}
     | {"fetched_for"},
     "follows": {"expires_at"},
@@ -75,7 +75,8 @@ _TECHNICAL = {
     "events": {"lasts_until", "expires_at"},
     "runs": {"check_at", "open", "batch", "attempt", "refusals", "epoch", "uncertain", "resent"}
     | {"overtaken", "retry_at", "since", "until", "deadline", "nonce", "detail", "sources"}
-    | {"asked_at", "without", "templates", "templates_gone", "expires_at"},
+    | {"asked_at", "without", "templates", "templates_gone", "expires_at"}
+    | {"head", "head_sent_until"},
     "engagement": {"slot", "due_in", "templates", "expires_at"},
     "suppressions": set(),
     "bounces": {"expires_at"},

@@ -1,4 +1,4 @@
-"""Exact random numbers for cohorts. The time to draw them hardly grows with the number of
+"""Exact random numbers for cohorts. The time to draw these numbers hardly depends on the number of
 readers.
 """
 
@@ -57,7 +57,9 @@ def poisson(random: Random, mean: float) -> int:
 
 
 def split(random: Random, number: int, parts: int) -> Iterator[int]:
-    """Divide `number` randomly into equal parts, and yield the number in each part."""
+    """Assign items randomly to parts with equal probability, and yield the number of items in each
+    part.
+    """
     for remaining in range(parts, 1, -1):
         some = binomial(random, number, 1 / remaining) if number else 0
         number -= some
@@ -66,7 +68,7 @@ def split(random: Random, number: int, parts: int) -> Iterator[int]:
 
 
 def apportion(number: int, weights: list[float]) -> list[int]:
-    """Divide `number` into whole parts that match the weights as closely as possible."""
+    """Divide a number into integers whose proportions match the weights as closely as possible."""
     total, parts, exact = sum(weights), [], 0.0
     assigned = 0
     for weight in weights:

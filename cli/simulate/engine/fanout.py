@@ -1,4 +1,4 @@
-"""A simulation of fan-out, with one message per shard and tick, and workers that read due
+"""A simulation of fan-out. Each tick queues one message per shard, and workers read the due
 schedules.
 """
 
@@ -15,17 +15,19 @@ from cli.simulate.engine.draws import split
 from cli.simulate.engine.timeline import Timeline
 
 _PIECE = 60.0
-"""The length in seconds of a piece of a shard's work. The runs of a piece are queued together at
-its end.
+"""The length in seconds of a piece of a shard's work. Fan-out queues the runs of a piece together
+when the piece ends.
 """
 
 _DELAYS = 1000
-"""The maximum number of random delays for a piece of a cohort. If there are more readers, they
-share these delays.
+"""The maximum number of different random delays in a piece of a cohort. If the piece has more
+readers, several readers share a delay.
 """
 
 Due = Sequence[tuple[Cohort, int, int]]
-"""The cohorts that are due in a slot, each with the numbers of readers with and without events."""
+"""The cohorts that are due in a slot. Each cohort has the number of readers with events, and the
+number of readers without events.
+"""
 
 
 @dataclass(slots=True)
@@ -122,7 +124,7 @@ class Fanout:
         self._assign()
 
     def _queue(self, cohort: Cohort, number: int) -> None:
-        """Queue runs with random delays, or with evenly distributed delays if there are many.
+        """Queue runs with random delays. If there are many runs, distribute the delays evenly.
 
         An additional random delay of up to a second represents the duration of the piece.
         """
@@ -138,5 +140,7 @@ class Fanout:
 
 
 def _part(some: int, none: int, number: int) -> int:
-    """Return how many of `number` readers have waiting events, in proportion to `some`."""
+    """Return the number of readers with waiting events in a piece. The proportion is that of the
+    remaining readers.
+    """
     return min(some, max(number - none, round(number * some / (some + none))))

@@ -1,4 +1,4 @@
-"""The pace row of a stream, and the state of the row that each worker knows."""
+"""The pace row of a stream, and each worker's copy of the row."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -29,7 +29,9 @@ class Row:
 
 @dataclass(slots=True)
 class WorkersLimiter:
-    """The `RateLimiter` of a worker. As with DynamoDB, the state that it knows may be outdated."""
+    """The `RateLimiter` of a worker. As with DynamoDB, the worker's copy of the row may be
+    outdated.
+    """
 
     row: Row
     known: Pace = field(default_factory=Pace)
@@ -37,7 +39,9 @@ class WorkersLimiter:
     def reserve(
         self, now: datetime, latest: datetime, *, critical: bool = False
     ) -> Permit | NoPermit:
-        """Reserve a permit. Do not make the request if the known state rules out success."""
+        """Reserve a permit. Skip the request if it cannot succeed according to the worker's copy of
+        the row.
+        """
         answer = self.reserve_some(1, now, latest, critical=critical)
         return answer if isinstance(answer, NoPermit) else answer.permits_from(answer.at)[0]
 
@@ -60,5 +64,5 @@ class WorkersLimiter:
         return answer
 
     def outlook(self, now: datetime) -> Outlook:
-        """Return the outlook that the known state implies."""
+        """Return the outlook, based on the worker's copy of the row."""
         return outlook(self.known, self.row.plan, now)

@@ -11,8 +11,8 @@ from cli.simulate.engine.timeline import Timeline
 KindT = TypeVar("KindT")
 
 _BLOCKS = 4096
-"""The number of visible blocks from which blocks of the same kind are merged. The order is then
-lost, and SQS does not keep it either.
+"""The number of visible blocks from which blocks of the same kind are merged. Merging loses the
+order of messages, which SQS does not guarantee either.
 """
 
 
@@ -51,7 +51,7 @@ class Queue(Generic[KindT]):
         return self.number_visible + self.number_delayed
 
     def put(self, kind: KindT, number: int, at: float) -> None:
-        """Add messages that become visible at an instant, which is rounded up to a step."""
+        """Add messages that become visible at an instant. The instant is rounded up to a step."""
         tick = ceil(at / self.step)
         block = self.delayed.get(tick)
         if block is None:

@@ -41,7 +41,9 @@ class Waiting(Protocol):
         """The maximum time that a worker waits for a permit."""
 
     def postponed_until(self, key: RunKey, pacing: Pacing) -> datetime | None:
-        """Return the time until which a run is postponed before it is read, or None."""
+        """Return the time until which a run is postponed before generate reads it, or None if the
+        run is not postponed.
+        """
 
     def again_at(self, run: Run, why: NoPermit, pacing: Pacing) -> datetime | Reason:
         """Return the time of the next attempt, or the reason to skip the run."""
@@ -122,7 +124,7 @@ class Workers:
 
 @dataclass(slots=True, eq=False)
 class Worker:
-    """A worker process, with the state of the pace that it knows."""
+    """A worker process, with its own copy of the pace row."""
 
     workers: Workers
 
@@ -283,4 +285,4 @@ class Worker:
 
 
 def _never(_: timedelta) -> None:
-    """Do nothing, because waits are simulated by the timeline."""
+    """Do nothing, because the timeline simulates waits."""

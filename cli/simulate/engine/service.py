@@ -1,4 +1,4 @@
-"""A simulation of the service that every digest queries, with its autoscaler."""
+"""A simulation of the service that every digest queries, including the service's autoscaler."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -94,8 +94,8 @@ class Service:
         self.instances = self.instances or self.plan.least
 
     def ask(self, number: int, now: float) -> float:
-        """Send requests to the service. Return the seconds until the last response, at most the
-        timeout.
+        """Send requests to the service. Return the number of seconds until the last response, which
+        is at most the timeout.
         """
         self.advance(now)
         self.in_second += number

@@ -9,7 +9,7 @@ from cli.simulate.engine.cohorts import Cohort
 _TENTH = 10
 _MINUTE = 60
 _SOON = 600
-"""The length of a slot in seconds. A digest that is sent within this time after the chosen hour is
+"""The length of a slot in seconds. A digest that is sent within one slot after the chosen hour is
 only slightly late.
 """
 

@@ -39,7 +39,7 @@ class Timeline:
         heappush(self.acts, (max(when, self.now), self.planned, act))
 
     def run(self, until: float = inf) -> None:
-        """Run all actions, or the actions until a time."""
+        """Run all actions, or only the actions up to a given time."""
         while self.acts and self.acts[0][0] <= until:
             self.now, _, act = heappop(self.acts)
             act()

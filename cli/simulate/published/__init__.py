@@ -1,4 +1,4 @@
-"""A published case of a digest that exceeded the capacity of its queue, simulated with the engine.
+"""A simulation of a published case, in which a digest exceeded the capacity of its queue.
 
 Around 2020, Medium Engineering described how its daily digest reached the limit of its queue, and
 which changes it made. This package compares the published figures with a simulation of the same

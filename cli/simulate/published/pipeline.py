@@ -29,7 +29,7 @@ _AHEAD = timedelta(hours=6)
 _DUE_HOUR = 8
 _DAY = 86_400.0
 _PARTS = 8
-"""The number of random delays that the generation events of a shard share."""
+"""The number of different random delays of a shard's generation events."""
 
 SERVICE = ServicePlan(
     each=10,
@@ -168,8 +168,8 @@ class Pipeline:
         self.seen.waiting.append(waiting)
 
     def _groups(self) -> list[tuple[Recurrence, int]]:
-        """Divide the readers of each zone into six buckets, with the generation time of each
-        bucket.
+        """Divide the readers of each time zone into six buckets, and add the generation time of
+        each bucket.
         """
         attempts = round(self.digests / self.design.share)
         zones = apportion(attempts, list(WORLD.values()))
@@ -197,7 +197,7 @@ class Pipeline:
         queue.put(event, number, self.timeline.now + delay)
 
     def _work(self) -> None:
-        """Process the events of each queue that get a permit in this step."""
+        """Process all events that get a permit in this step, for each queue."""
         span = timedelta(seconds=self.step)
         for name, queue in self.queues.items():
             self.seen.idle += self.step if name == "main" and not queue.number_visible else 0

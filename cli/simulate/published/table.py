@@ -7,14 +7,15 @@ from datetime import timedelta
 from cli.simulate.published.pipeline import Design, Pipeline, Seen
 
 LEFT_OVER = 0.225
-"""The published share of generation events that remained no-ops after the change."""
+"""The published share of generation events that still did nothing after the change."""
 
 _ONE_IN_FOUR = 0.25
 _TEN_MINUTES = timedelta(minutes=10)
 _DAY = 86_400.0
 _NEAR = 0.01
 LOAD, _DAYS = 0.95, 2
-"""The load as a share of one queue's limit, and the number of days. The first day is not counted.
+"""The load as a share of one queue's limit, and the number of simulated days. The figures exclude
+the first day.
 """
 
 ONE_QUEUE = Design(name="one queue for all", rate=500, share=_ONE_IN_FOUR)

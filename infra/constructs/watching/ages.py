@@ -1,4 +1,4 @@
-"""Alarms on the oldest message and the growth of queues that feed functions."""
+"""Alarms on the oldest message and on the growth of each queue that triggers a function."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -115,7 +115,7 @@ def watch_ages(
 def watch_growth(
     scope: Construct, queues: Sequence[sqs.Queue], stage: Stage, topic: sns.ITopic
 ) -> None:
-    """Create an alarm for queues that are never empty and grow from one half-hour to the next."""
+    """Create an alarm for queues that are not empty and grow in successive half-hours."""
     metrics = {
         name_in(stage, queue): queue.metric_approximate_number_of_messages_visible(
             statistic=cloudwatch.Stats.MINIMUM

@@ -24,7 +24,8 @@ NEARLY_USED_UP = AlarmText(
 
 
 def watch_concurrency(scope: Construct, stage: Stage, topic: sns.ITopic) -> None:
-    """Create the alarm on the Lambda metric for the account and Region, which has no dimensions.
+    """Create the alarm on the claimed concurrency of the account in the Region. The Lambda metric
+    has no dimensions.
 
     Unlike ConcurrentExecutions, ClaimedAccountConcurrency also counts unused reserved concurrency,
     which is unavailable to other functions.

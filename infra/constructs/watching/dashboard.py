@@ -22,7 +22,7 @@ _A_ROW = 24
 
 
 class Dashboard(cloudwatch.Dashboard):
-    """A dashboard of the queues, functions and APIs that `stack` contains so far."""
+    """A dashboard of the queues, functions and APIs that the stack already contains."""
 
     def __init__(self, stack: Construct, *, stage: Stage) -> None:
         super().__init__(
@@ -51,7 +51,7 @@ def _is_shown(panel: Panel, stage: Stage) -> bool:
 
 
 def _heading(question: str, panels: Iterable[Panel]) -> str:
-    """Return the text above a row of graphs, with the question and the reasons to worry."""
+    """Return the question and the reasons to worry, as text above a row of graphs."""
     worries = "  \n".join(f"**{panel.title}:** {panel.worry}" for panel in panels)
     return f"## {question}\nWorry when:  \n{worries}"
 

@@ -90,7 +90,7 @@ CLOCK = AlarmText(
 def watch_functions(
     scope: Construct, functions: Sequence[lambda_.Function], stage: Stage, topic: sns.ITopic
 ) -> None:
-    """Create one alarm on errors and one on throttles of all functions together.
+    """Create an alarm on the errors of all functions, and an alarm on their throttles.
 
     Metric math requires lower-case ids without hyphens, which the functions' names satisfy.
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html Lambda
@@ -175,7 +175,7 @@ def watch_readers(scope: Construct, api: ReadersApi, stage: Stage, topic: sns.IT
 
 
 def watch_requests(scope: Construct, api: ReadersApi, stage: Stage, topic: sns.ITopic) -> None:
-    """Create an alarm on requests that the API throttled, from its access log.
+    """Create an alarm on requests that the API throttled, based on the API's access log.
 
     The metric 4xx would also count harmless requests for paths that do not exist.
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPatternSyntax.html

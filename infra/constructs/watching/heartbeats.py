@@ -1,4 +1,4 @@
-"""Alarms on silence, which fire if counts that every clock tick produces are missing."""
+"""Alarms on silence. They fire if a count that every tick of the clock produces is missing."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class Heartbeat(AlarmText):
     each: Callable[[Stage], int]
 
     def least(self, stage: Stage) -> float:
-        """Return the lowest count of a good period.
+        """Return the lowest count that a healthy period can have.
 
         Counts that are missing from a period belong to another period. Together, `beats` periods in
         a row therefore lack at most the counts of one tick, so they cannot all lack more than that

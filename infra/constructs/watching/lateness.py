@@ -13,7 +13,8 @@ from infra.stage import Stage
 _HOUR = 3600
 
 _TOO_LATE = 4 * 60
-"""The tolerated delay of an immediate email in seconds, beyond collecting and settling.
+"""The tolerated delay of an immediate email in seconds, in addition to the time for collecting and
+settling.
 
 At a sufficient rate the delay is a few seconds. A first rejection adds one minute.
 """
@@ -25,9 +26,9 @@ The delay starts at the full second in which the first event was stored.
 """
 
 LONGEST_OPEN = 14 * _HOUR
-"""The longest time in seconds for which an email may be open.
+"""The longest time in seconds for which a run may be open.
 
-An email that is rejected at every attempt fails after thirteen hours.
+A run whose email is rejected at every attempt fails after thirteen hours.
 """
 
 

@@ -1,4 +1,4 @@
-"""The dashboard's panels as plain data, grouped by question, each with a reason to worry.
+"""The dashboard's panels as plain data, grouped by question. Each panel includes a reason to worry.
 
 docs/metrics.md contains the same table.
 """

@@ -12,7 +12,7 @@ _Kind = TypeVar("_Kind", bound=Construct)
 
 
 def parts_of(stack: Construct, kind: type[_Kind]) -> list[_Kind]:
-    """Return the constructs of a kind that the stack contains so far."""
+    """Return the constructs of a kind that the stack already contains."""
     return [each for each in stack.node.find_all() if isinstance(each, kind)]
 
 

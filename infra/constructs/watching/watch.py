@@ -26,7 +26,7 @@ from infra.stage import Stage
 
 
 def watch_metrics(scope: Construct, stage: Stage, topic: sns.ITopic) -> None:
-    """Create the alarms on the functions' own metrics, and on the account's metrics in SES.
+    """Create the alarms on the metrics that functions write, and on the account's SES metrics.
 
     Without ticks there are no heartbeat alarms. The embedded engine has no alarms with metric math.
     """

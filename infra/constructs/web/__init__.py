@@ -1,1 +1,1 @@
-"""The HTTP API for readers, the domain of the links, and the front in front of both."""
+"""The HTTP API for readers, the domain of links in emails, and the CloudFront front."""

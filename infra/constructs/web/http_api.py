@@ -91,7 +91,7 @@ class ReadersApi(Construct):
         return mapping
 
     def lead_to(self, function: lambda_.IFunction) -> None:
-        """Route every request to `function`, which also returns a page for unknown paths.
+        """Route every request to a function. The function also returns a page for unknown paths.
 
         Add the permission to invoke it before the route, so that readers get no status 500 while a
         deployment replaces both.

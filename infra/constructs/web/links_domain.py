@@ -1,4 +1,4 @@
-"""The domain of the links in emails and its certificate, which outlive the service."""
+"""The domain of the links in emails, and its certificate. Both outlive the service stack."""
 
 from aws_cdk import (
     CfnDeletionPolicy,
@@ -78,7 +78,7 @@ class LinksRecord(Construct):
 
 
 def certificate(scope: Construct, stage: Stage, *, existing: str) -> acm.ICertificate:
-    """Return the certificate of `links_domain`, which has the ARN `existing` or is new.
+    """Return the existing certificate of `links_domain`, or create a certificate.
 
     A new certificate is in the Region of `scope`. ACM renews it as long as its validation record is
     in the zone.
@@ -133,7 +133,9 @@ def output_target(scope: Construct, stage: Stage, name: str, *, of: str) -> CfnO
 
 
 def _read(output: CfnOutput) -> str:
-    """Return a reference to the output's value, read when the referring stack is deployed."""
+    """Return a reference to the output's value. The value is read when the referring stack is
+    deployed.
+    """
     producer = Stack.of(output)
     return Fn.get_stack_output(producer.stack_name, producer.get_logical_id(output))
 

@@ -41,7 +41,9 @@ def is_under(domain: str, parent: str) -> bool:
 
 
 def domain_of(sender: str) -> str:
-    """Return the domain of an address with or without a display name, or empty if there is none."""
+    """Return the domain of an address, which may have a display name. Return an empty string if
+    there is no domain.
+    """
     return parseaddr(sender)[1].rpartition("@")[2]
 
 

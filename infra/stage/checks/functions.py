@@ -41,9 +41,9 @@ def as_functions_read(stage: Stage) -> dict[str, Any]:
 
 
 def wrong_for_functions(stage: Stage) -> Iterator[Wrong]:
-    """Yield the problems that the functions would raise when they start.
+    """Yield the problems that the functions would report when they start.
 
-    A function raises only the first problem. Replace the invalid value with the default and check
+    A function reports only the first problem. Replace the invalid value with the default and check
     again until there are no more problems.
     """
     known = as_functions_read(stage)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from infra.stage.stage import Stage
 
 _ANYWHERE = ""
-"""The account or Region of a name that must be unique in all accounts or Regions."""
+"""The placeholder for the account or Region of a name that must be unique worldwide."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The account and Region of a deployment; each is empty if it is unknown."""
+    """The account and Region of a deployment. An unknown account or Region is empty."""
 
     account: str = ""
     region: str = ""

@@ -1,4 +1,4 @@
-"""The class for problems with a stage, and checks that several groups of settings share."""
+"""Problems with a stage, and the checks that several groups of settings share."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

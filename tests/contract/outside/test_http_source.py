@@ -151,7 +151,7 @@ def test_connection_closed_by_the_service_is_reopened(service: Service) -> None:
         (Reply(status=404), "status 404"),
         (Reply(status=301, headers={"Location": "/elsewhere"}), "redirects are not followed"),
         (Reply(body=b"<html>"), "not JSON"),
-        (Reply(body=b" " * (LARGEST + 1)), "more than 2,000 bytes"),
+        (Reply(body=b" " * (LARGEST + 1)), "larger than 2,000 bytes"),
         (Reply(body=items("a"), cut=10), "IncompleteRead"),
         (Reply(headers={"Content-Encoding": "gzip"}), "content encoding"),
         (Reply(delay=1), "did not answer completely within 0.4 s"),

@@ -136,7 +136,7 @@ def test_leaked_signing_key_is_retired_immediately_and_replaced() -> None:
     done = run("retire", "k1", "--now", said="y\n")
     assert done.exit_code == 0
     assert "anyone who has it can act for any reader" in done.stderr
-    assert "Remaining keys: k2. k2 signs." in done.stderr
+    assert "Remaining keys: k2. k2 is the signing key." in done.stderr
     after = stored()
     assert (after.ids, len(after.by_id["k2"])) == (("k2",), 64)
     assert after.by_id["k2"] != before.by_id["k1"]

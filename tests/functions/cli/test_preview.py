@@ -38,7 +38,7 @@ def test_preview_matches_the_email_sent_later(stage: Cloud, tmp_path: Path) -> N
     stage.work("generate", *fan_out(stage))
     again = run(tmp_path, "--user", "ann")
     assert again.exit_code == 2
-    assert "No digest waits for ann" in again.stderr
+    assert "No event of ann is waiting for a digest" in again.stderr
 
 
 def test_waiting_immediate_email_is_previewed(stage: Cloud, tmp_path: Path) -> None:

@@ -401,8 +401,8 @@ def test_replay_page_names_both_versions_of_the_sent_emails(stage: Cloud, tmp_pa
     told = paragraphs(found["page"])
     assert "the settings of prod, and the version that each email was sent with." in told
     assert "max_blocks by version: 5 (version 1), 6 (version 2) 20" in told
-    assert told.count("before by version 1.") == 2
-    assert told.count("before by version 2.") == 1
+    assert told.count("before with version 1.") == 2
+    assert told.count("before with version 2.") == 1
     in_force = paragraphs(replayed("--version", "deployed")["page"])
     assert "max_blocks 6 20" in in_force
     assert "by version:" not in in_force
@@ -600,7 +600,7 @@ def test_runs_are_read_by_a_segmented_scan_with_reported_units(stage: Cloud) -> 
     done = run()
     assert stage.meter.calls["dynamodb.Scan"] == SEGMENTS
     assert f"Read {SEGMENTS} of {SEGMENTS} parts of the table of runs" in done.stderr
-    assert "read units, and found 3 sent emails of 7 days" in done.stderr
+    assert "read units), and found 3 sent emails of 7 days" in done.stderr
 
 
 def test_replay_without_sent_emails_is_reported(stage: Cloud) -> None:

@@ -221,7 +221,7 @@ def test_rollout_statistics_compare_candidate_and_remaining_readers(stage: Cloud
     assert found["unsubscribed", "2"] == ("40", "20")
     assert found["unsubscribed", "1"] == ("40", "0")
     document = json.loads(run(stage, "--rollout", "2", "--json").stdout)
-    assert document["title"].startswith("Version 2 beside version 1, since 2026-11-22 07:03")
+    assert document["title"].startswith("Version 2 compared with version 1, since 2026-11-22 07:03")
     first, *_ = document["verdicts"]
     assert first.startswith("unsubscribed: version 2 against 1: ")
     assert "percentage points more readers unsubscribed" in first
@@ -285,7 +285,7 @@ def test_statistics_without_reports_say_so(stage: Cloud) -> None:
     told = run(stage, "--batch", SLOT_ID)
     assert told.exit_code == 0
     assert len(told.stdout.splitlines()) == 1
-    assert "No delivery events yet" in told.stderr
+    assert "There are no delivery events yet" in told.stderr
 
 
 @pytest.mark.parametrize(

@@ -391,7 +391,10 @@ BROKEN = {
         {"settings.json": '{"ranking": "best"}'},
         "settings.json: ranking is 'best'; it must be one of relevance, most_active, latest",
     ),
-    "setting": ({"settings.json": '{"shards": 2}'}, "settings.json: 'shards' does not belong"),
+    "setting": (
+        {"settings.json": '{"shards": 2}'},
+        "settings.json: 'shards' is not a template setting",
+    ),
     "json": ({"settings.json": "{"}, "settings.json is not JSON"),
     "elsewhere": ({"digest/settings.json": "{}"}, "settings.json: this file has no effect"),
     **{

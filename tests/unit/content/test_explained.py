@@ -29,7 +29,7 @@ def test_explain_shows_when_waiting_digest_requested_its_sources() -> None:
     world = a_world(*[DOWN] * 9)
     world.create(an_event())
     come_due(world)
-    assert "its content sources were queried at 2026-11-23 07:01" in answer(world)
+    assert "the content sources were queried at 2026-11-23 07:01" in answer(world)
     assert "gazette sources status" in rows(world, "run")[0][7]
 
 

@@ -153,7 +153,7 @@ def test_items_after_the_hundredth_are_omitted_with_warning() -> None:
     assert read(*items).broken == ()
     found = read(*items, None, None)
     assert len(found.items) == MOST_ITEMS
-    assert found.broken == (Broken(MOST_ITEMS, "items", "has 102: 100 at most"),)
+    assert found.broken == (Broken(MOST_ITEMS, "items", "has 102; at most 100 are allowed"),)
 
 
 @pytest.mark.parametrize(

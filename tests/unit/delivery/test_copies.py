@@ -122,7 +122,7 @@ def test_trace_r_unrenderable_event_is_in_at_most_two_emails(policy: Policy, ame
     found = explained(world)
     assert [(each.category, each.count) for each in found.given_up] == [("comment", 1)]
     assert not found.waiting
-    assert any("no template can show any more" in line for line in verdict(found))
+    assert any("the templates can no longer show it" in line for line in verdict(found))
     world.renderer = FakeRenderer()
     if amends:
         event = replace(event, excerpt="Better", amended_at=at + timedelta(days=1))

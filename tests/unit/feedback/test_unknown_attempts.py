@@ -64,7 +64,7 @@ def test_delivery_event_of_unclaimed_run_is_quarantined_with_reason() -> None:
     assert run.status is Status.PENDING
     ((body, reason),) = world.quarantine.kept
     assert body == "the delivery event"
-    assert "attempt 1 of run ann-daily-4, but 0 were made" in reason
+    assert "attempt 1 of run ann-daily-4, but only 0 were made" in reason
     assert world.evidence_log.latest() == latest
     assert not world.engagements.rows
 

@@ -59,7 +59,9 @@ def test_fan_out_starts_all_readable_schedules_and_records_the_slot() -> None:
     done = world.fan_out(slot_of(DUE))
     assert done.queued == 2
     (told,) = done.unreadable
-    assert told.startswith("The row cy / daily of the table schedules cannot be read: working with")
+    assert told.startswith(
+        "The row cy / daily of the table schedules cannot be read: processing it fails"
+    )
     assert "(ValueError, calendar.py:" in told
     assert world.batches.checkpoints() == {0: slot_of(DUE)}
     assert list(world.batches.left_behind()) == [(0, slot_of(DUE))]

@@ -38,10 +38,10 @@ def _service() -> str:
 
 
 _ADDING = Lock()
-"""A lock for adding metrics.
+"""A lock that a thread holds while it adds a metric.
 
-When a set of metrics is full, Powertools writes and clears it, even while another thread adds to
-the set.
+Powertools writes and clears a full set of metrics, even while another thread adds a metric to the
+set.
 """
 
 
@@ -83,7 +83,7 @@ class Message:
     """The ARN of the message's queue."""
 
     receives: int
-    """The number of times the message was received, including this time."""
+    """The number of times that the message was received, including this time."""
 
 
 def messages_in(event: dict[str, Any]) -> Sequence[Message]:
@@ -203,7 +203,7 @@ def _answer(failed: Sequence[Message]) -> dict[str, Any]:
 
 @contextmanager
 def observed(context: LambdaContext) -> Iterator[None]:
-    """Add the invocation's id to every log line. Write the metrics at the end, even after an
+    """Add the invocation's id to every log line, and write the metrics at the end, even after an
     error."""
     logger().append_keys(function_request_id=context.aws_request_id)
     try:

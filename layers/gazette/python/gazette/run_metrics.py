@@ -38,7 +38,7 @@ def record_fragments(shared: CacheCount) -> None:
 
 @contextmanager
 def measured_rendering() -> Iterator[None]:
-    """Measure `render_time` in milliseconds of CPU time. If rendering fails, do not record a value.
+    """Measure `render_time` in milliseconds of CPU time. Record no value if rendering fails.
 
     Elapsed time would be wrong, because it includes waiting for other threads to release the
     interpreter.
@@ -61,14 +61,15 @@ def record_category_held(hold: CategoryHold) -> None:
 
 
 def record_skipped(reason: str, number: int = 1) -> None:
-    """Count runs that ended without an email in `run_skipped` and `skipped_<reason>`."""
+    """Count runs that ended without an email, in `run_skipped` and in `skipped_<reason>`."""
     if number:
         count("run_skipped", number)
         count(f"skipped_{reason}", number)
 
 
 def record_delivery(delivery: Delivery | Postponed | None, message_id: str) -> None:
-    """Count the outcome of a message and log it in one line. Pass None if the message names no run.
+    """Count the outcome of a message, and log it in one line. Pass None if the message names no
+    run.
 
     Counts of attempts:
     - `run_unknown` (the outcome is unknown)

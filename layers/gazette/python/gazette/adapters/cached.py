@@ -103,7 +103,7 @@ class once(Generic[ValueT]):  # noqa: N801 -- a decorator, used as functools.cac
 
 
 class Coalescer:
-    """A coordinator that joins the requests of an invocation's threads into one request.
+    """A coordinator that combines the requests of an invocation's threads into one request.
 
     A requesting thread waits, at most `patience` seconds, until every other thread has made a
     request or has left. Then one thread sends the joint request. So no response is older than its
@@ -120,7 +120,7 @@ class Coalescer:
         self._waiting: list[_Question[Any, Any]] = []
 
     def side_by_side(self, work: Callable[[ItemT], object], items: Sequence[ItemT]) -> None:
-        """Call `work` for each item in a thread of its own. Return when all threads have ended.
+        """Call `work` for each item in a separate thread. Return when all threads have ended.
 
         A single item is processed in the calling thread.
         """
@@ -152,9 +152,7 @@ class Coalescer:
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Mark this thread as waiting for something else, so that no other thread waits for its
-        request.
-        """
+        """Mark this thread as waiting elsewhere, so that no other thread waits for its request."""
         if not self._members:
             yield
             return
@@ -166,7 +164,7 @@ class Coalescer:
                 self._busy += 1
 
     def _step_aside(self) -> None:
-        """Stop the other threads from waiting for a request of this thread.
+        """Stop other threads from waiting for this thread's request.
 
         If they were waiting only for this thread, one of them sends the joint request.
         """

@@ -29,7 +29,7 @@ from gazette.steps.content.ask import AskContext, ProcessHealth
 from gazette.steps.content.fetch import FetchContext, FetchResult, fetch
 
 _TABLES = 15
-"""The time in seconds for a fetch's reads and writes, in addition to two requests."""
+"""The time in seconds that a fetch needs for reads and writes, in addition to two requests."""
 
 _STARTED_LATE = timedelta(minutes=20)
 """The maximum time until a digest's run reaches generate: `spread`, plus the time for a full
@@ -38,7 +38,7 @@ queue."""
 
 @once
 def build() -> Callable[[str, TimeLeft], FetchResult]:
-    """Return a function that takes a message's body and the remaining time.
+    """Return a function that processes a message, given the body and the remaining time.
 
     Built once per process.
     """

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @cache
 def build_tick() -> Callable[[datetime], int]:
-    """Return a function that takes the time of a tick. Built once per process."""
+    """Return a function that handles a tick, given the time of the tick. Built once per process."""
     settings = FanoutSettings.from_env()
     batches = _batches(settings)
     shard_queue = SqsQueue(sqs_client(), settings.shard_queue_url, encode_shard)
@@ -49,7 +49,9 @@ def build_tick() -> Callable[[datetime], int]:
 
 @cache
 def build_fan_out() -> Callable[[str, TimeLeft], FannedOut]:
-    """Return a function that takes a message's body and the remaining time. Built once per process.
+    """Return a function that processes a message, given the body and the remaining time.
+
+    Built once per process.
 
     Announces the shards first, because fan-out writes schedules to the shards of its own setting.
     """
@@ -120,7 +122,7 @@ def _look_ahead(
 
 @cache
 def build_is_beat() -> Callable[[str], bool]:
-    """Return a function that takes a message's body. Built once per process."""
+    """Return a function that recognises the regular messages of shards. Built once per process."""
     shards = FanoutSettings.from_env().shards
     return partial(is_beat, decode=decode_shard, shards=shards, clock=now)
 

@@ -40,8 +40,9 @@ class FeedbackFunction:
     """The step, which is called with the body of each message."""
 
     finish: Callable[[], None]
-    """The function to call at the end of the invocation. Raises Unavailable if counts could not be
-    written; the next invocation writes them."""
+    """The function to call at the end of the invocation. If it raises Unavailable, the next
+    invocation writes the counts.
+    """
 
 
 @cache
@@ -73,7 +74,7 @@ def build() -> FeedbackFunction:
 
 
 def _nothing() -> None:
-    """Do nothing, in a stage without counts by category."""
+    """Do nothing. Used in stages without counts by category."""
 
 
 def _category_stats(settings: FeedbackSettings) -> CategoryStatsContext | None:

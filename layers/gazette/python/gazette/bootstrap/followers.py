@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 @cache
 def build() -> Callable[[str, TimeLeft], int]:
-    """Return a function that takes a message's body and the remaining time. Built once per process.
+    """Return a function that processes a message, given the body and the remaining time.
+
+    Built once per process.
 
     It returns the number of followers in the message.
     """

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @once
 def build() -> Callable[[str, TimeLeft], Delivery | Postponed | None]:
-    """Return a function that takes a message's body and the remaining time.
+    """Return a function that processes a message, given the body and the remaining time.
 
     Built once per process.
     """

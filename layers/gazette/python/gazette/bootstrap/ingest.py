@@ -24,7 +24,7 @@ from gazette.steps.routing.route import Routed
 
 @cache
 def build() -> Callable[[Sequence[str], TimeLeft], list[Routed]]:
-    """Return a function that takes messages' bodies and the remaining time.
+    """Return a function that processes messages, given the bodies and the remaining time.
 
     Built once per process.
     """

@@ -63,14 +63,15 @@ class PreferencesFunction:
     """A function that returns the content of a preference link's token."""
 
     email: Callable[[str], str | None]
-    """A function that returns a token's email as a page."""
+    """A function that returns the page with the email that a token identifies."""
 
     updates: Callable[[str], str | None]
-    """A function that returns the list of an email's updates as a page."""
+    """A function that returns the page with all updates of an email."""
 
     confirm_page: Callable[[str, str], str]
-    """A function that returns the page before unsubscribing, for a token. The second argument is
-    the browser's languages, for a reader whose language is unknown."""
+    """A function that returns the page that asks for confirmation before unsubscribing. Arguments:
+    a token, and the browser's languages, for a reader whose language is unknown.
+    """
 
     press: Callable[[LinkToken, Callable[[], Fields], TimeLeft], Leaving]
     """A function that applies the action of an unsubscribe link or page, as described in
@@ -86,7 +87,7 @@ class PreferencesFunction:
     the remaining time of the invocation."""
 
     mail_new_link: Callable[[str], bool]
-    """A function that emails a new link. Argument: the token of an ended link."""
+    """A function that emails a new link. Argument: the token of an expired link."""
 
     read_form: Callable[..., Fields]
     """The function `read_request`."""

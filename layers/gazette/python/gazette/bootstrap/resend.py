@@ -31,7 +31,8 @@ from gazette.steps.occurrences.redrive import RedriveContext, redrive
 
 @once
 def build() -> Callable[[str, str, TimeLeft], Delivery | Redriven | None]:
-    """Return a function that takes a message's body, its receipt handle and the remaining time.
+    """Return a function that processes a message, given the body, receipt handle and remaining
+    time.
 
     Built once per process.
     """
@@ -62,7 +63,7 @@ def build() -> Callable[[str, str, TimeLeft], Delivery | Redriven | None]:
     announced = once(partial(batches.announce, settings.shards))
 
     def start_next(failed: Run) -> Redriven:
-        """Announce the shards, because a redrive writes schedules, and redrive the run."""
+        """Redrive the run. Announce the shards first, because a redrive writes schedules."""
         announced()
         return redrive(failed, context=redriving)
 

@@ -42,7 +42,8 @@ _TIMEOUT = timedelta(seconds=5)
 
 @cache
 def build_begin() -> Callable[[datetime], int]:
-    """Return a function that takes the time of a tick and returns the number of late shards.
+    """Return a function that begins a sweep, given the tick's time, and returns the number of late
+    shards.
 
     Built once per process.
     """
@@ -70,7 +71,7 @@ def build_begin() -> Callable[[datetime], int]:
 
 @cache
 def build_sweep() -> Callable[[str, TimeLeft], list[tuple[RunKey | UnreadableRow, Swept]]]:
-    """Return a function that takes a message's body and the remaining time.
+    """Return a function that sweeps a partition, given the message's body and the remaining time.
 
     Built once per process.
     """
@@ -114,7 +115,8 @@ def build_sweep() -> Callable[[str, TimeLeft], list[tuple[RunKey | UnreadableRow
 
 @cache
 def build_audit() -> Callable[[str, TimeLeft], Audited]:
-    """Return a function that takes a message's body and the remaining time.
+    """Return a function that audits idle schedules, given the message's body and the remaining
+    time.
 
     Built once per process.
     """
@@ -140,7 +142,8 @@ def build_audit() -> Callable[[str, TimeLeft], Audited]:
 
 @cache
 def build_standing() -> Callable[[str, TimeLeft], Standing]:
-    """Return a function that takes a message's body and the remaining time.
+    """Return a function that reads the standing of open runs, given the message's body and the
+    remaining time.
 
     Built once per process.
     """

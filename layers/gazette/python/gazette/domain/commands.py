@@ -1,4 +1,4 @@
-"""The commands that messages of the event contract are decoded into."""
+"""The commands that Gazette decodes from messages of the event contract."""
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -16,12 +16,13 @@ class CreateEvents:
 
     events: tuple[Event, ...]
     problems: str = ""
-    """The errors in the invalid events, which are omitted; empty if all events are valid."""
+    """The errors in invalid events; empty if all events are valid. `events` omits invalid
+    events."""
 
 
 @dataclass(frozen=True, slots=True)
 class CreateActivity:
-    """An `activity.created` message: an activity for all followers of an entity."""
+    """An `activity.created` message, which contains an activity for all followers of an entity."""
 
     activity: Activity
 
@@ -57,10 +58,10 @@ class ChoosePreferences:
     choice: Choice
     at: datetime
     whole_map: Frequencies | None = field(default=None, compare=False)
-    """The complete frequencies after a choice for one category.
+    """The reader's frequencies for all categories, after a choice for one category.
 
-    Set only in published messages, because the previous version of Gazette reads this field instead
-    of the choice (domain/subscribers/whole_maps.py).
+    This field is set only in published messages, because the previous version of Gazette reads this
+    field instead of the choice (domain/subscribers/whole_maps.py).
     """
 
 
@@ -101,16 +102,17 @@ SingleCommand = (
     | EraseSubscriber
     | ChangeFollow
 )
-"""A command that is processed alone. Only events are routed in batches, across messages."""
+"""A command that is processed on its own. Only events are processed in batches."""
 
 Command = CreateEvents | SingleCommand
 
 
 CHANGED_CATEGORY = "gazette:changed-category:"
-"""The prefix of `resources` entries that name a category changed on the preference page."""
+"""The prefix of an entry in `resources` that names a category. The reader changed the frequency of
+this category on the preference page."""
 
 AHEAD = timedelta(hours=1)
-"""The longest time by which a service's clock may be ahead of Gazette's clock."""
+"""The maximum time by which a service's clock may be ahead of Gazette's clock."""
 
 
 def from_the_future(command: Command, now: datetime) -> str:
@@ -129,7 +131,7 @@ def from_the_future(command: Command, now: datetime) -> str:
 
 
 def reader_of(command: SingleCommand) -> str | None:
-    """Return the id of the only reader whose events and emails depend on `command`.
+    """Return the id of the only reader whom `command` affects.
 
     Return None for an activity, because its followers have not been read yet.
     """
@@ -143,8 +145,8 @@ def reader_of(command: SingleCommand) -> str | None:
 
 
 def latest_instant(command: Command) -> datetime | None:
-    """Return the instant that orders `command` among messages of its type; None if there is
-    none."""
+    """Return the latest time in `command` that may override other messages; None if there is no
+    such time."""
     match command:
         case ChangeSubscriber(subscriber):
             return subscriber.changed_at

@@ -1,4 +1,4 @@
-"""Content sources: the items that they return for a reader, and the memory of shown items. Pure.
+"""Content sources, the items that they return for a reader, and the record of shown items. Pure.
 
 Content sources are queried for a reader and a period. The source `events` reads the table;
 `recommendations` queries an HTTP service of the adopter. Each returned item becomes an event
@@ -17,19 +17,19 @@ EVENTS = "events"
 """The content source for events that services publish. Every schedule uses it."""
 
 RECOMMENDATIONS = "recommendations"
-"""The content source that queries an HTTP service of the adopter."""
+"""The content source that queries the adopter's HTTP service."""
 
 CONTENT_SOURCES = (EVENTS, RECOMMENDATIONS)
 """All content sources, in their default display order."""
 
 CATEGORY_OF: Mapping[str, str] = MappingProxyType({RECOMMENDATIONS: "recommendation"})
-"""The category of each queried source's items. Readers choose the category's frequency."""
+"""The item category of each queried source. Readers choose a frequency for this category."""
 
 ITEM = "item"
 """The entity type of content items."""
 
 LONGEST_ID = 128
-"""The maximum length of an item id or event id, in characters."""
+"""The maximum length of an item id or an event id, in characters."""
 
 REMEMBERED = 84
 """The maximum number of item ids that a schedule remembers. More ids would cost a second write
@@ -131,7 +131,7 @@ class Fetch:
     """The number of failed attempts so far."""
 
     asked_at: datetime | None = None
-    """The time since which a digest has waited for the items; None if no digest waits yet."""
+    """The time at which a digest started to wait for the items; None if no digest is waiting."""
 
     @property
     def waits_since(self) -> datetime:
@@ -154,12 +154,12 @@ def event_id(source: str, item_id: str) -> str:
 
 
 def asked_among(sources: Iterable[str]) -> tuple[str, ...]:
-    """Return the sources that must be queried, which are all except EVENTS."""
+    """Return the sources that must be queried: all given sources except EVENTS."""
     return tuple(source for source in sources if source in CATEGORY_OF)
 
 
 def source_of(event_id: str) -> str:
-    """Return the content source that an event id names; empty if a service may publish the id."""
+    """Return the content source that an event id names; empty for the id of a published event."""
     for source in CATEGORY_OF:
         if event_id.startswith((f"{source}:", f"{source}#")):
             return source
@@ -203,7 +203,7 @@ def refreshed(
     at: datetime,
     limit: int,
 ) -> Refreshed:
-    """Choose the first `limit` items that the reader has not had. Pure.
+    """Choose the first `limit` items that the reader has not been offered yet. Pure.
 
     `waiting` lists the source's events that no digest has shown yet. They may be chosen again; all
     other events in `shown` may not. `at` is the time of the query.
@@ -258,7 +258,8 @@ class Shown:
         return _hash(event_id) in self._each()
 
     def with_(self, event_ids: Iterable[str]) -> "Shown":
-        """Return the memory with these event ids as the newest. The oldest ids are dropped."""
+        """Return the memory with these event ids added as the newest. The oldest ids are
+        dropped."""
         newest = dict.fromkeys(map(_hash, event_ids))
         older = [each for each in self._each() if each not in newest]
         return Shown(b"".join([*older, *newest][-REMEMBERED:]))

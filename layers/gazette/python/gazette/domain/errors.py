@@ -4,7 +4,7 @@ from datetime import timedelta
 
 
 class GazetteError(Exception):
-    """The base class of Gazette's own errors. The error text is written for people."""
+    """The base class of Gazette's own errors. Error texts are written for operators."""
 
 
 class InvalidEvent(GazetteError):
@@ -12,7 +12,8 @@ class InvalidEvent(GazetteError):
 
 
 class ForeignEvent(InvalidEvent):
-    """A message from a source that may not publish it to this queue. The error names the source."""
+    """A message from a source that may not publish messages of this type. The error text names the
+    source."""
 
 
 class InvalidToken(GazetteError):
@@ -48,11 +49,11 @@ class VersionGone(VersionUnusable):
 
 
 class NotYet(GazetteError):
-    """A run that cannot continue now. Its message must be kept and retried later."""
+    """A run that cannot continue yet. Its message must be kept and retried later."""
 
 
 class Hidden(NotYet):
-    """A NotYet whose message is already hidden in SQS until the run can continue."""
+    """A `NotYet` error whose message is already hidden in SQS until the run can continue."""
 
 
 class Overtaken(GazetteError):

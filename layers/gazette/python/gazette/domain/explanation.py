@@ -1,4 +1,5 @@
-"""The values that explain why a reader got or did not get an email, and the port for events."""
+"""The data that explains why a reader got or did not get an email, and the port that reads
+events."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -36,7 +37,7 @@ class Due(StrEnum):
     """The occurrence should have started already."""
 
     IDLE = "idle"
-    """No event is waiting. The next event schedules an occurrence."""
+    """No event is waiting. The next event adds the schedule to the due index."""
 
     UNLISTED = "unlisted"
     """The schedule is missing from the due index although an event is waiting or the reader is
@@ -51,17 +52,17 @@ class Due(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """A schedule and its next occurrences. There are none if the reader gets no emails."""
+    """The next occurrences of a schedule. `next` is empty if the reader gets no email."""
 
     schedule: Schedule
     due: Due
     next: tuple[datetime, ...]
     on_date: datetime | None
-    """The schedule's due time on the requested date, by its current recurrence."""
+    """The due time on the requested date, according to the current recurrence of the schedule."""
 
     quiet: tuple[datetime, datetime] | None = None
-    """The period around `on_date` without waiting events, judging by the runs and events still
-    stored."""
+    """The period around `on_date` in which no events were waiting, according to the stored runs and
+    events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ class Override:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedRun:
-    """A run, with the number of stored events in its window by category."""
+    """A run, with the number of stored events of each category in its window."""
 
     run: Run
     covers: tuple[tuple[str, int], ...]
@@ -95,7 +96,8 @@ class ExplainedRun:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Events of one category and schedule that are waiting or given up, and not in a sent run."""
+    """Events of one category and schedule that are waiting or given up. No sent run included
+    them."""
 
     schedule: str
     about: str
@@ -153,13 +155,13 @@ class Explanation:
     """The error texts of rows that cannot be read."""
 
     expired: tuple[Waiting, ...] = ()
-    """Events that expired before they were included in an email and are still stored."""
+    """Stored events that expired before an email included them."""
 
     lapsed: tuple[Waiting, ...] = ()
-    """Events whose `expires_at` passed before they were included in an email."""
+    """Stored events whose `expires_at` passed before an email included them."""
 
     held_categories: tuple[str, ...] = ()
-    """The categories of waiting events that are on hold."""
+    """The categories on hold for which events are waiting."""
 
     critical: tuple[str, ...] = ()
     """The critical categories, which are sent regardless of the reader's choice."""

@@ -12,7 +12,7 @@ RFC 1035, section 2.3.4 limits the length of names and labels.
 """
 
 _NAME = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
-"""The pattern of a host name that every browser reads literally.
+"""The pattern of host names that all browsers interpret in the same way.
 
 Parsers differ on other hosts, because browsers decode percent-encoded bytes before they look up a
 host (https://url.spec.whatwg.org/#host-parsing).

@@ -64,7 +64,7 @@ def keyed_hash(hashed: str, key: bytes) -> str:
 
 
 def latest_run(user_id: str, schedule: str) -> RunKey:
-    """Return a key that sorts after all runs of a schedule.
+    """Return a key that sorts after every run of a schedule.
 
     A chain that is read from this key begins with the newest run.
     """

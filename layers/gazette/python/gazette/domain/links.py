@@ -42,7 +42,7 @@ reader."""
 
 @dataclass(frozen=True, slots=True)
 class LinkKeys:
-    """The signing keys by id, at least one. `repr` does not show the keys."""
+    """One or more signing keys, by id. `repr` does not show the keys."""
 
     by_id: Mapping[str, bytes] = field(repr=False)
 
@@ -57,7 +57,7 @@ class LinkKeys:
         return self.ids[-1]
 
     def with_next(self, key: str) -> "LinkKeys":
-        """Return these keys and a new key, which gets the next number and signs from now on.
+        """Return these keys with a new key, which has the next number and signs new links.
 
         Raises InvalidKeys if no valid number is left.
         """
@@ -135,7 +135,7 @@ in the contract never contain a hyphen (identity.CATEGORY_NAME).
 
 
 class ScopeKind(StrEnum):
-    """The kind of emails that a link concerns.
+    """The kind of email that a link concerns.
 
     Tokens contain these values, so they are short and never change.
     """
@@ -147,7 +147,7 @@ class ScopeKind(StrEnum):
     """All digests."""
 
     IMMEDIATE = "i"
-    """Immediate emails, of some categories or of all."""
+    """Immediate emails of some or all categories."""
 
     CATEGORY = "c"
     """One category, in digests and immediate emails."""
@@ -223,15 +223,15 @@ class LinkToken:
 
     @classmethod
     def of(cls, run: RunKey, due_at: datetime, reader: Subscriber) -> "LinkToken":
-        """Return the token for the email that a run due at `due_at` sends to this reader."""
+        """Return the token for an email to this reader from a run that is due at `due_at`."""
         issued_on = due_at.astimezone(UTC).date()
         return cls(run, address_hash(reader.email), reader.addressed_after, issued_on)
 
     def is_for(self, reader: Reader) -> bool:
-        """Return True if the reader is the same and has had the same address since the email.
+        """Return True if reader and address are the same as when the email was sent.
 
-        `since` differs after an erasure and after a change of address, unless services report
-        several of these changes at the same instant.
+        `since` differs after an erasure or a change of address, unless services report several such
+        changes with the same time.
         """
         return (
             isinstance(reader, Subscriber)
@@ -240,7 +240,7 @@ class LinkToken:
         )
 
     def is_for_registration_of(self, reader: Subscriber) -> bool:
-        """Return True if the user id was not erased since the email, even if the address
+        """Return True if the user id was not erased after the email was sent. The address may have
         changed."""
         if reader.erased_at is None:
             return True
@@ -283,9 +283,10 @@ UNDO_FOR = timedelta(days=1)
 
 
 def undo_text(link: LinkToken, act: str, at: datetime) -> str:
-    """Return the payload of a token that undoes the action `act`, taken through `link` at `at`.
+    """Return the payload of a token that undoes an action.
 
-    `read_undo` parses the payload.
+    The reader took the action `act` through `link` at the time `at`. `read_undo` parses the
+    payload.
     """
     return f"{link.to_text()}@{act}@{(at - _EPOCH) // _MICROSECOND}"
 
@@ -341,7 +342,7 @@ def verify(token: str, *, purpose: Purpose, keys: LinkKeys) -> str:
 
 
 def for_purpose(token: str, purpose: Purpose, *, of: Purpose, keys: LinkKeys) -> str:
-    """Return a token for `purpose` with the content of a token for another purpose (`of`).
+    """Return a token for `purpose` with the same content as a token for another purpose (`of`).
 
     The new token is signed with the same key, so that it becomes invalid when a leaked key is
     removed. Raises InvalidToken.

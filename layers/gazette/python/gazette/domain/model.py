@@ -81,7 +81,7 @@ class Event:
     """The person or system that caused the event; None if there is none, as for a build."""
 
     occurred_at: datetime
-    """The time of the event by the producer's clock, which emails show.
+    """The time of the event, by the producer's clock. Emails show this time.
 
     Follows and mutes are compared with this time, while windows use the time at which the event was
     stored.
@@ -89,7 +89,7 @@ class Event:
 
     excerpt: str = ""
     amended_at: datetime | None = None
-    """The time of the last amendment, as the version of the content. None is the earliest
+    """The time of the last amendment, which is the version of the content. None is the earliest
     version."""
 
     via: tuple[str, ...] = ()
@@ -116,11 +116,11 @@ class Event:
 
     @property
     def counts_at(self) -> datetime:
-        """The instant that choices, follows and erasures are compared with.
+        """The time of the event that is compared with choices, follows and erasures.
 
         This is the time of the event or, for an item of a queried content source, the time of the
-        fetch. An article that was published before a reader muted and unmuted its category may be
-        shown.
+        fetch. An article may therefore be shown even if its category was muted for a time after its
+        publication.
         """
         return self.amended_at if self.source and self.amended_at else self.occurred_at
 
@@ -134,13 +134,13 @@ class Event:
         return self.expires_at is not None and self.expires_at <= now
 
     def amends(self, earlier: "Event") -> bool:
-        """Return True if this event's content is newer than that of `earlier`, which has the
-        same id."""
+        """Return True if the content of this event is newer than the content of `earlier`. Both
+        have the same id."""
         return is_newer(self.amended_at, earlier.amended_at)
 
 
 def is_newer(amended_at: datetime | None, earlier: datetime | None) -> bool:
-    """Return True if `amended_at` is later than `earlier`. None is the earliest."""
+    """Return True if `amended_at` is later than `earlier`. None is earlier than every time."""
     return amended_at is not None and (earlier is None or earlier < amended_at)
 
 
@@ -175,7 +175,7 @@ class Retracted:
 
     id: str
     schedule: str = ""
-    """The schedule of the retracted event; empty if the event had not arrived."""
+    """The schedule of the retracted event; empty if the event was retracted before it arrived."""
 
 
 class ScheduleState(StrEnum):
@@ -220,7 +220,7 @@ class Schedule:
 
     changed_at: datetime
     last_due_at: datetime | None = None
-    """The due time of the occurrence that was started last."""
+    """The due time of the last occurrence that was started."""
 
     active_until: datetime | None = None
     """The earliest time at which the reader can become inactive."""
@@ -236,7 +236,7 @@ class Schedule:
     """The latest occurrence for which items were fetched."""
 
     shown: bytes = b""
-    """The items that the reader has already had (`content.Shown`)."""
+    """The items that were already offered to the reader (`content.Shown`)."""
 
     @property
     def listed(self) -> bool:
@@ -268,14 +268,15 @@ class Schedule:
     def is_asked_for(self, due_at: datetime) -> bool:
         """Return True if the content sources are queried for the occurrence at `due_at`.
 
-        They are queried for the next occurrence and for the one that was started last.
+        They are queried for the next occurrence and for the occurrence that was started last.
         """
         return due_at == self.last_due_at or (self.listed and due_at == self.next_due_at)
 
     def advanced(
         self, next_due_at: datetime, *, active_until: datetime | None = None
     ) -> "Schedule":
-        """Return this schedule moved on to `next_due_at`, after an occurrence was started."""
+        """Return this schedule with `next_due_at` as its next occurrence, after an occurrence was
+        started."""
         return replace(
             self,
             state=ScheduleState.ARMED,
@@ -320,7 +321,7 @@ class Schedule:
         return replace(self, state=ScheduleState.LEAVING, revision=self.revision + 1)
 
     def idle(self) -> "Schedule":
-        """Return this schedule removed from the due index, with its sequence number used up."""
+        """Return this schedule removed from the due index. Its sequence number is used up."""
         return replace(
             self,
             state=ScheduleState.IDLE,
@@ -354,7 +355,7 @@ class RunKey:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The interval `(since, until]` of storage times of the events that a run sends."""
+    """The interval `(since, until]`. A run sends the events that were stored in this interval."""
 
     since: datetime
     until: datetime

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 SOON = timedelta(seconds=60)
-"""The maximum delay before the next receive while the cause may be temporary."""
+"""The maximum delay before the next receive, while the cause of a failure may be temporary."""
 
 _SHORTEST = timedelta(seconds=10)
 

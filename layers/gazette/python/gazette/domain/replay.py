@@ -31,7 +31,9 @@ class SentRuns(Protocol):
     `Unavailable`."""
 
     def sent_since(self, since: datetime, *, part: int, parts: int) -> Part:
-        """Return the runs sent at `since` or later, in the zero-based part `part` of `parts`.
+        """Return the runs that were sent at `since` or later, from one part of the table.
+
+        `part` counts from 0 to `parts` - 1.
 
         All runs of a reader are in the same part as long as `parts` is the same. Eventually
         consistent.
@@ -39,7 +41,7 @@ class SentRuns(Protocol):
 
 
 def sent_at(run: Run) -> datetime:
-    """Return the time at which the run was sent, or the closest stored time.
+    """Return the time at which the run was sent, or the closest time that is stored.
 
     The sending time may be missing if only a delivery event proved that the email was sent.
     """
@@ -52,7 +54,7 @@ def was_sent_since(run: Run, since: datetime) -> bool:
 
 
 def place_in_sample(run: Run) -> str:
-    """Return a hexadecimal sort key that puts runs in a random but stable order."""
+    """Return a hexadecimal sort key that puts runs into a random but stable order."""
     return hashlib.sha256(run_id(run.key).encode()).hexdigest()
 
 
@@ -63,7 +65,7 @@ class Missing(StrEnum):
     """The reader's profile no longer exists."""
 
     EVENTS = "events"
-    """None of the email's events are stored any more."""
+    """None of the email's events are still stored."""
 
     UNREADABLE = "unreadable"
     """This version of Gazette cannot read one of the email's rows."""
@@ -121,7 +123,7 @@ class Rendition:
 
 
 class Change(StrEnum):
-    """A kind of difference between two renditions of an email, listed from most to least severe."""
+    """The kinds of differences between two renditions of an email, from most to least severe."""
 
     FAILS = "fails"
     """The email can no longer be rendered."""
@@ -136,7 +138,7 @@ class Change(StrEnum):
     """The email shows fewer blocks, because its HTML would otherwise be too long."""
 
     MENDED = "mended"
-    """The email can be rendered now but could not be rendered before."""
+    """The email can now be rendered, but could not be rendered before."""
 
     SUBJECT = "subject"
     """The subject differs."""
@@ -161,7 +163,7 @@ class Change(StrEnum):
 
 
 BREAKS = frozenset({Change.FAILS, Change.SKIPPED, Change.EXCLUDED, Change.CUT})
-"""The changes that remove content from an email although no rule omits the content."""
+"""The changes that remove content from an email without a rule that requires the removal."""
 
 _WEIGHTS = {
     **dict.fromkeys(BREAKS, 1000),

@@ -31,15 +31,17 @@ _OWN: Mapping[str, str] = MappingProxyType(
         "subscriber.active": FEEDBACK,
     }
 )
-"""The source of each detail type that Gazette itself publishes. No setting can forbid these."""
+"""The source of each detail type that Gazette itself publishes. No setting can forbid these
+types."""
 
 _SHOWN = 40
-"""The maximum number of characters of an unknown source in an error text, in ASCII."""
+"""The maximum number of ASCII characters of an unknown source that an error text shows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The sources that may publish each detail type. Any source may publish an unlisted type."""
+    """The sources that may publish each detail type. Any source may publish a type that is not
+    listed."""
 
     by_detail_type: Mapping[str, frozenset[str]]
 

@@ -1,4 +1,4 @@
-"""Stored values from another version of Gazette, which are read and kept unchanged. Pure.
+"""Stored values of other Gazette versions, which this version reads and keeps unchanged. Pure.
 
 After a rollback, rows may contain values that this version does not know. docs/decisions/0032
 describes how each part of the code handles such a value.
@@ -37,7 +37,7 @@ def is_known(value: StrEnum) -> bool:
 
 
 def readable(rows: Iterable[ValueT | UnreadableRow]) -> Iterator[ValueT]:
-    """Return the rows, without those that this version cannot read."""
+    """Return the rows that this version can read."""
     return (row for row in rows if not isinstance(row, UnreadableRow))
 
 
@@ -76,7 +76,8 @@ def _line_of(err: Exception) -> str:
 
 
 def require_readable(rows: Iterable[ValueT | UnreadableRow]) -> None:
-    """Raise the error of the first unreadable row. Call this after all other rows are processed."""
+    """Raise the error of the first unreadable row. Call this function after all other rows are
+    processed."""
     for row in rows:
         if isinstance(row, UnreadableRow):
             raise row

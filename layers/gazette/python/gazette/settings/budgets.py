@@ -1,4 +1,4 @@
-"""Time limits for sending an email, for a whole invocation, and for writing an event.
+"""Time limits for sending an email, for an invocation, and for writing an event.
 
 All times are in seconds, unless the name says otherwise.
 """
@@ -18,13 +18,13 @@ EVENT_WRITE_TIMEOUT_MS = 1500
 """The maximum duration of one attempt to write an event. `settle_lag` must be longer."""
 
 MAX_RATE_WITH_SMTP = 500
-"""The maximum emails per second by SMTP.
+"""The maximum number of emails per second over SMTP.
 
-An invocation handles one message, so each permit costs a write of the row.
+An invocation handles one message, so each permit costs one write.
 """
 
 PREPARING = 60
-"""The time to read, group and render an email, and to resolve the name of the mail server."""
+"""The time to read, group and render an email and to look up the address of the mail server."""
 
 
 def smtp_budget(*, command: int, reply: int) -> int:

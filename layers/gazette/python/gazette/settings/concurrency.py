@@ -1,4 +1,4 @@
-"""The concurrency of each function, derived from the rate and duration of its work.
+"""The concurrency of each function, derived from the rate and the duration of its work.
 
 `infra` sizes the event source mappings with this module. `gazette doctor` compares the sizes with
 those that the SES quota requires. The module does no I/O. Times are in seconds.
@@ -12,9 +12,9 @@ from gazette.domain.delivery.pace import LONGEST_WAIT_FOR_A_PERMIT, QUOTA_SHARE
 from gazette.domain.delivery.streams import divided
 
 ASSUMED_QUOTA = 14
-"""The assumed quota, in emails per second, of an account that is not in the SES sandbox.
+"""The assumed quota, in emails per second, of an account outside the SES sandbox.
 
-Used if `emails_per_second` is 0. AWS no longer publishes a number
+This quota is used if `emails_per_second` is 0. AWS no longer publishes a number
 (https://docs.aws.amazon.com/ses/latest/dg/quotas.html); most accounts start with 14.
 """
 
@@ -30,27 +30,28 @@ _MOST_MESSAGES = 10
 _WAIT = LONGEST_WAIT_FOR_A_PERMIT.total_seconds()
 
 _ONE_EMAIL, _ONE_MORE = 0.22, 0.015
-"""The duration of an invocation of `generate` with one message, and of each further message.
+"""The duration of a `generate` invocation with one message, and the time that each further message
+adds.
 
 Ten concurrent messages take 0.15 s if AWS responds in 10 ms (`make bench`). SES takes 0.1 s, and
-Lambda's processor needs half as long again.
+Lambda's processor takes 50 % longer.
 """
 
 _ONE_BY_SMTP = 2.0
 """The duration of an exchange with an SMTP server over TLS."""
 
 _EVENTS_AN_EMAIL = 5
-"""The number of events per email, as in the demo's week."""
+"""The average number of events per email in the demo."""
 
 TEN_EVENTS, TEN_REPORTS = 0.3, 0.3
-"""The duration of an ingest invocation with ten events, and a feedback one with ten delivery
-events."""
+"""The durations of an `ingest` invocation with ten events and of a `feedback` invocation with ten
+delivery events."""
 
 _A_PAGE = 0.2
 """The duration of a reader's page request."""
 
 READERS_A_SHARD = 20_000
-"""The number of readers that one shard processes in a slot."""
+"""The number of readers that a shard processes in one slot."""
 
 _SLOT = 600
 
@@ -72,7 +73,7 @@ class Load:
     """The expected load of a stage."""
 
     emails_per_second: float
-    """The emails per second; 0 if the account's quota decides."""
+    """The number of emails per second; 0 to use the account's quota."""
 
     immediate_share: int
     shards: int
@@ -85,7 +86,7 @@ class Load:
 
     @property
     def rate(self) -> float:
-        """The emails per second of both streams together."""
+        """The number of emails per second of both streams together."""
         return self.emails_per_second or QUOTA_SHARE * ASSUMED_QUOTA
 
 
@@ -98,7 +99,7 @@ class Size:
 
 
 def sizes(load: Load) -> Mapping[str, Size]:
-    """Return the size of each function with a queue.
+    """Return the size of each function that has a queue.
 
     `immediate` is the second queue of `generate`. The size of `preferences` is the concurrency that
     remains for readers, and is not a limit.
@@ -119,7 +120,7 @@ def sizes(load: Load) -> Mapping[str, Size]:
 
 
 def senders(rate: float, *, immediate_share: int, by_smtp: bool = False) -> Mapping[str, Size]:
-    """Return the size for each queue of runs. `rate` is in emails per second, for both streams."""
+    """Return the size for each queue of runs. `rate` is the emails per second of both streams."""
     shares = divided(immediate_share)
     digests = sending(shares.digest.of_rate(rate), by_smtp=by_smtp)
     return {
@@ -130,12 +131,12 @@ def senders(rate: float, *, immediate_share: int, by_smtp: bool = False) -> Mapp
 
 
 def sending(rate: float, *, by_smtp: bool = False) -> Size:
-    """Return the size for one stream of `rate` emails per second.
+    """Return the size for one stream that sends `rate` emails per second.
 
-    An invocation takes as many messages as there are permits in half the longest wait. All of them
-    get a permit, and so do those of another invocation that runs meanwhile. The concurrency
+    An invocation gets as many messages as there are permits in half the longest wait. All of its
+    messages get a permit, even if a second invocation runs at the same time. The concurrency
     suffices for the rate even if each invocation waits for the longest time. A lower concurrency
-    could not reach the rate, and a higher one would request permits in vain.
+    could not reach the rate, and a higher concurrency would request permits in vain.
     """
     batch = 1 if by_smtp else min(_MOST_MESSAGES, max(1, int(rate * _WAIT / 2)))
     duration = _ONE_BY_SMTP if by_smtp else _ONE_EMAIL + (batch - 1) * _ONE_MORE

@@ -18,10 +18,11 @@ class ContentSettings(RoutingSettings):
     """The name of the secret that contains the bearer token; empty if there is none."""
 
     recommendations_per_second: int
-    """The maximum requests per second of all workers together."""
+    """The maximum number of requests per second from all workers."""
 
     recommendations_ramp_from: int
-    """The requests per second after a pause, at most doubled each `ramp_every`."""
+    """The number of requests per second after a pause. This number can double every `ramp_every`
+    seconds."""
 
     ramp_every: int
     recommendations_timeout: int
@@ -31,7 +32,7 @@ class ContentSettings(RoutingSettings):
     """The maximum number of items in a request."""
 
     recommendations_lead: int
-    """The minutes before a digest's due time in which its items may be fetched."""
+    """The number of minutes before the due time of a digest in which its items may be fetched."""
 
     recommendations_fresh_for: int
     """The maximum age in minutes of fetched items when the digest is due."""

@@ -11,12 +11,12 @@ from gazette.settings.ingest import RoutingSettings
 from gazette.settings.pacing import PacingSettings
 
 LEAVES_ALL = "everything"
-"""The value of `immediate_unsubscribe` with which an immediate email's button ends all email."""
+"""The value of `immediate_unsubscribe` with which the mail program's button ends all email."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SendingSettings(ArrangementSettings, PacingSettings, RoutingSettings):
-    """The settings to send email, and to route a run's waiting events again (rule 15).
+    """The settings for sending email and for rerouting waiting events of a run (rule 15).
 
     Settings whose names begin with `immediate` apply to immediate email, the others to digests.
     """
@@ -31,14 +31,14 @@ class SendingSettings(ArrangementSettings, PacingSettings, RoutingSettings):
     immediate_sender: str
     list_id: str
     immediate_unsubscribe: str
-    """The scope of the mail program's unsubscribe button on immediate emails.
+    """The scope of the unsubscribe button that mail programs show on immediate emails.
 
     Either `category` or `everything`.
     """
 
     installation: str
-    """The identifier of this installation's tables, included in each email and its delivery
-    events."""
+    """The identifier of this installation's tables. Each email and its delivery events contain
+    it."""
 
     configuration_set: str
     immediate_configuration_set: str
@@ -47,13 +47,13 @@ class SendingSettings(ArrangementSettings, PacingSettings, RoutingSettings):
     smtp_security: str
     smtp_secret: str
     smtp_command_timeout: int
-    """The time limit for the connection and for each command before the message ends."""
+    """The time limit for the connection and for each command, until the message is complete."""
 
     smtp_reply_timeout: int
     """The time limit for the server's response to the whole message."""
 
     send_timeout: int
-    """The maximum duration of a call of SES."""
+    """The maximum duration of a call to SES."""
 
     commit_margin: int
     evidence_grace: int
@@ -67,7 +67,7 @@ class SendingSettings(ArrangementSettings, PacingSettings, RoutingSettings):
     """
 
     templates_bucket: str
-    """The bucket of the pushed template versions."""
+    """The bucket that contains the pushed template versions."""
 
     def __post_init__(self) -> None:
         """Raise InvalidSetting for values that are out of range, and for contradictory values."""
@@ -116,7 +116,7 @@ class GenerateSettings(SendingSettings):
     """The settings of `generate`."""
 
     content_queue_url: str
-    """The queue of queries to content sources; empty for a stage without them."""
+    """The queue of queries to content sources; empty for a stage without content sources."""
 
     recommendations_fresh_for: int
     """The maximum age in minutes of fetched items when the digest is due."""
@@ -133,4 +133,4 @@ class ResendSettings(SendingSettings):
     """The settings of `resend`."""
 
     failed_queue_url: str
-    """The queue of failed runs, for operators to decide about."""
+    """The queue of failed runs, which wait for a decision by an operator."""

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo, reset_tzpath
 from gazette.settings.ranges import CHOICES, LISTS, RANGES
 
 LIVE = "live"
-"""The Lambda alias that all callers of a function use. It points to the version in use."""
+"""The Lambda alias through which all callers call a function. It points to the version in use."""
 
 PINNED_ZONES = {"PYTHONTZPATH": "/opt/python/tzdata/zoneinfo"}
 """The environment variable that makes a function read time zones from the layer.

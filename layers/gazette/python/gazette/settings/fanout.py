@@ -18,7 +18,7 @@ class FanoutSettings(Settings):
     generate_queue_url: str
     shards: int
     lookback_slots: int
-    """The number of past slots to read again, because the due index is eventually consistent."""
+    """The number of past slots to read again. The due index is eventually consistent."""
 
     spread: int
     """The maximum random delay of a message."""
@@ -45,10 +45,10 @@ class FanoutSettings(Settings):
     """The content sources of digests, in order, as JSON."""
 
     content_queue_url: str
-    """The queue of queries to content sources; empty for a stage without them."""
+    """The queue of queries to content sources; empty for a stage without content sources."""
 
     recommendations_lead: int
-    """The minutes before a digest's due time in which its items may be fetched."""
+    """The number of minutes before the due time of a digest in which its items may be fetched."""
 
     recommendations_fresh_for: int
     """The maximum age in minutes of fetched items when the digest is due."""

@@ -19,7 +19,7 @@ https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
 MOST_CRITICAL = 20
 """The maximum number of critical categories of a stage.
 
-A stage that needs more uses them for other than critical events.
+A stage that needs more categories probably uses them for events that are not critical.
 """
 
 _AT_ONCE = Frequency.IMMEDIATE.value
@@ -47,7 +47,7 @@ class RoutingSettings(Settings):
     """The content sources of digests, in order, as JSON."""
 
     collapse: int
-    """The time for which an immediate email collects further events on the same entity."""
+    """The time for which an immediate email collects more events on the same entity."""
 
     settle_lag: int
     clock_skew: int
@@ -68,7 +68,7 @@ class RoutingSettings(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class ActivitiesSettings(RoutingSettings):
-    """The settings of every function that stores activities and walks through followers."""
+    """The settings of every function that stores activities and processes followers."""
 
     activities_table: str
     followers_queue_url: str

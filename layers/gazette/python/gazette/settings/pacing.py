@@ -1,4 +1,4 @@
-"""The settings to pace email, and to show the current rate and the use of the day's quota."""
+"""The settings for pacing email, and for showing the current rate and today's use of the quota."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -8,14 +8,15 @@ from gazette.settings.environment import InvalidSetting, Settings
 
 @dataclass(frozen=True, kw_only=True)
 class PacingSettings(Settings):
-    """The settings to pace email and to show the current rate."""
+    """The settings for pacing email and showing the current rate."""
 
     pace_table: str
     emails_per_second: int
-    """The maximum emails per second; 0 for nine tenths of the account's quota."""
+    """The maximum number of emails per second; 0 for nine tenths of the account's quota."""
 
     ramp_from: int
-    """The emails per second at the start of the ramp, at most doubled each `ramp_every`.
+    """The number of emails per second at the start of the ramp. This number can double every
+    `ramp_every` seconds.
 
     0 for no ramp.
     """
@@ -25,10 +26,10 @@ class PacingSettings(Settings):
     """The first day of the warm-up, as a date in UTC; empty for no warm-up."""
 
     warmup_daily: int
-    """The daily cap on `warmup_from`, which doubles on each later day."""
+    """The daily cap on the date `warmup_from`. The cap doubles on each later day."""
 
     immediate_share: int
-    """The percentage of all these limits that is for immediate email. The rest is for digests."""
+    """The percentage of these limits that immediate email gets. Digests get the remainder."""
 
     def __post_init__(self) -> None:
         """Raise InvalidSetting for values that are out of range, and if `warmup_from` is not a

@@ -18,7 +18,7 @@ class PreferencesSettings(ArrangementSettings, RoutingSettings):
     engagement_table: str
     links_secret: str
     bus: str
-    """The event bus on which readers' choices are published."""
+    """The event bus to which readers' choices are published."""
 
     base_url: str
     """The base URL of the readers' pages."""

@@ -96,10 +96,10 @@ CHOICES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 LISTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {"content_sources": ("events", "recommendations")}
 )
-"""The settings that are a list of distinct words in any order, with all allowed words.
+"""The settings whose value is a list of distinct words in any order, with the allowed words.
 
-The first word must be in the list. The words repeat CONTENT_SOURCES, which only functions that
-query a source import.
+The list must contain the first word. The words repeat CONTENT_SOURCES, because only functions that
+query a source import that module.
 """
 
 ASKED_SOURCE = LISTS["content_sources"][1]

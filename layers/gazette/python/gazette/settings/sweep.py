@@ -1,4 +1,5 @@
-"""The settings of `sweep`, which finds runs that are lost, overdue or of unknown outcome."""
+"""The settings of `sweep`, which finds runs that are lost, are overdue, or have an unknown
+outcome."""
 
 from dataclasses import dataclass
 
@@ -27,13 +28,13 @@ class SweepSettings(PacingSettings):
     configuration_set: str
     installation: str
     unknown_policy: str
-    """The policy for runs of unknown outcome: `resend`, `carry_over` or `assume_sent`."""
+    """The policy for runs with an unknown outcome: `resend`, `carry_over` or `assume_sent`."""
 
     evidence_grace: int
     """The time within which a delivery event from the provider must arrive."""
 
     longest_unknown: int
-    """The maximum time that `resend` waits for proof that delivery events arrive at all."""
+    """The maximum time for which `resend` waits for proof that delivery events arrive."""
 
     check_after: int
     run_retention_days: int

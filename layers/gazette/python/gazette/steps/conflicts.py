@@ -3,7 +3,8 @@
 from gazette.domain.errors import NotYet
 
 ATTEMPTS = range(5)
-"""The attempts of an optimistic write. If all fail, the message is retried.
+"""The maximum number of attempts of an optimistic write. If all attempts fail, the message is
+retried.
 
     for _ in ATTEMPTS:
         current = rows.get(key)

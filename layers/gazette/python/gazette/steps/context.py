@@ -54,10 +54,10 @@ class RoutingContext(ScheduleContext):
     """A function that returns the settings of a user's template version."""
 
     hold: timedelta
-    """The time after collecting until all events can be read: settle lag plus clock skew."""
+    """The settle lag plus the clock skew. After this time, all collected events can be read."""
 
     write_bound: timedelta
-    """The duration above which a write may miss its window: the settle lag minus the clock skew."""
+    """The settle lag minus the clock skew. A write that takes longer may miss its window."""
 
     check_after: timedelta
     """The time between the due time of a run and the sweep's first check."""
@@ -66,7 +66,7 @@ class RoutingContext(ScheduleContext):
     """The categories that are sent regardless of the reader's choice."""
 
     suppressions: Suppressions | None = None
-    """The suppressions, which are read for a critical event to an unsubscribed reader.
+    """The suppressions, which are read only for critical events of unsubscribed readers.
 
     None if the function stores no new events.
     """

@@ -17,7 +17,7 @@ The nonce shows whether the claim was already made.
 """
 
 Change = tuple[Run, Run]
-"""A run as it was read, and as it will be after the change."""
+"""A run before and after a change."""
 
 
 class Changes:
@@ -72,7 +72,7 @@ def cancel(run: Run, reason: Reason, *, runs: Runs) -> Run:
 
 
 def raise_epochs(stopped: Iterable[Run | UnreadableRow], *, runs: Runs) -> list[Run]:
-    """Raise the epoch of each run that has not ended, after writing a stop or another change.
+    """Raise the epoch of each run that has not ended, after a stop or another change was written.
 
     A worker that read the data before the write fails at its claim and reads again (rule 11).
     Unreadable rows are skipped, because no worker can claim them. Returns the stored runs. If one

@@ -6,22 +6,23 @@ from gazette.domain.errors import NotYet
 from gazette.domain.ports.clock import TimeLeft
 
 LONGEST = timedelta(seconds=30)
-"""A message's share of the invocation. Longer work continues when the message is received again."""
+"""The maximum time for a message in one invocation. Longer work continues at the next receive."""
 
 PIECE = timedelta(seconds=6)
 """An upper bound for a piece of work between two time checks, such as a page."""
 
 
 def require_time(time_left: TimeLeft, *, least: timedelta = LONGEST) -> None:
-    """Raise NotYet if less than `least` of the invocation is left.
+    """Raise NotYet if less time than `least` is left in the invocation.
 
-    The default is a message's share."""
+    The default is a message's share.
+    """
     if time_left() < least:
         raise NotYet("Too little time is left in this invocation to start more work.")
 
 
 def share(time_left: TimeLeft) -> TimeLeft:
-    """Return a function that returns the remainder of one message's share, which begins now.
+    """Start a message's share of the invocation, and return a function that returns the time left.
 
     The share prevents a slow message from taking the time of other messages in the batch.
     Processing of the message stops between two pieces of work, after LONGEST less PIECE, and
@@ -32,5 +33,5 @@ def share(time_left: TimeLeft) -> TimeLeft:
 
 
 def unlimited() -> timedelta:
-    """Return no limit, for messages that are retried if the invocation is cut off."""
+    """Return an unlimited time, for messages that are retried if the invocation is cut off."""
     return timedelta.max

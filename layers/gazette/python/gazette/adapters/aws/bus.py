@@ -48,7 +48,7 @@ def events_client() -> "EventBridgeClient":
 
 
 class EventBridgeBus:
-    """Implementation of the `Bus` port on EventBridge.
+    """Implementation of the `Bus` port backed by EventBridge.
 
     `source` is the `source` field of the published events.
     """
@@ -59,7 +59,7 @@ class EventBridgeBus:
         self._source = source
 
     def put(self, commands: Sequence[BusCommand]) -> bool:
-        """Publish the entries: one PutEvents per ten, and up to two retries of rejected entries.
+        """Publish the entries with one PutEvents per ten. Retry rejected entries up to twice.
 
         The bus accepts or rejects each entry separately. The results are in the order of the
         entries.
@@ -81,7 +81,7 @@ class EventBridgeBus:
     def _put(
         self, entries: "list[PutEventsRequestEntryTypeDef]"
     ) -> "list[PutEventsRequestEntryTypeDef]":
-        """Publish the entries, and return those that the bus rejected at every attempt."""
+        """Publish the entries. Return the entries that the bus rejected at every attempt."""
         for _ in range(_ATTEMPTS):
             try:
                 answer = self._client.put_events(Entries=entries)
@@ -148,7 +148,7 @@ def changed_categories(command: BusCommand) -> list[str]:
 
 
 def _whole_map(command: ChoosePreferences) -> Frequencies:
-    """Return the frequencies by category after a choice, limited to the maximum size of a detail.
+    """Return all frequencies by category after a choice, within the size limit of a detail.
 
     Chosen categories come first, then muted ones.
     """

@@ -1,4 +1,4 @@
-"""The AWS clients of a process: one botocore session, and one client for each use.
+"""The AWS clients of a process, which share one botocore session.
 
 boto3 is not imported, because its clients are botocore's and the import adds 20 ms to a cold start.
 """
@@ -13,10 +13,10 @@ from botocore.config import Config
 from botocore.session import Session, get_session
 
 CONNECTIONS = 10
-"""The number of connections that a client keeps open: one for each message of an invocation."""
+"""The number of connections that a client keeps open, one for each message of an invocation."""
 
 _MAKING = RLock()
-"""A lock for creating clients, because a session is not thread-safe. Clients are.
+"""A lock for creating clients. Clients are thread-safe, but a session is not.
 https://docs.aws.amazon.com/boto3/latest/guide/clients.html, "Multithreading or multiprocessing"
 """
 
@@ -43,7 +43,7 @@ def client(
     connections: int = CONNECTIONS,
     validates: bool = True,
 ) -> Any:
-    """Return the client for a service, by its botocore name.
+    """Return the client for the AWS service with this botocore name.
 
     Equal arguments return the same client. Without `patience`, the client has botocore's defaults:
     a minute to connect, a minute to read, and three attempts. `validates` turns botocore's
@@ -65,7 +65,7 @@ _BINARY = (b'"B"', b'"BS"')
 def _read_page(
     response_dict: dict[str, Any], customized_response_dict: dict[str, Any], **_: object
 ) -> None:
-    """Parse a page of a Query as plain JSON. The result equals botocore's.
+    """Parse a page of a Query response as plain JSON, with the same result as botocore's parser.
 
     botocore parses each attribute value according to the service model, which takes five times as
     long as reading the JSON. Only binary values require it.

@@ -16,7 +16,7 @@ _MINUTE = timedelta(minutes=1)
 
 
 class SqsEvidenceBacklog:
-    """Implementation of the `EvidenceBacklog` port on the feedback queue and its dead-letter
+    """Implementation of the `EvidenceBacklog` port backed by the feedback queue and its dead-letter
     queues.
     """
 
@@ -36,7 +36,7 @@ class SqsEvidenceBacklog:
         self._clock = clock
 
     def is_clear(self, grace: timedelta) -> bool:
-        """Return True if no event has waited longer than `grace` and none has failed.
+        """Return True if no event has waited longer than `grace` and no event has failed.
 
         Costs one GetQueueAttributes per queue, and one GetMetricData if the feedback queue is not
         empty.

@@ -1,4 +1,4 @@
-"""Encoding of messages on the content queue: a reader's schedule and the occurrence."""
+"""Encoding of content queue messages, which contain a reader's schedule and an occurrence."""
 
 import json
 from datetime import UTC, datetime

@@ -15,7 +15,9 @@ from gazette.domain.ports.clock import Clock
 
 
 class SecretKeyStore:
-    """Implementation of the `KeyStore` port on Secrets Manager. `secret` is a name or an ARN."""
+    """Implementation of the `KeyStore` port backed by Secrets Manager. `secret` is a name or an
+    ARN.
+    """
 
     def __init__(self, secret: str) -> None:
         self._secret = secret
@@ -56,7 +58,8 @@ class SecretKeyStore:
 
 
 def cached_keys(secret: str, *, clock: Clock) -> Cached[LinkKeys]:
-    """Return the link keys, cached for a process. The first read takes place now and must succeed.
+    """Return the link keys, cached for a process. The first read occurs immediately and must
+    succeed.
 
     For a minute after a rotation, a process may still sign with the previous key. For a minute
     after a leaked key is retired, a process may still accept links signed with that key.

@@ -50,7 +50,7 @@ def sqs_client() -> "SQSClient":
 
 
 class SqsQueue(Generic[MessageT]):
-    """Implementation of the `Queue` port on SQS. `encode` turns each item into a message."""
+    """Implementation of the `Queue` port backed by SQS. `encode` turns each item into a message."""
 
     def __init__(
         self, client: "SQSClient", queue_url: str, encode: Callable[[MessageT], Encoded]
@@ -60,7 +60,7 @@ class SqsQueue(Generic[MessageT]):
         self._encode = encode
 
     def send(self, messages: Iterable[MessageT]) -> None:
-        """Send the items: one SendMessageBatch per ten messages."""
+        """Send the items with one SendMessageBatch per ten messages."""
         encoded = map(self._encode, messages)
         while ten := list(islice(encoded, MESSAGES_A_CALL)):
             self._send(ten)
@@ -86,14 +86,14 @@ class SqsQueue(Generic[MessageT]):
 
 
 class SqsStreamQueues:
-    """Implementation of the `RunQueue` port on the two generate queues, one for each stream."""
+    """Implementation of the `RunQueue` port backed by one generate queue for each stream."""
 
     def __init__(self, client: "SQSClient", *, digest_url: str, immediate_url: str) -> None:
         self._digest = SqsQueue(client, digest_url, encode_run)
         self._immediate = SqsQueue(client, immediate_url, encode_run)
 
     def send(self, messages: Iterable[QueuedRun]) -> None:
-        """Send the runs to their streams' queues: one SendMessageBatch per ten messages of a
+        """Send the runs to their streams' queues with one SendMessageBatch per ten messages of a
         stream.
         """
         runs = list(messages)
@@ -102,14 +102,16 @@ class SqsStreamQueues:
 
 
 class SqsBacklog:
-    """A counter of the messages on a queue, including delayed ones."""
+    """A counter of the messages on a queue, including delayed messages."""
 
     def __init__(self, client: "SQSClient", queue_url: str) -> None:
         self._client = client
         self._queue_url = queue_url
 
     def count(self) -> int:
-        """Return the approximate number of messages: one GetQueueAttributes. Raises Unavailable."""
+        """Return the approximate number of messages with one GetQueueAttributes. Raises
+        Unavailable.
+        """
         try:
             counts = self._client.get_queue_attributes(
                 QueueUrl=self._queue_url,
@@ -124,7 +126,7 @@ class SqsBacklog:
 
 
 class SqsQuarantine:
-    """Implementation of the `Quarantine` port on SQS.
+    """Implementation of the `Quarantine` port backed by SQS.
 
     A quarantined message has the original body and the message attribute `reason`.
     """
@@ -155,7 +157,7 @@ class SqsReceived:
         self._receipt_handle = receipt_handle
 
     def hide(self, pause: timedelta) -> None:
-        """Hide the message for `pause`, at most 12 hours: one ChangeMessageVisibility.
+        """Hide the message for up to 12 hours with one ChangeMessageVisibility.
 
         https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_ChangeMessageVisibility.html
         """
@@ -200,7 +202,7 @@ def encode_run(run: QueuedRun) -> Encoded:
 
 
 def encode_failed_run(key: RunKey) -> Encoded:
-    """Encode a message on the queue `failed`. The flag remains after a redrive to `resend`.
+    """Encode a message on the queue `failed`. A flag in the message survives a redrive to `resend`.
 
     `failed` is not configured as the dead-letter queue of `resend`. If a message was sent to a
     queue instead of moved there by SQS, the console's redrive cannot determine its source and

@@ -1,4 +1,4 @@
-"""Access to Secrets Manager with short time-outs; SQS redelivers the messages after a failure."""
+"""Access to Secrets Manager with short time-outs. SQS redelivers messages after a failure."""
 
 from typing import TYPE_CHECKING
 

@@ -23,7 +23,7 @@ _CONNECT = 1.0
 within milliseconds."""
 
 _LEAST = 0.05
-"""The remaining seconds below which the deadline counts as passed."""
+"""The remaining time in seconds below which the deadline counts as passed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class Connection:
         return self._open
 
     def _connect(self, until: float) -> http.client.HTTPConnection:
-        """Connect manually, so that the deadline also covers the TLS handshake."""
+        """Open the socket directly, so that the deadline also covers the TLS handshake."""
         connection: http.client.HTTPConnection
         port = self._port or (443 if self._context else 80)
         plain = self._reached(port, until)
@@ -142,7 +142,7 @@ class Connection:
         return connection
 
     def _reached(self, port: int, until: float) -> socket.socket:
-        """Connect to the first address of the host that accepts, before `until`.
+        """Connect to the first of the host's addresses that accepts a connection before `until`.
 
         `create_connection` with a host name would apply its time-out to each address separately.
         Raises OSError.
@@ -162,7 +162,7 @@ class Connection:
 
     @contextmanager
     def _at_most(self, until: float, sock: socket.socket) -> Iterator[None]:
-        """Close the connection at `until`, while the block runs.
+        """Close the connection if the block is still running at `until`.
 
         A socket's time-out restarts with each byte, so a slow response could take hours.
         """
@@ -176,7 +176,7 @@ class Connection:
 
 
 def _cut_off(sock: socket.socket) -> None:
-    """End the raw socket, which ends the wait of the thread that uses it.
+    """End the raw socket's connection, so that the thread that uses the socket stops waiting.
 
     The TLS state is not touched, because that thread uses it too.
     """

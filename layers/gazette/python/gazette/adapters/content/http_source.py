@@ -13,8 +13,9 @@ from gazette.domain.errors import SourceFailed
 from gazette.domain.ports.clock import Clock
 
 LARGEST_ANSWER = 524_288
-"""The maximum size of a response body in bytes. A hundred items with all fields full take about
-320,000 bytes in ASCII."""
+"""The maximum size of a response body in bytes. A hundred items with the longest allowed fields
+take about 320,000 bytes in ASCII.
+"""
 
 _OK, _NOTHING_NEW = 200, 204
 
@@ -24,7 +25,7 @@ section 15.6.4)."""
 
 
 class HttpSource:
-    """Implementation of the `ContentSource` port on a service that responds to GET at `url`.
+    """Implementation of the `ContentSource` port for a service that answers GET requests at `url`.
 
     `token` returns the bearer token, or an empty string. `normaliser` converts a response into
     items.

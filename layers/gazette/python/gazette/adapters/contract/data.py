@@ -46,7 +46,7 @@ def compact(data: dict[str, Any]) -> str:
 
 
 def refuse(problems: Iterable[Problem], *, of: str) -> None:
-    """Raise a ValidationError of `of` with one line per problem, if there are problems."""
+    """Raise a ValidationError with one line per problem, if there are any problems."""
     lines = [
         InitErrorDetails(
             type=PydanticCustomError("data", "{why}", {"why": why}), loc=place, input=None
@@ -66,7 +66,7 @@ def _fits(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _problems(value: Any, place: Place) -> Iterator[Problem]:
-    """Yield the values that no template can show or no table can store."""
+    """Yield each value that templates cannot show or tables cannot store."""
     if isinstance(value, dict | list):
         if len(place) >= DEEPEST:
             yield place, f"must not be nested more than {DEEPEST} levels deep"

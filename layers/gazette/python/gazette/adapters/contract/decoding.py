@@ -62,11 +62,12 @@ DETAIL_MODELS: dict[str, tuple[type[AnyDetail], ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The command in a detail, and its problems in the form `detail.field: …`."""
+    """The command in a detail, and the detail's problems in the form `detail.field: …`."""
 
     command: Command | None
-    """The command, or None if the detail is invalid. For a list, the command has the valid
-    events."""
+    """The command, or None if the detail is invalid. For a list, the command contains only the
+    valid events.
+    """
 
     problems: tuple[str, ...] = ()
     more: int = 0
@@ -101,7 +102,7 @@ def read_detail(
     hosts: LinkHosts | None = None,
     schemas: Schemas = MappingProxyType({}),
 ) -> Reading:
-    """Return the command in `detail` (parsed JSON), and its problems.
+    """Read `detail`, which is parsed JSON. Return the command and any problems.
 
     `hosts` and `schemas` have the same meaning as in `decode`.
     """
@@ -187,7 +188,7 @@ def _read(
 
 
 def _read_list(detail: dict[str, Any], hosts: LinkHosts | None, schemas: Schemas) -> Reading:
-    """Read each event of a list separately, if the detail is a list.
+    """Read the events of a list one by one, or read the whole detail if it is not a list.
 
     The error objects of an event are released before the next event is read, because a message may
     contain a hundred thousand invalid events.

@@ -196,7 +196,8 @@ class ActivityCreated(HappeningDetail):
     parent: Annotated[ParentDetail | None, Given] = Field(
         default=None,
         description="The parent of the entity, such as the post that was commented on. The "
-        "parent's followers also receive the activity. A follower of both receives it once.",
+        "parent's followers also receive the activity. A follower of both entities receives the "
+        "activity once.",
         examples=[{"type": "blog", "id": "b1", "title": "Ann's blog"}],
     )
 
@@ -215,8 +216,8 @@ class EventRetracted(Detail):
     model_config = ConfigDict(json_schema_extra=_require_one)
 
     id: Key = Field(
-        description="The id of the event or activity. If it is published again later, it remains "
-        "withdrawn.",
+        description="The id of the event or activity. An event or activity that is published "
+        "again with this id remains withdrawn.",
         examples=["comment-4711"],
     )
     user_id: Annotated[UserId | None, Given] = Field(

@@ -82,8 +82,8 @@ class DigestDetail(Detail):
     )
     minute: Annotated[Minute | None, Given] = Field(
         default=None,
-        description="The minute, 0 to 59. The default is 0, 10, 20, 30, 40 or 50. It is always "
-        "the same for a subscriber, and varies between subscribers to spread the load.",
+        description="The minute, 0 to 59. The default is 0, 10, 20, 30, 40 or 50. A subscriber's "
+        "default never changes. Defaults vary between subscribers to spread the load.",
         examples=[30],
     )
     weekly: WeeklyDetail = Field(

@@ -33,7 +33,7 @@ from gazette.domain.subscribers.frequency import Frequency
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A constraint that text matches the whole of `pattern`. `rule` is the error message.
+    """A constraint that the whole text must match `pattern`. `rule` is the error message.
 
     Patterns have the same meaning in Python and ECMA-262, because they are also used in the JSON
     Schema.
@@ -107,7 +107,7 @@ def _date(value: object) -> str:
 
 
 def _whole(value: object) -> object:
-    """Return 8 for 8.0, because JSON does not distinguish integers (JSON Schema, validation,
+    """Convert a whole float to an integer, because JSON treats 8.0 as 8 (JSON Schema, validation,
     6.1.1).
     """
     return int(value) if isinstance(value, float) and value.is_integer() else value
@@ -120,7 +120,7 @@ def _given(value: object) -> object:
 
 
 _SHOWN_OF_A_HOST = 100
-"""The number of characters to show from the end of a host name, which identifies the owner."""
+"""The number of characters to show from the end of a host name. The end identifies the owner."""
 
 
 def _leads_to_the_hosts(url: str, info: ValidationInfo) -> str:

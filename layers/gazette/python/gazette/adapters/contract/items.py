@@ -1,4 +1,4 @@
-"""Models of a recommendation service's response, and its conversion into items.
+"""Models of a recommendation service's response, and the conversion of responses into items.
 
 docs/content is generated from the models. Unlike in events, unknown fields are ignored, and null
 means that a field is missing. The service may have other clients, and errors would be noticed too
@@ -127,7 +127,7 @@ _PICTURE = TypeAdapter(PictureDetail)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Normaliser:
-    """The conversion of responses into items, the same for every service."""
+    """A converter of any service's responses into items."""
 
     source: str
     """The source of the items."""

@@ -139,7 +139,7 @@ def examples() -> dict[str, tuple[str, dict[str, Any]]]:
 
 
 def example(model: type[BaseModel], number: int = 0) -> dict[str, Any]:
-    """Return an example of a model with all fields, from the examples of its fields."""
+    """Return an example of a model, built from the examples of all its fields."""
     return {
         name: field.examples[number % len(field.examples)]
         if field.examples

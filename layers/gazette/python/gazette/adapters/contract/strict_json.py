@@ -7,8 +7,9 @@ from typing import Any
 from gazette.adapters.contract.wording import quoted
 
 _MOST_NAMES = 200
-"""The maximum number of names in one object: twice what the largest object, the frequencies by
-category, needs."""
+"""The maximum number of names in one object. The largest object, the frequencies by category, needs
+half as many.
+"""
 
 _DIGITS = 100
 

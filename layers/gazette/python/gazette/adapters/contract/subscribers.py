@@ -29,7 +29,7 @@ from gazette.domain.subscribers.frequency import Frequency
 class SubscriberChanged(OfSubscriber):
     """The whole profile of a subscriber. Missing fields get their defaults.
 
-    The latest `changed_at` wins.
+    The profile with the latest `changed_at` wins.
     """
 
     email: Address = Field(
@@ -69,7 +69,7 @@ class SubscriberChanged(OfSubscriber):
     def _paused_for_what_events_are_kept(
         cls, digest: DigestDetail, others: ValidationInfo
     ) -> DigestDetail:
-        """Check that the pause is not longer than events are retained.
+        """Check that the pause does not exceed the retention of events.
 
         Skipped if `changed_at` or `time_zone` is invalid, because those errors are already
         reported.
@@ -82,7 +82,7 @@ class SubscriberChanged(OfSubscriber):
 
 
 CHOSEN = ("frequency", "frequencies", "time_zone", "digest")
-"""The fields that a choice may set. At least one is required."""
+"""The fields that a choice may set. At least one field is required."""
 
 
 def _require_a_choice(schema: dict[str, Any]) -> None:

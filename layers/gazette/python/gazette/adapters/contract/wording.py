@@ -38,7 +38,7 @@ def place(path: tuple[str, ...], inner: tuple[str | int, ...]) -> str:
 
 
 def sentence(subject: str, problems: tuple[str, ...], *, reasons: int, besides: int = 0) -> str:
-    """Return one sentence with the first `reasons` problems of `subject` and a count of the rest.
+    """Return one sentence with up to `reasons` problems of `subject`, and a count of the rest.
 
     `besides` is the number of problems that are not in `problems`.
     """

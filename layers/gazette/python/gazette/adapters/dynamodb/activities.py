@@ -1,4 +1,6 @@
-"""Activities in DynamoDB: one row under the entity, and a pointer under the parent."""
+"""Activities in DynamoDB. Each activity has a row keyed by the entity, and a pointer keyed by the
+parent.
+"""
 
 import hashlib
 import json
@@ -38,7 +40,7 @@ _A_CALL = 100
 
 
 class DynamoActivities:
-    """Implementation of the `Activities` port on the table `activities`."""
+    """Implementation of the `Activities` port backed by the table `activities`."""
 
     def __init__(self, table_name: str, *, retention: timedelta, clock: Clock) -> None:
         bind(ActivityRow, table_name)
@@ -51,7 +53,7 @@ class DynamoActivities:
         return decoded(row, _activity_in) if row else None
 
     def create(self, activity: Activity) -> tuple[bool, Activity | Retracted]:
-        """Store the activity: one conditional PutItem, and one for each pointer.
+        """Store the activity with one conditional PutItem, and each pointer with another PutItem.
 
         The pointers are written first, so that every stored activity can be found from its parent.
         """
@@ -60,7 +62,9 @@ class DynamoActivities:
         return (True, activity) if current is None else (False, decoded(current, _activity_in))
 
     def replace(self, before: Activity, after: Activity) -> bool:
-        """Replace the activity: one conditional PutItem, and one for the parent's pointer."""
+        """Replace the activity with one conditional PutItem, and the parent's pointer with another
+        PutItem.
+        """
         self._point(after)
         try:
             return put_or_current(self._row(after), _is_unchanged(before)) is None
@@ -97,7 +101,7 @@ class DynamoActivities:
     def get_many(
         self, keys: Collection[tuple[str, str]]
     ) -> Mapping[tuple[str, str], Activity | Retracted | UnreadableRow]:
-        """Read activities: one strongly consistent BatchGetItem per hundred."""
+        """Read activities with one strongly consistent BatchGetItem per hundred."""
         rows = list(read_each(ActivityRow, list(keys)))
         activities = each_decoded(rows, _activity_in)
         return {

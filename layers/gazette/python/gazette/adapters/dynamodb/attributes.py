@@ -1,4 +1,4 @@
-"""Encoding of values as JSON in one attribute: recurrences, and values with a history.
+"""Encoding of recurrences, and of values with a history, as JSON in one attribute.
 
 The condition of a write can compare a string, and a string is decoded three times as fast as a map.
 """
@@ -51,7 +51,7 @@ def read_days(stored: str) -> Days:
 
 
 def write_date(date_: date | None) -> str | None:
-    """Return a date in ISO 8601, or None for None."""
+    """Return a date in ISO 8601, or None if there is no date."""
     return date_.isoformat() if date_ else None
 
 
@@ -112,8 +112,9 @@ def read_service_choices(stored: str | None) -> History[Preferences]:
 
 
 def write_reader_choices(choices: ReaderChoices, service: History[Preferences]) -> tuple[str, str]:
-    """Return the attributes `reader_choices` and `reader_categories`, each empty for an empty
-    value.
+    """Encode a reader's choices as the attributes `reader_choices` and `reader_categories`.
+
+    An attribute without a value is an empty string.
 
     `reader_choices` has the format that the previous version reads: `{field: [[instant, value],
     …]}`, with complete maps under `frequencies`. `reader_categories` has separate entries for

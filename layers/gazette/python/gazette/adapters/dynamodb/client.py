@@ -30,12 +30,13 @@ ValueT = TypeVar("ValueT")
 
 _PAUSES = (0.02, 0.05, 0.1, 0.2)
 """The pauses in seconds between the five attempts of a request, 0.37 seconds in total. They apply
-to a write that conflicts with a transaction, which takes milliseconds, and to a batch that DynamoDB
-processed only partly.
+to writes that conflict with a transaction and to batches that DynamoDB processed only partly. A
+transaction takes milliseconds.
 
 AWS recommends increasing pauses for a batch, because throttling is the usual cause of unprocessed
 keys.
-https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchGetItem.html"""
+https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchGetItem.html
+"""
 
 _KEYS_A_CALL = 100
 _WRITES_A_CALL = 25
@@ -55,12 +56,12 @@ def instant_text(instant: datetime) -> str:
 
 
 def instant_number(instant: datetime) -> int:
-    """Return the microseconds since 1970, a number to which DynamoDB can add."""
+    """Return the instant as microseconds since 1970, because DynamoDB can add to numbers."""
     return (instant - _EPOCH) // MICROSECOND
 
 
 def numbered_instant(number: float) -> datetime:
-    """Return the instant of a stored number.
+    """Return the instant that `instant_number` encoded.
 
     PynamoDB types the value as float, but it is a whole number.
     """
@@ -121,7 +122,7 @@ class Row(Model):
         return row
 
     def deserialize(self, attribute_values: dict[str, dict[str, Any]]) -> None:
-        """Decode all attributes at once. If that fails, decode each separately.
+        """Decode all attributes at once. If that fails, decode each attribute separately.
 
         For each attribute of the model, PynamoDB would search the row three times: for a default,
         for a value, and to set the value. Rows have only half of the attributes, and no model has
@@ -208,7 +209,7 @@ def _needed(model: type[Row], needs: tuple[str, ...]) -> tuple[str, ...]:
 def each_decoded(
     rows: Iterable[RowT], decode: Callable[[RowT], ValueT], *, projected: bool = False
 ) -> Iterator[ValueT | UnreadableRow]:
-    """Decode many rows. Yield an UnreadableRow in place of an unreadable row, and continue."""
+    """Decode rows. For each row that cannot be decoded, yield an UnreadableRow and continue."""
     for row in rows:
         try:
             yield decoded(row, decode, projected=projected)
@@ -255,7 +256,7 @@ def bind(
 
 
 class TransactionInTheWay(Unavailable):
-    """A conflict of a single write with a transaction on the same row.
+    """A conflict between a single write and a transaction on the same row.
 
     The write was not made.
     """
@@ -343,7 +344,9 @@ def read_together(coalescer: Coalescer) -> RowReader:
 
 
 def several_together(coalescer: Coalescer) -> RowsReader:
-    """Return a reader of several rows for threads, which joins its reads with `read_together`'s."""
+    """Return a reader of several rows for threads, which shares each BatchGetItem with
+    `read_together`.
+    """
 
     def read(*keys: RowKey) -> Sequence[Row | None]:
         return coalescer.ask(_read_lists, keys)
@@ -368,7 +371,7 @@ def _read_lists(
 
 
 def read_rows(keys: Sequence[RowKey]) -> Sequence[Row | Unavailable | None]:
-    """Read rows of any tables: one strongly consistent BatchGetItem per hundred different keys.
+    """Read rows of any tables with one strongly consistent BatchGetItem per hundred different keys.
 
     The requests use the connection of the first model. Unprocessed keys are requested again, in at
     most five calls. If a key is still unprocessed, its result is an Unavailable error.
@@ -382,7 +385,7 @@ def read_rows(keys: Sequence[RowKey]) -> Sequence[Row | Unavailable | None]:
 
 
 def read_each(model: type[RowT], keys: Iterable[tuple[str, ...]]) -> Iterator[RowT]:
-    """Yield the existing rows of one table in any order, with the calls of `read_rows`.
+    """Yield the existing rows of one table in any order. Makes the same calls as `read_rows`.
 
     An unprocessed key does not delay the others. Unavailable, which names the table, is raised
     after all rows that could be read, or immediately if none of a hundred could be read.
@@ -431,7 +434,7 @@ def _batch_of(keys: Sequence[RowKey]) -> Iterator[tuple[RowKey, Row | Unavailabl
 
 
 def delete_rows(rows: Iterable[Row]) -> None:
-    """Delete rows of one table, whatever their content: one BatchWriteItem per 25 rows.
+    """Delete rows of one table, including unreadable rows, with one BatchWriteItem per 25 rows.
 
     Unprocessed rows are requested again, in at most five calls. If rows are still unprocessed,
     raises Unavailable, which names the table. All earlier rows have then been deleted.

@@ -20,7 +20,7 @@ _REASON_CHARACTERS = 500
 
 
 class DynamoDeferredEvents:
-    """Implementation of the `DeferredEvents` port on the table `events`."""
+    """Implementation of the `DeferredEvents` port backed by the table `events`."""
 
     def __init__(self, table_name: str, *, clock: Clock) -> None:
         bind(EventRow, table_name, read_timeout=5.0)
@@ -88,7 +88,7 @@ class DynamoDeferredEvents:
         return replace(run, epoch=run.epoch + 1)
 
     def defer(self, event_ids: Sequence[str], run: Run) -> Run | None:
-        """Defer the events: one TransactWriteItems per 49 events."""
+        """Defer the events with one TransactWriteItems per 49 events."""
         stored = EventRow.stored.set(stored_key(run.key.schedule, self._clock()))
         try:
             for start in range(0, len(event_ids), EVENTS_AT_ONCE):

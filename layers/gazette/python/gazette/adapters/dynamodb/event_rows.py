@@ -34,7 +34,7 @@ from gazette.domain.window.briefs import Brief, StoredBrief, stored_brief_of
 
 
 def stored_key(schedule: str, instant: datetime) -> str:
-    """Return the sort key `schedule#instant`: an event's schedule and storage time.
+    """Return the sort key `schedule#instant` from an event's schedule and storage time.
 
     The keys of a schedule sort by time.
     """
@@ -54,7 +54,7 @@ def expired(now: datetime) -> Condition:
 
 
 def in_place(stored: StoredEvent) -> Condition:
-    """Return the condition that schedule and storage time of the event are unchanged since the
+    """Return the condition that the event's schedule and storage time have not changed since the
     read.
     """
     unmoved: Condition = EventRow.stored == stored_key(stored.schedule, stored.stored_at)
@@ -119,7 +119,8 @@ def entity_fields(entity: Entity) -> list[str]:
 
 
 def actor_fields(actor: Actor | None) -> list[str]:
-    """Return the actor fields that every stored event has. Both are empty if there is no actor.
+    """Return the actor fields that every stored event has. They are empty if the event has no
+    actor.
 
     Earlier releases can read empty fields, because no actor's id is empty.
     """
@@ -230,7 +231,7 @@ _USUAL_BODY = {"category", "entity", "actor", "occurred_at", "excerpt", "amended
 _TEXT = {str}
 _decode = json.JSONDecoder().raw_decode
 _shared = lru_cache(maxsize=4096)(str)
-"""A cache of texts, so that equal texts in the briefs of a window share memory."""
+"""A cache that lets equal texts in the briefs of a window share memory."""
 
 
 def _usual_brief_in(raw: dict[str, Any], now: datetime) -> StoredBrief | None:

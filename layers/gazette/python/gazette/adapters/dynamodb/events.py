@@ -50,7 +50,7 @@ _END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 
 
 class DynamoEvents:
-    """Implementation of the `Events` port on the table `events`.
+    """Implementation of the `Events` port backed by the table `events`.
 
     `timeout` limits one write attempt, in seconds, and must be shorter than the settle lag. The
     client does not retry writes, because each attempt needs a new time stamp. `retention` is the
@@ -134,7 +134,7 @@ class DynamoEvents:
     def get_many(
         self, user_id: str, event_ids: Collection[str]
     ) -> Mapping[str, StoredEvent | Retracted | UnreadableRow]:
-        """Read events: one strongly consistent BatchGetItem per hundred."""
+        """Read events with one strongly consistent BatchGetItem per hundred."""
         rows = list(read_each(EventRow, [(user_id, event_id) for event_id in event_ids]))
         now = self._clock()
         return {
@@ -251,7 +251,7 @@ class DynamoEvents:
         return True
 
     def retract(self, user_id: str, event_id: str, *, early: bool) -> Retracted | None:
-        """Replace an event with a retraction marker: one GetItem and one conditional PutItem.
+        """Replace an event with a retraction marker, with one GetItem and one conditional PutItem.
 
         Makes up to three attempts.
         """
@@ -275,7 +275,7 @@ class DynamoEvents:
     def stored_under(
         self, user_id: str, schedule: str, *, after: datetime
     ) -> Iterator[StoredEvent | UnreadableRow]:
-        """Read the events of a schedule: one strongly consistent Query per megabyte."""
+        """Read the events of a schedule with one strongly consistent Query per megabyte."""
         with translated():
             now = self._clock()
             for stored in _kept(_stored_in(user_id, schedule, Window(after, _END_OF_TIME)), now):
@@ -283,8 +283,8 @@ class DynamoEvents:
                     yield stored
 
     def erase(self, user_id: str, until: datetime | None, *, after: str = "") -> str:
-        """Delete events: one strongly consistent Query per 500 events, one BatchWriteItem per
-        25.
+        """Delete events with one strongly consistent Query per 500 events and one BatchWriteItem
+        per 25.
         """
         with translated():
             matches = EventRow.query(
@@ -299,14 +299,14 @@ class DynamoEvents:
 
 
 class DynamoEventReader:
-    """Implementation of the `EventReader` and `EventHistory` ports on the table `events`."""
+    """Implementation of the `EventReader` and `EventHistory` ports backed by the table `events`."""
 
     def __init__(self, table_name: str, *, clock: Clock) -> None:
         bind(EventRow, table_name, read_timeout=5.0)
         self._clock = clock
 
     def read(self, user_id: str, schedule: str, window: Window) -> Iterator[StoredEvent]:
-        """Read the events of a window: one strongly consistent Query per megabyte.
+        """Read the events of a window with one strongly consistent Query per megabyte.
 
         An empty window costs no call. Rows whose TTL has passed are skipped even if DynamoDB has
         not deleted them, because the run that sent the events may no longer be stored.
@@ -321,7 +321,7 @@ class DynamoEventReader:
                     yield stored
 
     def skim(self, user_id: str, schedule: str, window: Window) -> Iterator[StoredBrief]:
-        """Read the briefs of a window: one strongly consistent Query per megabyte of events.
+        """Read the briefs of a window with one strongly consistent Query per megabyte of events.
 
         An event is decoded only on request.
         """
@@ -336,7 +336,7 @@ class DynamoEventReader:
                     yield brief
 
     def load(self, user_id: str, event_ids: Collection[str]) -> Mapping[str, StoredEvent]:
-        """Load events by id: one strongly consistent BatchGetItem per hundred."""
+        """Load events by id with one strongly consistent BatchGetItem per hundred."""
         now, events = self._clock(), {}
         for row in read_rows([(EventRow, (user_id, each)) for each in event_ids]):
             if isinstance(row, Unavailable):
@@ -363,7 +363,7 @@ class DynamoEventReader:
             return any(True for _ in _kept(rows, now))
 
     def of_user(self, user_id: str) -> Iterator[StoredEvent | UnreadableRow]:
-        """Read a user's events without retracted ones: one strongly consistent Query per
+        """Read a user's events, except retracted ones, with one strongly consistent Query per
         megabyte.
         """
         with translated():
@@ -394,7 +394,7 @@ def _occurred_by(until: datetime, row: EventRow) -> bool:
 
 
 def event_row(stored: StoredEvent) -> EventRow:
-    """Return the row with which an event is first stored."""
+    """Return the row to write when an event is first stored."""
     return EventRow(
         user_id=stored.event.user_id,
         event_id=stored.event.id,

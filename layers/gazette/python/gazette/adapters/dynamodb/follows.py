@@ -1,4 +1,6 @@
-"""Follows in DynamoDB: one row per follower of an entity, with the changes of the follow."""
+"""Follows in DynamoDB. Each row contains one reader's follow of one entity and the follow's
+changes.
+"""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import timedelta
@@ -24,7 +26,7 @@ from gazette.domain.subscribers.following import Follow
 
 
 class DynamoFollows:
-    """Implementation of the `Follows` port on the table `follows`.
+    """Implementation of the `Follows` port backed by the table `follows`.
 
     `retention` is the time for which ended follows are stored.
     """
@@ -40,7 +42,7 @@ class DynamoFollows:
         return decoded(row, _follow) if row else None
 
     def get_many(self, keys: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], Follow]:
-        """Read follows: one strongly consistent BatchGetItem per hundred."""
+        """Read follows with one strongly consistent BatchGetItem per hundred."""
         rows = read_each(FollowRow, keys)
         return {(row.entity, row.user_id): decoded(row, _follow) for row in rows}
 
@@ -62,7 +64,7 @@ class DynamoFollows:
     def page(
         self, entity: str, *, after: str, through: str = "", limit: int
     ) -> Sequence[Follow | UnreadableRow]:
-        """Read a page of an entity's followers: one strongly consistent Query per megabyte.
+        """Read a page of an entity's followers with one strongly consistent Query per megabyte.
 
         User ids are ASCII, so all of them sort before `~`.
         """
@@ -79,8 +81,8 @@ class DynamoFollows:
     def followed_by(
         self, user_id: str, *, after: str = "", at_most: int | None = None
     ) -> Iterator[str]:
-        """Read a user's follows: one Query of the index per megabyte, about ten thousand
-        follows.
+        """Read a user's follows with one Query of the index per megabyte (about ten thousand
+        follows).
         """
         with translated():
             behind = FollowRow.entity > after if after else None
@@ -88,7 +90,7 @@ class DynamoFollows:
                 yield row.entity
 
     def forget(self, user_id: str, entities: Collection[str]) -> None:
-        """Delete follows: one BatchWriteItem per 25."""
+        """Delete follows with one BatchWriteItem per 25."""
         delete_rows(FollowRow(entity, user_id) for entity in entities)
 
     def remove(self, follow: Follow) -> bool:

@@ -39,7 +39,7 @@ _PAGE_BEHIND = 100
 
 
 class DynamoRuns:
-    """Implementation of the `Runs` port on the table `runs`.
+    """Implementation of the `Runs` port backed by the table `runs`.
 
     `retention` must be longer than the retention of events.
     """
@@ -77,7 +77,9 @@ class DynamoRuns:
             return back_to_end(runs, of=key, holding=holding)
 
     def first_sent(self, behind: RunKey, *, until: datetime) -> Run | None:
-        """Find the first sent run: one strongly consistent Query per hundred runs in between."""
+        """Find the first sent run with one strongly consistent Query per hundred runs that are
+        searched.
+        """
         first = run_sort_key(replace(behind, sequence=behind.sequence + 1))
         last = run_sort_key(latest_run(behind.user_id, behind.schedule))
         with translated():
@@ -91,7 +93,7 @@ class DynamoRuns:
             return next((run for run in runs if run.was_sent_up_to(until)), None)
 
     def of_user(self, user_id: str) -> Iterator[Run | UnreadableRow]:
-        """Read a user's runs: one strongly consistent Query per megabyte."""
+        """Read a user's runs with one strongly consistent Query per megabyte."""
         with translated():
             yield from each_decoded(RunRow.query(user_id, consistent_read=True), run_of)
 
@@ -147,8 +149,8 @@ class DynamoRuns:
                     yield run
 
     def open_runs(self, partition: int) -> Iterator[tuple[RunKey, datetime]]:
-        """Read the keys of open runs: one Query of the index per megabyte, about seven thousand
-        runs.
+        """Read the keys of open runs with one Query of the index per megabyte (about seven thousand
+        runs).
         """
         with translated():
             rows = RunRow.open_index.query(f"{partition:02d}")
@@ -156,7 +158,7 @@ class DynamoRuns:
 
 
 def slot_partition(slot: datetime, partition: int) -> str:
-    """Return the partition key of one of a slot's 16 partitions."""
+    """Return the key of one of the 16 partitions of a slot."""
     return f"{slot_id(slot)}#{partition:02d}"
 
 
@@ -212,7 +214,7 @@ def run_row(run: Run, *, retention: timedelta) -> RunRow:
 
 
 def run_as_read(run: Run) -> Condition:
-    """Return the condition that status, reason, attempt and epoch of `run` have not changed."""
+    """Return the condition that the status, reason, attempt and epoch of `run` have not changed."""
     unchanged: Condition = (
         (RunRow.status == run.status.value)
         & (RunRow.reason == run.reason.value)
@@ -233,7 +235,7 @@ def row_as_read(run: Run) -> Condition:
 
 
 def raise_epoch(run: Run, writes: TransactWrite) -> None:
-    """Advance the epoch within the transaction `writes`, so that claims on earlier reads fail."""
+    """Increment the epoch in the transaction `writes`, so that claims with an older epoch fail."""
     writes.update(
         RunRow(run.key.user_id, run_sort_key(run.key)),
         actions=[RunRow.epoch.add(1)],
@@ -259,7 +261,7 @@ def _batch_run(row: RunRow) -> BatchRun:
 
 
 def run_of(row: RunRow) -> Run:
-    """Return the run of a whole row."""
+    """Return the run in a complete row."""
     return Run(
         key=_key(row),
         due_at=row.due_at,

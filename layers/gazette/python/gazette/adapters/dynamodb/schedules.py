@@ -28,7 +28,7 @@ _PAGE = 100
 
 
 class DynamoSchedules:
-    """Implementation of the `Schedules` port on the table `schedules`.
+    """Implementation of the `Schedules` port backed by the table `schedules`.
 
     `shards` is the number of shards that fan-out reads.
     """
@@ -43,7 +43,7 @@ class DynamoSchedules:
         return decoded(row, _schedule) if row else None
 
     def get_many(self, keys: Collection[ScheduleKey]) -> Sequence[Schedule | UnreadableRow]:
-        """Read schedules: one strongly consistent BatchGetItem per hundred."""
+        """Read schedules with one strongly consistent BatchGetItem per hundred."""
         return list(each_decoded(read_each(ScheduleRow, keys), _schedule))
 
     def of_user(self, user_id: str) -> Sequence[Schedule]:
@@ -65,7 +65,7 @@ class DynamoSchedules:
             return False
 
     def due(self, slot: datetime, shard: int) -> Iterator[Sequence[ScheduleKey]]:
-        """Read the due schedules of a shard: one Query of the index per hundred schedules."""
+        """Read the due schedules of a shard with one Query of the index per hundred schedules."""
         last_key = None
         while True:
             with translated():
@@ -80,7 +80,7 @@ class DynamoSchedules:
                 return
 
     def count_due(self, slot: datetime, shard: int) -> int:
-        """Count the due schedules of a shard: one Query of the index per megabyte."""
+        """Count the due schedules of a shard with one Query of the index per megabyte."""
         with translated():
             return ScheduleRow.due_index.count(_due(slot, shard))
 
@@ -146,8 +146,8 @@ def _due(slot: datetime, shard: int) -> str:
 
 
 def schedule_as_read(schedule: Schedule) -> Condition:
-    """Return the condition that next occurrence, sequence, revision and date of `schedule` are
-    unchanged.
+    """Return the condition that the next occurrence, sequence, revision and date of `schedule` have
+    not changed.
     """
     unchanged: Condition = (
         (ScheduleRow.next_due_at == schedule.next_due_at)
@@ -159,8 +159,8 @@ def schedule_as_read(schedule: Schedule) -> Condition:
 
 
 def raise_revision(schedule: Schedule, writes: TransactWrite) -> None:
-    """Advance the revision within the transaction `writes`, so that earlier readers must read
-    again.
+    """Increment the revision in the transaction `writes`, so that writes based on earlier reads
+    fail.
     """
     writes.update(
         ScheduleRow(schedule.user_id, schedule.name),

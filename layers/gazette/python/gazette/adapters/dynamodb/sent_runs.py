@@ -19,7 +19,7 @@ _NAMES = {f"#{name}": name for name in ("status", "sent_at", "claimed_at", "due_
 
 
 class DynamoSentRuns:
-    """Implementation of the `SentRuns` port on the table `runs`.
+    """Implementation of the `SentRuns` port backed by the table `runs`.
 
     A part is a segment of a parallel scan. DynamoDB assigns items to segments by a hash of the
     partition key, which is the user id.

@@ -45,7 +45,7 @@ from gazette.domain.subscribers.subscriber import (
 
 
 class DynamoSubscribers:
-    """Implementation of the `Subscribers` port on the table `subscribers`."""
+    """Implementation of the `Subscribers` port backed by the table `subscribers`."""
 
     def __init__(self, table_name: str, *, read: RowReader = read_row) -> None:
         bind(SubscriberRow, table_name)
@@ -57,7 +57,7 @@ class DynamoSubscribers:
         return decoded(row, reader_of) if row else None
 
     def get_many(self, user_ids: Collection[str]) -> Mapping[str, Reader]:
-        """Read subscribers: one strongly consistent BatchGetItem per hundred."""
+        """Read subscribers with one strongly consistent BatchGetItem per hundred."""
         readers: dict[str, Reader] = dict.fromkeys(user_ids)
         for row in read_each(SubscriberRow, [(user_id,) for user_id in readers]):
             readers[row.user_id] = decoded(row, reader_of)
@@ -151,7 +151,7 @@ class DynamoSubscribers:
     def mark_routed(
         self, subscriber: Subscriber, routed_for: str, *, since: datetime | None = None
     ) -> None:
-        """Record by which choices events were routed, with one conditional UpdateItem."""
+        """Record the choices by which events were routed, with one conditional UpdateItem."""
         actions: list[Action] = [SubscriberRow.routed_for.set(routed_for)]
         condition = _unchanged(subscriber)
         if since:
@@ -168,7 +168,7 @@ class DynamoSubscribers:
         )
 
     def erase(self, user_id: str, at: datetime) -> bool:
-        """Replace the row with the key and the erasure time, in one conditional PutItem."""
+        """Delete everything except the key and the erasure time, with one conditional PutItem."""
         return written(
             SubscriberRow(user_id, erased_at=at).save,
             (SubscriberRow.changed_at.does_not_exist() | (SubscriberRow.changed_at <= at))
@@ -177,13 +177,16 @@ class DynamoSubscribers:
 
 
 class DynamoReaders:
-    """Implementation of the `Readers` port on the table `subscribers`, for the command line."""
+    """Implementation of the `Readers` port backed by the table `subscribers`.
+
+    Used by the command line.
+    """
 
     def __init__(self, table_name: str) -> None:
         bind(SubscriberRow, table_name, read_timeout=5.0)
 
     def each(self) -> Iterator[Reader | UnreadableRow]:
-        """Yield every reader: one eventually consistent Scan per megabyte."""
+        """Yield every reader with one eventually consistent Scan per megabyte."""
         with translated():
             yield from each_decoded(SubscriberRow.scan(), reader_of)
 
@@ -230,7 +233,7 @@ def _set_reader_choices(choices: ReaderChoices, service: History[Preferences]) -
 
 
 def _as_stored(early: EarlyChoices | None) -> tuple[str | None, str | None]:
-    """Return both attributes as they were read, because the previous version may use another
+    """Return the choice attributes as they were read, because the previous version may use another
     format.
     """
     if early is None:

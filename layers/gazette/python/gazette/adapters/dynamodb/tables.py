@@ -96,8 +96,8 @@ class FollowRow(Row):
 
 
 class OccurredIndex(LocalSecondaryIndex["ActivityRow"]):
-    """A local index of an entity's activities by time, read with strong consistency for follows
-    that arrive late.
+    """A local index of an entity's activities by time. It is read with strong consistency when a
+    follow arrives late.
     """
 
     class Meta:
@@ -109,7 +109,8 @@ class OccurredIndex(LocalSecondaryIndex["ActivityRow"]):
 
 
 class ActivityRow(Row):
-    """Table `activities`: one row under the entity, and a pointer under the parent.
+    """Table `activities`. Each activity has a row keyed by the entity, and a pointer keyed by the
+    parent.
 
     A row with `home` is a pointer to the entity with that key. A row with neither `home` nor `body`
     marks a retracted activity.
@@ -326,7 +327,8 @@ class RunRow(Row):
 
 
 class ControlRow(Row):
-    """Table `control`: operational state. `kind` is the kind of row and defines what `id` is.
+    """Table `control`: operational state. `kind` is the kind of row and determines the meaning of
+    `id`.
 
     - `batch`: `id` is the slot. Has `slot`, and the time at which the batch started (`started_at`)
       or was cancelled.

@@ -12,8 +12,9 @@ from typing import Any
 from pynamodb.attributes import NumberAttribute, TTLAttribute
 
 _FIRST, _LAST = 1800, 9000
-"""The supported range of years. The contract accepts 1990 to 2199, which leaves room to add any
-time zone, pause or lifetime."""
+"""The supported range of years. It is wider than the contract's 1990 to 2199, so that any time zone
+offset, pause or lifetime can be added.
+"""
 
 LAST_SECOND = datetime(_LAST, 12, 31, 23, 59, 59, tzinfo=UTC).timestamp()
 """The last instant of the supported years, in seconds since 1970."""
@@ -43,7 +44,7 @@ def number(value: object) -> float:
 
 
 def rate(value: object) -> float:
-    """Return a rate in emails per second, within the range in which emails can be spaced evenly."""
+    """Return a rate in emails per second at which emails can be spaced evenly."""
     per_second = number(value)
     if not _SLOWEST <= per_second <= _FASTEST:
         raise ValueError("not a rate of emails per second")

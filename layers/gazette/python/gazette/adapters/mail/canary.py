@@ -17,7 +17,7 @@ https://docs.aws.amazon.com/ses/latest/dg/send-an-email-from-console.html"""
 
 
 class SesCanary:
-    """Implementation of the `Canary` port on SES."""
+    """Implementation of the `Canary` port backed by SES."""
 
     def __init__(
         self, client: "SESV2Client", *, sender: str, configuration_set: str, installation: str

@@ -58,8 +58,9 @@ for _name, _class in (
     _HEADERS.map_to_type(_name, cast("type[BaseHeader]", _class))
 
 _POLICY = SMTP.clone(max_line_length=LONGEST_LINE, cte_type="7bit", header_factory=_HEADERS)
-"""The policy for writing messages. Lines of encoded bodies also have up to 76 characters (RFC 2045,
-sections 6.7 and 6.8)."""
+"""The policy for writing messages. Lines of encoded bodies have up to 76 characters (RFC 2045,
+sections 6.7 and 6.8).
+"""
 
 
 def mime(mail: Mail, *, sender: str) -> EmailMessage:

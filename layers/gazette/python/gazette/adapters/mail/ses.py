@@ -1,4 +1,6 @@
-"""Sending through Amazon SES, API version 2: one SendEmail per message, never retried."""
+"""Sending through Amazon SES, API version 2. Each message is sent with one SendEmail without
+retries.
+"""
 
 import re
 from collections.abc import Callable
@@ -88,11 +90,13 @@ _UNVERIFIED = re.compile(r"failed the check in region [A-Za-z0-9-]+: (.+)$", re.
 _NEVER_CONNECTED = (ConnectTimeoutError, EndpointConnectionError)
 
 _unsent: ContextVar[bool] = ContextVar("unsent", default=False)
-"""A flag per thread: True from the start of a call until botocore begins to send the request."""
+"""A flag per thread that is True from the start of a call until botocore begins to send the
+request.
+"""
 
 
 def ses_client(send_timeout: timedelta) -> "SESV2Client":
-    """Return a client that makes exactly one request per call and ends it within `send_timeout`."""
+    """Return a client that makes one request per call and limits each call to `send_timeout`."""
     connect, read = _CONNECT_TIMEOUT, send_timeout - _CONNECT_TIMEOUT
     patience = Patience(connect.total_seconds(), read.total_seconds(), attempts=1)
     ses: SESV2Client = client("sesv2", patience)
@@ -113,7 +117,7 @@ def _send(**_: object) -> None:
 
 
 class SesMailer:
-    """Implementation of the `Mailer` port on SES.
+    """Implementation of the `Mailer` port backed by SES.
 
     Each call is made inside a context that `waiting` returns.
     """
@@ -170,7 +174,7 @@ class SesMailer:
 
 
 class SesAccount:
-    """Implementation of the `Account` port on SES."""
+    """Implementation of the `Account` port backed by SES."""
 
     def __init__(self, client: "SESV2Client") -> None:
         self._client = client
@@ -197,7 +201,7 @@ class SesAccount:
 
 
 def _never_connected(err: Exception) -> bool:
-    """Return True if no connection was made, so that the request was not sent.
+    """Return True if no connection was made and the request was therefore not sent.
 
     Behind a proxy, urllib3 and therefore botocore report a lost connection to SES as a failed
     connection to the proxy, because a closed connection does not record that it was open. Only the
@@ -210,7 +214,7 @@ def _never_connected(err: Exception) -> bool:
 
 
 def _not_sent(err: Exception, attempt: int) -> SendOutcome:
-    """Return the outcome if botocore failed before it sent the request, which is a certain refusal.
+    """Return a certain refusal if botocore failed before it sent the request.
 
     Before sending, botocore validates the request against the SES model, resolves the endpoint,
     serializes the request, and finds credentials, which may require a call to another service. An
@@ -225,7 +229,7 @@ def _not_sent(err: Exception, attempt: int) -> SendOutcome:
 
 
 def _refusal(err: ClientError, attempt: int, *, sender: str) -> SendOutcome:
-    """Return the outcome of an error response of SES.
+    """Return the outcome of an attempt to which SES responded with an error.
 
     Only a documented error proves that SES did not accept the message. So a known code counts only
     together with its documented status. Other errors count as refusals only with status 401 or 403,

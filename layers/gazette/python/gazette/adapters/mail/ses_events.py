@@ -27,8 +27,9 @@ _RECORDS = {
     DeliveryEventType.OPENED: "open",
     DeliveryEventType.SUBSCRIPTION: "subscription",
 }
-"""The names of the fields with an event's own time, by event type. Other types have no such
-field."""
+"""The names of the fields that contain an event's own time, by event type. Other types have no such
+field.
+"""
 
 _BY_DETAIL_TYPE = {
     "Email Bounced": DeliveryEventType.BOUNCED,
@@ -63,7 +64,7 @@ class _Record:
     """A record from SES, received through EventBridge or SNS."""
 
     kind: DeliveryEventType | None
-    """None if the record is not about a message."""
+    """The type of the event, or None if the record does not concern a message."""
 
     about: Mapping[str, Any]
 

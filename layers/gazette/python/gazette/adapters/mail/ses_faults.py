@@ -19,8 +19,9 @@ _NOT_TRIED = {_OWN_LIST, "Suppressed"}
 _OF_STATUS = ("action", "status", "diagnosticCode")
 _BY_POLICY = re.compile(r"(?<![\w.])[45]\.7\.[0-9]{1,3}(?!\w|\.[0-9])")
 _MOST_READ = 2000
-"""The number of characters of a `status` or `diagnosticCode` that are read: four lines of an SMTP
-reply (RFC 5321, section 4.5.3.1.5)."""
+"""The maximum number of characters that are read from a `status` or `diagnosticCode`. An SMTP reply
+of four lines is as long (RFC 5321, section 4.5.3.1.5).
+"""
 _NO_COMPLAINTS = {"not-spam", "auth-failure"}
 _NAME = re.compile(r"[A-Za-z-]{1,40}")
 

@@ -24,8 +24,9 @@ from gazette.domain.model import Mail
 from gazette.domain.subscribers.addresses import ADDRESS
 
 _END = b".\r\n"
-"""The end of a message. A server must not accept a message without it. If the connection is lost
-before that, the server cancels the transaction (RFC 5321, section 4.1.1.10)."""
+"""The end of a message, without which a server must not accept the message. If the connection is
+lost earlier, the server cancels the transaction (RFC 5321, section 4.1.1.10).
+"""
 
 
 _SENDER = re.compile(r"[!-;=?-~]+@[!-;=?-~]+")
@@ -35,7 +36,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 class SmtpMailer:
-    """Implementation of the `Mailer` port on SMTP. `clock` returns monotonic seconds."""
+    """Implementation of the `Mailer` port with SMTP. `clock` returns monotonic seconds."""
 
     def __init__(
         self, server: SmtpServer, *, sender: str, times: SmtpTimes, clock: Callable[[], float]
@@ -166,7 +167,7 @@ class _Attempt:
                 return Uncertain(self.number, str(code))
 
     def _failed(self, stage: Stage, err: Exception) -> SendOutcome:
-        """Return the outcome if the attempt failed before MAIL.
+        """Return the outcome of an attempt that failed before MAIL.
 
         A lost connection may be a single incident. But invalid settings, and a server without
         STARTTLS or a supported login, fail for every email. In these cases the streams stop, and

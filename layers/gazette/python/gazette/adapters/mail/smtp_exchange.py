@@ -37,26 +37,27 @@ class SmtpTimes:
     """
 
     connect: timedelta
-    """The connection and the greeting."""
+    """The time-out of the connection and the greeting."""
 
     command: timedelta
-    """Each command and its reply. STARTTLS includes the TLS handshake; AUTH counts as one
-    command."""
+    """The time-out of each command and its reply. STARTTLS includes the TLS handshake. AUTH counts
+    as one command.
+    """
 
     data: timedelta
-    """The message without the final dot."""
+    """The time-out of sending the message without the final dot."""
 
     reply: timedelta
-    """The final dot and the server's reply."""
+    """The time-out of the final dot and the server's reply."""
 
     @property
     def whole(self) -> timedelta:
-        """The longest duration of sending one message."""
+        """The maximum time for sending one message."""
         return self.connect + SMTP_COMMANDS * self.command + self.data + self.reply
 
 
 class Exchange(smtplib.SMTP):
-    """A connection that closes when the time of the current stage is over. `clock` returns seconds.
+    """An SMTP connection that closes when the current stage times out. `clock` returns seconds.
 
     A socket's time-out applies to each call, and smtplib makes as many calls as it needs. A server
     that sends a byte now and then could block smtplib forever. The DNS lookup is not covered. Only
@@ -69,7 +70,7 @@ class Exchange(smtplib.SMTP):
         self._ends_at = clock()
 
     def begin(self, time: timedelta) -> None:
-        """Begin a stage that may take `time` at most."""
+        """Begin a stage with the given time limit."""
         self._ends_at = self._clock() + time.total_seconds()
 
     def dial(self, host: str, port: int, *, tls: ssl.SSLContext | None) -> None:
@@ -94,7 +95,7 @@ class Exchange(smtplib.SMTP):
         self.does_esmtp = False
 
     def send(self, s: "ReadableBuffer | str") -> None:
-        """Send bytes within the time of the stage.
+        """Send bytes before the stage times out.
 
         Each TLS record has a time-out of its own in smtplib.
         """
@@ -107,13 +108,15 @@ class Exchange(smtplib.SMTP):
             raise smtplib.SMTPServerDisconnected("The message could not be sent.") from err
 
     def getreply(self) -> tuple[int, bytes]:
-        """Read a reply within the time of the stage."""
+        """Read a reply before the stage times out."""
         if self.file is None:
             self.file = io.BufferedReader(_Incoming(self._bounded))
         return super().getreply()
 
     def _reach(self, host: str, port: int) -> socket.socket:
-        """Connect to one of the addresses. Each address gets the same share of the time."""
+        """Connect to the first address that accepts. Each address gets an equal share of the
+        remaining time.
+        """
         addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         failure = OSError("The server has no address.")
         for number, (*_, address) in enumerate(addresses):

@@ -27,8 +27,9 @@ class Stage(StrEnum):
 _BEFORE_RCPT = frozenset({Stage.CONNECTION, Stage.LOGIN, Stage.MAIL})
 
 _CLOSING = 421
-"""The code of a server that closes the connection for reasons of its own (RFC 5321, section
-3.8)."""
+"""The reply code of a server that closes the connection for its own reasons (RFC 5321, section
+3.8).
+"""
 
 _OF_THE_LOGIN = frozenset({432, 523, 524, 525, 530, 534, 535, 538})
 """The codes for login problems (RFC 3207, RFC 4954 and the IANA registry of enhanced codes, X.7.8

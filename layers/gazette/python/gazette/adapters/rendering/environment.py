@@ -26,13 +26,15 @@ from jinja2.runtime import Context
 from jinja2.utils import missing
 
 VARIATIONS = "variations"
-"""The folder of files that variations override, such as `variations/2/digest/subject.txt`."""
+"""The folder of the files by which variations override the usual files, such as
+`variations/2/digest/subject.txt`.
+"""
 
 
 def environment(
     templates: Path, variation: int = 1, *, kind: type[Environment] | None = None
 ) -> Environment:
-    """Return the environment of a folder of templates.
+    """Return a Jinja environment for a folder of templates.
 
     Files of the variation override shared files. `kind` is the class of the environment, such as
     the sandbox's. None means the regular class.
@@ -89,7 +91,7 @@ in texts from services (view_models)."""
 
 
 def own(act: str, category: str = "", *, caller: Callable[[str], str]) -> str:
-    """Return the text of a block around a placeholder for one of the reader's personal links.
+    """Return a block's text around a placeholder for one of the reader's personal links.
 
     The block is cached for all readers. `insert_own_links` inserts one reader's links. `caller`
     receives the placeholder.

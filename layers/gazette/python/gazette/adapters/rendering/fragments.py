@@ -102,7 +102,7 @@ class Fragments:
         zone: tzinfo,
         today: date | None = None,
     ) -> list[Fragment]:
-        """Return the fragments of blocks in an email of this kind, in the order of the blocks.
+        """Return the fragment of each block in an email of this kind, in the order of the blocks.
 
         `today` is the reader's date, which determines the names of days. Raises RenderingFailed if
         a link is not a web link. Also raises the errors of templates.
@@ -259,7 +259,7 @@ class Lines:
         self._by_category: dict[str, Template] = {}
 
     def of(self, group: ShownGroup) -> str:
-        """Return `3 new comments from Ann, Bo and 2 others`, as plain text on one line."""
+        """Return a group's line as plain text, such as `3 new comments from Ann and 2 others`."""
         template = self._by_category.get(group.category)
         if template is None:
             template = template_of(group.category, "line.txt", self._press.environment)
@@ -268,7 +268,7 @@ class Lines:
         return " ".join(self._press.render(template).split())
 
     def headline(self, group: ShownGroup, line: str, language: Language) -> str:
-        """Return `Bo mentioned you in “Release 4.2”`, the action and the entity, for a subject.
+        """Return a group's headline for a subject, such as `Bo mentioned you in “Release 4.2”`.
 
         A category that has `line.txt` but no `headline.txt` uses its line.
         """
@@ -283,7 +283,7 @@ class Lines:
         return " ".join(self._press.render(template).split())
 
     def in_a_thread(self, group: ShownGroup, language: Language) -> tuple[str, str]:
-        """Return the actors' short names, and the title as in every subject of the thread."""
+        """Return the actors' short names, and the title that all subjects of the thread share."""
         short = in_a_subject(group, language)
         return self._named(short), thing(short.title, 0, language)
 
@@ -299,8 +299,8 @@ class Lines:
 
 
 def template_of(category: str, name: str, environment: Environment) -> Template:
-    """Return the path of a category's file `name`, or the path in `other` if the category has
-    none.
+    """Return the path of a category's file `name`. If the category has no such file, return the
+    path in `other`.
     """
     try:
         return environment.get_template(f"categories/{category}/{name}")

@@ -51,8 +51,9 @@ are shorter."""
 _LONGEST_HEADER = 200
 
 _LIKELY = {"en": "en-GB"}
-"""The default locale of some languages. English without a country has the day before the month and
-24 hours, as in `en-GB`."""
+"""The default locale of some languages. English without a country uses the formats of `en-GB`, such
+as the 24-hour clock.
+"""
 
 FIRST_STRONG_ISOLATE = "\u2068"
 POP_ISOLATE = "\u2069"
@@ -97,7 +98,7 @@ class Language:
         return _number(self.name, number)
 
     def moment(self, instant: datetime, zone: tzinfo, today: date | None = None) -> str:
-        """Return date and time in `zone`, such as `22 November, 08:30`.
+        """Return the date and time in `zone`, such as `22 November, 08:30`.
 
         With `today`, a date in `zone`, the last seven days are shown by name (`Yesterday, 08:30`,
         `Monday, 08:30`), and dates of other years include the year (`22 November 2025, 08:30`).
@@ -123,7 +124,7 @@ class Language:
         return name[:1].upper() + name[1:]
 
     def day_and_hour(self, instant: datetime, zone: tzinfo) -> str:
-        """Return day of the week, date and time, such as `Thursday, 26 November 2026, 08:00`."""
+        """Return the full date and time, such as `Thursday, 26 November 2026, 08:00`."""
         local = instant.astimezone(zone)
         return self._joined(format_date(local, "full", locale=self._locale), self.hour(local))
 
@@ -142,13 +143,11 @@ class Language:
         return tuple((first + day) % 7 + 1 for day in range(7))
 
     def territory(self, code: str) -> str:
-        """Return the name of a country or continent: `Europe` for 150 (UN M49)."""
+        """Return the name of a country or continent by UN M49 code, such as `Europe` for 150."""
         return str(self._locale.territories[code])
 
     def place(self, *names: str) -> str:
-        """Return the city of a time zone with these names, from CLDR or else from the first
-        name.
-        """
+        """Return the city of a time zone, from CLDR or else from the first of the zone's names."""
         known = self._locale.time_zones
         cities = (known[name]["city"] for name in names if "city" in known.get(name, {}))
         return str(next(cities, names[0].rpartition("/")[2].replace("_", " ")))
@@ -185,7 +184,7 @@ class Language:
         return before + self.isolated(text.replace(after, "'")) + after
 
     def unquoted(self, text: str) -> str:
-        """Return the text that was passed to `quoted`. Return any other text unchanged."""
+        """Return the text that `quoted` put in quotation marks. Return any other text unchanged."""
         before, _, after = self._quote
         if not (text.startswith(before) and text.endswith(after)):
             return text
@@ -193,7 +192,9 @@ class Language:
         return inside.strip(FIRST_STRONG_ISOLATE + POP_ISOLATE)
 
     def inside(self, noun: str) -> str:
-        """Return a noun for use within a sentence: `mentions` for `Mentions`, but `CI builds`."""
+        """Return a noun as written within a sentence, such as `mentions` for `Mentions`. `CI
+        builds` keeps its capitals.
+        """
         if self.tag.partition("-")[0] in _CAPITAL_NOUNS or noun[1:2].isupper():
             return noun
         return noun[:1].lower() + noun[1:]
@@ -222,7 +223,7 @@ class Language:
         return self._date_and_time.replace("{1}", date).replace("{0}", time)
 
     def sentences(self) -> Iterable[str]:
-        """Return the catalogue's sentences, for callers that do not trust the catalogue."""
+        """Return the catalogue's sentences, so that callers can check them."""
         catalogue: Mapping[object, str] = vars(self._translations).get("_catalog", {})
         return catalogue.values()
 
@@ -326,7 +327,7 @@ def _list(locale: str, length: int) -> str:
 
 
 def _translated_or_empty(word: str, tag: str, translations: NullTranslations) -> str:
-    """Return the translation of a word, or an empty text, because English would be wrong."""
+    """Return the translation of a word, or an empty text instead of an English word."""
     translation = translations.gettext(word)
     return translation if translation != word or tag.partition("-")[0] == SOURCE else ""
 
@@ -358,7 +359,7 @@ class Languages:
             return self._of(tag.lower())
 
     def accepted(self, header: str) -> Language:
-        """Return the best available language of an Accept-Language header, or English.
+        """Return the best available language for an Accept-Language header, or English.
 
         Languages are tried by weight (RFC 9110, section 12.5.4). Malformed parts are ignored.
         """

@@ -20,9 +20,7 @@ class JinjaPages:
         self._sheets = sheets
 
     def confirm_leaving(self, accepted: str, leaving: Leaving, *, settings: str) -> str:
-        """Return the page that names the action of the link and the reader, and asks for
-        confirmation.
-        """
+        """Return the page that asks the reader to confirm the link's action."""
         return self._of_leaving("leave.html", accepted, leaving, settings=settings)
 
     def left(self, accepted: str, leaving: Leaving, *, undo: str, settings: str) -> str:

@@ -26,8 +26,9 @@ _REMEMBERED = 20
 """The maximum number of cached languages. Each takes about 60 KB."""
 
 Region = tuple[str, str, tuple[tuple[str, str], ...]]
-"""A region: the name of an ocean or "", the name of a continent or "", and each zone with its
-city."""
+"""A region: the names of its ocean and continent, one of which is empty, and each zone with its
+city.
+"""
 
 
 @cache
@@ -43,7 +44,7 @@ def zones() -> tuple[str, ...]:
 
 
 def regions(language: Language, now: str) -> list[Region]:
-    """Return the time zones by region, each place once.
+    """Return the time zones by region. Each place occurs once.
 
     The place of the zone `now` keeps that name. `Asia/Calcutta` and `Asia/Kolkata` are the same
     place.

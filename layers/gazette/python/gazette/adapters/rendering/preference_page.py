@@ -161,7 +161,7 @@ class PreferencePages:
         }
 
     def _in_words(self, summary: Summary, language: Language) -> dict[str, Any]:
-        """Return the summary.
+        """Return the summary of the choices as values for the template.
 
         In `apart`, the categories' readable names are joined into one text.
         """

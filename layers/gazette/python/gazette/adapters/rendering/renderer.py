@@ -65,20 +65,20 @@ class _Piece(NamedTuple):
 
 
 class EmailReason(NamedTuple):
-    """The reason for an email, such as involvement of the reader or a follow.
+    """The reason why a reader gets an email, such as a follow.
 
     If both are False, the whole email comes from content sources.
     """
 
     involved: bool
-    """True if a part is addressed to the reader."""
+    """True if part of the email is addressed to the reader."""
 
     followed: bool
     """True if at least one block is included because of a follow."""
 
 
 class JinjaRenderer:
-    """Implementation of the `Renderer` port on a folder of built templates.
+    """Implementation of the `Renderer` port backed by a folder of built templates.
 
     See infra/assets/templates.py for the build.
 
@@ -222,7 +222,7 @@ class JinjaRenderer:
 
 
 def _follows(templates: Environment, values: Mapping[str, Any], is_this: bool) -> str:
-    """Return a block's sentence about the follow that brought the block to the reader.
+    """Return the sentence that explains which follow caused a block to be included.
 
     `is_this` is True if the followed entity is the block's own entity.
     """
@@ -292,7 +292,7 @@ def _reason_of(digest: Digest) -> EmailReason:
 
 
 def _via(block: Block) -> tuple[str, ...]:
-    """Return the followed entities through which the reader gets a part of the block, if any."""
+    """Return the followed entities that brought the reader a part of the block, if any."""
     for group in block.groups:
         if group.latest.via:
             return group.latest.via
@@ -391,7 +391,9 @@ def _html_bytes(edition: Edition) -> int:
 
 
 def _without(excess: int, pieces: list[_Piece]) -> list[_Piece]:
-    """Omit blocks of `excess` bytes from the end. Raise RenderingFailed if none would remain."""
+    """Remove blocks of at least `excess` bytes from the end. Raise RenderingFailed if no block
+    remains.
+    """
     remaining = list(pieces)
     while excess > 0:
         excess -= len(remaining.pop().html.encode())

@@ -55,7 +55,7 @@ class ShownLine(NamedTuple):
 
 
 class ShownBlock(NamedTuple):
-    """A block as it is shown.
+    """A block as shown to readers.
 
     `title`, `url`, `moment` and `image` come from the latest event.
     """
@@ -101,7 +101,7 @@ class Person(NamedTuple):
 
 
 class ShownGroup(NamedTuple):
-    """A group as it is shown, equal for all readers with equal values."""
+    """A group as shown to readers. Groups with the same values are equal for all readers."""
 
     category: str
     count: int  # type: ignore[assignment] # templates use this name, and no code calls tuple.count
@@ -137,7 +137,7 @@ class ShownGroup(NamedTuple):
 
 
 class Picked(NamedTuple):
-    """The values of a group that are shown, as services wrote them.
+    """The values of a group that are shown, before cleaning.
 
     Groups with equal values look the same.
     """
@@ -241,7 +241,7 @@ _NO_DATA: Mapping[str, Any] = MappingProxyType({})
 
 
 def _person(name: str, picked: Picked, more: More | None) -> Person:
-    """Return the latest actor with the name as shown, and only with URLs that are web addresses."""
+    """Return the latest actor with the displayed name. Omit URLs that are not web addresses."""
     letters, colour = initials(picked.people[0]), COLOURS[picked.colour]
     if more is None:
         return Person(name, "", "", letters, colour)
@@ -294,7 +294,7 @@ def initials(name: str) -> str:
 
 
 def _bare(word: str) -> str:
-    """Return the word from its first visible character on, without a preceding direction mark."""
+    """Return the word from its first visible character on. Omit a preceding direction mark."""
     bare = word.strip(_ROUND_NAMES)
     while bare and not is_visible(bare[0]):
         bare = bare[1:].lstrip(_ROUND_NAMES)
@@ -322,8 +322,8 @@ def _first_sign(word: str) -> str:
 
 
 def _goes_on(text: str, place: int) -> bool:
-    """Return True if the code point at `place` belongs to the preceding character, as a mark
-    does.
+    """Return True if the code point at `place` belongs to the preceding character, like a combining
+    mark.
     """
     each, before = text[place], text[place - 1]
     is_tone = "\U0001f3fb" <= each <= "\U0001f3ff"
@@ -402,8 +402,7 @@ def one_line(text: str, longest: int) -> str:
 
 
 def person(name: str, longest: int) -> str:
-    """Return a person's name on one line, such that no mail program mistakes the name for an
-    address.
+    """Return a person's name on one line, so that no mail program mistakes the name for an address.
 
     Anyone can choose the name `example.com` or `bo@example.com`, which mail programs turn into a
     link. An invisible word joiner (Unicode 23.2) after the dot or `@` prevents that.
@@ -456,7 +455,7 @@ _FAMILY_FIRST = frozenset({"hu", "ja", "ko", "vi", "zh"})
 
 
 def in_a_subject(group: ShownGroup, language: Language) -> ShownGroup:
-    """Return the group with only as many people as fit in a subject, by their short names."""
+    """Return the group with only the people whose short names fit in a subject."""
     few = 1 if len(group.people) + group.others > _NAMED else _NAMED
     names = tuple([_short(name, language) for name in group.people[:few]])
     return group._replace(people=names, others=group.others + len(group.people) - len(names))
@@ -471,7 +470,9 @@ def _short(name: str, language: Language) -> str:
 
 
 def thing(title: str, others: int, language: Language) -> str:
-    """Return a title in quotation marks, shortened to fit in a subject with `other` characters."""
+    """Return a title in quotation marks, shortened to fit in a subject that has `other` more
+    characters.
+    """
     return language.quoted(_cut(title, max(_SHORTEST_TITLE, LONGEST_HEADLINE - others - 2)))
 
 

@@ -1,4 +1,4 @@
-"""A bundle: built templates and their settings as one document, gzip'd JSON.
+"""The bundle format: built templates and their settings in one gzipped JSON document.
 
 `{"format": 1, "files": {"digest/subject.txt": "…", "locales/…/messages.mo": {"base64": "…"}}}`.
 Equal files produce equal bytes, whose SHA-256 is the checksum of the version. Apart from templates,

@@ -22,7 +22,7 @@ def key_of(version: Version) -> str:
 
 
 class S3Bundles:
-    """Implementation of the `BundleStore` port on a bucket.
+    """Implementation of the `BundleStore` port backed by a bucket.
 
     The client is created at the first use, because stages that never push a version do not need the
     S3 model.

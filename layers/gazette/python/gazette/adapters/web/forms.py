@@ -1,4 +1,4 @@
-"""Decoding of HTML forms (application/x-www-form-urlencoded) of up to 32 KB.
+"""Decoding of URL-encoded HTML forms of at most 32 KB.
 
 Other encodings are rejected by their content type, without parsing. A parser of multipart/form-data
 takes seconds for a hostile body, and anyone with a valid link can send such a body.
@@ -19,7 +19,7 @@ _LONGEST_BASE64 = LONGEST_FORM * 4 // 3 + 4
 
 
 def read_request(body: str | None, content_type: str, *, is_base64: bool) -> dict[str, list[str]]:
-    """Return the fields of a form from a request body as passed on by API Gateway.
+    """Return the form fields in a request body from API Gateway.
 
     Raises UnreadableForm.
     """

@@ -19,7 +19,7 @@ from gazette.domain.ports.rendering import Links
 
 
 class SignedLinks:
-    """Implementation of the `LinkMaker` port with links below `base_url`, signed with the newest
+    """Implementation of the `LinkMaker` port. Links are below `base_url` and signed with the newest
     key.
     """
 
@@ -28,7 +28,7 @@ class SignedLinks:
         self._keys = keys
 
     def links(self, link: LinkToken) -> Links:
-        """Return the links of an email, all of which have the same content.
+        """Return the links of an email. All tokens contain the same values.
 
         Only unsubscribe links also have a scope.
         """
@@ -55,8 +55,7 @@ class SignedLinks:
 
 
 def links_of_view(token: str, *, base_url: str) -> Links:
-    """Return the links for viewing an email in the browser, below `base_url`: only what `token`
-    allows.
+    """Return only the links below `base_url` that show an email in the browser.
 
     Readers share the view, so its links must not act for a reader. Links are not signed again, so a
     link that was forged with a leaked key stops working with that key.

@@ -28,7 +28,7 @@ class UndoTokens:
         self._clock = clock
 
     def make(self, link: LinkToken, leaving: Leaving) -> str:
-        """Return the token that undoes the action of `link`, or an empty text if that is
+        """Return the token that undoes the action of `link`, or an empty text if undoing is
         impossible.
         """
         if leaving.act is None or leaving.undoable_at is None:

@@ -1,4 +1,4 @@
-"""Rerouting of events in a function that sends email. Few of its processes ever need it."""
+"""Rerouting of events in functions that send email. Few processes need it."""
 
 from functools import partial
 from typing import TYPE_CHECKING
@@ -28,7 +28,7 @@ def rerouting(
     runs: Runs,
     batches: DynamoBatches,
 ) -> RouteAgain:
-    """Return the function that reroutes events, with the sender's tables.
+    """Return the function that reroutes events, using the tables of the sending function.
 
     Announces the shards, because rerouting may arm a schedule.
     """

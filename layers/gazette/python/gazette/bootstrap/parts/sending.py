@@ -75,7 +75,7 @@ def waiting_on(backlog: SqsBacklog) -> Callable[[], int]:
 
 
 def decisions(control_table: str) -> CachedDecisions:
-    """Return operators' decisions that apply to all emails, for all steps of one function."""
+    """Return operators' decisions that apply to all emails. All steps of a function share them."""
     return CachedDecisions(control_table, ranges=RANGES, clock=now)
 
 

@@ -16,7 +16,7 @@ from gazette.steps.support.batches import BatchContext
 
 
 def build_batches(settings: FanoutSettings) -> BatchContext:
-    """Return the context from the settings of fan-out. Reads the number of shards in use."""
+    """Return the context of `gazette batch`, from the settings of fan-out and the shards in use."""
     retention = timedelta(days=settings.run_retention_days)
     batches = DynamoBatches(settings.control_table, retention=retention, clock=now)
     return BatchContext(

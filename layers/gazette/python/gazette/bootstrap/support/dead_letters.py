@@ -22,7 +22,9 @@ from gazette.steps.support.dry_run import DryRunContext
 def build_forecast(
     settings: GenerateSettings, suppression_key: bytes
 ) -> Callable[[RunKey, bool], Forecast]:
-    """Return a function that takes a dead letter's run, and whether it exhausted its attempts.
+    """Return a function that forecasts a dead letter's redrive.
+
+    Arguments: the run, and True if its attempts are exhausted.
 
     The function only reads. Uses the settings of generate and the suppression key.
     """

@@ -23,7 +23,9 @@ from gazette.steps.support.explain import explain
 def build_explain(
     settings: IngestSettings, suppression_key: bytes
 ) -> Callable[[str, date | None], Explanation]:
-    """Return a function that takes a user id and a date in the reader's time zone, or None for now.
+    """Return a function that explains a reader's email at a date.
+
+    Arguments: the user id, and the date in the reader's time zone, or None for now.
 
     Uses the settings of ingest and the suppression key.
     """

@@ -13,7 +13,7 @@ from gazette.steps.support.pending import Waiting, read_pending
 
 
 def build_pending(settings: SendingSettings) -> Callable[[str], Waiting | None]:
-    """Return a read-only function that takes a user id. Uses the settings of generate."""
+    """Return a function that reads a user's pending events. Uses the settings of generate."""
     return partial(
         read_pending,
         subscribers=DynamoSubscribers(settings.subscribers_table),

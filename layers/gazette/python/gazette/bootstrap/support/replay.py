@@ -34,7 +34,7 @@ class PlaceholderLinks:
         self._made = SignedLinks(base_url=base_url, keys=lambda: LinkKeys({"k1": b""}))
 
     def links(self, link: LinkToken) -> Links:
-        """Return the links of a token for the placeholder address."""
+        """Return the links of a token, in which the address is a placeholder."""
         return self._made.links(replace(link, address=_PLACEHOLDER))
 
 
@@ -51,7 +51,10 @@ class Replay:
 
 
 def build_replay(settings: SendingSettings) -> Replay:
-    """Return the context from the settings of generate. Makes no writes and needs no secret."""
+    """Return the context of `gazette replay`, from the settings of generate.
+
+    Makes no writes and needs no secret.
+    """
     sent = DynamoSentRuns(settings.runs_table)
     return Replay(
         sent=sent,

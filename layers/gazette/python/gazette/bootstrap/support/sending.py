@@ -13,7 +13,7 @@ from gazette.steps.support.sending import SendingContext, resume_category
 
 
 def build_sending(settings: SendingSettings) -> SendingContext:
-    """Return the context from the settings of generate."""
+    """Return the context of `gazette sending`, from the settings of generate."""
     return SendingContext(
         streams=rate_limiters(settings),
         holds=DynamoCategoryHolds(settings.control_table),
@@ -22,7 +22,7 @@ def build_sending(settings: SendingSettings) -> SendingContext:
 
 
 def build_category_resume(settings: FeedbackSettings) -> Callable[[str], bool]:
-    """Return a function that takes a category. Uses the settings of feedback."""
+    """Return a function that resumes a category's email. Uses the settings of feedback."""
     return partial(
         resume_category,
         holds=DynamoCategoryHolds(settings.control_table),

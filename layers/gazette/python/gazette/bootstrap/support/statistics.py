@@ -13,7 +13,7 @@ from gazette.steps.support.statistics import StatisticsContext
 
 
 def build_statistics(settings: FeedbackSettings, *, connections: int) -> StatisticsContext:
-    """Return the context from the settings of feedback.
+    """Return the context of `gazette statistics`, from the settings of feedback.
 
     `connections` is the number of slots to read at the same time.
     """

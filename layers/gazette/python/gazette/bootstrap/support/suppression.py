@@ -24,7 +24,9 @@ def build_suppression_list(settings: FeedbackSettings) -> DynamoSuppressionList:
 
 
 def build_suppression(settings: FeedbackSettings, key: bytes) -> SuppressionContext:
-    """Return the context from the settings of feedback and the suppression key."""
+    """Return the context of `gazette suppression`, given feedback's settings and the suppression
+    key.
+    """
     span = timedelta(days=settings.soft_bounce_days)
     limit = SoftLimit(bounces=settings.soft_bounces, span=span)
     return SuppressionContext(

@@ -1,1 +1,1 @@
-"""The life of a run from pending to its end, and the rate limit of emails. Pure."""
+"""The life cycle of a run, and the rate limits of email. Pure."""

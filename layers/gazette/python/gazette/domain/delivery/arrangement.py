@@ -7,7 +7,8 @@ from types import MappingProxyType
 
 
 class Ranking(StrEnum):
-    """The ranking of a digest: by relevance to the reader, number of updates, or time."""
+    """The criterion by which a digest is ranked: relevance to the reader, number of updates, or
+    time."""
 
     RELEVANCE = "relevance"
     MOST_ACTIVE = "most_active"
@@ -15,17 +16,17 @@ class Ranking(StrEnum):
 
 
 class Sections(StrEnum):
-    """The kind of headings that group the blocks of a digest."""
+    """The kinds of headings that can group the blocks of a digest."""
 
     NONE = "none"
     CATEGORY = "category"
     PARENT = "parent"
-    """The title of the followed entity that led to an event, if the event's service published a
+    """The title of the followed entity through which an event arrived, if the service published a
     title."""
 
 
 OTHER_WEIGHT = "other"
-"""The key of the weight for categories without their own weight."""
+"""The key in the weights that applies to all categories without a weight."""
 
 WEIGHTS: Mapping[str, float] = MappingProxyType(
     {
@@ -39,7 +40,7 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "like": 1,
     }
 )
-"""The default weights. Updates addressed to the reader weigh more than updates about others.
+"""The default weights. Categories that are addressed to the reader have higher weights.
 
 A mention at the beginning of a window (half its weight) ranks above forty new likes.
 """
@@ -50,7 +51,7 @@ MAX_WEIGHT = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrangement:
-    """The settings for the arrangement of digests, for a stage or a variation."""
+    """The settings for arranging the digests of a stage or a variation."""
 
     ranking: Ranking = Ranking.RELEVANCE
     weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)

@@ -1,4 +1,4 @@
-"""The delays of runs that got no permit. SQS delays messages by whole seconds."""
+"""The delays of runs that did not get a permit. SQS delays messages by whole seconds."""
 
 from datetime import timedelta
 
@@ -7,7 +7,7 @@ from gazette.domain.ports.queues import LONGEST_DELAY
 
 _LEAST_FASTER = 2.0
 _UNUSED = 0.05
-"""The maximum share of unused permits at a rate of at least ten permits per second.
+"""The maximum share of permits that stay unused at ten or more permits per second.
 
 Messages return at a multiple of the permit rate, because they return at random times and a permit
 that no run takes delays all later runs. The multiple is higher at low rates. At most a twentieth of
@@ -18,7 +18,7 @@ _SECOND = timedelta(seconds=1)
 
 
 def delay_among(waiting: int, *, rate: float, random: float) -> timedelta:
-    """Return a random delay for one of `waiting` runs that wait for `rate` permits per second.
+    """Return a random delay for one of the `waiting` runs, which share `rate` permits per second.
 
     Delays are spread over the time that all waiting runs need. If that is longer than the maximum
     delay of a message, runs return as late as possible, because early runs would get no permit.
@@ -33,9 +33,9 @@ def delay_among(waiting: int, *, rate: float, random: float) -> timedelta:
 
 
 def delay_until_permit(free_in: timedelta) -> timedelta:
-    """Return the delay of an urgent run, which returns just before the next permit in `free_in`.
+    """Return the delay for an urgent run, so that the run returns just before the next permit.
 
-    The delay is rounded down, because a run that returns too early only waits again, but a run that
-    returns late leaves a permit unused.
+    `free_in` is the time until the next permit. The delay is rounded down, because a run that
+    returns too early only waits again, but a run that returns late leaves a permit unused.
     """
     return max(free_in, timedelta(0)) // _SECOND * _SECOND

@@ -1,4 +1,5 @@
-"""The batch of all runs in a slot, which operators view, count and cancel together. Pure."""
+"""A batch, which contains all runs in a slot. Operators view, count and cancel these runs together.
+Pure."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,13 +17,13 @@ class Batch:
     """The time at which fan-out found the first schedule in the slot; None before that."""
 
     cancelled_at: datetime | None = None
-    """The time since which no run of the batch can be claimed; None if the batch was not
-    cancelled."""
+    """The time at which the batch was cancelled; None if it was not. Runs of a cancelled batch
+    cannot be claimed."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchRun:
-    """A run, as its batch counts it. A run that is being sent still counts as pending."""
+    """A run in the counts of its batch. A run that is being sent counts as pending."""
 
     key: RunKey
     status: Status
@@ -30,7 +31,7 @@ class BatchRun:
 
 
 def batch_run(run: Run) -> BatchRun:
-    """Return the run as its batch counts it."""
+    """Return the entry for a run in the counts of its batch."""
     if run.status in {Status.PENDING, Status.SENDING}:
         return BatchRun(run.key, Status.PENDING, Reason.DUE)
     return BatchRun(run.key, run.status, run.reason)

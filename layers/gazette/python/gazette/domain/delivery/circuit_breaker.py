@@ -15,7 +15,7 @@ LONGEST_STEP = timedelta(minutes=30)
 """The maximum time between two probes. Each refused probe doubles the time up to this limit."""
 
 CLOCK_SKEW = timedelta(seconds=10)
-"""The largest difference between the clocks of two workers that is considered normal."""
+"""The largest difference between the clocks of two workers that counts as normal."""
 
 _NEVER = datetime(9999, 1, 1, tzinfo=UTC)
 _LONGEST_WHY = 200
@@ -37,11 +37,11 @@ class OpenBreaker:
     """The time between two probes."""
 
     by_hand: bool = False
-    """True if an operator opened the breaker. It then sends no probes until an operator closes
-    it."""
+    """True if an operator opened the breaker. No probes are then sent until an operator closes the
+    breaker."""
 
     is_probed: bool = False
-    """True if a probe was sent and its outcome is not known yet. `until` was postponed."""
+    """True if a probe was sent and its outcome is still unknown. `until` was then postponed."""
 
     def holds(self, now: datetime) -> bool:
         """Return True if the breaker prevents all workers from sending.

@@ -1,4 +1,4 @@
-"""The composition of a digest from a reader's events: group, rank and cap. Pure."""
+"""The composition of a digest. The reader's events are grouped, ranked and capped. Pure."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,13 +29,13 @@ from gazette.domain.window.folded import (
 )
 
 _CATEGORIES = 10
-"""The maximum number of categories stored with a run. Each KB of its row costs one write unit."""
+"""The maximum number of categories in the row of a run. Each KB of a row costs one write unit."""
 
 LINES = 8
-"""The maximum number of lines in a block, so that one block does not make an email too long."""
+"""The maximum number of lines in a block. It prevents one block from making an email too long."""
 
 _TITLED = 100
-"""The maximum number of an entity's lines that are searched for the title of a parent."""
+"""The maximum number of lines of an entity to search for the title of a parent."""
 
 _FOLLOWED = 0.6
 """The weight of a followed update, relative to an update that is addressed to the reader."""
@@ -99,18 +99,18 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """The content of one email: the blocks shown, by rank, and the exact number of other
-    updates."""
+    """The content of one email: the blocks in the order of their ranks, and the number of updates
+    that are not shown."""
 
     blocks: tuple[Block, ...]
     events: int
     """The total number of updates in all groups, shown or not."""
 
     more_blocks: int
-    """The number of entities that the email does not show at all."""
+    """The number of entities that the email omits completely."""
 
     more_events: int
-    """The number of updates that the email does not show, including lines omitted from blocks."""
+    """The number of updates that the email does not show, including updates in omitted lines."""
 
     sections: Sections = Sections.NONE
 
@@ -127,7 +127,8 @@ class Digest:
         )[:_CATEGORIES]
 
     def shortened(self, blocks: int) -> "Digest":
-        """Return the digest with only its first `blocks` blocks. The others count as not shown."""
+        """Return the digest with only its first `blocks` blocks. The remaining blocks count as not
+        shown."""
         dropped = self.blocks[blocks:]
         return replace(
             self,
@@ -195,7 +196,7 @@ def compose(
 
 
 class _Groups:
-    """A builder of the groups for the lines that are shown."""
+    """A builder that creates the groups for the lines of a digest."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The life of a run: a total function that maps a run and a signal to the next state of the run.
+"""The life cycle of a run: a total function from a run and a signal to the next state of the run.
 
 The module does no I/O. A step reads a run, calls `transition`, and stores the result on the
 condition that the run is unchanged. For the numbered rules, see docs/protocol.md.
@@ -36,7 +36,7 @@ MAX_REFUSALS = 1 + len(PAUSES)
 count."""
 
 _OVERDUE = timedelta(minutes=15)
-"""The time after `retry_at` at which the sweep checks a run that was not retried."""
+"""The time after `retry_at` before the sweep checks a run that was not retried."""
 
 
 _HANDED_OVER = {Reason.CARRIED_INTO, Reason.GIVEN_UP}
@@ -172,7 +172,7 @@ def _refuse(
 
 
 def _lose_sight(run: Run, signal: Uncertain | DeadlinePassed) -> Run | Ignored:
-    """Mark the open attempt as unknown (rule 6).
+    """Mark the outcome of the open attempt as unknown (rule 6).
 
     An overdue attempt does not affect the next attempt, which has its own claimant.
     """
@@ -195,7 +195,8 @@ def _lose_sight(run: Run, signal: Uncertain | DeadlinePassed) -> Run | Ignored:
 
 
 def _decide(run: Run, policy: Policy) -> Run | Ignored:
-    """Apply the policy (rule 9): resend only once, then carry.
+    """Apply the policy for unknown outcomes (rule 9). A run is resent only once, and carried after
+    that.
 
     A carried run waits for its successor.
     """
@@ -230,7 +231,7 @@ def _end(run: Run, status: Status, reason: Reason) -> Run | Ignored:
 
 
 def _carry(run: Run) -> Run | Ignored:
-    """Carry the run over, if an attempt is uncertain and the policy was applied (rule 5)."""
+    """Carry the run over if it has an uncertain attempt and the policy was applied (rule 5)."""
     if not run.uncertain:
         return Ignored("it has no uncertain attempt")
     if run.status in {Status.SENDING, Status.SENT} or run.reason in _HANDED_OVER:
@@ -241,7 +242,7 @@ def _carry(run: Run) -> Run | Ignored:
 
 
 def _give_up(run: Run) -> Run | Ignored:
-    """Give the run up (rule 9).
+    """Mark the run as given up (rule 9).
 
     The run's events are not sent again. Only evidence can still change the run.
     """

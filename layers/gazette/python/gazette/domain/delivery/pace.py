@@ -4,7 +4,7 @@ A permit is the instant at which one email may be sent. Permits are evenly space
 workers, so no second has more permits than the rate. Each stream has a fixed share of the plan and
 of the account's quota, and never uses the share of the other stream. The module does no I/O.
 
-All instants are by the clocks of workers. A worker with a wrong clock can delay other workers or
+All instants come from the clocks of workers. A worker with a wrong clock can delay other workers or
 let them send too much, but only within these bounds:
 
 - A next permit that is further ahead than any correct clock would store is set back, at most once
@@ -40,7 +40,8 @@ A waiting worker costs Lambda time and does no other work.
 """
 
 SANDBOX_RATE = 1.0
-"""The emails per second that every account may send: the rate of the SES sandbox.
+"""The number of emails per second that every account may send, even in the SES sandbox.
+
 https://docs.aws.amazon.com/ses/latest/dg/quotas.html
 """
 
@@ -52,7 +53,7 @@ https://docs.aws.amazon.com/ses/latest/APIReference/API_GetSendQuota.html
 """
 
 SET_BACK_EVERY = timedelta(seconds=10)
-"""The minimum time between two corrections of a next permit that is too far ahead.
+"""The minimum time between two corrections of a `next_at` that is too far ahead.
 
 If two clocks differ, neither worker knows which clock is wrong. A worker whose clock is behind sets
 back a correct value, and the other workers then take permits from now on, so the permits of the
@@ -60,7 +61,8 @@ longest wait are issued twice. Corrections must therefore be rare.
 """
 
 _SIGNED_WITHIN = timedelta(minutes=15)
-"""The largest clock error with which DynamoDB accepts a signed request, ahead or behind.
+"""The largest clock error, ahead or behind, at which DynamoDB accepts a signed request.
+
 https://github.com/aws/aws-sdk-js/issues/2565, https://github.com/boto/boto3/issues/1252
 """
 
@@ -71,7 +73,7 @@ _BELIEVED_FOR = timedelta(hours=1)
 """The time for which a stored daily quota is valid. It covers six ticks without an update."""
 
 _WARMUP_DAYS = 30
-"""The number of days of doubling after which the warm-up has no cap."""
+"""The number of daily doublings after which the warm-up has no cap."""
 
 
 class NoPermit(StrEnum):
@@ -107,7 +109,8 @@ class PacePlan:
     """The rate at the start of the ramp, in emails per second; 0 for no ramp."""
 
     ramp_every: timedelta = timedelta(seconds=30)
-    """The length of a stretch of the ramp: at least three times the longest wait for a permit."""
+    """The length of one stretch of the ramp. It is at least three times the longest wait for a
+    permit."""
 
     warmup_from: date | None = None
     """The first day of the warm-up (UTC); None for no warm-up."""
@@ -189,15 +192,16 @@ class Pace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reservation:
-    """A reservation of `number` permits from `at` on, one every `cost`, with the resulting
-    state."""
+    """A reservation of permits, and the state of the rate limiter afterwards.
+
+    The first of the `number` permits is at `at`, and `cost` is the time between two permits.
+    """
 
     at: datetime
     number: int
     cost: timedelta
     ahead_of: datetime | None
-    """The latest plausible `next_at`, if the stored `next_at` was later and is set back; else
-    None."""
+    """The latest plausible `next_at`; None unless the stored `next_at` is later and is set back."""
 
     set_back_at: datetime | None
     """The time of the last correction of `next_at`."""
@@ -215,14 +219,14 @@ class Reservation:
     """The cap on `day`; None if there is no cap."""
 
     used_up_at: datetime | None
-    """The end of the last period in which the quota or a cap was used up, including yesterday's
+    """The end of the last period in which the quota or a cap was used up. Includes yesterday's
     cap."""
 
     is_of_quota: bool
     """True if the permits also count for the account's daily quota."""
 
     breaker: OpenBreaker | None
-    """The breaker while its probe has the only permit; None if the breaker is closed."""
+    """The half-open breaker, whose probe gets the only permit; None if the breaker is closed."""
 
     @property
     def is_probe(self) -> bool:
@@ -267,7 +271,7 @@ class PaceReading:
     """The state of a stream's rate limiter, for display."""
 
     rate: float
-    """The current rate in emails per second."""
+    """The current rate, in emails per second."""
 
     full_rate: float
     """The highest rate in emails per second."""
@@ -282,8 +286,8 @@ class PaceReading:
     """The account's quota; None if the daily quota is unknown or unlimited."""
 
     free_since: datetime | None
-    """The time since which the cap and the quota have had permits left; None if they are used
-    up."""
+    """The start of the current period in which permits are left; None if the cap or the quota is
+    used up."""
 
     breaker: OpenBreaker | None
     """The open circuit breaker; None if it is closed."""
@@ -291,17 +295,18 @@ class PaceReading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outlook:
-    """A worker's estimate of when a stream has permits."""
+    """A worker's estimate of the next permits of a stream."""
 
     free_at: datetime
-    """The earliest time of a free permit."""
+    """The earliest time at which a permit is free."""
 
     rate: float
     """The number of permits per second."""
 
 
 def outlook(pace: Pace, plan: PacePlan, now: datetime) -> Outlook:
-    """Return the outlook for a state that may be out of date. Permits only become later."""
+    """Estimate the next free permit from a state that may be outdated. The permit is never
+    earlier."""
     is_ahead = pace.next_at is not None and pace.next_at > _furthest(pace, plan, now)
     free_at = _may_be_set_back_from(pace, now) if is_ahead else pace.next_at or now
     return Outlook(free_at=free_at, rate=rate_at(pace, plan, now))
@@ -338,7 +343,7 @@ def take(
     number: int = 1,
     critical: bool = False,
 ) -> Reservation | NoPermit:
-    """Return the next permits, up to `number`, all at or before `latest`.
+    """Reserve up to `number` permits, none of which is later than `latest`.
 
     A half-open breaker allows only the permit of its probe. The breaker is checked first, so that
     runs are requeued while it is open even if the daily cap is used up. `critical` permits count
@@ -395,7 +400,10 @@ def with_quota(pace: Pace, quota: Quota, at: datetime) -> Pace:
 
 
 def free_since(pace: Pace, plan: PacePlan, now: datetime) -> datetime | None:
-    """Return the time since which the cap and the quota have had permits left; None if used up."""
+    """Return the start of the current period in which permits are left.
+
+    None if the cap or the quota is used up.
+    """
     if _is_day_over(pace, plan, now):
         return None
     day, _ = _today(pace, now)
@@ -424,8 +432,8 @@ def _is_day_over(pace: Pace, plan: PacePlan, now: datetime) -> bool:
 
 
 def _room_since(pace: Pace, plan: PacePlan, today: date) -> datetime | None:
-    """Return the end of the last time at which the cap or the quota was used up; None if neither
-    was.
+    """Return the end of the last period in which the cap or the quota was used up; None if there
+    was none.
 
     A cap that was used up ends at midnight (UTC). Otherwise midnight changes nothing for runs that
     wait for another reason.
@@ -440,7 +448,7 @@ def _room_since(pace: Pace, plan: PacePlan, today: date) -> datetime | None:
 
 
 def _today(pace: Pace, now: datetime) -> tuple[date, int]:
-    """Return the current day and the number of its permits that are taken.
+    """Return the current day and the number of permits taken on this day.
 
     A worker whose clock is behind does not return to the day before at midnight.
     """
@@ -451,10 +459,11 @@ def _today(pace: Pace, now: datetime) -> tuple[date, int]:
 
 
 def _day_of_account(pace: Pace, now: datetime) -> Quota | None:
-    """Return the quota that permits count for; None if it is unlimited, unknown or too old.
+    """Return the account's quota, which each permit reduces; None if it is unlimited, unknown or
+    outdated.
 
-    With a quota that is too old, SES may refuse an email. A stricter rule would stop all email
-    until SES responds.
+    If the quota is outdated, SES may refuse an email. A stricter rule would stop all email until
+    SES responds.
     """
     quota, at = pace.quota, pace.quota_at
     if quota is None or quota.left is None or at is None or abs(now - at) >= _BELIEVED_FOR:
@@ -480,7 +489,7 @@ def _furthest(pace: Pace, plan: PacePlan, now: datetime) -> datetime:
 
 
 def _may_be_set_back_from(pace: Pace, now: datetime) -> datetime:
-    """Return the earliest time at which a next permit that is too far ahead may be set back."""
+    """Return the earliest time at which `next_at` may be set back if it is too far ahead."""
     last = pace.set_back_at
     if last is None or last - now > _SIGNED_WITHIN:
         return now

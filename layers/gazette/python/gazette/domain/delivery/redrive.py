@@ -16,7 +16,7 @@ class RedriveResult(StrEnum):
     """A later run was sent with the events, so there is nothing to do."""
 
     GOES_WITH = "goes_with"
-    """A later run has not ended and was queued again."""
+    """A later run includes the events. It has not ended and was queued again."""
 
     RECEIVES_NO_EMAIL = "receives_no_email"
     NO_SCHEDULE = "no_schedule"
@@ -31,7 +31,7 @@ class Redriven:
     failed: Run
     result: RedriveResult
     run: Run | None = None
-    """The run that sends or has sent the events of the failed run."""
+    """The run that sent or will send the events of the failed run."""
 
     reason: Reason | None = None
     """The reason why the reader gets no email."""

@@ -1,4 +1,4 @@
-"""A run, which delivers one email: its status and the values that its claim fixed."""
+"""A run, which delivers one email. A run has a status and the values that its claim fixed."""
 
 import hashlib
 from collections.abc import Iterable
@@ -39,7 +39,7 @@ class Status(StrEnum):
 
 
 class Reason(StrEnum):
-    """The reason for a run's status, as `explain` prints it.
+    """The reason for the status of a run, as shown by `gazette explain`.
 
     If this version does not know a stored reason, it uses only the status.
     """
@@ -104,12 +104,12 @@ def why_not_sent(reader: Reader) -> Reason:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A point at which a chain may end, because all runs up to `sequence` have ended for good
+    """A possible end of a chain. All runs up to `sequence` have ended permanently
     (chain.head_for)."""
 
     sequence: int
     sent_until: datetime
-    """The time up to which events were sent by the runs that the head covers."""
+    """The latest end of a sent window among the runs up to the head."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class Run:
 
     resent: bool = False
     overtaken: bool = False
-    """True if a stop or a change came too late, after a claim."""
+    """True if a stop or a change arrived after a claim, and therefore too late."""
 
     retry_at: datetime | None = None
     """The earliest time of the next attempt after a refusal."""
@@ -165,23 +165,23 @@ class Run:
 
     message_id: str = ""
     detail: str = ""
-    """The provider's code for the last refusal or unknown outcome."""
+    """The provider's code for the last refusal or for the unknown outcome."""
 
     variant: Variant = DEFAULT_VARIANT
     locale: str = ""
     categories: tuple[str, ...] = ()
     newest: tuple[str, ...] = ()
-    """The names of the run's most recently stored events (`newest_of`), or EACH_READ."""
+    """The short names of the most recently stored events (`newest_of`), or EACH_READ."""
 
     left_out: tuple[str, ...] = ()
-    """The names of events in the run's window that its email does not show.
+    """The short names of events in the window that the email does not show.
 
     An earlier attempt with an unknown outcome should have shown them and did not. There is at most
     one for each worker that stalled during a write.
     """
 
     sources: tuple[str, ...] = ()
-    """The content sources of the run's schedule, in order; empty if it has events only."""
+    """The content sources of the schedule, in order; empty if the schedule has only events."""
 
     asked_at: datetime | None = None
     """The time of the first query of the run's content sources.
@@ -190,7 +190,7 @@ class Run:
     """
 
     without: tuple[str, ...] = ()
-    """The sources whose items the email did not wait for."""
+    """The content sources whose items the email did not wait for."""
 
     templates: int = 0
     """The template version that the first claim used.
@@ -199,8 +199,8 @@ class Run:
     """
 
     templates_gone: int = 0
-    """The template version that the run was pinned to before and that no longer exists; 0 if
-    none."""
+    """The template version to which the run was pinned before; 0 if none. This version no longer
+    exists."""
 
     head: Head | None = None
     """The point at which the run's chain may end; None if the chain before the run was short."""
@@ -221,13 +221,13 @@ class Run:
 
     @property
     def is_unclaimed(self) -> bool:
-        """Return True if the run can be superseded, because no claim is open and no attempt is
-        uncertain."""
+        """Return True if the run has no open claim and no uncertain attempt. It can then be
+        superseded."""
         return self.status in {Status.PENDING, Status.RETRYING} and not self.uncertain
 
     def knows(self, attempt: int | None) -> bool:
-        """Return True if this attempt was claimed, so that the window shows the attempt's
-        content."""
+        """Return True if this attempt was claimed and its window is stored. The window shows what
+        was sent."""
         return attempt is not None and 1 <= attempt <= self.attempt and self.window is not None
 
     def has_taken(self, stored_at: datetime) -> bool:
@@ -257,13 +257,12 @@ class Run:
         return self.has_taken(stored_at) and not self.has_shown(event_id, stored_at)
 
     def is_claimed_like(self, claimed: "Run") -> bool:
-        """Return True if this run still has the claim of `claimed`, regardless of other changes."""
+        """Return True if this run has the same claim as `claimed`, regardless of other changes."""
         return self.status is Status.SENDING and bool(self.nonce) and self.nonce == claimed.nonce
 
     @property
     def closes_a_window(self) -> bool:
-        """Return True if the run was sent with a known window, which the next window must
-        follow."""
+        """Return True if the run was sent with a known window. The next window begins after it."""
         return self.status is Status.SENT and self.window is not None
 
     def was_sent_up_to(self, until: datetime) -> bool:
@@ -271,8 +270,10 @@ class Run:
         return self.closes_a_window and self.window is not None and self.window.until >= until
 
     def ends_chain(self, of: RunKey, holding: datetime | None) -> bool:
-        """Return True if a chain that is read from the run `of`, or for an instant, may end at
-        this run."""
+        """Return True if this run may end a chain that was read from the run `of`.
+
+        With `holding`, the window of this run must end before that instant.
+        """
         is_behind = holding is None or (self.window is not None and self.window.until < holding)
         return self.closes_a_window and self.key != of and is_behind
 
@@ -280,7 +281,8 @@ class Run:
     def slot(self) -> datetime | None:
         """The slot of the run's batch; None if the run is immediate or was never started.
 
-        A run that only uses the sequence of an occurrence without waiting events was never started.
+        A run was never started if no events were waiting. Such a run only uses up a sequence
+        number.
         """
         is_in_none = self.key.is_immediate or self.reason is Reason.NOTHING_WAITED
         return None if is_in_none else slot_of(self.due_at)
@@ -309,26 +311,25 @@ STILL_WRITTEN = timedelta(minutes=2)
 
 
 MOST_NEWEST = 100
-"""The maximum number of events in `newest`, with nine bytes each. Each KB of a row costs one
+"""The maximum number of names in `newest`. A name has nine bytes, and each KB of a row costs one
 write unit."""
 
 EACH_READ = ("all",)
-"""A marker that replaces the event names if no write into the window was possible during the
-read."""
+"""The value of `newest` if the read included every event, because no event was being written."""
 
 
 OUTDATED_FOR = 2 * STILL_WRITTEN
-"""The time after a change of choices or follows in which events may be routed by the old ones.
+"""The time after a change of choices or follows in which events may still be routed by the old
+values.
 
-A function that read the old choices writes for at most STILL_WRITTEN. Twice that allows for clocks
-that differ and for the function that stores the change. The run of such an event routes the event
-again (rule 15).
+A function that read the old values writes for at most STILL_WRITTEN. Twice this time allows for
+clocks that differ and for the function that stores the change. A run with such an event routes the
+event again (rule 15).
 """
 
 
 def newest_of(events: Iterable[StoredEvent | StoredBrief], window: Window) -> tuple[str, ...]:
-    """Return the names of events so new that other events of the window may not have been
-    visible."""
+    """Return the short names of the newest events. A read may have missed other recent events."""
     return tuple(
         sorted(
             name_of(stored.event.id)
@@ -339,7 +340,7 @@ def newest_of(events: Iterable[StoredEvent | StoredBrief], window: Window) -> tu
 
 
 def name_of(event_id: str) -> str:
-    """Return a short name for an event, which a run uses to refer to some of its events."""
+    """Return the short name by which a run identifies an event."""
     return hashlib.sha256(event_id.encode()).hexdigest()[:8]
 
 
@@ -348,7 +349,8 @@ BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 def sent_until(chain: Iterable[Run]) -> datetime:
-    """Return the time up to which a schedule's events were sent: the latest end of a sent window.
+    """Return the time up to which a schedule's events were sent, which is the latest end of a sent
+    window.
 
     If the chain ends at a head, the head stores this time for earlier windows.
     """
@@ -361,7 +363,7 @@ def sent_until(chain: Iterable[Run]) -> datetime:
 
 
 def known_sent_until(chain: Iterable[Run]) -> datetime:
-    """Return the time up to which events were sent by the runs before the chain's heads."""
+    """Return the latest `sent_until` among the heads of a chain."""
     return max((run.head.sent_until for run in chain if run.head), default=BEGINNING)
 
 
@@ -373,7 +375,8 @@ After that, the event is given up.
 
 
 def given_up_until(chain: Iterable[Run]) -> datetime:
-    """Return the time up to which every event was in MAX_UNKNOWN_ATTEMPTS unknown attempts.
+    """Return the time up to which every event was included in MAX_UNKNOWN_ATTEMPTS unknown
+    attempts.
 
     All windows of a schedule begin where the last sent window ended, so an attempt with an unknown
     outcome includes every event that was stored up to its end and was not given up before.

@@ -51,7 +51,7 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class RefusedForNow:
-    """A signal that the provider refused the attempt but may accept another attempt.
+    """A signal that the provider refused the attempt but may accept a later attempt.
 
     Examples are throttling and a failed connection. The message was certainly not sent.
     """
@@ -64,7 +64,7 @@ class RefusedForNow:
 
 @dataclass(frozen=True, slots=True)
 class RefusedForGood:
-    """A signal that the provider refused the attempt and would refuse it again.
+    """A signal that the provider refused the attempt and would refuse any other attempt.
 
     The message was certainly not sent.
     """
@@ -117,8 +117,7 @@ class DeadlinePassed:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A signal that a delivery event proves that the provider accepted the message of this
-    attempt."""
+    """Proof by a delivery event that the provider accepted this attempt's message."""
 
     attempt: int | None
     """The number of the attempt; None if the delivery event does not name it."""
@@ -147,7 +146,7 @@ class Skip:
 
 @dataclass(frozen=True, slots=True)
 class Cancel:
-    """A signal that the run is no longer wanted."""
+    """A signal to cancel the run."""
 
     reason: Reason
 
@@ -159,15 +158,15 @@ class Carry:
 
 @dataclass(frozen=True, slots=True)
 class GiveUp:
-    """A signal to give the run up, because its events were in too many unknown attempts.
+    """A signal to give the run up, because too many attempts with its events have unknown outcomes.
 
-    Every event of the run was in MAX_UNKNOWN_ATTEMPTS attempts with unknown outcomes.
+    MAX_UNKNOWN_ATTEMPTS attempts with unknown outcomes included every event of the run.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """A signal that a value that workers read before a claim has changed."""
+    """A signal that invalidates claims based on earlier reads, because the data has changed."""
 
 
 SendOutcome = Accepted | RefusedForNow | RefusedForGood | RefusedAccount | Uncertain

@@ -9,7 +9,8 @@ from gazette.domain.delivery.streams import Streams
 from gazette.domain.model import DAILY, RunKey
 
 FreeSince = Callable[[], datetime | None]
-"""A function that returns when a stream's cap and quota last became free; None if used up."""
+"""A function that returns the time since which a stream's cap and quota have permits left. Returns
+None if either is used up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,13 +31,14 @@ class Standing:
     """The time at which the oldest run was due; None if there are no runs."""
 
     is_cut_off: bool = False
-    """True if some runs were not read, so that there may be more and older runs."""
+    """True if some runs were not read. More runs, and older runs, may then exist."""
 
 
 def standing_of(
     open_runs: Iterable[tuple[RunKey, datetime]], *, free_since: Streams[FreeSince], now: datetime
 ) -> Standing:
-    """Return the age of these runs and the number that wait for the next day.
+    """Return the age of the oldest run that may be sent, and the number of runs that wait for the
+    next day.
 
     `open_runs` are pairs of a key and a due time. A run that waits for the next day has no age;
     after the wait, its age begins when email could be sent again. A daily digest never waits so
@@ -54,7 +56,7 @@ def standing_of(
 
 
 def combined(parts: Sequence[Standing]) -> Standing:
-    """Return the standing of all runs, combined from at least one part."""
+    """Combine the standing of each part into the standing of all runs."""
     oldest = max(parts, key=lambda part: part.age)
     waiting_for_day = sum(part.held_by_day for part in parts)
     return Standing(age=oldest.age, held_by_day=waiting_for_day, due_at=oldest.due_at)

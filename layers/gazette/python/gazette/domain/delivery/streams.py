@@ -20,13 +20,13 @@ class Streams(Generic[ValueT_co]):
         return self.immediate if kind_of(schedule) is ScheduleKind.IMMEDIATE else self.digest
 
     def other_than(self, schedule: str) -> ValueT_co:
-        """Return the value for the stream that does not send the runs of this schedule."""
+        """Return the value for the other stream, which does not send the runs of this schedule."""
         return self.digest if kind_of(schedule) is ScheduleKind.IMMEDIATE else self.immediate
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A stream's share of all email, from `start` to `end`, in hundredths.
+    """A stream's share of all email. It ranges from `start` to `end`, in hundredths.
 
     Adjacent shares add up exactly to the whole, because both round the same number where they meet.
     """

@@ -1,4 +1,4 @@
-"""Delivery events from the provider: their meanings, and the part that is stored. Pure."""
+"""The provider's delivery events: their meanings, and the data that is stored about them. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class DeliveryEventType(StrEnum):
 
 
 AGAINST_RECIPIENT = frozenset({DeliveryEventType.BOUNCED, DeliveryEventType.COMPLAINED})
-"""The only types of delivery event that can suppress a recipient."""
+"""The only types of delivery events that can suppress an address."""
 
 
 class Fault(StrEnum):
@@ -57,7 +57,7 @@ class Fault(StrEnum):
 
 
 _TOO_SOON = timedelta(minutes=1)
-"""The time after sending within which clicks are attributed to a link scanner, not the reader."""
+"""The time after sending in which clicks are attributed to a link scanner instead of the reader."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class DeliveryEvent:
 
     type: DeliveryEventType
     run: RunKey | None
-    """The run in the message's tags; None if the tags name no run, as for the canary's messages."""
+    """The run in the message's tags; None for a message without a run, such as a canary."""
 
     attempt: int | None
     """The attempt in the message's tags; None if the tags contain no number."""
@@ -88,7 +88,7 @@ class DeliveryEvent:
     """The provider's name for the fault, safe for logs."""
 
     unsent: bool = False
-    """True if the provider did not try, because the address is on the account's suppression
+    """True if the provider did not try to send, because the address is on the account's suppression
     list."""
 
     is_by_policy: bool = False
@@ -115,9 +115,9 @@ class DeliveryEvent:
 
 
 class EngagementEvent(StrEnum):
-    """An event in the life of an email. Only the first time of each event is stored.
+    """An event that happened to an email. Only the first time of each event is stored.
 
-    All but one are delivery events of the same name (DeliveryEventType).
+    All except UNSUBSCRIBED are delivery events with the same name (DeliveryEventType).
     """
 
     SENT = "sent"
@@ -136,7 +136,7 @@ _NOT_STORED = {DeliveryEventType.RENDERING_FAILED, DeliveryEventType.SUBSCRIPTIO
 
 
 def engagement_of(event: DeliveryEvent) -> EngagementEvent | None:
-    """Return the engagement event for a delivery event; None if none is stored.
+    """Return the engagement event for a delivery event; None if there is none to store.
 
     Out-of-office bounces and withdrawn complaints have no fault and are not stored.
     """
@@ -148,7 +148,7 @@ def engagement_of(event: DeliveryEvent) -> EngagementEvent | None:
 
 
 class Mark(StrEnum):
-    """The events that count towards the rates of an email's categories.
+    """The kinds of delivery events that count towards the rates of a category.
 
     `BOUNCED` counts hard bounces only.
     """
@@ -159,8 +159,7 @@ class Mark(StrEnum):
 
 
 def mark_of(event: DeliveryEvent) -> Mark | None:
-    """Return the mark that a delivery event adds to the rates of its categories; None if it adds
-    none.
+    """Return the mark that a delivery event counts as; None if the event does not count.
 
     A bounce or complaint because of the account's suppression list does not count. SES did not try
     to send the email, and does not count it either.

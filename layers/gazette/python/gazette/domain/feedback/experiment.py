@@ -9,7 +9,7 @@ from datetime import datetime
 NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
 
 VARIATIONS = range(1, 10)
-"""The valid numbers of variations. Without an experiment, all readers get variation 1."""
+"""The valid variation numbers. Without an experiment, all readers get variation 1."""
 
 _HEAVIEST = 10_000
 
@@ -43,7 +43,8 @@ class ExperimentPeriod:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """The variation that a reader gets, and the name of the experiment; empty without one."""
+    """The variation that a reader gets, and the experiment's name. The name is empty without an
+    experiment."""
 
     variation: int = 1
     experiment: str = ""

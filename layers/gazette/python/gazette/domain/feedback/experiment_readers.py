@@ -44,7 +44,7 @@ class Readers:
     """
 
     began: dict[str, tuple[datetime, int]] = field(default_factory=dict)
-    """The time of each reader's first email, and its arm (a variation or a template version)."""
+    """The time and the arm (variation or template version) of each reader's first email."""
 
     did: dict[Measure, set[str]] = field(default_factory=lambda: {act: set() for act in ACTS})
     """The ids of the readers who performed each action."""

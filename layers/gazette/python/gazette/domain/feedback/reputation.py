@@ -13,20 +13,20 @@ MOST_COMPLAINTS = 0.001
 
 LEAST_BOUNCES = 20
 LEAST_COMPLAINTS = 10
-"""The minimum numbers that are statistically significant.
+"""The minimum numbers of bounces and complaints for statistical significance.
 
-At half the rate, this many occur in at most one of thirty weeks.
+If the true rate is half the limit, these numbers are reached in at most one of thirty weeks.
 """
 
 SPAN = timedelta(days=7)
-"""The period over which rates are measured, because complaints arrive days later."""
+"""The period over which rates are measured. It is a week, because complaints arrive days later."""
 
 _LONGEST_WHY = 200
 
 
 @dataclass(frozen=True, slots=True)
 class CategoryCounts:
-    """The numbers of emails that showed a category: sent, bounced, and reported as spam."""
+    """The number of emails that showed a category and were sent, bounced, or reported as spam."""
 
     sent: int = 0
     bounced: int = 0
@@ -42,7 +42,7 @@ class CategoryHold:
     why: str
     since: datetime
     by_hand: bool = False
-    """True if an operator set the hold; False if a rate did."""
+    """True if an operator set the hold; False if a rate exceeded its limit."""
 
 
 def category_hold(

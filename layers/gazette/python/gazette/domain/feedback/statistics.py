@@ -1,4 +1,4 @@
-"""The numbers of delivery and engagement events, in total and by dimension. Pure."""
+"""The numbers of delivery and engagement events, as totals and by dimension. Pure."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ DEPLOYED = "deployed"
 
 
 class Measure(StrEnum):
-    """A number of emails that statistics show."""
+    """A measure in the statistics. Each measure counts emails."""
 
     SENT = "sent"
     """A delivery event proves that the provider accepted the email."""
@@ -67,13 +67,13 @@ Counts = Counter[tuple[Dimension, str, Measure]]
 
 
 def kinds(email: Engagement) -> Iterator[tuple[Dimension, str, Measure]]:
-    """Return the counts that one email adds to."""
+    """Return the keys of all counts that one email increments."""
     measures = measures_of(email)
     return ((*place, measure) for place in _places(email) for measure in measures)
 
 
 def measures_of(email: Engagement) -> list[Measure]:
-    """Return the measures that one email counts towards."""
+    """Return the measures that count one email."""
     events = email.first
     acts = [act for act, event in _EVENT_OF.items() if event in events]
     fate: list[Measure] = []
@@ -99,7 +99,7 @@ def values(counts: Counts, dimension: Dimension) -> list[str]:
 
 
 def is_tracked(counts: Counts, measure: Measure) -> bool:
-    """Return True if a count of zero is meaningful; False if the measure may not have been tracked.
+    """Return True if a count of zero is meaningful, because the measure is known to be tracked.
 
     The stage configures whether tracking is on today, but not since when. A measure that was never
     reported for any of the emails therefore counts as not tracked.
@@ -108,11 +108,13 @@ def is_tracked(counts: Counts, measure: Measure) -> bool:
 
 
 def rate(counts: Counts, dimension: Dimension, value: str, measure: Measure) -> float | None:
-    """Return actions as a share of the emails that may have arrived, and other measures of all
-    sent.
+    """Return the rate of a measure.
 
-    None if there are no such emails. Unconfirmed emails may have arrived, because a stage need not
-    enable delivery reports.
+    Actions are divided by the number of emails that may have arrived, and other measures by the
+    number of sent emails.
+
+    Returns None if there are no such emails. Unconfirmed emails may have arrived, because a stage
+    need not enable delivery reports.
     """
     of = sum(counts[dimension, value, each] for each in (_ARRIVED if measure in ACTS else _SENT))
     return counts[dimension, value, measure] / of if of else None

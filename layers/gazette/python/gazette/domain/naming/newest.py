@@ -1,4 +1,4 @@
-"""The newest name of each person and each thing across all events of an email. Pure."""
+"""The newest name of each person and thing in the events of an email. Pure."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -11,9 +11,9 @@ def with_newest_names(events: Iterable[Event]) -> list[Event]:
     """Return `events` in the same order, with the newest name of each person and each thing.
 
     The actor's id identifies a person, and the entity's key a thing. A name is as new as the
-    version of the event that contains it. A parent is the last entity in `via`; if one of its
-    events has its title, all its events get the title. A person's page and avatar, and a thing's
-    link, are the last ones published.
+    version of the event that contains it. A parent is the last entity in `via`. If one of a
+    parent's events contains its title, all events of this parent get the title. A person's page and
+    avatar, and a thing's link, are the last published values.
     """
     ordered = list(events)
     names = _Names()
@@ -41,7 +41,7 @@ class _Names:
     titles: dict[str, str] = field(default_factory=dict)
     links: dict[str, str] = field(default_factory=dict)
     parents: set[str] = field(default_factory=set)
-    """The keys of the parents whose title an event contains."""
+    """The keys of parents whose title occurs in an event."""
 
     def add(self, event: Event) -> None:
         """Add the names of an event, which must be newer than all events added before."""

@@ -30,10 +30,10 @@ match with this group, so that flags are kept.
 _NEVER_SHOWN = re.compile(NEVER_SHOWN)
 
 _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-"""Invisible characters that Unicode lists as letters and symbols."""
+"""Invisible characters that Unicode classifies as letters or symbols."""
 
 _LONGEST_NAME = 640
-"""The maximum number of characters of a name that are read, here and by rendering."""
+"""The maximum length of a name, in characters. This module and rendering ignore the rest."""
 
 
 def without_hidden(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Content sources, and the queue of queries to them.
+"""Content sources, and the queue of fetches from them.
 
 All instants are timezone-aware UTC.
 """
@@ -24,7 +24,7 @@ FetchQueue = Queue[QueuedFetch]
 
 
 class ContentSource(Protocol):
-    """A content source that is queried. Queries can be repeated."""
+    """A content source that can be queried. Queries can be repeated."""
 
     def ask(self, question: Question) -> Answer:
         """Return the source's items for the reader.

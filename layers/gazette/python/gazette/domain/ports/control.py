@@ -31,10 +31,10 @@ class Experiments(Protocol):
         """Return the running experiment, or None."""
 
     def start(self, wanted: Experiment) -> None:
-        """Start this experiment in place of any other. Can be repeated."""
+        """Start this experiment in place of any running experiment. Can be repeated."""
 
     def stop(self, at: datetime) -> None:
         """Stop the running experiment, so that all readers get variation 1. Can be repeated."""
 
     def periods(self) -> Mapping[str, ExperimentPeriod]:
-        """Return a map from each experiment's name to its period."""
+        """Return the periods of all experiments, by name."""

@@ -26,10 +26,10 @@ class RunSequences(Protocol):
         """Return the schedule with this name, or None."""
 
     def put(self, schedule: Schedule, *, replacing: Schedule | None) -> bool:
-        """Store the schedule if the stored one is still `replacing`; else return False.
+        """Store the schedule if the stored schedule still equals `replacing`; else return False.
 
-        If `replacing` is None, no schedule may be stored yet. Compares the next occurrence, the
-        sequence, the revision and the date of the change.
+        If `replacing` is None, no schedule may be stored yet. The method compares the next
+        occurrence, the sequence, the revision and the date of the change.
         """
 
 
@@ -41,7 +41,10 @@ class Schedules(RunSequences, Protocol):
     """The store of schedules by user id and name, and of due schedules by slot and shard."""
 
     def get_many(self, keys: Collection[ScheduleKey]) -> Sequence[Schedule | UnreadableRow]:
-        """Return the existing schedules among any number of keys, in no particular order."""
+        """Return the existing schedules with these keys, in no particular order.
+
+        Any number of keys is allowed.
+        """
 
     def of_user(self, user_id: str) -> Sequence[Schedule]:
         """Return all schedules of a user, including those that are not in the due index."""
@@ -55,8 +58,8 @@ class Schedules(RunSequences, Protocol):
         """
 
     def idle(self, segment: int, segments: int) -> Iterator[Schedule | UnreadableRow]:
-        """Yield the idle schedules in the zero-based part `segment` of `segments` parts of the
-        table.
+        """Yield the idle schedules in one segment of the table. `segment` counts from 0 to
+        `segments` - 1.
 
         Eventually consistent. An UnreadableRow may be in any state.
         """
@@ -76,7 +79,7 @@ class Runs(Protocol):
     """The store of runs by key. No method removes a run."""
 
     def create(self, run: Run) -> Run:
-        """Store the run unless its key exists. Return the run that is stored now."""
+        """Store the run unless its key exists. Return the stored run."""
 
     def get(self, key: RunKey) -> Run | None:
         """Return the run with this key, or None."""
@@ -84,11 +87,10 @@ class Runs(Protocol):
     def chain(self, key: RunKey, *, holding: datetime | None = None) -> Sequence[Run]:
         """Return the run with this key and the runs before it, newest first.
 
-        The chain reaches back to the last earlier run that was sent with a window, or to the first
-        run. With `holding`, it reaches back to the last sent run whose window ended before that
-        instant. The chain ends earlier at the head of a run (chain.back_to_end), which stores the
-        time up to which earlier events were sent. Empty if there is no run with that key or an
-        earlier one.
+        The chain extends to the last earlier run that was sent with a window, or to the first run.
+        With `holding`, it extends to the last sent run whose window ended before that instant. The
+        chain ends earlier at the head of a run (chain.back_to_end), which stores the time up to
+        which earlier events were sent. Empty if there is no run with that key or an earlier one.
         """
 
     def first_sent(self, behind: RunKey, *, until: datetime) -> Run | None:
@@ -98,7 +100,7 @@ class Runs(Protocol):
         """
 
     def of_user(self, user_id: str) -> Iterator[Run | UnreadableRow]:
-        """Yield every run of a user, across all schedules."""
+        """Yield every run of a user, for all schedules."""
 
     def of_batch(self, slot: datetime) -> Iterator[BatchRun | UnreadableRow]:
         """Yield the runs that are due in a slot, except immediate runs.
@@ -108,7 +110,8 @@ class Runs(Protocol):
         """
 
     def swap(self, before: Run, after: Run) -> Run:
-        """Store `after` if status, reason, attempt and epoch are still those of `before`.
+        """Store `after` if the stored run still has the status, reason, attempt and epoch of
+        `before`.
 
         Returns the stored run. It is `after` if the write succeeded, even if the response was lost
         and only the nonce proves the write; otherwise it is the run that another process stored.
@@ -116,7 +119,8 @@ class Runs(Protocol):
         """
 
     def swap_together(self, pairs: Sequence[tuple[Run, Run]]) -> bool:
-        """Store the second run of each pair in one transaction, if no first run has changed.
+        """Store the second run of each pair in one transaction, if the first run of each pair is
+        unchanged.
 
         Compares runs like `swap`. If both runs of a pair are the same, that run is only checked.
         Returns True if the write succeeded, even if the response was lost and only the nonce of the
@@ -143,7 +147,8 @@ class Batches(Protocol):
         """Record that fan-out is starting the runs of the slot. Return the batch."""
 
     def cancel(self, slot: datetime) -> Batch:
-        """Record that no run of the slot may be sent from now on. Return the batch.
+        """Cancel the batch of the slot, so that none of its runs can be sent any more. Return the
+        batch.
 
         This works even before any run was started. Every later read of the batch shows the
         cancellation.
@@ -156,15 +161,14 @@ class Batches(Protocol):
         """Return the last `number` batches, newest first. Eventually consistent."""
 
     def announce(self, shards: int) -> None:
-        """Record that schedules may be written to `shards` shards. Call this before the first
+        """Record that schedules may be distributed over `shards` shards. Call this before the first
         write."""
 
     def announced(self) -> Mapping[int, datetime]:
-        """Return every number of shards that was ever announced, with the slot of its
-        announcement."""
+        """Return every announced number of shards, with the slot in which it was announced."""
 
     def checkpoints(self) -> Mapping[int, datetime]:
-        """Return the last finished slot of each shard that has finished any slot.
+        """Return the last finished slot of each shard. Shards without a finished slot are omitted.
 
         An unreadable row counts as absent, here and in `announced`. The shard then starts again
         from its beginning, which takes longer but starts no run twice.
@@ -177,16 +181,17 @@ class Batches(Protocol):
         """
 
     def leave_behind(self, shard: int, slot: datetime) -> None:
-        """Record that a slot still has a due schedule whose row could not be read.
+        """Record that the row of a due schedule in this slot could not be read.
 
         Each tick reads the slot again, regardless of the shard's checkpoint.
         """
 
     def left_behind(self) -> Collection[tuple[int, datetime]]:
-        """Return the shard and slot of every slot that was left behind."""
+        """Return each shard and slot with a due schedule that could not be read
+        (`leave_behind`)."""
 
     def catch_up(self, shard: int, slot: datetime) -> None:
-        """Record that the slot is no longer left behind."""
+        """Record that all due schedules of the slot could be read (`leave_behind`)."""
 
 
 class CategoryStats(Protocol):
@@ -197,7 +202,8 @@ class CategoryStats(Protocol):
     """
 
     def add(self, category: str, mark: Mark, sent_at: datetime) -> None:
-        """Count one more email that was sent at `sent_at`. The write may be delayed until `flush`.
+        """Count one more email, which was sent at `sent_at`. The write may be delayed until
+        `flush`.
 
         A bounce or a complaint counts only if a sent email of that hour was counted, so emails that
         were sent before `forget` no longer count.
@@ -211,7 +217,7 @@ class CategoryStats(Protocol):
         """
 
     def since(self, category: str, instant: datetime) -> CategoryCounts:
-        """Return the total counts for emails that were sent in the hour of `instant` or later."""
+        """Return the total counts of emails that were sent in the hour of `instant` or later."""
 
     def forget(self, category: str) -> None:
         """Reset the counts of the category."""
@@ -240,7 +246,7 @@ class Engagements(Protocol):
     """
 
     def record(self, run: Run, event: EngagementEvent, at: datetime) -> bool:
-        """Record that an event happened to the email of `run`, unless an earlier time is stored.
+        """Record an event of the email of `run`, unless an earlier time of this event is stored.
 
         The event is stored with the locale, the variant and the categories of `run`. Returns True
         if the event is the first of its kind. True is returned at most once for each kind, and

@@ -1,4 +1,4 @@
-"""The mail provider, and the proof that its delivery events arrive.
+"""The mail provider, and the proof that the provider's delivery events arrive.
 
 Every port may raise `Unavailable`. The caller then cannot know whether a write succeeded, and
 repeats the call. All instants are timezone-aware UTC.
@@ -30,25 +30,26 @@ class Mailer(Protocol):
 
 
 class EvidenceLog(Protocol):
-    """The log of when emails were sent whose delivery events have arrived."""
+    """The log of the sending times of emails whose delivery events have arrived."""
 
     def record(self, sent_at: datetime) -> None:
         """Record that a delivery event of an email sent at `sent_at` has been processed."""
 
     def latest(self) -> datetime | None:
-        """Return the latest recorded sending time, to within some seconds; None if there is
-        none."""
+        """Return the latest recorded sending time, accurate to a few seconds; None if there is no
+        record."""
 
 
 class EvidenceBacklog(Protocol):
-    """The delivery events that are waiting to be processed."""
+    """The delivery events that wait to be processed."""
 
     def is_clear(self, grace: timedelta) -> bool:
         """Return True if no event has waited for longer than `grace` and none has failed."""
 
 
 class Canary(Protocol):
-    """A test email to the mailbox simulator. Its delivery event proves that such events arrive."""
+    """A test email to the SES mailbox simulator. Its delivery event proves that delivery events
+    arrive."""
 
     def send(self) -> None:
         """Send a canary. Only the canary's delivery events show the outcome."""

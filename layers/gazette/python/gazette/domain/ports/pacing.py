@@ -19,10 +19,10 @@ class RateLimiter(Protocol):
     ) -> Permit | NoPermit:
         """Take the next permit, if it is not after `latest`.
 
-        No other worker gets the same permit, even if the permit is not used. It counts for the day
-        of `now`. A NoPermit result takes no permit; a call whose response is lost may take one. An
-        open breaker allows only one permit for each of its steps, for the probe. With `critical`, a
-        permit is given even if the warm-up allows no more permits today.
+        No other worker gets the same permit, even if the permit is not used. The permit counts for
+        the day of `now`. A NoPermit result takes no permit; a call whose response is lost may take
+        one. An open breaker allows only one permit for each of its steps, for the probe. With
+        `critical`, a permit is given even if the warm-up allows no more permits today.
         """
 
     def outlook(self, now: datetime) -> Outlook:
@@ -30,17 +30,16 @@ class RateLimiter(Protocol):
 
 
 class CircuitBreaker(Protocol):
-    """The circuit breaker of a stream, which every worker sees when it takes a permit.
+    """The circuit breaker of a stream. Every worker checks the breaker when it takes a permit.
 
-    Permits that were taken before may still be used. If a method raises an error, the change may
-    still have been made.
+    Permits that were taken before the breaker opened may still be used. If a method raises an
+    error, the change may still have been made.
     """
 
     def trip(self, why: str, now: datetime, *, at_least: timedelta = timedelta(0)) -> OpenBreaker:
-        """Open the breaker, or extend its open time, after the provider refused the whole stream.
+        """Open the breaker, or keep it open longer, after the provider refused the whole stream.
 
-        Returns the current breaker, as `tripped` describes. A breaker that was opened by hand is
-        unchanged.
+        Returns the current breaker (`tripped`). A breaker that was opened by hand is unchanged.
         """
 
     def trip_if_closed(self, why: str, now: datetime) -> None:
@@ -60,7 +59,7 @@ class CircuitBreaker(Protocol):
 
 
 class PaceGauge(Protocol):
-    """A gauge that displays the sending rate of a stream."""
+    """A gauge that reads the sending rate of a stream for display."""
 
     def read(self, now: datetime) -> PaceReading:
         """Return the current and the highest rate, and today's permits and cap."""
@@ -76,7 +75,7 @@ class QuotaStore(Protocol):
     """The store of a stream's sending quota, shared by all workers."""
 
     def set_quota(self, quota: Quota, at: datetime) -> None:
-        """Store the stream's part of the quota, as read at `at`.
+        """Store the stream's share of the quota, which was read at `at`.
 
         Each later permit reduces the remaining quota of the day.
         """

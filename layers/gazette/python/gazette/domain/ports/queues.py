@@ -36,20 +36,20 @@ class QueuedRun:
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """A shard to process, in the slots from `since` to `until`, both included."""
+    """A shard to process, for the slots from `since` through `until`."""
 
     number: int
     since: datetime
     until: datetime
     ahead: bool = False
-    """True to query content sources for later slots instead of starting the due runs."""
+    """True to query content sources for later slots instead of starting runs that are due."""
 
 
 class Queue(Protocol[MessageT_contra]):
     """A queue of messages. Each message is delivered at least once, in any order."""
 
     def send(self, messages: Iterable[MessageT_contra]) -> None:
-        """Queue the messages, ten per call.
+        """Queue the messages, with ten messages per call.
 
         Raises Unavailable unless all messages are queued. After an error, some may be queued.
         """
@@ -60,11 +60,11 @@ RunQueue = Queue[QueuedRun]
 
 
 FailedRuns = Queue[RunKey]
-"""The dead-letter queue of failed runs. An operator may redrive them to the resend queue."""
+"""The dead-letter queue of failed runs. An operator can redrive failed runs to the resend queue."""
 
 
 ShardQueue = Queue[Shard]
-"""The queue of shards for fan-out to process."""
+"""The queue of shards that fan-out processes."""
 
 
 SweepQueue = Queue[int]
@@ -75,7 +75,7 @@ SweepQueue = Queue[int]
 class Walk:
     """A request to queue an activity for the followers of `side` with user ids after `after`.
 
-    The activity is identified by the key of its entity and its id.
+    The request identifies the activity by its id and the key of its entity.
     """
 
     entity: str

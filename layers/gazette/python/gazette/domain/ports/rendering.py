@@ -1,4 +1,4 @@
-"""Emails and pages, and the links in them.
+"""Renderers of emails and pages, and the links in them.
 
 Every port may raise `Unavailable`. The caller then cannot know whether a write succeeded, and
 repeats the call. All instants are timezone-aware UTC.
@@ -20,7 +20,7 @@ from gazette.domain.templates.versions import Version
 
 
 class Renderer(Protocol):
-    """A renderer of digests, which threads may share."""
+    """A renderer of digests, which several threads may share."""
 
     def arrangement(self, variation: int, of_stage: Arrangement) -> Arrangement:
         """Return the stage's arrangement with the overrides of a variation."""
@@ -37,17 +37,17 @@ class Renderer(Protocol):
     ) -> Edition:
         """Render the digest for this reader. The same input always produces the same bytes.
 
-        The email may show only the first blocks of `digest`, and counts the others as omitted.
-        `schedule` is the run's schedule, so that the email can explain why, and how often, the
-        reader gets it. `due_at` is the run's due time, whose day is part of a digest's subject, so
-        that consecutive subjects differ. Raises RenderingFailed if a template cannot render a
-        value.
+        The email may show only the first blocks of `digest`. It counts the remaining blocks as
+        omitted. `schedule` is the run's schedule. The email explains with it why and how often the
+        reader gets the email. `due_at` is the run's due time. Its day is part of a digest's
+        subject, so that consecutive subjects differ. Raises RenderingFailed if a template cannot
+        render a value.
         """
 
     def said(
         self, digest: Digest, subscriber: Subscriber, *, variation: int = 1
     ) -> Sequence[Sequence[str]]:
-        """Return the text of each line in each block for this reader. Raises RenderingFailed."""
+        """Return the text of each line in each block, for this reader. Raises RenderingFailed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class VersionTemplates:
     """A loaded template version, with its renderer and settings."""
 
     number: int
-    """The version number; 0 is the deployed version."""
+    """The number of the version; 0 for the deployed version."""
 
     renderer: Renderer
     settings: VersionSettings = NO_SETTINGS
@@ -64,7 +64,7 @@ class VersionTemplates:
 class TemplateLibrary(Protocol):
     """The template versions that a process has loaded. Threads may share the library.
 
-    Each other version is loaded once, when it is needed.
+    Versions other than the deployed version are loaded once, when they are needed.
     """
 
     @property
@@ -80,8 +80,10 @@ class TemplateLibrary(Protocol):
         """
 
     def numbered(self, number: int) -> VersionTemplates:
-        """Return a template version by its number, in force or not. Raises the same errors as
-        `get`."""
+        """Return the template version with this number, even if it is not in force.
+
+        Raises the same errors as `get`.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,16 +103,18 @@ class Links:
     """The signed https links for one reader."""
 
     unsubscribe: str
-    """The unsubscribe link; empty in the browser, because readers share pages."""
+    """The unsubscribe link; empty in the browser view, because readers may share the page."""
 
     preferences: str
-    """The link to the preference page; empty in the browser, because readers share pages."""
+    """The link to the preference page; empty in the browser view, because readers may share the
+    page."""
 
     email: str
     """The link to view this email in the browser."""
 
     updates: str
-    """The link to a page with every event of the run, including events that the email omits."""
+    """The link to a page that shows every event of the run, including events that the email
+    omits."""
 
     leave: Callable[[Scope], str] = field(default=_nowhere, compare=False)
     """A function that returns the link to unsubscribe from a scope.
@@ -133,8 +137,8 @@ class KeyStore(Protocol):
         """Return the stored keys. Raises InvalidKeys, whose error text names the fix."""
 
     def replace(self, keys: LinkKeys) -> bool:
-        """Store the keys if the stored ones are still those that `read` last returned; else
-        return False."""
+        """Replace the stored keys if they have not changed since the last `read`; else return
+        False."""
 
 
 class Pages(Protocol):
@@ -144,15 +148,16 @@ class Pages(Protocol):
     """
 
     def confirm_leaving(self, accepted: str, leaving: Leaving, *, settings: str) -> str:
-        """Return a page that shows what an unsubscribe link does and for whom, before it takes
-        effect.
+        """Return a page that shows what an unsubscribe link does, and for whom, and asks for
+        confirmation.
 
         Buttons repeat the request as a POST. `settings` is the link to the reader's preference
         page, or empty.
         """
 
     def left(self, accepted: str, leaving: Leaving, *, undo: str, settings: str) -> str:
-        """Return a page that confirms an unsubscription and offers the other scopes.
+        """Return a page that confirms an unsubscription and offers to unsubscribe from other
+        scopes.
 
         `undo` is the token that undoes the change, or empty.
         """
@@ -164,11 +169,11 @@ class Pages(Protocol):
         """
 
     def ended_link(self, accepted: str, *, is_mailed: bool) -> str:
-        """Return a page that says that a preference link has expired, and offers to mail a new
+        """Return a page that says that a preference link has expired, and offers to email a new
         link.
 
-        With `is_mailed`, the page says instead that the new link was mailed, if the reader still
-        gets email.
+        With `is_mailed`, the page says instead that the new link was sent, if the reader still gets
+        email.
         """
 
     def went_wrong(self, accepted: str) -> str:
@@ -181,7 +186,7 @@ class Pages(Protocol):
         """Return a page that says that none of the email's events are still stored."""
 
     def updates(self, digest: Digest, reader: Subscriber, said: Sequence[Sequence[str]]) -> str:
-        """Return a page that shows each block of the digest with its link, lines and time.
+        """Return a page that shows each block of the digest with its link, its lines and its time.
 
         `said` contains the text of the lines.
         """

@@ -29,19 +29,19 @@ class Subscribers(Protocol):
         """Return the profile or the erasure marker of the user id, or None."""
 
     def get_many(self, user_ids: Collection[str]) -> Mapping[str, Reader]:
-        """Return the reader of each user id. Any number of user ids is allowed."""
+        """Return the readers by user id. Any number of user ids is allowed."""
 
     def early(self, user_id: str) -> EarlyChoices | None:
         """Return the choices of a reader whose profile is not known yet, or None."""
 
     def put_early(self, early: EarlyChoices, *, replacing: EarlyChoices | None) -> bool:
-        """Store early choices if the stored ones are still `replacing`; else return False.
+        """Store early choices if the stored choices still equal `replacing`; else return False.
 
         Also returns False if there is a profile or an erasure marker.
         """
 
     def put(self, subscriber: Subscriber, *, replacing: Reader | EarlyChoices) -> bool:
-        """Store the profile if the stored value is still `replacing`; else return False.
+        """Store the profile if the stored value still equals `replacing`; else return False.
 
         If `replacing` is None, neither a profile nor an early choice may be stored. A profile
         replaces an early choice. `active_on`, `routed_for` and `routes_since` are unchanged,
@@ -49,16 +49,16 @@ class Subscribers(Protocol):
         """
 
     def mark_active(self, user_id: str, on: date) -> None:
-        """Store the latest date of the reader's activity, even before the profile is known."""
+        """Store the latest date of the reader's activity, even if the profile is not known yet."""
 
     def set_dormant(self, subscriber: Subscriber) -> bool:
-        """Make an active subscriber dormant, if profile and last activity have not changed since
-        the read."""
+        """Make an active subscriber dormant, unless the profile or the last activity has changed
+        since the read."""
 
     def mark_routed(
         self, subscriber: Subscriber, routed_for: str, *, since: datetime | None = None
     ) -> None:
-        """Store `routed_for`, and store `since` as `routes_since` unless `since` is None.
+        """Store `routed_for`. If `since` is not None, also store it as `routes_since`.
 
         Changes nothing if the subscriber has changed, or if a later instant is stored.
         """
@@ -74,16 +74,19 @@ class Subscribers(Protocol):
 
 
 class Follows(Protocol):
-    """The store of follows by entity key and user id, and by user id."""
+    """The store of follows, by pair of entity key and user id, and by user id."""
 
     def get(self, entity: str, user_id: str) -> Follow | None:
         """Return the follow, even if it has ended, or None."""
 
     def get_many(self, keys: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], Follow]:
-        """Return the existing follows among any number of pairs of entity key and user id."""
+        """Return the existing follows for these pairs of entity key and user id.
+
+        Any number of pairs is allowed.
+        """
 
     def put(self, follow: Follow, *, replacing: Follow | None) -> bool:
-        """Store the follow if the stored one is still `replacing`; else return False.
+        """Store the follow if the stored follow still equals `replacing`; else return False.
 
         If `replacing` is None, no follow may be stored yet.
         """
@@ -100,21 +103,21 @@ class Follows(Protocol):
     def followed_by(
         self, user_id: str, *, after: str = "", at_most: int | None = None
     ) -> Iterator[str]:
-        """Yield the keys of entities that a user follows or followed, in order, starting after
+        """Yield the keys of entities that a user follows or has followed, in order, after the key
         `after`.
 
-        Yields all keys, or only the first `at_most` of them. Eventually consistent.
+        Yields all keys, or the first `at_most` keys. Eventually consistent.
         """
 
     def forget(self, user_id: str, entities: Collection[str]) -> None:
-        """Delete the follows of a user regardless of their state, including unreadable ones."""
+        """Delete all follows of a user, including ended and unreadable follows."""
 
     def remove(self, follow: Follow) -> bool:
         """Delete the follow if it has not changed since it was read; else return False."""
 
 
 class Activities(Protocol):
-    """The store of activities by entity key and id, and by time on each side."""
+    """The store of activities, by entity key and id, and by side and time."""
 
     def get(self, entity: str, activity_id: str) -> Activity | Retracted | None:
         """Return the stored activity, a Retracted marker, or None.
@@ -125,7 +128,7 @@ class Activities(Protocol):
     def create(self, activity: Activity) -> tuple[bool, Activity | Retracted]:
         """Store the activity unless its key exists.
 
-        Returns True if the activity was stored, and the stored row.
+        Returns two values: True if the activity was stored, and the stored row.
         """
 
     def replace(self, before: Activity, after: Activity) -> bool:
@@ -135,7 +138,7 @@ class Activities(Protocol):
         """Mark an activity as retracted, even before it arrives. Return the stored row."""
 
     def mark_walked(self, activity: Activity, side: str) -> bool:
-        """Record that all followers of `side` have the activity or are queued to get it.
+        """Record that all followers of `side` have the activity or are queued to get the activity.
 
         Returns False if the stored activity no longer equals `activity`.
         """
@@ -143,18 +146,18 @@ class Activities(Protocol):
     def get_many(
         self, keys: Collection[tuple[str, str]]
     ) -> Mapping[tuple[str, str], Activity | Retracted | UnreadableRow]:
-        """Return the existing rows among any number of keys."""
+        """Return the existing rows with these keys. Any number of keys is allowed."""
 
     def since(self, side: str, instant: datetime) -> Iterator[Activity | UnreadableRow]:
-        """Yield the activities on or below an entity that occurred at `instant` or later.
+        """Yield activities on an entity or its children that occurred at `instant` or later.
 
-        Includes activities that were below the entity before they were amended.
+        Includes activities that belonged to a child of the entity before an amendment.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Conditions and writes in the transaction that moves or removes an event.
+    """The additional conditions and writes of a transaction that moves or removes an event.
 
     The transaction raises the epoch of each run and the revision of each schedule, so that a claim
     whose window was read before fails.
@@ -183,7 +186,7 @@ class Guard:
 
     @property
     def is_alone(self) -> bool:
-        """Return True if the transaction writes and checks only the event."""
+        """Return True if the guard is empty, so that the transaction contains only the event."""
         return self.items == 0
 
     @property
@@ -192,8 +195,8 @@ class Guard:
         return len(self.open_runs) + len(self.schedules) + len(self.not_started)
 
     def once_raised(self) -> "Guard":
-        """Return the guard for the next transaction, if no other process changes a row in
-        between."""
+        """Return the guard for the next transaction, assuming that no other process has changed a
+        row."""
         return replace(
             self,
             open_runs=tuple(replace(run, epoch=run.epoch + 1) for run in self.open_runs),
@@ -219,9 +222,9 @@ class Events(Protocol):
     ) -> tuple[bool, StoredEvent | Retracted]:
         """Store an event unless its id exists.
 
-        Returns True if the event was stored, and the stored row. Each attempt to write uses a new
-        storage time. After the return, every read of a window that contains the storage time sees
-        the event. The `recurrence` of the schedule extends the event's lifetime
+        Returns two values: True if the event was stored, and the stored row. Each attempt to write
+        uses a new storage time. After the return, every read of a window that contains the storage
+        time sees the event. The `recurrence` of the schedule extends the event's lifetime
         (lifetime.lasts_until).
         """
 
@@ -238,17 +241,17 @@ class Events(Protocol):
     def get_many(
         self, user_id: str, event_ids: Collection[str]
     ) -> Mapping[str, StoredEvent | Retracted | UnreadableRow]:
-        """Return the results of `get` by event id. Any number of event ids is allowed."""
+        """Return the results of `get`, by event id. Any number of event ids is allowed."""
 
     def amend(self, stored: StoredEvent, event: Event) -> bool:
-        """Replace the content of a stored event with `event`, if it has not changed since
+        """Replace the content of a stored event with `event`, unless the row has changed since
         `stored`."""
 
     def move(
         self, stored: StoredEvent, schedule: str, guard: Guard, recurrence: Recurrence | None = None
     ) -> StoredEvent | None:
-        """Move an event to another schedule, with a new storage time, if it has not moved
-        meanwhile.
+        """Move an event to another schedule, with a new storage time, unless another process has
+        moved it.
 
         Uses one transaction with `guard`, and returns None if any condition failed. The event's
         lifetime stays the same, or becomes longer if the `recurrence` of that schedule requires it.
@@ -268,8 +271,7 @@ class Events(Protocol):
         """
 
     def extend(self, stored: StoredEvent, until: datetime) -> bool:
-        """Extend an event's lifetime, if the event has not moved and does not already last
-        longer."""
+        """Extend an event's lifetime, unless the event has moved or already lasts longer."""
 
     def extend_together(self, all_stored: Sequence[StoredEvent], until: datetime) -> bool:
         """Extend the lifetimes of up to MOST_IN_A_TRANSACTION events in one transaction.
@@ -278,17 +280,17 @@ class Events(Protocol):
         """
 
     def remove(self, stored: StoredEvent, guard: Guard) -> bool:
-        """Delete an event in one transaction with `guard`, if the event has not moved meanwhile."""
+        """Delete an event in one transaction with `guard`, unless another process has moved it."""
 
     def remove_together(self, all_stored: Sequence[StoredEvent], guard: Guard) -> bool:
-        """Delete several events in one transaction with `guard`, if none of them has moved
-        meanwhile.
+        """Delete several events in one transaction with `guard`, unless another process has moved
+        one.
 
         Events and guard together are at most MOST_IN_A_TRANSACTION items.
         """
 
     def retract(self, user_id: str, event_id: str, *, early: bool) -> Retracted | None:
-        """Retract an event permanently; with `early`, even before the event arrives.
+        """Retract an event permanently. With `early`, this works even before the event arrives.
 
         Returns None if the row did not change.
         """
@@ -299,9 +301,9 @@ class Events(Protocol):
         """Yield the events that were stored under a schedule after an instant, oldest first."""
 
     def erase(self, user_id: str, until: datetime | None, *, after: str = "") -> str:
-        """Delete a page of a user's events and traces; with `until`, only events up to that time.
+        """Delete one page of a user's rows. With `until`, delete only events up to that time.
 
-        The page begins after the id `after`. Returns the id after which to continue, which is empty
+        The page begins after the id `after`. Returns the id after which the next page begins; empty
         at the end. Retractions made after the user came back are kept. Rows that cannot be read are
         deleted.
         """
@@ -314,15 +316,16 @@ class EventReader(Protocol):
         """Yield the events stored in the window, oldest first, including expired and lapsed events.
 
         Such events stay until they are counted (`DeferredEvents.expire`) or their rows are deleted.
-        Raises UnreadableRow for an event that cannot be read. A sent email closes the window, so
-        the event would be lost; the run waits instead (rule 20).
+        Raises UnreadableRow for an event that cannot be read. If the email were sent, the window
+        would close and the event would be lost. The run therefore waits (rule 20).
         """
 
     def skim(self, user_id: str, schedule: str, window: Window) -> Iterator[StoredBrief]:
-        """Yield the briefs of all events that `read` yields, with far less CPU."""
+        """Yield the briefs of all events that `read` yields. This takes far less CPU time."""
 
     def load(self, user_id: str, event_ids: Collection[str]) -> Mapping[str, StoredEvent]:
-        """Return the existing events among these ids as they are stored now, under any schedule."""
+        """Return the current events with these ids, under any schedule. Missing events are
+        omitted."""
 
     def holds(
         self, user_id: str, schedule: str, *, after: datetime, until: datetime | None = None
@@ -334,37 +337,38 @@ class EventReader(Protocol):
 
 
 EVENTS_AT_ONCE = 49
-"""The maximum number of events in one transaction, in addition to their run.
+"""The maximum number of events in one transaction. The transaction also contains their run.
 
-It is half of DynamoDB's limit, because a transaction must not exceed 4 MB.
+This is half of DynamoDB's limit, because a transaction must not exceed 4 MB.
 https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
 """
 
 
 class DeferredEvents(Protocol):
-    """The store that takes excluded, expired and deferred events out of a run's window."""
+    """The store that removes excluded, expired and deferred events from a run's window."""
 
     def exclude(self, event: Event, run: Run, why: str, *, for_good: bool = False) -> Run | None:
-        """Take an event out of the schedule of `run` and store the reason `why`.
+        """Remove an event from the schedule of `run`, and store the reason `why`.
 
         One transaction checks that event and run are unchanged and raises the run's epoch, so that
         no event leaves a window that another worker has claimed. Returns the new run; None if a row
-        had changed and no write was made. From then on, no window has the event. If its producer
-        publishes the event again, it returns to its schedule. With `for_good` it does not, because
-        it may have been sent, and the number of its emails would be lost.
+        had changed and no write was made. From then on, no window contains the event. If its
+        producer publishes the event again, it returns to its schedule. With `for_good`, it does not
+        return, because it may have been sent, and the number of emails with the event would be
+        lost.
         """
 
     def expire(
         self, events: Sequence[StoredEvent], run: Run, *, for_good: Collection[str] = ()
     ) -> Run | None:
-        """Take up to EVENTS_AT_ONCE expired or lapsed events out of the schedule of `run`.
+        """Remove up to EVENTS_AT_ONCE expired or lapsed events from the schedule of `run`.
 
         One transaction checks that each event has not moved and is still over, because an amendment
         may have given a lapsed event more time. Like `exclude`, it checks the run and raises its
         epoch, so that no other worker claims a window with the events. Returns the new run; None if
         a row had changed and no write was made. Each event is therefore counted once. From then on,
-        no window has the event. If an amendment gives it more time, it returns to its schedule,
-        unless its id is in `for_good`.
+        no window contains the event. If an amendment gives the event more time, it returns to its
+        schedule, unless its id is in `for_good`.
         """
 
     def defer(self, event_ids: Sequence[str], run: Run) -> Run | None:
@@ -385,19 +389,18 @@ class Suppressions(Protocol):
     """
 
     def add(self, address_hash: str, cause: Cause, since: datetime | None = None) -> bool:
-        """Suppress an address, from now or from `since`. Return False if the suppression is
-        unchanged.
+        """Suppress an address, from now or from `since`. Return False if the suppression did not
+        change.
 
-        A greater cause replaces a lesser cause; a lesser or equal cause changes nothing. The
-        greatest cause therefore stays, regardless of the order of calls. The readers who asked for
-        the suppression are kept.
+        A stronger cause replaces a weaker cause; a weaker or equal cause changes nothing. The
+        result therefore does not depend on the order of calls. The readers who unsubscribed are
+        kept.
         """
 
     def unsubscribe(self, address_hash: str, user_id: str) -> None:
-        """Suppress an address from now on, because this reader unsubscribed.
+        """Suppress an address because this reader unsubscribed.
 
-        All readers of the address who unsubscribed are kept, even if a greater cause applies, which
-        is unchanged.
+        The row keeps all readers of the address who unsubscribed. A stronger cause is unchanged.
         """
 
     def resubscribe(self, address_hash: str, user_id: str) -> None:
@@ -405,7 +408,7 @@ class Suppressions(Protocol):
 
         Lifts the suppression if no other reader of the address unsubscribed. A suppression without
         a known reader is lifted, because it was imported, or requested by an earlier owner of the
-        address. A greater cause is not lifted.
+        address. A stronger cause is not lifted.
         """
 
     def holds(self, address_hash: str, *, critical: bool = False) -> bool:
@@ -421,7 +424,7 @@ class Suppressions(Protocol):
     def lift(self, address_hash: str, cause: Cause) -> None:
         """Lift the suppression of an address for all its readers, if the cause is still `cause`.
 
-        If the cause is greater than `UNSUBSCRIBED`, the unsubscriptions of readers remain.
+        If the cause is stronger than `UNSUBSCRIBED`, the unsubscriptions of readers remain.
         """
 
     def each(self) -> Iterator[Suppression | UnreadableRow]:
@@ -432,7 +435,7 @@ class Suppressions(Protocol):
 
 
 class LastLook(Protocol):
-    """A function that reads a reader and a suppression again, after a claim and before sending."""
+    """A function that reads a reader and a suppression again, between claim and sending."""
 
     def __call__(
         self, user_id: str, address_hash: str, *, critical: bool = False
@@ -446,14 +449,14 @@ class LastLook(Protocol):
 class Bounces(Protocol):
     """The store of soft bounces by the hash of the address.
 
-    Arguments are those of `Suppressions`.
+    Methods accept the same hashes as `Suppressions`.
     """
 
     def remember(self, address_hash: str, bounce: SoftBounce) -> Collection[SoftBounce]:
         """Store a bounce. Return the bounces of the address, including this one.
 
-        One message counts once, however often its bounce arrives. No bounce is deleted while others
-        still arrive.
+        A message counts once, even if its bounce arrives several times. While further bounces
+        arrive, no bounce is deleted.
         """
 
     def forget(self, address_hash: str) -> None:

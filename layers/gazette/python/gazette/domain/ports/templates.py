@@ -1,4 +1,4 @@
-"""The template versions: those in force, the history, and their bundles.
+"""The template versions in force, the history of versions, and their bundles.
 
 Every port may raise `Unavailable`. The caller then cannot know whether a write succeeded, and
 repeats the call. All instants are timezone-aware UTC.
@@ -23,7 +23,7 @@ class TemplateVersions(Protocol):
         """Return the template versions in force; NOTHING_PUSHED if they were never changed."""
 
     def change(self, before: InForce, after: InForce, entry: Change) -> bool:
-        """Put `after` in force and add the entry to the audit log, in one transaction.
+        """Put `after` in force and write an entry to the audit log, in one transaction.
 
         Returns False without a change if the versions in force are no longer `before`. A repeat
         after a lost response also returns False; compare `in_force()` with `after`.
@@ -35,8 +35,8 @@ class TemplateVersions(Protocol):
     def add(self, pushed: PushedVersion) -> bool:
         """Add a version to the history, after its bundle was stored.
 
-        Returns False if the version number is taken: by another push, or by this push if its
-        response was lost. A number is never reused.
+        Returns False if the version number exists, either from another push or from this push after
+        a lost response. A number is never reused.
         """
 
     def find(self, number: int) -> PushedVersion | None:

@@ -1,4 +1,5 @@
-"""The queries to content sources: which schedules query them, when, and how early. Pure."""
+"""The queries to content sources: the schedules that make queries, and the times of queries.
+Pure."""
 
 import hashlib
 from collections.abc import Iterator
@@ -22,10 +23,11 @@ class ContentSources:
     def sources_for(
         self, digest: Frequency, *, chosen: Frequencies, defaults: Frequencies
     ) -> tuple[str, ...]:
-        """Return the content sources of a reader's digest, in order; empty if it shows events only.
+        """Return the content sources of a reader's digest, in order; empty if the digest shows only
+        events.
 
-        The frequency of a source's category decides which digest queries the source. With `never`,
-        no digest does.
+        The frequency of a source's category decides which digest queries the source. If the
+        frequency is `never`, no digest queries the source.
         """
         named = tuple(
             source
@@ -35,7 +37,7 @@ class ContentSources:
         return named if set(named) - {EVENTS} else ()
 
     def asked_by(self, schedule: Schedule) -> tuple[str, ...]:
-        """Return the content sources that a schedule queries and that the stage still has."""
+        """Return the content sources of a schedule that the stage still has."""
         return tuple(name for name in asked_among(schedule.sources) if name in self.sources)
 
 
@@ -44,8 +46,8 @@ class ContentPlan(ContentSources):
     """The times at which content sources are queried."""
 
     lead: int
-    """The number of slots before a digest over which its sources are queried; 0 to query when
-    due."""
+    """The number of slots before a digest over which queries are spread; 0 to query when a digest
+    is due."""
 
     fresh_for: timedelta
     """The maximum age of a response when the digest is due."""
@@ -81,8 +83,8 @@ def waits_until(
 ) -> datetime:
     """Return the time up to which a digest waits for content sources queried at `asked_at`.
 
-    A daily digest is skipped beyond `max_lateness`. A less frequent digest is not, so its wait is
-    measured from the time of the query.
+    A daily digest is skipped after `max_lateness`. A less frequent digest is never skipped, so its
+    wait is measured from the time of the query.
     """
     start = due_at if schedule == DAILY else max(due_at, asked_at)
     latest = start + max_lateness - max_lateness / _MARGIN
@@ -90,18 +92,20 @@ def waits_until(
 
 
 _FLAT = 1.25
-"""The maximum number of queries in one slot, as a multiple of the mean, with many readers."""
+"""The maximum number of queries in one slot if there are many readers, as a multiple of the
+mean."""
 
 
 @dataclass(frozen=True, slots=True)
 class LookAhead:
-    """The readers of a shard for whom sources are queried before a future slot of the due index."""
+    """Some readers of a shard whose digests are due in a future slot. Their content sources are
+    queried now."""
 
     slot: datetime
     """The future slot of the due index."""
 
     parts: frozenset[int]
-    """The parts of the readers for whom sources are queried."""
+    """The parts whose readers' content sources are queried now."""
 
     of: int
     """The number of parts into which the readers are divided."""
@@ -121,7 +125,7 @@ def ahead_of(slot: datetime, shard: int, *, shards: int, lead: int) -> Iterator[
 
     The readers who are due in one slot are spread evenly over the `lead` slots before it. Each
     shard reads only some of those slots, one for each part of its readers. An entry of the index is
-    therefore read once for each part: about lead / shards times, and not lead times.
+    therefore read once for each part, which is about lead / shards times instead of lead times.
     """
     if not lead:
         return
@@ -134,7 +138,8 @@ def ahead_of(slot: datetime, shard: int, *, shards: int, lead: int) -> Iterator[
 
 
 def _parts(lead: int, shards: int) -> int:
-    """Return the lowest number of parts at which no slot has more than `_FLAT` times the mean."""
+    """Return the lowest number of parts at which no slot has more than `_FLAT` times the mean
+    number of queries."""
     of = ceil(lead / shards)
     while ceil(of * shards / lead) * lead > _FLAT * of * shards:
         of += 1

@@ -9,31 +9,31 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 SLOT = timedelta(minutes=10)
 
 EVERY_DAY = frozenset(range(1, 8))
-"""The days of the week by ISO 8601, where Monday is 1 and Sunday is 7."""
+"""All days of the week, as ISO 8601 numbers. Monday is 1 and Sunday is 7."""
 
 LONGEST_PAUSE = timedelta(weeks=12)
 """The maximum length of a pause.
 
-Events wait for the end of a pause, and are not kept much longer than this.
+Events wait until the pause ends, and are not kept much longer.
 """
 
 _MOVED_BY = timedelta(days=1)
-"""The maximum shift of a local time by new zone rules. Zones are at most 14 hours from UTC."""
+"""The maximum change of a local time by new time zone rules. Zones are at most 14 hours from
+UTC."""
 
 
 @dataclass(frozen=True, slots=True)
 class Days:
-    """The dates of the subscriber's own calendar on which a digest is due."""
+    """The dates in the subscriber's time zone on which a digest is due."""
 
     weekdays: frozenset[int] = EVERY_DAY
     """The weekdays by ISO 8601 number."""
 
     every: int = 1
-    """The interval in weeks. The weekdays apply in every `every`-th week."""
+    """The interval in weeks: 1 for every week, 2 for every other week."""
 
     phase: int = 0
-    """The remainder that selects the weeks. Weeks count if week_number modulo `every` is
-    `phase`."""
+    """The remainder that selects the weeks with digests: week_number modulo `every`."""
 
     month_day: int | None = None
     """The day of the month, from 1 to 31, or the last day of a shorter month.
@@ -44,7 +44,7 @@ class Days:
 
 @dataclass(frozen=True, slots=True)
 class Recurrence:
-    """The due times of a digest, by the subscriber's own clock. No digest is due before
+    """The due times of a digest, in the subscriber's time zone. No digest is due before
     `paused_until`."""
 
     hour: int
@@ -56,7 +56,7 @@ class Recurrence:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """A pause in email until the date `until`, by the clocks of `time_zone`."""
+    """A pause in email until the date `until` in `time_zone`."""
 
     until: date
     time_zone: str
@@ -117,7 +117,7 @@ def minute_of(user_id: str) -> int:
 
 
 def stagger(spread: timedelta, *, random: float) -> timedelta:
-    """Return a random delay for a digest that is due, in whole seconds, as SQS requires.
+    """Return a random delay for a digest that is due. SQS requires whole seconds.
 
     `spread` is the maximum delay. `random` is a number from 0 to 1, drawn for this digest alone, so
     that the load on other services is even over a slot.
@@ -128,7 +128,7 @@ def stagger(spread: timedelta, *, random: float) -> timedelta:
 def next_occurrence(recurrence: Recurrence, *, after: datetime) -> datetime:
     """Return the first time strictly after `after` at which a digest is due, in UTC.
 
-    Days and pause are by the reader's own calendar. If a clock change skips the local time, the
+    Days and pauses are in the reader's time zone. If a clock change skips the local time, the
     digest is due at the first moment that exists, even if that is the next midnight. If the local
     time occurs twice, the digest is due the first time. A local date that does not exist is
     skipped.
@@ -150,9 +150,9 @@ def next_after_change(
     """Return the next occurrence, in UTC, after the reader changed the hour, days or time zone.
 
     `last` is the occurrence that was sent last. `pending` is the next occurrence before the change.
-    No local date gets two digests by the new clock, so the date of `last` is skipped. No date loses
-    its digest either. If the new hour has passed on the date of `pending`, `pending` is kept,
-    unless that date is in a pause.
+    No local date gets two digests, so the date of `last` is skipped. No date loses its digest. If
+    the new hour has passed on the date of `pending`, `pending` is kept, unless that date is in a
+    pause.
     """
     due = next_on_another_date(recurrence, after=after, last=last)
     if pending is not None and after < pending < due:
@@ -169,8 +169,8 @@ def next_on_another_date(
 ) -> datetime:
     """Return the first occurrence after `after` that is not on the local date of `last`.
 
-    `last` is the occurrence that was started last, perhaps by an earlier clock; None if none was.
-    Dates are by the current clock.
+    `last` is the occurrence that was started last, perhaps with another hour or time zone; None if
+    there is none. Dates are in the current time zone.
     """
     due = next_occurrence(recurrence, after=after)
     if last is not None:
@@ -184,12 +184,12 @@ def next_on_another_date(
 def due_by_the_clock_of_now(
     recurrence: Recurrence, *, armed_for: datetime, last: datetime | None
 ) -> datetime:
-    """Return the due time of an armed occurrence by the current rules of its time zone.
+    """Return the due time of an armed occurrence according to the current rules of its time zone.
 
-    The result is `armed_for`, unless a digest (`last`) was already sent on that local date; then it
-    is the next occurrence. If no digest is due on that date, new zone rules have moved the
-    occurrence. An occurrence that moved from the day before is sent late rather than an interval
-    later. An occurrence that moved from the day after waits for that day.
+    The result is `armed_for`, or the next occurrence if a digest (`last`) was already sent on that
+    local date. If no digest is due on that date, new zone rules have moved the occurrence. An
+    occurrence that moved from the day before is sent late rather than an interval later. An
+    occurrence that moved from the day after waits for that day.
     """
     zone = zone_of(recurrence.time_zone)
     day = _date_of(armed_for, recurrence, zone)
@@ -206,26 +206,26 @@ def due_by_the_clock_of_now(
 
 
 def is_wanted(day: date, days: Days) -> bool:
-    """Return True if a digest is due on a date, according to `days`."""
+    """Return True if `days` includes a date, so that a digest is due."""
     if days.month_day is not None:
         return day.day == min(days.month_day, monthrange(day.year, day.month)[1])
     return day.isoweekday() in days.weekdays and week_number(day) % days.every == days.phase
 
 
 def week_number(day: date) -> int:
-    """Return the number of weeks, from Monday to Sunday, since the first Monday of the calendar.
+    """Return the number of weeks from Monday to Sunday since the first Monday of the calendar.
 
-    Unlike ISO 8601 week numbers, these do not restart with a year.
+    Unlike ISO 8601 week numbers, these numbers do not restart each year.
     """
     return (day.toordinal() - 1) // 7
 
 
 def zone_of(name: str) -> ZoneInfo:
-    """Return the time zone with this name; UTC if this installation does not know the name.
+    """Return the time zone with this name; UTC if this installation does not have the zone.
 
-    The contract rejects unknown names, so the name was stored with newer zone data. Until that data
-    is installed again, the reader's digest is sent at the wrong hour, which is better than not at
-    all.
+    The contract rejects unknown names, so the name was stored by an installation with newer zone
+    data. Until this data is installed again, the reader's digest is sent at the wrong hour instead
+    of not at all.
     """
     try:
         return ZoneInfo(name)
@@ -234,7 +234,7 @@ def zone_of(name: str) -> ZoneInfo:
 
 
 def _is_on(day: date, recurrence: Recurrence) -> bool:
-    """Return True if a date is one of the days of the digest and not in a pause."""
+    """Return True if a digest is due on a date and email is not paused on that date."""
     is_paused = recurrence.paused_until is not None and day < recurrence.paused_until
     return is_wanted(day, recurrence.days) and not is_paused
 
@@ -254,7 +254,7 @@ def _date_of(occurrence: datetime, recurrence: Recurrence, zone: ZoneInfo) -> da
 
 
 def _occurrence_on(day: date, recurrence: Recurrence, zone: ZoneInfo) -> datetime | None:
-    """Return the occurrence on `day` in UTC; None if that whole date does not exist.
+    """Return the occurrence on `day` in UTC; None if the date does not exist in the time zone.
 
     If the clocks jump over the hour to the next date, the digest of `day` is due at midnight.
     """

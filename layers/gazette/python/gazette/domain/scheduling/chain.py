@@ -21,7 +21,7 @@ After this time, a function that read the chain before the run was stored has cr
 """
 
 _REFUSED = timedelta(days=1)
-"""The time in which a delivery event may still prove that a refused attempt was accepted.
+"""The time within which a delivery event may prove that a refused attempt was in fact accepted.
 
 SES tries to deliver an email for fourteen hours, and reports the result by then.
 https://github.com/mozilla/fxa-auth-server/issues/2304
@@ -31,10 +31,10 @@ https://github.com/mozilla/fxa-auth-server/issues/2304
 def back_to_end(
     newest_first: Iterable[Run], *, of: RunKey, holding: datetime | None = None
 ) -> list[Run]:
-    """Return the chain of the run `of`, up to its end (Runs.chain).
+    """Return the chain that starts at the run `of` (Runs.chain).
 
-    Reads no more runs than it returns. A head counts only if it describes events from before
-    `holding`.
+    The function reads no more runs than it returns. A head may end the chain only if its events
+    were stored before `holding`.
     """
     chain: list[Run] = []
     settled = -1
@@ -50,10 +50,10 @@ def back_to_end(
 
 
 def head_for(chain: Sequence[Run], now: datetime, *, page: int = PAGE) -> Head | None:
-    """Return the head to store with a run that is created after this chain was read.
+    """Return the head to store with a new run, which continues this chain.
 
-    None if fewer than a page of consecutive runs have ended unsent, because then the chain is
-    short. Runs up to the head of an older run have ended for good as well.
+    None if fewer than a page of consecutive runs have ended unsent, because the chain is then
+    short. Runs up to the head of an older run have ended permanently, too.
     """
     settled: list[Run] = []
     for run in reversed(chain):
@@ -67,8 +67,7 @@ def head_for(chain: Sequence[Run], now: datetime, *, page: int = PAGE) -> Head |
 
 
 def is_settled(run: Run, now: datetime) -> bool:
-    """Return True if the run can no longer change, and no older run can still be stored before
-    it."""
+    """Return True if the run can no longer change and no older run can still be stored."""
     if not run.status.is_final or now - (run.created_at or run.due_at) <= _CREATED:
         return False
     if run.status is Status.SENT:

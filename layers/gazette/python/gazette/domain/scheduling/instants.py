@@ -28,7 +28,7 @@ def read_instant(text: str) -> datetime:
 
 
 def _after_leap_second(last: datetime) -> datetime:
-    """Return the second that follows `last`.
+    """Return the instant of a leap second, which is the second after `last`.
 
     A leap second is the last second of a month (RFC 3339, section 5.7).
     """

@@ -1,4 +1,4 @@
-"""The kind of a schedule, which the schedule's name determines. Pure."""
+"""The kinds of schedules. The name of a schedule determines its kind. Pure."""
 
 import hashlib
 from enum import Enum, StrEnum, auto
@@ -12,7 +12,7 @@ No other immediate schedule has this prefix, because the hash after `_IMMEDIATE`
 
 
 class ScheduleKind(Enum):
-    """The kind of runs that send the events under a schedule."""
+    """The kind of runs that send the events of a schedule."""
 
     DIGEST = auto()
     """Digest runs, which fan-out starts when the schedule is due."""
@@ -25,7 +25,7 @@ class ScheduleKind(Enum):
 
 
 class Unsent(StrEnum):
-    """The schedules whose events are not sent while they are stored there."""
+    """The schedules under which events are stored without being sent."""
 
     WAITING = "waiting"
     """The schedule for events whose subscriber is not known yet."""
@@ -65,8 +65,8 @@ def immediate_schedule(entity: str) -> str:
 def critical_schedule(entity: str) -> str:
     """Return the schedule of critical immediate emails about an entity.
 
-    The schedule is separate, so that no email shows critical events together with events that a
-    stop or a choice may end.
+    The schedule is separate, so that critical events are never in one email with events that a stop
+    or a choice can hold back.
     """
     return _CRITICAL + _hash(entity)
 

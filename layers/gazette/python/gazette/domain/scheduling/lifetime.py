@@ -1,4 +1,4 @@
-"""The lifetimes of events: how long they can be sent, and how long their rows are kept. Pure."""
+"""The lifetimes of events and of their rows. An event can be sent during its lifetime. Pure."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -16,7 +16,8 @@ from gazette.domain.subscribers.frequency import Frequency
 _DAY = timedelta(days=1)
 
 MARGIN = timedelta(days=14)
-"""The maximum delay of a run, because SQS keeps messages that long, even in a dead-letter queue.
+"""The maximum delay of a run. SQS keeps messages no longer than this, even in a dead-letter queue.
+
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SetQueueAttributes.html
 """
 
@@ -40,23 +41,24 @@ https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/TTL.html
 """
 
 _CLOCKS = 2 * _DAY
-"""The maximum shift of a date by time zones and clock changes."""
+"""The maximum difference that time zones and clock changes make to a date."""
 
 
 def lasts_until(recurrence: Recurrence | None, now: datetime, *, least: timedelta) -> datetime:
     """Return the time up to which an event stored at `now` can be sent.
 
-    That is at least `least` from now. `recurrence` is the recurrence of the event's schedule; None
-    if the schedule is not a digest.
+    The result is at least `least` after `now`. `recurrence` is the recurrence of the event's
+    schedule; None if the schedule is not a digest.
     """
     return max(now + least, needed_until(recurrence, now) or now)
 
 
 def needed_until(recurrence: Recurrence | None, now: datetime) -> datetime | None:
-    """Return the time up to which an event that waits for a schedule at `now` must last.
+    """Return the earliest time at which an event that waits for a schedule at `now` may expire.
 
-    That is MARGIN after the second occurrence from now, or from the end of a current pause. None if
-    SHORTEST_LIFE is longer, which needs no calendar.
+    The result is MARGIN after the second occurrence, counted from `now` or from the end of a
+    current pause. None if SHORTEST_LIFE suffices for the schedule, which can be decided without a
+    calendar.
     """
     if recurrence is None or not (is_rare(recurrence.days) or _is_paused(recurrence, now)):
         return None
@@ -64,12 +66,12 @@ def needed_until(recurrence: Recurrence | None, now: datetime) -> datetime | Non
 
 
 def is_rare(days: Days) -> bool:
-    """Return True if more than a week may lie between two digests."""
+    """Return True if more than a week may pass between two digests."""
     return days.every > 1 or days.month_day is not None
 
 
 def kept_until(end: datetime, schedule: str) -> datetime:
-    """Return the time up to which to keep the row of an event that can be sent until `end`.
+    """Return the time up to which an event's row is kept. The event can be sent until `end`.
 
     The next run of the schedule still finds the event and counts it as expired.
     """
@@ -85,7 +87,7 @@ def longest_life(least: timedelta) -> timedelta:
 
 
 def longest_kept(least: timedelta) -> timedelta:
-    """Return the longest time that an event's row is kept after `lasts_until` was last set."""
+    """Return the maximum time for which an event's row is kept after `lasts_until` was last set."""
     return longest_life(least) + _MONTH + _DELETED_WITHIN
 
 

@@ -1,4 +1,4 @@
-"""Email addresses: their valid forms and canonical spelling. Pure."""
+"""Email addresses, with their valid forms and their canonical spelling. Pure."""
 
 import re
 from typing import Literal
@@ -32,11 +32,11 @@ some software decodes it and sends to another address.
 _LONGEST_LABEL = 63
 _DOT_ATOM = re.compile(r'[^\s"(),:;<>@\[\\\].]+(?:\.[^\s"(),:;<>@\[\\\].]+)*')
 _UNSEEN = "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
-"""Zero-width characters, which are often copied along with an address."""
+"""Zero-width characters, which are often copied together with an address."""
 
 
 def canonical(address: str) -> str:
-    """Return the canonical spelling of an address; for an ASCII address, lower case.
+    """Return the canonical spelling of an address. An ASCII address is converted to lower case.
 
     Local parts may be case-sensitive (RFC 5321, section 2.4), but no major mailbox provider treats
     them so, and a reader who unsubscribed must not be reached by another spelling. Quotes that a

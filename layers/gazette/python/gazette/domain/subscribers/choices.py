@@ -1,4 +1,4 @@
-"""The combination of the service's and the reader's choices for the same reader. Pure.
+"""The combination of a reader's choices with the service's choices for this reader. Pure.
 
 Both are stored separately, with their dates. A reader's choice of a field applies until the service
 changes that field afterwards. A repetition of the service's earlier value is not a change. Each
@@ -31,7 +31,7 @@ Other fields keep only the last change.
 """
 
 _MOST_CATEGORIES = 200
-"""The maximum number of categories with stored choices. It keeps a row well below DynamoDB's
+"""The maximum number of categories with stored choices, which keeps a row far below DynamoDB's
 limit."""
 
 
@@ -55,13 +55,13 @@ class Choice:
     """
 
     frequencies: Frequencies | None = None
-    """The frequencies of the named categories. Other categories are unchanged.
+    """The frequencies by category. Categories that are not named are unchanged.
 
     DEFAULT withdraws an earlier choice.
     """
 
     clock: tuple[int, int | None] | None = None
-    """The hour, and the minute if the reader chose one."""
+    """The hour of digests, and the minute if the reader chose a minute."""
 
     weekly_on: int | None = None
     custom_on: Days | None = None
@@ -117,7 +117,7 @@ class ReaderChoices:
 
     @property
     def paused_last(self) -> date | None:
-        """The latest end date of any pause that the reader chose."""
+        """The latest end date of all pauses that the reader chose."""
         return max((until for _, until in self.paused_until), default=None)
 
 
@@ -170,7 +170,7 @@ def resolve(
 def without_ended(
     reader: ReaderChoices, service: History[Preferences], *, until: datetime
 ) -> ReaderChoices:
-    """Return `reader` without choices made up to `until` that the service had overridden by then.
+    """Return the reader's choices without those that the service had overridden by `until`.
 
     Such choices would apply again once the service's record no longer contains the overriding
     value.
@@ -211,7 +211,7 @@ def _service_values(field: str, service: History[Preferences]) -> History[Any]:
 def _frequencies_over_time(
     service: History[Preferences], reader: ReaderChoices
 ) -> History[Frequencies]:
-    """Return one entry for each instant at which the service or the reader chose a frequency."""
+    """Return one entry for each time at which the service or the reader chose a frequency."""
     return in_order(
         [(at, frequencies(chosen)) for at, chosen in frequencies_at_each(service, reader)]
     )
@@ -220,7 +220,7 @@ def _frequencies_over_time(
 def frequencies_at_each(
     service: History[Preferences], reader: ReaderChoices
 ) -> Iterator[tuple[datetime, dict[str, Frequency]]]:
-    """Yield the frequencies in force from each instant at which the service or reader chose one.
+    """Yield the frequencies in force after each choice of a frequency by the service or the reader.
 
     The frequencies include EVERYTHING. At the same instant, the reader's choice overrides the
     service's choice.
@@ -231,7 +231,7 @@ def frequencies_at_each(
 def _over_time(
     service: History[Preferences], reader: ReaderChoices
 ) -> Iterator[tuple[datetime, "_InForce"]]:
-    """Yield the choices in force from each instant.
+    """Yield each instant with the choices in force from then on.
 
     The same object is yielded each time, with changed values.
     """
@@ -254,7 +254,8 @@ def _over_time(
 
 
 class _InForce:
-    """The frequencies in force, while the two records are read in chronological order."""
+    """The frequencies in force at one point in time, as the two histories are read
+    chronologically."""
 
     def __init__(self) -> None:
         self._profile: dict[str, Frequency] | None = None
@@ -293,7 +294,7 @@ class _InForce:
 
 
 def _counting(of_service: History[ValueT], of_reader: History[ValueT]) -> ValueT:
-    """Return the current value of one field. At most one of the two records is empty.
+    """Return the current value of one field. At most one of the two histories is empty.
 
     The first known value of the service is not a change, because the value may have been the same
     before.

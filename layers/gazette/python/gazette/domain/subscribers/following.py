@@ -1,4 +1,4 @@
-"""Follows and activities: which followers get events about an entity. Pure."""
+"""Follows and activities, and which followers get events about an entity. Pure."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -30,7 +30,7 @@ class FollowState:
 
 @dataclass(frozen=True, slots=True)
 class Follow:
-    """A subscriber's subscription to an entity, with its changes over time."""
+    """A subscription of a subscriber to an entity, with its changes over time."""
 
     entity: str
     user_id: str
@@ -51,7 +51,7 @@ class Follow:
 class Activity:
     """An activity on an entity, for all followers of the entity or of its parent.
 
-    A side is one of the two entities. The other fields have the same meaning as in Event.
+    A side is the entity or its parent. The other fields have the same meaning as in Event.
     """
 
     id: str
@@ -66,10 +66,10 @@ class Activity:
     amended_at: datetime | None = None
     retracted: bool = False
     walked: frozenset[str] = frozenset()
-    """The sides whose followers all have the current content or are queued to get it."""
+    """The sides whose followers all have the current content or are queued to get the content."""
 
     former: frozenset[str] = frozenset()
-    """The sides before an amendment, whose followers may still have the activity."""
+    """The sides that an amendment removed. Their followers may still have the activity."""
 
     parent_title: str = ""
     importance: Importance = Importance.NORMAL
@@ -103,7 +103,7 @@ class Activity:
         return (self.amended_at, self.retracted) == (other.amended_at, other.retracted)
 
     def concerns_since(self, side: str, instant: datetime) -> bool:
-        """Return True if a user who has followed `side` since `instant` gets or may have the
+        """Return True if a user who has followed `side` since `instant` gets, or may have, the
         activity.
 
         If the activity was below `side` before an amendment, a worker may have delivered it and
@@ -112,7 +112,8 @@ class Activity:
         return side in self.former or (side in self.sides and self.occurred_at >= instant)
 
     def may_concern(self, user_id: str) -> bool:
-        """Return True if a follower gets the activity, or may have an earlier version.
+        """Return True if a follower gets the activity or may have an earlier version of the
+        activity.
 
         The activity's own actor does not get it. If the activity was amended, an earlier version
         may have named another actor.
@@ -123,7 +124,7 @@ class Activity:
     def event_for(self, user_id: str) -> Event:
         """Return the event for a follower.
 
-        The event has the activity's id, whichever entity the user follows.
+        The event has the activity's id, regardless of which entity the user follows.
         """
         return Event(
             user_id=user_id,
@@ -151,18 +152,19 @@ def effective_frequency(
     paused_or_dormant: bool = False,
     critical: bool = False,
 ) -> Frequency | None:
-    """Return the reader's frequency for `event`; None if the reader does not follow the event.
+    """Return the reader's frequency for `event`; None if the reader does not follow any entity of
+    the event.
 
     A reader does not get their own activities through a follow, critical or not. An event that is
     addressed to its reader has no follow, and is sent even if the reader is its actor.
 
-    `follows` are the follows of `event.via`, in that order. A follow counts if it was in force when
-    the event occurred and has not ended since; the follow of the more specific entity decides. A
-    follow's own frequency overrides that of the category. `never`, at any time since the event
-    occurred, mutes the event permanently. `paused_or_dormant` means that the reader was paused or
-    dormant when the event occurred, whenever that becomes known; an immediate event then waits for
-    the daily digest. So does an event with a frequency that only another version knows. An item of
-    a queried content source has no moment of its own, so `immediate` means `daily`. With
+    `follows` are the follows of `event.via`, in that order. A follow counts if it was active when
+    the event occurred and has not ended since. If several follows count, the follow of the most
+    specific entity decides. A follow's own frequency overrides that of the category. `never`, at
+    any time since the event occurred, mutes the event permanently. `paused_or_dormant` means that
+    the reader was paused or dormant when the event occurred, even if this becomes known later. An
+    immediate event then waits for the daily digest, and so does an event with a frequency that this
+    version does not know. For items of a queried content source, `immediate` means `daily`. With
     `critical`, the event is immediate regardless of the reader's choice, but only if the reader
     follows it.
     """
@@ -186,7 +188,7 @@ def _chosen_frequency(
     follows: tuple[Follow | None, ...],
     defaults: Frequencies,
 ) -> Frequency | None:
-    """Return the frequency that follows from choices and follows alone."""
+    """Return the frequency according to choices and follows alone."""
     for follow in follows:
         states = _states_since(follow, event.counts_at)
         if any(state.frequency is Frequency.NEVER and state.following for state in states):
@@ -197,7 +199,7 @@ def _chosen_frequency(
 
 
 def _is_followed(event: Event, follows: tuple[Follow | None, ...]) -> bool:
-    """Return True if the event is addressed to the reader, or if one of its follows counts."""
+    """Return True if the event is addressed to the reader, or if one of the follows counts."""
     all_states = (_states_since(follow, event.counts_at) for follow in follows)
     return not event.via or any(
         states and all(each.following for each in states) for states in all_states

@@ -1,4 +1,4 @@
-"""The frequency of a reader's events, by category. A follow may override it."""
+"""The frequencies of a reader's events, by category. A follow may override the frequency."""
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
@@ -7,7 +7,7 @@ from gazette.domain.stored import as_stored
 
 
 class Frequency(StrEnum):
-    """The frequency at which events are sent. `never` mutes events.
+    """The frequency at which events are sent. With `never`, events are muted.
 
     `daily`, `weekly` and `custom` are also names of schedules.
     """
@@ -23,20 +23,18 @@ DIGESTS = (Frequency.DAILY, Frequency.WEEKLY, Frequency.CUSTOM)
 """The frequencies that correspond to a digest schedule."""
 
 DEFAULT = as_stored(Frequency, "default")
-"""A reader's choice that restores the default frequency.
+"""The value in a reader's choice that restores the default frequency.
 
-It withdraws an earlier choice, for one category or for all categories without their own choice. It
-is not a frequency. The category then has its default again, whatever the service chose before. A
-version that does not know this value treats it as an unknown frequency, which means the daily
-digest.
+The value is not a frequency. It withdraws an earlier choice, for one category or for all categories
+without their own choice. The default then applies again, even if the service chose another
+frequency before. A version that does not know this value uses the daily digest.
 """
 
 EVERYTHING = "*"
 """The key in `Frequencies` for all categories without an entry. It is never a category name."""
 
 ASKED_CATEGORIES = frozenset({"recommendation"})
-"""The categories of items from queried content sources, which are the values of
-content.CATEGORY_OF."""
+"""The categories of items from queried content sources (the values of content.CATEGORY_OF)."""
 
 MOST_CATEGORIES = 100
 """The maximum number of entries in the contract's `frequencies`."""
@@ -46,7 +44,7 @@ Frequencies = tuple[tuple[str, Frequency], ...]
 
 
 def frequencies(chosen: Mapping[str, str]) -> Frequencies:
-    """Return a map from category to frequency as Frequencies.
+    """Convert a map from category to frequency into Frequencies.
 
     Raises ValueError for an unknown frequency.
     """
@@ -54,14 +52,14 @@ def frequencies(chosen: Mapping[str, str]) -> Frequencies:
 
 
 def frequencies_as_stored(chosen: Mapping[str, str]) -> Frequencies:
-    """Return stored frequencies, which another version may have written, as Frequencies."""
+    """Convert stored frequencies, possibly from another version, into Frequencies."""
     return tuple(
         sorted((category, as_stored(Frequency, often)) for category, often in chosen.items())
     )
 
 
 def difference(now: Mapping[str, Frequency], wanted: Mapping[str, Frequency]) -> Frequencies:
-    """Return the choice by category that changes the frequencies `now` into `wanted`."""
+    """Return the choices by category that change the frequencies `now` to `wanted`."""
     names = {*now, *wanted}
     changed = (name for name in names if now.get(name) != wanted.get(name))
     return tuple(sorted((name, wanted.get(name, DEFAULT)) for name in changed))

@@ -1,4 +1,4 @@
-"""Histories of values that do not depend on the order in which messages arrive.
+"""Histories of values, independent of the order in which messages arrive.
 
 Messages arrive in any order and any number of times. If a result depends on the value at some
 instant, all dated values are kept, so that the same messages make the same history in any order.
@@ -26,7 +26,7 @@ LATE = timedelta(days=1)
 def remember(
     history: History[ValueT], at: datetime, value: ValueT, *, longest: int = LONGEST
 ) -> History[ValueT]:
-    """Return `history` with `value` from `at` on. Adding the same value twice has no effect.
+    """Return `history` with `value` in force from `at`. Adding the same value twice has no effect.
 
     Of two values with the same instant, the greater one (by `repr`) counts as the later. The result
     is the same for any order of arrival, as long as no value arrives more than a day, or more than
@@ -39,7 +39,7 @@ def remember(
 def in_order(
     dated: Sequence[tuple[datetime, ValueT]], *, longest: int = LONGEST
 ) -> History[ValueT]:
-    """Return the history of some dated values, in chronological order; empty if there are none."""
+    """Return a history of dated values, in chronological order; empty if there are no values."""
     entries = [
         entry for entry, is_turn in _with_turns(dated) if is_turn or dated[-1][0] - entry[0] <= LATE
     ]
@@ -67,7 +67,7 @@ def without_repeats(history: History[ValueT]) -> History[ValueT]:
 def _with_turns(
     dated: Sequence[tuple[datetime, ValueT]],
 ) -> Iterator[tuple[tuple[datetime, ValueT], bool]]:
-    """Yield each entry, with True if the value differs from the previous value."""
+    """Yield each entry with a flag: True if the value differs from the previous value."""
     for previous, entry in zip([None, *dated], dated, strict=False):
         yield entry, previous is None or previous[1] != entry[1]
 

@@ -1,4 +1,4 @@
-"""The changes that an unsubscribe link makes, up to unsubscribing from all email. Pure."""
+"""The changes that readers can make through an unsubscribe link. Pure."""
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
@@ -31,11 +31,11 @@ class LeaveAct(StrEnum):
     """The actions that the buttons of the unsubscribe page perform."""
 
     LEAVE = "leave"
-    """Unsubscribe from the scope of the link. One-click unsubscribe in a mail program does the
-    same."""
+    """Unsubscribe from the scope of the link. One-click unsubscribe in mail programs has the same
+    effect."""
 
     WEEKLY = "weekly"
-    """Make all updates weekly, as an alternative to unsubscribing."""
+    """Receive all updates weekly, as an alternative to unsubscribing."""
 
     PAUSE = "pause"
     """Pause email, as an alternative to unsubscribing."""
@@ -49,7 +49,7 @@ class LeaveAct(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A reader's choice, and the new states of follows by entity."""
+    """A change to a reader's choices and follows. Each follow is named by its entity."""
 
     choice: Choice = NOTHING
     follows: tuple[tuple[str, FollowState], ...] = ()
@@ -66,31 +66,31 @@ class Leaving:
 
     scope: Scope
     reader: Subscriber | None
-    """The reader who got the link; None if no reader with that id has the address now."""
+    """The reader who got the link; None if this reader no longer has the address."""
 
     follows: tuple[str, ...] = ()
     """The titles or keys of the follows that an ENTITY link ends."""
 
     fallback: Frequency | None = None
-    """The frequency that the categories of an IMMEDIATE link change to."""
+    """The frequency to which the categories of an IMMEDIATE link change."""
 
     keeps_some: bool = False
     """True if follows with their own frequency continue."""
 
     act: LeaveAct | None = None
-    """The action of this request; None if there was none."""
+    """The action of this request; None if the request has no action."""
 
     left_at: datetime | None = None
     """The time of the change; None if this request made no change."""
 
     left_before: datetime | None = None
-    """The time of an earlier request with the same change that is still in force.
+    """The time of an earlier request that made the same change, if this change is still in force.
 
     For example, the first press of a button that is pressed twice.
     """
 
     still: tuple[str, ...] = ()
-    """The categories of the scope that are still sent, because they are critical."""
+    """The categories in the scope that are still sent because they are critical."""
 
     @property
     def undoable_at(self) -> datetime | None:
@@ -121,10 +121,10 @@ def change_of(
 ) -> Change:
     """Return the change that unsubscribes from a scope other than EVERYTHING.
 
-    Afterwards no email of the scope is sent. A category that was immediate moves to the digest of
-    all other categories, if there is one. A follow's own frequency overrides that of its category,
-    so DIGESTS and IMMEDIATE change such frequencies too. A muted category can still be sent through
-    a follow with its own frequency.
+    No email of the scope is sent after the change. A category that was immediate moves to the
+    digest of all other categories, if there is one. A follow's own frequency overrides that of its
+    category, so DIGESTS and IMMEDIATE change such frequencies too. A muted category can still be
+    sent through a follow with its own frequency.
     """
     known = [each for each in follows if each.latest.following]
     match scope.kind:
@@ -173,9 +173,9 @@ def pause(reader: Subscriber, today: date) -> Change:
 
 
 def fallback_for_immediate(reader: Subscriber, defaults: Frequencies) -> Frequency:
-    """Return the digest that replaces immediate email; NEVER if there is none.
+    """Return the digest that replaces immediate email; NEVER if there is no such digest.
 
-    It is the digest of all categories without their own choice.
+    This is the digest of all categories without their own choice.
     """
     often = frequency_for(EVERYTHING, chosen=reader.chosen, defaults=defaults)
     return often if often in DIGESTS else Frequency.NEVER
@@ -194,7 +194,9 @@ def _at_most_weekly(often: Frequency) -> Frequency:
 def _choice(
     reader: Subscriber, to: _To, defaults: Frequencies, *, only: Collection[str] = ()
 ) -> Choice:
-    """Return the choice that applies `to` to the frequency of each category, or only of `only`.
+    """Return the choice that changes the frequency of each category with the function `to`.
+
+    If `only` is not empty, it names the categories to change.
 
     A category's choice is kept if `to` does not change its frequency, because a category that the
     reader turned off must stay off. As few other categories as possible get an entry, because a
@@ -222,7 +224,7 @@ def _own_entries(reader: Subscriber) -> dict[str, Frequency]:
 
 
 def _own(follows: Iterable[Follow], to: _To) -> tuple[tuple[str, FollowState], ...]:
-    """Return the new states of follows whose own frequency `to` changes."""
+    """Return the new states of follows whose own frequency is changed by the function `to`."""
     return tuple(
         (each.entity, FollowState(True, to(often), each.title))
         for each in follows

@@ -35,7 +35,7 @@ class Notice(StrEnum):
 
 
 FOLLOWS_AFTER = "follows"
-"""The query parameter for pagination, with the entity after which the page's follows begin."""
+"""The query parameter that names the entity after which a page of follows begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +46,15 @@ class Summary:
     """The frequency of most categories."""
 
     apart: tuple[tuple[Frequency, tuple[str, ...]], ...] = ()
-    """The categories with a different frequency, sorted; the most frequent first, `never` last."""
+    """The categories with other frequencies, from the most to the least frequent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overview:
-    """The reader as stored, or as dormant if the date says so, with the data of the preference
-    page."""
+    """The data that the preference page shows about one reader.
+
+    A reader who is dormant by date is shown as dormant, even if the status is not stored yet.
+    """
 
     subscriber: Subscriber
     now: datetime
@@ -92,15 +94,15 @@ class Overview:
         return pause is not None and pause.holds_at(self.now)
 
     def gets(self, categories: Iterable[str]) -> Summary:
-        """Return the reader's current frequencies of these categories."""
+        """Return a summary of the current frequencies of these categories."""
         return _summary(categories, self.subscriber.chosen, self.defaults, self.queried_categories)
 
     def recommended(self, categories: Iterable[str]) -> Summary:
-        """Return the default frequencies of these categories."""
+        """Return a summary of the default frequencies of these categories."""
         return _summary(categories, (), self.defaults, self.queried_categories)
 
     def default_of(self, category: str) -> Frequency:
-        """Return the frequency that the category has without its own choice."""
+        """Return the frequency of the category if the reader makes no choice for the category."""
         own = tuple(each for each in self.subscriber.chosen if each[0] == EVERYTHING)
         often = frequency_for(category, chosen=own, defaults=self.defaults)
         return in_digest(often) if category in self.queried_categories else often
@@ -119,8 +121,8 @@ def next_digest(
     """Return the due time of the next digest that may show an event; None if there is none.
 
     None while the reader is dormant. An idle schedule counts as if an event arrived now. A digest
-    that no category or follow uses any more may still be scheduled, but does not count. If
-    `follows` are not all (`are_all`), an armed digest counts as used by another follow.
+    that no category or follow uses does not count, even if it is still scheduled. If `follows` is
+    incomplete (`are_all`), an armed digest counts as used by a missing follow.
     """
     if subscriber.status is not SubscriberStatus.ACTIVE:
         return None

@@ -1,8 +1,8 @@
 """The fields of the preference page: their values, and the parser of its form. Pure.
 
-A field that was not sent is unchanged. A field that was sent with the value that the page showed is
-unchanged too, even if the stored value has changed since. Saving an unchanged page therefore undoes
-no later choice, and leaves all values to the service.
+A field that was not submitted is unchanged. A field that was submitted with the value shown on the
+page is also unchanged, even if the stored value has changed since. Saving an unchanged page
+therefore never undoes a later choice and never counts as a choice.
 """
 
 import hashlib
@@ -80,17 +80,18 @@ class Submission:
     follows: tuple[tuple[str, FollowState], ...] = ()
     problems: Mapping[str, Problem] = field(default_factory=dict)
     leave_mark: str | None = None
-    """The `mark_of_leave` from the page of a reader who resubscribes; None if the page had none."""
+    """The value of the form field `left` when a reader resubscribes; None if the form lacks this
+    field."""
 
 
 def mark_of_leave(reader: Subscriber) -> str:
-    """Return the value of the form field `left`, which identifies one unsubscription of the
+    """Return the value of the form field `left`, which identifies one unsubscription of this
     reader."""
     return reader.left_at.isoformat() if reader.left_at else ""
 
 
 def shown_fields(overview: Overview, categories: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """Return the fields that a browser submits if this page is not changed."""
+    """Return the fields that a browser submits if the reader does not change the page."""
     own, times = dict(overview.subscriber.chosen), overview.subscriber.times
     pause = times.paused_until if overview.is_paused else None
     days = () if times.custom_on.month_day else map(str, sorted(times.custom_on.weekdays))
@@ -119,7 +120,8 @@ def shown_fields(overview: Overview, categories: Collection[str]) -> dict[str, t
 
 
 def _offered(often: Frequency | None) -> str:
-    """Return the value that the list selects: the stored one, or else the first one in the list."""
+    """Return the value that the list selects: the stored value, or else the first value in the
+    list."""
     return often.value if often is not None and is_known(often) else ""
 
 
@@ -150,7 +152,7 @@ def asked(
 
 
 def _was(sent: Fields) -> Fields | None:
-    """Return the fields as the page showed them; None for a page of the previous version.
+    """Return the fields as the page showed them; None if the page came from the previous version.
 
     The fields are not signed, because readers who alter them change only their own choices.
     """
@@ -241,7 +243,7 @@ class _Reading:
     def _frequency(
         self, name: str, now: Frequency | None, offered: Collection[Frequency] = tuple(Frequency)
     ) -> Frequency | None:
-        """Return the frequency in a form field; None if the reader leaves it to the default."""
+        """Return the frequency in a form field; None if the reader chose the default."""
         value = self._one_of(name, {"", *offered}, now or "")
         return Frequency(value) if value else None
 
@@ -300,8 +302,8 @@ class _Reading:
         return None
 
     def _is_shown(self, pause: date) -> bool:
-        """Return True if the page shows this pause. The page's button must not end a later
-        pause."""
+        """Return True if this pause is the pause that the page shows. The page's button must not
+        end a later pause."""
         return self._was is None or [*self._was.get("paused_until", ())] == [pause.isoformat()]
 
 

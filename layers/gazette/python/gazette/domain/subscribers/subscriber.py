@@ -19,7 +19,7 @@ from gazette.domain.subscribers.history import History
 
 
 class SubscriberStatus(StrEnum):
-    """The status of a subscriber. A dormant subscriber becomes active at the next sign of activity.
+    """The status of a subscriber. A dormant subscriber becomes active again at the next activity.
 
     A subscriber with a status that this version does not know gets no email. Events wait, and the
     schedules are unchanged.
@@ -33,7 +33,7 @@ class SubscriberStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Subscriber:
-    """A subscriber: the profile, and the combination of the service's and the reader's choices."""
+    """A subscriber, with the profile and the combined choices of the service and the reader."""
 
     user_id: str
     email: str
@@ -62,7 +62,7 @@ class Subscriber:
     """The UTC date on which the first profile was stored."""
 
     paused_last: date | None = None
-    """The latest end date of a pause in any profile of the service."""
+    """The latest end date of all pauses in the service's profiles."""
 
     active_on: date | None = None
     """The UTC date of the reader's last activity."""
@@ -71,7 +71,7 @@ class Subscriber:
     """The time at which the last dormant period ended."""
 
     routed_for: str = ""
-    """A fingerprint of the choices by which the waiting events were last routed."""
+    """A fingerprint of the choices with which waiting events were last routed."""
 
     routes_since: datetime | None = None
     """The time of the last change of choices or follows that affects waiting events.
@@ -86,7 +86,7 @@ class Subscriber:
     """The time at which this user id was erased before; None if never."""
 
     addressed_after: datetime | None = None
-    """The time at which the user id last had another address or was erased; None if never.
+    """The last time at which the user id had another address or was erased; None if there is none.
 
     This time distinguishes readers with the same id, and periods with the same address.
     """
@@ -131,7 +131,7 @@ class Subscriber:
 
     @property
     def receives_email(self) -> bool:
-        """Return True if a run for the subscriber that has started may still be sent."""
+        """Return True if a started run for the subscriber may still be sent."""
         return self.status in {SubscriberStatus.ACTIVE, SubscriberStatus.DORMANT}
 
     @property
@@ -153,12 +153,11 @@ class Subscriber:
         )
 
     def resumed(self, now: datetime) -> "Subscriber":
-        """Return this subscriber as active again since `now`."""
+        """Return this subscriber as active since `now`."""
         return replace(self, status=SubscriberStatus.ACTIVE, resumed_at=now)
 
     def paused_or_dormant_at(self, instant: datetime, *, sunset: timedelta | None) -> bool:
-        """Return True if the reader was paused or dormant at `instant`, so that no email is
-        immediate.
+        """Return True if the reader was paused or dormant at `instant`. No email is then immediate.
 
         The date decides, even if the stored status was not updated yet.
         """
@@ -171,21 +170,23 @@ class Subscriber:
     def is_overdue_at(self, instant: datetime, sunset: timedelta | None) -> bool:
         """Return True if the reader had been inactive for too long at `instant`.
 
-        Always False without sunset.
+        Always False if the stage has no `sunset_days`.
         """
         return sunset is not None and self.dormant_at(sunset) <= instant
 
     def as_of(self, now: datetime, *, sunset: timedelta | None) -> "Subscriber":
-        """Return this subscriber for display.
+        """Return this subscriber for display, with the current status.
 
-        If the subscriber is dormant by the date, the status says so even if it is not stored yet.
+        A subscriber who is dormant by date is shown as dormant, even if this status is not stored
+        yet.
         """
         if self.status is SubscriberStatus.ACTIVE and self.is_overdue_at(now, sunset):
             return replace(self, status=SubscriberStatus.DORMANT)
         return self
 
     def dormant_at(self, sunset: timedelta) -> datetime:
-        """Return the UTC midnight at which this reader becomes dormant without further activity.
+        """Return the UTC midnight at which this reader becomes dormant if there is no further
+        activity.
 
         A pause counts as activity until its end.
         """
@@ -194,7 +195,7 @@ class Subscriber:
         return datetime.combine(seen + timedelta(days=1), time(), UTC) + sunset
 
     def is_unchanged_since(self, read: "Subscriber") -> bool:
-        """Return True if this subscriber's profile and status are those of `read`.
+        """Return True if profile and status have not changed since `read`.
 
         Revisions restart after an erasure.
         """
@@ -233,12 +234,12 @@ class Erased:
 
 @dataclass(frozen=True, slots=True)
 class EarlyChoices:
-    """The early choices of a reader whose profile has not arrived yet."""
+    """The choices of a reader whose profile has not arrived yet."""
 
     user_id: str
     reader_choices: ReaderChoices
     as_stored: tuple[str | None, str | None] | None = field(default=None, compare=False, repr=False)
-    """The stored value that the store compares before it replaces the row; None if it was not
+    """The stored value as it was read, for the condition of the next write; None if it was not
     read."""
 
 
@@ -247,5 +248,5 @@ Reader = Subscriber | Erased | None
 
 
 def was_erased(reader: Reader, at: datetime) -> bool:
-    """Return True if the reader was erased at `at` or later, even if they came back."""
+    """Return True if the reader was erased at `at` or later, even if the reader has returned."""
     return reader is not None and reader.erased_at is not None and reader.erased_at >= at

@@ -11,8 +11,7 @@ from gazette.domain.scheduling.calendar import LONGEST_PAUSE
 class Cause(StrEnum):
     """The reason for a suppression, ordered from the weakest cause to the strongest.
 
-    A cause that this version does not know also suppresses the address, and no other cause replaces
-    it.
+    An unknown cause also suppresses the address, and no other cause replaces an unknown cause.
     """
 
     UNSUBSCRIBED = "unsubscribed"
@@ -63,7 +62,7 @@ It spans three monthly digests with the longest pause between them. Runs are kep
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoftLimit:
-    """The limit at which soft bounces count as a hard bounce.
+    """The limit at which soft bounces have the effect of a hard bounce.
 
     `bounces` messages that were sent within `span` are too many. A reader who gets few emails, such
     as a weekly digest, never reaches that limit. Therefore three in a row are also too many, if

@@ -24,13 +24,13 @@ ValueT = TypeVar("ValueT")
 _STEP = timedelta(microseconds=1)
 
 _TAKEN_BACK = ("frequency", "paused_until")
-"""The fields of `Choice` that unsubscribing changes, except categories."""
+"""The fields of `Choice` that unsubscribing can change, except the frequencies of categories."""
 
 
 def undo(
     reader: Subscriber, follows: Iterable[Follow], at: datetime, today: date
 ) -> tuple[tuple[datetime, Change], ...]:
-    """Return the changes that undo the change made at `at`, and the time to record for each.
+    """Return the changes that undo the change made at `at`, and the time to record for each change.
 
     A field that was chosen again later, or was undone before, is unchanged. The row contains the
     values before the change. `today` is the reader's local date; a pause that ends on it has ended.
@@ -69,16 +69,16 @@ def without(reader: Subscriber, at: datetime) -> Subscriber:
 
 
 Wanted = Callable[[Subscriber, Sequence[Follow], datetime], Change]
-"""A function that returns the change that a button makes for a reader with these follows."""
+"""A function that returns the change that a button makes for a reader with the given follows."""
 
 
 def made_before(
     reader: Subscriber, follows: Sequence[Follow], wanted: Wanted, *, since: datetime
 ) -> datetime | None:
-    """Return the time at which a button was pressed whose change is still in force; None if none.
+    """Return the time of an earlier press of a button, if its change is still in force; else None.
 
-    At that time, exactly the change that the button makes was made, and all of the change is still
-    in force. Times before `since` do not count.
+    At this time, exactly the change of the button was made, and the whole change is still in force.
+    Times before `since` do not count.
     """
     choices = reader.reader_choices
     histories: list[History[Any]] = [choices.frequency, choices.paused_until]
@@ -95,7 +95,8 @@ def made_before(
 
 
 def _made(reader: Subscriber, follows: Iterable[Follow], at: datetime) -> Change | None:
-    """Return the change made at `at`; None if part of it is not in force or no button makes it."""
+    """Return the change made at `at`; None unless the whole change is in force and a button makes
+    it."""
     choices = reader.reader_choices
     others = (choices.clock, choices.weekly_on, choices.custom_on, choices.time_zone)
     changed: list[History[Any]] = [
@@ -138,13 +139,13 @@ def _restored(
 
 
 def _without(history: History[ValueT], at: datetime) -> History[ValueT]:
-    """Return the part of `history` before `at`, if the change made at `at` is the last one in
+    """Return the part of `history` before `at`, if the change made at `at` is the last change in
     force."""
     return tuple(each for each in history if each[0] < at) if _stands(history, at) else history
 
 
 def _stands(history: History[ValueT], at: datetime) -> bool:
-    """Return True if the change made at `at` is the last change that was not undone."""
+    """Return True if the change made at `at` is the last change, not counting undone changes."""
     standing: list[datetime] = []
     previous: datetime | None = None
     for then, _ in history:

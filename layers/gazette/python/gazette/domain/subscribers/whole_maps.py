@@ -1,8 +1,8 @@
-"""Choices by category in the format of the previous version: a history of whole maps. Pure.
+"""Choices by category in the format of the previous version, a history of complete maps. Pure.
 
-The previous version replaces the map with each choice, and treats a category that is missing from
-the map as one with its default. Rows have both formats until 0.4.0, so that a deployment can be
-rolled back. This module will then be removed.
+The previous version replaces the map with each choice. A category that is missing from the map has
+its default. Rows contain both formats until 0.4.0, so that a deployment can be rolled back. This
+module will then be removed.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from gazette.domain.subscribers.history import LONGEST, History, without_repeats
 
 
 def to_whole_maps(service: History[Preferences], reader: ReaderChoices) -> History[Frequencies]:
-    """Return the maps that make the previous version compute the same frequencies at every instant.
+    """Return maps from which the previous version computes the same frequencies at every instant.
 
     The maps contain the service's choices, because that version treats a map as the reader's choice
     for every category. A map at each change of the service prevents that change from hiding the
@@ -71,7 +71,7 @@ def _choices_of(
     *,
     is_hiding: bool,
 ) -> Iterator[tuple[datetime, Frequency]]:
-    """Yield the choices in the maps that change a category.
+    """Yield the choices in the maps that change this category.
 
     With `is_hiding`, DEFAULT hides a choice of the service.
     """

@@ -22,7 +22,7 @@ class InvalidRollout(ValueError):
 
 
 Changed = tuple[InForce, Change]
-"""The template versions in force after a change, and the entry for the audit log."""
+"""The template versions in force after a change, with the entry for the audit log."""
 
 
 def pushed(before: InForce, version: Version, percent: int, *, at: datetime, by: str) -> Changed:

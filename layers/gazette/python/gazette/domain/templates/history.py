@@ -1,4 +1,4 @@
-"""The history in the audit log: earlier versions in force, and periods of rollouts. Pure."""
+"""The history in the audit log: previous template versions, and rollout periods. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,8 +9,7 @@ from gazette.domain.templates.versions import DEPLOYED, Act, Change
 
 
 def current_before(current: int, changes: Sequence[Change]) -> int:
-    """Return the number of the version that was in force for all readers before the current
-    version.
+    """Return the number of the previous version, to which a rollback returns.
 
     `changes` are all changes, latest first. A version that was rolled back is skipped, so two
     rollbacks in a row go back two versions, and a bad version is not restored. Raises
@@ -32,7 +31,7 @@ def current_before(current: int, changes: Sequence[Change]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Rollout:
-    """A period in which some readers had a candidate version and the others `current`.
+    """A period in which some readers had a candidate version and all other readers had `current`.
 
     Instants are in UTC.
     """
@@ -44,7 +43,7 @@ class Rollout:
 
 
 def last_rollout(number: int, changes: Sequence[Change]) -> Rollout | None:
-    """Return the last period in which a version was the candidate; None if there is none.
+    """Return the last period in which a version was the candidate; None if it never was.
 
     `changes` are all changes, latest first. Times at which the candidate's percent was 0 are not
     included, because it had no readers.

@@ -12,7 +12,7 @@ from gazette.domain.identity import CATEGORY_NAME
 
 
 class Range(Protocol):
-    """The allowed values of a number. `str()` completes the sentence "it must be"."""
+    """A range of allowed numbers. `str()` completes the sentence "it must be"."""
 
     def __contains__(self, value: int, /) -> bool:
         """Return True if `value` is in the range."""
@@ -41,8 +41,8 @@ class SourcePolicy(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VersionSettings:
-    """The settings of a template version. A field that is None or empty keeps the stage's
-    setting."""
+    """The settings of a template version. For a field that is None or empty, the setting of the
+    stage applies."""
 
     ranking: Ranking | None = None
     weights: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}), hash=False)

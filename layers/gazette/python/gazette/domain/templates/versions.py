@@ -25,7 +25,8 @@ class Version:
     settings: VersionSettings = NO_SETTINGS
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a number without its checksum, or for an invalid checksum."""
+        """Raise ValueError unless a pushed version has a valid checksum and the deployed version
+        has none."""
         if self.number < 0 or bool(self.number) != bool(_CHECKSUM.fullmatch(self.checksum)):
             raise ValueError(f"version {self.number} has the checksum {self.checksum!r}")
 
@@ -47,7 +48,7 @@ class Candidate:
     percent: int
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a percent that is out of range, and for the deployed version."""
+        """Raise ValueError if the percent is out of range or the version is the deployed one."""
         if self.version.is_deployed or not 0 <= self.percent < EVERYBODY:
             raise ValueError(f"version {self.version.number} for {self.percent} % of the readers")
 
@@ -61,7 +62,7 @@ class InForce:
     """The template version that some readers get instead of `current`; None if there is none."""
 
     revision: int = 0
-    """The number of changes made so far."""
+    """The number of changes so far."""
 
     changed_at: datetime | None = None
     """The time of the last change, in UTC."""
@@ -71,7 +72,7 @@ class InForce:
 
 
 NOTHING_PUSHED = InForce()
-"""The template versions in force at a stage where no version was ever pushed."""
+"""The template versions in force in a stage to which no version was ever pushed."""
 
 
 @dataclass(frozen=True, slots=True)

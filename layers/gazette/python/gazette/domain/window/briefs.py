@@ -1,4 +1,4 @@
-"""The part of each event that an email needs, even for windows with many events. Pure."""
+"""Briefs of events, which contain only the data needed to group, count and rank events. Pure."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -10,13 +10,13 @@ from gazette.domain.naming.visible import is_name
 
 
 class Brief(NamedTuple):
-    """An event without its content: the attributes by which events are grouped, counted and
-    ranked."""
+    """An event without its content. A brief has only the attributes for grouping, counting and
+    ranking."""
 
     id: str
     occurred_at: datetime
     version: datetime
-    """The age of the event's content, which decides which of two names is newer."""
+    """The age of the content. The name in the event with the newer content prevails."""
 
     category: str
     thing: str
@@ -43,7 +43,7 @@ class Brief(NamedTuple):
 
 
 class StoredBrief(NamedTuple):
-    """A brief of a stored event under a schedule, like StoredEvent."""
+    """The brief of an event that is stored under a schedule. Corresponds to StoredEvent."""
 
     event: Brief
     stored_at: datetime

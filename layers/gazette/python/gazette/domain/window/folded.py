@@ -1,4 +1,5 @@
-"""The grouping of a window's events into lines while they are read, to keep few in memory. Pure."""
+"""The grouping of a window's events into lines as they are read. Few events stay in memory.
+Pure."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
@@ -12,10 +13,10 @@ NAMED = 3
 _IMPORTANCE = {Importance.LOW: 0.5, Importance.NORMAL: 1.0, Importance.HIGH: 3.0}
 
 _ONCE_FOR_EACH_PERSON = frozenset({"like", "follow"})
-"""Categories in which repeated events of the same actor count as one update."""
+"""Categories in which repeated events by the same actor count as one update."""
 
 _ONCE = frozenset({"recommendation"})
-"""Categories in which all events on the same entity count as one update."""
+"""Categories in which all events about the same entity count as one update."""
 
 Load = Callable[[Collection[str]], Mapping[str, Event]]
 """A function that returns the events with these ids. Raises Overtaken if an event was moved."""
@@ -30,11 +31,13 @@ def weight_of(importance: Importance) -> float:
 
 
 class Line:
-    """Events of one category about one entity, counted: a Group whose events are not loaded.
+    """The counted events of one category about one entity. Unlike in a Group, the events are not
+    loaded.
 
-    `latest` represents the line, and `named_by` has the newest name of the entity. `recent` has the
-    latest brief of each of the last people, most recent first. `people` are all distinct people, as
-    a set if there are more than NAMED. `nobody` is the number of events without an actor.
+    `latest` represents the line, and `named_by` contains the newest name of the entity. `recent`
+    contains the latest brief of each recent person, most recent first. `people` contains all
+    distinct people, as a set if there are more than NAMED. `nobody` is the number of events without
+    an actor.
     """
 
     __slots__ = (
@@ -78,7 +81,7 @@ class Line:
         return self._events
 
     def holds(self, brief: Brief) -> bool:
-        """Return True if an event of the line's entity belongs to the line."""
+        """Return True if an event about the line's entity belongs to the line."""
         return (brief.category, brief.has_name) == (self.category, self.has_name)
 
     def add(self, brief: Brief) -> None:
@@ -114,7 +117,7 @@ class Line:
         people.add(person)
 
     def _mention(self, brief: Brief) -> None:
-        """Add a person to the last people.
+        """Add a person to the most recent people of the line.
 
         A person who was dropped returns only with a later event.
         """
@@ -132,15 +135,15 @@ class Line:
 
 
 Thing = Brief | Line | dict[tuple[str, bool], Line]
-"""An entity: its only event, its only line, or several lines.
+"""The events about one entity, stored as one event, one line or several lines.
 
 Several lines are keyed by category and by whether their actors are named. Most entities of a very
-large window have one event, so that form uses as little memory as possible.
+large window have one event, so this form uses as little memory as possible.
 """
 
 
 def lines_of(thing: Thing) -> list[Line]:
-    """Return the lines of an entity."""
+    """Return the lines of one entity."""
     if isinstance(thing, dict):
         return list(thing.values())
     return [thing if isinstance(thing, Line) else Line(thing)]
@@ -204,7 +207,8 @@ class Folded:
             _keep_newest(self._avatars, person, brief)
 
     def naming(self, line: Line) -> set[str]:
-        """Return the ids of the events with the names of a line's people and entity."""
+        """Return the ids of the events that contain the newest names of a line's people and
+        entity."""
         ids = self._naming_thing(line.latest.thing)
         for brief in (line.latest, *line.recent):
             ids.add(brief.id)
@@ -214,7 +218,7 @@ class Folded:
         return ids
 
     def naming_parent(self, parent: str) -> set[str]:
-        """Return the ids of the events with the name of a parent entity."""
+        """Return the ids of the events that contain the newest name of a parent entity."""
         return self._naming_thing(parent) if parent in self._parents else set()
 
     def load(self, ids: Collection[str]) -> None:
@@ -232,7 +236,7 @@ class Folded:
 
 
 def fold(events: Iterable[Event]) -> Folded:
-    """Fold events that are already in memory.
+    """Return a `Folded` of events that are already in memory.
 
     Event ids are unique, because they are the key of the table.
     """
@@ -244,7 +248,8 @@ def fold(events: Iterable[Event]) -> Folded:
 
 
 class Folding:
-    """A fold of a window while it is read. A small window's events stay in memory as a whole.
+    """A builder that creates a `Folded` while a window is read. All events of a small window stay
+    in memory.
 
     `load` loads events of a window with more than `whole` events. In such a window, an event counts
     in the line of its own actor name; in a smaller window, in the line of its actor's newest name.
@@ -267,7 +272,7 @@ class Folding:
             self._kept = None
 
     def folded(self) -> Folded:
-        """Return the fold of all events that were added."""
+        """Return the `Folded` of all events that were added."""
         briefs = self._kept
         if briefs is None:
             return self._folded
@@ -278,7 +283,7 @@ class Folding:
 
 
 def _with_newest_names(briefs: list[Brief]) -> list[Brief]:
-    """Return the briefs, each assigned to the line of its actor's newest name."""
+    """Return the briefs, each assigned to the line for its actor's newest name."""
     if all(brief.has_name or brief.person is None for brief in briefs):
         return briefs
     newest: dict[str, Brief] = {}
@@ -299,12 +304,12 @@ def version_of(brief: Brief) -> tuple[datetime, datetime, str]:
 
 
 def age_of(brief: Brief) -> tuple[datetime, str]:
-    """Return a key that sorts briefs by the time at which they happened."""
+    """Return a key that sorts briefs by the time of their events."""
     return brief.occurred_at, brief.id
 
 
 def age_of_event(event: Event) -> tuple[datetime, str]:
-    """Return a key that sorts whole events by the time at which they happened."""
+    """Return a key that sorts whole events by the time at which they occurred."""
     return event.occurred_at, event.id
 
 

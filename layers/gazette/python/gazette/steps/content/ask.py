@@ -73,7 +73,7 @@ def no_permit_near(context: AskContext) -> bool:
 
 
 def wait_for_permit(context: AskContext) -> Permit | NoPermit:
-    """Take a permit for one request and wait for it, or return why no permit is available."""
+    """Take a permit for one request and wait until it begins, or return why there is no permit."""
     now = context.clock()
     permit = context.rate_limiter.reserve(now, now + LONGEST_WAIT_FOR_A_PERMIT)
     if isinstance(permit, Permit) and (wait := permit.at - context.clock()) > timedelta(0):
@@ -82,7 +82,7 @@ def wait_for_permit(context: AskContext) -> Permit | NoPermit:
 
 
 def still_in_time(permit: Permit, context: AskContext) -> Permit | NoPermit:
-    """Return the permit, or a new one if the permit is too old.
+    """Return the permit. If the permit is too old, take a new permit.
 
     If no new permit is available, returns the reason. Without this check, workers that stalled
     between permit and request would send a burst. A probe is sent however late it is, because there
@@ -94,7 +94,7 @@ def still_in_time(permit: Permit, context: AskContext) -> Permit | NoPermit:
 
 
 def again_after(why: NoPermit, context: AskContext) -> timedelta:
-    """Return the delay of a fetch without a permit, spread over the time that all fetches need."""
+    """Return a random delay for a fetch without a permit, within the time that all fetches need."""
     known = context.rate_limiter.outlook(context.clock())
     in_turn = delay_among(context.waiting(), rate=known.rate, random=context.random())
     if why is not NoPermit.BREAKER_OPEN:

@@ -91,7 +91,7 @@ class FetchContext:
     """The maximum number of items in a digest."""
 
     policy_of: Callable[[str], SourcePolicy]
-    """A function that returns the policy of a user's digests in case of missing items."""
+    """A function that returns a user's policy for digests with missing items."""
 
     useful_for: timedelta
     """The maximum time that a digest waits before being sent without items.

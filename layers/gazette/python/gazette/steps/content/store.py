@@ -41,7 +41,7 @@ def store_items(
     limit: int,
     context: RoutingContext,
 ) -> Kept:
-    """Store the first `limit` of `items` that the reader has not received. Safe to repeat.
+    """Store the first `limit` items that the reader has not received yet. Safe to repeat.
 
     The schedule's memory contains only the newest items. If storing an item shows that the reader
     has already received it, the next item takes its place. `waiting` and `at` have the same meaning

@@ -1,4 +1,4 @@
-"""The items that a run expects from content sources, and how long the run waits for them.
+"""The items that a run expects from content sources, and the time to wait for them.
 
 Only stages that query a content source import this module.
 """
@@ -30,7 +30,7 @@ class ContentContext:
     schedules: RunSequences
     fetch_queue: FetchQueue
     policy_of: Callable[[str], SourcePolicy]
-    """A function that returns the policy of a user's digests in case of missing items."""
+    """A function that returns a user's policy for digests with missing items."""
 
     fresh_for: timedelta
     patience: timedelta
@@ -40,7 +40,7 @@ class ContentContext:
     max_lateness: timedelta
 
     def check(self, run: Run, now: datetime) -> Awaited | tuple[str, ...]:
-        """Return the items that the run waits for, or the sources without which it is sent.
+        """Return the items that the run waits for, or the sources that it no longer waits for.
 
         Items that were stored within the settle lag are in no window yet, so the run waits for them
         too (rule 2). The run does not wait if the schedule no longer exists, as after an erasure,

@@ -44,13 +44,13 @@ class PrepareContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryContext(PrepareContext):
-    """The dependencies for delivering runs: those of `prepare`, the templates and the provider."""
+    """The dependencies for delivering runs, such as the tables, the templates and the provider."""
 
     last_look: LastLook
     """A second read of the reader, between the claim and the call to the provider."""
 
     route_again: RouteAgain
-    """A function that moves events in a window of a run to where the reader now wants them.
+    """A function that moves a run's waiting events to the schedules that the reader now wants.
 
     Returns True if any event left the run. Raises NotYet if too little time is left.
     """
@@ -67,4 +67,6 @@ class DeliveryContext(PrepareContext):
     """The id of this installation, by which its delivery events are recognised."""
 
     leaves_all: bool = False
-    """True if a mail program's unsubscribe button stops all email, even in an immediate email."""
+    """True if the unsubscribe button of a mail program stops all email, even for an immediate
+    email.
+    """

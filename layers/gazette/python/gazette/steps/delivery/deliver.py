@@ -67,8 +67,8 @@ class _Tries:
 
 @dataclass(frozen=True, slots=True)
 class _Rendered:
-    """A run that may be claimed if it has not changed since it was read, with the rendered
-    email.
+    """A run with its rendered email. The run may be claimed if it has not changed since it was
+    read.
     """
 
     prepared: Prepared
@@ -84,7 +84,7 @@ class _Rendered:
 
 @dataclass(frozen=True, slots=True)
 class _Claimed:
-    """A claimed run with the deadline of the claim and the email."""
+    """A claimed run, the deadline of the claim, and the email."""
 
     run: Run
     deadline: datetime
@@ -213,7 +213,7 @@ def _variant(key: RunKey, context: DeliveryContext) -> Variant:
 
 
 def _is_outdated(rendered: _Rendered, context: DeliveryContext) -> bool:
-    """Return True if version, experiment or holds have changed since the email was rendered.
+    """Return True if the version, experiment or holds have changed since the email was rendered.
 
     Waiting for a permit takes time, and a process may be suspended at any point and continue much
     later. Operators' decisions are cached for a minute, so this check rarely needs a call.
@@ -232,7 +232,7 @@ def _is_outdated(rendered: _Rendered, context: DeliveryContext) -> bool:
 def _prepare(
     key: RunKey, context: DeliveryContext, time_left: TimeLeft
 ) -> Prepared | Ending | None:
-    """Read the run and the runs before it, store the decisions about them, and read the events.
+    """Read the run and earlier runs, store the decisions about these runs, and read the events.
 
     Raises Overtaken if some events belonged to other schedules and were moved (rule 15).
     """
@@ -378,9 +378,7 @@ def is_cancelled(run: Run, batches: Batches) -> bool:
 def _dated(
     outcome: SendOutcome, run: Run, accepted_at: datetime | None, context: DeliveryContext
 ) -> Signal:
-    """Return the outcome with its time and the time of the next attempt, or of the sweep's next
-    check.
-    """
+    """Return the outcome with its time, and the time of the next attempt or the next check."""
     match outcome:
         case Accepted():
             return replace(outcome, at=accepted_at)
@@ -394,9 +392,7 @@ def _dated(
 
 
 def _again(run: Run, now: datetime) -> tuple[datetime | None, WaitingFor | None]:
-    """Return when the run is tried again and what it waits for, or None if it is not tried
-    again.
-    """
+    """Return the time of the next try and the reason for waiting, or None if there is no retry."""
     if run.status is not Status.RETRYING:
         return None, None
     if run.retry_at:

@@ -53,8 +53,9 @@ class EditionContext:
     """A function that returns the template version of a run."""
 
     unusable: Unusable
-    """A function that is called with the number of a version that fails on events which the
-    deployed version can show."""
+    """A function that is called with a version's number if the version fails on events that the
+    deployed version can show.
+    """
 
     experiment: RunningExperiment
     deferred_events: DeferredEvents
@@ -148,7 +149,7 @@ def _exclude(
     may_have_been_sent: Collection[str],
     failed: RenderingFailed,
 ) -> Excluded:
-    """Exclude the events that no version can show. Raise `failed` if all of them can be shown.
+    """Exclude the events that no version can show. Raise `failed` if there are no such events.
 
     Only the events that the email shows are tried, because other events cannot cause the failure.
     """
@@ -183,7 +184,7 @@ def _exclude(
 def _each_at_fault(
     events: Sequence[Event], why_not: Callable[[Sequence[Event]], RenderingFailed | None]
 ) -> Iterator[tuple[Event, RenderingFailed]]:
-    """Yield each event that cannot be shown on its own, with the error. Uses bisection.
+    """Find by bisection the events that cannot be shown, and yield each event with its error.
 
     Every event that an email shows is also shown in the email of its half of the events, because
     the latest event of a line, the last people and the newest names are also kept among fewer
@@ -215,7 +216,8 @@ def make_edition(
     due_at: datetime,
     sources: Sequence[str],
 ) -> Edition:
-    """Render `events` with the arrangement of variation, version and stage. Raises RenderingFailed.
+    """Render `events` with the arrangement of the variation, version and stage. Raises
+    RenderingFailed.
 
     `max_blocks` and `arrangement` are the stage's. The variation overrides the version, which
     overrides the stage. `until` is the end of the window, from which the age of events is measured.
@@ -238,7 +240,9 @@ def make_edition(
 
 
 def _list_of(run: Run, edition: Edition) -> Scope:
-    """Return the mailing list of this email: digests, or immediate emails of categories."""
+    """Return the mailing list of this email: that of digests, or that of the categories' immediate
+    emails.
+    """
     if not run.key.is_immediate:
         return DIGESTS
     return EVERYTHING if NEW_LINK in edition.categories else immediate_of(edition.categories)

@@ -49,7 +49,9 @@ def generate(
 
 
 def requeue(done: Delivery, *, queue: RunQueue, clock: Clock) -> None:
-    """Queue a new message for the time of the next try, limited by the queue's longest delay."""
+    """Queue a new message that becomes visible at the next try, or after the longest possible
+    delay.
+    """
     if done.again_at:
         delay = max(done.again_at - clock(), timedelta(0))
         queue.send([QueuedRun(done.run.key, min(delay, LONGEST_DELAY))])

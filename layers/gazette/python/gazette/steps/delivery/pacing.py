@@ -51,7 +51,7 @@ class StreamPacing:
     """
 
     def again_at(self, now: datetime, random: float) -> datetime:
-        """Return when to receive a run again if no permit was available soon."""
+        """Return when to retry a run for which no permit was available soon."""
         known = self.rate_limiter.outlook(now)
         if self.waiting is None:
             return now + delay_until_permit(known.free_at - now)
@@ -85,8 +85,8 @@ def postponed_until(key: RunKey, *, pacing: Pacing) -> datetime | None:
 
 
 def wait_for_permit(run: Run, *, pacing: Pacing, spare: timedelta) -> Permit | NoPermit:
-    """Take a permit of the run's stream and wait for it, at most `spare`, or return why there is
-    none.
+    """Take a permit of the run's stream and wait until it begins, or return why there is none in
+    time.
 
     Raises NotYet if a permit would be available but `spare` is too short.
     """
@@ -112,7 +112,7 @@ def without_permit(
     random: float,
     busy_until: Callable[[datetime, float], datetime],
 ) -> Ending:
-    """Return how a run without a permit ends: skipped, or requeued for later.
+    """Return the result for a run without a permit, which is skipped or requeued.
 
     A daily digest is not sent a day late, because the next digest includes its events. Less
     frequent digests wait for the next day (rule 21). An open breaker skips no run. `random` is a

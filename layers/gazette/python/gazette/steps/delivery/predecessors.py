@@ -28,8 +28,7 @@ class Predecessors:
     """The beginning of the next run's window. All earlier events were sent or given up."""
 
     carried: tuple[Change, ...] = ()
-    """Runs with an unknown outcome, as stored and as they will be once the next run carries them
-    (rule 5).
+    """The change of each run with an unknown outcome that the next run carries (rule 5).
 
     There is at most one. If there were two, the events of the older run would be in both and would
     be given up.
@@ -41,9 +40,7 @@ class Predecessors:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """A run with the other runs of its schedule, newest first, back to the last sent run or to a
-    head.
-    """
+    """A run and the other runs of its schedule, newest first, back to the last sent run or head."""
 
     run: Run
     newer: Sequence[Run]
@@ -51,7 +48,7 @@ class Chain:
 
     @property
     def others(self) -> Sequence[Run]:
-        """The runs that this run ends: all older runs, and newer runs that have already ended.
+        """The older runs, which this run ends, and the newer runs that have already ended.
 
         A newer run that has not ended ends this run instead.
         """
@@ -78,7 +75,7 @@ def chain_of(key: RunKey, *, runs: Runs) -> Chain | None:
 
 
 def gives_way(run: Run, newer: Sequence[Run], changes: Changes) -> bool:
-    """Return True if a newer run was stored first and has sent the events, or may have (rule 16).
+    """Return True if a newer run was stored first and has or may have sent the events (rule 16).
 
     Also returns True for a run before a stored head, because newer runs do not search for that run.
     Raises the epoch of each newer run that has not sent the events, so that claims based on reads
@@ -103,7 +100,7 @@ def settle_older(
     now: datetime,
     evidence_grace: timedelta,
 ) -> Predecessors:
-    """End the unclaimed older runs, and return what the other older runs leave to `run` (rule 3).
+    """End the unclaimed older runs. Return the state that the other older runs leave (rule 3).
 
     Events that were in MAX_UNKNOWN_ATTEMPTS attempts with an unknown outcome, including attempts of
     `run`, are given up (rule 9). `newer` contains runs whose heads describe earlier windows.
@@ -147,8 +144,8 @@ def deadline_passed(run: Run, *, now: datetime, evidence_grace: timedelta) -> De
 
 
 def window_of(run: Run, since: datetime, *, until: datetime) -> Window:
-    """Return the window from `since` to `until`, or to the end that an earlier claim fixed (rule
-    2).
+    """Return the window from `since` to `until`. If an earlier claim fixed the end, use that end
+    (rule 2).
     """
     if run.window is not None:
         return Window(since, run.window.until)

@@ -54,7 +54,7 @@ again.
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A run that waits for no other run."""
+    """A run that does not have to wait for another run."""
 
     run: Run
     older: Predecessors
@@ -66,8 +66,8 @@ class Settled:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A run that may be claimed if it has not changed since it was read, with the content to
-    send.
+    """A run and the content to send. The run may be claimed if it has not changed since it was
+    read.
     """
 
     run: Run
@@ -89,7 +89,7 @@ class Prepared:
 
 
 def settle(chain: Chain, *, context: PrepareContext) -> Settled | Ending:
-    """Decide about a run and the runs before it. Return an Ending if the run is not sent now."""
+    """Decide about a run and earlier runs. Return an Ending if the run is not sent now."""
     limits, now, changes = context.limits, context.clock(), Changes()
     run = without_claimant(chain.run, changes, now=now, evidence_grace=limits.evidence_grace)
     if run.status not in {Status.PENDING, Status.RETRYING}:
@@ -162,7 +162,7 @@ def _outdated(window: Window, due: WindowEvents, routes_since: datetime | None) 
 
 
 def _without(run: Run, context: PrepareContext) -> Awaited | tuple[str, ...]:
-    """Return what the run waits for, or the content sources without which it is sent.
+    """Return what the run waits for, or the content sources that it no longer waits for.
 
     A run whose window was fixed by a claim no longer waits.
     """
@@ -172,7 +172,7 @@ def _without(run: Run, context: PrepareContext) -> Awaited | tuple[str, ...]:
 
 
 def _waits_for_content(run: Run, awaited: Awaited, now: datetime) -> Ending:
-    """Requeue the run. If its sources are queried now, store the time in the run."""
+    """Requeue the run. If the run's sources are queried now, store the query time in the run."""
     queried = replace(run, asked_at=now) if awaited.fetch else run
     waiting = Delivery(queried, awaited.again_at, WaitingFor.CONTENT)
     return Ending(waiting, [(run, queried)] if awaited.fetch else (), fetch=awaited.fetch)
@@ -181,11 +181,12 @@ def _waits_for_content(run: Run, awaited: Awaited, now: datetime) -> Ending:
 def _read_when_written(
     settled: Settled, window: Window, due: WindowEvents, context: PrepareContext
 ) -> tuple[Window, WindowEvents] | datetime:
-    """Return a window to which no more events are written, with its events.
+    """Return a window to which no more events can be written, and the events of the window.
 
-    So it does not need to list the names of its last events. If all events of the run are older
-    than two minutes, the window ends two minutes ago. A window whose end is fixed must be read late
-    enough. If it is too early, the result is the time at which the window can be read.
+    The window does not need to list the names of its last events. If all events of the run are
+    older than two minutes, the window ends two minutes ago. A window whose end is fixed must be
+    read late enough. If it is too early, the result is the time at which the window can be
+    read.
     """
     run, lag = settled.run, context.limits.settle_lag
     written_at = window.until + STILL_WRITTEN + lag
@@ -289,7 +290,7 @@ def _ended(run: Run, signal: Signal, changes: Changes, due: WindowEvents | None 
 
 
 def _not_before(run: Run, older: Sequence[Run], limits: DeliveryLimits) -> datetime:
-    """Return the earliest time of sending: after the pause of a refusal, or after collecting.
+    """Return the earliest sending time: after a refusal's delay, or after collecting.
 
     The collecting time of each run that this run will supersede also counts, because a run that a
     redrive starts is due immediately.

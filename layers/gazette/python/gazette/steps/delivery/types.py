@@ -89,7 +89,7 @@ class Delivery:
     """The number of events that lapsed before they were included in an email."""
 
     accepted_at: datetime | None = None
-    """The time at which the provider accepted the email in this attempt, if it did."""
+    """The time at which the provider accepted the email in this attempt, or None."""
 
     permit_unused: bool = False
     """True if a permit was taken but not used to send an email."""
@@ -116,10 +116,10 @@ class Awaited:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The end of a message without an email, as decided by `prepare`."""
+    """The result of `prepare` if no email is sent for a message now."""
 
     delivery: Delivery
-    """The result after everything has been stored."""
+    """The result of the message, after all changes are stored."""
 
     changes: Sequence[Change] = ()
     """The changes of runs that are stored first."""

@@ -32,7 +32,7 @@ class Chosen:
     """True if no other version may be used for the run."""
 
     missing_version: int = 0
-    """The version that pinned the run but no longer exists, or 0."""
+    """The missing version to which the run is pinned, or 0."""
 
 
 class RunTemplates:
@@ -52,7 +52,7 @@ class RunTemplates:
         self._seen = 0
 
     def __call__(self, run: Run) -> Chosen:
-        """Return the version that pins the run, or else the version for its reader.
+        """Return the version to which the run is pinned, or else the version for its reader.
 
         A repeated run must not change, so it waits for its version; raises Unavailable or
         VersionUnusable. Only if the version certainly no longer exists is the run treated like a

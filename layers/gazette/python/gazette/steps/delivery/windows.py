@@ -90,9 +90,9 @@ def read_window(
 
 
 def is_too_late(stored: StoredEvent, now: datetime) -> bool:
-    """Return True if the event was not emailed in time, although its service still wanted it shown.
+    """Return True if the event counts as expired instead of lapsed.
 
-    An item that its source no longer offers does not count as a late event.
+    An item that its source no longer offers does not count as expired.
     """
     return not stored.event.source and not stored.event.has_lapsed(now)
 

@@ -1,4 +1,4 @@
-"""Turn a tick into one message per due run: from the tick to shards, and from shards to runs."""
+"""Turn each tick into one message per shard, and each shard into one message per due run."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -289,7 +289,7 @@ class _Work:
     def readable(
         self, rows: Iterable[Schedule | UnreadableRow], slot: datetime
     ) -> Iterator[Schedule]:
-        """Yield the rows that are due. `slot` is their slot in the index."""
+        """Yield the rows that are due. `slot` is the slot of the rows in the index."""
         for row in rows:
             if isinstance(row, UnreadableRow):
                 self.behind.leave(slot, row)
@@ -318,7 +318,7 @@ class _Work:
         return [schedule for schedule in after if schedule and self._is_due(schedule)]
 
     def _start(self, schedule: Schedule) -> Started | Schedule | None:
-        """Start the run of an occurrence. If there is no run, return the schedule as stored now.
+        """Start the run of an occurrence. If there is no run, return the stored schedule.
 
         If the occurrence is due at another time according to the current time zone rules, it is
         moved to that time.
@@ -334,7 +334,7 @@ class _Work:
         return result if isinstance(result, Started) else self._without_events(result)
 
     def _queue(self, started: Iterable[Started]) -> None:
-        """Queue the runs, including existing runs whose message a crash may have prevented.
+        """Queue the runs, including existing runs that may not have been queued because of a crash.
 
         Counts the outcome of each run. A run that had already ended is not counted again.
         """

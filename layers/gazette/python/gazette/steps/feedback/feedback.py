@@ -65,7 +65,7 @@ class Recorded:
 
     run: Run | None
     is_first: bool = False
-    """True for the first event of its kind for that email."""
+    """True for the first event of this kind for the email."""
 
     is_of_unknown_attempt: bool = False
     """True if the event names an attempt for which no claim was made."""
@@ -112,7 +112,7 @@ def process_delivery_event(
 
 
 def record_event(event: DeliveryEvent, body: str, *, context: FeedbackContext) -> Recorded:
-    """Settle the run that the event names, however late and however often it arrives (rule 8).
+    """Settle the run that the event names. The event may arrive late and repeatedly (rule 8).
 
     After that, the event is logged as proof that delivery events arrive. Its engagement is stored
     unless a scanner clicked, and the reader's activity is published to the bus. An event of an
@@ -152,7 +152,8 @@ def _mark_active(run: Run, event: DeliveryEvent, bus: Bus) -> None:
 
 
 def _count_event(event: DeliveryEvent, run: Run, *, context: CategoryStatsContext) -> None:
-    """Count the event for each category in its email, and put categories on hold at a threshold.
+    """Count the event for each category in its email. Put categories that reach a threshold on
+    hold.
 
     Only the first event of a kind is counted, so that an email counts once. A crash may lose a
     count. A lost response may count an email twice, because the AWS client retries the call. The

@@ -23,7 +23,7 @@ from gazette.steps.routing.together import TimeFor
 from gazette.steps.time_budget import PIECE, unlimited
 
 LATE_FOLLOW = timedelta(days=1)
-"""The maximum age of activities that are still delivered to a late follow."""
+"""The maximum age of activities that are delivered to a reader whose follow arrives late."""
 
 AT_ONCE = 500
 """The maximum number of activities that are delivered together."""
@@ -106,7 +106,7 @@ def change_follow(
     context: RoutingContext,
     time_left: TimeLeft = unlimited,
 ) -> Outcome:
-    """Store that a follow began, changed or ended at an instant. Safe to repeat, in any order.
+    """Record that a follow began, changed or ended at an instant. Safe to repeat, in any order.
 
     Activities that occurred since then, at most a day ago, and arrived before this message are
     delivered to the reader, or withdrawn, as if the message had arrived first. If `time_left` is

@@ -73,7 +73,7 @@ def erase_subscriber(
 
 
 def _digests_under_way(user_id: str, context: RoutingContext) -> Sequence[Run]:
-    """Return the unfinished runs of each digest, all of which are after the last sent run.
+    """Return the unfinished runs of each digest. They are all newer than the last sent run.
 
     Unreadable rows are skipped, because no worker can claim them or the runs after them.
     """
@@ -107,7 +107,7 @@ def _forget_until(
     context: RoutingContext,
     time: TimeFor,
 ) -> None:
-    """Delete a follow's changes up to `until`, and keep the changes after a return."""
+    """Delete a follow's changes up to `until`. Keep later changes by a reader who returned."""
     follows = context.follows.get_many([(entity, user_id) for entity in entities])
     for follow in follows.values():
         if follow.changes[0][0] <= until:
@@ -116,12 +116,12 @@ def _forget_until(
 
 
 def _end_emails_with_the_past(user_id: str, context: RoutingContext) -> None:
-    """Make the last read fail in workers that read the data before it was deleted."""
+    """Make the last look fail in workers that read the data before it was deleted."""
     context.subscribers.mark_rerouted(user_id, context.clock())
 
 
 def _erase_before(user_id: str, at: datetime, context: RoutingContext, time: TimeFor) -> None:
-    """Erase data dated `at` or before of a reader who has a later profile.
+    """Erase the data up to the instant `at` of a reader who has a later profile.
 
     The profile is written first, so that no more data from before `at` is stored. Schedules are
     kept, because they serve the later profile, and the run of a date prevents a second digest on

@@ -171,7 +171,7 @@ def _walk(
     followers_queue: FollowersQueue,
     follows: Follows,
 ) -> int:
-    """Queue the pages after `walk.after`: at most PAGES_A_WALK, in reads of ten pages."""
+    """Queue at most PAGES_A_WALK pages after `walk.after`. Read ten pages at a time."""
     after, queued = walk.after, 0
     for _ in range(PAGES_A_WALK // MESSAGES_A_CALL):
         ten = follows.page(walk.side, after=after, limit=PAGE * MESSAGES_A_CALL)

@@ -96,7 +96,7 @@ def ingest(
 def in_order(
     commands: Mapping[int, Command],
 ) -> list[dict[int, CreateEvents] | tuple[int, SingleCommand]]:
-    """Return the steps to apply in order: several messages' events together, or one command.
+    """Return the steps in order. Each step applies the events of several messages, or one command.
 
     Messages are identified by their number in the order of arrival. Events join earlier events and
     may overtake commands of other readers, because the queue does not guarantee an order either.
@@ -123,7 +123,7 @@ def in_order(
 
 
 def _attempt(act: Callable[[], DoneT]) -> DoneT | Exception:
-    """Return the result or the error of one message, so that the other messages continue."""
+    """Return the result or the error of one message. An error does not stop the other messages."""
     try:
         return act()
     except Exception as err:  # noqa: BLE001 -- the caller distinguishes unexpected errors
@@ -137,7 +137,7 @@ def _read(
     quarantine: Quarantine,
     now: datetime,
 ) -> Command | list[Outcome]:
-    """Return the command in a message, or the outcome if the message contains none."""
+    """Return the command in a message, or the outcome if the message contains no command."""
     require_time(time_left)
     try:
         return _without_the_future(decode(body), now)
@@ -149,7 +149,7 @@ def _read(
 def _keep_problems(
     command: CreateEvents, body: str, routed: Routed, quarantine: Quarantine
 ) -> Routed:
-    """Quarantine a list because of invalid events, after the valid events are routed."""
+    """Quarantine a list that has invalid events, after its valid events were routed."""
     if isinstance(routed, Exception) or not command.problems:
         return routed
     quarantine.keep(body, command.problems)

@@ -132,7 +132,9 @@ def _merged(
 
 
 def _addressed_after(current: Subscriber, given: Subscriber) -> datetime | None:
-    """Return the time until which the user id had another address than the later profile's."""
+    """Return the time up to which the user's address differed from the address in the later
+    profile.
+    """
     if address_hash(current.email) == address_hash(given.email):
         return current.addressed_after
     earlier = min(current, given, key=_precedence)
@@ -148,9 +150,7 @@ def _service_choices(current: Subscriber, given: Subscriber) -> History[Preferen
 
 
 def _choices_left(current: Subscriber, service: History[Preferences]) -> ReaderChoices:
-    """Return the reader's choices, except those overridden by entries that `service` has
-    dropped.
-    """
+    """Return the reader's choices. Omit choices that a dropped entry of `service` overrode."""
     if not current.service_choices or current.service_choices[0] in service:
         return current.reader_choices
     known = sorted({*current.service_choices, *service}, key=itemgetter(0))
@@ -206,7 +206,9 @@ def reroute_waiting(
 
 
 def _digest_of(subscriber: Subscriber) -> str:
-    """Return a short hash of the choices, the pause, and days more than a week apart."""
+    """Return a short hash of the choices, the pause, and a custom recurrence that is rarer than
+    weekly.
+    """
     content: list[object] = [
         [at.isoformat(), dict(chosen)] for at, chosen in without_repeats(subscriber.choices)
     ]

@@ -24,7 +24,7 @@ class AskingContext:
     """The number of shards to which schedules are written."""
 
     def asks(self, schedule: Schedule) -> bool:
-        """Return True if the schedule queries a source that the stage still has."""
+        """Return True if the schedule queries a source that the stage still uses."""
         return bool(self.plan.asked_by(schedule))
 
     def lacks(self, schedule: Schedule) -> bool:
@@ -33,9 +33,9 @@ class AskingContext:
         return self.asks(schedule) and not is_fetched
 
     def ask_for(self, runs: Iterable[tuple[Run, timedelta]]) -> int:
-        """Queue a fetch for each run, within half the delay of its message.
+        """Queue a fetch for each run, delayed by up to half the delay of the run's message.
 
-        Return the number of fetches. So the items are usually stored before the run is delivered.
+        The items are usually stored before the run is delivered. Return the number of fetches.
         """
         return self.queue(
             QueuedFetch(

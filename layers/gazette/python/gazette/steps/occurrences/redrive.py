@@ -25,7 +25,9 @@ from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.occurrences.next_run import next_run
 
 _COLLECTED = timedelta(minutes=1)
-"""The delay of an immediate run, which includes events that are stored within the same second."""
+"""The delay of a redriven immediate run, so that it includes events that are stored within the same
+second.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +122,7 @@ def plan_redrive(failed: Run, *, context: RedrivePlanContext) -> RedrivePlan:
 
 
 def _carrier(failed: Run, chain: Sequence[Run], context: RedrivePlanContext) -> Run | None:
-    """Return the first run after `failed` that was sent with a window that covers its events.
+    """Return the first sent run after `failed` whose window covers the events of `failed`.
 
     The run is read only if it exists, which the end of the last sent window shows.
     """

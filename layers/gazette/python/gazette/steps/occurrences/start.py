@@ -18,7 +18,7 @@ from gazette.steps.occurrences.context import FanoutContext
 from gazette.steps.subscribers.sunset import active_until
 
 _SOON = timedelta(days=8)
-"""The maximum time until the next digest for which events of a skipped run may wait.
+"""The longest time for which a skipped run's events may wait for the next digest.
 
 It is a week, plus a day for clock changes.
 """
@@ -67,7 +67,7 @@ class Started:
 
 _NEVER_STARTED = {Reason.NOTHING_WAITED, Reason.EMPTY}
 _SENT_NOTHING = {*_NEVER_STARTED, Reason.NOTHING_NEW, Reason.NO_CONTENT}
-"""The reasons of runs without events.
+"""The reasons for which runs end without events.
 
 If an event is now waiting for the occurrence, the occurrence needs another run. If no event is
 waiting, its sources were already queried, so the run was the occurrence's run.
@@ -203,7 +203,8 @@ def go_idle(schedule: Schedule, *, context: FanoutContext) -> Schedule | None:
 
 
 def stay_armed(quiet: Quiet, *, context: FanoutContext) -> Schedule | None:
-    """Advance a schedule that queries content sources past an occurrence without waiting events.
+    """Advance a schedule past an occurrence without waiting events. The schedule queries content
+    sources.
 
     The schedule stays in the due index, so an event that is stored in between needs no flag to arm
     it, and goes into the next digest. The sequence is used, as for a schedule that becomes idle, so
@@ -227,7 +228,7 @@ def stay_armed(quiet: Quiet, *, context: FanoutContext) -> Schedule | None:
 
 
 def move(schedule: Schedule, due_at: datetime, *, context: FanoutContext) -> Schedule | None:
-    """Move an occurrence that is due at another time by the current time zone rules. Start no run.
+    """Move an occurrence whose due time has changed with the time zone rules. Start no run.
 
     The sequence is used, so that a worker with older time zone rules starts no run with it. If such
     a worker has already started a run, this run counts as the digest of its date. Returns the

@@ -132,7 +132,7 @@ def _return(
     """
 
     def is_meant(now: Subscriber) -> bool:
-        """Return True if the stored unsubscription is the one to undo.
+        """Return True if the stored unsubscription is to be undone.
 
         Rows of the previous version do not contain its time.
         """
@@ -158,7 +158,7 @@ def _return(
 def _left(
     found: Leaving, reader: Subscriber | None, left: Subscriber | None, context: RoutingContext
 ) -> Leaving:
-    """Return the row with the time of unsubscribing, by this request or one of the last day."""
+    """Return `found` with the time of the unsubscription, if it occurred within the last day."""
     if reader is None or left is None or left.left_at is None:
         return found
     if not reader.has_left:
@@ -169,7 +169,7 @@ def _left(
 
 
 def _done(found: Leaving, act: LeaveAct, context: RoutingContext) -> Leaving:
-    """Return the result of an action. EVERYTHING lists all categories that are still sent."""
+    """Return the result of an action. For EVERYTHING, list all categories that are still sent."""
     is_all = act is LeaveAct.EVERYTHING
     still = tuple(sorted(context.critical)) if is_all else found.still
     return replace(found, act=act, still=still)
@@ -247,7 +247,8 @@ def _may_keep_some(reader: Subscriber, context: RoutingContext) -> bool:
 
 
 def _scope_of(scope: Scope, critical: Collection[str]) -> tuple[Scope, tuple[str, ...]]:
-    """Return the part of a scope from which readers can unsubscribe, and its critical categories.
+    """Return the part of a scope from which readers can unsubscribe, and the scope's critical
+    categories.
 
     If all names are critical, they are kept, because a scope without names would mean all immediate
     emails.

@@ -80,7 +80,7 @@ def read_overview(
 
 
 def some_follows(user_id: str, after: str, context: RoutingContext) -> tuple[list[Follow], str]:
-    """Return up to SHOWN active follows of entities after `after`, sorted by title.
+    """Return up to SHOWN active follows, sorted by title, starting after the entity `after`.
 
     Also returns the entity after which the next page begins, or an empty text if there are no more
     follows.
@@ -102,7 +102,7 @@ def some_follows(user_id: str, after: str, context: RoutingContext) -> tuple[lis
 
 
 def with_follows_of(sent: Fields, overview: Overview, *, context: RoutingContext) -> Overview:
-    """Return `overview` with the follows for which a form has fields, if `overview` lacks them.
+    """Return `overview` with all follows that have fields in a form.
 
     If other follows have begun or ended since the page was shown, the page now contains other
     follows.
@@ -227,7 +227,7 @@ def perform(
     time_left: TimeLeft,
     reader: Subscriber | None = None,
 ) -> Notice:
-    """Apply a button of the page. If a field has an error, report the error without making changes.
+    """Apply a button of the page. If a field is invalid, report the error without making changes.
 
     `address` is the hash of the address that the page's link was sent to. `reader` has the same
     meaning as in `save`. A change that does not finish within `time_left` is not reported as saved.

@@ -52,7 +52,7 @@ class ViewContext:
 
 
 def view_email(link: LinkToken, links: Links, *, context: ViewContext) -> str | None:
-    """Return a run's email as HTML, from the current events of its window, with shareable links.
+    """Render a run's email as HTML from the current events of its window, with shareable links.
 
     Returns None if the run does not exist, or its reader was erased or has another address. An
     unsubscribed reader may still view old emails.
@@ -77,7 +77,7 @@ def view_email(link: LinkToken, links: Links, *, context: ViewContext) -> str | 
 
 
 def view_updates(link: LinkToken, *, context: ViewContext) -> str | None:
-    """Return the page of all current events in the window of a run.
+    """Return a page with all current events in a run's window.
 
     Returns None in the same cases as `view_email`.
     """

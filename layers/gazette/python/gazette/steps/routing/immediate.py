@@ -18,7 +18,7 @@ from gazette.steps.runs import changed
 def start_immediates(
     all_stored: Iterable[StoredEvent], *, context: RoutingContext
 ) -> Sequence[Run]:
-    """Ensure that runs send these events. Safe to repeat. Return the queued runs.
+    """Ensure that runs send these events, and return the queued runs. Safe to repeat.
 
     An existing run is queued too, because its message must not be lost if a crash occurs after the
     row is stored (rule 16). The events of a thread share the thread's reads, and all runs are
@@ -67,7 +67,8 @@ def _run_for(stored: StoredEvent, chain: Sequence[Run], *, context: RoutingConte
 def _of_its_second(
     stored: StoredEvent, chain: Sequence[Run], context: RoutingContext
 ) -> Run | None:
-    """Return the run whose sequence is the event's second, creating it if it would be the newest.
+    """Return the run whose sequence is the event's second. Create the run if it would be the
+    newest.
 
     Returns None if there is no such run but a newer one. A run is never created before a newer one,
     because a worker that has read the chain may be about to store a head (rule 3).
@@ -79,11 +80,11 @@ def _of_its_second(
 
 
 _NOT_ITS_END = {Reason.EMPTY, Reason.SUPERSEDED}
-"""The reasons of runs that ended before the event was stored."""
+"""The reasons for which runs ended before the event was stored."""
 
 
 def _was_for(run: Run, stored: StoredEvent) -> bool:
-    """Return True if `run` should have sent the event, and failed or was skipped."""
+    """Return True if `run` should have sent the event, but failed or was skipped."""
     return run.due_at >= stored.stored_at and run.reason not in _NOT_ITS_END
 
 
@@ -131,9 +132,10 @@ def _collect_again(chain: Sequence[Run], at: datetime, context: RoutingContext) 
 
 
 _WAITING = 8
-"""The maximum number of a thread's runs that wait for their first claim, unless two start at once.
+"""The maximum number of a thread's runs that wait for their first claim. Simultaneous starts may
+exceed the limit.
 
-It is less than move._FEW, so that events can leave the thread.
+The limit is less than move._FEW, so that events can leave the thread.
 """
 
 
@@ -167,7 +169,7 @@ _MARGIN = timedelta(minutes=1)
 
 
 def _is_stopped(chain: Sequence[Run]) -> bool:
-    """Return True if a page of consecutive runs has only superseded one another.
+    """Return True if all ended runs in a page of consecutive runs were superseded.
 
     Then the next run collects for a quarter of an hour, because no run can be sent now. Until the
     next run ends, any earlier run can still be sent.

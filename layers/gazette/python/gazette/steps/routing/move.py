@@ -78,9 +78,7 @@ def raise_epochs_under(schedule: str, user_id: str, *, context: RoutingContext) 
 
 
 def stays_unsent(stored: StoredEvent, context: RoutingContext) -> bool:
-    """Return True if the event lapsed before it was emailed, so that it must not be counted
-    again.
-    """
+    """Return True if the event lapsed before it was emailed and must not be counted again."""
     return stored.schedule == Unsent.EXPIRED and stored.event.has_lapsed(context.clock())
 
 
@@ -137,7 +135,7 @@ def _with_one_to_claim(
     collecting_at: datetime | None = None,
     context: RoutingContext,
 ) -> Sequence[Run]:
-    """Return an immediate schedule's runs, including an unclaimed run that collects at that
+    """Return an immediate schedule's runs, including an unclaimed run that collects at the given
     instant.
 
     Starts such a run if there is none. The run is queued before an event arrives, because no other
@@ -176,7 +174,7 @@ def guard_of_schedule(
     *,
     context: RoutingContext,
 ) -> Guard:
-    """Return a guard that makes claims on earlier reads fail, and the start of the next run.
+    """Return a guard that blocks both claims based on earlier reads and the start of the next run.
 
     The `chain` of an immediate schedule must have a run that can be claimed. A run that is started
     later either ends that run first, or gives way to it (rule 16).
@@ -194,12 +192,11 @@ def guard_of_schedule(
 
 
 def _with_few_open(chain: Sequence[Run], context: RoutingContext) -> Sequence[Run]:
-    """Return the chain with so few open runs that one transaction can include them all.
+    """Supersede open runs of a chain until one transaction can include the remaining open runs.
 
-    If there are more, the newest run supersedes the others, as its own delivery would (rule 3). The
-    newest run is queued first, so that it sends the others' events even after a crash. A run that
-    was claimed in between is returned as it was read. The transaction then fails, and the caller
-    reads again.
+    The newest run supersedes the older runs, as its own delivery would (rule 3). It is queued
+    first, so that it sends their events even after a crash. A run that was claimed in between is
+    returned as it was read. The transaction then fails, and the caller reads again.
     """
     unclaimed = [run for run in chain if run.is_unclaimed]
     if len(unclaimed) <= _FEW:

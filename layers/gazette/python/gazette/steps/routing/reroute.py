@@ -30,7 +30,7 @@ from gazette.steps.subscribers.schedules import arm
 from gazette.steps.time_budget import unlimited
 
 TO_ANSWER = timedelta(seconds=8)
-"""The time to reserve while a reader waits for a page: for one more change and the response."""
+"""The time to reserve for one more change and the response, while a reader waits for a page."""
 
 _AT_ONCE = 500
 """The maximum number of a run's events that are routed again together."""
@@ -72,7 +72,8 @@ def reroute(
 def route_again(
     key: RunKey, window: Window, time_left: TimeLeft, *, context: RoutingContext
 ) -> bool:
-    """Move the waiting events of a run to where the reader wants them, before the run sends them.
+    """Move a run's waiting events to the schedules that the reader now wants, before the run sends
+    them.
 
     `window` is the range of the events' storage times. Returns True if any event left the run. Safe
     to repeat. Raises NotYet if the choices keep changing, or `time_left` is too short for the rest;

@@ -93,7 +93,7 @@ class _Together:
         self._time_left = time_left
 
     def routed(self) -> list[Routed]:
-        """Return the error of each list, or the outcomes of its events."""
+        """Return the error of each list, or the outcomes of the events in the list."""
         outcomes = iter(self._outcomes)
         all_routed: list[Routed] = []
         for number, events in enumerate(self._lists):
@@ -136,7 +136,7 @@ class _Together:
         return all_inputs
 
     def _place(self, all_inputs: Mapping[int, RoutingInputs]) -> dict[int, RoutedEvent]:
-        """Store each event under its target. Return the events that wait there."""
+        """Store each event under its target. Return the events that are now waiting."""
         settled: dict[int, RoutedEvent] = {}
 
         def place(some: Sequence[int]) -> None:

@@ -32,7 +32,8 @@ ItemT = TypeVar("ItemT")
 
 FEW = 25
 """The maximum number of events without shared items that are written one by one. In a transaction,
-each event would cost half as much again."""
+each event would cost 50 percent more.
+"""
 
 
 class Placement(NamedTuple):
@@ -86,7 +87,7 @@ def place_together(
 def extend_together(
     placements: Iterable[Placement], *, context: RoutingContext, time: TimeFor
 ) -> None:
-    """Extend the lifetime of events that do not move until they can be sent (rule 21)."""
+    """Extend the lifetime of events that do not move, so that they can still be sent (rule 21)."""
     now = context.clock()
     in_place = (each for each in placements if each.stored.schedule == each.target.schedule)
     for group in grouped(in_place, lambda each: _place_of(each.stored)):

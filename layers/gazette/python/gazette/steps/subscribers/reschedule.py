@@ -12,8 +12,8 @@ from gazette.steps.context import ScheduleContext
 from gazette.steps.runs import apply
 
 _GRACE = timedelta(minutes=15)
-"""The time after its due time during which an old run is still sent after the reader chose other
-times.
+"""The time after an old run's due time during which the run is still sent, although the reader
+chose other times.
 """
 
 _GIVEN_UP = {Reason.SUPERSEDED, Reason.PREFERENCES_CHANGED}

@@ -20,7 +20,7 @@ def resubscribe(
     context: ScheduleContext,
     is_meant: Callable[[Subscriber], bool] = lambda _: True,
 ) -> bool:
-    """Resume email to a reader who unsubscribed, at an address given as a hash.
+    """Resume email to a reader who unsubscribed. The address is given as a hash.
 
     Safe to repeat. `is_meant` returns True if the stored unsubscription is the one to undo. If a
     later unsubscription is stored, nothing changes. Returns False in that case, if no such reader

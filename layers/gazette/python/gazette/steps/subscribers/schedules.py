@@ -24,7 +24,7 @@ from gazette.steps.subscribers.reschedule import give_up, stop_pending
 
 
 def arm(readers: Mapping[ScheduleKey, Subscriber], *, context: ScheduleContext) -> None:
-    """Ensure that fan-out finds these schedules, because an event waits in each (rule 23).
+    """Ensure that fan-out finds these schedules, because events are waiting in them (rule 23).
 
     Call this function after storing or moving events, even if they were stored before, because the
     process that stored them may have failed before this call. A process that armed the schedule of
@@ -234,7 +234,7 @@ def _new(
 def sources_of(
     subscriber: Subscriber, digest: Frequency, *, context: ScheduleContext
 ) -> tuple[str, ...]:
-    """Return the content sources of a reader's digest, in order. Empty if it shows only events."""
+    """Return the ordered content sources of a reader's digest, or none if it shows only events."""
     if context.content is None:
         return ()
     return context.content.sources_for(digest, chosen=subscriber.chosen, defaults=context.defaults)
@@ -247,7 +247,7 @@ def _asking(
     changed_at: datetime,
     context: ScheduleContext,
 ) -> Schedule:
-    """Return `moved` with its sources.
+    """Return the schedule `moved` with its content sources.
 
     If it queries a source and is not in the due index, it is armed. A schedule that no longer
     queries a source is taken out of the index at its next occurrence.

@@ -73,7 +73,8 @@ def _may_be_dormant(reader: Subscriber, at: datetime, context: ScheduleContext) 
 
 
 def _is_resuming(reader: Subscriber, at: datetime) -> bool:
-    """Return True if the reader was reactivated but no date was stored since, as after a crash.
+    """Return True if the reader was reactivated but no date was stored since, for example after a
+    crash.
 
     This includes activity from before the reactivation whose message was late.
     """

@@ -18,7 +18,7 @@ def stop_if_suppressed(
     subscribers: Subscribers,
     schedules: Schedules,
 ) -> bool:
-    """Stop email to a reader if the address is suppressed. Return True if it is.
+    """Stop email to a reader and return True if the reader's address is suppressed.
 
     `reader` was just read. The process that suppressed the address may not have found this reader,
     because an operator specifies only an address, and a complaint may be about another reader of

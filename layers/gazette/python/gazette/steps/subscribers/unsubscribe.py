@@ -26,7 +26,7 @@ def unsubscribe(
     schedules: Schedules,
     at: datetime | None = None,
 ) -> Subscriber | None:
-    """Stop all email to an address, given as a hash, and to `user_id` if the address is theirs.
+    """Stop all email to a hashed address, and to the reader `user_id` if it is their address.
 
     Safe to repeat. `at` is the time of the unsubscription, which identifies it for an undo; a
     repetition does not change the time. Returns the unsubscribed reader, or None if the reader is
@@ -52,7 +52,7 @@ def unsubscribe(
 
 
 def is_at(reader: Subscriber, address: str) -> bool:
-    """Return True if the hash is of the reader's address."""
+    """Return True if the hash matches the reader's address."""
     return address_hash(reader.email) == address
 
 

@@ -35,7 +35,7 @@ class BatchView:
     """Schedules that are still in the batch's slot of the due index."""
 
     counts: Mapping[tuple[Status, Reason], int]
-    """Runs by status and reason."""
+    """The number of runs by status and reason."""
 
     looked_at: datetime
 
@@ -52,7 +52,7 @@ class BatchView:
 
     @property
     def expected(self) -> int:
-        """The number of all runs, started or not. While fan-out is working, some may count twice.
+        """The number of all runs, started or not. During fan-out, some runs may be counted twice.
 
         A schedule without waiting events counts until fan-out takes it out of the slot.
         """

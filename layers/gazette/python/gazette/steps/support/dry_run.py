@@ -42,7 +42,7 @@ class DryRun:
 
 
 def dry_run(key: RunKey, *, context: DryRunContext) -> DryRun | None:
-    """Return the result of a message for this run now, or None if the run does not exist.
+    """Return the result that delivering this run now would have, or None if the run does not exist.
 
     No email is rendered, so events that no template can show are not detected. The forecast assumes
     that the provider accepts the email.
@@ -52,7 +52,7 @@ def dry_run(key: RunKey, *, context: DryRunContext) -> DryRun | None:
 
 
 def dry_run_redrive(failed: Run, *, context: DryRunContext) -> tuple[Redriven, DryRun | None]:
-    """Return the result of redriving a failed run now, and a dry run of the run that is started.
+    """Return the expected result of redriving a failed run, and a dry run of the started run.
 
     The second value is None if no run is started.
     """

@@ -214,7 +214,8 @@ def _quiet_around(
 
 
 def _due(schedule: Schedule, reader: Reader, now: datetime, *, waits: bool) -> Due:
-    """Return the state of the next occurrence. It is overdue if two ticks should have started it.
+    """Return the state of the next occurrence. An occurrence is overdue if two ticks failed to
+    start its run.
 
     `waits` means that an event is waiting, so the schedule should be in the due index.
     """
@@ -269,7 +270,7 @@ def _choices(
 
 
 def _followed(user_id: str, follows: Follows) -> tuple[int, tuple[Override, ...]]:
-    """Return the number of followed entities, and the follows with a frequency of their own."""
+    """Return the number of followed entities, and the follows that have a separate frequency."""
     entities = sorted(set(follows.followed_by(user_id)))
     stored = follows.get_many([(entity, user_id) for entity in entities]) if entities else {}
     now = [follow for follow in stored.values() if follow.changes[-1][1].following]

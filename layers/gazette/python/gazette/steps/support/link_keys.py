@@ -32,7 +32,7 @@ def retire(key_id: str, *, store: KeyStore, draw_key: Callable[[], str] | None =
 
 
 def refuse_to_retire(key_id: str, keys: LinkKeys, *, leaked: bool) -> None:
-    """Raise InvalidKeys if `retire` would raise it."""
+    """Raise InvalidKeys if the key cannot be retired."""
     if key_id not in keys.by_id:
         raise InvalidKeys(f"Key {key_id!r} does not exist. The keys are {', '.join(keys.ids)}.")
     if key_id == keys.newest and not leaked:

@@ -82,7 +82,7 @@ def read_overview(
     each_slot: EachSlot = map,
     source: Stream | None = None,
 ) -> Overview:
-    """Read the overview. Eventually consistent; the parts are read at different moments.
+    """Read the overview with eventual consistency. The parts are read at different moments.
 
     `partitions` is the number of partitions of open runs. `each_partition` and `each_slot` are
     `map` or a parallel replacement. `source` is the rate limiter of requests to the recommendation

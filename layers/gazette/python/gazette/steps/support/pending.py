@@ -16,7 +16,7 @@ from gazette.domain.subscribers.subscriber import Subscriber
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A reader, and the events by schedule that the next email would show now."""
+    """A reader, and the events that the next email of each schedule would show now."""
 
     subscriber: Subscriber
     by_schedule: Mapping[str, tuple[Event, ...]]

@@ -40,7 +40,7 @@ _AT_ONCE = 4
 """The number of parts that are read before the sample's size is checked again."""
 
 _FIRST = "4"
-"""The upper bound of the quarter of runs from which a sample is taken first."""
+"""The upper bound of the quarter of runs that is sampled first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def take_sample(
     sent: SentRuns,
     each: ForEachPart = map,
 ) -> Sample:
-    """Return `number` of the runs that were sent at `since` or later. The sample is deterministic.
+    """Return a deterministic sample of `number` runs that were sent at `since` or later.
 
     From each part, the sample first takes the quarter of the runs that sorts first, so that the
     emails belong to more readers. Other runs are used only if all parts have too few. Parts are
@@ -277,7 +277,7 @@ class _Watched:
 
     @property
     def last(self) -> Digest:
-        """The digest of the last email before it was shortened."""
+        """The digest of the last email, before it was shortened."""
         if self._last is None:
             raise LookupError("no email was rendered")
         return self._last

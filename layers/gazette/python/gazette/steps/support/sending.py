@@ -44,7 +44,7 @@ def read_streams(*, context: SendingContext) -> Streams[PaceReading]:
 
 
 def stop_sending(why: str, *, context: SendingContext) -> None:
-    """Stop both streams, because reasons such as an incorrect template affect all email."""
+    """Stop both streams, because a problem such as an incorrect template affects all email."""
     at = context.clock()
     context.streams.digest.open_by_hand(why, at)
     context.streams.immediate.open_by_hand(why, at)

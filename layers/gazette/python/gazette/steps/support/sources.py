@@ -21,7 +21,8 @@ from gazette.steps.subscribers.schedules import (
 )
 
 _AT_ONCE = 33
-"""The number of readers whose schedules are read in one request. Each reader has three."""
+"""The number of readers whose schedules are read in one request. Each reader has three schedules.
+"""
 
 
 class Readers(Protocol):

@@ -74,7 +74,7 @@ def of_experiment(name: str) -> ArmOf:
 
 
 def of_versions(*numbers: int) -> ArmOf:
-    """Return a function that maps each email to its version, if it is one of these versions."""
+    """Return a function that maps an email to its version, or to None for other versions."""
     return lambda email: email.templates if email.templates in numbers else None
 
 

@@ -19,8 +19,9 @@ _ALL = timedelta(days=30)
 """The period in which each idle schedule is audited once."""
 
 _ON_ITS_WAY = timedelta(hours=1)
-"""An upper bound for the retries of a message from the bus, whose worker may still arm the
-schedule."""
+"""The maximum time for which a message from the bus is retried. Until then, a worker may still arm
+the schedule.
+"""
 
 _ENOUGH = timedelta(seconds=15)
 """An upper bound for the time that one schedule takes."""
@@ -38,7 +39,7 @@ class AuditContext:
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """The numbers of idle schedules that were audited and that had to be armed."""
+    """The number of idle schedules that were audited, and the number that had to be armed."""
 
     idle: int = 0
     armed: tuple[Schedule, ...] = ()
@@ -98,8 +99,6 @@ def _is_forgotten(schedule: Schedule, context: AuditContext) -> bool:
 
 
 def _armed(schedule: Schedule, context: AuditContext) -> Schedule | None:
-    """Return the armed schedule, or None if another process has changed it and therefore arms
-    it.
-    """
+    """Return the armed schedule, or None if another process changed and therefore arms it."""
     armed = schedule.armed(schedule.due_after(context.clock()))
     return armed if context.schedules.put(armed, replacing=schedule) else None

@@ -22,7 +22,7 @@ from gazette.steps.runs import apply
 from gazette.steps.sweep.unknown import ProvenUntil, SweepContext, Swept, decide, proven_until
 
 _ENOUGH = timedelta(seconds=45)
-"""An upper bound for the time of one run, and also for `standing` followed by the audit.
+"""An upper bound for the time of one run, and for the time of `standing` and the audit together.
 
 The audit of a turn is not repeated automatically.
 """

@@ -18,7 +18,7 @@ from gazette.domain.ports.queues import QueuedRun, RunQueue
 from gazette.steps.occurrences.next_run import next_run
 
 _FRESH = timedelta(minutes=5)
-"""The age of an email from which its delivery event should have arrived."""
+"""The age of an email by which its delivery event should have arrived."""
 
 ProvenUntil = Callable[[], datetime | None]
 """A function that returns the sending time up to which delivery events have arrived.
@@ -54,7 +54,7 @@ class Swept(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SweepLimits:
-    """The times of the sweep."""
+    """The time limits of the sweep."""
 
     evidence_grace: timedelta
     """The time after a claim's deadline during which delivery events are awaited."""
@@ -135,7 +135,7 @@ def _is_carried(decided: Run | Ignored) -> bool:
 
 
 def _leaves_nothing(run: Run, older: Sequence[Run]) -> bool:
-    """Return True if every event of the run was in MAX_UNKNOWN_ATTEMPTS unknown attempts."""
+    """Return True if every event of the run was part of MAX_UNKNOWN_ATTEMPTS unknown attempts."""
     return run.window is not None and run.window.until <= given_up_until((run, *older))
 
 
@@ -146,7 +146,8 @@ def _gives_up(run: Run, older: Sequence[Run]) -> bool:
 
 
 def _start_successor(run: Run, context: SweepContext) -> None:
-    """Start the run that will carry an immediate run, because no other process may start one.
+    """Start the run that will carry an immediate run, because no other process may start such a
+    run.
 
     The successor is started before the run is marked as carried, because the sweep does not see the
     run afterwards. Until then, the successor waits for the run.

@@ -26,7 +26,7 @@ _DIGITS = 3
 
 
 class DynamoBatches:
-    """Implementation of the `Batches` port on the table `control`.
+    """Implementation of the `Batches` port backed by the table `control`.
 
     Batches are stored as long as their runs.
     """
@@ -90,7 +90,7 @@ class DynamoBatches:
         )
 
     def leave_behind(self, shard: int, slot: datetime) -> None:
-        """Record a slot with an unreadable row, with one UpdateItem."""
+        """Record, with one UpdateItem, that a slot has an unreadable row."""
         with translated():
             ControlRow(_BEHIND, _behind(shard, slot)).update(actions=[ControlRow.slot.set(slot)])
 

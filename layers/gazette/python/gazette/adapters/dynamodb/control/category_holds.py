@@ -14,7 +14,7 @@ _KIND = "hold"
 
 
 class DynamoCategoryHolds:
-    """Implementation of the `CategoryHolds` port on rows of the table `control`."""
+    """Implementation of the `CategoryHolds` port backed by rows of the table `control`."""
 
     def __init__(self, table_name: str) -> None:
         bind(ControlRow, table_name)
@@ -39,7 +39,7 @@ class DynamoCategoryHolds:
         )
 
     def names(self) -> Collection[str]:
-        """Return the names of the held categories, without a cache. Raises Unavailable."""
+        """Read the names of the held categories without a cache. Raises Unavailable."""
         return frozenset(hold.category for hold in self.active())
 
     def release(self, category: str) -> bool:

@@ -1,6 +1,4 @@
-"""The latest sending time of an email whose delivery event arrived, in one row that feedback
-updates.
-"""
+"""A row with the latest sending time of an email whose delivery event arrived."""
 
 from datetime import datetime, timedelta
 
@@ -12,7 +10,7 @@ _COARSE = timedelta(seconds=30)
 
 
 class DynamoEvidenceLog:
-    """Implementation of the `EvidenceLog` port on one row of the table `control`.
+    """Implementation of the `EvidenceLog` port backed by one row of the table `control`.
 
     A process writes only if the time is at least half a minute later than in its last write.
     """
@@ -22,7 +20,7 @@ class DynamoEvidenceLog:
         self._noted: datetime | None = None
 
     def record(self, sent_at: datetime) -> None:
-        """Advance the time with one conditional UpdateItem, or make no call."""
+        """Advance the stored time with one conditional UpdateItem, unless no update is needed."""
         if self._noted and sent_at < self._noted + _COARSE:
             return
         written(

@@ -1,4 +1,4 @@
-"""The running experiment in one row, and a row for the period of each experiment."""
+"""One row for the running experiment, and one row per experiment for its period."""
 
 import json
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ _PERIOD = "period"
 
 
 class DynamoExperiments:
-    """Implementation of the `Experiments` port on rows of the table `control`."""
+    """Implementation of the `Experiments` port backed by rows of the table `control`."""
 
     def __init__(self, table_name: str) -> None:
         bind(ControlRow, table_name)
@@ -24,7 +24,8 @@ class DynamoExperiments:
         return experiment_of(read_row(ControlRow, *EXPERIMENT))
 
     def start(self, wanted: Experiment) -> None:
-        """Start an experiment: one Query and two PutItem, and a third if another one was running.
+        """Start an experiment with one Query and two PutItem, or three if another experiment was
+        running.
 
         The period is written first, so that every running experiment has a period.
         """
@@ -41,8 +42,8 @@ class DynamoExperiments:
             ).save()
 
     def stop(self, at: datetime) -> None:
-        """Stop the experiment: one DeleteItem, one Query, and one PutItem if an experiment was
-        running.
+        """Stop the experiment with one DeleteItem, one Query and, if an experiment was running, one
+        PutItem.
         """
         with translated():
             ControlRow(*EXPERIMENT).delete()

@@ -1,4 +1,4 @@
-"""Template versions: one row for the active versions, and rows for the versions and changes."""
+"""Rows for template versions, for the versions in force, and for the history of changes."""
 
 import json
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ _CHANGE = "template_change"
 
 
 class DynamoTemplateVersions:
-    """Implementation of the `TemplateVersions` port on rows of the table `control`.
+    """Implementation of the `TemplateVersions` port backed by rows of the table `control`.
 
     `ranges` contains the allowed values of numeric settings. A row with a value outside of its
     range is unreadable.

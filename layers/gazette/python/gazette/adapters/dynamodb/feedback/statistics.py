@@ -23,14 +23,14 @@ from gazette.domain.identity import parse_run_id, run_id, shard_of
 from gazette.domain.scheduling.calendar import slot_of
 
 _FIRST = {event: getattr(EngagementRow, f"{event}_at") for event in EngagementEvent}
-"""The attributes that store the first instant of each kind of event."""
+"""The attributes that store the time of the first event of each kind."""
 
 _RETENTION = SPAN + timedelta(days=2)
 _COUNT = {mark: getattr(CategoryStatsRow, mark.value) for mark in Mark}
 
 
 class DynamoEngagements:
-    """Implementation of the `Engagements` port on the table `engagement`.
+    """Implementation of the `Engagements` port backed by the table `engagement`.
 
     Rows are stored as long as runs. `connections` is the number of threads that may read at the
     same time.
@@ -87,7 +87,7 @@ def _engagement(row: EngagementRow) -> Engagement:
 
 
 class DynamoCategoryStats:
-    """Implementation of the `CategoryStats` port on the table `category_stats`.
+    """Implementation of the `CategoryStats` port backed by the table `category_stats`.
 
     If `gathers` is True, sent emails are counted in memory until `flush`, in one thread. All emails
     of an hour that show a category are counted in one row, which DynamoDB limits to a thousand
@@ -117,7 +117,7 @@ class DynamoCategoryStats:
         written(row.update, actions=[_COUNT[mark].add(1)], condition=CategoryStatsRow.sent.exists())
 
     def flush(self) -> None:
-        """Write the counts in memory: one UpdateItem per category and hour.
+        """Write the counts that are in memory, with one UpdateItem per category and hour.
 
         Counts that cannot be written stay in memory.
         """

@@ -31,13 +31,13 @@ class DynamoSuppressionList:
         bind(SuppressionRow, table_name)
 
     def each(self) -> Iterator[Suppression | UnreadableRow]:
-        """Yield all suppressions: one Scan per megabyte, about 6,000 addresses."""
+        """Yield all suppressions with one Scan per megabyte (about 6,000 addresses)."""
         with translated():
             yield from each_decoded(SuppressionRow.scan(), _suppression)
 
 
 class DynamoSuppressions(DynamoSuppressionList):
-    """Implementation of the `Suppressions` port on the table `suppressions`.
+    """Implementation of the `Suppressions` port backed by the table `suppressions`.
 
     The partition key is the address's identity.keyed_hash.
     """
@@ -123,7 +123,7 @@ class DynamoSuppressions(DynamoSuppressionList):
 
 
 class DynamoLastLook:
-    """Implementation of the `LastLook` port on the tables `subscribers` and `suppressions`.
+    """Implementation of the `LastLook` port backed by the tables `subscribers` and `suppressions`.
 
     Other adapters bind these tables. `key` is the suppression key.
     """
@@ -147,7 +147,7 @@ class DynamoLastLook:
 
 
 def _suppresses(row: SuppressionRow | None, *, critical: bool) -> bool:
-    """Return True if the row suppresses its address, even if its cause cannot be read."""
+    """Return True if the row suppresses an address, even if the cause cannot be read."""
     return row is not None and not (critical and row.reason == Cause.UNSUBSCRIBED.value)
 
 

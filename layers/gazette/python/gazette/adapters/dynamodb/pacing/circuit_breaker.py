@@ -1,4 +1,6 @@
-"""The circuit breaker in a pace row: up to six attributes, which are absent while it is closed."""
+"""Encoding of the circuit breaker in a pace row, as up to six attributes. They are absent while the
+breaker is closed.
+"""
 
 from typing import Any
 

@@ -1,4 +1,6 @@
-"""The pace in DynamoDB, one row per stream. Workers take permits by conditional writes."""
+"""The pace of each stream in DynamoDB, in one row per stream. Workers take permits by conditional
+writes.
+"""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -53,12 +55,13 @@ RECOMMENDATIONS_ROW: Final = "recommendations"
 """The name of the content source's row, in which each permit allows one request."""
 
 _TRIES = 8
-"""The maximum number of attempts. Each rejected attempt returns the current row. Further attempts
-fail only if the kind of the row's state changes between every two of them."""
+"""The maximum number of attempts. Each rejected attempt returns the current row. An attempt then
+fails only if the kind of the row's state changes again.
+"""
 
 
 class DynamoQuota:
-    """Implementation of the `QuotaStore` port on the row `name` of the table `pace`."""
+    """Implementation of the `QuotaStore` port backed by the row `name` of the table `pace`."""
 
     def __init__(self, table_name: str, *, name: str) -> None:
         bind(PaceRow, table_name)
@@ -82,7 +85,8 @@ class DynamoQuota:
 
 
 class DynamoRateLimiter:
-    """Implementation of the ports `RateLimiter`, `PaceGauge` and `CircuitBreaker` on a `pace` row.
+    """Implementation of the ports `RateLimiter`, `PaceGauge` and `CircuitBreaker` backed by a
+    `pace` row.
 
     Caches the latest row that it has seen, and chooses each change by the cached row. The
     conditions of the change hold only if that choice is correct, whatever other workers have
@@ -112,7 +116,7 @@ class DynamoRateLimiter:
     def reserve(
         self, now: datetime, latest: datetime, *, critical: bool = False
     ) -> Permit | NoPermit:
-        """Take permits for all threads that request one now, or as many as are available.
+        """Take a permit for each thread that requests one now, or as many permits as are available.
 
         Costs one UpdateItem for all these threads together, and one more if the cached row was
         outdated.
@@ -122,7 +126,7 @@ class DynamoRateLimiter:
         return cast("Permit | NoPermit", outcome)
 
     def outlook(self, now: datetime) -> Outlook:
-        """Return the outlook according to the cached row. Makes no call."""
+        """Return the outlook from the cached row, without a call."""
         return outlook(self._known, self._plan, now)
 
     def _reserve_critical(
@@ -133,7 +137,7 @@ class DynamoRateLimiter:
     def _reserve_all(
         self, requests: Sequence[tuple[datetime, datetime]], *, critical: bool = False
     ) -> Sequence[Permit | NoPermit | Exception]:
-        """Take permits that begin now, because permits in the past would be used in a burst.
+        """Take permits that begin now. Permits from the past would be used in a burst.
 
         A thread that waited for the requests of other threads waits as long for its permit as they
         do.
@@ -206,13 +210,13 @@ class DynamoRateLimiter:
         self._known = _pace(row)
 
     def open_by_hand(self, why: str, now: datetime) -> OpenBreaker:
-        """Open the breaker until an operator closes it: one UpdateItem."""
+        """Open the breaker, with one UpdateItem, until an operator closes it."""
         breaker = opened_by_hand(why, now)
         self._set(breaker)
         return breaker
 
     def close_by_hand(self) -> None:
-        """Close the breaker for an operator: one UpdateItem."""
+        """Close the breaker for an operator, with one UpdateItem."""
         self._set(None)
 
     def _set(self, breaker: OpenBreaker | None) -> None:

@@ -24,7 +24,7 @@ _READING = frozenset(
     """abs attr count d default first float int items last length list max min
     random reverse""".split()
 )
-"""Filters that produce no text, and return only values from their arguments."""
+"""Filters that create no text and return only values from their arguments."""
 
 _CHOOSING = frozenset({"map", "reject", "rejectattr", "select", "selectattr"})
 """Filters whose errors contain the full name of an unknown filter, test or attribute."""
@@ -33,7 +33,7 @@ _COMPARING = frozenset({"dictsort", "groupby", "sort", "unique"})
 """Filters that keep a lower-case copy of each text that they compare."""
 
 _EACH_LINE = frozenset({"expandtabs", "indent", "tojson"})
-"""Filters and methods that may repeat a width many times."""
+"""Filters and methods that may insert padding of a given width many times."""
 
 _SHOWING_NUMBERS = frozenset({"format", "join", "sum"})
 """Filters and methods whose numeric arguments are not widths."""

@@ -6,8 +6,9 @@ from itertools import islice
 from gazette.adapters.rendering.sandbox.sizes import check_length
 
 _AT_ONCE = 50
-"""The number of parts that are rendered between two counts. Each part has at most LONGEST
-characters."""
+"""The number of parts that are rendered between two size checks. Each part has at most LONGEST
+characters.
+"""
 
 
 class Buffer(list[str]):

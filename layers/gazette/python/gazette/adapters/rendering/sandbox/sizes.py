@@ -25,7 +25,8 @@ from jinja2.utils import Namespace
 
 LONGEST = 1_000_000
 """The maximum length in characters of an operation's text and of the rendered text. Gmail clips
-102,400."""
+emails at 102,400.
+"""
 
 WIDEST = 99_999
 """The maximum width, precision, or number of repetitions, equal to the limit of Jinja's `range`."""
@@ -141,7 +142,7 @@ def check_length(length: int) -> None:
 
 
 def check_shown(value: Any) -> Any:
-    """Return a value that a template prints.
+    """Check a value that a template prints, and return the value.
 
     Raises SecurityError for a list with too much content.
     """
@@ -153,7 +154,7 @@ def check_shown(value: Any) -> Any:
 
 
 def check_given(args: Iterable[Any], kwargs: Mapping[str, Any]) -> None:
-    """Raise SecurityError for a list with too much content that is passed to a function.
+    """Raise SecurityError if a list that is passed to a function has too much content.
 
     The function might convert the list into text.
     """
@@ -181,7 +182,7 @@ def check_filled(text: str, values: Any) -> None:
 
 
 def _width(text: str) -> int:
-    """Return the sum of all widths and precisions in a text for `%`, each below WIDEST."""
+    """Return the sum of all widths and precisions in a text for `%`. Each is below WIDEST."""
     fields = _WIDTHS.finditer(text.replace("%%", ""))
     return sum(int(each[1] or 0) + int(each[2] or 0) for each in fields)
 

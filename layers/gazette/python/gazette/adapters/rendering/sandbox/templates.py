@@ -108,7 +108,7 @@ class _BoundedCode(CodeGenerator):
 
 
 class _BoundedFormatter(SandboxedFormatter):
-    """A formatter that limits its output. For formatting one text."""
+    """A formatter for one text, which limits the length of the output."""
 
     _length = 0
 
@@ -253,7 +253,7 @@ class SandboxedTemplates(ImmutableSandboxedEnvironment):
             self._checked.add(language.tag)
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:  # noqa: ARG002
-        """Apply a binary operator within the limits. Raises SecurityError beyond them."""
+        """Apply a binary operator. Raises SecurityError if the result would exceed the limits."""
         if operator == "**":
             raise SecurityError("the operator ** can exhaust the memory; multiply instead")
         return _OPERATORS[operator](left, right)
