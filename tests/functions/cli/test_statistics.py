@@ -223,7 +223,7 @@ def test_rollout_statistics_compare_candidate_and_remaining_readers(stage: Cloud
     document = json.loads(run(stage, "--rollout", "2", "--json").stdout)
     assert document["title"].startswith("Version 2 compared with version 1, since 2026-11-22 07:03")
     first, *_ = document["verdicts"]
-    assert first.startswith("unsubscribed: version 2 against 1: ")
+    assert first.startswith("unsubscribed: version 2 compared with 1: ")
     assert "percentage points more readers unsubscribed" in first
     assert {each["variation"] for each in document["readers"]} == {None}
 
