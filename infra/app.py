@@ -17,7 +17,7 @@ from infra.stages import StageError, other_stages, read_stage, refused
 
 
 def context() -> dict[str, Any]:
-    """Return the context of cdk.json, with the overrides of the option `-c`."""
+    """Return the context of cdk.json, with overrides from the `-c` option."""
     return dict(json.loads((ROOT / "cdk.json").read_text())["context"])
 
 
@@ -41,8 +41,8 @@ def _check_stage(given: Mapping[str, Any]) -> None:
     """Raise StageError if a stage is not ready to deploy, or uses a name that another stage also
     uses.
 
-    Reading a stage does not include this check, because `gazette` also works with stages that are
-    not ready.
+    `read_stage` does not make this check, because the `gazette` command also works with stages that
+    are not ready.
     """
     stage = read_stage(given["stage"], given["stages"])
     others = other_stages(stage.name, given["stages"])
@@ -62,8 +62,8 @@ def _place_of_the_credentials() -> Place:
 
 
 def _context_of_command_line() -> dict[str, Any]:
-    """Return the context that the CDK CLI passes to this app: the context of cdk.json, with the
-    overrides of the option `-c`.
+    """Return the context that the CDK CLI passes to this app: cdk.json, with overrides from the
+    `-c` option.
     """
     return dict(json.loads(os.environ.get("CDK_CONTEXT_JSON", "{}")))
 

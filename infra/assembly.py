@@ -21,7 +21,7 @@ _CALLBACK_RAISED = "@jsii/kernel.RuntimeError: "
 
 
 def build(app: App) -> tuple[DataStack, ServiceStack]:
-    """Build the stacks of the stage that the context names.
+    """Build the stacks of the stage that the app's context specifies.
 
     With `front_rate_limit`, add the stack with the resources that CloudFront needs in us-east-1.
     """

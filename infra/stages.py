@@ -62,7 +62,7 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
 def other_stages(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Iterator[Stage]:
     """Yield all other stages, without their invalid settings.
 
-    Reading those stages reports their errors.
+    A stage's settings are reported when that stage itself is read.
     """
     for other, values in stages.items():
         if other != name and isinstance(values, Mapping):
@@ -70,20 +70,20 @@ def other_stages(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Iterator
 
 
 def _stage(name: str, values: Mapping[str, Any], *, without: Iterable[Wrong]) -> Stage:
-    """Return the stage. Settings that have problems get their default values."""
+    """Return the stage, with default values for settings that have problems."""
     out = {setting for each in without for setting in each.of}
     sound = {setting: value for setting, value in values.items() if setting not in out}
     return Stage(name=name, **dict.fromkeys(_required(), "") | sound)
 
 
 def _about_others(problems: Iterable[Wrong], known: Iterable[Wrong]) -> list[Wrong]:
-    """Return the problems that involve only settings without a known problem."""
+    """Return the problems that do not involve a setting with an already known problem."""
     out = {setting for each in known for setting in each.of}
     return [each for each in problems if out.isdisjoint(each.of)]
 
 
 def refused(name: str, wrong: Iterable[str]) -> StageError:
-    """Return an error with one line for each sentence in `wrong`."""
+    """Return a StageError with one line for each sentence in `wrong`."""
     return StageError("\n".join(f"Stage {name!r} in cdk.json: {each}" for each in wrong))
 
 
@@ -94,7 +94,7 @@ def _required() -> Iterator[str]:
 
 
 def _unreadable(values: Mapping[str, Any]) -> Iterator[Wrong]:
-    """Yield the settings that are unknown, missing or of a wrong type."""
+    """Yield problems with settings that are unknown, missing or of a wrong type."""
     for setting, value in values.items():
         if setting == "max_groups":
             yield Wrong(

@@ -1,8 +1,8 @@
 """The addresses that the HTTP API and the front serve in each state of the front.
 
 Between neighbouring states, from `NO_FRONT` to `only`, one address opens or closes, or
-`links_domain` moves from one open address to another. A stage can therefore move to a neighbouring
-state, in either direction, without broken links.
+`links_domain` moves between two open addresses. A stage can therefore move to a neighbouring state,
+in either direction, without broken links.
 docs/decisions/0063-the-service-leads-the-name-of-links.md
 """
 

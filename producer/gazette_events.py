@@ -2,12 +2,12 @@
 
 This file needs only boto3. Copy it into your service, or install its folder.
 
-from gazette_events import Producer
+    from gazette_events import Producer
 
-gazette = Producer("shop.comments") gazette.put([{"id": "comment-4711", "user_id": "ann", ...},
-...])
+    gazette = Producer("shop.comments")
+    gazette.put([{"id": "comment-4711", "user_id": "ann", ...}, ...])
 
-Keep one `Producer` for each source; threads may share it.
+Keep one `Producer` for each source. Threads may share a `Producer`.
 """
 
 import json
@@ -40,7 +40,7 @@ https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEvents.html
 _BYTES_AN_ENTRY = 1_000_000
 
 _TRANSIENT = frozenset({"InternalFailure", "ThrottlingException"})
-"""The error codes after which an entry is sent again.
+"""The error codes after which an entry is retried.
 https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEventsResultEntry.html
 """
 
@@ -66,7 +66,7 @@ class Refused:
 class NotPut(Exception):
     """An error that contains the details that were not published.
 
-    Publish `refused` again; ids prevent duplicates.
+    Publish the details in `refused` again later. Event ids prevent duplicates.
     """
 
     def __init__(self, bus: str, put: int, refused: list[Refused]) -> None:
@@ -95,8 +95,8 @@ class Producer:
     """A publisher of one service's events.
 
     `source` is the service's name, such as `shop.comments`. `client` is an EventBridge client. The
-    default is a boto3 client in the environment's Region, which itself retries requests that fail
-    as a whole. `attempts` is the maximum number of times that an entry is sent if its errors are
+    default is a boto3 client in the environment's Region, which retries requests that fail as a
+    whole. `attempts` is the maximum number of times that an entry is sent if its errors are
     transient. `sleep` waits for a number of seconds between attempts.
     """
 
@@ -121,9 +121,9 @@ class Producer:
         """Publish all details and return their number. Details may arrive in any order.
 
         Events are combined into lists of up to 100 events and 64 KB. Other detail types are sent
-        ten per request. Entries with transient errors are sent again after an increasing delay.
-        After all other details are published, raise NotPut with the failed details. If a request
-        fails as a whole, raise NotPut at once with all remaining details.
+        ten per request. Entries with transient errors are retried after an increasing delay. After
+        all other details are published, raise NotPut with the failed details. If a request fails as
+        a whole, raise NotPut at once with all remaining details.
         """
         if isinstance(details, Mapping):
             raise TypeError("put takes a list of details, even for a single one: put([detail]).")

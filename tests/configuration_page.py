@@ -24,13 +24,13 @@ stages in `cdk.json` under `context.stages`. `make docs` generates this page fro
 `infra/stage`.
 
 - Synthesis refuses values that are out of range or have the wrong type. It reports all problems at
-  once, with one line for each: the setting, its value, and what to do.
+  once. Each problem is one line with the setting, its value and the required change.
 - Synthesis compares a stage with all other stages. It refuses a `bus`, `domain`, `links_domain` or
   DNS record that another stage uses, and names both stages. Set `account` and `region` in each
   stage, so that synthesis knows which stages share an account and Region.
-- Tables and the keys that sign readers' links are in the data stack, which is retained. Tables also
-  have deletion protection. Tables that cannot be rebuilt have point-in-time recovery (see
-  `restorable`).
+- The data stack contains the tables and the keys that sign readers' links. By default, these
+  resources remain when the stack is deleted. Tables also have deletion protection. Tables that
+  cannot be rebuilt have point-in-time recovery (see `restorable`).
 - If your machine has no Python 3.13, synthesis warns that the layers ship without `.pyc` files.
 
 See also [sending](sending.md), [unknown outcomes](unknown-outcomes.md),

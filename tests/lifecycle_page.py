@@ -104,8 +104,8 @@ the result of every signal in every status. Signals that a table does not list a
 stateDiagram-v2"""
 
 _ATTEMPTS = """Each signal about an attempt contains the number of the attempt. Signals about
-earlier attempts are ignored, except acceptance and evidence. A stop increments the run's epoch, so
-a claim that is based on an older read fails."""
+earlier attempts are ignored, except acceptance and evidence. A stop increments the run's epoch.
+Workers that read the run before the stop can then no longer claim the run."""
 
 
 def page() -> str:

@@ -1,4 +1,6 @@
-"""`gazette batch`: list, watch and cancel batches. A batch is all digests due in one slot."""
+"""`gazette batch`: list, watch and cancel batches. A batch is the set of digests that are due in
+one slot.
+"""
 
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -41,10 +43,13 @@ time.
 """
 
 _ROUNDS = 90
-"""The maximum number of passes over a batch to cancel its pending runs."""
+"""The maximum number of times that `cancel` reads a batch to find pending runs."""
 
 batch = typer.Typer(
-    help="List, watch and cancel batches. A batch is all digests that are due in one slot.",
+    help=(
+        "List, watch and cancel batches. A batch is the set of digests that are due in one "
+        "ten-minute slot."
+    ),
     no_args_is_help=True,
 )
 BatchId = Annotated[
@@ -98,8 +103,8 @@ def cancel(
     stage: StageName = "prod",
     yes: Yes = False,
 ) -> None:
-    """Cancel the unclaimed digests of a batch. The next digest of each reader includes the events
-    of the cancelled digest.
+    """Cancel the digests of a batch that no worker has claimed. Each reader's next digest includes
+    the events of the cancelled digest.
     """
     slot = named_slot(batch_id)
     with refusals_of_tables(stage):
@@ -112,7 +117,7 @@ def cancel(
 
 
 def _cancel(slot: datetime, context: BatchContext) -> BatchView:
-    """Cancel pending runs in parallel until none are left."""
+    """Cancel all pending runs of a batch in parallel."""
     with ThreadPoolExecutor(_AT_ONCE) as workers:
 
         def many_at_a_time(
@@ -143,7 +148,7 @@ def _question(before: BatchView) -> str:
 
 
 def _report(after: BatchView) -> None:
-    """Print how many runs were cancelled, and how many had already ended."""
+    """Print the number of runs that were cancelled, and the number that had already ended."""
     cancelled, sent = after.number(Status.CANCELLED), after.number(Status.SENT)
     unknown, otherwise = after.number(Status.UNKNOWN), after.number(Status.SKIPPED, Status.FAILED)
     tell(
@@ -158,7 +163,9 @@ def _report(after: BatchView) -> None:
         pending=after.pending,
     )
     if after.not_started:
-        note(f"{after.not_started} digests have not started. Each is cancelled when it starts.")
+        note(
+            f"{after.not_started} digests have not started yet. They are cancelled when they start."
+        )
     if after.pending:
         note(f"{after.pending} digests have not ended yet. Run the command again in a minute.")
 

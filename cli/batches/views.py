@@ -1,4 +1,4 @@
-"""Views of a batch: a row of the list, and a live view of its progress."""
+"""Views of batches: the list of all batches, and the live progress of one batch."""
 
 import math
 from collections.abc import Sequence
@@ -44,12 +44,12 @@ class BatchProgress:
 
     @classmethod
     def first(cls, view: BatchView, pace: PaceReading) -> "BatchProgress":
-        """Return the first snapshot. Its rate is the average since the batch began."""
+        """Return the first snapshot, with the average rate since the batch began."""
         began = view.batch.started_at
         return cls(view, pace, _rate(view.ended, view.looked_at - began) if began else None)
 
     def then(self, view: BatchView, pace: PaceReading) -> "BatchProgress":
-        """Return the next snapshot."""
+        """Return the next snapshot, with the rate since this snapshot."""
         passed = view.looked_at - self.view.looked_at
         return BatchProgress(view, pace, _rate(view.ended - self.view.ended, passed))
 
@@ -113,7 +113,9 @@ class BatchProgress:
         for row in _by_status(view):
             table.add_row(*map(str, row))
         if view.not_started:
-            table.add_row("not started", "fan-out has not started them yet", f"{view.not_started}")
+            table.add_row(
+                "not started", "fan-out has not started these runs yet", f"{view.not_started}"
+            )
         return Group(title, bar, table, Text(pace_text(self.pace), style="dim"))
 
 

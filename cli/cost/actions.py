@@ -43,7 +43,7 @@ WRITES: Mapping[str, float] = MappingProxyType(
         "an activity": 3,
     }
 )
-"""Write units by operation, named as in docs/tables.md."""
+"""Write units by operation. docs/tables.md uses the same names."""
 
 LOOKS_OF_AN_EVENT = 3
 """The read units consumed by storing an event: two reads of the reader and one read of the
@@ -67,8 +67,8 @@ uses at least half a read unit.
 
 
 def event(row: float) -> Units:
-    """Return the units consumed by storing an event, which also has an entry in the local index.
-    `row` is the size of the event's row in bytes.
+    """Return the units consumed by storing an event and its entry in the local index. `row` is the
+    size of the event's row in bytes.
     """
     return Units(WRITES["an event"] * math.ceil(row / _WRITTEN), LOOKS_OF_AN_EVENT)
 
@@ -77,8 +77,8 @@ def fetch(items: float, row: float) -> Units:
     """Return the units consumed by fetching and storing new items. `row` is the size of an item's
     row in bytes.
 
-    A fetch reads the schedule twice, the reader, the runs and the waiting events. The items are
-    routed together, so routing uses the reads of one event.
+    A fetch reads the reader, the runs, the waiting events, and the schedule (twice). All items are
+    routed together, which consumes as many reads as one event.
     """
     looks = 5 + min(items, 1) * LOOKS_OF_AN_EVENT
     return Units(WRITES["a fetch"] + items * event(row).written, looks)
@@ -108,8 +108,8 @@ def digest(events: float, row: float, *, together: int = 1) -> Units:
     """Return the units consumed by generating a digest with a given number of events.
 
     Generate reads the digest's runs, the reader (twice), the suppression of the address and a page
-    of events. `together` is the number of digests of the same slot in an invocation. They share the
-    read of the batch, and the write that reserves permits in the pace row.
+    of events. `together` is the number of digests of the same slot in an invocation. These digests
+    share the read of the batch, and the write that reserves permits in the pace row.
     """
     read = 4 + 1 / together + max(1, math.ceil(events * row / _READ))
     return Units(WRITES["a digest, in generate"] - _permits_saved(together), read)
@@ -135,8 +135,9 @@ def _permits_saved(together: int) -> float:
 def report(*, of_sending: bool, categories: float, sharing: float = 1) -> Units:
     """Return the units consumed by processing a delivery event.
 
-    A `sent` event (`of_sending`) is counted in each of the `categories` that the email shows.
-    `sharing` is the number of emails in an invocation that share a write.
+    If `of_sending` is True, the event is a `sent` event, which adds to the counts of each category
+    in the email. `categories` is the number of categories. `sharing` is the number of emails in an
+    invocation that share a write.
     """
     counted = (
         categories * WRITES["a delivery event that an email was sent"] / sharing

@@ -50,8 +50,8 @@ BY_SMTP = 2.1
 """
 
 REQUEUED_ALONE, REQUEUED = 2.5, 0.1
-"""The number of requeues per email in a full slot, first with one email per invocation and then
-with several. `make pacing` measured these numbers.
+"""The number of requeues per email in a full slot: with one email per invocation, and with several
+emails per invocation. `make pacing` measured these numbers.
 """
 
 MEMORY: Mapping[str, int] = MappingProxyType(
@@ -92,7 +92,9 @@ LINE: Mapping[str, int] = MappingProxyType(
 AROUND_AN_INVOCATION: Mapping[str, int] = MappingProxyType(
     {"ingest": 525, "generate": 510, "feedback": 310, "fanout": 510, "sweep": 510}
 )
-"""The log bytes per invocation, by function. They consist of metrics and the log line of ingest."""
+"""The bytes that an invocation logs in addition to its messages, by function: the metrics and, for
+ingest, one log line.
+"""
 
 A_REPORT = 2_000
 """The size of a delivery event on its queue, in bytes."""

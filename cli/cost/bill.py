@@ -205,8 +205,8 @@ def _units(usage: Usage) -> Iterator[Item]:
 
 
 def _stored(usage: Usage) -> Iterator[Item]:
-    """Yield the storage items of the bill. Rows are stored until they expire, and subscribers on
-    all days of the bill.
+    """Yield the storage items of the bill. Subscribers are stored for the whole period of the bill,
+    and other rows until they expire.
     """
     event = usage.row + AN_INDEX_ENTRY
     retention = usage.run_retention_days

@@ -42,7 +42,9 @@ def cost(
     ] = 1,
     quiet: Annotated[
         float,
-        typer.Option(min=0, max=1, help="The share of digests that follow a day without events."),
+        typer.Option(
+            min=0, max=1, help="The share of digests for which the previous day had no events."
+        ),
     ] = 0,
     immediate: Annotated[
         float,
@@ -77,17 +79,24 @@ def cost(
         float, typer.Option(min=1, help="The average number of categories in an email.")
     ] = 1,
     signs: Annotated[
-        float, typer.Option(min=0, help="Activity events (subscriber.active) per reader per month.")
+        float,
+        typer.Option(
+            min=0,
+            help="The number of activity events (subscriber.active) per reader per month.",
+        ),
     ] = 4,
     days: Annotated[
-        float, typer.Option(min=0.01, help="The number of days to estimate the cost for.")
+        float, typer.Option(min=0.01, help="The number of days that the estimate covers.")
     ] = 30,
     together: Annotated[
         int,
         typer.Option(
             min=1,
             max=10,
-            help="Messages per invocation of ingest and feedback. For low traffic, specify 1.",
+            help=(
+                "The average number of messages per invocation of ingest and feedback. For low "
+                "traffic, specify 1."
+            ),
         ),
     ] = 10,
     plan: Annotated[

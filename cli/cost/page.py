@@ -19,7 +19,7 @@ MILLION = Usage(readers=1_000_000 / 30, events=10, digests=1, listed=100, signs=
 """A month with one million digests of ten events each, and no activity events."""
 
 ALONE = replace(MILLION, listed=1)
-"""The usage of `MILLION`, with each event published individually."""
+"""The usage of `MILLION`, except that services publish each event individually."""
 
 _IN_THE_README = re.compile(
     r"(each cost \$)\d+( in AWS, excluding SES, .+?, and \$)\d+( if they publish)", re.DOTALL
@@ -75,17 +75,17 @@ def readme(before: str) -> str:
 def _text(prices: Prices) -> Iterator[str]:
     lists, alone = bill(MILLION, prices), bill(ALONE, prices)
     yield (
-        f"This table shows the cost of a million daily digests with {MILLION.in_a_digest:.0f} "
-        f"events of {MILLION.size} bytes and one category, in {prices.region}, with the default "
-        "settings, excluding free tiers and taxes. `gazette cost` computes the cost of your own "
-        "usage. `cli/cost/prices.json` contains the date and source of every price; the oldest "
-        f"price dates from {prices.oldest()}. Tests measure the DynamoDB units. Function "
-        "durations, messages per invocation and log sizes are assumptions "
+        f"This table shows the cost of a million daily digests in {prices.region}, with the "
+        f"default settings. Each digest has {MILLION.in_a_digest:.0f} events of {MILLION.size} "
+        "bytes in one category. Free tiers and taxes are excluded. `gazette cost` computes the "
+        "cost of your own usage. `cli/cost/prices.json` contains the date and source of every "
+        f"price. The oldest price dates from {prices.oldest()}. Tests measure the DynamoDB units. "
+        "Function durations, messages per invocation and log sizes are assumptions "
         "(`cli/cost/assumptions.py`). A stage without `emails_per_second` is sized for 14 "
         "emails per second. At this rate, an invocation sends one email."
     )
     yield ""
-    yield "| | in lists of 100 | individually |"
+    yield "| | events published in lists of 100 | events published individually |"
     yield "| --- | --- | --- |"
     for part in _parts(lists):
         yield f"| {part} | {_sum_of(lists, part)} | {_sum_of(alone, part)} |"
@@ -99,11 +99,11 @@ def _text(prices: Prices) -> Iterator[str]:
     yield f"| fixed cost per stage and month | ${fixed:.2f} | ${fixed:.2f} |"
     yield ""
     yield (
-        "Fixed costs are metrics, alarms, Lambda's polls of eight queues, ticks, and two "
-        "secrets. Storage costs cover each row until it expires."
+        "The fixed costs are for metrics, alarms, two secrets, ticks, and Lambda's polling of "
+        "eight queues. The storage costs cover each row until it expires."
     )
     yield ""
-    yield "| change | effect on the cost of a million digests in lists |"
+    yield "| change | effect on the cost of a million digests (events published in lists) |"
     yield "| --- | --- |"
     for name, usage in _SETTINGS:
         yield f"| {name} | {dollars(usage) - dollars(MILLION):+.2f} dollars |"
@@ -134,9 +134,9 @@ def _stored(prices: Prices) -> Iterator[str]:
     each = 2 * (MILLION.row + AN_INDEX_ENTRY)
     month = prices.of["dynamodb.storage"].of(each * 1e6 / 1e9)
     yield (
-        f"A million of these events use {each * 1e6 / 1e9:.1f} GB including their index "
-        f"({AN_INDEX_ENTRY} additional bytes per entry), which costs ${month:.2f} per month. "
-        "Storage of the events until they expire costs "
+        f"A million of these events and their index entries use {each * 1e6 / 1e9:.1f} GB, which "
+        f"costs ${month:.2f} per month. Each index entry has {AN_INDEX_ENTRY} additional bytes. "
+        "Storing a million events until they expire costs "
         + ", ".join(_life(month, *life) for life in _LIVES)
         + f", and at most {_cost(month, 196)} if the reader pauses email."
     )
@@ -146,10 +146,10 @@ def _stored(prices: Prices) -> Iterator[str]:
     share = 100 * unit / email
     yield (
         "Without click and open tracking, recording the outcome of an email costs two write "
-        f"units (sent and delivered), or {2 * share:.2f} percent of the price of the email. Each "
-        f"category in the email costs at most one more unit ({share:.3f} percent), because the "
-        "emails of an invocation share the write. Each tracked click or open costs one more "
-        "unit."
+        f"units (sent and delivered). That is {2 * share:.2f} percent of the SES price of the "
+        f"email. Each category in the email costs at most one more unit ({share:.3f} percent), "
+        "because the emails of an invocation share the write. Each tracked click or open costs "
+        "one more unit."
     )
 
 

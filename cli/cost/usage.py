@@ -16,7 +16,9 @@ _AROUND_AN_ENTRY = 400
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """The usage of a stage. A field with the same name as a setting also has the same meaning."""
+    """The usage of a stage. A field that has the name of a setting also has the meaning of that
+    setting.
+    """
 
     readers: float
 
@@ -114,7 +116,7 @@ class Usage:
 
     @property
     def in_a_digest(self) -> float:
-        """The number of events in a digest, including items."""
+        """The number of events in a digest, including items from content sources."""
         later = self.all_events - self.at_once
         return later / self.sent_digests + self.items if self.sent_digests else 0
 

@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 _LISTED = {"queue": "queue", "messages": "messages", "oldest": "oldest"}
 _SHOWN = {
     "queue": "queue",
-    "about": "about",
+    "about": "description",
     "run": "",
     "since": "since",
     "received": "received",
     "redrive": "redrive",
-    "why": "why",
+    "why": "reason",
 }
 
 _ENOUGH = 100
@@ -48,7 +48,7 @@ _COUNTED = 1000
 """The number of messages per queue that are read for the summary before a redrive is confirmed."""
 
 dlq = typer.Typer(
-    help="List dead letters, forecast the effect of a redrive, and redrive them.",
+    help="List and redrive dead letters, and forecast the effect of a redrive.",
     no_args_is_help=True,
 )
 Name = Annotated[
@@ -84,7 +84,7 @@ def show(
         int, typer.Option(min=1, help="The maximum number of messages per queue.")
     ] = 50,
 ) -> None:
-    """Show each dead letter, and the effect that a redrive would have now. This command changes
+    """Show each dead letter, and forecast the effect of redriving it now. This command changes
     nothing.
     """
     pairs = _of(stage, chosen(name, stage))
@@ -176,15 +176,15 @@ def _redrivable(name: str | None, stage: str, selection: Selection) -> Sequence[
         return [dead for dead in candidates if dead.source]
     if name and not candidates[0].names_runs:
         raise NotPossible(
-            f"The messages in {candidates[0].name} do not belong to runs. Redrive the queue "
-            "without --run, --batch and --on."
+            f"The messages in {candidates[0].name} do not belong to runs. To redrive the "
+            "queue, omit --run, --batch and --on."
         )
     return [dead for dead in candidates if dead.names_runs]
 
 
 @dataclass(frozen=True, slots=True)
 class _Chooser:
-    """A selector of the messages to redrive. It prints a forecast for each moved message."""
+    """A filter for the messages to redrive, which prints a forecast for each moved message."""
 
     dead: DeadQueue
     selection: Selection
@@ -240,7 +240,7 @@ def _of(stage: str, wanted: Sequence[DeadQueue]) -> list[tuple[DeadQueue, Queue]
 
 @dataclass(frozen=True, slots=True)
 class _Tables:
-    """Lookups of a run in the tables, for its due time and the forecast of its redrive."""
+    """Table lookups that return a run's due time and forecast the redrive of a run."""
 
     stage: str
     forecast: ForecastOf

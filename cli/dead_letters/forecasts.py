@@ -16,17 +16,17 @@ from cli.shared.console import printable
 from cli.shared.next_commands import aimed
 
 AGAIN = "again"
-"""The effect of a redrive on a message that is processed like a new message."""
+"""The forecast for a message that the function will process like a new message."""
 
 FAILS_AGAIN = "fails_again"
-"""The effect of a redrive on a message that its function cannot decode."""
+"""The forecast for a message that the function cannot decode."""
 
 STAYS = "stays"
-"""The effect of a redrive on a message without a source queue."""
+"""The forecast for a message that cannot be redriven, because it has no source queue."""
 
 ForecastOf = Callable[[RunKey, bool], Forecast]
-"""A function that forecasts the redrive of a run. Its flag is True if every attempt to send the run
-failed.
+"""A function that forecasts the redrive of a run. The second argument is True if every attempt to
+send the run failed.
 """
 
 WAITING_FOR: Mapping[WaitingFor, str] = {
@@ -47,11 +47,12 @@ WAITING_FOR: Mapping[WaitingFor, str] = {
 }
 
 _SENT_NOW = (
-    "the email was not sent, and events are waiting, so it is sent now. If it fails again, "
-    "check the log of the function"
+    "the email was not sent, and events are waiting, so the email is sent now. If the run fails "
+    "again, check the log of the function"
 )
 _SENT_AGAIN = (
-    "the email may have been sent; the stage's policy is to send it again, so it is sent now"
+    "the email may have been sent; the stage's policy is to send such an email again, so the email "
+    "is sent now"
 )
 _NO_RUN = "the run does not exist or was deleted, so a redrive changes nothing"
 _UNREADABLE = "the function cannot decode the message and would fail again. Delete the message"
@@ -80,14 +81,14 @@ _ENDINGS = {
         "a redrive does not change the outcome; a delivery event or the sweep determines it"
     ),
     Redrive.BEING_SENT: "a second worker does not send the email at the same time",
-    Redrive.TOO_LATE: "the next digest includes its events",
+    Redrive.TOO_LATE: "the next digest includes the events of this run",
     Redrive.NOT_WANTED: "no email is sent",
 }
 
 
 def answer(letter: DeadLetter, forecast: ForecastOf, *, stage: str) -> tuple[str, str]:
-    """Return the effect of a redrive in one word, and the reason. Commands in the reason name the
-    stage.
+    """Return the forecast of a redrive in one word, and the reason. Commands in the reason include
+    the `--stage` option.
     """
     word, why = _answer(letter, forecast)
     return word, aimed(why, stage=stage)
@@ -103,7 +104,7 @@ def _answer(letter: DeadLetter, forecast: ForecastOf) -> tuple[str, str]:
 
 
 def _why(expected: Forecast) -> str:
-    """Return the reason, without the content or the address of an email."""
+    """Return the reason for a forecast. The text contains no email content and no addresses."""
     run = expected.run
     if expected.redrive is Redrive.UNREADABLE:
         return _OF_ANOTHER_VERSION

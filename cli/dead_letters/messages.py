@@ -1,4 +1,4 @@
-"""Descriptions of dead letters by their keys, without content or addresses."""
+"""Descriptions of dead letters. They contain keys, but no email content and no addresses."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import MessageTypeDef
 
 _SHOWN = 40
-"""The length in characters at which a message that Gazette did not send is truncated."""
+"""The maximum number of characters to show of a message that Gazette did not send."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class DeadLetter:
 
 
 def look(dead: DeadQueue, queue: Queue, *, most: int) -> list[DeadLetter]:
-    """Return up to `most` messages of a queue, oldest first, and make them visible again
+    """Return up to `most` messages of a queue, oldest first. The messages become visible again
     immediately.
 
     Reading counts as a receive. A dead-letter queue does not limit the number of receives.
@@ -70,7 +70,7 @@ def look(dead: DeadQueue, queue: Queue, *, most: int) -> list[DeadLetter]:
 
 
 def read(dead: DeadQueue, message: "MessageTypeDef") -> DeadLetter:
-    """Decode a message of the queue `dead`."""
+    """Decode a message of a dead-letter queue."""
     body = message["Body"]
     since, received = sent_at(message), received_times(message)
     try:
@@ -110,7 +110,7 @@ def _delivery_event(body: str) -> str:
     try:
         delivery_event = decode_delivery_event(body)
     except ForeignEvent:
-        return f"{detail_type(body)}, which a redrive returns to the quarantine"
+        return f"{detail_type(body)}; a redrive returns the event to the quarantine"
     if delivery_event is None:
         return "a delivery event for an email that Gazette did not send"
     return (

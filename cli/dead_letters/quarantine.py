@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _COLUMNS = {"since": "when (UTC)", "detail_type": "detail-type", "reason": "reason"}
 
 quarantine = typer.Typer(
-    help="List and redrive events that do not match the event contract.", no_args_is_help=True
+    help="List and redrive events that violate their schema.", no_args_is_help=True
 )
 
 

@@ -24,10 +24,10 @@ Report = Callable[[str], None]
 """A function that prints the progress."""
 
 _BETWEEN_LOOKS = 1.0
-"""The interval between polls, in seconds."""
+"""The interval between polls of a move task, in seconds."""
 
 _LOOKS = 15
-"""The maximum number of polls until SQS lists a new task."""
+"""The maximum number of polls to wait for SQS to list a new move task."""
 
 _NOT_OFFERED = (
     "InvalidAction",
@@ -43,7 +43,7 @@ _UNDER_WAY = {"RUNNING", "CANCELLING"}
 
 @dataclass(frozen=True, slots=True)
 class NotOffered:
-    """The result if SQS does not support move tasks for the queue."""
+    """The result if SQS does not support move tasks for a queue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +62,9 @@ def move(
 ) -> Redriven:
     """Move all messages from one queue to another, or only the messages that `choice` selects.
 
-    No message is lost. Duplicates are harmless, because a message has only keys, or content that is
-    stored once. An SQS move task can move all messages of a queue that is the dead-letter queue of
-    another queue. Otherwise, messages are received, sent and deleted one by one: if EventBridge
-    sent them, if `choice` is specified, or if SQS does not support move tasks.
+    No message is lost, and duplicates are harmless. An SQS move task moves the messages if SQS
+    supports move tasks for the queue and `choice` is not specified. Otherwise, the messages are
+    received, sent and deleted one by one.
     https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_StartMessageMoveTask.html
     """
     if choice:
@@ -136,7 +135,7 @@ def _latest(waiting: Queue, source: str) -> Task:
 
 
 def _is(task: Task, ended: Task) -> bool:
-    """Return True if both entries are the same task."""
+    """Return True if two entries describe the same move task."""
     return bool(task and ended) and _started(task) == _started(ended)
 
 

@@ -34,8 +34,8 @@ class Selection:
         return self == Selection(None, None, None)
 
     def includes(self, letter: DeadLetter, due_at: DueAt) -> bool:
-        """Return True if a dead letter meets all conditions. A dead letter without a run meets
-        none.
+        """Return True if a dead letter meets all conditions. A dead letter without a run meets no
+        condition.
         """
         if self.is_everything:
             return True

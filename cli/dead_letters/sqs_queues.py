@@ -76,7 +76,7 @@ class Queue:
 def queues(stage: str, *kinds: str, optional: Collection[str] = ()) -> Iterator[Queue]:
     """Yield the queues `gazette-<stage>-<kind>`. Skip optional queues that do not exist.
 
-    Raises NotPossible if any other queue does not exist.
+    Raises NotPossible if a required queue does not exist.
     """
     client: SQSClient | None = None
     for kind in kinds:
@@ -106,8 +106,8 @@ def service_time(answer: Any, now: datetime) -> datetime:
 
 
 class Held:
-    """Messages that are hidden from other consumers until the `with` block ends, but for HOLD
-    seconds at most.
+    """Received messages. They are hidden from other consumers until the `with` block ends, but for
+    at most HOLD seconds.
     """
 
     def __init__(self, queue: Queue) -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import MessageTypeDef
 
 _FRUITLESS = 20
-"""The number of consecutive receives without an old message that ends a redrive."""
+"""The number of consecutive receives without an old message after which a redrive ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,8 @@ def redrive(
 
     Later messages are not moved, because they may be redriven messages that failed again. Each
     message is sent before it is deleted, so that no message is lost. A crash between the two calls
-    duplicates the message, which every function tolerates. `selects` returns True for a message to
-    move. `on_moved` is called after each moved message.
+    duplicates the message, which every function tolerates. `selects` returns True for each message
+    to move. `on_moved` is called after each moved message.
     """
     moved = fruitless = came_back = 0
     problem = ""

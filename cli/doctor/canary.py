@@ -28,23 +28,22 @@ def check_canary(
     clock: Callable[[], datetime],
     sleep: Callable[[float], None],
 ) -> Finding:
-    """Send an email, and wait until feedback has recorded a delivery event of this or a later
-    email.
+    """Send an email to the mailbox simulator, and check that a delivery event arrives.
 
-    The evidence is the sending time of the latest email with a delivery event. On a busy stage,
-    that may be a different email, which proves the same.
+    The check succeeds if the latest email with a delivery event was sent after the check began. On
+    a busy stage, this may be a different email, which also proves that delivery events arrive.
     """
     began = clock()
     try:
         canary.send()
     except Unavailable as err:
-        todo = "Fix the cause that the SES response states. See also the SES findings above."
+        todo = "Fix the problem that SES reports. Also check the SES findings above."
         return problem("canary", printable(str(err)), todo, "docs/sending.md")
     while (passed := clock() - began) < _PATIENCE:
         try:
             latest = evidence.latest()
         except Unavailable as err:
-            todo = "Grant your credentials read access to the table `control`."
+            todo = "Grant your credentials read access to the `control` table."
             return problem("canary", f"sent, but {printable(str(err))}", todo, _PAGE)
         if latest and latest >= began - _SKEW:
             return ok(
@@ -52,7 +51,7 @@ def check_canary(
             )
         sleep(_PAUSE.total_seconds())
     todo = (
-        "SES accepted the email. Check the rule DeliveryEventsByBus, the queue `feedback` and "
-        "the function `feedback`."
+        "SES accepted the email. Check the DeliveryEventsByBus rule, the `feedback` queue and "
+        "the `feedback` function."
     )
     return problem("canary", "no delivery event arrived within two minutes", todo, _PAGE)

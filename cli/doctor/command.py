@@ -50,16 +50,16 @@ def doctor(
         bool,
         typer.Option(
             "--send",
-            help="Also send an email to SES's mailbox simulator, and wait for its delivery event.",
+            help="Also send an email to SES's mailbox simulator, and wait for the delivery event.",
         ),
     ] = False,
 ) -> None:
     """Check the domain, SES, ticks, functions, tables, queues and templates of a stage. This
     command changes nothing.
 
-    Each finding describes the state and what to do. A missing permission is also a finding. The
-    exit code is 1 if there are problems, 2 if a check was not possible, and 0 otherwise. Warnings
-    do not affect the exit code.
+    Each finding describes the result of a check, and the recommended action. A missing permission
+    is also a finding. The exit code is 1 if there are problems, 2 if a check was not possible, and
+    0 otherwise. Warnings do not affect the exit code.
     """
     settings = settings_of(stage, "generate", GenerateSettings)
     sweep = settings_of(stage, "sweep", SweepSettings)

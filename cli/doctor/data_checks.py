@@ -31,7 +31,7 @@ Settings = Mapping[str, Any]
 
 
 def check_data(facts: StageFacts) -> Iterator[Finding]:
-    """Check each table, each queue, and the number of messages in dead-letter queues."""
+    """Check the settings of tables and queues, and the number of messages in dead-letter queues."""
     for each in facts.of(TABLE):
         yield _compared(f"table {each.name}", each, expected_table, actual_table, _RESTORE)
     for each in facts.of(QUEUE):
@@ -81,7 +81,7 @@ def _readable(version: Version, share: str, bundles: BundleStore) -> Finding:
 
 
 def check_dead_letters(name: str, now: Settings, *, stage: str) -> Finding:
-    """Check that a dead-letter queue is empty. Each dead letter requires an operator."""
+    """Check that a dead-letter queue is empty. An operator must handle each dead letter."""
     waiting = int(now.get("ApproximateNumberOfMessages", 0))
     if not waiting:
         return ok(f"dead letters {name}", "none")

@@ -109,6 +109,6 @@ def _dmarc(domain: str, look_up: LookUp) -> list[str] | Unseen:
 
 
 def _upwards(domain: str) -> Iterator[str]:
-    """Yield the domain and its parents with at least two labels."""
+    """Yield a domain, and the parent domains that have at least two labels."""
     labels = domain.split(".")
     yield from (".".join(labels[first:]) for first in range(max(1, len(labels) - 1)))

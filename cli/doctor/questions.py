@@ -28,8 +28,8 @@ _PATIENCE = 5
 
 
 def asked(action: str, ask: Callable[[], T]) -> T | Unseen | None:
-    """Return the result of `ask`, None if the resource does not exist, or Unseen for any other
-    error.
+    """Call `ask` and return the result. Return None if the resource does not exist, or Unseen if
+    the call failed for a different reason.
 
     `action` is the IAM action that the credentials need.
     """

@@ -101,15 +101,16 @@ def _senders(settings: GenerateSettings, rate: float) -> Mapping[str, Size]:
 def _which_setting(
     queue: str, actual: Size, size: Size, settings: GenerateSettings, rate: float
 ) -> str:
-    """Return the setting to change, in a sentence.
+    """Return a sentence that names the setting to change.
 
-    The setting is `concurrency` if it differs from the size for the sending rate, and
-    `emails_per_second` if the SES quota differs from the assumed quota.
+    The sentence names `concurrency` if this setting overrides the required concurrency. The
+    sentence names `emails_per_second` if this setting is missing and the SES quota differs from the
+    assumed quota.
     """
     if settings.emails_per_second:
         return (
-            f"Set `{queue}` in the setting `concurrency` to {size.concurrency}, or remove it, then "
-            "deploy."
+            f"In the `concurrency` setting, set `{queue}` to {size.concurrency} or remove "
+            f"`{queue}`, then deploy."
         )
     assumed = _senders(settings, QUOTA_SHARE * ASSUMED_QUOTA)[queue]
     if size == assumed:
@@ -122,7 +123,7 @@ def _which_setting(
 
 
 def _fits(check: str, facts: StageFacts, limit: int) -> Finding:
-    """Compare the account's limit with the concurrency of the stage.
+    """Compare the account's concurrency limit with the concurrency that the stage needs.
 
     The finding is only a warning. The minimum concurrency of a queue is two, so a limit of ten is
     too low for any stage, but such an account can still send email.
@@ -132,7 +133,10 @@ def _fits(check: str, facts: StageFacts, limit: int) -> Finding:
     reserved = sum(
         each.template.get("ReservedConcurrentExecutions", 0) for each in facts.of(FUNCTION)
     )
-    seen = f"the account's limit is {limit}; queues use up to {mapped}, and {reserved} are reserved"
+    seen = (
+        f"the account's limit is {limit} invocations; queues use up to {mapped}, and {reserved} "
+        "are reserved"
+    )
     if mapped > limit - reserved:
         fits = LEAST * len(mappings) <= limit - reserved
         lower = ", or lower `concurrency` and deploy" if fits else ""
@@ -145,7 +149,9 @@ def _fits(check: str, facts: StageFacts, limit: int) -> Finding:
 
 
 def _as_configured(facts: StageFacts, limit: int) -> Finding:
-    """Compare the account's limit with `account_concurrency`, which synthesis and an alarm use."""
+    """Compare the account's concurrency limit with the `account_concurrency` setting, which
+    synthesis and an alarm use.
+    """
     check, page = "account concurrency", "docs/runbook/functions.md"
     name = f"gazette-{facts.stage}-concurrency-nearly-used-up"
     thresholds = [

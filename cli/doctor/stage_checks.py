@@ -80,7 +80,7 @@ def _schedule(check: str, each: Deployed, now: Answer) -> Finding:
         page = f"docs/runbook/{'sweep' if is_sweep else 'fanout'}-silent.md"
         todo = f"Enable the schedule in EventBridge Scheduler. Until then, {why}."
         return problem(check, f"{state}", todo, page)
-    return ok(check, "enabled" if state == "ENABLED" else "disabled by the setting `ticks`")
+    return ok(check, "enabled" if state == "ENABLED" else "disabled by the `ticks` setting")
 
 
 def _rule(check: str, _: Deployed, now: Answer) -> Finding:

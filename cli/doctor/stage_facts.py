@@ -15,7 +15,9 @@ from cli.doctor.questions import asked
 
 Answer = Mapping[str, Any]
 Looked = Answer | Unseen | None
-"""The response of AWS, None for a missing resource, or a failed lookup."""
+"""The result of a lookup: the response of AWS, None for a missing resource, or Unseen if the lookup
+failed.
+"""
 
 _HASH = re.compile(r"[0-9A-F]{8}$")
 _AT_ONCE = 8
@@ -57,7 +59,7 @@ class StageFacts:
     alarms: Looked = None
 
     def of(self, kind: str) -> list[Deployed]:
-        """Return the resources of a type, or an empty result if they are unknown."""
+        """Return the resources of a type, or an empty result if the resources are unknown."""
         resources = [] if isinstance(self.resources, Unseen) else self.resources
         return [each for each in resources if each.kind == kind]
 
@@ -222,7 +224,7 @@ def stage_facts(stage: str) -> StageFacts:
 
 
 DEAD = frozenset({*(dead.name for dead in KNOWN), "quarantine"})
-"""The queues whose messages require an operator."""
+"""The queues whose messages an operator must handle."""
 
 
 def queue_name(url: str, stage: str) -> str:
@@ -234,7 +236,8 @@ def _joined(listed: list[Answer], template: Answer, stage: str) -> Iterator[Depl
     """Yield resources with their properties. Resource names do not include the hash that the CDK
     adds.
 
-    An event source mapping has the name of its queue, because a function may have several mappings.
+    Event source mappings are named after their queues, because a function may have several
+    mappings.
     """
     physical = {each["LogicalResourceId"]: each.get("PhysicalResourceId", "") for each in listed}
     for each in listed:

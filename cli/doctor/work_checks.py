@@ -15,7 +15,7 @@ from cli.shared.next_commands import to_run
 from cli.shared.pace import stopped_text
 
 _LATE = 2 * SLOT + timedelta(minutes=5)
-"""The maximum age of the last slot that a shard has finished. A shard with an older slot is late.
+"""The maximum age of the last slot that a shard finished. If the slot is older, the shard is late.
 """
 
 
@@ -32,9 +32,9 @@ def check_ticks(
     """Check that fan-out keeps up, based on the last slot that each shard has finished."""
     page = "docs/runbook/fanout-silent.md"
     if not ticks:
-        return ok("last tick", "disabled by the setting `ticks`")
+        return ok("last tick", "disabled by the `ticks` setting")
     if checkpoints is None or isinstance(checkpoints, Unseen):
-        return unseen("last tick", checkpoints or Unseen("the table `control` does not exist"))
+        return unseen("last tick", checkpoints or Unseen("the `control` table does not exist"))
     missing = [shard for shard in range(shards) if shard not in checkpoints]
     if missing:
         todo = "Wait up to ten minutes for the next tick. Then check the log of fan-out."
@@ -42,7 +42,7 @@ def check_ticks(
         return warning("last tick", seen, todo, page)
     last = min(checkpoints[shard] for shard in range(shards))
     if now - last > _LATE:
-        todo = "Check the schedule Tick, the log of fan-out and the queue `shard`."
+        todo = "Check the Tick schedule, the log of fan-out and the `shard` queue."
         return problem(
             "last tick",
             (f"a shard is late; the last slot that it finished is {moment(last)}"),
@@ -56,11 +56,11 @@ def check_invoked(name: str, number: int | Unseen | None, *, ticks: bool) -> Fin
     """Check that a function was invoked in the last half hour."""
     check = f"last {name}"
     if not ticks:
-        return ok(check, "disabled by the setting `ticks`")
+        return ok(check, "disabled by the `ticks` setting")
     if number is None or isinstance(number, Unseen):
         return unseen(check, number or Unseen("the metric does not exist in CloudWatch"))
     if number == 0:
-        todo = "Check the schedule SweepTick in EventBridge Scheduler, and the function's log."
+        todo = "Check the SweepTick schedule in EventBridge Scheduler, and the function's log."
         page = "docs/runbook/sweep-silent.md"
         return problem(check, "no invocation in half an hour", todo, page)
     return ok(check, f"{number} invocations in half an hour")
@@ -69,7 +69,7 @@ def check_invoked(name: str, number: int | Unseen | None, *, ticks: bool) -> Fin
 def check_breakers(paces: Streams[PaceReading] | Unseen | None, *, stage: str) -> list[Finding]:
     """Check that no stream was stopped, manually or automatically."""
     if paces is None or isinstance(paces, Unseen):
-        return [unseen("breakers", paces or Unseen("the table `pace` does not exist"))]
+        return [unseen("breakers", paces or Unseen("the `pace` table does not exist"))]
     both = (("digest", paces.digest), ("immediate", paces.immediate))
     return [_breaker(f"breaker {name}", each.breaker, stage) for name, each in both]
 

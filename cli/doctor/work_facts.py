@@ -56,12 +56,12 @@ def work_facts(stage: str, settings: GenerateSettings, sweep: SweepSettings) -> 
         shards=sweep.shards,
         ticks=bool(sweep.ticks),
         now=at,
-        checkpoints=asked("dynamodb:Query on the table control", batches.checkpoints),
+        checkpoints=asked("dynamodb:Query on the control table", batches.checkpoints),
         sweeps=asked(
             "cloudwatch:GetMetricStatistics", partial(_invocations, f"gazette-{stage}-sweep", at)
         ),
         streams=asked(
-            "dynamodb:GetItem on the table pace",
+            "dynamodb:GetItem on the pace table",
             partial(read_streams, context=build_sending(settings)),
         ),
     )

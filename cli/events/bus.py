@@ -18,7 +18,7 @@ class StageBus:
     region: str = ""
 
     def problem(self, given: object) -> str:
-        """Return the problem of an EventBusName (a name or an ARN), or "" if there is none.
+        """Return the problem with an EventBusName (a name or an ARN), or "" if the value is valid.
 
         https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEventsRequestEntry.html
         """
@@ -37,7 +37,7 @@ class StageBus:
         )
         return (
             f"EventBusName: is {given!r}, but the stage receives events only from the bus "
-            f"{self.name}{where} (setting bus)"
+            f"{self.name}{where} (`bus` setting)"
         )
 
 

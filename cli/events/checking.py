@@ -61,7 +61,7 @@ def check(
     sources: Sources | None = None,
     bus: StageBus | None = None,
 ) -> Checked:
-    """Check an entry, and name the field of each problem.
+    """Check an entry. Each problem names the affected field.
 
     `hosts` are the hosts that links may point to. `schemas` are the schemas of `data` by category.
     `sources` are the sources that may publish each detail type. `bus` is the only bus that the

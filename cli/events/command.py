@@ -47,10 +47,10 @@ def lint(file: File, stage: StageName = "prod") -> None:
     """Check events, and print the effect or the problems of each event. The exit code is 1 if an
     event has a problem.
 
-    The check uses the settings of the stage in cdk.json. Links must point to hosts in link_hosts.
-    If sources lists a detail type, events of this type must have a listed source. If an entry names
-    a bus, it must be the bus of the stage. If the templates of the stage have a schema for a
-    category, data must match the schema.
+    The check uses the settings of the stage in cdk.json. Links must point to hosts in `link_hosts`.
+    If the `sources` setting lists a detail type, events of this type must have a listed source. If
+    an entry names a bus, the bus must be the bus of the stage. If the templates of the stage have a
+    schema for a category, `data` must match the schema.
     """
     checked = _checked(file, stage)
     for each in checked:
@@ -74,11 +74,12 @@ def show(
     variation: Variation = 1,
     version: Version = None,
 ) -> None:
-    """Show how events appear in a digest, and describe the effect of other detail types.
+    """Show events as they appear in a digest, and describe the effect of profiles, follows and
+    other messages.
 
     The command renders with the templates of the working tree, including the stage's own templates,
-    or with those of `--version`. A profile in the file sets the language and the time zone of its
-    reader.
+    or with the templates version in `--version`. A profile in the file sets the language and the
+    time zone of its reader.
     """
     checked = _checked(file, stage)
     commands = [each.command for each in checked if each.command]

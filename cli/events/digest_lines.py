@@ -20,7 +20,7 @@ ReaderOf = Callable[[str], Subscriber]
 
 
 def readers_in(commands: Iterable[Command], locale: str | None) -> ReaderOf:
-    """Return a function that looks up a reader. It uses the latest profile of the reader in the
+    """Return a function that returns a reader, based on the reader's latest profile in the
     commands.
 
     Readers without a profile get the sample profile. `locale` overrides the language of every

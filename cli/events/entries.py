@@ -59,7 +59,9 @@ def _text(source: str, name: str) -> str:
 
 
 def _lines(text: str) -> list[Entry]:
-    """Read the entries of JSON Lines. Return no entries if the first line is not JSON."""
+    """Read entries from text in the JSON Lines format. Return no entries if the first line is not
+    JSON.
+    """
     entries: list[Entry] = []
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():

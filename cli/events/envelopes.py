@@ -13,8 +13,8 @@ from gazette.adapters.contract.strict_json import UnreadableError, read_json
 from cli.events.bus import StageBus
 
 LIMIT = 1_000_000
-"""The size limit of a PutEvents entry in bytes. An entry must be smaller than 1 MB, or 256 KB
-before 2026.
+"""The size limit of a PutEvents entry in bytes. An entry must be smaller than 1 MB. Before 2026,
+the limit was 256 KB.
 
 SQS accepts 1 MiB. The difference leaves room for the envelope, and for the reason in quarantine.
 https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEvents.html
@@ -70,7 +70,7 @@ class Envelope:
 
 
 def envelope(value: Any, *, bus: StageBus | None = None) -> Envelope | None:
-    """Convert a JSON value to an envelope, or return None if it is not an event. Raises
+    """Convert a JSON value to an envelope, or return None if the value is not an event. Raises
     RecursionError.
 
     `bus` is the only bus that an entry may name.
@@ -117,8 +117,8 @@ def _envelope(fields: dict[str, Any], problems: list[str]) -> Envelope:
 
 
 def _size(fields: dict[str, Any]) -> int:
-    """Return the size of an entry in bytes. If the detail is an object, its compact JSON is
-    measured.
+    """Return the size of an entry in bytes. If the detail is an object, the size includes the
+    object as compact JSON.
 
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/events/CalculatePutEventsEntrySize.html
     """
@@ -136,7 +136,9 @@ def _as_text(detail: Any) -> str | None:
 
 
 def _around(entry: dict[str, Any], bus: StageBus | None) -> list[str]:
-    """Return the problems of all fields except the detail, such as a wrong bus."""
+    """Return the problems with the envelope fields (all fields except the detail), such as an
+    unknown bus.
+    """
     wrong_bus = bus.problem(entry["EventBusName"]) if bus and "EventBusName" in entry else ""
     return [
         *_source(entry, "Source"),

@@ -65,8 +65,8 @@ def start(
     """Start an experiment, or change the weights of the running experiment. A new experiment ends
     the running experiment.
 
-    If the name is unchanged, only the weights change. Most readers then keep their variation, and
-    only as many readers change it as the new weights require.
+    If NAME is the running experiment, only the weights change. The new weights move as few readers
+    as possible to a different variation.
     """
     new_weights = _weights(weights)
     with refusals_of_tables(stage):

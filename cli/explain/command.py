@@ -24,12 +24,14 @@ from cli.shared.suppression_key import suppression_key
 
 _FIRST_YEAR, _LAST_YEAR = 2000, 2999
 _SIDE = len(RUN[:4])
-"""The number of columns that identify a run. The other columns describe its outcome."""
+"""The number of columns that identify a run in the table of runs. The remaining columns describe
+the outcome.
+"""
 
 
 def explain(
     user: Annotated[
-        str, typer.Argument(metavar="USER", help="The user_id of the reader, as in your events.")
+        str, typer.Argument(metavar="USER", help="The user_id of the reader in your events.")
     ],
     day: Annotated[
         str | None,
@@ -119,7 +121,7 @@ def _table(section: Section) -> Table:
 
 
 def _runs(section: Section) -> Table:
-    """Draw runs in two columns. One column for each fact would be too wide."""
+    """Draw the table of runs in two columns. One column per value would be too wide."""
     table = Table("run", "outcome", show_lines=True)
     for row in section.rows:
         at, at_utc, *which = row[:_SIDE]

@@ -29,7 +29,7 @@ def name_of(schedule: str, about: str = "") -> str:
 
 
 def named(category: str) -> str:
-    """Return the name of a category, or a phrase for all categories without their own choice."""
+    """Return the name of a category, or "everything else" for the reader's default choice."""
     return "everything else" if category == EVERYTHING else category
 
 

@@ -38,7 +38,7 @@ _NEXT = (
     "email about the same entity, if any."
 )
 _SETTLE = (
-    "A delivery event determines the outcome. If none arrives, the sweep applies "
+    "A delivery event determines the outcome. If no event arrives, the sweep applies "
     f"`unknown_policy`. Later runs of the schedule wait until then. {_LOOK}"
 )
 
@@ -234,7 +234,7 @@ _GIVEN_UP = Words("the hour, days or time zone changed before the run was sent")
 DUE: Mapping[Due, str] = {
     Due.PLANNED: "planned",
     Due.OVERDUE: "overdue; fan-out has not started the run",
-    Due.IDLE: "if an event arrives before then; no event is waiting",
+    Due.IDLE: "only if an event arrives before the due time; no event is waiting",
     Due.UNLISTED: "missing from the due index",
     Due.OFF: "off, because this reader gets no email",
 }
@@ -278,7 +278,9 @@ def words_for(run: Run) -> Words:
     words = REASON.get(run.reason, Words(f"{run.reason}, {_OTHER_VERSION}"))
     if run.status is Status.SENT and run.without:
         missing = ", ".join(run.without)
-        why = f"{words.why}; the email has no new items of {missing}, which did not respond in time"
+        why = (
+            f"{words.why}; the email has no new items from {missing}, which did not respond in time"
+        )
         return replace(words, why=why)
     return words
 
@@ -287,8 +289,8 @@ _PASSED = Words(
     "no event was waiting, and the content sources had no new items",
     REASON[Reason.NOTHING_NEW].todo,
 )
-"""The meaning of an empty run of a schedule with content sources. Such a schedule remains in the
-due index.
+"""The meaning of a run without events and without new items. After such a run, a schedule with
+content sources remains in the due index.
 """
 
 
@@ -296,7 +298,7 @@ def _queried(at: datetime) -> Words:
     """Return the meaning of a run that is waiting for its content sources."""
     return Words(
         f"the content sources were queried at {utc(at)} because items were missing; the run "
-        "waits for the items as long as recommendations_policy allows, then for a permit",
+        "waits for the items for as long as recommendations_policy allows, and then for a permit",
         "To check the service, run `gazette sources status`. The log of generate states the "
         "cause of the wait.",
     )

@@ -43,7 +43,7 @@ def sections(found: Explanation) -> list[Section]:
     """Return the summary, followed by the tables on which the summary is based."""
     return [
         Section("answer", ("answer",), [(each,) for each in verdict(found)]),
-        Section("reader", ("what", "value"), list(_reader(found))),
+        Section("reader", ("field", "value"), list(_reader(found))),
         Section(
             "schedule",
             ("schedule", "when", "state", "local time", "UTC"),
@@ -52,7 +52,7 @@ def sections(found: Explanation) -> list[Section]:
         ),
         Section(
             "choice",
-            ("category or follow", "how often", "chosen by"),
+            ("category or follow", "how often", "source of the choice"),
             list(_choices(found)),
             "No choices. Every category is daily.",
         ),
@@ -67,12 +67,12 @@ def sections(found: Explanation) -> list[Section]:
     ]
 
 
-WAITING = ("for", "category", "events", "oldest (UTC)", "newest (UTC)")
+WAITING = ("email", "category", "events", "oldest (UTC)", "newest (UTC)")
 
 RUN = (
     "local time",
     "UTC",
-    "what",
+    "email",
     "run",
     "status",
     "reason",
@@ -140,7 +140,7 @@ def _choices(found: Explanation) -> Iterator[tuple[str, ...]]:
     for each in found.choices:
         whose = _whose(each, chosen)
         if each.category in found.critical:
-            whose = f"critical, regardless of choices; {whose}"
+            whose = f"critical, so choices have no effect; {whose}"
         yield named(each.category), often(each.frequency), whose
     for override in found.overrides:
         yield override.entity, often(override.frequency), f"this follow, at {utc(override.since)}"

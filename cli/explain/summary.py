@@ -35,7 +35,7 @@ def _now(found: Explanation) -> Iterator[str]:
         yield from late(each, found)
     for entry in found.runs[:1]:
         when = f"of {local(entry.run.due_at, found.zone)}"
-        yield _described(entry, when, found, lead="the last was ")
+        yield _described(entry, when, found, lead="the latest run was ")
     open_still = [entry for entry in found.runs[1:] if not entry.run.status.is_final]
     for entry in open_still[:_MOST]:
         yield _described(entry, f"of {local(entry.run.due_at, found.zone)}", found)
@@ -161,7 +161,9 @@ def _described(entry: ExplainedRun, when: str, found: Explanation, *, lead: str 
     code = f" ({run.detail})" if run.detail else ""
     text = f"{sentence(what)} {outcome(run)}: {words.why}{proof}{code}."
     if run.overtaken:
-        text += " Sending was stopped after the claim, too late for this email."
+        text += (
+            " Sending was stopped too late for this email, because a worker had already claimed it."
+        )
     if run.status is Status.SENT and run.window:
         return f"{text} It covers {_window(run.window, found)}."
     if not run.status.is_final and found.now > run.check_at:
@@ -208,7 +210,7 @@ def _muted(
 
 
 def _by_place(waiting: tuple[Waiting, ...]) -> list[tuple[str, str, int]]:
-    """Count the events by schedule and entity, across all categories."""
+    """Count the waiting events by schedule and entity, across all categories."""
     places = dict.fromkeys((each.schedule, each.about) for each in waiting)
     ordered = sorted(places, key=lambda place: place[0] not in set(DIGESTS))
     return [

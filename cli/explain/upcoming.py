@@ -45,7 +45,7 @@ def following(found: Explanation) -> Iterator[str]:
 
 
 def quiet(found: Explanation) -> Iterator[str]:
-    """List the schedules without a run on a date because no event was waiting."""
+    """List the schedules that had no run on a date because no event was waiting."""
     with_run = {entry.run.key.schedule for entry in found.runs}
     for each in found.outlooks:
         if each.quiet and each.schedule.name not in with_run:
@@ -82,6 +82,6 @@ def _missing(outlook: Outlook, due: datetime, found: Explanation) -> Iterator[st
         yield f"{what} was not scheduled yet. The profile dates from {utc(found.changed_at)}."
     else:
         yield (
-            f"{what} has no run. The reader was inactive, had chosen a different hour, or the run "
-            "was deleted after its retention period."
+            f"{what} has no run. The reader was inactive or had chosen a different hour, or the "
+            "run was deleted after its retention period."
         )

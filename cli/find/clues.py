@@ -1,7 +1,7 @@
-"""A search for the run id, the message id or the address in a part of an email. No I/O.
+"""Extraction of a run id, message id or address from part of an email. No I/O.
 
-Every link of an email, and the header List-Unsubscribe, has a token that names the run. A lookup
-does not verify the token, so it does not need a key.
+Each link in an email contains a token that names the run, and so does the List-Unsubscribe header.
+A lookup does not verify the token, so it does not need a key.
 """
 
 import binascii

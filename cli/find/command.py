@@ -46,8 +46,8 @@ def find(
         typer.Argument(
             metavar="MESSAGE_ID|ADDRESS|LINK|RUN|FILE",
             help=(
-                "A link or token from the email, a run id, an email file (- for standard "
-                "input), a message id of the provider, or an address. A message id or an "
+                "A link or token from the email, a run id, an email file (- for standard input), "
+                "a message id from the provider, or the address of a reader. A message id or an "
                 "address requires a table scan."
             ),
         ),
@@ -57,12 +57,13 @@ def find(
         bool, typer.Option("--yes", help="Scan tables without asking for confirmation.")
     ] = False,
 ) -> None:
-    """Find the reader and the run of an email by one of its links, its message id, or an address.
+    """Find the reader and the run of an email by a link from the email, a message id, or an
+    address.
 
-    Every link in an email and the header List-Unsubscribe name the run, even in a forwarded email.
+    Every link in an email and the List-Unsubscribe header name the run, even in a forwarded email.
     To find a message id or an address, the command scans a whole table, because tables have no
-    index for them. It first shows the number of rows and the cost, and asks for confirmation. The
-    exit code is 1 if no email or reader matches.
+    index for these values. Before the scan, the command shows the number of rows and the cost, and
+    asks for confirmation. The exit code is 1 if no email or reader matches.
     """
     clue = _clue(given)
     if clue is None:
@@ -162,7 +163,7 @@ def _scanned(
         prices = read_prices()
         dollars = prices.of["dynamodb.reads"].of(size.read_units)
         confirm(
-            f"Read all {size.rows:,} rows of {table} ({size.size / 1e6:,.0f} MB), "
+            f"Read all {size.rows:,} rows of {table} ({size.size / 1e6:,.0f} MB) for "
             f"${dollars:.4f} in {prices.region}?"
         )
     console = Console(stderr=True)

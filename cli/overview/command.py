@@ -48,9 +48,9 @@ def overview(
     """Show the state of a stage on one screen, with problems first. On a terminal, the output
     refreshes until you press Ctrl-C.
 
-    The lines describe the next digests, the current batches and their rate, stuck runs, unknown
-    outcomes, stopped streams, held categories and raised alarms. Each line names the command to run
-    next. A refresh makes 187 calls with 16 shards, because it reads the runs of the last three
+    The lines describe upcoming and current batches, and problems such as stuck runs, unknown
+    outcomes, stopped streams and raised alarms. Each line names the command to run next. In a stage
+    with 16 shards, a refresh makes 187 AWS calls, because it reads the runs of the last three
     batches and the keys of all open runs.
     """
     with refusals_of_tables(stage), ThreadPoolExecutor(_AT_ONCE) as workers:
@@ -81,8 +81,8 @@ def overview(
 
 
 def _templates(seen: Seen) -> Document:
-    """Return the templates in force as JSON output. The fields are empty if the row of the versions
-    is unreadable.
+    """Return the templates in force as JSON output. The fields are empty if the row that stores the
+    versions is unreadable.
     """
     in_force = seen.tables.templates
     if isinstance(in_force, UnreadableRow):

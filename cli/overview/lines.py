@@ -98,7 +98,7 @@ def _stops(seen: Seen) -> Iterator[Line]:
             yield Line(level, "stopped", text, seen.to_run(command))
     if source := seen.tables.source:
         level = Level.WARNING if source.by_hand else Level.PROBLEM
-        how = "by hand" if source.by_hand else "automatically"
+        how = "manually" if source.by_hand else "automatically"
         text = f"recommendations: stopped {how} since {moment(source.since)}: {source.why}"
         yield Line(level, "stopped", printable(text), seen.to_run("sources status"))
     for hold in seen.tables.category_holds:
@@ -120,7 +120,7 @@ def _stuck(seen: Seen) -> Iterator[Line]:
             f"{standing.held_by_day:,} emails are waiting for the next day because the daily cap "
             "or quota is used up"
         )
-        yield Line(Level.WARNING, "held by day", text, seen.to_run("sending status"))
+        yield Line(Level.WARNING, "daily limit", text, seen.to_run("sending status"))
     waits, due = standing.age, standing.due_at
     if due is None:
         yield Line(Level.OK, "oldest run", "no run is waiting to be sent")
@@ -144,9 +144,9 @@ def _going_out(seen: Seen) -> Iterator[Line]:
         progress = BatchProgress.first(view, seen.tables.streams.digest)
         name = slot_id(view.batch.slot)
         text = f"batch {name}: {view.ended:,} of {view.expected:,}, {left_text(progress.left)} left"
-        yield Line(Level.OK, "going out", text, seen.to_run(f"batch show {name}"))
+        yield Line(Level.OK, "current batch", text, seen.to_run(f"batch show {name}"))
     if not seen.tables.going_out:
-        yield Line(Level.OK, "going out", "no batch", seen.to_run("batch list"))
+        yield Line(Level.OK, "current batch", "no batch", seen.to_run("batch list"))
 
 
 def _upcoming(seen: Seen) -> Iterator[Line]:

@@ -36,15 +36,16 @@ def preview(
         typer.Option(
             metavar="FILE",
             help=(
-                "A file of events, in the format of `gazette event lint`. Specify - for "
-                "standard input."
+                "A file with events, in the same format as for `gazette event lint`. Specify - "
+                "for standard input."
             ),
         ),
     ] = None,
     user: Annotated[
         str | None,
         typer.Option(
-            metavar="USER", help="Render the waiting events of this reader. Changes nothing."
+            metavar="USER",
+            help="Render the waiting events of this reader. The events remain waiting.",
         ),
     ] = None,
     stage: StageName = "prod",
@@ -68,8 +69,8 @@ def preview(
     """Render an email with sample events, events from a file, or the waiting events of a reader.
 
     The page shows the email in light and dark mode, on a phone, and as text. The command renders
-    with the templates of the working tree, including the stage's own templates, or with those of
-    `--version`. Links are placeholders.
+    with the templates of the working tree, including the stage's own templates, or with the
+    templates version in `--version`. Links are placeholders.
     """
     if file is not None and user is not None:
         raise NotPossible("--file and --user cannot be used together.")

@@ -52,8 +52,7 @@ def sample(kind: Kind) -> EmailContent:
 def of_entries(entries: Sequence[Checked], kind: Kind) -> EmailContent:
     """Return the events of the first reader in a file. Raises NotPossible.
 
-    The reader is taken from the profile in the file, or is the sample reader if there is no
-    profile.
+    The profile in the file describes the reader. Without a profile, the sample reader is used.
     """
     commands = [each.command for each in entries if each.command]
     events = events_in(commands)

@@ -7,10 +7,10 @@ from lxml import html as parser
 from lxml.etree import ParserError
 
 _SHOWN = 140
-"""The maximum length of a preheader in characters, as shown in the widest inboxes."""
+"""The maximum number of preheader characters that the widest inboxes show."""
 
 _INVISIBLE = dict.fromkeys(map(ord, "\u034f\u200c\xad"))
-"""The invisible characters, in addition to spaces, that pad the preheader of an email."""
+"""The invisible characters other than spaces that pad the preheader of an email."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,9 @@ def inbox_row(edition: Edition, sender: str) -> InboxRow:
 def after_subject(html: str) -> str:
     """Return the text that mail programs show after the subject, or "" if there is no body.
 
-    The text begins with the first text of the body, hidden or not. Padding characters count, as in
-    mail programs, so the result shows whether other text follows the preheader in the inbox.
+    The text begins with the first text of the body, including hidden text. Padding characters count
+    towards the length, as in mail programs. The result shows whether body text follows the
+    preheader in the inbox.
     """
     try:
         body = parser.document_fromstring(html).find("body")

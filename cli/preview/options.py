@@ -12,8 +12,8 @@ Version = Annotated[
     typer.Option(
         metavar="VERSION",
         help=(
-            "The number of a version of the templates, or `deployed`. By default, the templates "
-            "of the working tree are used."
+            "The number of a version of the templates, or `deployed`. The default is the "
+            "templates of the working tree."
         ),
     ),
 ]

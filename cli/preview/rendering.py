@@ -45,10 +45,10 @@ def by_tree(
     variation: int = 1,
     inlined: bool = True,
 ) -> ShownT:
-    """Call a function with the templates of the working tree, and return the result. Raises
+    """Call `show` with the templates of the working tree, and return the result. Raises
     NotPossible.
 
-    `show` is the function. If `inlined` is True, styles are inlined, which is slower.
+    If `inlined` is True, the CSS is inlined, which is slower.
     """
     check_variation(templates, variation)
     with built(templates, inlined=inlined) as folder:

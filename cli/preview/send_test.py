@@ -27,7 +27,8 @@ from cli.templates.building import templates_of
 
 _PROJECT = Path(__file__).parents[2]
 _RUN = "test"
-"""The value of the email's tag `run`. It is not a run id, so feedback ignores the email's events.
+"""The value of the `run` tag in test emails. The value is not a run id, so feedback ignores the
+delivery events of test emails.
 """
 
 

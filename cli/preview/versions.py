@@ -23,8 +23,8 @@ from cli.templates.stage import files_of, refusals, version_of
 def render_version(
     letter: EmailContent, given: str, stage: str, *, variation: int
 ) -> tuple[Edition, Collection[str]]:
-    """Render an email with a version. Return the email and the version's languages. Raises
-    NotPossible.
+    """Render an email with a version of the templates. Return the email and the version's
+    languages. Raises NotPossible.
     """
     return by_version(partial(render_with, letter), given, stage, variation=variation)
 
@@ -32,8 +32,8 @@ def render_version(
 def by_version(
     show: Callable[[Side], ShownT], given: str, stage: str, *, variation: int
 ) -> tuple[ShownT, Collection[str]]:
-    """Call a function with a version. Return the result, and the version's languages. Raises
-    NotPossible.
+    """Call a function with a version of the templates. Return the function's result, and the
+    version's languages. Raises NotPossible.
     """
     settings = settings_of(stage, "generate", GenerateSettings)
     with refusals(stage):

@@ -308,8 +308,8 @@ def policy(grants: frozenset[Grant], stage: str) -> dict[str, Any]:
 def arns(grant: Grant, stage: str) -> Iterator[str]:
     """Yield the ARNs of a grant for a stage, in any region and account of the `aws` partition.
 
-    GetFunctionConfiguration has two ARNs, with and without the alias. Only for Invoke does AWS
-    document that the ARN of the alias is evaluated.
+    GetFunctionConfiguration has two ARNs, with and without the alias. AWS documents that Invoke is
+    evaluated with the ARN of the alias, but not which ARN applies to other operations.
     https://docs.aws.amazon.com/lambda/latest/dg/lambda-api-permissions-ref.html
     """
     resource, action = grant

@@ -18,8 +18,8 @@ def rows(changed: Sequence[Compared]) -> Rows:
             "run": "run",
             "changes": "changes",
             "before": "subject before",
-            "after": "after",
-            "size": "HTML",
+            "after": "subject after",
+            "size": "HTML size",
         },
         [
             (

@@ -33,14 +33,16 @@ BREAKS = 1
 """The exit status if an email would fail or lose content."""
 
 _ROWS = 20
-"""The maximum number of rows on the terminal."""
+"""The maximum number of changed emails to list on the terminal."""
 
 
 def replay(
     stage: StageName = "prod",
     days: Annotated[
         int,
-        typer.Option(min=1, max=200, help="The number of past days whose emails are replayed."),
+        typer.Option(
+            min=1, max=200, help="The number of past days from which emails are replayed."
+        ),
     ] = 7,
     sample: Annotated[
         int,
@@ -57,7 +59,7 @@ def replay(
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="The folder with your own templates. By default, the folder in cdk.json.",
+            help="The folder with your own templates. The default is the folder in cdk.json.",
         ),
     ] = None,
     variation: Annotated[
@@ -76,8 +78,8 @@ def replay(
         typer.Option(
             metavar="VERSION",
             help=(
-                "The version after the change: a number, or `deployed`. By default, the "
-                "templates of the working tree."
+                "The version to render after the change: a number, or `deployed`. The default is "
+                "the templates of the working tree."
             ),
         ),
     ] = None,
@@ -86,7 +88,7 @@ def replay(
         typer.Option(
             "--as-sent",
             help=(
-                "Before the change, render each email with the version that it was sent with, "
+                "For the email before the change, use the version with which the email was sent, "
                 "instead of the version in force."
             ),
         ),
@@ -103,12 +105,12 @@ def replay(
 ) -> None:
     """Render sent emails again, and show the effect of changed templates or settings.
 
-    Each email is rendered before and after the change. Before the change, the email has the
-    deployed settings and the templates in force for its reader. After the change, it has the
-    templates of the working tree, and the settings ranking, category_weights, sections, max_blocks
-    and full_blocks in cdk.json. The command writes a page that shows the most changed emails side
-    by side. It changes nothing, and links are placeholders. The exit code is 1 if an email would
-    fail, omit an event, or be too large to show all its blocks.
+    Each email is rendered twice: with the deployed settings and the templates in force for the
+    reader, and with the templates of the working tree. The second email uses the digest settings in
+    cdk.json: `ranking`, `category_weights`, `sections`, `max_blocks` and `full_blocks`. The command
+    writes a page that shows the most changed emails side by side. The stage does not change, and
+    links are placeholders. The exit code is 1 if an email would fail, omit an event, or be too
+    large to show all its blocks.
     """
     if version is not None and templates is not None:
         raise NotPossible("--version and --templates cannot be used together.")

@@ -26,7 +26,8 @@ _LOCATED = 10
 preheader_of = lru_cache(maxsize=2)(after_subject)
 
 Locate = Callable[[SentEmail, list[Event]], str]
-"""A function that returns the file and line of a failure to render an email, or some of its events.
+"""A function that returns the file and line at which an email, or one of its events, fails to
+render.
 """
 
 
@@ -39,9 +40,10 @@ def compare(
     link_maker: LinkMaker,
     locate: Locate,
 ) -> Comparison:
-    """Read and render each run. Keep the content of only a few emails in memory.
+    """Render the email of each run before and after the change. Only a few emails are kept in
+    memory.
 
-    `before` returns the version of the templates of a run before the change.
+    `before` returns the templates version with which to render a run before the change.
     """
     comparison, mistakes = Comparison(), _Mistakes(locate)
     for run, email in _read_ahead(runs, read):
@@ -71,7 +73,7 @@ def compare(
 def _read_ahead(
     runs: Iterable[Run], read: Callable[[Run], SentEmail | Missing]
 ) -> Iterator[tuple[Run, SentEmail | Missing]]:
-    """Yield emails in the order of the runs. While an email is rendered, read the next emails."""
+    """Yield emails in the order of the runs. Read the next emails while an email is rendered."""
     ahead: deque[tuple[Run, Future[SentEmail | Missing]]] = deque()
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         for run in runs:
@@ -120,7 +122,7 @@ class _Mistakes:
         self._known: dict[tuple[object, ...], str] = {}
 
     def of(self, email: SentEmail, rendition: Rendition) -> tuple[Problem, ...]:
-        """Return the problems of an email, with their locations."""
+        """Return the problems of an email, with their locations in the templates."""
         events = {event.id: event for event in email.events}
         return tuple(
             replace(

@@ -44,7 +44,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A run before and after the change."""
+    """The email of a run, before and after the change."""
 
     run: Run
 
@@ -97,7 +97,7 @@ class Comparison:
     versions: dict[Version, Side] = field(default_factory=dict)
 
     def add(self, compared: Compared, was: Rendition, now: Rendition) -> None:
-        """Add an email. Its content is kept while it is among the most changed emails."""
+        """Add an email. The full content is kept only for the most changed emails."""
         self.emails.append(compared)
         if compared.changes:
             candidates = [*self.whole, Whole(compared, was, now)]

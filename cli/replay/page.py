@@ -89,7 +89,7 @@ def _tiles(comparison: Comparison) -> Iterator[tuple[str, str]]:
     yield "changed", f"{len(comparison.changed):,}"
     yield "failed", f"{counts[Change.FAILS]:,}"
     yield "skipped", f"{counts[Change.SKIPPED]:,}"
-    yield "without an event", f"{counts[Change.EXCLUDED]:,}"
+    yield "with events omitted", f"{counts[Change.EXCLUDED]:,}"
     yield f"larger than {LONGEST_HTML // 1000} KB", f"{counts[Change.CUT]:,}"
     if comparison.emails:
         was, now = (summary.kilobytes(sizes[side]) for side in ("before", "after"))

@@ -14,8 +14,9 @@ _NOT_SET = "not set"
 def settings_changed(before: Mapping[Version, Side], after: Side) -> list[tuple[str, str, str]]:
     """Return the name and the two values of each setting that differs.
 
-    `before` are the versions that emails were rendered with. If their values differ, the result
-    lists all of them, such as `by version: 20 (the deployed templates), 5 (version 7)`.
+    `before` contains the versions that were rendered before the change. If the value of a setting
+    differs between these versions, the result lists all values, such as `by version: 20 (the
+    deployed templates), 5 (version 7)`.
     """
     were, now = {version: _settings(side) for version, side in before.items()}, _settings(after)
     names = dict.fromkeys(name for each in (*were.values(), now) for name in each)

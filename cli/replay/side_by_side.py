@@ -134,7 +134,9 @@ def _half(name: str, own: Rendition, seen: Seen, *, other: Rendition, missing: s
 def _blocks(
     own: Sequence[BlockShown], other: Sequence[BlockShown], missing: str, side: str
 ) -> Iterator[BlockRow]:
-    """Yield the blocks of one side. After the change, a moved or changed block has a note."""
+    """Yield the blocks of an email before or after the change. After the change, blocks that moved
+    or changed have a note.
+    """
     places = {each.key: place for place, each in enumerate(other, start=1)}
     lines = {each.key: each.lines for each in other}
     for place, each in enumerate(own, start=1):
@@ -162,8 +164,8 @@ def _text(rendition: Rendition) -> list[str]:
 
 
 def _difference(was: Sequence[str], now: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield the differing lines with one line of context. Yield no lines if there is an email on
-    only one side.
+    """Yield the differing lines of two text parts, with one line of context. Yield no lines if
+    there is no email before or after the change.
     """
     if was and now:
         for line in [*unified_diff(was, now, n=1, lineterm="")][2:]:

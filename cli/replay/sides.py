@@ -144,7 +144,7 @@ def locator(after: After, link_maker: LinkMaker) -> Callable[[SentEmail, list[Ev
 
 @contextmanager
 def _of_option(option: str) -> Iterator[None]:
-    """Add the name of the wrong option to an error."""
+    """Add the name of the invalid option to an error."""
     try:
         yield
     except (NotPossible, InvalidRollout) as err:

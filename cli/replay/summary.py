@@ -122,8 +122,8 @@ def reading(runs: Sample, days: int) -> list[str]:
 
 
 def problems(comparison: Comparison) -> list[str]:
-    """Return each mistake once with the id of an affected run. Add the number of omitted mistakes
-    to the end of the list.
+    """Return each mistake once, with the id of an affected run. The last line states the number of
+    omitted mistakes, if any.
     """
     first: dict[str, str] = {}
     for each in comparison.changed:

@@ -36,8 +36,8 @@ class Restorable(StrEnum):
 
     @property
     def only_gains(self) -> bool:
-        """True if a restore keeps newer rows. Readers may have unsubscribed since the copy was
-        made.
+        """True if a restore of this table must keep newer rows, because readers may have
+        unsubscribed since the copy was made.
         """
         return self is self.SUPPRESSIONS
 
@@ -54,7 +54,7 @@ def restore(
         typer.Option(
             "--from",
             metavar="NAME",
-            help="The full table name of the copy.",
+            help="The full name of the table that contains the copy.",
             show_default=f"the table's name with {COPY}",
         ),
     ] = "",
@@ -65,9 +65,9 @@ def restore(
 ) -> None:
     """Restore the rows of a table from a copy of the table.
 
-    The command writes rows that differ, and deletes rows that are not in the copy. For
-    suppressions, it only adds missing rows. Before a restore, stop email and the functions. See
-    docs/runbook/restore.md.
+    The command overwrites rows that differ from the copy, and deletes rows that are not in the
+    copy. For suppressions, the command only adds missing rows. Before a restore, stop email and the
+    functions. See docs/runbook/restore.md.
     """
     if user and not table.is_by_reader:
         raise NotPossible(f"The rows of {table} are not stored by reader. Remove --user.")

@@ -116,7 +116,9 @@ class Difference:
 
 
 def compare(table: Rows, copy: Rows) -> Difference:
-    """Compare all rows. Each row uses about 300 bytes of memory for its key and hash."""
+    """Compare all rows of a table with a copy. Each row uses about 300 bytes of memory for its key
+    and hash.
+    """
     digests = {copy.named(item): _digest(item) for item in copy}
     new, changed, same = set(), set(), set()
     for item in table:
@@ -132,7 +134,9 @@ def compare(table: Rows, copy: Rows) -> Difference:
 
 
 def bring_back(table: Rows, copy: Rows, difference: Difference) -> int:
-    """Write the rows of the copy that differ, and delete newer rows. This is safe to repeat."""
+    """Restore missing and changed rows from the copy, and delete rows that are not in the copy.
+    Repeating the call is safe.
+    """
     keys = difference.lost | difference.changed
     puts = (_put(item) for item in copy if copy.named(item) in keys)
     deletes = (_delete(zip(table.key, key, strict=True)) for key in sorted(difference.new))

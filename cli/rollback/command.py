@@ -15,8 +15,8 @@ def rollback(
         str | None,
         typer.Argument(
             metavar="DEPLOYMENT",
-            help="The name of a deployment, from the output of --list. By default, the previous "
-            "deployment.",
+            help="The name of a deployment, from the output of --list. The default is the "
+            "previous deployment.",
         ),
     ] = None,
     stage: StageName = "prod",

@@ -20,8 +20,8 @@ FUNCTIONS = tuple(step.name for step in STEPS)
 _OPTIONAL = (CONTENT.name,)
 """Functions that only some stages have.
 
-A deployment without them is still complete, and a rollback to such a deployment does not change
-them.
+A deployment without these functions is complete. A rollback to such a deployment does not change
+the functions.
 """
 
 _NAMED = "deployment "
@@ -40,7 +40,7 @@ class Deployment:
 
     @property
     def is_whole(self) -> bool:
-        """True if the deployment has a version of every non-optional function."""
+        """True if the deployment has a version of every required function."""
         return self.versions.keys() >= set(FUNCTIONS)
 
     def works(self, live: Mapping[str, int]) -> bool:

@@ -27,7 +27,7 @@ def check_category(category: str) -> None:
 
 def row(held: CategoryHold) -> tuple[str, str]:
     """Return the name of a held category, and the time and reason of the hold."""
-    how = "held by hand" if held.by_hand else "held"
+    how = "held manually" if held.by_hand else "held"
     return (
         f"category {held.category}",
         f"{how} since {moment(held.since)}: {printable(held.why)}",

@@ -35,7 +35,7 @@ Category = Annotated[
     typer.Option(
         "--category",
         metavar="NAME",
-        help="Apply the command to this category instead of all email.",
+        help="Stop or resume only this category, instead of all email.",
     ),
 ]
 
@@ -48,7 +48,8 @@ sending = typer.Typer(
 def status(stage: StageName = "prod") -> None:
     """Show the state and the rate of digests and immediate email, and the held categories.
 
-    For a stopped stream, the output includes the reason, the start time, and the next attempt.
+    For a stopped stream, the output includes the reason, the time of the stop, and the time of the
+    next attempt.
     """
     with refusals_of_tables(stage):
         context = _context(stage)
@@ -71,7 +72,9 @@ def status(stage: StageName = "prod") -> None:
 def stop(
     reason: Annotated[
         str,
-        typer.Argument(metavar="REASON", help="The reason to show in `gazette sending status`."),
+        typer.Argument(
+            metavar="REASON", help="The reason for the stop, shown by `gazette sending status`."
+        ),
     ],
     stage: StageName = "prod",
     category: Category = None,

@@ -41,7 +41,7 @@ class Level(StrEnum):
 
     @property
     def rank(self) -> int:
-        """The sort key of lists. The worst level has the rank 0."""
+        """The sort key of levels. The worst level has the rank 0."""
         return [*Level].index(self)
 
 
@@ -139,7 +139,7 @@ def grid(named: Iterable[tuple[str, str]]) -> Table:
 
 
 def tell(sentence: str, **fields: object) -> None:
-    """Print a sentence. With `--json`, print its fields instead."""
+    """Print a sentence or, with `--json`, the fields as a JSON object."""
     say(sentence)
     give(fields)
 

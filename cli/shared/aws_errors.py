@@ -61,7 +61,7 @@ _NOT_HERE = {
 
 @contextmanager
 def refusals_in_words(name: str, *, service: str = "sqs") -> Iterator[None]:
-    """Convert AWS errors to NotPossible. `name` is the resource, such as a queue or the tables."""
+    """Convert AWS errors to NotPossible. `name` describes the resource in the error message."""
     try:
         yield
     except (BotoCoreError, ClientError) as err:
@@ -80,7 +80,7 @@ def refusals_of_tables(stage: str) -> AbstractContextManager[None]:
 
 
 def in_words(err: BotoCoreError | ClientError, name: str, service: str = "sqs") -> str:
-    """Return the problem and the remedy of an error."""
+    """Return the problem and the remedy of an AWS error as text."""
     if isinstance(err, ClientError):
         return _answer(err, name, service)
     if isinstance(err, NoRegionError):

@@ -63,7 +63,7 @@ def paragraphs(text: str) -> str:
 
 
 def _options(args: Sequence[str]) -> list[str]:
-    """Return the words before `--`. All words after `--` are arguments."""
+    """Return the command-line words before `--`. All words after `--` are arguments."""
     return list(args[: args.index("--")] if "--" in args else args)
 
 
@@ -81,7 +81,8 @@ def _yes_option() -> TyperOption:
         yes: Annotated[
             bool,
             typer.Option(
-                "--yes", help="Has no effect. Scripts can pass this option to every command."
+                "--yes",
+                help="Has no effect. Scripts can pass this option to every command.",
             ),
         ] = False,
     ) -> None:

@@ -29,7 +29,7 @@ https://www.unicode.org/reports/tr44/#General_Category_Values
 """
 
 _BLANK = set("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-"""Characters of other categories that a terminal shows as a blank."""
+"""Additional characters that a terminal shows as a blank."""
 
 
 class NotPossible(Exception):
@@ -48,7 +48,7 @@ def printable(text: str) -> str:
 
 
 def say(text: str, *, style: str = "") -> None:
-    """Print one line for people, without wrapping it. Do nothing with `--json`."""
+    """Print a line of text without wrapping. With `--json`, print nothing."""
     if not wants_json():
         _line(Console(), text, style)
 

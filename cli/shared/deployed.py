@@ -30,8 +30,8 @@ StageName = Annotated[
 def environment(stage: str, step: str) -> dict[str, str]:
     """Return the environment of the live function `gazette-<stage>-<step>`.
 
-    One GetFunctionConfiguration. Raises NotPossible. If the caller may not decrypt the variables,
-    Lambda returns an error instead of the variables:
+    Makes one GetFunctionConfiguration call. Raises NotPossible. If the caller may not decrypt the
+    variables, Lambda returns an error instead of the variables:
     https://docs.aws.amazon.com/lambda/latest/api/API_EnvironmentResponse.html
     """
     response = _configuration(stage, step).get("Environment", {})
@@ -54,7 +54,7 @@ def layers(stage: str, step: str) -> list[str]:
 
 
 def _configuration(stage: str, step: str) -> "FunctionConfigurationResponseTypeDef":
-    """Return the configuration of the version that the alias `live` points to, even after a
+    """Return the configuration of the version that the `live` alias points to, even after a
     rollback.
     """
     name = f"gazette-{stage}-{step}"

@@ -23,7 +23,7 @@ def to_run(words: str, *, stage: str) -> str:
 
 
 def aimed(text: str, *, stage: str) -> str:
-    """Add the option for the stage to each command in backticks."""
+    """Add the `--stage` option to each command in backticks."""
     if stage != DEFAULT_STAGE:
         text = text.replace(f"`{PUT_BACK}`", f"`{PUT_BACK} STAGE={stage}`")
     return _QUOTED.sub(lambda match: f"`{to_run(match[1], stage=stage)}`", text)

@@ -28,7 +28,7 @@ def state(breaker: OpenBreaker | None) -> str:
     """Return the state of a stream in a few words."""
     if breaker is None:
         return "sending"
-    return "stopped by hand" if breaker.by_hand else "stopped automatically"
+    return "stopped manually" if breaker.by_hand else "stopped automatically"
 
 
 def pace_text(pace: PaceReading) -> str:
@@ -50,7 +50,7 @@ def rate_text(pace: PaceReading) -> str:
 
 def stopped_text(breaker: OpenBreaker) -> str:
     """Describe when and why a stream was stopped, and the time of the next attempt."""
-    how = "by hand" if breaker.by_hand else "automatically"
+    how = "manually" if breaker.by_hand else "automatically"
     why = f" ({printable(breaker.why)})" if breaker.why else ""
     return f"stopped {how} since {moment(breaker.since)}{why}; next email: {next_try(breaker)}"
 
@@ -60,5 +60,7 @@ def next_try(breaker: OpenBreaker) -> str:
     if breaker.by_hand:
         return "none until you resume sending"
     if breaker.is_probed:
-        return f"a test email is being sent now, the next one at {moment(breaker.until)} or later"
+        return (
+            f"a test email is being sent now (next test email at {moment(breaker.until)} or later)"
+        )
     return f"a test email at {moment(breaker.until)} or later"

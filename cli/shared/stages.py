@@ -16,7 +16,7 @@ from infra.stages import StageError, read_stage
 def stage_of(
     name: str, project: Path, *, overrides: Mapping[str, object] = MappingProxyType({})
 ) -> Stage:
-    """Read a stage from a project's cdk.json, and override some of the settings. Raises
+    """Read a stage from a project's cdk.json, with optional overrides of settings. Raises
     NotPossible.
     """
     stages = json.loads((project / "cdk.json").read_text())["context"]["stages"]

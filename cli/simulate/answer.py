@@ -66,7 +66,7 @@ def _verdict(result: Outcome) -> str:
 
 
 def figures(result: Outcome) -> list[tuple[str, str]]:
-    """Return the names and values of the figures."""
+    """Return the names and values of the key figures."""
     half, most = result.digest_delay
     lines = [
         ("readers", f"{result.readers:,}"),
@@ -103,7 +103,7 @@ def ceiling_rows(result: Outcome) -> Rows:
     return Rows(
         "ceilings",
         {
-            "name": "limit of",
+            "name": "resource",
             "multiple": "reached at this multiple of the load",
             "load": "load",
             "limit": "limit",
@@ -128,9 +128,9 @@ def queue_rows(result: Outcome) -> Rows:
     """Return one row for each queue."""
     columns = {
         "queue": "queue",
-        "most_messages": "most messages",
-        "at": "at",
-        "minutes_in_use": "longest use (minutes)",
+        "most_messages": "peak messages",
+        "at": "time of peak",
+        "minutes_in_use": "longest time in use (minutes)",
     }
     rows = [
         (each.name, Shown(each.most, f"{each.most:,}"), each.at, each.minutes)

@@ -172,7 +172,7 @@ def _of_sending(forecast: Forecast, peak: Peaks) -> Iterator[Ceiling]:
             load=peak.emails_a_day,
             limit=cap,
             unit="emails per day",
-            to_do="wait until the cap has grown (it doubles each day), or begin with fewer readers",
+            to_do="wait until the cap has grown (it doubles daily), or begin with fewer readers",
         )
 
 

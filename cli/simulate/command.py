@@ -58,8 +58,8 @@ def simulate(
             min=0,
             max=1,
             help=(
-                "The share of readers who chose the first minute of the hour. Other readers "
-                "chose only the hour."
+                "The share of readers who chose minute 0 of the hour. All other readers chose "
+                "only the hour."
             ),
         ),
     ] = 0,
@@ -79,14 +79,14 @@ def simulate(
         typer.Option(
             min=0.01,
             max=_MOST_A_SECOND,
-            help="The SES sending rate of the account, in emails per second.",
+            help="The SES sending rate quota of the account, in emails per second.",
         ),
     ] = 14,
     daily_quota: Annotated[
         int | None,
         typer.Option(
             min=1,
-            help="The SES quota of the account, in emails per 24 hours.",
+            help="The daily SES quota of the account, in emails per 24 hours.",
             show_default="no limit",
         ),
     ] = None,
@@ -107,8 +107,9 @@ def simulate(
             min=0,
             max=_MOST_A_SECOND,
             help=(
-                "The requests per second that an instance of your service can answer. Each "
-                "digest makes one request. Specify 0 to simulate no service."
+                "The number of requests per second that one instance of your recommendation "
+                "service can answer. Each digest causes one request. Specify 0 to simulate no "
+                "service."
             ),
         ),
     ] = 0,
@@ -120,7 +121,9 @@ def simulate(
     ] = 100,
     service_boots: Annotated[
         float,
-        typer.Option(min=0, max=_A_DAY, help="The start time of a new instance, in seconds."),
+        typer.Option(
+            min=0, max=_A_DAY, help="The time that a new instance needs to start, in seconds."
+        ),
     ] = 120,
     days: Annotated[
         int, typer.Option(min=1, max=_MOST_DAYS, help="The number of days to simulate.")
@@ -144,8 +147,8 @@ def simulate(
     """Simulate a day of a stage: the delays of digests, the cost, and the limit that is reached
     first.
 
-    The simulation uses Gazette's own code for the calendar, the stagger, the rate limiter and the
-    retries, and the settings of the stage in cdk.json. docs/forecast.md lists the assumptions.
+    The simulation runs Gazette's own code for the calendar, the stagger, the rate limiter and
+    retries. The settings of the stage come from cdk.json. docs/forecast.md lists the assumptions.
     """
     began = time.monotonic()
     check_writable("--html", to_html)

@@ -1,6 +1,6 @@
 """A population of known readers and events, used to compare a forecast with a measurement.
 
-The other parts of the simulation are unchanged. See docs/forecast.md.
+All other parts are the same as in a normal simulation. See docs/forecast.md.
 """
 
 import json

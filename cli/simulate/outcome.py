@@ -15,7 +15,7 @@ from cli.simulate.forecast import Forecast
 
 _MONTH = 30
 ALL = 0.999
-"""The share of on-time digests from which all digests count as on time."""
+"""The minimum share of on-time digests for the result that all digests are on time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +100,7 @@ class Outcome:
 
 
 def outcome(forecast: Forecast, usage: Usage, prices: Prices, *, wall_s: float) -> Outcome:
-    """Compute the figures of a simulation. `usage` has only the settings of the stage."""
+    """Compute the figures of a simulation. `usage` provides the settings of the stage."""
     tally = forecast.tally
     digests, immediate = tally.sent["digest"], tally.sent["immediate"]
     due = sum(forecast.due.values())

@@ -15,7 +15,7 @@ _PROJECT = Path(__file__).parents[2]
 
 
 def installation_of(name: str, overrides: Mapping[str, object]) -> Installation:
-    """Return the settings of a stage, some of which may be overridden. Raises NotPossible."""
+    """Return the settings of a stage, with optional overrides. Raises NotPossible."""
     stage = stage_of(name, _PROJECT, overrides=overrides)
     if stage.mail_provider != "ses":
         raise NotPossible(

@@ -32,8 +32,8 @@ def status(stage: StageName = "prod") -> None:
     """Show the state and rate of requests to the recommendation service, and the number of waiting
     fetches.
 
-    While requests are stopped, the output also has the reason, the start time, and the time of the
-    next attempt.
+    While requests are stopped, the output also shows the reason, the start time, and the time of
+    the next attempt.
     """
     settings = _settings(stage)
     with refusals_of_tables(stage):
@@ -62,7 +62,9 @@ def status(stage: StageName = "prod") -> None:
 def stop(
     reason: Annotated[
         str,
-        typer.Argument(metavar="REASON", help="The reason to show in `gazette sources status`."),
+        typer.Argument(
+            metavar="REASON", help="The reason for the stop, shown by `gazette sources status`."
+        ),
     ],
     stage: StageName = "prod",
     yes: Yes = False,
@@ -119,8 +121,8 @@ def arm(
 
     Run this command after you change content_sources or the default frequency of a source's
     category. Otherwise, the change applies to each reader only when their next profile is
-    published. The command reads every reader, and is safe to repeat. Without `--yes`, it counts the
-    readers to change and asks for confirmation.
+    published. The command reads every reader, and is safe to repeat. Without `--yes`, the command
+    counts the affected readers and asks for confirmation.
     """
     settings = _settings(stage)
     with refusals_of_tables(stage):
@@ -131,7 +133,7 @@ def arm(
         counts = arm_sources(readers, context=context)
     tell(_in_words(counts), **{each.value: counts[each] for each in Armed})
     if counts[Armed.UNREADABLE]:
-        note("The metric `unreadable_rows` counts these rows once they are due.")
+        note("The `unreadable_rows` metric counts these rows once they are due.")
     if counts[Armed.CHANGING]:
         raise NotPossible(
             f"The schedules of {counts[Armed.CHANGING]:,} readers changed repeatedly and were "
@@ -168,13 +170,13 @@ def _rows(reading: PaceReading, waiting: int, dead: int) -> list[tuple[str, str]
 
 def _state(breaker: OpenBreaker | None) -> str:
     if breaker is None:
-        return "asked"
-    return "stopped by hand" if breaker.by_hand else "stopped automatically"
+        return "active"
+    return "stopped manually" if breaker.by_hand else "stopped automatically"
 
 
 def _next_try(breaker: OpenBreaker) -> str:
     if breaker.by_hand:
-        return "none until you resume them"
+        return "none until you resume requests"
     return f"a test request at {moment(breaker.until)} or later"
 
 

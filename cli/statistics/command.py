@@ -63,8 +63,8 @@ def statistics(
             min=1,
             metavar="VERSION",
             help=(
-                "The number of a templates version. The report compares it with the version of "
-                "the other readers."
+                "The number of a templates version. The report compares this version with the "
+                "version that all other readers got."
             ),
         ),
     ] = None,
@@ -78,12 +78,11 @@ def statistics(
         typer.Option("--html", metavar="FILE", help="Also write the report to an HTML page."),
     ] = None,
 ) -> None:
-    """Show the outcomes of the emails of this week, or of another week, a batch, an experiment or a
-    rollout.
+    """Show the outcomes of the emails in a week, a batch, an experiment or a rollout. The default
+    is the current week.
 
-    The outcomes are sent, delivered, bounced, complained, opened, clicked and unsubscribed. The
-    command shows totals, and counts by frequency, category, locale, variation and templates
-    version.
+    Outcomes include delivered, bounced, opened, clicked and unsubscribed. The command shows totals,
+    and counts by frequency, category, locale, variation and templates version.
     """
     options = {
         "--batch": batch,
@@ -115,7 +114,7 @@ def statistics(
     show(report, more={"since": span.since, "until": span.until, "unreported": unreported})
     if not report.counts:
         note(
-            "There are no delivery events yet. With mail_provider smtp, delivery events do not "
+            "There are no delivery events yet. If mail_provider is smtp, delivery events do not "
             "exist."
         )
     if unreported:

@@ -1,6 +1,6 @@
 """The differences between the variations of an experiment, with confidence intervals.
 
-docs/decisions/0029 explains why the unit is the reader, and why this interval is used.
+docs/decisions/0029 explains why the comparison counts readers, and why it uses this interval.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ CONFIDENCE = 0.95
 
 _OUTCOMES = (Measure.CLICKED, Measure.UNSUBSCRIBED, Measure.COMPLAINED, Measure.OPENED)
 """The outcomes by priority. The first tracked outcome decides. Opens are last, because mail
-programs also load images on their own.
+programs also load images automatically.
 """
 
 

@@ -115,7 +115,7 @@ def _tiles(answer: Answer) -> Iterator[Tile]:
 
 
 def _without_dash(note: str) -> str:
-    """Remove the explanation of the dash, which is shown only on the terminal."""
+    """Remove the explanation of the dash. Only the terminal output contains dashes."""
     plain = note.removeprefix(f"{UNTRACKED}: ")
     return plain[0].upper() + plain[1:]
 
@@ -144,7 +144,9 @@ def _bars(counts: Counts) -> Iterator[Bars]:
     }
     longest = max((_share(row, did) for group in compared.values() for row in group), default=0)
     for dimension, group in compared.items():
-        title = f"Share {did} of the emails delivered or unconfirmed, by {dimension}"
+        title = (
+            f"Emails {did}, as a percentage of the emails delivered or unconfirmed, by {dimension}"
+        )
         shares = ((row.value, _share(row, did)) for row in group)
         yield Bars(
             title,

@@ -84,8 +84,8 @@ def of_week(text: str | None, *, now: datetime) -> Span:
 
 
 def of_experiment(name: str, periods: Mapping[str, ExperimentPeriod], *, now: datetime) -> Span:
-    """Return the slots of an experiment and of the day before. Emails of the day before may have
-    been sent late.
+    """Return the slots of an experiment and of the day before. Emails that were due on the day
+    before may have been sent during the experiment.
 
     Raises NotPossible.
     """
@@ -106,7 +106,8 @@ def of_experiment(name: str, periods: Mapping[str, ExperimentPeriod], *, now: da
 
 
 def of_rollout(number: int, changes: Sequence[Change], *, now: datetime) -> Span:
-    """Return the slots of a version's last rollout, until all readers or none have the version.
+    """Return the slots of a version's last rollout. The rollout ends when all readers or no readers
+    get the version.
 
     Raises NotPossible.
     """

@@ -57,7 +57,7 @@ def percent(share: float) -> str:
 def table(counts: Counts) -> Iterator[tuple[str, ...]]:
     """Yield a header, and then a row with numbers and shares for each value of the dimension.
 
-    A cell is empty if the measure is untracked or the share has no base.
+    A cell is empty if the measure is untracked or the share is undefined.
     """
     yield (
         "group",
@@ -75,8 +75,8 @@ def table(counts: Counts) -> Iterator[tuple[str, ...]]:
 def readers_table(arms: Sequence[Arm], findings: Findings) -> Iterator[tuple[str, ...]]:
     """Yield a header, and then a row for each outcome and arm. The deciding outcome is first.
 
-    `low` and `high` are the bounds of the difference from the first variation or version, whose own
-    bounds are empty.
+    `low` and `high` are the bounds of the difference from the first variation or version. In the
+    rows of the first variation or version, both cells are empty.
     """
     of = arms[0].of.value if arms else Compared.VARIATION.value
     yield ("outcome", of, "readers", "did", "share", "low", "high", "verdict")

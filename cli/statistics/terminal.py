@@ -18,8 +18,8 @@ _IF_ANY = (Measure.REJECTED, Measure.DELAYED)
 
 
 def show(report: Answer, *, more: Document) -> None:
-    """Print a report. Lines begin with the name of their section. `more` has fields for JSON
-    only.
+    """Print a report. Tab-separated lines begin with the name of a section. `more` contains fields
+    that only the JSON output has.
     """
     answer(
         {

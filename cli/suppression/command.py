@@ -42,7 +42,7 @@ _MEANING = {
 _COLUMNS = {"address_hash": "address", "reason": "reason", "since": "since"}
 
 suppression = typer.Typer(
-    help="List, add, remove, import and export addresses that do not get email.",
+    help="List, add, remove, import and export suppressed addresses.",
     no_args_is_help=True,
 )
 Address = Annotated[
@@ -133,8 +133,8 @@ def remove(
     stage: StageName = "prod",
     yes: Yes = False,
 ) -> None:
-    """Remove the suppression of an address, also in SES, and explain how the reader can get email
-    again.
+    """Remove an address from the suppression lists of the stage and of SES, and explain how to
+    resume email to the reader.
     """
     _allow(address, stage, yes=yes)
     remove_in_ses(address)
@@ -261,8 +261,8 @@ def _settings(stage: str) -> FeedbackSettings:
 
 
 def _listed(stage: str) -> Iterator[Suppression]:
-    """Iterate over all suppressions. The caller needs no key, and therefore cannot look up an
-    address.
+    """Iterate over all suppressions. The caller does not need the hash key, because it does not
+    look up addresses.
     """
     return readable(build_suppression_list(_settings(stage)).each())
 

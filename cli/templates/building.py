@@ -30,7 +30,7 @@ from infra.assets.trial import render_all, try_out
 from infra.assets.version_settings import read_version_settings
 
 _MAX_BLOCKS = 20
-"""The default of the setting `max_blocks`."""
+"""The default of the `max_blocks` setting."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ from cli.shared.aws_errors import refusals_in_words
 
 
 def caller() -> str:
-    """Return the ARN of the user or role session. One GetCallerIdentity. Raises NotPossible.
+    """Return the ARN of the user or role session, with one GetCallerIdentity call. Raises
+    NotPossible.
 
     The operation needs no permission, and works even if a policy denies it:
     https://docs.aws.amazon.com/STS/latest/APIReference/API_GetCallerIdentity.html

@@ -18,13 +18,13 @@ _PAGE = "docs/templates.md"
 
 
 def check_deployment(stage: str, context: TemplatesContext) -> Iterator[Finding]:
-    """Compare the versions in force with the deployment, if a pushed version is in force."""
+    """Warn if the stage was deployed after the push of a version in force."""
     try:
-        answer = asked("dynamodb:GetItem on the table control", partial(_in_force, context))
+        answer = asked("dynamodb:GetItem on the control table", partial(_in_force, context))
     except UnreadableRow:
         return  # `check_templates` reports this problem
     if not isinstance(answer, tuple):
-        yield unseen(_CHECK, answer or Unseen("the table `control` does not exist"))
+        yield unseen(_CHECK, answer or Unseen("the `control` table does not exist"))
         return
     in_force, pushed = answer
     if not pushed:

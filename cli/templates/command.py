@@ -49,7 +49,7 @@ def push(
         Path | None,
         typer.Argument(
             metavar="FOLDER",
-            help="The folder with your own templates. By default, the folder in cdk.json.",
+            help="The folder with your own templates. The default is the folder in cdk.json.",
         ),
     ] = None,
     percent: Annotated[
@@ -58,15 +58,15 @@ def push(
             min=1,
             max=EVERYBODY,
             help=(
-                "The percentage of readers who get the new version. Each reader keeps their "
-                "version."
+                "The percentage of readers who get the new version. A reader does not switch "
+                "between versions."
             ),
         ),
     ] = EVERYBODY,
     remark: Annotated[
         str,
         typer.Option(
-            "--note", metavar="TEXT", help="A description of the change, which `list` shows."
+            "--note", metavar="TEXT", help="A description of the change, shown by `list`."
         ),
     ] = "",
     stage: StageName = "prod",
@@ -76,9 +76,8 @@ def push(
 
     The command builds and checks the templates as in a deployment, and renders them in the same
     sandbox as the workers. If a template fails, the error names the file and the line, and the
-    templates are not uploaded. A push is rejected if the change needs a deployment. This is the
-    case if the schemas of data, the brand, the web pages or their translations, or the release of
-    the code changed.
+    templates are not uploaded. A push is rejected if the schemas of `data`, the brand, a web page,
+    a translation of a web page, or the code changed. These changes need a deployment.
     """
     if len(remark) > _LONGEST_NOTE:
         raise NotPossible(f"--note has {len(remark)} characters. The limit is {_LONGEST_NOTE}.")
@@ -154,7 +153,7 @@ def rollback(
         str | None,
         typer.Argument(
             metavar="VERSION",
-            help="The number of a version, or `deployed`. By default, the previous version.",
+            help="The number of a version, or `deployed`. The default is the previous version.",
         ),
     ] = None,
     stage: StageName = "prod",
@@ -190,8 +189,8 @@ def _question(to: int | None) -> str:
 def _files_in_force(
     current: Version, layer: DeployedLayer, context: TemplatesContext, stage: str
 ) -> Files | None:
-    """Return the files in force, for comparison with a push. Return None if the files are lost,
-    because a push may replace them.
+    """Return the files in force, for comparison with a push. Return None if the files are no longer
+    stored, so that a push can still replace them.
     """
     try:
         return layer.templates if current.is_deployed else files_of(current, context, stage)

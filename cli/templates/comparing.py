@@ -24,13 +24,13 @@ def diff(
         str | None,
         typer.Argument(
             metavar="A",
-            help="The number of a version, or `deployed`. By default, the version in force.",
+            help="The number of a version, or `deployed`. The default is the version in force.",
         ),
     ] = None,
     after: Annotated[
         str | None,
         typer.Argument(
-            metavar="B", help="The version to compare with. By default, the working tree."
+            metavar="B", help="The version to compare with. The default is the working tree."
         ),
     ] = None,
     stage: StageName = "prod",
@@ -38,15 +38,15 @@ def diff(
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="The folder with your own templates. By default, the folder in cdk.json.",
+            help="The folder with your own templates. The default is the folder in cdk.json.",
         ),
     ] = None,
 ) -> None:
     """Show the differences between two versions, file by file, including settings.json.
 
-    The command compares built files, with inlined CSS and with the sentences of compiled
-    catalogues. The exit code is 0 if there is no difference, 1 if there is a difference, and 2 if
-    the comparison failed.
+    The command compares the built files, which contain inlined CSS and compiled translations. The
+    exit code is 0 if there is no difference, 1 if there is a difference, and 2 if the comparison
+    failed.
     """
     with refusals(stage):
         context = versions_of(stage)

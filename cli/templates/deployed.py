@@ -56,7 +56,8 @@ def fetch(link: str) -> bytes:
 def read_layer(stage: str) -> DeployedLayer:
     """Read the layer that contains the code and the templates of a stage. Raises NotPossible.
 
-    One GetLayerVersionByArn per layer, starting with the smallest, until a layer has templates.
+    Makes one GetLayerVersionByArn call per layer, starting with the smallest layer, until a layer
+    has templates.
     """
     client: LambdaClient = boto3.client("lambda")
     for arn in layers(stage, "generate"):

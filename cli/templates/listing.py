@@ -18,7 +18,7 @@ _COLUMNS = {
     "version": "version",
     "readers": "readers",
     "pushed_at": "pushed at",
-    "by": "by",
+    "by": "author",
     "note": "note",
     "settings": "settings",
     "bytes": "bytes",
@@ -28,9 +28,9 @@ _COLUMNS = {
 }
 
 _LOG_COLUMNS = {
-    "at": "at",
-    "by": "by",
-    "what": "what",
+    "at": "time",
+    "by": "author",
+    "what": "change",
     "version": "in force",
     "candidate": "candidate",
     "percent": "percent",
@@ -42,15 +42,13 @@ def show(
     stage: StageName = "prod",
     log: Annotated[
         bool,
-        typer.Option(
-            "--log", help="List all changes of the versions in force, with the latest first."
-        ),
+        typer.Option("--log", help="List each change of the version in force, latest first."),
     ] = False,
 ) -> None:
-    """List the versions of the templates, with their authors and the readers who get them.
+    """List the versions of the templates, with the author and the readers of each version.
 
-    Version 0 is the deployed version. With `--log`, the command lists the changes of the versions
-    in force instead.
+    Version 0 is the deployed version. With `--log`, the command instead lists each change of the
+    version in force.
     """
     with refusals(stage):
         context = versions_of(stage)

@@ -18,7 +18,7 @@ _BRAND = "brand.json"
 _PAGES = "preferences/"
 _NAMES = "categories/*/name.txt"
 _QUOTED = "parts/quoted.txt"
-"""Message ids of the quotation marks of a language, which web pages also use."""
+"""The message ids of quotation marks, which web pages also use."""
 
 _CATALOGUES = "locales/*/LC_MESSAGES/messages.mo"
 

@@ -29,8 +29,8 @@ class Packed:
 
 
 def tree_of(stage: str, folder: Path | None) -> Templates:
-    """Return Gazette's templates, with the stage's own templates from a folder or from cdk.json.
-    Raises NotPossible.
+    """Return Gazette's templates and the stage's own templates. The folder of the stage's own
+    templates is an argument, or is set in cdk.json. Raises NotPossible.
     """
     if folder is None:
         return templates_of(stage, PROJECT)
@@ -42,8 +42,8 @@ def tree_of(stage: str, folder: Path | None) -> Templates:
 
 
 def packed(tree: Templates) -> Packed:
-    """Build the templates, and pack them into a bundle. Raises NotPossible with the file that
-    failed.
+    """Build the templates, and pack them into a bundle. Raises NotPossible, which names the file
+    that failed.
     """
     with built(tree) as folder:
         try:

@@ -46,7 +46,7 @@ def _templates(version: Version) -> str:
 def side_of(version: Version, files: Files, settings: GenerateSettings) -> Side:
     """Return a version with the settings that the stage uses for sending. Raises NotPossible.
 
-    SES removes its marks of untracked links, so these marks are not a difference.
+    The markers of untracked links do not count as a difference, because SES removes the markers.
     """
     says = version.settings
     return Side(

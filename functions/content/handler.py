@@ -10,7 +10,9 @@ from gazette.observability import Message, TimeLeft, count, each_message, logger
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Process up to ten fetches in sequence, so that only one request is in progress at a time."""
+    """Process up to ten fetches one after the other, so that only one request is in progress at a
+    time.
+    """
     with observed(context):
         return each_message(event, context, _fetch, come_back=come_back)
 

@@ -1,4 +1,4 @@
-"""The fan-out function, which splits each clock tick into shards and processes the shards."""
+"""The fan-out function, which queues the shards at each clock tick and processes queued shards."""
 
 from dataclasses import asdict
 from datetime import datetime

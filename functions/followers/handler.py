@@ -10,7 +10,7 @@ from gazette.observability import Message, TimeLeft, count, each_message, logger
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Process a few pages. Each page succeeds or is retried separately."""
+    """Process a few pages of followers. Each page succeeds or is retried separately."""
     with observed(context):
         return each_message(event, context, _bring, come_back=come_back)
 

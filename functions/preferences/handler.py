@@ -31,7 +31,7 @@ _METHODS = {"unsubscribe": _ACTS, "preferences": _ACTS, "email": _SHOWS, "update
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> Answer:
-    """Answer a request from the HTTP API."""
+    """Return the response to a request from the HTTP API."""
     with observed(context):
         request = read_http(event)
         if request.method != "HEAD":
@@ -105,7 +105,7 @@ def _show(request: Request, token: str) -> Answer:
 
 
 def _choose(request: Request, token: str, time_left: TimeLeft) -> Answer:
-    """Handle a button on the preference page.
+    """Apply the submitted preference form.
 
     The token is the only proof of the reader's identity. If the link has expired, email a new link.
     The response is the same whether or not the email can be sent.
@@ -133,7 +133,9 @@ def _chosen(request: Request, token: str, time_left: TimeLeft) -> Answer:
 
 
 def _follows_after(request: Request) -> str:
-    """Return the entity after which the page of follows starts, or empty for the first page."""
+    """Return the entity after which the page of follows starts, or an empty string for the first
+    page.
+    """
     return request.query.get(FOLLOWS_AFTER, ("",))[0]
 
 

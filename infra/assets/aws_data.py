@@ -1,8 +1,9 @@
-"""A reduction of botocore's data to the parts that the functions need. Every cold start would
-otherwise parse all data.
+"""A reduction of botocore's data to the parts that the functions need.
 
-A service's model describes the parameters of its operations. botocore uses the texts in it only for
-its own documentation. `endpoints.json` lists the regions of every AWS service.
+Without the reduction, every cold start would parse all data.
+
+A service's model describes the parameters of its operations. botocore uses the descriptions in the
+model only for its own documentation. `endpoints.json` lists the regions of every AWS service.
 """
 
 import gzip
@@ -20,7 +21,7 @@ _TEXTS = "documentation"
 
 
 def shrink(data: Path) -> None:
-    """Delete unused services and all documentation from botocore's folder `data`."""
+    """Delete unused services and all documentation from botocore's `data` folder."""
     for service in data.iterdir():
         if service.is_dir() and service.name not in SERVICES:
             shutil.rmtree(service)

@@ -1,6 +1,6 @@
 """Checks of the data schemas in an adopter's templates, before a deployment.
 
-Ingest validates data with JSON Schema, draft 07. It would ignore misspelt keywords and keywords of
+Ingest validates data with JSON Schema, draft 07, and would ignore misspelt keywords and keywords of
 later drafts.
 """
 
@@ -32,12 +32,16 @@ https://json-schema.org/draft-07/draft-handrews-json-schema-validation-01
 
 
 def check_schemas(templates: Path) -> Schemas:
-    """Return a folder's schemas by category. Raise TemplateError, which names the file."""
+    """Return a folder's schemas by category. Raise TemplateError, naming the file, if a schema is
+    invalid.
+    """
     return {file.parent.name: _checked(file) for file in sorted(templates.glob(SCHEMA_FILES))}
 
 
 def example_of(templates: Path, category: str) -> str:
-    """Return the first example in a category's schema as event data, or `{}` if there is none."""
+    """Return the first example in a category's schema as event data, or `{}` if the schema has no
+    examples.
+    """
     for file in templates.glob(SCHEMA_FILES.replace("*", category)):
         for example in json.loads(file.read_bytes()).get("examples", []):
             return compact(example)

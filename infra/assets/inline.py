@@ -5,8 +5,8 @@ to render the email, and 11 times as long as our own rendering without a cache
 (benchmarks/rendering.py). Premailer therefore runs once per template instead of once per email.
 
 Jinja tags are masked before the CSS is inlined, and restored afterwards. Between elements, a Jinja
-tag is replaced with an HTML comment, which no parser moves out of a table. Inside an HTML tag, it
-is replaced with a word.
+tag is replaced with an HTML comment, because parsers do not move comments out of tables. Inside an
+HTML tag, the Jinja tag is replaced with a word.
 """
 
 import re

@@ -48,7 +48,7 @@ HOST = Target(python=f"{sys.version_info.major}.{sys.version_info.minor}", platf
 
 
 def dependencies_code(target: Target, overlay: Path | None) -> lambda_.Code:
-    """Build the pinned third-party wheels for `target`.
+    """Build the layer's folder of pinned third-party packages for `target`.
 
     Include only the botocore services in use and only the Babel languages of the templates.
     """
@@ -68,7 +68,9 @@ def dependencies_code(target: Target, overlay: Path | None) -> lambda_.Code:
 
 
 def core_code(target: Target, overlay: Path | None) -> lambda_.Code:
-    """Build the package `gazette` and the templates, including an adopter's templates."""
+    """Build the layer's folder with the `gazette` package and the templates, including an
+    adopter's.
+    """
     sources = [
         *sorted(_PACKAGE.rglob("*.py")),
         *sorted(_files(_TEMPLATES)),
@@ -183,7 +185,7 @@ def _bundled(
 
 @jsii.implements(ILocalBundling)
 class _LocalBundling:
-    """A layer build on this machine.
+    """A build of a layer on this machine, without Docker.
 
     It raises an error if it fails, because the CDK would otherwise try Docker.
     """

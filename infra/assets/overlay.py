@@ -10,8 +10,8 @@ from gazette.adapters.templates.bundle import SETTINGS_FILE
 from infra.assets.inline import TemplateError
 
 _FREE = {"parts", "locales"}
-"""Folders in which any file name is allowed. They contain parts, which templates include by name,
-and languages.
+"""Folders in which any file name is allowed. They contain languages, and parts that templates
+include by name.
 """
 
 _CATEGORIES = "categories"

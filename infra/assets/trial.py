@@ -119,8 +119,8 @@ def _check_shown(edition: Edition, schedule: str) -> None:
 
 
 def _few_and_many(built: Path) -> Iterator[list[Event]]:
-    """Yield the contents of the trial emails: a new link, events without actors, and events with
-    actors.
+    """Yield the contents of the trial emails: an email with a new link, events without actors, and
+    events with actors.
 
     First yield one event of each category, then several. Two categories share an entity. Event data
     is the example in the category's schema.

@@ -1,4 +1,4 @@
-"""The file `settings.json` in an adopter's templates, with the settings of a pushed version.
+"""The `settings.json` file in an adopter's templates, with the settings of a pushed version.
 
 Deployed templates use the stage's settings in cdk.json instead.
 """

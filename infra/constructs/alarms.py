@@ -1,4 +1,4 @@
-"""The alarm topic, the text and actions of alarms, and the metrics that functions write."""
+"""The alarm topic, helpers that create alarms, and references to the functions' own metrics."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -95,8 +95,8 @@ def create_alarm(
 ) -> None:
     """Create an alarm. By default, it fires when the metric is above the threshold.
 
-    `bad` is the number of periods, out of the last `periods`, that must breach the threshold. None
-    means all of them. `missing` is the treatment of periods without data. By default they do not
+    `bad` is the number of the last `periods` periods that must breach the threshold. None means all
+    of these periods. `missing` is the treatment of periods without data, which by default do not
     breach the threshold.
     """
     alarm = cloudwatch.Alarm(
@@ -133,7 +133,8 @@ def own_metric(name: str, stage: Stage, statistic: str, *, period: Duration) -> 
 
 
 def service_name(stage: Stage) -> str:
-    """Return the stage's service name in logs, and the dimension `service` of its metrics.
+    """Return the stage's service name, which identifies it in logs and in the `service` dimension
+    of metrics.
 
     Functions read it from POWERTOOLS_SERVICE_NAME.
     https://docs.aws.amazon.com/powertools/python/latest/core/metrics/

@@ -57,7 +57,8 @@ def build_configuration_set(scope: Construct, stage: Stage, stream: Stream) -> s
 
 
 def may_send(stack: Stack, stage: Stage, stream: Stream) -> iam.PolicyStatement:
-    """Allow sending only as this stream's sender, and only with this stream's configuration set.
+    """Allow a function to send email only as this stream's sender, and only with its configuration
+    set.
 
     In the sandbox, SES also requires permission for the identity of a verified recipient. All
     identities are then allowed, and only the condition restricts the sender.

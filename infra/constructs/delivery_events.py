@@ -32,9 +32,10 @@ https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_TrackingConfiguration
 def publish_delivery_events(
     scope: Construct, stage: Stage, *, queue: sqs.IQueue, undelivered: sqs.IQueue
 ) -> None:
-    """Create a configuration set for each stream.
+    """Create a configuration set for each stream, and route its delivery events to the feedback
+    queue.
 
-    If the provider is SES, route delivery events to `queue` through the default bus and, with
+    Delivery events are routed only if the provider is SES: through the default bus and, with
     `feedback_by_sns`, also through a topic. Events that cannot be delivered go to `undelivered`.
     """
     sets = {

@@ -27,7 +27,7 @@ https://docs.aws.amazon.com/lambda/latest/api/API_PublishVersion.html
 
 
 class Deployed(Protocol):
-    """A step, with its function and the alias of the function."""
+    """A deployed step, with its function and the function's alias."""
 
     step: Step
     function: lambda_.Function
@@ -56,9 +56,9 @@ def name_deployment(
 ) -> str:
     """Write the deployment's name into the description of every function. Return the name.
 
-    The name is a hash of all code and settings. A change of any of them therefore publishes a
-    version of every function, and a deployment without a change publishes none. Each version copies
-    its function's description, from which `gazette rollback` identifies the versions of a
+    The name is a hash of all code and settings. Any change of code or settings therefore publishes
+    a version of every function. A deployment without a change publishes no version. Each version
+    copies its function's description, from which `gazette rollback` identifies the versions of a
     deployment.
     """
     parts = [

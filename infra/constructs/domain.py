@@ -28,9 +28,8 @@ class SendingDomain(Construct):
     """The SES identity of the sending domain, with Easy DKIM and a custom MAIL FROM domain.
 
     Gmail, Yahoo and Outlook.com reject bulk email that is not authenticated for the domain of its
-    sender (`550-5.7.26`, `550 5.7.515`). They require SPF, DKIM and a DMARC record, and one of the
-    first two must be aligned with the sender.
-    https://support.google.com/a/answer/81126
+    sender (`550-5.7.26`, `550 5.7.515`). They require SPF, DKIM and a DMARC record, and SPF or DKIM
+    must be aligned with the sender. https://support.google.com/a/answer/81126
     https://senders.yahooinc.com/best-practices/
     https://techcommunity.microsoft.com/blog/microsoftdefenderforoffice365blog/strengthening-email-ecosystem-outlook%E2%80%99s-new-requirements-for-high%E2%80%90volume-senders/4399730
 

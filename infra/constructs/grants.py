@@ -1,4 +1,4 @@
-"""Grants that allow only the actions in use. They replace the broader grants of the CDK.
+"""Grants of only the actions that functions use, which replace the broader grants of the CDK.
 
 `make enforce` fails if a template grants an unused action. With the CDK's grants, senders may also
 read a queue's attributes, readers of a secret may also describe the secret, and functions may write

@@ -1,4 +1,4 @@
-"""The queues that trigger no function and must be empty, with the texts of their alarms.
+"""Queues that do not trigger functions and should stay empty, with the texts of their alarms.
 
 The dead-letter queues of functions are in `infra.constructs.step`.
 """
@@ -36,7 +36,7 @@ def failed_runs(scope: Construct, stage: Stage, topic: sns.ITopic) -> WatchedQue
 def quarantine(scope: Construct, stage: Stage, topic: sns.ITopic) -> WatchedQueue:
     """Create the queue for invalid events, and for delivery events of unknown emails.
 
-    After a redrive, each of the two functions returns the other function's messages to this queue.
+    After a redrive, ingest returns delivery events to this queue, and feedback returns events.
     """
     return _watched(
         scope,

@@ -23,9 +23,9 @@ class WatchedQueue(LeastQueue):
     `of` is the name of the queue whose dead letters this queue receives. SQS redrives only from a
     dead-letter queue, so `of` is empty only for a queue that is purged instead.
     https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_StartMessageMoveTask.html
-    `behind` is the dead-letter queue of this queue. Messages practically never reach `behind`, but
-    as a dead-letter queue it can be redriven. A message that does reach it returns to the same
-    function. docs/decisions/0095-every-queue-can-be-redriven-in-the-console.md
+    `behind` is the dead-letter queue of this queue. Messages practically never reach `behind`. It
+    has this role only because SQS can redrive a dead-letter queue.
+    docs/decisions/0095-every-queue-can-be-redriven-in-the-console.md
     """
 
     def __init__(
@@ -66,7 +66,8 @@ class WatchedQueue(LeastQueue):
 
 
 def way_back(queue: str, destination: str) -> str:
-    """Return the sentence of an alarm that explains how to redrive a queue in the SQS console.
+    """Return the sentence in an alarm's text that explains how to redrive a queue in the SQS
+    console.
 
     The sentence contains the destination's ARN, because the console requires it. SQS does not know
     the source of messages that SQS did not move itself.

@@ -44,12 +44,12 @@ https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level
 
 
 class StepConstruct(Construct):
-    """The resources of a step.
+    """The AWS resources of a step: its function, queues, dead-letter queues, alarms and grants.
 
     `queues` contains the queues that feed the step by name, and `dead` contains their dead-letter
     queues. `live` is the alias through which the function is always invoked. `variables` are the
-    settings that the function reads from its environment. `behind` is the dead-letter queue of
-    `dead`, so it can be redriven.
+    settings that the function reads from its environment. `behind` is the dead-letter queue of the
+    queues in `dead`. It has this role only because SQS can redrive a dead-letter queue.
     """
 
     def __init__(
@@ -161,19 +161,19 @@ class StepConstruct(Construct):
         )
 
     def _id_of(self, queue: str) -> str:
-        """Return the id prefix of a queue's resources. The prefix is empty for the step's first
-        queue.
+        """Return the logical-id prefix of a queue's resources. The prefix is empty for the step's
+        first queue.
         """
         return "" if queue == self.step.queue else queue.title()
 
     def _visibility(self, stage: Stage) -> Duration:
-        """Return a visibility time-out that is long enough to collect and process a batch."""
+        """Return a visibility time-out in which the function can collect and process a batch."""
         collecting = stage.window_of(self.step)
         return Duration.seconds(self.step.timeout * VISIBILITY_FACTOR + collecting)
 
 
 def _window(step: Step, stage: Stage) -> Duration | None:
-    """Return the batching window.
+    """Return the batching window of the function's event source.
 
     None means that Lambda invokes the function at the first message.
     """

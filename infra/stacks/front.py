@@ -1,4 +1,4 @@
-"""The stack of the front. The certificate and the WAF rule of the front must be in us-east-1."""
+"""The stack with the CloudFront front's certificate and WAF rule, which must be in us-east-1."""
 
 from typing import Unpack
 
@@ -21,7 +21,8 @@ _MINUTES = 5
 
 
 class FrontStack(Stack):
-    """The `certificate` of `links_domain`, and the `rules` that limit requests from one address.
+    """The stack with the `links_domain` certificate and the WAF rules that limit requests per IP
+    address.
 
     The stack outlives the service stack, which contains the CloudFront distribution.
     """
@@ -44,7 +45,7 @@ class FrontStack(Stack):
 
 
 def _too_many(stage: Stage) -> waf.CfnWebACL.RuleProperty:
-    """Return the WAF rule. Like API Gateway's throttling, it responds with status 429.
+    """Return the WAF rule that limits requests per IP address. It responds with status 429.
 
     https://docs.aws.amazon.com/waf/latest/developerguide/waf-rule-statement-type-rate-based.html
     """
@@ -68,7 +69,7 @@ def _too_many(stage: Stage) -> waf.CfnWebACL.RuleProperty:
 
 
 def _seen(name: str, stage: Stage) -> waf.CfnWebACL.VisibilityConfigProperty:
-    """Return options that count requests but keep no samples, because the paths contain tokens."""
+    """Return WAF options that count requests but store no samples, because paths contain tokens."""
     return waf.CfnWebACL.VisibilityConfigProperty(
         cloud_watch_metrics_enabled=True,
         metric_name=f"gazette-{stage.name}-{name}",

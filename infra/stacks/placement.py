@@ -16,7 +16,7 @@ class Placement(TypedDict):
 
 
 def placement(stage: Stage, part: str, *, region: str = "") -> Placement:
-    """Return the arguments for the stack that contains a part of the stage, such as `data`.
+    """Return the arguments for the stack of one part of the stage, such as `data`.
 
     CloudFormation copies the tags of a stack to all of its resources that can have tags.
     https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cfn-console-add-tags.html

@@ -67,7 +67,7 @@ SettingsT = TypeVar("SettingsT", bound=Settings)
 
 
 class ServiceStack(Stack):
-    """The stack with all resources except the data.
+    """The stack with all resources of a stage except its data.
 
     It can be deleted and deployed again once its queues are empty.
     """
@@ -310,8 +310,8 @@ class ServiceStack(Stack):
         preferences.configure(self._settings(PreferencesSettings, base_url=base_url))
 
     def _settings(self, kind: type[SettingsT], **given: str) -> SettingsT:
-        """Return the settings of a function by name. The values are from the tables, the queues and
-        the stage.
+        """Return a function's settings by name, with values from the tables, the queues and the
+        stage.
         """
         digest, immediate = self._stage.streams
         known: dict[str, Any] = {

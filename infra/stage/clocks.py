@@ -8,11 +8,11 @@ class Clocks:
     """Advanced settings."""
 
     settle_lag: int = 15
-    """[seconds] The time to wait after the end of a window, so that late writes are visible when
-    Gazette reads the window.
+    """[seconds] The delay between the end of a window and the time at which Gazette reads the
+    window, so that late writes are visible.
 
-    Must be more than `clock_skew` plus 1.5 seconds, the longest write of an event, and at most 300.
-    Too short: events could be missed.
+    Must be at most 300, and more than `clock_skew` plus 1.5 seconds (the longest duration of a
+    write). Too short: events could be missed.
     """
 
     clock_skew: int = 5
@@ -26,9 +26,10 @@ class Clocks:
     5 or more. Too short: more unknown outcomes."""
 
     check_after: int = 3600
-    """[seconds] The time after which the sweep first checks a run that is due but not sent.
+    """[seconds] The delay between the due time of an unsent run and the first check of the run by
+    the sweep.
 
-    0 or more. Too short: unnecessary messages. Too long: a lost message is found later.
+    0 or more. Too short: unnecessary messages. Too long: a lost message is detected later.
     """
 
     lookback_slots: int = 6

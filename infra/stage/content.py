@@ -61,8 +61,8 @@ class Content:
     """
 
     recommendations_ramp_from: int = 1
-    """[requests a second] The rate after a pause or an outage. The rate doubles every `ramp_every`
-    while there is work. 0: no ramp.
+    """[requests a second] The initial request rate after a pause or an outage. The rate doubles
+    every `ramp_every` seconds while requests are waiting. 0: no ramp.
 
     0 to 1,000. Too high: a cold service is overloaded at once.
     """
@@ -70,14 +70,16 @@ class Content:
     recommendations_concurrency: int = 10
     """[requests] The maximum number of concurrent requests of all workers.
 
-    2 to 1,000. Too low: the rate is not reached if a response takes longer than this number divided
-    by the rate."""
+    2 to 1,000. Too low: Gazette cannot reach the request rate. For example, 10 requests a second
+    that take 2 seconds each need a concurrency of 20.
+    """
 
     recommendations_timeout: int = 3
     """[seconds] The time-out of a request, from its start to the end of the response.
 
-    1 to 10. Too short: each slow response is a failure, and five failures open the circuit
-    breaker."""
+    1 to 10. Too short: slow responses count as failures, and five failures open the circuit
+    breaker.
+    """
 
     recommendations_items: int = 5
     """[items] The maximum number of items in a digest.
@@ -85,9 +87,9 @@ class Content:
     1 to 20. Each item costs two write units."""
 
     recommendations_lead: int = 0
-    """[minutes] The time before a digest is due in which Gazette may fetch the digest's items.
-    Gazette spreads the requests evenly over this time. 0: Gazette fetches the items when the digest
-    is due.
+    """[minutes] The period before the due time of a digest in which Gazette may fetch the digest's
+    items. Gazette spreads the requests evenly over this period. 0: Gazette fetches the items when
+    the digest is due.
 
     0 to 1,440 in steps of 10, and at most `recommendations_fresh_for`.
     """

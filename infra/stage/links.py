@@ -20,7 +20,7 @@ _FRONT_RATE_LIMIT = Range(100, 1_000_000)
 _OF_A_DOMAIN = ("links_certificate", "api_address", "front_rate_limit")
 
 FRONTS = ("ready", "open", "only")
-"""The values of `front`, in the order in which they are deployed."""
+"""The values of the `front` setting, in the order in which they are deployed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,8 +32,8 @@ class Links:
     change](links.md) if you replace the stack. `none`: links use the HTTP API's own address.
 
     Needs `hosted_zone` or `links_certificate`. Synthesis refuses the domain of another stage in the
-    same Region. With `retain`, `links_domain` or `base_url` is required, because links to the API's
-    own address break when the service stack is deleted, and links are valid for two years.
+    same Region. With `retain`, `links_domain` or `base_url` is required. Links are valid for two
+    years, but links to the API's own address break when the service stack is deleted.
     """
 
     links_certificate: str = ""
@@ -102,7 +102,7 @@ class Links:
     no reservation.
 
     0 to 1,000. With a reservation, readers and other functions cannot take concurrency from each
-    other. Lambda refuses a reservation that leaves less than 100 of the account's limit, so the
+    other. Lambda refuses a reservation that leaves fewer than 100 unreserved invocations, so the
     setting must be 0 in an account with a limit of 100 or less. Too low: readers are rejected.
     """
 

@@ -79,15 +79,16 @@ class Owner:
     Synthesis refuses the bus of another stage with the same account and Region."""
 
     sources: dict[str, list[str]] = field(default_factory=dict)
-    """The sources that may publish a detail type, such as `{"subscriber.deleted":
-    ["shop.accounts"]}`. Every source may publish a detail type that is not listed.
+    """The sources that may publish each detail type, such as `{"subscriber.deleted":
+    ["shop.accounts"]}`. A detail type that is not listed may have any source.
 
     Each key must be one of Gazette's detail types, and each list must have at least one source.
-    Events from other sources go to the quarantine (alarm `events-foreign`).
+    Events from sources that are not listed go to the quarantine (alarm `events-foreign`).
     """
 
     templates: str = ""
-    """A folder next to cdk.json. Its files replace the files of the same names in `templates/`.
+    """A folder next to cdk.json. Files in this folder replace the files with the same names in
+    `templates/`.
 
     Synthesis refuses a missing folder and a template that cannot be rendered.
     """

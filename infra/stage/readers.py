@@ -35,7 +35,8 @@ class Readers:
     collapse: int = 20
     """[seconds] The time for which an immediate email collects further events of the same entity.
 
-    1 to 300. If the time is longer, emails are fewer and later."""
+    1 to 300. With a longer time, readers get fewer immediate emails, and get each email later.
+    """
 
     immediate_unsubscribe: str = "category"
     """The effect of the unsubscribe button that mail programs show for an immediate email.
@@ -47,7 +48,7 @@ class Readers:
     """
 
     max_blocks: int = 20
-    """[blocks] The maximum number of blocks in a digest. The digest shows the number of further
+    """[blocks] The maximum number of blocks in a digest. The digest shows the number of omitted
     blocks and links to the full list.
 
     1 or more.
@@ -60,15 +61,15 @@ class Readers:
     """
 
     ranking: str = "relevance"
-    """The order of a digest: `relevance` (most important to this reader first), `most_active` or
-    `latest`.
+    """The order of the blocks in a digest: `relevance` (most important to this reader first),
+    `most_active` or `latest`.
 
     A [variation](experiments.md) may override the order."""
 
     category_weights: dict[str, float] = field(default_factory=dict)
-    """The weights of categories in the ranking `relevance`, such as `{"release": 8, "like": 0.5}`.
-    They override [Gazette's weights](templates.md#ranking). `other` is the weight of all other
-    categories.
+    """The weights of categories in the `relevance` ranking, such as `{"release": 8, "like": 0.5}`.
+    These weights override [Gazette's weights](templates.md#ranking). `other` is the weight of all
+    categories that are not listed.
 
     Each weight must be from 0 to 1,000."""
 
@@ -76,7 +77,8 @@ class Readers:
     """The headings in a digest: `none`, `category`, or `parent` (the entity that the reader
     follows).
 
-    With `parent`, blocks without a parent's title come first and have no heading."""
+    With `parent`, blocks without a parent title are at the top, without a heading.
+    """
 
     sunset_days: int = 45
     """[days] The time without activity after which a reader becomes dormant and gets no more

@@ -25,7 +25,8 @@ class Reports:
     """
 
     opens_are_life: bool = False
-    """Activity from opens. With `true`, an open counts as activity of the reader, like a click.
+    """Counting of opens as activity. With `true`, an open counts as activity of the reader, like a
+    click.
 
     Needs `track_opens`.
     """
@@ -39,7 +40,8 @@ class Reports:
     """
 
     feedback_by_sns: bool = False
-    """An SNS topic to which SES also publishes its events, because EventBridge may lose an event.
+    """An additional SNS topic to which SES publishes delivery events, because EventBridge may lose
+    an event.
 
     Needs `ses`.
     """
@@ -48,16 +50,16 @@ class Reports:
     """Delivery reports. SES reports each email that a receiving server accepted, in addition to
     each email that SES itself accepted.
 
-    `false`: saves a message and a write for each email. Statistics then count emails as unconfirmed
-    instead of delivered, and the metric `mail_delivered` is missing. Evidence about an unknown
-    outcome comes from one report instead of two. If SES loses the report, `resend` sends a
-    duplicate. Needs `ses`.
+    `false`: saves an SQS message and a DynamoDB write for each email. Statistics then count emails
+    as unconfirmed instead of delivered, and the `mail_delivered` metric is missing. An unknown
+    outcome is then resolved by a single report instead of two. If SES loses this report, `resend`
+    sends a duplicate. Needs `ses`.
     """
 
     soft_bounces: int = 5
     """[messages] The number of soft bounces within `soft_bounce_days` that suppresses an address.
-    Three consecutive soft bounces also suppress the address if they span at least this period and
-    at least two weeks.
+    Three consecutive soft bounces also suppress the address if they are spread over at least
+    `soft_bounce_days` and at least two weeks.
 
     1 to 100.
     """
@@ -69,8 +71,8 @@ class Reports:
     """
 
     category_hold: bool = True
-    """Automatic holds. Gazette puts a category on hold if too many of its emails bounce or draw
-    complaints.
+    """Automatic holds. Gazette puts a category on hold if too many emails of the category bounce or
+    cause complaints.
 
     `false`: Gazette does not count bounces and complaints by category, and AWS may review your
     account because of a single category.

@@ -36,8 +36,9 @@ class Sending:
     """
 
     sandbox: bool = False
-    """Permissions for an SES account in the sandbox. `true`: functions may use every identity of
-    the account with this sender. `false`: functions may use only the identities of the sender.
+    """Permissions for an SES account in the sandbox. `true`: functions may use every SES identity
+    of the account, including verified recipients, with this sender. `false`: functions may use only
+    the sender's identities.
 
     Must be `true` in the sandbox. Otherwise SES rejects email to verified recipients, and the
     circuit breaker opens. Remove the setting once AWS has moved the account out of the sandbox.
@@ -75,17 +76,17 @@ class Sending:
     With `require`, email to a server without TLS bounces."""
 
     digest_pool: str = ""
-    """The dedicated IP pool of SES for digests. Empty: the account's default.
+    """The dedicated SES IP pool for digests. Empty: the account's default pool.
 
     SES rejects email for a pool that does not exist. Needs `ses`."""
 
     immediate_pool: str = ""
-    """The dedicated IP pool of SES for immediate emails. Empty: the account's default.
+    """The dedicated SES IP pool for immediate emails. Empty: the account's default pool.
 
     SES rejects email for a pool that does not exist. Needs `ses`."""
 
     send_timeout: int = 10
-    """[seconds] The time-out of a request to SES, for one email.
+    """[seconds] The time-out of an SES request, which sends one email.
 
     3 to 60. The sum of this setting and `commit_margin` must not exceed the time-out of `generate`.
     Too short: more unknown outcomes.
@@ -104,8 +105,9 @@ class Sending:
     smtp_security: str = "tls"
     """The encryption of the connection: `tls` from the start, `starttls`, or `none`.
 
-    Synthesis refuses `none` together with `smtp_secret`, which would send the password as plain
-    text."""
+    Synthesis refuses `none` together with `smtp_secret`, because the password would be sent as
+    plain text.
+    """
 
     smtp_secret: str = ""
     """The name of a Secrets Manager secret with `{"username": …, "password": …}`, both in ASCII.
@@ -115,8 +117,8 @@ class Sending:
     """
 
     smtp_command_timeout: int = 20
-    """[seconds] The time-out of each of the nine steps of the SMTP exchange up to the end of the
-    message.
+    """[seconds] The time-out of each SMTP step until the message has been sent. There are nine such
+    steps.
 
     5 to 60. All steps for an email must fit in one invocation (900 seconds).
     """

@@ -30,19 +30,19 @@ class Speed:
     """[emails a second] The maximum sending rate of all workers combined. 0: nine tenths of the SES
     quota.
 
-    0 to 5000, because every ten emails write one DynamoDB row. Required with `smtp`, and then at
-    most 500.
+    0 to 5000, because all workers write to the same DynamoDB row, once for every ten emails. With
+    `smtp`, the setting is required and must be at most 500.
     """
 
     immediate_share: int = 20
     """[per cent] The share of immediate emails in the sending rate, the ramp and the daily quota.
 
-    1 to 99. A stream never uses the unused share of the other stream.
+    1 to 99. Digests and immediate emails never use each other's unused share.
     """
 
     ramp_from: int = 10
-    """[emails a second] The rate after a pause. The rate doubles every `ramp_every` seconds while
-    there is work. 0: no ramp.
+    """[emails a second] The initial sending rate after a pause. The rate doubles every `ramp_every`
+    seconds while emails are waiting. 0: no ramp.
 
     0 to 10,000.
     """
@@ -69,11 +69,13 @@ class Speed:
     spread: int = 600
     """[seconds] The maximum random delay of a digest, which spreads the work of a slot.
 
-    0 to 900, because SQS has no longer delay."""
+    0 to 900, which is the maximum delay in SQS.
+    """
 
     concurrency: dict[str, int] = field(default_factory=dict)
     """The maximum concurrency of functions, such as `{"generate": 40}`. `immediate` is the part of
-    generate that sends immediate emails. The default for a function is derived from the rate.
+    generate that sends immediate emails. By default, Gazette derives the concurrency of each
+    function from the sending rate.
 
     2 to 1,000 for each of `ingest`, `followers`, `fanout`, `generate`, `immediate`, `resend`,
     `feedback` and `sweep`. Too low: email goes out more slowly than `emails_per_second`. Too high:
@@ -82,7 +84,7 @@ class Speed:
 
     account_concurrency: int = 1000
     """[invocations] The concurrency limit of the AWS account, for all stages and services. A new
-    account may have only 10.
+    account may have a limit of only 10.
 
     10 or more. If the setting is higher than the real limit, functions are throttled. Synthesis
     warns if the functions of the stage may exceed the limit, and names the settings to lower. An

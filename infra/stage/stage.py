@@ -22,7 +22,9 @@ from infra.topology import CONTENT, FEEDBACK, GENERATE, INGEST, RESEND, STEPS, S
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A kind of email with its own sender, configuration set and optional dedicated IP pool."""
+    """A kind of email (digests or immediate emails) with its own sender, configuration set and IP
+    pool.
+    """
 
     name: str
     sender: str

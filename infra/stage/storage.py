@@ -49,8 +49,7 @@ class Storage:
     a table without recovery is damaged, its data is lost. `runs`: the record of sent emails is
     lost, so events that are still stored are sent again. `events` and `activities`: unsent events
     are lost, unless services publish them again. `engagement`: the statistics are lost. Gazette
-    collects the data of the other tables again within days. Without `retain`, no table has
-    recovery.
+    rebuilds the data of the remaining tables within days. Without `retain`, no table has recovery.
     """
 
     retain: bool = True

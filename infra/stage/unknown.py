@@ -22,7 +22,7 @@ class Unknown:
     """
 
     longest_unknown: int = 21600
-    """[seconds] The time for which `resend` waits for a sign that delivery events arrive.
+    """[seconds] The maximum time for which `resend` waits for evidence that delivery events arrive.
 
     At least `evidence_grace`. After this time, the events are sent with the next digest.
     """

@@ -28,7 +28,7 @@ def _text() -> Iterator[str]:
     yield "| --- | --- |"
     yield from (f"| {use} | at most {number} |" for use, number in CALLS.items())
     yield ""
-    yield "The calls of only these use cases grow, up to the stated bound:"
+    yield "Only these use cases make more calls as the rows increase, up to the stated bound:"
     yield ""
     yield "| use case | grows with | additional calls for each hundred rows | breakdown |"
     yield "| --- | --- | --- | --- |"

@@ -2,7 +2,9 @@
 
 import os
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -16,7 +18,12 @@ PACKAGE = Path("layers/gazette/python")
 _LEFT_OUT = shutil.ignore_patterns(
     ".*", "build", "node_modules", "__pycache__", "*.egg-info", "cdk.out"
 )
-_LONGEST = 120
+_CPU_SECONDS = 60
+"""The CPU time of a test, by which a test that hangs is recognised even on a busy machine."""
+
+_LONGEST = 20 * 60
+"""The time in seconds after which a test that waits without CPU time is recognised."""
+
 _FAILED = re.compile(r"^FAILED \S+?::(\w+)", re.MULTILINE)
 
 
@@ -66,21 +73,27 @@ class Copy:
         text = path.read_text()
         path.write_text(without(mutation, text))
         try:
-            done = self._pytest(mutation.test, within=_LONGEST)
+            done = self._pytest(mutation.test, is_limited=True)
         except subprocess.TimeoutExpired:
-            return f"{mutation.test.rpartition('::')[2]}, which does not end"
+            return _endless(mutation)
         finally:
             path.write_text(text)
+        if done.returncode == -signal.SIGXCPU:
+            return _endless(mutation)
         failed = _FAILED.search(done.stdout)
         return failed[1] if done.returncode == 1 and failed else ""
 
-    def _pytest(self, *tests: str, within: int | None = None) -> subprocess.CompletedProcess[str]:
-        """Run the tests. Raise TimeoutExpired if they take longer than `within` seconds."""
+    def _pytest(self, *tests: str, is_limited: bool = False) -> subprocess.CompletedProcess[str]:
+        """Run the tests, within the limits of one test if `is_limited`.
+
+        A run that exceeds the CPU time ends with SIGXCPU. Raises TimeoutExpired for a run that
+        takes too long otherwise.
+        """
         plain = ("-x", "-q", "-n", "0", "-p", "no:cacheprovider")
-        return self._python("-m", "pytest", *plain, *tests, within=within)
+        return self._python("-m", "pytest", *plain, *tests, is_limited=is_limited)
 
     def _python(
-        self, *arguments: str, within: int | None = None
+        self, *arguments: str, is_limited: bool = False
     ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, *arguments],
@@ -89,5 +102,14 @@ class Copy:
             capture_output=True,
             text=True,
             check=False,
-            timeout=within,
+            timeout=_LONGEST if is_limited else None,
+            preexec_fn=_limit_cpu if is_limited else None,
         )
+
+
+def _limit_cpu() -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (_CPU_SECONDS, _CPU_SECONDS + 1))
+
+
+def _endless(mutation: Mutation) -> str:
+    return f"{mutation.test.rpartition('::')[2]}, which does not end"

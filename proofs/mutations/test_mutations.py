@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from proofs.mutations import copy as module
 from proofs.mutations.copy import ROOT, Copy, module_of, without
 from proofs.mutations.mutation import Mutation
 from proofs.mutations.rules import RULES
@@ -64,3 +65,14 @@ def test_without_a_rule_its_test_fails(copy: Copy) -> None:
     assert not copy.passes([mutation.test for mutation in some])
     for mutation in some:
         assert copy.kills(mutation) == mutation.test.rpartition("::")[2]
+
+
+def test_a_test_that_hangs_is_recognised_by_its_cpu_time(
+    copy: Copy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A busy machine delays every test, so elapsed time does not show that a test hangs."""
+    monkeypatch.setattr(module, "_CPU_SECONDS", 5)
+    rule = next(each for each in RULES if each.rule == _QUICK[0])
+    loop = "while True:\n    pass\n\n\nclass GazetteError(Exception)"
+    hangs = Mutation("a loop", "domain/errors.py", "class GazetteError(Exception)", loop, rule.test)
+    assert copy.kills(hangs).endswith(", which does not end")

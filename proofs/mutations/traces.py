@@ -8,12 +8,13 @@ from proofs.mutations.mutation import Mutation
 _CHOICES = "tests/unit/routing/test_choices_at_delivery.py"
 
 TRACES: Final = {
-    "a": "A run is claimed while the previous run is sending or unknown. The same events are "
-    "sent twice, under every policy.",
+    "a": "A run is claimed while the previous run is still being sent or has an unknown outcome. "
+    "The same events are sent twice, under every policy.",
     "b": "Evidence for the previous run arrives between the write that closes that run and the "
     "claim of its successor.",
-    "c": "The first claim fixes `since`, and the provider refuses the attempt. Then evidence for "
-    "the previous run arrives, and the next attempt sends the previous run's events again.",
+    "c": "The first claim fixes the start of the window (`since`), and the provider refuses the "
+    "attempt. Evidence for the previous run then arrives, and the next attempt sends the "
+    "previous run's events again.",
     "d": "Evidence arrives for a run that is already retrying, failed or cancelled. A second "
     "email is sent.",
     "e": "After `resend`, the second attempt also has an unknown outcome, and the retries never "
@@ -21,40 +22,40 @@ TRACES: Final = {
     "f": "The message of a pending run becomes a dead letter, and the run is lost.",
     "g": "The response to a claim is lost. The worker does not recognise its own claim and does "
     "not send the email.",
-    "h": "The claim fixes `until`. Events that are stored between the read and the claim are "
-    "never sent.",
+    "h": "The claim fixes the end of the window (`until`). Events that are stored between the "
+    "read of the window and the claim are never sent.",
     "i": "A worker stalls past its deadline and then sends the email.",
-    "j": "Fan-out queues no message because the row of the run exists. Or a change of "
+    "j": "Fan-out queues no message because the row of the run already exists. Or a change of "
     "preferences leaves a row without a message.",
-    "k": "A schedule advances into the open slot, and is never found again.",
+    "k": "A schedule advances into the current slot, and is never found again.",
     "l": "An event with an earlier timestamp becomes visible after the window was read.",
     "m": "A producer publishes an event again after a change of preferences, and a second row is "
     "stored.",
     "n": "An event moves into a window that its new schedule has already closed. Or the event "
-    "leaves a run that is unknown or just starting. Or the event remains under an outdated "
-    "preference.",
+    "leaves a run that has an unknown outcome or is just starting. Or an outdated preference "
+    "determines where the event waits.",
     "o": "A stop is acknowledged between the worker's check for stops and the claim.",
     "p": "A date has two digests or none. Or a cancelled run blocks the digest at the new hour "
     "of the same day.",
-    "q": "An event breaks every template. Or an open circuit breaker drains a queue into its "
-    "dead-letter queue. Or an immediate message is never queued.",
-    "r": "A run carries another run with an unknown outcome. Its own outcome and the outcome of "
-    "its successor are also unknown. Copies of the events accumulate until a transaction is "
-    "too large, and the reader gets no more email.",
+    "q": "An event that no template can render stops its email. Or an open circuit breaker turns "
+    "the messages of a queue into dead letters. Or an immediate message is never queued.",
+    "r": "A run carries an older run with an unknown outcome. The outcomes of the run and of its "
+    "successor are also unknown. Copies of the events accumulate until a transaction is too "
+    "large, and the reader gets no more email.",
     "t": "Evidence for an unclaimed run marks the run as sent, without a window. The chain of "
     "runs ends there, and the next digest repeats every stored event.",
-    "z": "A DNS record of the sender is wrong, and every reader in the batch is suppressed.",
+    "z": "Because a DNS record of the sender is wrong, every reader in the batch is suppressed.",
     "s": "Refused immediate emails use up every probe of a circuit breaker that they share with "
     "digests. Digests are sent too late.",
     "u": "A row that is unreadable or has a value of a newer version blocks all rows after it.",
-    "v": "A monthly digest that exceeds the daily cap is skipped like a daily digest until its "
-    "events expire, and the run reports that no event waited. Events expire during a pause. An "
-    "email shows an event that has lapsed, or its window closes over an event whose time was "
+    "v": "A monthly digest that exceeds the daily cap is skipped, like a daily digest, until its "
+    "events expire. The run reports that no event waited. Or events expire during a pause. Or an "
+    "email shows a lapsed event. Or a window closes and omits an event whose `expires_at` was "
     "extended.",
-    "y": "A reader is erased and returns within the delay of the due index. A sequence is used "
-    "twice, and an occurrence is lost. Or two readers share an address, and a complaint of "
-    "one reader does not raise the epochs of the other reader's runs. Or an event is "
-    "excluded without a check of its run.",
+    "y": "A reader is erased and returns before the due index is updated. A sequence number is "
+    "used twice, and an occurrence is lost. Or two readers share an address, and a complaint of "
+    "one reader does not raise the epochs of the other reader's runs. Or an event is excluded "
+    "without a check of its run.",
     "w": "A hundred runs of one thread wait, and muted events cannot be removed from them. The "
     'page says "saved", and an email that is claimed afterwards shows a muted event.',
     "x": "The settle lag relies on the time-out of a request. A worker stalls between taking a "
@@ -75,20 +76,20 @@ TRACES: Final = {
     "read the slot of the schedule. The schedule is never found again.",
     "ag": "A worker dies, or its message becomes a dead letter, after an event is stored or "
     "moved and before the schedule is armed. The event is never sent.",
-    "ah": "One worker of fan-out removes a schedule, and another worker starts a run for an "
-    "event that has moved in the meantime. The event is sent twice. Or a date has two digests or "
-    "none, because its schedule became idle.",
+    "ah": "One fan-out worker removes a schedule, and another worker starts a run for an event "
+    "that has moved in the meantime. The event is sent twice. Or a date has two digests or none, "
+    "because its schedule became idle.",
     "ai": "A reader becomes dormant and returns at the moment when an event arrives. The reader's "
     "schedule is missing from the due index.",
-    "aj": "Fan-out does not visit an inactive reader, so the status dormant is never stored. "
+    "aj": "Fan-out does not visit an inactive reader, so the `dormant` status is never stored. "
     "After 300 days of inactivity, a mention is sent at once.",
     "ak": "A reader opens the preference page, turns off a category from an email, and then "
-    "saves the page with another hour. Saving turns the category on again.",
-    "al": "A reader mutes a category. Then an app publishes a choice for another category, or a "
-    "profile changes another category. The mute is lost.",
-    "am": "A reader unsubscribes, undoes it, unsubscribes again, and the first undo is repeated. "
-    "The reader gets email. The same can happen with a category, a follow, and a resubscription "
-    "on an older page.",
+    "saves the page with a different hour. Saving the page turns the category on again.",
+    "al": "A reader mutes a category. Then an app publishes a choice for a different category, "
+    "or a profile changes a different category. The mute is lost.",
+    "am": "A reader unsubscribes, undoes the unsubscribe, and unsubscribes again. The first undo "
+    "is then repeated, and the reader gets email. The same can happen with a category, a follow, "
+    "and a resubscription on an older page.",
 }
 """Failures that earlier versions of the rules allowed, by letter."""
 
@@ -138,7 +139,7 @@ PREVENTED: Final = (
         "d",
     ),
     Mutation(
-        "`resend` applies only once to a run",
+        "the `resend` policy applies to a run only once",
         "domain/delivery/lifecycle.py",
         "        case Policy.RESEND if not run.resent:\n",
         "        case Policy.RESEND if True:\n",
@@ -215,7 +216,7 @@ PREVENTED: Final = (
         "j",
     ),
     Mutation(
-        "fan-out advances a schedule past missed occurrences and past the open slot",
+        "fan-out advances a schedule past missed occurrences and past the current slot",
         "steps/fanout/fanout.py",
         "        return [schedule for schedule in after if schedule and self._is_due(schedule)]\n",
         "        return []\n",
@@ -223,7 +224,7 @@ PREVENTED: Final = (
         "k",
     ),
     Mutation(
-        "a new schedule is due after the open slot",
+        "a new schedule is due after the current slot",
         "domain/model.py",
         "self.recurrence, after=last_instant_of_slot(now), last=",
         "self.recurrence, after=now, last=",
@@ -334,7 +335,7 @@ PREVENTED: Final = (
         "n",
     ),
     Mutation(
-        "an event that was stored before a choice is routed again when its run is prepared",
+        "an event that was stored before a choice is rerouted when its run is prepared",
         "steps/delivery/deliver.py",
         "    if outdated and context.route_again(key, outdated, time_left):\n",
         "    if outdated is prepared:\n",
@@ -342,7 +343,7 @@ PREVENTED: Final = (
         "n",
     ),
     Mutation(
-        "an event is also routed again if its writer read the old choices",
+        "an event is also rerouted if its writer may have read the old choices",
         "steps/delivery/prepare.py",
         "    until = min(window.until, routes_since + OUTDATED_FOR)\n",
         "    until = min(window.until, routes_since)\n",
@@ -375,7 +376,7 @@ PREVENTED: Final = (
         "o",
     ),
     Mutation(
-        "the last look sees the change of a follow",
+        "the last look detects that a follow has changed",
         "domain/subscribers/subscriber.py",
         "        return self.is_unchanged_since(read) and self.routes_since == read.routes_since\n",
         "        return self.is_unchanged_since(read)\n",
@@ -661,7 +662,7 @@ PREVENTED: Final = (
         "v",
     ),
     Mutation(
-        "an event counts as expired only if its stored row has expired",
+        "an event counts as expired only if its stored lifetime has ended",
         "adapters/dynamodb/deferred_events.py",
         "        over: Condition = in_place(stored) & is_over\n",
         "        over: Condition = in_place(stored)\n",
@@ -669,7 +670,7 @@ PREVENTED: Final = (
         "v",
     ),
     Mutation(
-        "a sequence whose run belongs to another occurrence is skipped",
+        "a sequence whose run belongs to a different occurrence is skipped",
         "steps/fanout/fanout.py",
         "    if started.is_taken:\n",
         "    if started.is_taken and not started:\n",
@@ -715,7 +716,7 @@ PREVENTED: Final = (
         "w",
     ),
     Mutation(
-        'the page marks that a follow has changed before it says "saved"',
+        'the page stores the time of a changed follow before it says "saved"',
         "steps/preferences/page.py",
         "        context.subscribers.mark_rerouted(user_id, context.clock())\n",
         "        pass\n",
@@ -732,7 +733,7 @@ PREVENTED: Final = (
         "w",
     ),
     Mutation(
-        "an event that its window missed gets a new timestamp",
+        "an event that was written too late for its window gets a new timestamp",
         "steps/routing/late_writes.py",
         "        if not any(run.has_passed_over(stored.event.id, stored.stored_at)"
         " for run in chain):\n",
@@ -820,7 +821,7 @@ PREVENTED: Final = (
         "aa",
     ),
     Mutation(
-        "a redrive starts no run if a later digest had the events",
+        "a redrive starts no run if a later digest included the events",
         "steps/occurrences/redrive.py",
         "    if carrier := _carrier(failed, chain, context):\n",
         "    if (carrier := _carrier(failed, chain, context)) and not carrier:\n",
@@ -844,7 +845,7 @@ PREVENTED: Final = (
         "aa",
     ),
     Mutation(
-        "a retry after a crash uses up the sequence",
+        "a redrive that is retried after a crash uses up the sequence",
         "steps/occurrences/redrive.py",
         "            _spend(plan.chain[0], context)\n",
         "            pass\n",
@@ -1005,7 +1006,7 @@ PREVENTED: Final = (
         "ad",
     ),
     Mutation(
-        "each tick also reads some much older slots",
+        "each tick also reads a few much older slots",
         "steps/fanout/fanout.py",
         "_tens(_long_ago(shard), shard.number, context)",
         "_tens((), shard.number, context)",
@@ -1013,7 +1014,7 @@ PREVENTED: Final = (
         "ae",
     ),
     Mutation(
-        "an overtaken worker reads the schedule again",
+        "a worker re-reads a schedule that another worker has changed",
         "steps/fanout/fanout.py",
         "        return self.context.schedules.get(*key)\n",
         "        return None\n",
@@ -1111,7 +1112,7 @@ PREVENTED: Final = (
         "ai",
     ),
     Mutation(
-        "a returning reader's schedule gets another revision even if it is otherwise unchanged",
+        "a returning reader's schedule gets a new revision even if it is otherwise unchanged",
         "steps/subscribers/schedules.py",
         "            if resumes and not current.is_idle:\n"
         "                changed = replace(changed, revision=current.revision + 1)\n",
@@ -1171,7 +1172,7 @@ PREVENTED: Final = (
         "aj",
     ),
     Mutation(
-        "a page changes only the fields that the reader changed",
+        "saving a page changes only the fields that the reader edited",
         "domain/subscribers/preference_form.py",
         "    changed = sent if was is None else _changed(sent, was, act)\n",
         "    changed = sent\n",
@@ -1179,7 +1180,7 @@ PREVENTED: Final = (
         "ak",
     ),
     Mutation(
-        "a choice for one category leaves the others unchanged",
+        "a choice for one category does not change other categories",
         "domain/subscribers/choices.py",
         "        histories = dict(self.frequencies)\n",
         "        histories: dict[str, History[Frequency]] = {}\n",

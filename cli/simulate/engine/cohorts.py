@@ -6,7 +6,7 @@ DIGEST, IMMEDIATE = "digest", "immediate"
 
 
 class Cohort(NamedTuple):
-    """A group of emails with the same properties. Only their number is stored."""
+    """A group of emails with the same properties. Only the number of emails is stored."""
 
     # The stream, `digest` or `immediate`.
     stream: str

@@ -140,7 +140,7 @@ class Fanout:
 
 
 def _part(some: int, none: int, number: int) -> int:
-    """Return the number of readers with waiting events in a piece. The proportion is that of the
-    remaining readers.
+    """Return the number of readers with waiting events in a piece, in proportion to all remaining
+    readers of the cohort.
     """
     return min(some, max(number - none, round(number * some / (some + none))))

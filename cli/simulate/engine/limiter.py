@@ -39,8 +39,8 @@ class WorkersLimiter:
     def reserve(
         self, now: datetime, latest: datetime, *, critical: bool = False
     ) -> Permit | NoPermit:
-        """Reserve a permit. Skip the request if it cannot succeed according to the worker's copy of
-        the row.
+        """Reserve a permit. If the worker's copy of the row already shows that no permit is
+        available, do not send a request.
         """
         answer = self.reserve_some(1, now, latest, critical=critical)
         return answer if isinstance(answer, NoPermit) else answer.permits_from(answer.at)[0]
@@ -64,5 +64,5 @@ class WorkersLimiter:
         return answer
 
     def outlook(self, now: datetime) -> Outlook:
-        """Return the outlook, based on the worker's copy of the row."""
+        """Return the outlook for permits, based on the worker's copy of the row."""
         return outlook(self.known, self.row.plan, now)

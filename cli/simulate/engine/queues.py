@@ -11,8 +11,8 @@ from cli.simulate.engine.timeline import Timeline
 KindT = TypeVar("KindT")
 
 _BLOCKS = 4096
-"""The number of visible blocks from which blocks of the same kind are merged. Merging loses the
-order of messages, which SQS does not guarantee either.
+"""The number of visible blocks above which blocks of the same kind are merged. Merging does not
+preserve the order of messages, and neither does SQS.
 """
 
 

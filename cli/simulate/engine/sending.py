@@ -1,4 +1,6 @@
-"""The simulated workers of generate and resend. Each is an invocation with up to ten messages."""
+"""The simulated workers of generate and resend. Each worker is an invocation with up to ten
+messages.
+"""
 
 from collections import deque
 from collections.abc import Callable
@@ -51,7 +53,7 @@ class Waiting(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AsTheStepsSay:
-    """The current rules, from `gazette.steps.delivery.pacing`."""
+    """The rules that the functions use (`gazette.steps.delivery.pacing`)."""
 
     longest: timedelta = LONGEST_WAIT_FOR_A_PERMIT
 

@@ -1,4 +1,4 @@
-"""The counts of a simulation. Their memory does not depend on the number of readers."""
+"""The counts of a simulation. The memory usage does not depend on the number of readers."""
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field

@@ -34,7 +34,7 @@ class Timeline:
         return (instant - self.begin).total_seconds()
 
     def at(self, when: float, act: Act) -> None:
-        """Plan an action. An action whose time is in the past runs next."""
+        """Schedule an action. An action whose time is in the past runs next."""
         self.planned += 1
         heappush(self.acts, (max(when, self.now), self.planned, act))
 

@@ -30,5 +30,7 @@ class Times:
     schedule: float = A_SLOT / READERS_A_SHARD
 
     def times(self, factor: float) -> "Times":
-        """Return the durations. The durations of reading and sending are multiplied by a factor."""
+        """Return the assumed durations. The durations of reading and sending are multiplied by a
+        factor.
+        """
         return replace(self, prepare=self.prepare * factor, send=self.send * factor)

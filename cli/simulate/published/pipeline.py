@@ -155,7 +155,7 @@ class Pipeline:
         self.timeline.at(0, again)
 
     def _look(self) -> None:
-        """Record the end of a day, and discard the counts of the first day."""
+        """Record the counts at the end of each day. Discard the counts of the first day."""
         waiting = sum(
             number * (event.size or 1)
             for queue in self.queues.values()

@@ -19,7 +19,7 @@ _MARGIN = 300
 """The tolerance in seconds beyond the expected age of a message."""
 
 _GROWN = 100
-"""The growth of a queue, in messages, that raises the alarm. Smaller growth may be chance."""
+"""The growth of a queue, in messages, above which the alarm fires. Smaller growth may be chance."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,12 +70,12 @@ AGES: Mapping[str, Age] = MappingProxyType(
         "sweep": Age(urgency=Urgency.MORNING, effect="Lost messages are not recovered."),
     }
 )
-"""The expected ages by queue.
+"""The expected age of the oldest message in each queue.
 
 A waiting run gets a new message, delayed by up to fifteen minutes, whose age starts at zero. The
 metric `oldest_due_age` measures the actual delay for readers. `resend` hides a message until its
-next attempt, for thirteen hours in total. SQS excludes from the metric messages that were received
-three times and not deleted, so the age may never be that high. The threshold is safe in both cases.
+next attempt, for thirteen hours in total. The metric excludes messages that were received three
+times and not deleted, so the age may never be that high. The threshold is safe in both cases.
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
 """
 
@@ -115,7 +115,7 @@ def watch_ages(
 def watch_growth(
     scope: Construct, queues: Sequence[sqs.Queue], stage: Stage, topic: sns.ITopic
 ) -> None:
-    """Create an alarm for queues that are not empty and grow in successive half-hours."""
+    """Create an alarm that fires if a queue has grown since the previous half-hour."""
     metrics = {
         name_in(stage, queue): queue.metric_approximate_number_of_messages_visible(
             statistic=cloudwatch.Stats.MINIMUM

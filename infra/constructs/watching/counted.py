@@ -12,7 +12,7 @@ from infra.constructs.queues import way_back
 from infra.stage import Stage
 
 _BREAKER_WATCHED = 60
-"""The evaluated period in minutes.
+"""The period, in minutes, in which alarms on the circuit breakers look for a probe.
 
 A probe is due after at most 30 minutes, and its message arrives at most 15 minutes later.
 """
@@ -257,7 +257,7 @@ COUNTED = (
 
 
 def watch_counts(scope: Construct, stage: Stage, topic: sns.ITopic) -> None:
-    """Create the alarms on counts."""
+    """Create the alarms on counts that the functions write."""
     for counted in COUNTED:
         if counted.asks_source and not stage.asks_source:
             continue

@@ -51,7 +51,7 @@ def _is_shown(panel: Panel, stage: Stage) -> bool:
 
 
 def _heading(question: str, panels: Iterable[Panel]) -> str:
-    """Return the question and the reasons to worry, as text above a row of graphs."""
+    """Return the text above a row of graphs: the question, and the reasons to worry."""
     worries = "  \n".join(f"**{panel.title}:** {panel.worry}" for panel in panels)
     return f"## {question}\nWorry when:  \n{worries}"
 

@@ -1,4 +1,4 @@
-"""Alarms on silence. They fire if a count that every tick of the clock produces is missing."""
+"""Alarms that fire if a count that every clock tick produces is missing."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -44,9 +44,9 @@ class Heartbeat(AlarmText):
     def least(self, stage: Stage) -> float:
         """Return the lowest count that a healthy period can have.
 
-        Counts that are missing from a period belong to another period. Together, `beats` periods in
-        a row therefore lack at most the counts of one tick, so they cannot all lack more than that
-        count divided by `beats`.
+        Counts that are missing from one period are in a neighbouring period. Together, `beats`
+        consecutive periods therefore lack at most the counts of one tick. At least one of these
+        periods lacks no more than that count divided by `beats`.
         """
         return self.each(stage) * (self.beats - 1) / self.beats
 
@@ -89,7 +89,7 @@ HEARTBEATS = (
 
 
 def watch_silence(scope: Construct, stage: Stage, topic: sns.ITopic) -> None:
-    """Create the alarms on silence."""
+    """Create the heartbeat alarms, which fire if a regular count is missing."""
     for heartbeat in HEARTBEATS:
         period = Duration.minutes(heartbeat.minutes)
         create_alarm(

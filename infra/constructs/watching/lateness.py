@@ -34,7 +34,7 @@ A run whose email is rejected at every attempt fails after thirteen hours.
 
 @dataclass(frozen=True, kw_only=True)
 class Late(AlarmText):
-    """An alarm on a duration.
+    """An alarm on a delay or an age.
 
     It fires if `statistic` of `metric` is too high for several periods.
     """
@@ -122,7 +122,7 @@ LATE = (
         ),
     ),
 )
-"""The alarms on lateness.
+"""The alarms on late and overdue emails.
 
 `digests-overdue` fires only if a quarter of the partitions are late, because a single rejected
 email may be open for hours. `immediate-late` fires only if one email in ten is late, because a
@@ -131,7 +131,7 @@ single rejection makes an email late.
 
 
 def watch_lateness(scope: Construct, stage: Stage, topic: sns.ITopic) -> None:
-    """Create the alarms on lateness."""
+    """Create the alarms on late and overdue emails."""
     for late in LATE:
         period = Duration.minutes(late.minutes)
         create_alarm(

@@ -1,4 +1,4 @@
-"""The dashboard's panels as plain data, grouped by question. Each panel includes a reason to worry.
+"""The dashboard's panels as plain data, grouped by question, each with a reason to worry.
 
 docs/metrics.md contains the same table.
 """
@@ -9,7 +9,9 @@ from enum import StrEnum
 
 
 class Measured(StrEnum):
-    """Groups of AWS metrics. A panel shows one line for each queue, function or API."""
+    """The groups of AWS metrics that a panel can show, with one line for each queue, function or
+    status.
+    """
 
     AGES = "age of the oldest message by queue"
     NUMBERS = "messages by queue"

@@ -28,7 +28,8 @@ from infra.stage import Stage
 def watch_metrics(scope: Construct, stage: Stage, topic: sns.ITopic) -> None:
     """Create the alarms on the metrics that functions write, and on the account's SES metrics.
 
-    Without ticks there are no heartbeat alarms. The embedded engine has no alarms with metric math.
+    A stage without ticks gets no heartbeat alarms. The embedded engine gets no alarms with metric
+    math.
     """
     watch_counts(scope, stage, topic)
     if stage.ticks:

@@ -1,4 +1,4 @@
-"""The HTTP API for readers, in front of the function `preferences`."""
+"""The HTTP API for readers, which invokes the `preferences` function."""
 
 import json
 from typing import cast
@@ -37,7 +37,7 @@ https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-logging-va
 
 
 class ReadersApi(Construct):
-    """The HTTP API of a stage.
+    """The HTTP API through which a stage's readers use the links in emails.
 
     `url` is its address for readers, without a trailing slash, and `host` is the API's own address.
     `log` is the access log. `mapping` connects the API to `links_domain`, if the API serves that
@@ -107,7 +107,7 @@ class ReadersApi(Construct):
         route.node.find_child("Function").node.add_dependency(permission)
 
     def _log(self, everything: apigateway.HttpStage, stage: Stage) -> logs.LogGroup:
-        """Create the access log.
+        """Create the log group of the API's access log.
 
         A group with this prefix needs no entry in the account's resource policy for log groups,
         whose size is limited.

@@ -46,10 +46,9 @@ class LinksDomain(Construct):
 
 
 class LinksRecord(Construct):
-    """The records of `links_domain` in the stage's zone. No other stack creates records with this
-    name. Route 53 replaces the target of a record in one step. `after` is a resource to create
-    first.
-    https://docs.aws.amazon.com/Route53/latest/APIReference/API_Change.html
+    """The DNS records of `links_domain` in the stage's zone. No other stack creates records with
+    this name. Route 53 replaces the target of a record in one step. `after` is a resource to create
+    first. https://docs.aws.amazon.com/Route53/latest/APIReference/API_Change.html
     """
 
     def __init__(
@@ -116,7 +115,7 @@ def keep_the_former(resource: object, stage: Stage) -> None:
 
 
 def output_target(scope: Construct, stage: Stage, name: str, *, of: str) -> CfnOutput:
-    """Create an output with the target of `links_domain`, for a DNS zone outside the stack.
+    """Create a stack output with the DNS target of `links_domain`, for a zone outside the stack.
 
     `of` describes the resource with the name `name`, because a stage with a front has two such
     outputs.
@@ -133,7 +132,7 @@ def output_target(scope: Construct, stage: Stage, name: str, *, of: str) -> CfnO
 
 
 def _read(output: CfnOutput) -> str:
-    """Return a reference to the output's value. The value is read when the referring stack is
+    """Return a reference to a stack output's value, which is read when the referring stack is
     deployed.
     """
     producer = Stack.of(output)

@@ -31,7 +31,7 @@ def is_domain(text: str) -> bool:
 
 
 def is_address(text: str) -> bool:
-    """Return True for one ASCII address without a display name, as in events."""
+    """Return True if the text is one ASCII email address without a display name."""
     return bool(ADDRESS.fullmatch(text))
 
 
@@ -80,9 +80,9 @@ def _is_host(text: str) -> bool:
 
 
 def wrong_sender(setting: str, sender: str) -> Iterator[Wrong]:
-    """Yield the problems with a setting that is a sender.
+    """Yield the problems with the value of a sender setting.
 
-    The domain must be in lower case, because the permission to send names the ARN of an identity,
+    The domain must be in lower case, because the permission to send contains the identity's ARN,
     and ARNs are case-sensitive. The SES documentation does not specify the case that SES uses in
     the ARN.
     """

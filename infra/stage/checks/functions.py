@@ -1,4 +1,4 @@
-"""The settings as functions read them, and the checks that functions make when they start."""
+"""The checks that functions make when they start, applied to the stage's settings at synthesis."""
 
 import json
 import re

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from infra.stage.stage import Stage
 
 _ANYWHERE = ""
-"""The placeholder for the account or Region of a name that must be unique worldwide."""
+"""The placeholder account or Region for a name that must be unique worldwide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ def _names(stage: Stage, default: Place) -> Iterator[_Name]:
 
 
 def _names_of_links(stage: Stage, region: str) -> Iterator[_Name]:
-    """Yield the names of the links' domain in API Gateway and CloudFront.
+    """Yield the names that `links_domain` occupies in API Gateway and CloudFront.
 
     https://docs.aws.amazon.com/apigateway/latest/developerguide/how-to-custom-domains.html
     https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/alternate-domain-names-move.html

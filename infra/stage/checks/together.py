@@ -1,4 +1,4 @@
-"""Checks of settings that depend on settings in other groups."""
+"""Checks of settings whose valid values depend on settings in other groups."""
 
 import re
 from collections.abc import Iterator
@@ -23,7 +23,8 @@ def wrong_together(stage: Stage) -> Iterator[Wrong]:
 
 
 def _wrong_with_senders(stage: Stage) -> Iterator[Wrong]:
-    """Yield senders outside `domain`. An SES identity verifies a domain and its subdomains.
+    """Yield a problem for each sender outside `domain`, because its SES identity does not verify
+    them.
 
     https://docs.aws.amazon.com/ses/latest/dg/creating-identities.html
     """

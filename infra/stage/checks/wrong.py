@@ -1,4 +1,4 @@
-"""Problems with a stage, and the checks that several groups of settings share."""
+"""The class of problems with a stage, and checks that several groups of settings share."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

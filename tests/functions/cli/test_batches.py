@@ -130,7 +130,7 @@ def test_batch_cancel_reports_cancelled_and_sent_runs(stage: Cloud) -> None:
 def test_batch_can_be_cancelled_before_its_start(stage: Cloud) -> None:
     done = run(stage, "cancel", slot(), "--yes")
     assert done.exit_code == 0
-    assert "3 digests have not started. Each is cancelled when it starts." in done.stderr
+    assert "3 digests have not started yet. They are cancelled when they start." in done.stderr
     assert started(stage) == []
     assert (stored_run().status, stored_run().reason) == (
         Status.CANCELLED,

@@ -41,7 +41,7 @@ def test_held_category_is_listed_with_reason_and_time(stage: Cloud) -> None:
         "immediate\tsending",
         "immediate rate\tat most 100 emails per second; 0 today (UTC)",
         f"category comment\theld since {SINCE}: {WHY}",
-        f"category like\theld by hand since {SINCE}: a?b",
+        f"category like\theld manually since {SINCE}: a?b",
     ]
     assert shown.stderr == (
         "To resume a category, run `gazette sending resume --category NAME --stage prod`.\n"

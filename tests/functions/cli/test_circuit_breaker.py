@@ -95,7 +95,7 @@ def test_stop_holds_all_email_until_resume(stage: Cloud) -> None:
     assert stopped.stdout == "all email of stage prod is stopped until you resume it\n"
     for stream in ("digest", "immediate"):
         assert (
-            f"{stream}\tstopped by hand\n{stream} reason\twrong template\n"
+            f"{stream}\tstopped manually\n{stream} reason\twrong template\n"
             in run(stage, "status").stdout
         )
         assert f"{stream} next try\tnone until you resume sending" in run(stage, "status").stdout

@@ -199,7 +199,7 @@ def test_doctor_compares_deployed_sizes_with_the_rate(
     stage.answers["GetEventSourceMapping"] = lambda _: {"State": "Enabled", **many}
     (finding,) = wrong(run("--json"))
     assert (finding["check"], finding["level"]) == ("size generate", "warning")
-    assert finding["todo"].startswith("Set `generate` in the setting `concurrency` to ")
+    assert finding["todo"].startswith("In the `concurrency` setting, set `generate` to ")
 
 
 def findings_of_templates(done: Result) -> dict[str, tuple[str, str]]:

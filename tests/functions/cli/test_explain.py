@@ -134,7 +134,7 @@ def test_date_shows_only_the_runs_of_that_date(stage: Cloud) -> None:
     stage.work("generate", entry["MessageBody"])
     due = datetime.fromisoformat(stage.rows("runs")[0]["due_at"]).astimezone(BERLIN).date()
     (sent,) = rows(run("ann", due.isoformat()))["run"]
-    assert sent[RUN.index("what")] == "the immediate email about post#p1"
+    assert sent[RUN.index("email")] == "the immediate email about post#p1"
     before = rows(run("ann", (due - timedelta(days=1)).isoformat()))
     assert "run" not in before
     assert before["answer"][0][0].startswith("No email was sent on ")
@@ -159,7 +159,10 @@ def test_date_without_waiting_events_shows_the_period(
         [f"No email was sent on {on}, because no run was due."],
         [f"No event was waiting for the daily digest between {since} and {until}."],
     ]
-    assert told["schedule"][0][2] == "if an event arrives before then; no event is waiting"
+    assert (
+        told["schedule"][0][2]
+        == "only if an event arrives before the due time; no event is waiting"
+    )
     assert "run" not in told
 
 

@@ -88,7 +88,7 @@ def test_forwarded_email_is_resolved_to_its_run(stage: Cloud, tmp_path: Path) ->
 def test_message_id_is_searched_in_all_runs_after_confirmation(stage: Cloud) -> None:
     message_id = send(stage)
     asked = run(stage, f"<{message_id}@email.amazonses.com>", said="y\n")
-    assert "Read all 1 rows of runs (0 MB), $0.0000 in us-east-1?" in asked.stdout
+    assert "Read all 1 rows of runs (0 MB) for $0.0000 in us-east-1?" in asked.stdout
     assert found(run(stage, message_id, "--yes")) == [["ann", "ann-daily-1", "sent"]]
     assert stage.meter.calls["dynamodb.Scan"] == 2 * SEGMENTS
     stage.meter.clear()

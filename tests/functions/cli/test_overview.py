@@ -110,7 +110,7 @@ def test_overview_of_a_healthy_stage_has_only_ok_lines(cloud: Cloud) -> None:
     by_area = {area: text for _, area, text, _ in lines}
     assert by_area["alarm"] == "no raised alarm"
     assert by_area["oldest run"] == "no run is waiting to be sent"
-    assert by_area["going out"] == "no batch"
+    assert by_area["current batch"] == "no batch"
     assert by_area["queues"].startswith("ingest 0, followers 0, shard 0, immediate 0")
 
 
@@ -136,7 +136,7 @@ def test_problems_are_listed_first_with_the_next_command(stage: Cloud) -> None:
         f"gazette batch show {due}",
     )
     assert found["warning", "held"][0].endswith("complaints?[2J")
-    assert found["ok", "going out"][1] == f"gazette batch show {due}"
+    assert found["ok", "current batch"][1] == f"gazette batch show {due}"
     assert "test-sweep-silent" not in str(lines)
     for _, _, _, command in lines:
         assert wrong_commands(f"`{command}`") == []

@@ -38,7 +38,7 @@ def test_explain_reports_digest_sent_without_items() -> None:
     world.create(an_event())
     come_due(world)
     wait(world, minutes=12)
-    assert "no new items of recommendations, which did not respond in time" in answer(world)
+    assert "no new items from recommendations, which did not respond in time" in answer(world)
     runs: Any = document(explained(world), stage="prod")["runs"]
     assert [run["without"] for run in runs] == [(RECOMMENDATIONS,)]
 

@@ -190,7 +190,9 @@ def test_bus_must_be_in_the_account_and_region_of_the_stage(
     ):
         result = run("lint", {**entry(EVENT), "EventBusName": wrong})
         assert result.exit_code == 1
-        assert "the bus shop, account 123456789012, region eu-west-1 (setting bus)" in result.stdout
+        assert (
+            "the bus shop, account 123456789012, region eu-west-1 (`bus` setting)" in result.stdout
+        )
 
 
 @pytest.mark.parametrize(

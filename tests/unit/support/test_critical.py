@@ -39,7 +39,7 @@ def said(world: World) -> str:
 def test_explain_reports_ineffective_mutes_of_critical_categories(world: World) -> None:
     (choice,) = explained(world).choices
     assert (choice.frequency, choice.chosen) == (Frequency.IMMEDIATE, Frequency.NEVER)
-    assert "critical, regardless of choices; chosen at" in said(world)
+    assert "critical, so choices have no effect; chosen at" in said(world)
     assert "Muted" not in said(world)
     assert STILL not in said(world), "everything comes"
     assert document(explained(world), stage="prod")["critical_categories"] == ("security",)
@@ -55,7 +55,7 @@ def test_explain_reports_critical_email_to_unsubscribed_and_paused_readers(world
     assert "the critical email about post#post1" in said(world)
     assert "(not sent)" not in said(world)
     world.send_everything()
-    assert "The last was the critical email about post#post1" in said(world)
+    assert "The latest run was the critical email about post#post1" in said(world)
 
 
 def test_explain_reports_no_critical_email_after_a_bounce(world: World) -> None:

@@ -115,7 +115,7 @@ def test_concurrency_that_does_not_fit_the_rate_is_named(number: int, words: str
     fits = senders(100, immediate_share=SHARE)["generate"].concurrency
     assert finding.check == "size generate"
     assert words in finding.seen
-    assert finding.todo.startswith(f"Set `generate` in the setting `concurrency` to {fits}, or")
+    assert finding.todo.startswith(f"In the `concurrency` setting, set `generate` to {fits} or")
     (finding,) = wrong(stage(ASSUMED, immediate=30))
     assert finding.check == "size immediate"
     assert finding.todo == "Remove `immediate` from `concurrency`, and deploy."
@@ -198,7 +198,9 @@ def test_reserved_concurrency_is_unavailable_to_shared_queues() -> None:
     for limit, level in ((enough, Level.OK), (enough - 1, Level.WARNING)):
         first, _ = check_limit(stage(1, limit=limit))
         assert (first.check, first.level) == ("lambda concurrency", level)
-    assert f"the account's limit is {enough - 1}; queues use up to {taken}" in first.seen
+    assert (
+        f"the account's limit is {enough - 1} invocations; queues use up to {taken}" in first.seen
+    )
 
 
 def test_doctor_reports_missing_permissions() -> None:

@@ -67,7 +67,7 @@ def test_expired_event_is_explained(world: World) -> None:
     assert "2 events of comment and like expired before being included in an email." in answer(
         world
     )
-    assert column(section(world, "waiting"), "for") == ["the daily digest (expired)"] * 2
+    assert column(section(world, "waiting"), "email") == ["the daily digest (expired)"] * 2
 
 
 def test_lapsed_event_is_explained(world: World) -> None:
@@ -77,7 +77,7 @@ def test_lapsed_event_is_explained(world: World) -> None:
         "1 event of comment lapsed at the time that the service set (expires_at), before being "
         "included in an email."
     ) in answer(world)
-    assert column(section(world, "waiting"), "for") == ["the daily digest (lapsed)"]
+    assert column(section(world, "waiting"), "email") == ["the daily digest (lapsed)"]
 
 
 def column(found: Section, name: str) -> list[str]:
@@ -161,10 +161,10 @@ def test_answer_without_waiting_events_names_the_skipped_run(world: World) -> No
     world.clock.pass_time(days=1)
     assert answer(world, MONDAY).startswith("No email was sent on 2026-11-23. The daily digest")
     assert answer(world) == (
-        "The last was the daily digest of Mon 2026-11-23 08:00, which was skipped: no event was "
-        "waiting, so the schedule is not in the due index until the next event. Next email: the "
-        "daily digest of Wed 2026-11-25 08:00 (2026-11-25 07:00 UTC), if an event arrives before "
-        "then; no event is waiting."
+        "The latest run was the daily digest of Mon 2026-11-23 08:00, which was skipped: no "
+        "event was waiting, so the schedule is not in the due index until the next event. Next "
+        "email: the daily digest of Wed 2026-11-25 08:00 (2026-11-25 07:00 UTC), if an event "
+        "arrives before then; no event is waiting."
     )
 
 
@@ -287,7 +287,7 @@ def test_sent_digest_is_reported_with_message_id_and_coverage(world: World) -> N
     )
     covers = f"{COVERS} after Mon 2026-11-23 08:00, up to Tue 2026-11-24 08:00."
     assert answer(world, TUESDAY) == f"The daily digest of 08:00 {sent}{covers}"
-    last = f"The last was the daily digest of Tue 2026-11-24 08:00, which {sent}{covers}"
+    last = f"The latest run was the daily digest of Tue 2026-11-24 08:00, which {sent}{covers}"
     assert answer(world).startswith(last)
     assert f"{COVERS} up to Mon 2026-11-23 08:00." in answer(world, MONDAY)
 
@@ -329,7 +329,9 @@ def test_run_blocking_the_last_run_is_reported(world: World) -> None:
         world.create(an_event(f"e{number}"))
         world.send_digest()
     told = verdict(explained(world))
-    assert told[0].startswith("The last was the daily digest of Tue 2026-11-24 08:00, which is due")
+    assert told[0].startswith(
+        "The latest run was the daily digest of Tue 2026-11-24 08:00, which is due"
+    )
     assert told[1].startswith("The daily digest of Mon 2026-11-23 08:00 may or may not have been")
 
 
@@ -360,7 +362,9 @@ def test_explain_reports_an_unsubscribe_first(world: World) -> None:
     world.unsubscribe()
     told = verdict(explained(world))
     assert told[0].startswith("ann is unsubscribed; email is not sent")
-    assert told[1].startswith("The last was the daily digest of Mon 2026-11-23 08:00, which was se")
+    assert told[1].startswith(
+        "The latest run was the daily digest of Mon 2026-11-23 08:00, which was se"
+    )
     assert len(told) == 2, "nothing is next, and nothing that waits will come"
     on_date = verdict(explained(world, MONDAY))
     assert on_date[0].startswith("The daily digest of 08:00 was sent")
@@ -506,7 +510,7 @@ def test_every_table_shows_its_source_data() -> None:
         "last activity\t2026-11-20",
         "follows\t1",
     ]
-    idle = "if an event arrives before then; no event is waiting"
+    idle = "only if an event arrives before the due time; no event is waiting"
     assert told("schedule") == [
         "daily\tevery day at 08:00\tplanned\tTue 2026-11-24 08:00\t2026-11-24 07:00",
         "daily\tevery day at 08:00\tthen\tWed 2026-11-25 08:00\t2026-11-25 07:00",
@@ -560,7 +564,7 @@ def test_disabled_schedule_is_a_single_line_with_unsent_events(world: World) -> 
     found = section(world, "schedule")
     assert column(found, "state") == ["off, because this reader gets no email"]
     assert column(found, "UTC") == [""]
-    assert column(section(world, "waiting"), "for") == ["the daily digest (not sent)"]
+    assert column(section(world, "waiting"), "email") == ["the daily digest (not sent)"]
 
 
 def test_returned_reader_is_reported_with_the_earlier_erasure(world: World) -> None:

@@ -97,13 +97,13 @@ def test_rate_is_shown_with_ramp_up_cap_and_stop_reason(pace: PaceReading, said:
             tripped(None, "", NOW).probed(NOW + timedelta(minutes=1)),
             (
                 "stopped automatically since 2026-11-22 07:03:00 UTC; next email: a test email is "
-                "being sent now, the next one at 2026-11-22 07:05:00 UTC or later"
+                "being sent now (next test email at 2026-11-22 07:05:00 UTC or later)"
             ),
         ),
         (
             opened_by_hand("wrong\ttemplate\x1b[2J", NOW),
             (
-                "stopped by hand since 2026-11-22 07:03:00 UTC (wrong?template?[2J); next email: "
+                "stopped manually since 2026-11-22 07:03:00 UTC (wrong?template?[2J); next email: "
                 "none until you resume sending"
             ),
         ),

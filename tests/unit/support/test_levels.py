@@ -92,15 +92,15 @@ def test_runs_held_by_the_daily_quota_are_not_reported_as_stuck() -> None:
     held = replace(CALM.tables, standing=Standing(age=timedelta(0), held_by_day=1200))
     found = {line.area: line for line in lines(replace(CALM, tables=held))}
     assert found["oldest run"].level is Level.OK
-    assert found["held by day"].level is Level.WARNING
-    assert found["held by day"].text.startswith("1,200 emails are waiting for the next day")
-    assert found["held by day"].command == "gazette sending status"
-    assert "held by day" not in {line.area for line in lines(CALM)}
+    assert found["daily limit"].level is Level.WARNING
+    assert found["daily limit"].text.startswith("1,200 emails are waiting for the next day")
+    assert found["daily limit"].command == "gazette sending status"
+    assert "daily limit" not in {line.area for line in lines(CALM)}
 
 
 @pytest.mark.parametrize(
     ("by_hand", "level", "how"),
-    [(True, Level.WARNING, "by hand"), (False, Level.PROBLEM, "automatically")],
+    [(True, Level.WARNING, "manually"), (False, Level.PROBLEM, "automatically")],
 )
 def test_stopped_content_source_is_reported(by_hand: bool, level: Level, how: str) -> None:
     step = timedelta(minutes=1)

@@ -1,7 +1,7 @@
 """HTTP requests from readers' browsers, and the responses. Only handlers use this module.
 
-The event handler of Powertools offers the same, but adds 50 ms to a cold start while a reader
-waits.
+The Powertools event handler has the same features, but adds 50 ms to a cold start, during which a
+reader waits.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,8 +1,8 @@
 """Logs and metrics through AWS Lambda Powertools. Only handlers use this module.
 
 A log line is a constant message with fields. It never contains an address or the content of an
-email. Metrics are written in EMF with one dimension, `service`, which names the stage, so that one
-stage does not trigger the alarms of another. The stack sets it as POWERTOOLS_SERVICE_NAME.
+email. Metrics are written in EMF with one dimension, `service`, which names the stage, so that
+stages do not trigger each other's alarms. The stack sets it as POWERTOOLS_SERVICE_NAME.
 """
 
 import os
@@ -101,7 +101,8 @@ def messages_in(event: dict[str, Any]) -> Sequence[Message]:
 
 
 RunAll = Callable[[Callable[[int], object], Sequence[int]], None]
-"""A function that calls another function for each number and returns when all calls have ended."""
+"""A function that calls a given function for each number, and returns after all calls have
+ended."""
 
 
 ComeBack = Callable[[Sequence[Message], TimeLeft], None]

@@ -33,10 +33,10 @@ _NOTHING: Final = _Nothing.GIVEN
 
 
 class Cached(Generic[ValueT]):
-    """A value that is read on creation, and again when it is a minute old.
+    """A cached value. It is read when the object is created, and re-read once it is a minute old.
 
-    One thread reads while the others wait. They must not use the cached value, which may be much
-    older if Lambda froze the process in the meantime.
+    Only one thread reads the value at a time, while other threads wait. They must not use the old
+    value, which may be much older than a minute if Lambda froze the process.
 
     If the source does not respond (Unavailable) or has an unreadable row (UnreadableRow), the value
     does not change. If that happens on the first read, the value is `default`; without a default,
@@ -62,7 +62,7 @@ class Cached(Generic[ValueT]):
             self._value = default
 
     def get(self) -> ValueT:
-        """Return the value. It is at most a minute old unless the source does not respond."""
+        """Return the value, which is at most a minute old unless the source does not respond."""
         with self._reading:
             now = self._clock()
             # The first comparison: a clock that was ahead and is corrected must not extend the
@@ -77,16 +77,17 @@ class Cached(Generic[ValueT]):
 def when_asked(
     read: Callable[[], ValueT], *, clock: Clock, default: ValueT
 ) -> Callable[[], ValueT]:
-    """Return the `get` method of a `Cached` that makes its first read at the first call."""
+    """Return a function that returns the value of a `Cached`, which is created at the first
+    call.
+    """
     cached = once(lambda: Cached(read, clock=clock, default=default))
     return lambda: cached().get()
 
 
 class once(Generic[ValueT]):  # noqa: N801 -- a decorator, used as functools.cache is
-    """A decorator that builds a value once. If `build` raises, the next call builds again.
+    """A decorator that caches the result of `build`. If `build` raises, the next call retries.
 
-    `functools.cache` would build the value in every thread that calls before the first one has
-    finished.
+    With `functools.cache` alone, threads that call at the same time would each build the value.
     """
 
     def __init__(self, build: Callable[[], ValueT]) -> None:
@@ -98,17 +99,17 @@ class once(Generic[ValueT]):  # noqa: N801 -- a decorator, used as functools.cac
             return self._cached()
 
     def cache_clear(self) -> None:
-        """Discard the value. The next call builds again."""
+        """Discard the cached value. The next call builds a new value."""
         self._cached.cache_clear()
 
 
 class Coalescer:
     """A coordinator that combines the requests of an invocation's threads into one request.
 
-    A requesting thread waits, at most `patience` seconds, until every other thread has made a
-    request or has left. Then one thread sends the joint request. So no response is older than its
-    request, and a slow thread delays the others only for that time. Outside `side_by_side`, each
-    thread sends its own request.
+    A requesting thread waits, at most `patience` seconds, until every other thread has also made a
+    request or has finished. Then one thread sends the joint request. So no response is older than
+    its request, and a slow thread delays the request for at most `patience` seconds. Outside
+    `side_by_side`, each thread sends its own request.
     """
 
     def __init__(self, *, patience: float = 0.25) -> None:
@@ -152,7 +153,7 @@ class Coalescer:
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Mark this thread as waiting elsewhere, so that no other thread waits for its request."""
+        """Stop other threads from waiting for this thread's request inside a `with` block."""
         if not self._members:
             yield
             return
@@ -180,10 +181,10 @@ class Coalescer:
     ) -> ValueT:
         """Return the response to `request`.
 
-        All requests with the same `answer` function go into one call, in any order. `answer` may be
-        a method of an object. It returns the responses in the order of its requests. A response
-        that is an exception is raised in the thread that made the request. If the call itself
-        raises, all these threads raise the exception.
+        All requests with the same `answer` function are combined into one call, in any order.
+        `answer` may be a method of an object. It returns the responses in the order of its
+        requests. If a response is an exception, it is raised in the requesting thread. If the call
+        itself raises, all requesting threads raise the exception.
         """
         if not self._members:
             return _raised_or_returned(answer([request])[0])
@@ -199,7 +200,7 @@ class Coalescer:
         return cast("ValueT", _raised_or_returned(question.answer))
 
     def _taken(self) -> "Sequence[_Question[Any, Any]]":
-        """Return all waiting requests. The calling thread sends them."""
+        """Return all waiting requests and mark them as taken. The calling thread must send them."""
         questions, self._waiting = self._waiting, []
         for question in questions:
             question.is_taken = True

@@ -1,3 +1,3 @@
-"""Composition of steps and adapters: one module per function, so that each imports only what it
-needs.
+"""Composition roots, which connect steps to adapters. Each function has its own module, to keep its
+imports few.
 """

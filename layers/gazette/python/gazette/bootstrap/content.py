@@ -1,4 +1,4 @@
-"""Composition of the `content` function: the step with its adapters."""
+"""Composition root of the `content` function, which connects the step to its adapters."""
 
 import json
 import random
@@ -29,11 +29,12 @@ from gazette.steps.content.ask import AskContext, ProcessHealth
 from gazette.steps.content.fetch import FetchContext, FetchResult, fetch
 
 _TABLES = 15
-"""The time in seconds that a fetch needs for reads and writes, in addition to two requests."""
+"""The time in seconds that a fetch needs for its reads and writes, excluding its two requests."""
 
 _STARTED_LATE = timedelta(minutes=20)
-"""The maximum time until a digest's run reaches generate: `spread`, plus the time for a full
-queue."""
+"""The maximum delay before `generate` receives a digest's run: `spread` plus the wait in a full
+queue.
+"""
 
 
 @once
@@ -77,8 +78,9 @@ def build() -> Callable[[str, TimeLeft], FetchResult]:
 
 
 def rate_limiter(settings: ContentSettings) -> DynamoRateLimiter:
-    """Return an object that implements `RateLimiter`, `PaceGauge` and `CircuitBreaker` for the
-    service.
+    """Return the rate limiter of requests to the recommendation service.
+
+    The object implements `RateLimiter`, `PaceGauge` and `CircuitBreaker`.
     """
     plan = PacePlan(
         rate=settings.recommendations_per_second,
@@ -108,7 +110,7 @@ def _source(settings: ContentSettings) -> HttpSource:
 
 
 def _token(secret: str) -> Callable[[], str]:
-    """Return a function that reads the token at most once a minute.
+    """Return a function that reads the service's bearer token at most once a minute.
 
     A new token is used within a minute.
     """

@@ -1,4 +1,4 @@
-"""Composition of the `fanout` function: the steps with their adapters."""
+"""Composition root of the `fanout` function, which connects the steps to their adapters."""
 
 import random
 from collections.abc import Callable
@@ -53,7 +53,8 @@ def build_fan_out() -> Callable[[str, TimeLeft], FannedOut]:
 
     Built once per process.
 
-    Announces the shards first, because fan-out writes schedules to the shards of its own setting.
+    Announces the shards first, because fan-out writes schedules to the shards of its `shards`
+    setting.
     """
     settings = FanoutSettings.from_env()
     batches = _batches(settings)
@@ -82,7 +83,7 @@ def build_fan_out() -> Callable[[str, TimeLeft], FannedOut]:
 
 
 def _asking(settings: FanoutSettings, sqs: "SQSClient") -> "AskingContext | None":
-    """Return the context for content sources.
+    """Return the dependencies for querying content sources.
 
     Only stages that query a source import its modules.
     """
@@ -122,7 +123,9 @@ def _look_ahead(
 
 @cache
 def build_is_beat() -> Callable[[str], bool]:
-    """Return a function that recognises the regular messages of shards. Built once per process."""
+    """Return a function that recognises the regular message of a shard in use. Built once per
+    process.
+    """
     shards = FanoutSettings.from_env().shards
     return partial(is_beat, decode=decode_shard, shards=shards, clock=now)
 

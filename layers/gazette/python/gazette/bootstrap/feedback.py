@@ -1,4 +1,4 @@
-"""Composition of the `feedback` function: the step with its adapters."""
+"""Composition root of the `feedback` function, which connects the step to its adapters."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -34,20 +34,21 @@ from gazette.steps.feedback.feedback import (
 
 @dataclass(frozen=True, slots=True)
 class FeedbackFunction:
-    """The functions that process an invocation."""
+    """The functions that the feedback handler calls."""
 
     process: Callable[[str], Feedback | None]
-    """The step, which is called with the body of each message."""
+    """The step `process_delivery_event`, to call with the body of each message."""
 
     finish: Callable[[], None]
-    """The function to call at the end of the invocation. If it raises Unavailable, the next
-    invocation writes the counts.
+    """The function to call at the end of the invocation, which writes the counts.
+
+    If it raises Unavailable, the next invocation writes the counts.
     """
 
 
 @cache
 def build() -> FeedbackFunction:
-    """Return the functions that process an invocation. Built once per process."""
+    """Return the functions that the feedback handler calls. Built once per process."""
     settings = FeedbackSettings.from_env()
     retention = timedelta(days=settings.run_retention_days)
     runs = DynamoRuns(settings.runs_table, retention=retention)
@@ -74,7 +75,7 @@ def build() -> FeedbackFunction:
 
 
 def _nothing() -> None:
-    """Do nothing. Used in stages without counts by category."""
+    """Do nothing. Used in stages that do not count delivery events by category."""
 
 
 def _category_stats(settings: FeedbackSettings) -> CategoryStatsContext | None:

@@ -1,4 +1,4 @@
-"""Composition of the `followers` function: the step with its adapters."""
+"""Composition root of the `followers` function, which connects the step to its adapters."""
 
 import json
 from collections.abc import Callable
@@ -23,7 +23,7 @@ def build() -> Callable[[str, TimeLeft], int]:
 
     Built once per process.
 
-    It returns the number of followers in the message.
+    The function returns the number of followers in the message.
     """
     settings = FollowersSettings.from_env()
     announce(settings)

@@ -1,4 +1,4 @@
-"""Composition of the `generate` function: the step with its adapters."""
+"""Composition root of the `generate` function, which connects the step to its adapters."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -83,7 +83,7 @@ def _content(
     sqs: "SQSClient",
     decided: "CachedDecisions",
 ) -> "ContentContext":
-    """Return the context for content sources.
+    """Return the dependencies for checking content sources.
 
     Only stages that query a source import its modules.
     """

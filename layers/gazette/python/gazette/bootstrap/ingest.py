@@ -1,4 +1,4 @@
-"""Composition of the `ingest` function: the step with its adapters."""
+"""Composition root of the `ingest` function, which connects the step to its adapters."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -62,7 +62,7 @@ def _hosts(settings: IngestSettings) -> LinkHosts | None:
 
 
 def data_schemas() -> Schemas:
-    """Return the schemas for `data` from the stage's templates, by category.
+    """Return the schemas of event data from the stage's templates, by category.
 
     Most stages have none.
     """

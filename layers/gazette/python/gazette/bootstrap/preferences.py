@@ -1,4 +1,4 @@
-"""Composition of the `preferences` function: the steps with their adapters."""
+"""Composition root of the `preferences` function, which connects the steps to their adapters."""
 
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -48,7 +48,7 @@ class PreferencesFunction:
 
     pages: Pages
     preference_page: Callable[[Shown], str]
-    """A function that returns the page for the result of `show` or `submit`."""
+    """A function that returns the preference page for the result of `show` or `submit`."""
 
     styles: str
     """The style sheets that the pages' Content-Security-Policy must allow."""
@@ -69,8 +69,10 @@ class PreferencesFunction:
     """A function that returns the page with all updates of an email."""
 
     confirm_page: Callable[[str, str], str]
-    """A function that returns the page that asks for confirmation before unsubscribing. Arguments:
-    a token, and the browser's languages, for a reader whose language is unknown.
+    """A function that returns the page that asks for confirmation before unsubscribing.
+
+    Arguments: a token, and the browser's languages. The languages are used if the reader's language
+    is unknown.
     """
 
     press: Callable[[LinkToken, Callable[[], Fields], TimeLeft], Leaving]
@@ -83,14 +85,16 @@ class PreferencesFunction:
 
     show: Callable[[LinkToken, str], Shown]
     submit: Callable[[LinkToken, Callable[[], Fields], TimeLeft, str], Shown]
-    """A function that applies the form. Arguments: the link, a function that reads the form, and
-    the remaining time of the invocation."""
+    """A function that applies the submitted preference form.
+
+    Arguments: the link, a function that reads the form, and the remaining time of the invocation.
+    """
 
     mail_new_link: Callable[[str], bool]
     """A function that emails a new link. Argument: the token of an expired link."""
 
     read_form: Callable[..., Fields]
-    """The function `read_request`."""
+    """A function that returns the form fields in a request body."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Composition of the `resend` function: the step with its adapters."""
+"""Composition root of the `resend` function, which connects the step to its adapters."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -63,7 +63,9 @@ def build() -> Callable[[str, str, TimeLeft], Delivery | Redriven | None]:
     announced = once(partial(batches.announce, settings.shards))
 
     def start_next(failed: Run) -> Redriven:
-        """Redrive the run. Announce the shards first, because a redrive writes schedules."""
+        """Start the schedule's next run. Announce the shards first, because this writes the
+        schedule.
+        """
         announced()
         return redrive(failed, context=redriving)
 

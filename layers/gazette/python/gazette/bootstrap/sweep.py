@@ -1,4 +1,4 @@
-"""Composition of the `sweep` function: the steps with their adapters."""
+"""Composition root of the `sweep` function, which connects the steps to their adapters."""
 
 import random
 from collections.abc import Callable
@@ -42,8 +42,9 @@ _TIMEOUT = timedelta(seconds=5)
 
 @cache
 def build_begin() -> Callable[[datetime], int]:
-    """Return a function that begins a sweep, given the tick's time, and returns the number of late
-    shards.
+    """Return a function that begins a sweep at a tick and returns the number of late shards.
+
+    Argument: the time of the tick.
 
     Built once per process.
     """
@@ -142,8 +143,10 @@ def build_audit() -> Callable[[str, TimeLeft], Audited]:
 
 @cache
 def build_standing() -> Callable[[str, TimeLeft], Standing]:
-    """Return a function that reads the standing of open runs, given the message's body and the
-    remaining time.
+    """Return a function that reads the age of open runs, and how many of them wait for the next
+    day.
+
+    Arguments: the message's body and the remaining time.
 
     Built once per process.
     """

@@ -1,1 +1,1 @@
-"""The rules of digests and their delivery. Only the standard library is imported."""
+"""The rules for digests and their delivery. The modules import only the standard library."""

@@ -22,7 +22,8 @@ class CreateEvents:
 
 @dataclass(frozen=True, slots=True)
 class CreateActivity:
-    """An `activity.created` message, which contains an activity for all followers of an entity."""
+    """An `activity.created` message, which contains an activity to deliver to all followers of an
+    entity."""
 
     activity: Activity
 
@@ -45,14 +46,18 @@ class RetractActivity:
 
 @dataclass(frozen=True, slots=True)
 class ChangeSubscriber:
-    """A `subscriber.changed` message: the whole profile, with the frequencies in `choices`."""
+    """A `subscriber.changed` message, which contains a subscriber's whole profile.
+
+    `choices` contains the frequencies.
+    """
 
     subscriber: Subscriber
 
 
 @dataclass(frozen=True, slots=True)
 class ChoosePreferences:
-    """A `preferences.chosen` message: the choice that a reader made at the instant `at`."""
+    """A `preferences.chosen` message, which contains the choice that a reader made at the time
+    `at`."""
 
     user_id: str
     choice: Choice
@@ -108,8 +113,10 @@ Command = CreateEvents | SingleCommand
 
 
 CHANGED_CATEGORY = "gazette:changed-category:"
-"""The prefix of an entry in `resources` that names a category. The reader changed the frequency of
-this category on the preference page."""
+"""The prefix of the entries in a message's `resources` that name categories.
+
+There is one entry for each category whose frequency the reader changed on the preference page.
+"""
 
 AHEAD = timedelta(hours=1)
 """The maximum time by which a service's clock may be ahead of Gazette's clock."""
@@ -145,8 +152,10 @@ def reader_of(command: SingleCommand) -> str | None:
 
 
 def latest_instant(command: Command) -> datetime | None:
-    """Return the latest time in `command` that may override other messages; None if there is no
-    such time."""
+    """Return the latest timestamp of a change in `command`; None if there is no such timestamp.
+
+    A change overrides changes with earlier timestamps.
+    """
     match command:
         case ChangeSubscriber(subscriber):
             return subscriber.changed_at

@@ -23,7 +23,8 @@ CONTENT_SOURCES = (EVENTS, RECOMMENDATIONS)
 """All content sources, in their default display order."""
 
 CATEGORY_OF: Mapping[str, str] = MappingProxyType({RECOMMENDATIONS: "recommendation"})
-"""The item category of each queried source. Readers choose a frequency for this category."""
+"""The category of the items from each queried source. Readers choose a frequency for the
+category."""
 
 ITEM = "item"
 """The entity type of content items."""
@@ -38,7 +39,7 @@ unit."""
 _HASH_BYTES = 6
 """The length of a hash, in bytes.
 
-With six bytes, one in 3 trillion new items is mistaken for an old one.
+With six bytes, one in 3 trillion new items is mistaken for an item that was shown before.
 """
 
 
@@ -122,7 +123,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """A request to query the content sources of a schedule for its occurrence at `due_at`."""
+    """A request to query a schedule's content sources for the digest that is due at `due_at`."""
 
     user_id: str
     schedule: str
@@ -205,8 +206,8 @@ def refreshed(
 ) -> Refreshed:
     """Choose the first `limit` items that the reader has not been offered yet. Pure.
 
-    `waiting` lists the source's events that no digest has shown yet. They may be chosen again; all
-    other events in `shown` may not. `at` is the time of the query.
+    `waiting` lists the source's events that no digest has shown yet. These events may be chosen
+    again, but other events in `shown` may not. `at` is the time of the query.
     """
     waiting_by_id = {stored.event.id: stored for stored in waiting}
     changed_events: list[Event] = []
@@ -232,10 +233,10 @@ def is_fresh(
     now: datetime,
     fresh_for: timedelta,
 ) -> bool:
-    """Return True if the fetched items are fresh enough for `due_at`, so no new query is needed.
+    """Return True if the fetched items are fresh enough for the digest that is due at `due_at`.
 
-    `fetched_for` is the occurrence that the items were fetched for, and `fresh_for` is their
-    maximum age.
+    No new query is then needed. `fetched_for` is the due time of the digest that the items were
+    fetched for, and `fresh_for` is their maximum age.
     """
     if fetched_at is None or fetched_for is None:
         return False
@@ -247,7 +248,7 @@ class Shown:
     """The ids of the items most recently offered to a schedule's reader.
 
     A remembered item is not offered again. One in 3 trillion new ids is mistaken for a remembered
-    id.
+    id, and its item is not offered.
     """
 
     hashes: bytes = b""
@@ -258,14 +259,14 @@ class Shown:
         return _hash(event_id) in self._each()
 
     def with_(self, event_ids: Iterable[str]) -> "Shown":
-        """Return the memory with these event ids added as the newest. The oldest ids are
-        dropped."""
+        """Return a copy with these event ids added as the newest. Excess ids are dropped, oldest
+        first."""
         newest = dict.fromkeys(map(_hash, event_ids))
         older = [each for each in self._each() if each not in newest]
         return Shown(b"".join([*older, *newest][-REMEMBERED:]))
 
     def without(self, event_ids: Iterable[str]) -> "Shown":
-        """Return the memory without these event ids, so that the items may be offered again."""
+        """Return a copy without these event ids, so that the items may be offered again."""
         removed = set(map(_hash, event_ids))
         return Shown(b"".join(each for each in self._each() if each not in removed))
 

@@ -1,4 +1,5 @@
-"""Gazette's exceptions: one hierarchy, with one class for each way to handle an error."""
+"""Gazette's exceptions: one class for each way to handle an error, all derived from one base
+class."""
 
 from datetime import timedelta
 
@@ -8,7 +9,7 @@ class GazetteError(Exception):
 
 
 class InvalidEvent(GazetteError):
-    """A message from a service that violates the event contract. The error text names the field."""
+    """A message that violates the event contract. The error text names the field."""
 
 
 class ForeignEvent(InvalidEvent):
@@ -53,7 +54,7 @@ class NotYet(GazetteError):
 
 
 class Hidden(NotYet):
-    """A `NotYet` error whose message is already hidden in SQS until the run can continue."""
+    """A `NotYet` error for a run whose SQS message is already hidden until the run can continue."""
 
 
 class Overtaken(GazetteError):

@@ -21,7 +21,8 @@ class EventHistory(Protocol):
     `Unavailable`."""
 
     def of_user(self, user_id: str) -> Iterator[StoredEvent | UnreadableRow]:
-        """Yield every stored event of a reader, ordered by schedule, oldest first.
+        """Yield every stored event of a reader, grouped by schedule, oldest first within each
+        schedule.
 
         Includes expired events until their rows are deleted.
         """
@@ -61,13 +62,16 @@ class Outlook:
     """The due time on the requested date, according to the current recurrence of the schedule."""
 
     quiet: tuple[datetime, datetime] | None = None
-    """The period around `on_date` in which no events were waiting, according to the stored runs and
-    events."""
+    """The period around `on_date` in which no events were waiting, as far as the stored runs and
+    events show."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The frequency of a category: `chosen` by the reader, or else the installation's `default`."""
+    """The frequency of a category.
+
+    `chosen` is the reader's choice, if any; `default` is the installation's default, if any.
+    """
 
     category: str
     frequency: Frequency
@@ -115,7 +119,7 @@ class Explanation:
     now: datetime
     on: date | None
     zone: ZoneInfo
-    """The reader's time zone, which applies to the date `on`.
+    """The reader's time zone, in which the date `on` is interpreted.
 
     UTC if `time_zone` is empty or unknown.
     """
@@ -145,10 +149,10 @@ class Explanation:
 
     waiting: tuple[Waiting, ...] = ()
     given_up: tuple[Waiting, ...] = ()
-    """Events that are no longer sent because emails with an unknown outcome included them.
+    """Events that are not sent again, because emails with an unknown outcome included them.
 
-    Either the maximum number of such emails included the event, or one did before the event expired
-    or could not be shown.
+    An event is given up when the maximum number of such emails has included it. One such email is
+    enough if the event then expired or could not be shown.
     """
 
     unreadable: tuple[str, ...] = ()

@@ -28,8 +28,8 @@ def run_id(key: RunKey) -> str:
     """Return the id of a run for tags, logs and headers, such as `1899-daily-17`.
 
     The id contains only `[A-Za-z0-9_-]`, the alphabet of SES message tags, and stays under their
-    limit of 256 characters. Each other byte of the user id becomes `_` and two hex digits, so that
-    ids never collide and can be parsed.
+    limit of 256 characters. Any other byte of the user id is replaced by `_` and two hex digits, so
+    that ids never collide and can be parsed.
     https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_MessageTag.html
     """
     return f"{_escape(key.user_id)}-{key.schedule}-{key.sequence}"

@@ -110,7 +110,7 @@ _SIGNATURE_BYTES = 16
 
 
 class Purpose(StrEnum):
-    """The purpose of a link. A token for one purpose is never valid for another purpose."""
+    """The purpose of a link. A token for one purpose is never valid for a different purpose."""
 
     UNSUBSCRIBE = "unsubscribe"
     PREFERENCES = "preferences"
@@ -135,7 +135,7 @@ in the contract never contain a hyphen (identity.CATEGORY_NAME).
 
 
 class ScopeKind(StrEnum):
-    """The kind of email that a link concerns.
+    """The kinds of email to which a link can apply.
 
     Tokens contain these values, so they are short and never change.
     """
@@ -166,7 +166,7 @@ class Scope:
 
 
 EVERYTHING = Scope(ScopeKind.EVERYTHING)
-"""The scope of a link that concerns all emails to its recipient."""
+"""The scope of a link that applies to all emails to its recipient."""
 
 DIGESTS = Scope(ScopeKind.DIGESTS)
 
@@ -228,7 +228,7 @@ class LinkToken:
         return cls(run, address_hash(reader.email), reader.addressed_after, issued_on)
 
     def is_for(self, reader: Reader) -> bool:
-        """Return True if reader and address are the same as when the email was sent.
+        """Return True if this reader still has the address that the email was sent to.
 
         `since` differs after an erasure or a change of address, unless services report several such
         changes with the same time.
@@ -279,7 +279,7 @@ def read_link(text: str) -> LinkToken:
 
 
 UNDO_FOR = timedelta(days=1)
-"""The time for which the undo button on the page works."""
+"""The time for which the undo button on the unsubscribe page works."""
 
 
 def undo_text(link: LinkToken, act: str, at: datetime) -> str:
@@ -342,10 +342,10 @@ def verify(token: str, *, purpose: Purpose, keys: LinkKeys) -> str:
 
 
 def for_purpose(token: str, purpose: Purpose, *, of: Purpose, keys: LinkKeys) -> str:
-    """Return a token for `purpose` with the same content as a token for another purpose (`of`).
+    """Convert a token to a different purpose, from `of` to `purpose`.
 
-    The new token is signed with the same key, so that it becomes invalid when a leaked key is
-    removed. Raises InvalidToken.
+    The new token has the same content. It is signed with the same key, so that it becomes invalid
+    if a leaked key is removed. Raises InvalidToken.
     """
     payload = verify(token, purpose=of, keys=keys)
     key_id = token.partition(".")[0]

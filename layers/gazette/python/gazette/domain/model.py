@@ -13,7 +13,7 @@ from gazette.domain.scheduling.kinds import ScheduleKind, is_critical, kind_of
 from gazette.domain.subscribers.frequency import Frequency
 
 DAILY = Frequency.DAILY.value
-"""The name of the schedule that every subscriber has."""
+"""The name of the daily digest's schedule, which every subscriber has."""
 
 
 class Importance(StrEnum):
@@ -78,7 +78,7 @@ class Event:
     category: str
     entity: Entity
     actor: Actor | None
-    """The person or system that caused the event; None if there is none, as for a build."""
+    """The person or system that caused the event; None for an event without an actor."""
 
     occurred_at: datetime
     """The time of the event, by the producer's clock. Emails show this time.
@@ -89,8 +89,10 @@ class Event:
 
     excerpt: str = ""
     amended_at: datetime | None = None
-    """The time of the last amendment, which is the version of the content. None is the earliest
-    version."""
+    """The time of the last amendment, which serves as the version of the content.
+
+    None if the event was never amended.
+    """
 
     via: tuple[str, ...] = ()
     """The keys of the followed entities through which the event arrived, most specific first.
@@ -116,7 +118,7 @@ class Event:
 
     @property
     def counts_at(self) -> datetime:
-        """The time of the event that is compared with choices, follows and erasures.
+        """The time that is compared with the times of choices, follows and erasures.
 
         This is the time of the event or, for an item of a queried content source, the time of the
         fetch. An article may therefore be shown even if its category was muted for a time after its
@@ -135,7 +137,7 @@ class Event:
 
     def amends(self, earlier: "Event") -> bool:
         """Return True if the content of this event is newer than the content of `earlier`. Both
-        have the same id."""
+        events have the same id."""
         return is_newer(self.amended_at, earlier.amended_at)
 
 
@@ -256,8 +258,8 @@ class Schedule:
     def due_after(self, now: datetime) -> datetime:
         """Return the time at which the schedule is due next.
 
-        For a schedule that is not in the due index, return the due time if an event is stored at
-        `now`.
+        For a schedule that is not in the due index, return the due time that an event stored at
+        `now` would get.
         """
         if self.listed:
             return self.next_due_at
@@ -275,8 +277,8 @@ class Schedule:
     def advanced(
         self, next_due_at: datetime, *, active_until: datetime | None = None
     ) -> "Schedule":
-        """Return this schedule with `next_due_at` as its next occurrence, after an occurrence was
-        started."""
+        """Return this schedule after an occurrence was started. The next occurrence is at
+        `next_due_at`."""
         return replace(
             self,
             state=ScheduleState.ARMED,
@@ -314,14 +316,16 @@ class Schedule:
         )
 
     def leaving(self) -> "Schedule":
-        """Return this schedule while fan-out checks whether events are waiting.
+        """Return this schedule in the state LEAVING, in which fan-out checks whether events are
+        waiting.
 
-        An event that is stored during the check arms the schedule again.
+        An event that is stored during the check returns the schedule to the state ARMED.
         """
         return replace(self, state=ScheduleState.LEAVING, revision=self.revision + 1)
 
     def idle(self) -> "Schedule":
-        """Return this schedule removed from the due index. Its sequence number is used up."""
+        """Return this schedule after its removal from the due index. Its sequence number is used
+        up."""
         return replace(
             self,
             state=ScheduleState.IDLE,
@@ -330,7 +334,8 @@ class Schedule:
         )
 
     def withdrawn(self) -> "Schedule":
-        """Return this schedule removed from the due index, because its reader gets no digests."""
+        """Return this schedule after its removal from the due index, because its reader gets no
+        digests."""
         return replace(self, state=ScheduleState.WITHDRAWN, revision=self.revision + 1)
 
 

@@ -4,19 +4,23 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 SOON = timedelta(seconds=60)
-"""The maximum delay before the next receive, while the cause of a failure may be temporary."""
+"""The maximum delay before the first retries of a failed message.
+
+The delay is short, because the cause of the failure may be temporary.
+"""
 
 _SHORTEST = timedelta(seconds=10)
 
 MANY = (SOON, SOON, SOON, SOON * 2, SOON * 4, SOON * 8, SOON * 10)
-"""The maximum delays after each receive, in order. The last delay applies to all later receives.
+"""The maximum delays for a message that is received many times, one for each receive. The last
+delay applies to all later receives.
 
 The minimum delay is 10 seconds if the maximum is a minute, and half of the maximum otherwise. With
 16 receives, the last one is at least 30 + 60 + 120 + 240 + 9 x 300 = 3,150 seconds after the first.
 """
 
 FEW = (SOON, timedelta(seconds=340), SOON)
-"""The maximum delays for a message with three receives.
+"""The maximum delays for a message that is received at most three times.
 
 The last receive is 180 to 400 seconds after the first, and 60 seconds later the message is a dead
 letter.

@@ -27,8 +27,8 @@ class Part:
 
 
 class SentRuns(Protocol):
-    """A port that reads the runs whose email was sent, part by part. Methods may raise
-    `Unavailable`."""
+    """A port that reads the runs whose emails were sent, one part of the table at a time. Methods
+    may raise `Unavailable`."""
 
     def sent_since(self, since: datetime, *, part: int, parts: int) -> Part:
         """Return the runs that were sent at `since` or later, from one part of the table.
@@ -65,7 +65,7 @@ class Missing(StrEnum):
     """The reader's profile no longer exists."""
 
     EVENTS = "events"
-    """None of the email's events are still stored."""
+    """No events of the email are still stored."""
 
     UNREADABLE = "unreadable"
     """This version of Gazette cannot read one of the email's rows."""
@@ -163,7 +163,7 @@ class Change(StrEnum):
 
 
 BREAKS = frozenset({Change.FAILS, Change.SKIPPED, Change.EXCLUDED, Change.CUT})
-"""The changes that remove content from an email without a rule that requires the removal."""
+"""The kinds of changes that remove content from an email although no rule requires it."""
 
 _WEIGHTS = {
     **dict.fromkeys(BREAKS, 1000),
@@ -179,7 +179,8 @@ _WEIGHTS = {
 
 
 def weight(changes: frozenset[Change]) -> int:
-    """Return the total weight of an email's changes. Reports list the heaviest emails first."""
+    """Return the total weight of an email's changes. Reports list emails with the highest weight
+    first."""
     return sum(_WEIGHTS[change] for change in changes)
 
 

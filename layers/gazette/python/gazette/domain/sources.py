@@ -47,7 +47,7 @@ class Sources:
 
     @classmethod
     def of(cls, listed: Mapping[str, Iterable[str]]) -> "Sources":
-        """Create the sources from the lists in the setting `sources`."""
+        """Create the sources from the lists in the `sources` setting."""
         return cls({detail_type: frozenset(names) for detail_type, names in listed.items()})
 
     def refusal(self, detail_type: str, source: str) -> str:

@@ -17,7 +17,8 @@ ValueT = TypeVar("ValueT")
 
 
 def as_stored(kind: type[KindT], text: str) -> KindT:
-    """Return the member of `kind` named `text`, or else a placeholder that equals no member.
+    """Return the member of `kind` with the value `text`, or else a placeholder that equals no
+    member.
 
     Use only for stored values; validate input with `kind(text)`. The placeholder keeps the text, so
     that a conditional write on the value that was read succeeds.
@@ -44,14 +45,14 @@ def readable(rows: Iterable[ValueT | UnreadableRow]) -> Iterator[ValueT]:
 def is_of_one_row(err: Exception) -> bool:
     """Return True if an error concerns only one row, which cannot be read or processed.
 
-    Other errors of Gazette concern more than one row, such as a service that does not respond.
+    Other errors affect more than one row. For example, a service does not respond.
     """
     return isinstance(err, UnreadableRow) or not isinstance(err, GazetteError)
 
 
 @contextmanager
 def of_one_row(table: str, *key: str) -> Iterator[None]:
-    """Convert an unexpected error in this block to UnreadableRow.
+    """Convert any unexpected error in the `with` block to UnreadableRow.
 
     Loops over many rows use this context manager and then continue with the next row. The error
     text names the type of the error and the line, but contains no value of the row.

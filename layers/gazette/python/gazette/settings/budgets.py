@@ -15,7 +15,8 @@ https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
 """
 
 EVENT_WRITE_TIMEOUT_MS = 1500
-"""The maximum duration of one attempt to write an event. `settle_lag` must be longer."""
+"""The maximum duration of one attempt to write an event. The `settle_lag` setting must be
+longer."""
 
 MAX_RATE_WITH_SMTP = 500
 """The maximum number of emails per second over SMTP.

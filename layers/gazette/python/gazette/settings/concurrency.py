@@ -19,9 +19,8 @@ This quota is used if `emails_per_second` is 0. AWS no longer publishes a number
 """
 
 LEAST, MOST = 2, 1000
-"""The minimum and maximum of `MaximumConcurrency`.
-https://docs.aws.amazon.com/lambda/latest/dg/API_ScalingConfig.html
-"""
+"""The minimum and maximum values of `MaximumConcurrency` for an SQS queue of a Lambda function.
+https://docs.aws.amazon.com/lambda/latest/dg/API_ScalingConfig.html"""
 
 NEARLY_ALL = 0.9
 """The share of the account's concurrency that counts as nearly exhausted."""
@@ -99,7 +98,7 @@ class Size:
 
 
 def sizes(load: Load) -> Mapping[str, Size]:
-    """Return the size of each function that has a queue.
+    """Return the concurrency and the batch size of each function that has a queue.
 
     `immediate` is the second queue of `generate`. The size of `preferences` is the concurrency that
     remains for readers, and is not a limit.
@@ -120,7 +119,10 @@ def sizes(load: Load) -> Mapping[str, Size]:
 
 
 def senders(rate: float, *, immediate_share: int, by_smtp: bool = False) -> Mapping[str, Size]:
-    """Return the size for each queue of runs. `rate` is the emails per second of both streams."""
+    """Return the size for each queue of runs.
+
+    `rate` is the number of emails per second of both streams together.
+    """
     shares = divided(immediate_share)
     digests = sending(shares.digest.of_rate(rate), by_smtp=by_smtp)
     return {

@@ -1,4 +1,4 @@
-"""The settings of the function `content`, which queries the content source."""
+"""The settings of the `content` function, which queries the content source."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from gazette.settings.ingest import RoutingSettings
 
 @dataclass(frozen=True, kw_only=True)
 class ContentSettings(RoutingSettings):
-    """The settings of the function `content`."""
+    """The settings of the `content` function."""
 
     pace_table: str
     content_queue_url: str
@@ -32,10 +32,10 @@ class ContentSettings(RoutingSettings):
     """The maximum number of items in a request."""
 
     recommendations_lead: int
-    """The number of minutes before the due time of a digest in which its items may be fetched."""
+    """The number of minutes before a digest is due at which fetching its items may begin."""
 
     recommendations_fresh_for: int
-    """The maximum age in minutes of fetched items when the digest is due."""
+    """The maximum age of fetched items, in minutes, at the time when the digest is due."""
 
     recommendations_policy: str
     """The policy for missing items.

@@ -11,14 +11,16 @@ from gazette.settings.ingest import RoutingSettings
 from gazette.settings.pacing import PacingSettings
 
 LEAVES_ALL = "everything"
-"""The value of `immediate_unsubscribe` with which the mail program's button ends all email."""
+"""The value of `immediate_unsubscribe` for which the mail program's unsubscribe button stops all
+email."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SendingSettings(ArrangementSettings, PacingSettings, RoutingSettings):
     """The settings for sending email and for rerouting waiting events of a run (rule 15).
 
-    Settings whose names begin with `immediate` apply to immediate email, the others to digests.
+    If a setting exists with and without the prefix `immediate_`, the setting with the prefix
+    applies to immediate email and the other setting to digests.
     """
 
     resend_queue_url: str
@@ -47,7 +49,7 @@ class SendingSettings(ArrangementSettings, PacingSettings, RoutingSettings):
     smtp_security: str
     smtp_secret: str
     smtp_command_timeout: int
-    """The time limit for the connection and for each command, until the message is complete."""
+    """The time limit for connecting, for each command, and for transmitting the message."""
 
     smtp_reply_timeout: int
     """The time limit for the server's response to the whole message."""
@@ -119,7 +121,7 @@ class GenerateSettings(SendingSettings):
     """The queue of queries to content sources; empty for a stage without content sources."""
 
     recommendations_fresh_for: int
-    """The maximum age in minutes of fetched items when the digest is due."""
+    """The maximum age of fetched items, in minutes, at the time when the digest is due."""
 
     recommendations_policy: str
     recommendations_patience: int

@@ -107,7 +107,8 @@ class Settings:
 
 
 def is_list_of(words: Sequence[str], text: str) -> bool:
-    """Return True if `text` is a JSON list of distinct `words` that includes the first word."""
+    """Return True if `text` is a JSON list of distinct words from `words`, including the first
+    one."""
     try:
         listed = json.loads(text)
     except ValueError:

@@ -48,7 +48,7 @@ class FanoutSettings(Settings):
     """The queue of queries to content sources; empty for a stage without content sources."""
 
     recommendations_lead: int
-    """The number of minutes before the due time of a digest in which its items may be fetched."""
+    """The number of minutes before a digest is due at which fetching its items may begin."""
 
     recommendations_fresh_for: int
-    """The maximum age in minutes of fetched items when the digest is due."""
+    """The maximum age of fetched items, in minutes, at the time when the digest is due."""

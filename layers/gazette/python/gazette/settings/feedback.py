@@ -37,7 +37,7 @@ class FeedbackSettings(Settings):
     installation: str
     """The identifier of this installation's tables.
 
-    A delivery event with another identifier belongs to other tables.
+    A delivery event with a different identifier belongs to a different installation.
     """
 
     quarantine_queue_url: str

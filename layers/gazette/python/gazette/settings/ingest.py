@@ -12,8 +12,8 @@ from gazette.settings.environment import InvalidSetting, Settings
 LONGEST_LINK_HOSTS = 2000
 """The maximum length of `link_hosts` as JSON, in characters.
 
-Lambda allows 4 KB of environment variables per function. Half of that is for all other variables.
-https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
+Lambda allows 4 KB of environment variables per function. Half of that is reserved for other
+variables. https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
 """
 
 MOST_CRITICAL = 20

@@ -10,7 +10,8 @@ from gazette.settings.ingest import RoutingSettings
 class PreferencesSettings(ArrangementSettings, RoutingSettings):
     """The settings of `preferences`.
 
-    The function moves waiting events itself, as `ingest` does when it receives the choice.
+    After a reader's choice, the function itself moves waiting events to the right schedules.
+    `ingest` does the same when it receives the choice from the bus.
     """
 
     suppressions_table: str

@@ -75,9 +75,9 @@ RANGES: Mapping[str, Range] = MappingProxyType(
 )
 """The ranges of numeric settings.
 
-The sum of `collapse`, `settle_lag` and `clock_skew` delays an immediate run on its queue, for which
-SQS allows 900 seconds. The ramp looks back over `ramp_every`, which is at least three waits for a
-permit.
+An immediate run waits on its queue for the sum of `collapse`, `settle_lag` and `clock_skew`. SQS
+allows a delay of at most 900 seconds. The ramp looks back over `ramp_every`, which is at least
+three waits for a permit.
 """
 
 CHOICES: Mapping[str, tuple[str, ...]] = MappingProxyType(

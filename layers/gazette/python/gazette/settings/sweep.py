@@ -1,5 +1,5 @@
-"""The settings of `sweep`, which finds runs that are lost, are overdue, or have an unknown
-outcome."""
+"""The settings of `sweep`, which finds runs that are lost or overdue, or whose outcome is
+unknown."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Retries of an optimistic write: read, decide, and write only if the row has not changed since."""
+"""Retries of optimistic writes, which fail if the row has changed since it was read."""
 
 from gazette.domain.errors import NotYet
 
@@ -15,7 +15,7 @@ retried.
 
 
 def kept_changing(what: str) -> NotYet:
-    """Return the error to raise after the last attempt.
+    """Return the error to raise when all attempts of an optimistic write have failed.
 
     `what` is the subject of the error message.
     """

@@ -21,13 +21,13 @@ Change = tuple[Run, Run]
 
 
 class Changes:
-    """The changes that a decision makes, in order. `store` stores them."""
+    """The changes of runs that a decision requires, in the order in which `store` stores them."""
 
     def __init__(self) -> None:
         self.decided: list[Change] = []
 
     def apply(self, run: Run, signal: Signal) -> Run:
-        """Return the run after `signal`, and record the change, if any."""
+        """Apply `signal` to the run. Record the change, if any, and return the new run."""
         after = changed(run, signal)
         if after != run:
             self.decided.append((run, after))

@@ -1,4 +1,4 @@
-"""Limits that ensure that an invocation starts only work it can finish."""
+"""Time limits that keep an invocation from starting work that it cannot finish."""
 
 from datetime import timedelta
 
@@ -33,5 +33,7 @@ def share(time_left: TimeLeft) -> TimeLeft:
 
 
 def unlimited() -> timedelta:
-    """Return an unlimited time, for messages that are retried if the invocation is cut off."""
+    """Return an unlimited remaining time, for messages that are retried if the invocation is cut
+    off.
+    """
     return timedelta.max

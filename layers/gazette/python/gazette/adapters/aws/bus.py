@@ -1,7 +1,7 @@
 """The event bus on which Gazette publishes readers' choices and activity.
 
-The details are built by hand so that the preference page does not import the contract's models. A
-test decodes every entry that this module writes.
+The details are built without the contract's models, so that the preference page does not import
+them. A test decodes every entry that this module writes.
 """
 
 import json
@@ -59,7 +59,8 @@ class EventBridgeBus:
         self._source = source
 
     def put(self, commands: Sequence[BusCommand]) -> bool:
-        """Publish the entries with one PutEvents per ten. Retry rejected entries up to twice.
+        """Publish the entries with one PutEvents per ten entries. Retry rejected entries up to
+        twice.
 
         The bus accepts or rejects each entry separately. The results are in the order of the
         entries.
@@ -107,7 +108,7 @@ class EventBridgeBus:
 
 
 def encode(command: BusCommand) -> tuple[str, dict[str, Any]]:
-    """Return the detail type and the detail of `command`."""
+    """Return the detail type and the detail of the event that publishes a command."""
     if isinstance(command, ChoosePreferences):
         chosen: dict[str, Any] = {"user_id": command.user_id, "chosen_at": _instant(command.at)}
         if command.choice.frequencies is not None:
@@ -148,9 +149,10 @@ def changed_categories(command: BusCommand) -> list[str]:
 
 
 def _whole_map(command: ChoosePreferences) -> Frequencies:
-    """Return all frequencies by category after a choice, within the size limit of a detail.
+    """Return all frequencies by category that apply after a choice, up to the size limit of a
+    detail.
 
-    Chosen categories come first, then muted ones.
+    If the limit is exceeded, chosen categories take precedence, followed by muted categories.
     """
     chosen = dict(command.choice.frequencies or ())
     whole = {**dict(command.whole_map or ()), **chosen}

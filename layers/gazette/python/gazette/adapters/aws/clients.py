@@ -23,12 +23,12 @@ https://docs.aws.amazon.com/boto3/latest/guide/clients.html, "Multithreading or 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """The time-outs of a client in seconds, and the number of attempts."""
+    """The time-outs of an AWS client in seconds, and the maximum number of attempts."""
 
     connect: float
     read: float
     attempts: int
-    """The number of attempts, including the first."""
+    """The maximum number of attempts, including the first."""
 
     @property
     def longest(self) -> float:
@@ -43,7 +43,7 @@ def client(
     connections: int = CONNECTIONS,
     validates: bool = True,
 ) -> Any:
-    """Return the client for the AWS service with this botocore name.
+    """Return a client for an AWS service, such as `sqs`.
 
     Equal arguments return the same client. Without `patience`, the client has botocore's defaults:
     a minute to connect, a minute to read, and three attempts. `validates` turns botocore's

@@ -36,7 +36,7 @@ class SqsEvidenceBacklog:
         self._clock = clock
 
     def is_clear(self, grace: timedelta) -> bool:
-        """Return True if no event has waited longer than `grace` and no event has failed.
+        """Return True if no delivery event has waited longer than `grace` or has failed.
 
         Costs one GetQueueAttributes per queue, and one GetMetricData if the feedback queue is not
         empty.

@@ -10,7 +10,7 @@ from gazette.domain.ports.content import QueuedFetch
 
 
 def encode_fetch(queued: QueuedFetch) -> Encoded:
-    """Encode a message on the content queue."""
+    """Encode a message for the content queue."""
     fetch = queued.fetch
     body = {
         "user_id": fetch.user_id,
@@ -23,7 +23,7 @@ def encode_fetch(queued: QueuedFetch) -> Encoded:
 
 
 def decode_fetch(body: str) -> Fetch:
-    """Decode a message on the content queue. Raises InvalidEvent."""
+    """Decode a message from the content queue. Raises InvalidEvent."""
     try:
         fields = json.loads(body)
         return Fetch(

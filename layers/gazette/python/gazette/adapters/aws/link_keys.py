@@ -58,7 +58,7 @@ class SecretKeyStore:
 
 
 def cached_keys(secret: str, *, clock: Clock) -> Cached[LinkKeys]:
-    """Return the link keys, cached for a process. The first read occurs immediately and must
+    """Return a process's cache of the link keys. The first read occurs immediately and must
     succeed.
 
     For a minute after a rotation, a process may still sign with the previous key. For a minute

@@ -1,4 +1,6 @@
-"""SQS queues and the encoding of their messages. Messages contain keys, never content."""
+"""SQS queues, and the encoding of messages. Messages contain only keys, never the content of
+emails.
+"""
 
 import json
 import math
@@ -128,7 +130,7 @@ class SqsBacklog:
 class SqsQuarantine:
     """Implementation of the `Quarantine` port backed by SQS.
 
-    A quarantined message has the original body and the message attribute `reason`.
+    A quarantined message has the original body, and the reason in the `reason` message attribute.
     """
 
     def __init__(self, client: "SQSClient", queue_url: str) -> None:
@@ -197,12 +199,13 @@ def hide(client: "SQSClient", queue_url: str, pauses: Mapping[str, timedelta]) -
 
 
 def encode_run(run: QueuedRun) -> Encoded:
-    """Encode a message on the generate or resend queue."""
+    """Encode a message for the generate or resend queue."""
     return Encoded(encode_run_key(run.key), run.delay)
 
 
 def encode_failed_run(key: RunKey) -> Encoded:
-    """Encode a message on the queue `failed`. A flag in the message survives a redrive to `resend`.
+    """Encode a message for the `failed` queue. A flag identifies the message after a redrive to the
+    `resend` queue.
 
     `failed` is not configured as the dead-letter queue of `resend`. If a message was sent to a
     queue instead of moved there by SQS, the console's redrive cannot determine its source and
@@ -213,17 +216,17 @@ def encode_failed_run(key: RunKey) -> Encoded:
 
 
 def encode_run_key(key: RunKey) -> str:
-    """Return the body of a message on the generate or resend queue."""
+    """Return the body of a message for the generate or resend queue."""
     return json.dumps({"user_id": key.user_id, "schedule": key.schedule, "sequence": key.sequence})
 
 
 def was_given_up(body: str) -> bool:
-    """Return True if the message on the resend queue was redriven from the queue `failed`."""
+    """Return True if a message from the resend queue was redriven from the `failed` queue."""
     return json.loads(body).get(_GIVEN_UP) is True
 
 
 def decode_run_key(body: str) -> RunKey:
-    """Decode the run key in a message on the generate or resend queue. Raises InvalidEvent."""
+    """Decode the run key in a message from the generate or resend queue. Raises InvalidEvent."""
     try:
         fields = json.loads(body)
         return RunKey(str(fields["user_id"]), str(fields["schedule"]), int(fields["sequence"]))
@@ -235,14 +238,14 @@ def decode_run_key(body: str) -> RunKey:
 
 
 def encode_shard(shard: Shard) -> Encoded:
-    """Encode a message on the shard queue."""
+    """Encode a message for the shard queue."""
     since, until = shard.since.isoformat(), shard.until.isoformat()
     ahead = {"ahead": True} if shard.ahead else {}
     return Encoded(json.dumps({"shard": shard.number, "since": since, "until": until, **ahead}))
 
 
 def decode_shard(body: str) -> Shard:
-    """Decode a message on the shard queue. Raises InvalidEvent."""
+    """Decode a message from the shard queue. Raises InvalidEvent."""
     try:
         fields = json.loads(body)
         since, until = (datetime.fromisoformat(fields[name]) for name in ("since", "until"))
@@ -255,13 +258,13 @@ def decode_shard(body: str) -> Shard:
 
 
 def encode_partition(number: int, *, tick: datetime | None = None) -> Encoded:
-    """Encode a message on the sweep queue. `tick` is the scheduled time of the sweep."""
+    """Encode a message for the sweep queue. `tick` is the scheduled time of the sweep."""
     at = {"tick": tick.isoformat()} if tick else {}
     return Encoded(json.dumps({"partition": number} | at))
 
 
 def decode_partition(body: str) -> int:
-    """Decode the partition in a message on the sweep queue. Raises InvalidEvent."""
+    """Decode the partition in a message from the sweep queue. Raises InvalidEvent."""
     try:
         return int(json.loads(body)["partition"])
     except (ValueError, KeyError, TypeError) as err:
@@ -271,7 +274,7 @@ def decode_partition(body: str) -> int:
 
 
 def decode_tick(body: str) -> datetime | None:
-    """Decode the scheduled time of the sweep in a message on the sweep queue.
+    """Decode the sweep's scheduled time in a message from the sweep queue.
 
     Returns None for messages of the previous version. Raises InvalidEvent.
     """
@@ -285,12 +288,12 @@ def decode_tick(body: str) -> datetime | None:
 
 
 def encode_followers(message: Walk | FollowerPage) -> Encoded:
-    """Encode a message on the followers queue."""
+    """Encode a message for the followers queue."""
     return Encoded(json.dumps(asdict(message)))
 
 
 def decode_followers(body: str) -> Walk | FollowerPage:
-    """Decode a message on the followers queue. Raises InvalidEvent."""
+    """Decode a message from the followers queue. Raises InvalidEvent."""
     try:
         fields = {str(name): str(value) for name, value in json.loads(body).items()}
         return FollowerPage(**fields) if "through" in fields else Walk(**fields)

@@ -1,4 +1,6 @@
-"""Access to Secrets Manager with short time-outs. SQS redelivers messages after a failure."""
+"""Access to Secrets Manager. Time-outs are short, because SQS redelivers a message if its function
+fails.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -18,7 +20,7 @@ https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtime-environment.html"""
 
 
 def secrets_client() -> "SecretsManagerClient":
-    """Return the client that all secrets of a process share."""
+    """Return the Secrets Manager client that a process uses for all secrets."""
     secrets: SecretsManagerClient = client("secretsmanager", PATIENCE)
     return secrets
 

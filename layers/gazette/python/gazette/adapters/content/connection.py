@@ -19,8 +19,9 @@ from urllib.parse import urlsplit
 from gazette.domain.errors import SourceFailed
 
 _CONNECT = 1.0
-"""The part of the deadline for connecting, in seconds. A running service accepts a connection
-within milliseconds."""
+"""The maximum time for connecting, in seconds. A running service accepts a connection within
+milliseconds.
+"""
 
 _LEAST = 0.05
 """The remaining time in seconds below which the deadline counts as passed."""
@@ -61,7 +62,7 @@ class Connection:
         self._open: http.client.HTTPConnection | None = None
 
     def get(self, target: str, headers: Mapping[str, str]) -> HttpAnswer:
-        """Send one GET request for `target`, a path with a query. Raises SourceFailed.
+        """Send one GET request for `target`, which is a path with a query. Raises SourceFailed.
 
         The connection is reused if the service has kept it open.
         """
@@ -162,7 +163,7 @@ class Connection:
 
     @contextmanager
     def _at_most(self, until: float, sock: socket.socket) -> Iterator[None]:
-        """Close the connection if the block is still running at `until`.
+        """Close the connection if the `with` block is still running at `until`.
 
         A socket's time-out restarts with each byte, so a slow response could take hours.
         """
@@ -176,9 +177,8 @@ class Connection:
 
 
 def _cut_off(sock: socket.socket) -> None:
-    """End the raw socket's connection, so that the thread that uses the socket stops waiting.
-
-    The TLS state is not touched, because that thread uses it too.
+    """End the connection of the raw socket, so that the thread that reads from the socket stops
+    waiting. Leave the TLS state unchanged, because that thread still uses the TLS state.
     """
     with suppress(OSError):
         socket.socket.shutdown(sock, socket.SHUT_RDWR)

@@ -7,8 +7,8 @@ from gazette.domain.errors import InvalidKeys
 def read_token(secret: str) -> str:
     """Read the token from a secret with one GetSecretValue, and strip surrounding spaces.
 
-    Raises Unavailable if the token cannot be read, and InvalidKeys if it is invalid, because it
-    would make the header malformed (RFC 6750, section 2.1).
+    Raises Unavailable if the token cannot be read. Raises InvalidKeys if the token contains
+    characters that an Authorization header does not allow (RFC 6750, section 2.1).
     """
     token = (
         read_secret(secret, "The recommendation service's token").get("SecretString", "").strip()

@@ -90,7 +90,7 @@ def command_for(detail: AnyDetail) -> Command:
 
 
 def event_of(detail: EventCreated) -> Event:
-    """Return the event in a detail, or in an entry of a list."""
+    """Return the domain event for an `event.created` detail, or for one event of a list."""
     return Event(user_id=detail.user_id, **_happening(detail))
 
 
@@ -165,7 +165,7 @@ def _choice(detail: PreferencesChosen) -> Choice:
 
 
 def _chosen_times(detail: ChosenDigestDetail | None) -> dict[str, Any]:
-    """Return the digest times that the detail sets, as fields of `Choice`."""
+    """Return the digest times of a reader's choice, by the field names of `Choice`."""
     if detail is None:
         return {}
     named = detail.model_fields_set

@@ -15,8 +15,9 @@ LARGEST = 2048
 """The maximum size of the data in bytes, as compact JSON in UTF-8."""
 
 DEEPEST = 8
-"""The maximum nesting depth of objects and lists, including the outermost. It limits the stack that
-parsers need."""
+"""The maximum nesting depth of objects and lists, including the outermost. The limit bounds the
+stack that parsers need.
+"""
 
 Place = tuple[str | int, ...]
 """The path of a value in the data, such as `("builds", 0, "number")`."""
@@ -30,7 +31,7 @@ SCHEMA_FILES = "categories/*/data.schema.json"
 
 
 class Schema(Protocol):
-    """A stage's schema for the data of a category."""
+    """A stage's schema for the custom data of events in one category."""
 
     def problems(self, data: dict[str, Any]) -> Iterable[Problem]:
         """Return the errors in the data of an event. An event without data is checked as `{}`."""
@@ -46,7 +47,7 @@ def compact(data: dict[str, Any]) -> str:
 
 
 def refuse(problems: Iterable[Problem], *, of: str) -> None:
-    """Raise a ValidationError with one line per problem, if there are any problems."""
+    """Raise a ValidationError that lists the problems, if there are any."""
     lines = [
         InitErrorDetails(
             type=PydanticCustomError("data", "{why}", {"why": why}), loc=place, input=None
@@ -66,7 +67,7 @@ def _fits(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _problems(value: Any, place: Place) -> Iterator[Problem]:
-    """Yield each value that templates cannot show or tables cannot store."""
+    """Yield a problem for each value that templates cannot show or tables cannot store."""
     if isinstance(value, dict | list):
         if len(place) >= DEEPEST:
             yield place, f"must not be nested more than {DEEPEST} levels deep"

@@ -40,7 +40,8 @@ from gazette.domain.sources import PREFERENCES, Sources
 from gazette.domain.subscribers.frequency import DEFAULT, frequencies
 
 REASONS = 3
-"""The maximum number of problems that a reason describes. Further problems are only counted."""
+"""The maximum number of problems that one error message describes. Further problems are only
+counted."""
 
 MOST_PROBLEMS = 100
 """The maximum number of problems to describe for a list of events. Further problems are only
@@ -62,7 +63,7 @@ DETAIL_MODELS: dict[str, tuple[type[AnyDetail], ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The command in a detail, and the detail's problems in the form `detail.field: …`."""
+    """The result of reading a detail: a command, and problems in the form `detail.field: …`."""
 
     command: Command | None
     """The command, or None if the detail is invalid. For a list, the command contains only the
@@ -81,11 +82,11 @@ def decode(
     hosts: LinkHosts | None = None,
     schemas: Schemas = MappingProxyType({}),
 ) -> Command:
-    """Return the command in an EventBridge envelope.
+    """Convert an EventBridge envelope to a domain command.
 
     Links must point to one of `hosts`, if any are given. The data of an event must match the schema
-    of its category. Raises InvalidEvent, which names the field, and ForeignEvent for a detail type
-    that the envelope's source may not publish.
+    of its category. Raises InvalidEvent, which names the invalid field. Raises ForeignEvent if the
+    envelope's source is not allowed to publish the detail type.
     """
     try:
         return _decode(read_json(body), sources, hosts, schemas)
@@ -135,7 +136,10 @@ def _decode(
 
 
 def _narrowed(command: Command, envelope: dict[str, Any]) -> Command:
-    """Return a choice from the preference page without the fields for the previous version."""
+    """Return a choice from the preference page with only the categories that the reader changed.
+
+    Until version 0.2.0, the page also sends all unchanged frequencies, for the previous version.
+    """
     changed = [
         name
         for each in envelope["resources"]

@@ -31,7 +31,7 @@ class Detail(BaseModel):
 
 
 class OfSubscriber(Detail):
-    """A detail about one subscriber."""
+    """The base class of details about one subscriber."""
 
     user_id: UserId = Field(
         description="Your id for the subscriber: 1 to 64 printable ASCII characters without "
@@ -44,7 +44,7 @@ class OfSubscriber(Detail):
 class EntityReference(Detail):
     """The identity of an entity, such as an article, a post or a conversation."""
 
-    type: Name = Field(description="The kind of entity.", examples=["post"])
+    type: Name = Field(description="The kind of entity, such as `post`.", examples=["post"])
     id: Key = Field(
         description="The id of the entity, unique among entities of the same type.", examples=["p1"]
     )
@@ -55,7 +55,7 @@ class ImageDetail(Detail):
 
     url: ImageUrl = Field(
         description="The image's address: an absolute https URL, percent-encoded, on any host. "
-        "Only readers' mail programs load the image; Gazette does not.",
+        "Readers' mail programs load the image. Gazette does not.",
         examples=["https://example.com/p1.png"],
     )
     text: Line = Field(
@@ -68,16 +68,17 @@ class EntityDetail(EntityReference):
     """The entity of an event. A digest groups events of the same category and entity."""
 
     title: Line = Field(
-        description="The title of the group: one line of plain text. The newest title is shown.",
+        description="The entity's title, which is the heading of the group: one line of plain "
+        "text. Digests show the newest title.",
         examples=["On digests"],
     )
     url: Url = Field(
-        description="The target of the group's link: an absolute http or https URL, "
+        description="The URL that the title links to: an absolute http or https URL, "
         "percent-encoded.",
         examples=["https://example.com/p1"],
     )
     image: Annotated[ImageDetail | None, Given] = Field(
-        default=None, description="An image of the entity. The newest image is shown."
+        default=None, description="An image of the entity. Digests show the newest image."
     )
 
 
@@ -85,9 +86,9 @@ class ActorDetail(Detail):
     """The person or service that caused the event."""
 
     id: Key = Field(
-        description="Your id for the actor. If it is a subscriber's `user_id`, that subscriber "
-        "does not receive the actor's activities. An `event.created` is sent to its `user_id` "
-        "even if that is the actor.",
+        description="Your id for the actor. If the id is a subscriber's `user_id`, that "
+        "subscriber does not receive the actor's activities. An `event.created` is sent to its "
+        "`user_id` even if that is the actor's id.",
         examples=["bo"],
     )
     name: Line = Field(
@@ -124,13 +125,12 @@ class HappeningDetail(Detail):
     )
     actor: Annotated[ActorDetail | None, Given] = Field(
         default=None,
-        description="The person or service that caused the event. Omit it for an event without an "
-        "actor, such as a build.",
+        description="The person or service that caused the event. Omit the actor if the event has "
+        "none, such as a build.",
     )
     occurred_at: Instant = Field(
         description="The time of the event, by your clock, with the offset from UTC. It is shown "
-        "in the reader's time zone. The follows and mutes at this time determine who receives the "
-        "event.",
+        "in the reader's time zone. The follows and mutes at this time determine the recipients.",
         examples=["2026-11-21T09:30:00Z"],
     )
     excerpt: Excerpt = Field(
@@ -142,18 +142,20 @@ class HappeningDetail(Detail):
         default=None,
         description="The time of the last amendment, by your clock. To amend an event before it "
         "is sent, publish the same id again with a later `amended_at`. Do not change the category "
-        "or, for an activity, the entity. The same id on another entity is a different activity.",
+        "or, for an activity, the entity. The same id on a different entity is a separate "
+        "activity.",
         examples=["2026-11-21T09:45:00Z"],
     )
     importance: Importance = Field(
         default=Importance.NORMAL,
-        description="The importance to the reader. Digests can rank events by importance.",
+        description="The importance of the event to the reader. Digests can rank events by "
+        "importance.",
         examples=["high"],
     )
     expires_at: Annotated[Instant | None, Given] = Field(
         default=None,
-        description="The time from which emails no longer show the event, such as the end of an "
-        "offer, by your clock, with the offset from UTC.",
+        description="The time at which emails stop showing the event, such as the end of an "
+        "offer. Use your clock, and specify the offset from UTC.",
         examples=["2026-11-28T09:00:00Z"],
     )
     data: Annotated[Data | None, Given] = Field(
@@ -188,9 +190,8 @@ class ParentDetail(EntityReference):
 
 
 class ActivityCreated(HappeningDetail):
-    """An event on an entity, for its followers.
-
-    The followers of the entity and of its parent receive the event, except for the actor.
+    """An event on an entity. All followers of the entity or its parent receive the event, except
+    the actor.
     """
 
     parent: Annotated[ParentDetail | None, Given] = Field(

@@ -54,8 +54,8 @@ class CustomDetail(Detail):
     )
     starting: Annotated[Date | None, Given] = Field(
         default=None,
-        description="A date in any week that has a digest, for `every_weeks` above 1. Weeks begin "
-        "on Monday.",
+        description="A date in any week that has a digest. The date has an effect only if "
+        "`every_weeks` is above 1. Weeks begin on Monday.",
         examples=["2026-11-23"],
     )
     day_of_month: Annotated[MonthDay | None, Given] = Field(
@@ -86,12 +86,10 @@ class DigestDetail(Detail):
         "default never changes. Defaults vary between subscribers to spread the load.",
         examples=[30],
     )
-    weekly: WeeklyDetail = Field(
-        default=WeeklyDetail(), description="The day for the frequency `weekly`."
-    )
+    weekly: WeeklyDetail = Field(default=WeeklyDetail(), description="The day of `weekly` digests.")
     custom: CustomDetail = Field(
         default=CustomDetail(),
-        description="The days for the frequency `custom`.",
+        description="The days of `custom` digests.",
         examples=[{"days": ["tuesday", "friday"], "every_weeks": 2, "starting": "2026-11-23"}],
     )
     paused_until: Annotated[Date | None, Given] = Field(
@@ -111,7 +109,7 @@ def _describe_choice(schema: dict[str, Any]) -> None:
 
 
 class ChosenDigestDetail(DigestDetail):
-    """The times of digests that the reader chose. Times that are not specified do not change."""
+    """The digest times that the reader chose. Times that are not specified do not change."""
 
     model_config = ConfigDict(json_schema_extra=_describe_choice)
 

@@ -120,7 +120,9 @@ def _given(value: object) -> object:
 
 
 _SHOWN_OF_A_HOST = 100
-"""The number of characters to show from the end of a host name. The end identifies the owner."""
+"""The number of trailing characters of a host name to show in errors. The end of a host name
+identifies the owner.
+"""
 
 
 def _leads_to_the_hosts(url: str, info: ValidationInfo) -> str:
@@ -150,7 +152,7 @@ _TIMESTAMP = Shape(
 _DAY = Shape(_DATE, "must be a date in a year from 1990 to 2199, such as 2026-11-23")
 
 LINES = Shape(_LINES, "must not contain control characters")
-"""The pattern of text with several lines."""
+"""The pattern of multi-line text."""
 
 Given = BeforeValidator(_given)
 """A validator that rejects null in an optional field whose default is None."""
@@ -288,7 +290,7 @@ Frequencies = Annotated[
 """The frequencies that a subscriber chose, by category."""
 
 FrequencyOrDefault = Literal["never", "immediate", "daily", "weekly", "custom", "default"]
-"""The values of Frequency and `default` in one enum, so that an error lists all of them."""
+"""An enum of `default` and all frequencies, so that an error message lists all allowed values."""
 
 ChosenFrequencies = Annotated[
     dict[Name, FrequencyOrDefault],

@@ -1,8 +1,8 @@
 """Models of a recommendation service's response, and the conversion of responses into items.
 
 docs/content is generated from the models. Unlike in events, unknown fields are ignored, and null
-means that a field is missing. The service may have other clients, and errors would be noticed too
-late.
+means that a field is missing. The service may serve further clients, and rejected responses would
+be noticed too late.
 """
 
 from dataclasses import dataclass, replace
@@ -75,8 +75,9 @@ class ItemDetail(Offered):
         examples=["How to watch birds in a city"],
     )
     url: Url = Field(
-        description="The target of the link: an absolute http or https URL, percent-encoded. If "
-        "the setting `link_hosts` is not empty, it must contain the URL's host.",
+        description="The URL that the title links to: an absolute http or https URL, "
+        "percent-encoded. If the `link_hosts` setting is not empty, the setting must allow the "
+        "URL's host.",
         examples=["https://example.com/articles/4711"],
     )
     published: Instant = Field(
@@ -86,8 +87,8 @@ class ItemDetail(Offered):
     )
     image: PictureDetail | None = Field(
         default=None,
-        description="An image of the item. If it is missing or invalid, the item shows the image "
-        "in the setting `recommendations_fallback_image`, if set.",
+        description="An image of the item. If the image is missing or invalid, the item shows the "
+        "stage's fallback image (`recommendations_fallback_image`), if any.",
     )
     score: Annotated[float | None, Field(ge=-_HIGHEST, le=_HIGHEST), BeforeValidator(_number)] = (
         Field(
@@ -105,7 +106,7 @@ class ItemDetail(Offered):
     )
     expires_at: Instant | None = Field(
         default=None,
-        description="The time from which the item is no longer shown in emails.",
+        description="The time at which emails stop showing the item.",
         examples=["2026-12-24T12:00:00Z"],
     )
 
@@ -127,7 +128,7 @@ _PICTURE = TypeAdapter(PictureDetail)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Normaliser:
-    """A converter of any service's responses into items."""
+    """A converter of service responses into items, for any recommendation service."""
 
     source: str
     """The source of the items."""
@@ -136,7 +137,7 @@ class Normaliser:
     """The hosts that links may point to. None allows any host."""
 
     fallback_image: str
-    """The URL of the image for items without one. An empty string means no image."""
+    """The URL of the default image, for items without an image. An empty string means no image."""
 
     def read(self, body: bytes, *, now: datetime) -> Answer:
         """Return the items in a response, best first, without expired items and duplicates.
@@ -158,7 +159,7 @@ class Normaliser:
         return Answer(tuple(sorted(items_by_id.values(), key=_rank)), tuple(broken))
 
     def _item(self, place: int, raw: object) -> tuple[Item | None, list[Broken]]:
-        """Return the item and its errors.
+        """Parse an item of the response. Return the item, if valid, and its errors.
 
         An item with an error is skipped unless only the image is invalid.
         """

@@ -39,7 +39,7 @@ class _Generator(GenerateJsonSchema):
 
 
 class _AnswerGenerator(_Generator):
-    """A generator for schemas in which null means that a field is missing."""
+    """A JSON Schema generator for responses, in which null means that a field is missing."""
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
         """Return the schema that pydantic generates."""
@@ -100,7 +100,7 @@ def write(folder: Path) -> list[Path]:
 
 
 def schema(detail_type: str) -> dict[str, Any]:
-    """Return the JSON Schema (draft 2020-12) of the `detail` of a detail type."""
+    """Return the JSON Schema (draft 2020-12) of the `detail` field for a detail type."""
     models = DETAIL_MODELS[detail_type]
     references, definitions = models_json_schema(
         [(model, "validation") for model in models], schema_generator=_Generator
@@ -149,7 +149,7 @@ def example(model: type[BaseModel], number: int = 0) -> dict[str, Any]:
 
 
 def _model_in(annotation: Any) -> type[BaseModel]:
-    """Return the model in a field's annotation, which may be optional."""
+    """Return the model class in a field's type annotation, such as `EntityDetail | None`."""
     candidates = [annotation, *getattr(annotation, "__args__", ())]
     return next(
         each for each in candidates if isinstance(each, type) and issubclass(each, BaseModel)

@@ -15,19 +15,23 @@ _DIGITS = 100
 
 
 class UnreadableError(ValueError):
-    """An error for text that is not unambiguous JSON.
+    """An error for text that is invalid or ambiguous JSON.
 
-    The message completes a sentence that ends in `is `.
+    The error message completes the sentence "The message is …".
     """
 
 
 def read_json(text: str) -> Any:
     """Parse `text` as JSON (RFC 8259). Raises UnreadableError.
 
-    Also rejects NaN and Infinity, which are not JSON; duplicate names and names that UTF-8 cannot
-    encode, because parsers differ in how they handle them (RFC 8259, sections 4 and 8.2); objects
-    with more names than any valid object, because each name would be reported as a problem; and
-    JSON that is nested too deeply for this process.
+    Also rejects text that many parsers accept:
+
+    - NaN and Infinity, which are not JSON.
+    - Duplicate names and names that UTF-8 cannot encode, because parsers differ in how they handle
+      them (RFC 8259, sections 4 and 8.2).
+    - Objects with more names than any valid object, because each name would be reported as a
+      problem.
+    - JSON that is nested too deeply for this process.
     """
     try:
         return json.loads(

@@ -95,9 +95,9 @@ class PreferencesChosen(OfSubscriber):
     Only the specified fields change.
 
     Each category in `frequencies` counts as a separate field. A choice applies until the reader
-    chooses again, or until you publish a profile with a later `changed_at` in which the field's
-    value differs from your previous profile. Omitting a category from a profile does not count as a
-    different value.
+    chooses again, or until a profile with a later `changed_at` changes the field. A profile changes
+    a field if the field's value differs from your previous profile. Omitting a category from a
+    profile does not change the field.
     """
 
     model_config = ConfigDict(json_schema_extra=_require_a_choice)
@@ -109,14 +109,14 @@ class PreferencesChosen(OfSubscriber):
     )
     frequency: Annotated[FrequencyOrDefault | None, Given] = Field(
         default=None,
-        description="The frequency of every category that is not in `frequencies`. It overrides "
-        "the installation's defaults. `default` withdraws an earlier choice.",
+        description="The frequency of every category that is not in `frequencies`. This frequency "
+        "overrides the installation's defaults. `default` withdraws an earlier choice.",
         examples=["weekly"],
     )
     frequencies: Annotated[ChosenFrequencies | None, Given] = Field(
         default=None,
-        description="The frequency of each specified category. Other categories do not change. "
-        "`default` withdraws an earlier choice.",
+        description="The frequency of each specified category. Categories that are not specified "
+        "do not change. `default` withdraws an earlier choice.",
         examples=[{"mention": "immediate", "article": "never", "like": "default"}],
     )
     time_zone: Annotated[TimeZone | None, Given] = Field(
@@ -126,7 +126,7 @@ class PreferencesChosen(OfSubscriber):
     )
     digest: Annotated[ChosenDigestDetail | None, Given] = Field(
         default=None,
-        description="The schedule of digests. Only the specified fields change; `hour` and "
+        description="The schedule of digests. Only the specified fields change, but `hour` and "
         "`minute` change together. `paused_until` may be at most 12 weeks after the date of "
         "`chosen_at`. A date that is not in the future ends a pause.",
     )
@@ -142,9 +142,8 @@ class PreferencesChosen(OfSubscriber):
     def _paused_for_what_events_are_kept(
         cls, digest: ChosenDigestDetail, others: ValidationInfo
     ) -> ChosenDigestDetail:
-        """Check the length of the pause.
-
-        If there is no time zone, use UTC+14, where dates change first.
+        """Check that the pause does not exceed the retention of events. Without a time zone, use
+        UTC+14, where dates change first.
         """
         chosen_at, time_zone = others.data.get("chosen_at"), others.data.get("time_zone")
         if chosen_at:
@@ -154,7 +153,7 @@ class PreferencesChosen(OfSubscriber):
 
 
 class SubscriberActive(OfSubscriber):
-    """An action of the subscriber, such as a visit or a login, which shows that they are active."""
+    """Activity of the subscriber in your product, such as a visit or a login."""
 
     active_at: Instant = Field(
         description="The time of the action by your clock, with its UTC offset.",
@@ -180,8 +179,9 @@ class FollowChange(OfSubscriber):
 
     entity: EntityReference = Field(description="The followed entity.")
     changed_at: Instant = Field(
-        description="The time of the change, by your clock, with the offset from UTC. Subscribers "
-        "receive an activity if they followed the entity when it occurred and still follow it.",
+        description="The time of the change, by your clock, with the offset from UTC. A subscriber "
+        "receives an activity if the subscriber followed the entity when the activity "
+        "occurred, and still follows the entity.",
         examples=["2026-11-21T09:00:00Z"],
     )
 
@@ -192,13 +192,15 @@ class FollowedDetail(EntityReference):
     title: Annotated[Line | None, Given] = Field(
         default=None,
         description="The entity's title on the preference page: one line of plain text. The "
-        "default is the previous title, or type and id.",
+        "default is the previous title, or the entity's type and id.",
         examples=["On digests"],
     )
 
 
 class FollowCreated(FollowChange):
-    """The start of a follow, or a change of its frequency. It takes effect at `changed_at`."""
+    """The start of a follow, or a change of the follow's frequency. The message takes effect at
+    `changed_at`.
+    """
 
     entity: FollowedDetail = Field(description="The followed entity.")
 

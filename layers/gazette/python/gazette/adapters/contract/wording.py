@@ -38,9 +38,10 @@ def place(path: tuple[str, ...], inner: tuple[str | int, ...]) -> str:
 
 
 def sentence(subject: str, problems: tuple[str, ...], *, reasons: int, besides: int = 0) -> str:
-    """Return one sentence with up to `reasons` problems of `subject`, and a count of the rest.
+    """Return one sentence with up to `reasons` problems of `subject`, and the number of further
+    problems.
 
-    `besides` is the number of problems that are not in `problems`.
+    `besides` is the number of further problems that `problems` does not contain.
     """
     more = len(problems) - reasons + besides
     listed = "; ".join(problems[:reasons]) + (f"; and {more:,} more" if more > 0 else "")

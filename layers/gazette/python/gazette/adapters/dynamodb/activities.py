@@ -1,5 +1,5 @@
-"""Activities in DynamoDB. Each activity has a row keyed by the entity, and a pointer keyed by the
-parent.
+"""Activities in DynamoDB. Each activity has one row keyed by its entity, and a pointer row keyed by
+the entity's parent.
 """
 
 import hashlib
@@ -40,7 +40,7 @@ _A_CALL = 100
 
 
 class DynamoActivities:
-    """Implementation of the `Activities` port backed by the table `activities`."""
+    """Implementation of the `Activities` port backed by the `activities` table."""
 
     def __init__(self, table_name: str, *, retention: timedelta, clock: Clock) -> None:
         bind(ActivityRow, table_name)
@@ -53,7 +53,8 @@ class DynamoActivities:
         return decoded(row, _activity_in) if row else None
 
     def create(self, activity: Activity) -> tuple[bool, Activity | Retracted]:
-        """Store the activity with one conditional PutItem, and each pointer with another PutItem.
+        """Store the activity with one conditional PutItem, and each pointer with a separate
+        PutItem.
 
         The pointers are written first, so that every stored activity can be found from its parent.
         """
@@ -62,7 +63,7 @@ class DynamoActivities:
         return (True, activity) if current is None else (False, decoded(current, _activity_in))
 
     def replace(self, before: Activity, after: Activity) -> bool:
-        """Replace the activity with one conditional PutItem, and the parent's pointer with another
+        """Replace the activity with one conditional PutItem, and the parent's pointer with a second
         PutItem.
         """
         self._point(after)
@@ -91,7 +92,7 @@ class DynamoActivities:
         return self.get(entity, activity_id) or Retracted(activity_id)
 
     def mark_walked(self, activity: Activity, side: str) -> bool:
-        """Mark the activity as delivered to its followers with one conditional UpdateItem."""
+        """Record, with one conditional UpdateItem, that all followers received the activity."""
         return written(
             ActivityRow(activity.entity.key, activity.id).update,
             actions=[ActivityRow.walked.add({side})],
@@ -110,7 +111,7 @@ class DynamoActivities:
         }
 
     def since(self, side: str, instant: datetime) -> Iterator[Activity | UnreadableRow]:
-        """Read the activities of a side that occurred at `instant` or later.
+        """Read the activities on an entity or on its children that occurred at or after `instant`.
 
         Costs one strongly consistent Query of the index per megabyte, and one BatchGetItem per
         hundred activities.
@@ -161,8 +162,7 @@ def _key_of_home(row: ActivityRow) -> tuple[str, str]:
 
 
 def _pointer(home: str, activity_id: str) -> str:
-    """Return a pointer's sort key, which contains control characters and so differs from activity
-    ids.
+    """Return the sort key of a pointer. Control characters distinguish the key from activity ids.
 
     The key contains a hash of the entity, because DynamoDB limits sort keys to 1,024 bytes.
     """

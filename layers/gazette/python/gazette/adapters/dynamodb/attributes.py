@@ -1,6 +1,7 @@
-"""Encoding of recurrences, and of values with a history, as JSON in one attribute.
+"""JSON encoding of recurrences and of value histories, each in one DynamoDB attribute.
 
-The condition of a write can compare a string, and a string is decoded three times as fast as a map.
+JSON strings are used because a write condition can compare a string, and because a string is
+decoded three times as fast as a map.
 """
 
 import hashlib
@@ -23,15 +24,15 @@ from gazette.domain.subscribers.whole_maps import from_whole_maps, to_whole_maps
 ValueT = TypeVar("ValueT")
 
 _LONGEST_CYCLE = 53
-"""The maximum number of weeks in a recurrence. The contract accepts up to four."""
+"""The maximum interval of a recurrence in weeks. The contract accepts up to four weeks."""
 
 _remembered = lru_cache(maxsize=256)
-"""A decorator that caches results. A row is often read twice in quick succession, usually with the
-same value."""
+"""A decorator that caches decoded values, because the same row is often read twice in quick
+succession."""
 
 
 def write_days(days: Days) -> str:
-    """Return the JSON `[weekdays, every, phase]`, or `[day of the month]`."""
+    """Encode recurrence days as JSON: `[weekdays, every, phase]` or `[day of the month]`."""
     if days.month_day is not None:
         return json.dumps([days.month_day])
     return json.dumps([sorted(days.weekdays), days.every, days.phase])
@@ -61,7 +62,7 @@ def read_date(stored: str | None) -> date | None:
 
 
 def read_frequencies(chosen: dict[str, Any]) -> Frequencies:
-    """Return the frequencies by category, including values that only another version knows."""
+    """Return the frequencies by category. Values that only a different version knows are kept."""
     return frequencies_as_stored({category: text(often) for category, often in chosen.items()})
 
 
@@ -112,7 +113,7 @@ def read_service_choices(stored: str | None) -> History[Preferences]:
 
 
 def write_reader_choices(choices: ReaderChoices, service: History[Preferences]) -> tuple[str, str]:
-    """Encode a reader's choices as the attributes `reader_choices` and `reader_categories`.
+    """Encode a reader's choices as the `reader_choices` and `reader_categories` attributes.
 
     An attribute without a value is an empty string.
 
@@ -244,7 +245,7 @@ _READ: dict[str, Any] = {
     "paused_until": day,
     "time_zone": text,
 }
-"""The decoders of the fields that a reader can choose, by field name."""
+"""Decoders of the fields that a reader can set, by field name."""
 
 
 def _write_history(history: History[ValueT], values: Callable[[ValueT], tuple[Any, ...]]) -> str:

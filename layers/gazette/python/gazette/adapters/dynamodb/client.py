@@ -51,12 +51,12 @@ MICROSECOND = timedelta(microseconds=1)
 
 
 def instant_text(instant: datetime) -> str:
-    """Return an instant as stored: in UTC with microseconds, so that texts sort by time."""
+    """Return an instant as text in UTC with microseconds, so that texts sort by time."""
     return f"{instant.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
 
 
 def instant_number(instant: datetime) -> int:
-    """Return the instant as microseconds since 1970, because DynamoDB can add to numbers."""
+    """Return the instant in microseconds since 1970, as a number that DynamoDB can increment."""
     return (instant - _EPOCH) // MICROSECOND
 
 
@@ -71,7 +71,7 @@ def numbered_instant(number: float) -> datetime:
 def read_instant(value: str) -> datetime:
     """Return the instant that `instant_text` encoded. Raise ValueError for any other text.
 
-    `strptime` would take as long as PynamoDB needs for all other attributes of an event.
+    `strptime` is not used, because it would double the time for decoding an event.
     """
     if len(value) == _INSTANT_CHARACTERS and value[4:20:3] == "--T::." and value[-1] == "Z":
         return in_years(datetime.fromisoformat(value))
@@ -79,7 +79,9 @@ def read_instant(value: str) -> datetime:
 
 
 class InstantAttribute(Attribute[datetime]):
-    """A timezone-aware instant. PynamoDB's own UTCDateTimeAttribute would omit the `Z`."""
+    """An attribute that stores a time-zone-aware instant as text. PynamoDB's own
+    UTCDateTimeAttribute would omit the `Z`.
+    """
 
     attr_type = STRING
 
@@ -116,13 +118,13 @@ class Row(Model):
 
     @classmethod
     def from_raw_data(cls: type[RowT], data: dict[str, Any]) -> RowT:
-        """Return the row, even if some attributes are malformed."""
+        """Return a row from raw data, even if some attributes are malformed."""
         row = cls.__new__(cls)
         row.deserialize(data)
         return row
 
     def deserialize(self, attribute_values: dict[str, dict[str, Any]]) -> None:
-        """Decode all attributes at once. If that fails, decode each attribute separately.
+        """Decode all attributes in one pass. If this fails, decode each attribute separately.
 
         For each attribute of the model, PynamoDB would search the row three times: for a default,
         for a value, and to set the value. Rows have only half of the attributes, and no model has
@@ -179,10 +181,10 @@ def decoded(
     projected: bool = False,
     needs: Collection[str] = (),
 ) -> ValueT:
-    """Return the result of `decode` for the row.
+    """Convert a row into a domain value with `decode`.
 
-    Raises UnreadableRow, whose text contains no values. `projected` means that the row comes from
-    an index that lacks some attributes. `needs` names attributes that are optional in the model but
+    Raises UnreadableRow, whose text contains no values. `projected` is True for a row from an index
+    that lacks some of the attributes. `needs` names attributes that are optional in the model but
     required in this kind of row.
     """
     flaw = row.flaw
@@ -228,8 +230,8 @@ def bind(
 ) -> None:
     """Bind `model` to a table. Time-outs are in seconds; `attempts` includes the first attempt.
 
-    `connections` is the number of connections that are kept open. If more threads read, some of
-    them open a connection for each request.
+    `connections` is the number of connections that are kept open. If more threads read at the same
+    time, the additional requests each open a new connection.
     https://github.com/pynamodb/PynamoDB/blob/master/docs/settings.rst
 
     PynamoDB stores the table's name in the class attribute `Meta`, and one connection per model:
@@ -256,14 +258,11 @@ def bind(
 
 
 class TransactionInTheWay(Unavailable):
-    """A conflict between a single write and a transaction on the same row.
-
-    The write was not made.
-    """
+    """The error for a write that was rejected because of a transaction on the same row."""
 
 
 class ConditionFailed(Exception):
-    """The failure of a write's condition.
+    """The error for a write whose condition was not met.
 
     Also raised for a transaction if one of its conditions failed or it conflicted with another
     transaction. `item` is the raw row if ALL_OLD was requested.
@@ -292,9 +291,9 @@ def translated() -> Iterator[None]:
 
 
 def _client_error(err: BaseException) -> ClientError | None:
-    """Return botocore's error, which contains the row.
+    """Return the botocore error that PynamoDB wrapped. It contains the row.
 
-    PynamoDB wraps the error once or twice without the row.
+    PynamoDB wraps the error once or twice, and its own errors do not contain the row.
     """
     cause: BaseException | None = err
     while cause is not None:
@@ -333,7 +332,9 @@ class RowsReader(Protocol):
 
 
 def read_together(coalescer: Coalescer) -> RowReader:
-    """Return a reader for several threads that joins simultaneous reads into one BatchGetItem."""
+    """Return a function that reads a row, and combines simultaneous reads of several threads into
+    one BatchGetItem.
+    """
     read_several = several_together(coalescer)
 
     def read(model: type[RowT], *key: str) -> RowT | None:
@@ -344,8 +345,8 @@ def read_together(coalescer: Coalescer) -> RowReader:
 
 
 def several_together(coalescer: Coalescer) -> RowsReader:
-    """Return a reader of several rows for threads, which shares each BatchGetItem with
-    `read_together`.
+    """Return a function that reads several rows per call. Simultaneous reads, including those of
+    `read_together`, share one BatchGetItem.
     """
 
     def read(*keys: RowKey) -> Sequence[Row | None]:
@@ -357,9 +358,8 @@ def several_together(coalescer: Coalescer) -> RowsReader:
 def _read_lists(
     lists: Sequence[Sequence[RowKey]],
 ) -> Sequence[Sequence[Row | None] | Unavailable]:
-    """Read the rows of all lists together.
-
-    A list with an unprocessed row gets an error as its result.
+    """Read the rows of all lists in the same batches. Return an error for each list with an
+    unprocessed row.
     """
     rows = iter(read_rows([key for keys in lists for key in keys]))
     answers: list[Sequence[Row | None] | Unavailable] = []
@@ -371,10 +371,10 @@ def _read_lists(
 
 
 def read_rows(keys: Sequence[RowKey]) -> Sequence[Row | Unavailable | None]:
-    """Read rows of any tables with one strongly consistent BatchGetItem per hundred different keys.
+    """Read rows of any tables with one strongly consistent BatchGetItem per hundred distinct keys.
 
-    The requests use the connection of the first model. Unprocessed keys are requested again, in at
-    most five calls. If a key is still unprocessed, its result is an Unavailable error.
+    The requests use the connection of the first model. Unprocessed keys are retried, in at most
+    five calls. If a key is still unprocessed, its result is an Unavailable error.
     https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchGetItem.html
     """
     different = list(dict.fromkeys(keys))
@@ -387,8 +387,8 @@ def read_rows(keys: Sequence[RowKey]) -> Sequence[Row | Unavailable | None]:
 def read_each(model: type[RowT], keys: Iterable[tuple[str, ...]]) -> Iterator[RowT]:
     """Yield the existing rows of one table in any order. Makes the same calls as `read_rows`.
 
-    An unprocessed key does not delay the others. Unavailable, which names the table, is raised
-    after all rows that could be read, or immediately if none of a hundred could be read.
+    An unprocessed key does not delay other rows. Unavailable, which names the table, is raised
+    after all readable rows were yielded, or immediately if no row of a batch could be read.
     """
     left_out: Unavailable | None = None
     remaining = iter(keys)
@@ -436,8 +436,8 @@ def _batch_of(keys: Sequence[RowKey]) -> Iterator[tuple[RowKey, Row | Unavailabl
 def delete_rows(rows: Iterable[Row]) -> None:
     """Delete rows of one table, including unreadable rows, with one BatchWriteItem per 25 rows.
 
-    Unprocessed rows are requested again, in at most five calls. If rows are still unprocessed,
-    raises Unavailable, which names the table. All earlier rows have then been deleted.
+    Unprocessed rows are retried, in at most five calls. If rows are still unprocessed, raises
+    Unavailable, which names the table. All earlier rows have then been deleted.
     https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchWriteItem.html
     """
     remaining = iter(rows)
@@ -553,7 +553,7 @@ def _repeated(write: Callable[[], object], pauses: tuple[float, ...]) -> None:
 
 @contextmanager
 def transaction(model: type[Model]) -> Iterator[TransactWrite]:
-    """Make all writes in one transaction. Raises ConditionFailed if a condition failed.
+    """Yield a transaction that collects writes. Raises ConditionFailed if a condition failed.
 
     The transaction uses the connection and the time-outs of `model`.
     """

@@ -1,4 +1,4 @@
-"""Exclusion, expiry and deferral of events."""
+"""Exclusion, expiry and deferral of waiting events in DynamoDB."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -20,7 +20,7 @@ _REASON_CHARACTERS = 500
 
 
 class DynamoDeferredEvents:
-    """Implementation of the `DeferredEvents` port backed by the table `events`."""
+    """Implementation of the `DeferredEvents` port backed by the `events` table."""
 
     def __init__(self, table_name: str, *, clock: Clock) -> None:
         bind(EventRow, table_name, read_timeout=5.0)
@@ -51,7 +51,7 @@ class DynamoDeferredEvents:
         )
 
     def _is_over(self, stored: StoredEvent) -> Condition:
-        """Return the condition that the event has not moved, and is still expired or lapsed."""
+        """Return the condition that the event has not moved and is still expired or lapsed."""
         now = self._clock()
         is_over = expired(now)
         if stored.event.has_lapsed(now):
@@ -66,7 +66,7 @@ class DynamoDeferredEvents:
         *,
         also: Sequence[Action] = (),
     ) -> Run | None:
-        """Move each event from its schedule to the given place.
+        """Remove events from their schedule and store them under a new key, in one transaction.
 
         The same transaction advances the epoch of the run.
         """

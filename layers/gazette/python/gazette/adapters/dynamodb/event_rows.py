@@ -1,4 +1,4 @@
-"""Encoding and decoding of rows of the table `events`, and conditions on them."""
+"""Encoding and decoding of rows in the `events` table, and conditions for writes to the rows."""
 
 import json
 from collections.abc import Mapping
@@ -55,7 +55,7 @@ def expired(now: datetime) -> Condition:
 
 def in_place(stored: StoredEvent) -> Condition:
     """Return the condition that the event's schedule and storage time have not changed since the
-    read.
+    event was read.
     """
     unmoved: Condition = EventRow.stored == stored_key(stored.schedule, stored.stored_at)
     return unmoved
@@ -73,7 +73,7 @@ def end_of(row: EventRow) -> datetime:
 
 
 def event_or_trace_in(row: EventRow) -> StoredEvent | Retracted:
-    """Return the event with its schedule, or a retraction marker."""
+    """Return the event in a row with its schedule, or the row's retraction marker."""
     if row.stored is None and row.body is None:
         return trace_in(row)
     schedule, _, since = (row.stored or "").partition("#")
@@ -147,7 +147,9 @@ def optional_fields(content: Event | Activity) -> dict[str, Any]:
 
 
 def _source_fields(event: Event) -> dict[str, Any]:
-    """Return the additional fields of a content source's event, or no fields for other events."""
+    """Return the fields that only events from content sources have. Return no fields for other
+    events.
+    """
     fields: dict[str, Any] = {"source": event.source} if event.source else {}
     if event.score is not None:
         fields["score"] = event.score
@@ -170,7 +172,7 @@ def actor_in(body: Mapping[str, Any]) -> Actor | None:
 
 
 def optional_in(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the optional fields by name from the JSON of an event or activity.
+    """Return the optional fields in the JSON of an event or activity, by field name.
 
     Older rows lack these fields.
     """
@@ -207,11 +209,12 @@ def event_in(row: EventRow) -> Event:
 
 
 def brief_in(raw: dict[str, Any], now: datetime) -> StoredBrief | None:
-    """Return the brief of a raw row, or None if its TTL has passed. Raises UnreadableRow.
+    """Return the brief of an event (the event without its content) from a raw row. Return None if
+    the row's TTL has passed. Raises UnreadableRow.
 
     A window may have hundreds of thousands of rows, while an email shows about a hundred. Most rows
-    have the format of `body_of` and are read here without creating domain objects. Any other row is
-    decoded completely, which reports its flaw.
+    have the format of `body_of` and are read here without creating domain objects. All other rows
+    are decoded completely, so that malformed attributes are reported.
     """
     try:
         brief = _usual_brief_in(raw, now)
@@ -231,11 +234,12 @@ _USUAL_BODY = {"category", "entity", "actor", "occurred_at", "excerpt", "amended
 _TEXT = {str}
 _decode = json.JSONDecoder().raw_decode
 _shared = lru_cache(maxsize=4096)(str)
-"""A cache that lets equal texts in the briefs of a window share memory."""
+"""A cache through which equal texts in the briefs of a window share memory."""
 
 
 def _usual_brief_in(raw: dict[str, Any], now: datetime) -> StoredBrief | None:
-    """Return the brief of a row in the format of `body_of`.
+    """Return the brief of an event from a row in the format of `body_of`, without creating domain
+    objects.
 
     Return None or raise for any other row.
     """
@@ -288,9 +292,10 @@ _NO_OPTIONAL = (None, Importance.NORMAL, "", None, False, False, "")
 
 
 def _optional_of_brief(body: Mapping[str, Any], via: tuple[str, ...]) -> tuple[Any, ...]:
-    """Return the lapse time of the event and the last fields of its brief.
+    """Return the optional fields of an event's brief, starting with the time at which the event
+    lapses.
 
-    Also reads the other fields, so that malformed fields are reported.
+    Also validates the fields that a brief lacks, so that malformed fields are reported.
     """
     entity_in(body)
     optional, actor = optional_in(body), actor_in(body)

@@ -50,7 +50,7 @@ _END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 
 
 class DynamoEvents:
-    """Implementation of the `Events` port backed by the table `events`.
+    """Implementation of the `Events` port backed by the `events` table.
 
     `timeout` limits one write attempt, in seconds, and must be shorter than the settle lag. The
     client does not retry writes, because each attempt needs a new time stamp. `retention` is the
@@ -77,7 +77,7 @@ class DynamoEvents:
 
     @classmethod
     def as_bound(cls, *, clock: Clock) -> Self:
-        """Return a port for moves and removals only. The table must already be bound.
+        """Return an adapter that can only move and remove events. The table must already be bound.
 
         The client may retry a write, because the guard of a move has an earlier time stamp.
         """
@@ -251,9 +251,8 @@ class DynamoEvents:
         return True
 
     def retract(self, user_id: str, event_id: str, *, early: bool) -> Retracted | None:
-        """Replace an event with a retraction marker, with one GetItem and one conditional PutItem.
-
-        Makes up to three attempts.
+        """Replace an event with a retraction marker. Costs one GetItem and one conditional PutItem
+        per attempt, for up to three attempts.
         """
         for _ in range(_ATTEMPTS):
             stored = self.get(user_id, event_id)
@@ -284,7 +283,7 @@ class DynamoEvents:
 
     def erase(self, user_id: str, until: datetime | None, *, after: str = "") -> str:
         """Delete events with one strongly consistent Query per 500 events and one BatchWriteItem
-        per 25.
+        per 25 events.
         """
         with translated():
             matches = EventRow.query(
@@ -299,7 +298,7 @@ class DynamoEvents:
 
 
 class DynamoEventReader:
-    """Implementation of the `EventReader` and `EventHistory` ports backed by the table `events`."""
+    """Implementation of the `EventReader` and `EventHistory` ports backed by the `events` table."""
 
     def __init__(self, table_name: str, *, clock: Clock) -> None:
         bind(EventRow, table_name, read_timeout=5.0)
@@ -350,7 +349,7 @@ class DynamoEventReader:
     def holds(
         self, user_id: str, schedule: str, *, after: datetime, until: datetime | None = None
     ) -> bool:
-        """Return True if the window has an event.
+        """Return True if the window contains an event.
 
         Makes one strongly consistent Query for one event. One more Query follows for each event
         whose TTL has passed.
@@ -382,7 +381,7 @@ def _kept(rows: Iterable[EventRow], now: datetime) -> Iterator[StoredEvent | Unr
 
 
 def _occurred_by(until: datetime, row: EventRow) -> bool:
-    """Return True if the event occurred at `until` or before.
+    """Return True if the event occurred at or before `until`.
 
     Unreadable rows count as occurred, so that an erasure also deletes them.
     """
@@ -408,7 +407,7 @@ def event_row(stored: StoredEvent) -> EventRow:
 def _instants(now: datetime) -> Iterator[datetime]:
     """Return ascending storage times for the events of a transaction, a microsecond apart.
 
-    The last one is `now`, because a storage time must not be later than the clock.
+    The last storage time is `now`, because a storage time must not be later than the clock.
     """
     first = now - MOST_IN_A_TRANSACTION * MICROSECOND
     return (first + number * MICROSECOND for number in range(1, MOST_IN_A_TRANSACTION + 1))
@@ -424,7 +423,7 @@ def _lifetime_actions(until: datetime, schedule: str) -> list[Action]:
 def _stored_in(
     user_id: str, schedule: str, window: Window, *, page_size: int | None = None
 ) -> Iterable[EventRow]:
-    """Query the rows in a window, excluding its beginning.
+    """Query the rows that were stored after the beginning of a window, up to and including its end.
 
     BETWEEN includes both ends; the `!` excludes the first.
     """

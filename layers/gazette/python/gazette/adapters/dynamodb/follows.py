@@ -1,4 +1,4 @@
-"""Follows in DynamoDB. Each row contains one reader's follow of one entity and the follow's
+"""Follows in DynamoDB. Each row contains one reader's follow of one entity, with a history of
 changes.
 """
 
@@ -26,7 +26,7 @@ from gazette.domain.subscribers.following import Follow
 
 
 class DynamoFollows:
-    """Implementation of the `Follows` port backed by the table `follows`.
+    """Implementation of the `Follows` port backed by the `follows` table.
 
     `retention` is the time for which ended follows are stored.
     """
@@ -90,7 +90,7 @@ class DynamoFollows:
                 yield row.entity
 
     def forget(self, user_id: str, entities: Collection[str]) -> None:
-        """Delete follows with one BatchWriteItem per 25."""
+        """Delete follows with one BatchWriteItem per 25 follows."""
         delete_rows(FollowRow(entity, user_id) for entity in entities)
 
     def remove(self, follow: Follow) -> bool:

@@ -39,7 +39,7 @@ _PAGE_BEHIND = 100
 
 
 class DynamoRuns:
-    """Implementation of the `Runs` port backed by the table `runs`.
+    """Implementation of the `Runs` port backed by the `runs` table.
 
     `retention` must be longer than the retention of events.
     """
@@ -63,7 +63,7 @@ class DynamoRuns:
     def chain(self, key: RunKey, *, holding: datetime | None = None) -> Sequence[Run]:
         """Read a schedule's runs with one strongly consistent Query.
 
-        More queries follow if none of the last sixteen runs was sent or has a head.
+        Further queries follow if the chain does not end within the latest sixteen runs.
         """
         with translated():
             rows = RunRow.query(
@@ -77,7 +77,7 @@ class DynamoRuns:
             return back_to_end(runs, of=key, holding=holding)
 
     def first_sent(self, behind: RunKey, *, until: datetime) -> Run | None:
-        """Find the first sent run with one strongly consistent Query per hundred runs that are
+        """Find the first sent run. Costs one strongly consistent Query per hundred runs that are
         searched.
         """
         first = run_sort_key(replace(behind, sequence=behind.sequence + 1))
@@ -136,8 +136,9 @@ class DynamoRuns:
     def overdue(self, partition: int, at: datetime) -> Iterator[Run | UnreadableRow]:
         """Read overdue runs.
 
-        Costs one Query of the index per megabyte of keys, and one BatchGetItem per hundred runs.
-        Unprocessed runs do not delay the others. Unavailable is raised at the end.
+        Costs one Query of the index per megabyte of keys, and one BatchGetItem per hundred runs. A
+        run that DynamoDB did not process does not delay other runs. Unavailable is raised at the
+        end.
         """
         with translated():
             keys = (
@@ -225,7 +226,9 @@ def run_as_read(run: Run) -> Condition:
 
 
 def row_as_read(run: Run) -> Condition:
-    """Return the condition that no attribute of the run has changed, for writing the whole row."""
+    """Return the condition that no attribute of the run has changed. Use it to replace the whole
+    row.
+    """
     unchanged: Condition = run_as_read(run) & (RunRow.check_at == run.check_at)
     if run.asked_at is None:
         unchanged &= RunRow.asked_at.does_not_exist()
@@ -298,9 +301,9 @@ def run_of(row: RunRow) -> Run:
 
 
 def _head(row: RunRow) -> Head | None:
-    """Return the head of a run.
+    """Return the point at which a run's chain may end, if the row has one.
 
-    The head must be older than the run, or the chain would end too early.
+    This point must be older than the run. Otherwise, the chain would end too early.
     """
     if row.head is None or row.head_sent_until is None:
         return None

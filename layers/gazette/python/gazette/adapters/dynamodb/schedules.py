@@ -28,7 +28,7 @@ _PAGE = 100
 
 
 class DynamoSchedules:
-    """Implementation of the `Schedules` port backed by the table `schedules`.
+    """Implementation of the `Schedules` port backed by the `schedules` table.
 
     `shards` is the number of shards that fan-out reads.
     """
@@ -85,7 +85,7 @@ class DynamoSchedules:
             return ScheduleRow.due_index.count(_due(slot, shard))
 
     def idle(self, segment: int, segments: int) -> Iterator[Schedule | UnreadableRow]:
-        """Read the idle schedules of a segment.
+        """Read the idle schedules in one segment of a parallel scan.
 
         Costs one Scan per megabyte, which is about four thousand schedules of any state.
         """
@@ -98,7 +98,7 @@ class DynamoSchedules:
             yield from each_decoded(rows, _schedule)
 
     def withdraw(self, schedule: Schedule) -> bool:
-        """Take a schedule out of the due index with one conditional UpdateItem."""
+        """Remove a schedule from the due index with one conditional UpdateItem."""
         return written(
             ScheduleRow(schedule.user_id, schedule.name).update,
             actions=[

@@ -1,4 +1,4 @@
-"""The runs whose email was sent, found by a scan of the table `runs` for the command line."""
+"""A scan of the `runs` table for runs whose email was sent, for use by the command line."""
 
 from datetime import datetime
 from typing import Any
@@ -19,7 +19,7 @@ _NAMES = {f"#{name}": name for name in ("status", "sent_at", "claimed_at", "due_
 
 
 class DynamoSentRuns:
-    """Implementation of the `SentRuns` port backed by the table `runs`.
+    """Implementation of the `SentRuns` port backed by the `runs` table.
 
     A part is a segment of a parallel scan. DynamoDB assigns items to segments by a hash of the
     partition key, which is the user id.
@@ -31,7 +31,7 @@ class DynamoSentRuns:
         self._table_name = table_name
 
     def sent_since(self, since: datetime, *, part: int, parts: int) -> Part:
-        """Read the runs of a segment that were sent at `since` or later.
+        """Read the runs that were sent at or after `since`, from one segment of the scan.
 
         Costs one Scan per megabyte of runs, whatever their status.
         """

@@ -45,7 +45,7 @@ from gazette.domain.subscribers.subscriber import (
 
 
 class DynamoSubscribers:
-    """Implementation of the `Subscribers` port backed by the table `subscribers`."""
+    """Implementation of the `Subscribers` port backed by the `subscribers` table."""
 
     def __init__(self, table_name: str, *, read: RowReader = read_row) -> None:
         bind(SubscriberRow, table_name)
@@ -79,7 +79,7 @@ class DynamoSubscribers:
     def put(self, subscriber: Subscriber, *, replacing: Reader | EarlyChoices) -> bool:
         """Write the profile with one conditional UpdateItem.
 
-        The date of activity is unchanged, because another writer updates it.
+        The date of the latest activity is not changed, because only `mark_active` updates it.
         """
         row, times = SubscriberRow(subscriber.user_id), subscriber.times
         service = write_service_choices(subscriber.recorded_service_choices)
@@ -132,7 +132,7 @@ class DynamoSubscribers:
         )
 
     def set_dormant(self, subscriber: Subscriber) -> bool:
-        """Change the dormant status with one conditional UpdateItem."""
+        """Set or clear the dormant status with one conditional UpdateItem."""
         active_on = subscriber.active_on
         return written(
             SubscriberRow(subscriber.user_id).update,
@@ -151,7 +151,9 @@ class DynamoSubscribers:
     def mark_routed(
         self, subscriber: Subscriber, routed_for: str, *, since: datetime | None = None
     ) -> None:
-        """Record the choices by which events were routed, with one conditional UpdateItem."""
+        """Record, with one conditional UpdateItem, the choices by which waiting events were
+        routed.
+        """
         actions: list[Action] = [SubscriberRow.routed_for.set(routed_for)]
         condition = _unchanged(subscriber)
         if since:
@@ -160,7 +162,7 @@ class DynamoSubscribers:
         written(SubscriberRow(subscriber.user_id).update, actions=actions, condition=condition)
 
     def mark_rerouted(self, user_id: str, since: datetime) -> None:
-        """Record that waiting events were routed again, with one conditional UpdateItem."""
+        """Record, with one conditional UpdateItem, that waiting events were rerouted."""
         written(
             SubscriberRow(user_id).update,
             actions=[SubscriberRow.routes_since.set(since)],
@@ -168,7 +170,9 @@ class DynamoSubscribers:
         )
 
     def erase(self, user_id: str, at: datetime) -> bool:
-        """Delete everything except the key and the erasure time, with one conditional PutItem."""
+        """Delete all attributes except the key and the erasure time, with one conditional
+        PutItem.
+        """
         return written(
             SubscriberRow(user_id, erased_at=at).save,
             (SubscriberRow.changed_at.does_not_exist() | (SubscriberRow.changed_at <= at))
@@ -177,7 +181,7 @@ class DynamoSubscribers:
 
 
 class DynamoReaders:
-    """Implementation of the `Readers` port backed by the table `subscribers`.
+    """Implementation of the `Readers` port backed by the `subscribers` table.
 
     Used by the command line.
     """
@@ -192,7 +196,7 @@ class DynamoReaders:
 
 
 def _not_later_than(since: datetime) -> Condition:
-    """Return the condition that `since` is not earlier than `routes_since`.
+    """Return the condition that the stored `routes_since` is not later than `since`.
 
     The condition prevents a slow writer from setting the value back.
     """
@@ -233,8 +237,8 @@ def _set_reader_choices(choices: ReaderChoices, service: History[Preferences]) -
 
 
 def _as_stored(early: EarlyChoices | None) -> tuple[str | None, str | None]:
-    """Return the choice attributes as they were read, because the previous version may use another
-    format.
+    """Return the choice attributes in the format in which they were read, because the previous
+    version may use a different format.
     """
     if early is None:
         return None, None

@@ -29,7 +29,7 @@ open until then."""
 
 
 class SubscriberRow(Row):
-    """Table `subscribers`, one row per user id.
+    """The `subscribers` table, with one row per user id.
 
     A row without `email` has no profile. It contains activity and choices that arrived before the
     profile, or records an erasure. `choices` is JSON: [[instant, {category: frequency}], …].
@@ -80,7 +80,7 @@ class FollowerIndex(GlobalSecondaryIndex["FollowRow"]):
 
 
 class FollowRow(Row):
-    """Table `follows`. `changes` is JSON: [[instant, following, frequency or null, title], …].
+    """The `follows` table. `changes` is JSON: [[instant, following, frequency or null, title], …].
 
     An empty title is omitted. Only ended follows expire.
     """
@@ -96,8 +96,8 @@ class FollowRow(Row):
 
 
 class OccurredIndex(LocalSecondaryIndex["ActivityRow"]):
-    """A local index of an entity's activities by time. It is read with strong consistency when a
-    follow arrives late.
+    """A local index of an entity's activities by time. When a follow arrives late, ingest queries
+    the index with strong consistency.
     """
 
     class Meta:
@@ -109,11 +109,11 @@ class OccurredIndex(LocalSecondaryIndex["ActivityRow"]):
 
 
 class ActivityRow(Row):
-    """Table `activities`. Each activity has a row keyed by the entity, and a pointer keyed by the
-    parent.
+    """The `activities` table. Each activity has one row keyed by its entity, and a pointer row
+    keyed by the entity's parent.
 
-    A row with `home` is a pointer to the entity with that key. A row with neither `home` nor `body`
-    marks a retracted activity.
+    A row with `home` is a pointer to the entity with that key. A row without `home` and without
+    `body` marks a retracted activity.
     """
 
     class Meta:
@@ -132,7 +132,7 @@ class ActivityRow(Row):
 
 
 class SuppressionRow(Row):
-    """Table `suppressions`: keyed hashes of addresses, with the reason.
+    """The `suppressions` table, with one row per suppressed address: its keyed hash and the reason.
 
     `address_hash` is identity.keyed_hash. `by` contains the user ids of readers who unsubscribed,
     whatever the reason. Erasure does not delete these rows.
@@ -148,7 +148,8 @@ class SuppressionRow(Row):
 
 
 class BounceRow(Row):
-    """Table `bounces`. `messages` contains `instant id` for each message with a soft bounce.
+    """The `bounces` table. `messages` contains a text `instant id` for each message that
+    soft-bounced.
 
     `address_hash` is identity.keyed_hash.
     """
@@ -162,7 +163,7 @@ class BounceRow(Row):
 
 
 class DueIndex(GlobalSecondaryIndex["ScheduleRow"]):
-    """A sparse index of schedules that are armed or leaving. `due` is `slot#shard`.
+    """A sparse index of armed and leaving schedules. The key `due` has the format `slot#shard`.
 
     The index contains only keys, so a change within the same slot costs no write to the index.
     """
@@ -176,7 +177,7 @@ class DueIndex(GlobalSecondaryIndex["ScheduleRow"]):
 
 
 class ScheduleRow(Row):
-    """Table `schedules`, one row per schedule.
+    """The `schedules` table, with one row per schedule.
 
     `sources` contains the names of the schedule's content sources, in order, separated by spaces.
     `sources` and the next three attributes are absent from schedules without content sources.
@@ -210,7 +211,7 @@ class ScheduleRow(Row):
 class StoredIndex(LocalSecondaryIndex["EventRow"]):
     """A local index for reading windows with strong consistency.
 
-    A window reads every attribute of a waiting event, so the index contains all of them.
+    Reading a window requires all attributes of a waiting event, so the index contains them.
     """
 
     class Meta:
@@ -222,7 +223,8 @@ class StoredIndex(LocalSecondaryIndex["EventRow"]):
 
 
 class EventRow(Row):
-    """Table `events`. `stored` is `schedule#stored_at`; `body` is a JSON string.
+    """The `events` table. `stored` has the format `schedule#stored_at`, and `body` is a JSON
+    string.
 
     A string is decoded three times as fast as a map of the same content. A row without `stored` and
     `body` marks a retracted event, whose schedule is in `was`. `why` is the reason for an
@@ -245,7 +247,7 @@ class EventRow(Row):
 
 
 class OpenIndex(GlobalSecondaryIndex["RunRow"]):
-    """A sparse index of the open runs, for the sweep.
+    """A sparse index of open runs, which the sweep reads.
 
     `due_at` never changes, so only a change of `check_at` and the end of the run cost a write to
     the index.
@@ -260,7 +262,7 @@ class OpenIndex(GlobalSecondaryIndex["RunRow"]):
 
 
 class BatchIndex(GlobalSecondaryIndex["RunRow"]):
-    """An index of a slot's runs.
+    """An index of runs by slot.
 
     A pending run has no `state`, so a claim costs no write to the index.
     """
@@ -274,7 +276,8 @@ class BatchIndex(GlobalSecondaryIndex["RunRow"]):
 
 
 class RunRow(Row):
-    """Table `runs`. `run` is `schedule#sequence`, padded so that keys sort by sequence.
+    """The `runs` table. The key `run` has the format `schedule#sequence`, padded so that keys sort
+    by sequence.
 
     `batch` is `slot#partition`, and absent for immediate emails. `state` is `status reason`, by
     which the runs of a batch are counted; it is absent while the run is pending.
@@ -327,8 +330,7 @@ class RunRow(Row):
 
 
 class ControlRow(Row):
-    """Table `control`: operational state. `kind` is the kind of row and determines the meaning of
-    `id`.
+    """The `control` table, which stores operational state. `kind` determines the meaning of `id`.
 
     - `batch`: `id` is the slot. Has `slot`, and the time at which the batch started (`started_at`)
       or was cancelled.
@@ -381,7 +383,7 @@ class ControlRow(Row):
 
 
 class CategoryStatsRow(Row):
-    """Table `category_stats`, one row per category and hour in which emails were sent."""
+    """The `category_stats` table, with one row per category and hour in which emails were sent."""
 
     class Meta:
         table_name = ""
@@ -395,10 +397,11 @@ class CategoryStatsRow(Row):
 
 
 class EngagementRow(Row):
-    """Table `engagement`, one row per run with a delivery event.
+    """The `engagement` table, with one row per run for which a delivery event arrived.
 
-    `slot` is `slot#partition`, as in the runs' index `batch`, and present for immediate emails too.
-    `run` is the run id. Attributes that end in `_at` are the time of the first event of each kind.
+    `slot` is `slot#partition`, as in the runs' `batch` index, but is also present for immediate
+    emails. `run` is the run id. Attributes that end in `_at` are the time of the first event of
+    each kind.
     """
 
     class Meta:
@@ -425,7 +428,7 @@ class EngagementRow(Row):
 
 
 class PaceRow(Row):
-    """Table `pace`, one row per stream.
+    """The `pace` table, with one row per stream.
 
     `next_at`, `set_back_at`, `stretch_at`, `quota_at` and `used_up_at` are microseconds since 1970,
     so that DynamoDB can add to them. `day` is a date in UTC. `quota` is in emails per second.

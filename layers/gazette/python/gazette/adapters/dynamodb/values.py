@@ -22,11 +22,11 @@ LAST_SECOND = datetime(_LAST, 12, 31, 23, 59, 59, tzinfo=UTC).timestamp()
 _SLOWEST, _FASTEST = 0.001, 1_000_000.0
 
 MANY = 10**15
-"""An upper limit for all counts."""
+"""The maximum of every stored count."""
 
 
 def whole(value: object, least: int = 0, most: int = MANY) -> int:
-    """Return a whole number from `least` to `most`."""
+    """Return `value` as an integer if it is a whole number from `least` to `most`."""
     is_whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
     if isinstance(value, bool) or not is_whole:
         raise ValueError("not a whole number")
@@ -37,14 +37,14 @@ def whole(value: object, least: int = 0, most: int = MANY) -> int:
 
 
 def number(value: object) -> float:
-    """Return a finite number."""
+    """Return `value` if it is a finite number."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
         raise ValueError("not a finite number")
     return value
 
 
 def rate(value: object) -> float:
-    """Return a rate in emails per second at which emails can be spaced evenly."""
+    """Return `value` if it is a valid rate in emails per second."""
     per_second = number(value)
     if not _SLOWEST <= per_second <= _FASTEST:
         raise ValueError("not a rate of emails per second")
@@ -52,21 +52,21 @@ def rate(value: object) -> float:
 
 
 def text(value: object) -> str:
-    """Return a text, which may be empty."""
+    """Return `value` if it is a string, which may be empty."""
     if not isinstance(value, str):
         raise ValueError("not a text")  # noqa: TRY004 -- one error for all malformed values
     return value
 
 
 def texts(values: object) -> tuple[str, ...]:
-    """Return a list of texts."""
+    """Return the strings in `values` if it is a list of strings."""
     if not isinstance(values, list):
         raise ValueError("not a list")  # noqa: TRY004 -- one error for all malformed values
     return tuple(text(each) for each in values)
 
 
 def truth(value: object) -> bool:
-    """Return a boolean."""
+    """Return `value` if it is a boolean."""
     if not isinstance(value, bool):
         raise ValueError("neither true nor false")  # noqa: TRY004 -- one error for all malformed values
     return value
@@ -80,7 +80,7 @@ def in_years(instant: datetime) -> datetime:
 
 
 def instant(value: object) -> datetime:
-    """Return the instant of an ISO 8601 text that has an offset."""
+    """Parse an ISO 8601 date and time that has an offset."""
     at = datetime.fromisoformat(text(value))
     if at.tzinfo is None:
         raise ValueError("not an instant with an offset")
@@ -88,7 +88,7 @@ def instant(value: object) -> datetime:
 
 
 def day(value: object) -> date:
-    """Return the date of an ISO 8601 text."""
+    """Parse an ISO 8601 date whose year is within the supported range."""
     date_ = date.fromisoformat(text(value))
     if not _FIRST <= date_.year <= _LAST:
         raise ValueError("not a date in the supported years")
@@ -96,7 +96,7 @@ def day(value: object) -> date:
 
 
 class WholeAttribute(NumberAttribute):
-    """A whole number from `least` to `most`."""
+    """An attribute for a whole number from `least` to `most`."""
 
     def __init__(self, *, least: int = 0, most: int = MANY, null: bool | None = None) -> None:
         super().__init__(null=null)
@@ -108,13 +108,13 @@ class WholeAttribute(NumberAttribute):
 
 
 class ExpiryAttribute(TTLAttribute):
-    """The time after which DynamoDB may delete the row."""
+    """An attribute for the time after which DynamoDB may delete the row."""
 
     def deserialize(self, value: str) -> datetime:
-        """Return the instant from seconds since 1970."""
+        """Convert seconds since 1970 into an instant."""
         return in_years(super().deserialize(value))  # type: ignore[no-untyped-call]
 
 
 def wholes(values: Iterable[Any], least: int = 0, most: int = MANY) -> frozenset[int]:
-    """Return a set of whole numbers."""
+    """Return the set of `values` if all are whole numbers from `least` to `most`."""
     return frozenset(whole(each, least, most) for each in values)

@@ -8,7 +8,8 @@ LONGEST_LINE = 76
 """The maximum length in characters of a line with encoded words (RFC 2047, section 2)."""
 
 _PLAIN = re.compile(r"(?!.*=\?)(?:[!-~]{1,60}(?: [!-~]{1,60})*)?")
-"""The pattern of ASCII text that fits on lines and cannot be mistaken for an encoded word."""
+"""The pattern of ASCII text that needs no encoding, because its words fit on a line and do not look
+like encoded words."""
 
 
 def header_words(text: str, header: str) -> str:
@@ -25,7 +26,8 @@ def header_words(text: str, header: str) -> str:
 
 
 def ascii_sender(sender: str) -> str:
-    """Return a sender whose display name is in ASCII, as SES and From require.
+    """Return a sender with the display name encoded in ASCII, which SES and the From header
+    require.
     https://docs.aws.amazon.com/ses/latest/APIReference/API_SendEmail.html, "Source"
     """
     name, address = parseaddr(sender)

@@ -37,7 +37,7 @@ class _AsWritten(UnstructuredHeader, BaseHeader):
         kwds["decoded"], kwds["parse_tree"] = value, None
 
     def fold(self, *, policy: Policy) -> str:
-        """Return the header's lines, of up to 76 characters unless a single word is longer."""
+        """Split the header into lines of up to 76 characters. A longer word gets a longer line."""
         lines = wrap(
             self,
             LONGEST_LINE,
@@ -84,8 +84,8 @@ def mime(mail: Mail, *, sender: str) -> EmailMessage:
 
 
 def _encoding(text: str) -> str:
-    """Return the encoding with the shorter result: quoted-printable for most languages, or
-    base64.
+    """Return the encoding that gives the shorter result: quoted-printable for most languages,
+    base64 for the remaining ones.
     """
     body = text.encode()
     return "base64" if body_length(body) > len(b64encode(body)) else "quoted-printable"

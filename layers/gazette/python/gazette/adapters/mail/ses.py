@@ -78,7 +78,7 @@ _OF_ALL = {
     "SignatureDoesNotMatch",
     "UnrecognizedClientException",
 }
-"""The error codes that by definition apply to every stream."""
+"""The SES error codes that always affect every stream."""
 
 _NOT_ITS_OWN = re.compile(
     r"[^@\"'<]*?(not verified|(?:is|been) (?:paused|suspended)|sending (?:paused|suspended)"
@@ -107,7 +107,9 @@ def ses_client(send_timeout: timedelta) -> "SESV2Client":
 
 
 def _begin(**_: object) -> None:
-    """Record that botocore is starting to build a request. This is botocore's first event."""
+    """Record that botocore is starting to build a request. Called at the first event of each
+    call.
+    """
     _unsent.set(True)
 
 
@@ -119,7 +121,7 @@ def _send(**_: object) -> None:
 class SesMailer:
     """Implementation of the `Mailer` port backed by SES.
 
-    Each call is made inside a context that `waiting` returns.
+    Each call to SES runs inside a context manager that `waiting` returns.
     """
 
     def __init__(
@@ -203,8 +205,8 @@ class SesAccount:
 def _never_connected(err: Exception) -> bool:
     """Return True if no connection was made and the request was therefore not sent.
 
-    Behind a proxy, urllib3 and therefore botocore report a lost connection to SES as a failed
-    connection to the proxy, because a closed connection does not record that it was open. Only the
+    Behind a proxy, urllib3 and botocore report a lost connection to SES as a failed connection to
+    the proxy. The reason is that a closed connection does not record that it was open. Only the
     exception's cause distinguishes the two cases.
     """
     if isinstance(err, ProxyConnectionError):
@@ -214,11 +216,11 @@ def _never_connected(err: Exception) -> bool:
 
 
 def _not_sent(err: Exception, attempt: int) -> SendOutcome:
-    """Return a certain refusal if botocore failed before it sent the request.
+    """Return the refusal for an error that botocore raised before it sent the request.
 
-    Before sending, botocore validates the request against the SES model, resolves the endpoint,
-    serializes the request, and finds credentials, which may require a call to another service. An
-    invalid message ends its run. An invalid endpoint or invalid credentials affect every email.
+    Before sending, botocore validates and serializes the request, resolves the endpoint, and finds
+    credentials, which may require a call to a different service. An invalid message ends its run.
+    An invalid endpoint or invalid credentials affect every email.
     """
     name = type(err).__name__
     if isinstance(err, ParamValidationError | UnicodeError):
@@ -232,9 +234,9 @@ def _refusal(err: ClientError, attempt: int, *, sender: str) -> SendOutcome:
     """Return the outcome of an attempt to which SES responded with an error.
 
     Only a documented error proves that SES did not accept the message. So a known code counts only
-    together with its documented status. Other errors count as refusals only with status 401 or 403,
-    which come from AWS's authentication before SES receives the request, or 429, which is a refusal
-    by definition (RFC 6585, section 4).
+    together with its documented status. Other errors count as refusals only with status 401, 403 or
+    429. AWS's authentication returns 401 and 403 before SES receives the request, and 429 is a
+    refusal by definition (RFC 6585, section 4).
     https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html
     https://docs.aws.amazon.com/ses/latest/APIReference-V2/CommonErrors.html
 

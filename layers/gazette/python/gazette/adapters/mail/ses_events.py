@@ -27,8 +27,8 @@ _RECORDS = {
     DeliveryEventType.OPENED: "open",
     DeliveryEventType.SUBSCRIPTION: "subscription",
 }
-"""The names of the fields that contain an event's own time, by event type. Other types have no such
-field.
+"""The name of the field that contains the time of the event, by event type. Event types that are
+not listed have no such field.
 """
 
 _BY_DETAIL_TYPE = {
@@ -56,7 +56,7 @@ _BY_EVENT_TYPE = {
     "Subscription": DeliveryEventType.SUBSCRIPTION,
 }
 _GREETING = "Successfully validated SNS topic"
-"""The plain text that SES publishes once to a new SNS topic."""
+"""The beginning of the plain-text message that SES publishes once to a new SNS topic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +70,13 @@ class _Record:
 
 
 def decode_delivery_event(body: str, *, installation: str | None = None) -> DeliveryEvent | None:
-    """Decode the delivery event in the body of an SQS message. Return None for other events of SES.
+    """Decode the delivery event in the body of an SQS message. Return None for other SES events.
 
-    Returns None for another detail-type ("Sending Status Disabled"), for a record without the tag
-    `run`, and for the tag of another `installation`; None accepts any installation. A stage that
-    was deleted and deployed again has the same names but other tables. EventBridge delivers SES
-    events on a best-effort basis and out of order.
+    Returns None for a different detail-type (such as "Sending Status Disabled"), for a record
+    without the `run` tag, and for a record with the tag of a different installation. If
+    `installation` is None, any installation is accepted. A stage that was deleted and redeployed
+    has the same names but different tables. EventBridge delivers SES events on a best-effort basis
+    and out of order.
     https://docs.aws.amazon.com/ses/latest/dg/monitoring-eventbridge.html
     https://docs.aws.amazon.com/eventbridge/latest/ref/events-ref-ses.html
 
@@ -90,11 +91,11 @@ def decode_delivery_event(body: str, *, installation: str | None = None) -> Deli
     digest. It applies to templates stored in SES, which Gazette does not use.
     https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_EventDestination.html
 
-    Raises ForeignEvent for an event from another source, which was redriven to the wrong queue.
-    Raises InvalidEvent if the body is not JSON, has no EventBridge or SNS envelope, or is a
-    delivery event of Gazette without a message id or time, because dropping such an event would
-    silently lose evidence. An event that lacks only the faulty address still counts as evidence,
-    with a `flaw`.
+    Raises ForeignEvent for an event from a different source, which was redriven to the wrong queue.
+    Raises InvalidEvent if the body is not JSON or has no EventBridge or SNS envelope. Also raises
+    InvalidEvent for a delivery event of Gazette without a message id or time, because dropping the
+    event would silently lose evidence. An event that lacks only the faulty address still counts as
+    evidence, with a `flaw`.
     """
     record = _record(body)
     mail = record.about.get("mail")
@@ -157,7 +158,9 @@ def _record(body: str) -> _Record:
 
 
 def _notified(envelope: Mapping[str, Any]) -> _Record:
-    """Read an SNS message. Messages about new and ended subscriptions are ignored."""
+    """Return the SES record in an SNS message. Ignore messages about new and ended
+    subscriptions.
+    """
     if envelope["Type"] != "Notification":
         return _NOTHING
     message = envelope.get("Message")
@@ -169,7 +172,7 @@ def _notified(envelope: Mapping[str, Any]) -> _Record:
 
 
 def _published(record: Mapping[str, Any]) -> _Record:
-    """Read a record.
+    """Return an SES record together with the type of its event, if any.
 
     Records of an identity's feedback notifications have neither `eventType` nor tags.
     """
@@ -181,7 +184,7 @@ _NOTHING = _Record(None, {})
 
 
 def _object(text: str, subject: str) -> dict[str, Any]:
-    """Parse a JSON object.
+    """Parse a text that must be a JSON object.
 
     Raise InvalidEvent.
     https://docs.aws.amazon.com/eventbridge/latest/ref/events-structure.html

@@ -1,4 +1,4 @@
-"""Detection of the faulty address in an Amazon SES bounce or complaint, and of the kind of
+"""Detection of the address at fault in an Amazon SES bounce or complaint, and of the kind of
 fault.
 """
 
@@ -19,8 +19,8 @@ _NOT_TRIED = {_OWN_LIST, "Suppressed"}
 _OF_STATUS = ("action", "status", "diagnosticCode")
 _BY_POLICY = re.compile(r"(?<![\w.])[45]\.7\.[0-9]{1,3}(?!\w|\.[0-9])")
 _MOST_READ = 2000
-"""The maximum number of characters that are read from a `status` or `diagnosticCode`. An SMTP reply
-of four lines is as long (RFC 5321, section 4.5.3.1.5).
+"""The maximum number of characters that are read from a `status` or `diagnosticCode`. The limit
+equals the length of an SMTP reply of four lines (RFC 5321, section 4.5.3.1.5).
 """
 _NO_COMPLAINTS = {"not-spam", "auth-failure"}
 _NAME = re.compile(r"[A-Za-z-]{1,40}")
@@ -47,7 +47,8 @@ class AddressFault:
 def address_fault(
     kind: DeliveryEventType, record: Mapping[str, Any], mail: Mapping[str, Any]
 ) -> AddressFault | None:
-    """Return the faulty address in a bounce or complaint record, or None if no address is at fault.
+    """Return the address at fault in a bounce or complaint record, or None if no address is at
+    fault.
 
     Permanent bounces are hard bounces, even if SES did not attempt delivery because the address is
     on one of its suppression lists. SES reports a transient bounce after its last retry. Subtypes
@@ -66,11 +67,11 @@ def address_fault(
 
     Two types of complaints do not count: `not-spam` withdraws a complaint, and `auth-failure` is an
     automatic report about signatures. A complaint without a type counts, because some mailbox
-    providers do not specify one. A complaint that SES reports instead of sending, because of an
+    providers do not specify a type. A complaint that SES reports instead of sending, because of an
     earlier complaint, also counts (`OnAccountSuppressionList`).
 
     The address is taken from `mail.destination`, because Gazette sends each message to one address.
-    The recipients in the record come from the notification's Final-Recipient, which may be a
+    The record's recipients are taken from the notification's Final-Recipient, which may be a
     forwarding address. They are used only if `mail.destination` is missing. Most mailbox providers
     redact the address in complaints.
     https://docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-contents.html
@@ -112,7 +113,7 @@ def _is_by_policy(bounce: Mapping[str, Any]) -> bool:
     """Return True if the bounce has a status code x.7.x, such as 5.7.26 in `smtp; 550-5.7.26 …`.
 
     The search covers all of `diagnosticCode`, because `status` is often less specific, such as
-    5.0.0. The text comes from other servers, so the pattern must match in linear time.
+    5.0.0. The text is written by other mail servers, so the pattern must match in linear time.
     https://docs.aws.amazon.com/ses/latest/dg/notification-contents.html#bounced-recipients
     """
     texts = [
@@ -135,7 +136,7 @@ def _about(record: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _written_to(mail: Mapping[str, Any], details: Mapping[str, Any], recipients: str) -> str:
-    """Return the hash of the address that the message was sent to."""
+    """Return the hash of the address to which the message was sent."""
     addresses = _texts(mail.get("destination"))
     if not addresses:
         entries = details.get(recipients)
@@ -156,7 +157,7 @@ def _texts(values: Any) -> list[str]:
 
 
 def _cause(*names: Any) -> str:
-    """Return the type and subtype, such as `Permanent NoEmail`, without any text that could be an
-    address.
+    """Return the type and subtype of a bounce or complaint, such as `Permanent NoEmail`. Omit any
+    text that could be an address.
     """
     return " ".join(name for name in names if isinstance(name, str) and _NAME.fullmatch(name))

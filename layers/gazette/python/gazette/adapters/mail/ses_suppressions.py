@@ -1,5 +1,5 @@
-"""The account-level suppression list of SES, which exists in addition to the table
-`suppressions`.
+"""The account-level suppression list of SES, which exists in addition to the `suppressions`
+table.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 _PAGE = 1000
-"""The maximum number of entries in a page of SES's list."""
+"""The maximum number of entries that SES returns in one page of the list."""
 
 
 class SesSuppressions:
@@ -27,9 +27,10 @@ class SesSuppressions:
         self._client = client
 
     def remove(self, address: str) -> int:
-        """Remove every entry of an address, in any spelling. Return the number of removed entries.
+        """Remove all entries of an address, including entries with a different spelling. Return the
+        number of removed entries.
 
-        One ListSuppressedDestinations per thousand entries of the account, and one
+        Costs one ListSuppressedDestinations per thousand entries of the account, and one
         DeleteSuppressedDestination for each entry of the address. SES keeps the case of the local
         part. Entries are managed by exact spelling, so an address may have several entries, each of
         which suppresses every spelling. The spellings can only be found by reading the whole list.
@@ -56,7 +57,7 @@ class SesSuppressions:
             )
 
     def _delete(self, entry: str) -> bool:
-        """Delete an entry. Return False if the entry no longer exists."""
+        """Delete one entry of the list. Return False if the entry no longer exists."""
         try:
             self._client.delete_suppressed_destination(EmailAddress=entry)
         except ClientError as err:

@@ -24,8 +24,8 @@ from gazette.domain.model import Mail
 from gazette.domain.subscribers.addresses import ADDRESS
 
 _END = b".\r\n"
-"""The end of a message, without which a server must not accept the message. If the connection is
-lost earlier, the server cancels the transaction (RFC 5321, section 4.1.1.10).
+"""The bytes that end a message. A server must not accept a message without them. If the connection
+is lost earlier, the server cancels the transaction (RFC 5321, section 4.1.1.10).
 """
 
 
@@ -94,7 +94,7 @@ class _Attempt:
     sender: str
 
     def connect(self) -> SendOutcome | None:
-        """Connect, with TLS as configured for the server, and send EHLO."""
+        """Connect to the server, with TLS if configured, and send EHLO."""
         connection, server, command = self.connection, self.server, self.times.command
         try:
             tls = None if server.security == "none" else ssl.create_default_context()
@@ -112,7 +112,7 @@ class _Attempt:
         return None
 
     def log_in(self) -> SendOutcome | None:
-        """Log in if a login is configured. smtplib sends ASCII only."""
+        """Log in to the server if a login is configured. smtplib supports only ASCII."""
         if not self.server.username:
             return None
         if not f"{self.server.username}{self.server.password}".isascii():
@@ -126,7 +126,7 @@ class _Attempt:
         return None
 
     def announce(self, recipient: str) -> SendOutcome | None:
-        """Send MAIL, RCPT and DATA."""
+        """Send the MAIL, RCPT and DATA commands."""
         for stage, argument, expected in (
             (Stage.MAIL, f"FROM:<{self.sender}>", (250,)),
             (Stage.RCPT, f"TO:<{recipient}>", (250, 251, 252)),
@@ -187,8 +187,8 @@ class _Attempt:
 
 
 def _name(err: Exception) -> str:
-    """Return the class name of the original error. smtplib reports a time-out as a disconnected
-    server.
+    """Return the class name of the original error, because smtplib reports a time-out as a
+    disconnected server.
     """
     return type(err.__cause__ or err.__context__ or err).__name__
 

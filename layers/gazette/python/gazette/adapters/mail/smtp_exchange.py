@@ -30,25 +30,25 @@ class SmtpServer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmtpTimes:
-    """The time-out of each stage as a whole, regardless of how slowly bytes arrive.
+    """The total time-out of each stage, which does not restart when bytes arrive.
 
     RFC 5321, section 4.5.3.2, recommends at least 5 minutes to connect, 5 for a command (DATA: 2),
     3 for each chunk of the message and 10 for the last reply.
     """
 
     connect: timedelta
-    """The time-out of the connection and the greeting."""
+    """The time-out for connecting and receiving the server's greeting."""
 
     command: timedelta
-    """The time-out of each command and its reply. STARTTLS includes the TLS handshake. AUTH counts
+    """The time-out for each command and its reply. STARTTLS includes the TLS handshake. AUTH counts
     as one command.
     """
 
     data: timedelta
-    """The time-out of sending the message without the final dot."""
+    """The time-out for sending the message without the final dot."""
 
     reply: timedelta
-    """The time-out of the final dot and the server's reply."""
+    """The time-out for sending the final dot and receiving the server's reply."""
 
     @property
     def whole(self) -> timedelta:
@@ -70,7 +70,7 @@ class Exchange(smtplib.SMTP):
         self._ends_at = clock()
 
     def begin(self, time: timedelta) -> None:
-        """Begin a stage with the given time limit."""
+        """Begin a stage of the exchange with the given time limit."""
         self._ends_at = self._clock() + time.total_seconds()
 
     def dial(self, host: str, port: int, *, tls: ssl.SSLContext | None) -> None:
@@ -95,9 +95,9 @@ class Exchange(smtplib.SMTP):
         self.does_esmtp = False
 
     def send(self, s: "ReadableBuffer | str") -> None:
-        """Send bytes before the stage times out.
+        """Send bytes within the remaining time of the stage.
 
-        Each TLS record has a time-out of its own in smtplib.
+        In smtplib, the time-out would restart with each TLS record.
         """
         data = memoryview(s.encode(self.command_encoding) if isinstance(s, str) else s)
         try:
@@ -108,14 +108,14 @@ class Exchange(smtplib.SMTP):
             raise smtplib.SMTPServerDisconnected("The message could not be sent.") from err
 
     def getreply(self) -> tuple[int, bytes]:
-        """Read a reply before the stage times out."""
+        """Read a reply within the remaining time of the stage."""
         if self.file is None:
             self.file = io.BufferedReader(_Incoming(self._bounded))
         return super().getreply()
 
     def _reach(self, host: str, port: int) -> socket.socket:
-        """Connect to the first address that accepts. Each address gets an equal share of the
-        remaining time.
+        """Connect to the first address that accepts a connection. Each address gets an equal share
+        of the remaining time.
         """
         addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         failure = OSError("The server has no address.")
@@ -132,7 +132,7 @@ class Exchange(smtplib.SMTP):
         self.file = None
 
     def _bounded(self) -> socket.socket:
-        """Return the socket with a time-out that ends with the stage."""
+        """Return the socket, with the remaining time of the stage as its time-out."""
         if self.sock is None:
             raise smtplib.SMTPServerDisconnected("There is no connection.")
         self.sock.settimeout(self._left())
@@ -146,7 +146,9 @@ class Exchange(smtplib.SMTP):
 
 
 class _Incoming(io.RawIOBase):
-    """A reader of the server's bytes. `bounded` returns the socket with its time-out."""
+    """A raw stream of the bytes that the server sends. `bounded` returns the socket with its
+    time-out.
+    """
 
     def __init__(self, bounded: Callable[[], socket.socket]) -> None:
         self._bounded = bounded

@@ -2,8 +2,9 @@
 
 Before RCPT, the server does not know the recipient (RFC 5321, section 3.3). So a permanent refusal
 is caused by the account, or by the sender that a whole stream uses. From RCPT on, a refusal applies
-to this email unless the reply states another cause, because many servers refuse a sender or client
-only at RCPT. docs/decisions/0094-a-refusal-before-rcpt-is-not-about-the-reader.md has the sources.
+to this email unless the reply states a different cause, because many servers refuse a sender or
+client only at RCPT. docs/decisions/0094-a-refusal-before-rcpt-is-not-about-the-reader.md has the
+sources.
 """
 
 import re
@@ -14,7 +15,7 @@ from gazette.domain.delivery.signals import RefusedAccount, RefusedForGood, Refu
 
 
 class Stage(StrEnum):
-    """A stage of the exchange, as named in the details of refusals."""
+    """A stage of an SMTP exchange. The details of a refusal contain its name."""
 
     CONNECTION = "connection"
     LOGIN = "login"
@@ -39,8 +40,9 @@ _START = (
     r"(?:[45]\.\d{1,3}\.\d{1,3} )?(?:<[^<>]*>:? )?"
     r"(?:(?:message|transaction|throttling|recipient address) (?:rejected|failed|failure): )?"
 )
-"""The words that may precede a known text. A text that appears later may be a quotation, because
-relays forward the reply of the recipient's server, which the recipient controls."""
+"""The pattern of words that may precede a known text in a server's reply. A text that appears later
+may be a quotation, because relays forward the reply of the recipient's server, which the recipient
+controls."""
 
 _LOGIN = re.compile(r"[45]\.7\.(?:8|9|1[0-4])(?!\d)")
 _SENDER = re.compile(r"[45]\.1\.[78](?!\d)")
@@ -67,9 +69,11 @@ _STREAM_TEXT = re.compile(
     r"|email address is not verified|outgoing mail from)",
     re.IGNORECASE,
 )
-"""The texts by which Postfix, Sendmail, Exim, Exchange, Gmail, Exim, Exchange, SendGrid, block
-lists, SES and cPanel refuse a sender or client, in this order. Lookaheads match words that may
-contain a name, so that names are not stored."""
+"""The texts with which common mail servers and services refuse a sender or client. Lookaheads match
+words that may contain a name, so that names are not stored.
+
+The sources in order: Postfix, Sendmail, Exim, Exchange, Gmail, Exim, Exchange, SendGrid, block
+lists, SES and cPanel."""
 
 
 def refusal(

@@ -13,7 +13,7 @@ _LEAST_CONTRAST = 4.5
 https://www.w3.org/TR/WCAG22/#contrast-minimum"""
 
 LIGHT, DARK = "#ffffff", "#111827"
-"""The background of emails and pages, in light and dark mode."""
+"""The background colours of emails and pages in light and dark mode."""
 
 
 _WIDEST_LOGO = 536
@@ -45,15 +45,15 @@ class Brand:
     the name instead."""
 
     logo_dark: str = ""
-    """The https address of an image of the same size for dark mode, or empty."""
+    """The https address of the logo for dark mode, in the same size. May be empty."""
 
     logo_width: int = 120
     logo_height: int = 40
     home: str = ""
-    """A link to the service, or empty."""
+    """The URL of the service. May be empty."""
 
     help: str = ""
-    """A link to the service's help, or empty."""
+    """The URL of the service's help pages. May be empty."""
 
 
 def read_brand(file: Path) -> Brand:
@@ -101,13 +101,17 @@ def read_brand(file: Path) -> Brand:
 
 
 def contrast(colour: str, ground: str) -> float:
-    """Return the contrast ratio, 1 to 21. https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio"""
+    """Return the contrast ratio of two colours, from 1 to 21.
+    https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio
+    """
     lighter, darker = sorted((_luminance(colour), _luminance(ground)), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)
 
 
 def _luminance(colour: str) -> float:
-    """Return the relative luminance. https://www.w3.org/TR/WCAG22/#dfn-relative-luminance"""
+    """Return the relative luminance of a colour.
+    https://www.w3.org/TR/WCAG22/#dfn-relative-luminance
+    """
     red, green, blue = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
 
     def linear(part: float) -> float:

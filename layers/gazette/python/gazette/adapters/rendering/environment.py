@@ -1,7 +1,7 @@
-"""The Jinja2 environment.
+"""The Jinja2 environment for emails and pages.
 
-Undefined names are errors, HTML is escaped, and sentences are translated. A variation may have
-files of its own.
+Undefined names are errors, HTML is escaped, and sentences are translated. A variation may override
+files.
 """
 
 import re
@@ -26,8 +26,8 @@ from jinja2.runtime import Context
 from jinja2.utils import missing
 
 VARIATIONS = "variations"
-"""The folder of the files by which variations override the usual files, such as
-`variations/2/digest/subject.txt`.
+"""The folder for files of variations, which override the shared files. For example,
+`variations/2/digest/subject.txt` overrides `digest/subject.txt`.
 """
 
 
@@ -63,7 +63,7 @@ def environment(
 
 
 def _say(context: Context, sentence: str) -> str:
-    """Render `parts/<sentence>.txt` to one line of plain text, which templates escape like any
+    """Render `parts/<sentence>.txt` to one line of plain text. Templates escape this text like any
     value.
 
     Most sentences occur in both parts of an email, so the result is cached if `SAID` is a
@@ -80,8 +80,8 @@ def _say(context: Context, sentence: str) -> str:
 
 
 SAID = "\x00said"
-"""The key of the cache of rendered sentences in an email's values. Templates cannot access this
-key."""
+"""The name of the value that caches the rendered sentences of an email. Templates cannot access a
+value with this name."""
 
 
 _OWN = re.compile("\x01([a-z]+) ([^\x02]*)\x02(.*?)\x04", re.DOTALL)
@@ -91,21 +91,24 @@ in texts from services (view_models)."""
 
 
 def own(act: str, category: str = "", *, caller: Callable[[str], str]) -> str:
-    """Return a block's text around a placeholder for one of the reader's personal links.
+    """Return the part of a block that contains a personal link, with a placeholder instead of the
+    link.
 
-    The block is cached for all readers. `insert_own_links` inserts one reader's links. `caller`
-    receives the placeholder.
+    The block is cached for all readers, and `insert_own_links` replaces the placeholder with a
+    reader's link. `caller` renders the part around the placeholder.
     """
     return caller(_HREF).join((f"\x01{act} {category}\x02", "\x04"))
 
 
 SplitBlock = tuple[str, str, str]
-"""A rendered block: the text before the personal links' placeholders, the placeholders, and the
-rest."""
+"""A rendered block in three parts: the text before the first placeholder of a personal link, the
+text up to the end of the last placeholder, and the text after it."""
 
 
 def split_block(rendered: str) -> SplitBlock:
-    """Split a rendered block. The part with the placeholders is short and equal in many blocks."""
+    """Split a rendered block before the first and after the last placeholder of a personal link.
+    The part in the middle is short and identical in many blocks.
+    """
     first = rendered.find("\x01")
     if first < 0:
         return rendered, "", ""
@@ -132,7 +135,9 @@ class QuickContext(Context):
     """
 
     def call(self, called: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """Call a method directly, because a method uses no variables of loops and blocks."""
+        """Call a method directly. Unlike macros, methods do not use variables of loops and
+        blocks.
+        """
         if type(called) is MethodType:
             argument = called.__func__.__dict__.get("jinja_pass_arg")
             if argument is _EVAL_CONTEXT:
@@ -157,7 +162,7 @@ _EVAL_CONTEXT: object = vars(pass_eval_context(lambda context: context))["jinja_
 
 
 class FreshTemplate(Template):
-    """A template that is created again wherever another template imports or includes it.
+    """A template whose module is recreated each time a different template imports or includes it.
 
     Jinja caches the module of a template that is imported, or included without the context, for the
     lifetime of the environment. The content of namespaces and cyclers in such a module would leak
@@ -185,7 +190,8 @@ class QuickEnvironment(Environment):
 
 
 class Press:
-    """A renderer of several templates with shared `values`, which may change. Not thread-safe.
+    """A renderer of several templates that share one set of `values`, which may change. Not
+    thread-safe.
 
     Jinja creates a context for each rendering. Here, each template keeps one context, which is
     reset before each use.

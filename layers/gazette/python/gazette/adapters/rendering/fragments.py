@@ -1,4 +1,4 @@
-"""Rendering of an email's blocks, which are cached for all readers that get the same block."""
+"""Rendering of an email's blocks. Readers who get the same block share a cached fragment."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
@@ -34,8 +34,8 @@ longest."""
 
 
 _ROWS = 512
-"""The maximum number of cached rows of personal links. Each set of categories in a block has one
-row."""
+"""The maximum number of cached rows of personal links. A row is cached for each set of categories
+in a block."""
 
 DIGEST = "digest"
 """The folder of digest templates. Only digests may have compact blocks."""
@@ -52,12 +52,12 @@ class Fragment(NamedTuple):
 
 
 _Key = tuple[str, Environment, Language, bool, int, tuple[Picked, ...]]
-"""The values that determine a fragment. The number is the index of the line with the latest
-event."""
+"""The key of a cached fragment, with all values that determine its content. The number is the index
+of the line with the latest event."""
 
 
 class FragmentCount:
-    """The hits and misses of several renderers' caches since the last `take`."""
+    """A counter of cache hits and misses for the caches of several renderers."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -130,7 +130,7 @@ class Fragments:
     def _rendered_leave(
         self, environment: Environment, language: Language, categories: tuple[str, ...]
     ) -> tuple[Markup, str]:
-        """Return a block's row of personal links, as HTML on one line and as text.
+        """Return a block's row of personal links, once as one line of HTML and once as text.
 
         All blocks of the same categories have the same row.
         """
@@ -241,10 +241,10 @@ class _Printer:
 
 
 ALONE = "immediate"
-"""The folder of templates that show a single group in detail, with a button."""
+"""The folder of the templates for showing a single group in detail, with a button."""
 
 OTHER = "other"
-"""The folder for categories that have no folder of their own."""
+"""The template folder for all categories without a separate folder."""
 
 
 class Lines:
@@ -268,7 +268,8 @@ class Lines:
         return " ".join(self._press.render(template).split())
 
     def headline(self, group: ShownGroup, line: str, language: Language) -> str:
-        """Return a group's headline for a subject, such as `Bo mentioned you in “Release 4.2”`.
+        """Return the text that describes a group in a subject, such as `Bo mentioned you in
+        “Release 4.2”`.
 
         A category that has `line.txt` but no `headline.txt` uses its line.
         """
@@ -299,8 +300,8 @@ class Lines:
 
 
 def template_of(category: str, name: str, environment: Environment) -> Template:
-    """Return the path of a category's file `name`. If the category has no such file, return the
-    path in `other`.
+    """Return a category's template `name`. If the category has no such template, return the
+    template of the category `other`.
     """
     try:
         return environment.get_template(f"categories/{category}/{name}")

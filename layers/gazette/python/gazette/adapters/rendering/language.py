@@ -38,7 +38,7 @@ _CAPITAL_NOUNS = {"de", "lb"}
 """The languages that always capitalise nouns."""
 
 _NAMED_DAYS = 7
-"""The number of days that are shown by name: today, yesterday, and the five days before."""
+"""The number of days that are shown by name: today, yesterday and the five preceding days."""
 
 _REMEMBERED = 200
 """The maximum number of cached locales. A limit is required because other services choose locale
@@ -51,8 +51,8 @@ are shorter."""
 _LONGEST_HEADER = 200
 
 _LIKELY = {"en": "en-GB"}
-"""The default locale of some languages. English without a country uses the formats of `en-GB`, such
-as the 24-hour clock.
+"""The default locales of languages without a country. English without a country uses the formats of
+`en-GB`, such as the 24-hour clock.
 """
 
 FIRST_STRONG_ISOLATE = "\u2068"
@@ -83,7 +83,7 @@ class Language:
         self._quote = translations.gettext(_QUOTATION).partition("%(quoted)s")
 
     def values(self) -> dict[str, Any]:
-        """Return the values for a template's context: `language`, and the functions for `trans` and
+        """Return the values that templates need: `language`, and the functions for `trans` and
         `_`.
         """
         return {
@@ -100,8 +100,9 @@ class Language:
     def moment(self, instant: datetime, zone: tzinfo, today: date | None = None) -> str:
         """Return the date and time in `zone`, such as `22 November, 08:30`.
 
-        With `today`, a date in `zone`, the last seven days are shown by name (`Yesterday, 08:30`,
-        `Monday, 08:30`), and dates of other years include the year (`22 November 2025, 08:30`).
+        `today` is a date in `zone`. If it is specified, the last seven days are shown by name
+        (`Yesterday, 08:30` or `Monday, 08:30`). Dates outside the current year then include the
+        year (`22 November 2025, 08:30`).
         """
         local = instant.astimezone(zone)
         return self._joined(self._day_name(local, today), self.hour(local))
@@ -119,7 +120,7 @@ class Language:
         return _day(self.name, local.year, local.month, local.day)
 
     def _weekday(self, day: date) -> str:
-        """Return the name of a day on its own, in sentence case."""
+        """Return the name of a day for use without a date, in sentence case."""
         name = _name_of_weekday(self.name, day.weekday())
         return name[:1].upper() + name[1:]
 
@@ -147,7 +148,9 @@ class Language:
         return str(self._locale.territories[code])
 
     def place(self, *names: str) -> str:
-        """Return the city of a time zone, from CLDR or else from the first of the zone's names."""
+        """Return the city of a time zone with these names, from CLDR if possible. Otherwise, derive
+        the city from the first name.
+        """
         known = self._locale.time_zones
         cities = (known[name]["city"] for name in names if "city" in known.get(name, {}))
         return str(next(cities, names[0].rpartition("/")[2].replace("_", " ")))
@@ -170,13 +173,16 @@ class Language:
         return _list(self.name, len(parts)).format(*parts)
 
     def named(self, names: Sequence[str], *others: str) -> str:
-        """Return a formatted list, such as `Ann, Bo and 12 others`, with each name isolated."""
+        """Return a formatted list of names, such as `Ann, Bo and 12 others`. Each name is isolated
+        so that it cannot change the direction of adjacent text.
+        """
         if len(names) == 1 and not others:
             return self.isolated(names[0])
         return self.listed([*map(self.isolated, names), *others])
 
     def quoted(self, text: str) -> str:
-        """Return `text`, isolated and in the language's quotation marks.
+        """Return `text` in the language's quotation marks, isolated from the direction of adjacent
+        text.
 
         `text` cannot close the quotation.
         """
@@ -285,7 +291,7 @@ def _minute(locale: str, minute: int) -> str:
 
 @lru_cache(maxsize=4096)
 def _runs_along(direction: str, text: str) -> bool:
-    """Return True if the text has the direction `direction`.
+    """Return True if the text is written in this direction, `ltr` or `rtl`.
 
     The result is cached, because an email repeats most names.
     """
@@ -322,12 +328,12 @@ def _are_minutes_apart(clock: str) -> bool:
 
 @lru_cache(maxsize=512)
 def _list(locale: str, length: int) -> str:
-    """Return CLDR's list pattern with a placeholder for each part, such as `{0}, {1} and {2}`."""
+    """Return CLDR's list pattern with a placeholder for each item, such as `{0}, {1} and {2}`."""
     return str(format_list([f"{{{place}}}" for place in range(length)], locale=locale))
 
 
 def _translated_or_empty(word: str, tag: str, translations: NullTranslations) -> str:
-    """Return the translation of a word, or an empty text instead of an English word."""
+    """Return the translation of a word, or an empty string if the catalogue lacks the word."""
     translation = translations.gettext(word)
     return translation if translation != word or tag.partition("-")[0] == SOURCE else ""
 
@@ -350,9 +356,9 @@ class Languages:
         return frozenset({SOURCE, *self._folders})
 
     def of(self, tag: str) -> Language:
-        """Return the best match for a BCP 47 tag, or English.
+        """Return the best available language for a BCP 47 tag, or English.
 
-        `de-AT` is German as used in Austria.
+        For example, `de-AT` returns German with Austrian formats.
         """
         # One object per language, because the language is part of the fragments' keys.
         with self._lock:

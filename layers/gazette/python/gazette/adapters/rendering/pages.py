@@ -24,15 +24,17 @@ class JinjaPages:
         return self._of_leaving("leave.html", accepted, leaving, settings=settings)
 
     def left(self, accepted: str, leaving: Leaving, *, undo: str, settings: str) -> str:
-        """Return the page after unsubscribing, which offers the remaining choices."""
+        """Return the page that confirms an unsubscription and offers further choices."""
         return self._of_leaving("left.html", accepted, leaving, undo=undo, settings=settings)
 
     def invalid_link(self, accepted: str) -> str:
-        """Return the page for an invalid link. The page does not depend on the cause."""
+        """Return the page for an invalid link. The page is the same for every cause."""
         return self._for_a_browser("invalid.html", accepted)
 
     def ended_link(self, accepted: str, *, is_mailed: bool) -> str:
-        """Return the page that offers to email a new link, or confirms that the email was sent."""
+        """Return the page for an expired link. It offers to email a new link, or confirms that the
+        email was sent.
+        """
         return self._for_a_browser("ended.html", accepted, is_mailed=is_mailed)
 
     def went_wrong(self, accepted: str) -> str:

@@ -17,17 +17,18 @@ _CONTINENTS = {
     "Australia": "AU",
     "Europe": "150",
 }
-"""CLDR codes of the continents (UN M49, ISO 3166). The Arctic has one zone, Svalbard's."""
+"""CLDR codes (UN M49, ISO 3166) of the continents in time zone names. The Arctic is listed under
+Europe, because its only zone is that of Svalbard."""
 
 _OCEANS = ("Atlantic", "Indian", "Pacific")
-"""The names of oceans on the page, because CLDR has none."""
+"""The English names of the oceans, which CLDR does not contain."""
 
 _REMEMBERED = 20
 """The maximum number of cached languages. Each takes about 60 KB."""
 
 Region = tuple[str, str, tuple[tuple[str, str], ...]]
-"""A region: the names of its ocean and continent, one of which is empty, and each zone with its
-city.
+"""A continent or ocean with its time zones: the ocean's name, the continent's name, and each zone
+with its city. One of the names is empty.
 """
 
 
@@ -44,10 +45,10 @@ def zones() -> tuple[str, ...]:
 
 
 def regions(language: Language, now: str) -> list[Region]:
-    """Return the time zones by region. Each place occurs once.
+    """Return the time zones by region. Each place is listed once.
 
-    The place of the zone `now` keeps that name. `Asia/Calcutta` and `Asia/Kolkata` are the same
-    place.
+    The reader's current zone `now` is listed under that name. `Asia/Calcutta` and `Asia/Kolkata`
+    are the same place.
     """
     own = _canonical(now)
     return [

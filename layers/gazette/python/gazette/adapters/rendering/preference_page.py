@@ -28,14 +28,14 @@ from gazette.domain.subscribers.preference_form import (
 )
 
 _FREQUENCIES = (Frequency.DAILY, Frequency.WEEKLY, Frequency.CUSTOM, Frequency.IMMEDIATE)
-"""The frequencies to choose from for all categories together. To stop all email, readers
+"""The frequencies that a reader can choose for all categories together. To stop all email, readers
 unsubscribe."""
 
 _TITLE = 120
 
 
 class PreferencePages:
-    """A renderer of the preference page, which offers each category with a template folder."""
+    """A renderer of the preference page, which lists each category that has a template folder."""
 
     def __init__(self, sheets: Sheets, templates: Path) -> None:
         self._sheets = sheets
@@ -109,7 +109,8 @@ class PreferencePages:
         return self._sheets.render("settings.html", language, **values)
 
     def _shown(self, overview: Overview, language: Language, sent: Fields) -> dict[str, Any]:
-        """Return the value of each field, from `sent` or else from the current choices.
+        """Return the value of each form field, from `sent` if submitted, otherwise from the current
+        choices.
 
         Categories and follows are lists of name, label and value. Categories also have their
         default.
@@ -161,7 +162,7 @@ class PreferencePages:
         }
 
     def _in_words(self, summary: Summary, language: Language) -> dict[str, Any]:
-        """Return the summary of the choices as values for the template.
+        """Return the values with which the template summarises the reader's choices.
 
         In `apart`, the categories' readable names are joined into one text.
         """

@@ -57,7 +57,7 @@ _LONGEST_NAME = 80
 
 
 class _Piece(NamedTuple):
-    """A block with the reader's personal links."""
+    """A rendered block that includes the reader's personal links."""
 
     block: ShownBlock
     html: str
@@ -67,7 +67,7 @@ class _Piece(NamedTuple):
 class EmailReason(NamedTuple):
     """The reason why a reader gets an email, such as a follow.
 
-    If both are False, the whole email comes from content sources.
+    If both fields are False, all content of the email is from content sources.
     """
 
     involved: bool
@@ -123,7 +123,7 @@ class JinjaRenderer:
         return self._count.take()
 
     def arrangement(self, variation: int, of_stage: Arrangement) -> Arrangement:
-        """Return the stage's arrangement with the changes of the variation."""
+        """Return the rules that arrange a digest: the stage's rules, changed by the variation."""
         change = self._changes.get(variation)
         return change(of_stage) if change else of_stage
 
@@ -231,7 +231,7 @@ def _follows(templates: Environment, values: Mapping[str, Any], is_this: bool) -
 
 
 def _kind(digest: Digest, schedule: str) -> str:
-    """Return the template folder for an email."""
+    """Return the name of the template folder for an email."""
     if digest.categories == (NEW_LINK,):
         return NEW_LINK
     immediate = kind_of(schedule) is ScheduleKind.IMMEDIATE
@@ -292,7 +292,7 @@ def _reason_of(digest: Digest) -> EmailReason:
 
 
 def _via(block: Block) -> tuple[str, ...]:
-    """Return the followed entities that brought the reader a part of the block, if any."""
+    """Return the followed entities whose follows caused the block to be included, if any."""
     for group in block.groups:
         if group.latest.via:
             return group.latest.via
@@ -300,10 +300,10 @@ def _via(block: Block) -> tuple[str, ...]:
 
 
 class _Own:
-    """The reader's personal parts of an email's blocks. `made` contains the inserted links.
+    """A renderer of the reader's personal parts of an email's blocks, such as links to unsubscribe.
 
-    `follows` returns a block's sentence about a follow; it is None if the email's footer has this
-    sentence.
+    `made` contains the inserted links. `follows` returns a block's sentence about a follow. It is
+    None if the email's footer has this sentence.
     """
 
     def __init__(
@@ -314,7 +314,7 @@ class _Own:
         self.made: set[str] = set()
 
     def put_into(self, blocks: Sequence[Block], fragments: Sequence[Fragment]) -> list[_Piece]:
-        """Return the fragments of `blocks` with the reader's personal parts."""
+        """Insert the reader's personal parts into the fragments of `blocks`."""
         pieces = []
         for block, each in zip(blocks, fragments, strict=True):
             via = _via(block)
@@ -337,7 +337,8 @@ class _Own:
     def _said(
         self, via: tuple[str, ...], is_this: bool, is_for_them: bool, act: str, category: str
     ) -> str:
-        """Return the text for a placeholder, or an empty text if the reader has no such link.
+        """Return the text that replaces a placeholder, or an empty string if the reader has no such
+        link.
 
         Raises RenderingFailed for an unknown action.
         """
@@ -365,7 +366,7 @@ def _escaped(text_of: Callable[[str, str], str], act: str, category: str) -> str
 
 
 def _sectioned(blocks: list[str], digest: Digest, press: Press, name: str) -> list[str]:
-    """Return the rendered blocks under the headings of their sections."""
+    """Return the rendered blocks, grouped by section under each section's heading."""
     heading, parts = press.environment.get_template(f"digest/{name}"), []
     for section, places in digest.by_section().items():
         title = one_line(section, _LONGEST_NAME)
@@ -391,8 +392,8 @@ def _html_bytes(edition: Edition) -> int:
 
 
 def _without(excess: int, pieces: list[_Piece]) -> list[_Piece]:
-    """Remove blocks of at least `excess` bytes from the end. Raise RenderingFailed if no block
-    remains.
+    """Remove blocks from the end until at least `excess` bytes are removed. Raise RenderingFailed
+    if no block remains.
     """
     remaining = list(pieces)
     while excess > 0:
@@ -408,7 +409,7 @@ _MARKED = " ses:no-track"
 
 
 def without_tracking(html: str, links: Links, more: Collection[str] = ()) -> str:
-    """Return `html` with the attribute `ses:no-track` on each of the reader's personal links.
+    """Return `html` with the `ses:no-track` attribute on each of the reader's personal links.
 
     SES neither tracks nor rewrites links with this attribute, and removes the attribute before
     sending.

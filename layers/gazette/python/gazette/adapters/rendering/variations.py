@@ -1,4 +1,4 @@
-"""The arrangements of digests in an experiment's variations."""
+"""The changes that an experiment's variations make to the arrangement of digests."""
 
 import json
 from collections.abc import Callable
@@ -27,7 +27,9 @@ Change = Callable[[Arrangement], Arrangement]
 
 
 def read_changes(templates: Path) -> dict[int, Change]:
-    """Return each variation's change of the arrangement. Raises VariationError."""
+    """Return the function with which each variation changes the arrangement. Raises
+    VariationError.
+    """
     changes: dict[int, Change] = {}
     for folder in sorted((templates / VARIATIONS).glob("[!.]*")):
         if folder.name not in map(str, experiment.VARIATIONS):

@@ -22,29 +22,32 @@ from gazette.domain.model import Entity, Image, Importance
 from gazette.domain.naming.visible import NEVER_SHOWN, is_visible, without_hidden
 
 _NAME, _TITLE, _EXCERPT = 80, 200, 300
-"""Maximum lengths in characters. The contract has the same limit for titles."""
+"""The maximum lengths of names, titles and excerpts in characters. The contract has the same limit
+for titles."""
 
 _IN_A_SUBJECT, LONGEST_HEADLINE, _SHORTEST_TITLE = 24, 60, 16
-"""Lengths in characters of the parts of a subject: the maximum for each name and for the first
-part, and the minimum for a title."""
+"""Lengths in characters for a subject: the maximum for a name, the maximum for the first part, and
+the minimum for a title."""
 
 _LONGEST_PICTURE = 1100
-"""The maximum length in characters of an image URL in HTML, in which `&` takes five. The limit
+"""The maximum length in characters of an image URL in HTML, in which `&` becomes `&amp;`. The limit
 allows the long URLs of services, but not URLs consisting of ampersands."""
 
 _NAMED = 2
-"""The number of people who are named in a line with two or more others."""
+"""The number of named people in a line that counts the remaining people, as in `Ann, Bo and 12
+others`."""
 
 _LINKED = re.compile(r"(?<=\S)[.@](?=\S)|:(?=//)")
-"""The characters that turn a name into an address."""
+"""The characters that make a name look like a web or email address."""
 
 _NEVER_IN_A_SUBJECT = re.compile(
     NEVER_SHOWN.replace(r"\u2060-\u206f", r"\u2060-\u2067\u206a-\u206f")
 )
-"""The pattern NEVER_SHOWN without the isolates that templates add."""
+"""The pattern of characters that are never shown, except for the isolates that templates add."""
 
 _ENCODED_WORD = re.compile(r"=\?(?=[^?]*\?[bq]\?)", re.IGNORECASE)
-"""The beginning of an encoded word (RFC 2047, section 2), as lenient mail programs accept it."""
+"""The pattern of the beginning of an encoded word (RFC 2047, section 2), including forms that only
+lenient mail programs accept."""
 
 
 class ShownLine(NamedTuple):
@@ -75,10 +78,10 @@ class ShownBlock(NamedTuple):
 
 
 _WORDS, _LETTERS = 3, 40
-"""The limits of a name that is shown without quotation marks."""
+"""The maximum numbers of words and letters in a name that is shown without quotation marks."""
 
 _USUAL = re.compile(r"[^\W\d_][\w'’-]*(?: [^\W_][\w'’-]*){0,2}")
-"""The pattern of most names, for quickly recognising plain names."""
+"""A pattern that matches most plain names, as a fast check."""
 
 _IN_NAMES = frozenset(" '’.-‐_·׳״\u200c\u200d")
 
@@ -101,15 +104,15 @@ class Person(NamedTuple):
 
 
 class ShownGroup(NamedTuple):
-    """A group as shown to readers. Groups with the same values are equal for all readers."""
+    """A group as shown to readers. Groups with equal values look the same to all readers."""
 
     category: str
     count: int  # type: ignore[assignment] # templates use this name, and no code calls tuple.count
     people: tuple[str, ...]
-    """The names to show, empty for events without a named actor."""
+    """The names to show. Empty for events without a named actor."""
 
     others: int
-    """The number of people who are not named."""
+    """The number of additional people, who are not named."""
 
     title: str
     url: str
@@ -133,7 +136,7 @@ class ShownGroup(NamedTuple):
     """The importance of the latest event."""
 
     data: Mapping[str, Any]
-    """The data of the latest event, empty if the event has none."""
+    """The custom data of the latest event. Empty if the event has no data."""
 
 
 class Picked(NamedTuple):
@@ -158,7 +161,7 @@ class Picked(NamedTuple):
 
 
 class More(NamedTuple):
-    """Additional values, which only a few groups have."""
+    """Additional values of a group. Few groups have these values."""
 
     url: str
     """The URL of the latest actor's page."""
@@ -174,7 +177,7 @@ class More(NamedTuple):
 def pick(
     group: Group, language: Language, zone: tzinfo, today: date | None = None, *, full: bool = True
 ) -> Picked:
-    """Return the values of a group that are shown, before cleaning.
+    """Select the values of a group to show, before cleaning.
 
     `moment` is in the reader's time zone and language. `today` is the reader's date, which
     determines the names of days; None shows dates only.
@@ -212,7 +215,7 @@ def show(group: Group, language: Language, zone: tzinfo) -> ShownGroup:
 
 
 def clean(picked: Picked, entity: Entity, language: Language) -> ShownGroup:
-    """Return the cleaned values of a group about `entity`.
+    """Return the cleaned values of a group of events on `entity`.
 
     Raises RenderingFailed if the group's link is not a web link.
     """
@@ -241,7 +244,9 @@ _NO_DATA: Mapping[str, Any] = MappingProxyType({})
 
 
 def _person(name: str, picked: Picked, more: More | None) -> Person:
-    """Return the latest actor with the displayed name. Omit URLs that are not web addresses."""
+    """Return the latest actor under the given display name. Omit URLs that are not web
+    addresses.
+    """
     letters, colour = initials(picked.people[0]), COLOURS[picked.colour]
     if more is None:
         return Person(name, "", "", letters, colour)
@@ -270,7 +275,9 @@ more."""
 
 @lru_cache(maxsize=4096)
 def _colour_of(actor: str) -> int:
-    """Return the index of an id's colour, which is the same in every process and email."""
+    """Return the index of the colour for a person's id. The colour is the same in every process and
+    email.
+    """
     return crc32(actor.encode(errors="replace")) % len(COLOURS)
 
 
@@ -294,7 +301,7 @@ def initials(name: str) -> str:
 
 
 def _bare(word: str) -> str:
-    """Return the word from its first visible character on. Omit a preceding direction mark."""
+    """Return a word without the invisible characters and direction marks at its beginning."""
     bare = word.strip(_ROUND_NAMES)
     while bare and not is_visible(bare[0]):
         bare = bare[1:].lstrip(_ROUND_NAMES)
@@ -313,7 +320,9 @@ also truncates stacked combining marks."""
 
 
 def _first_sign(word: str) -> str:
-    """Return the first grapheme cluster in upper case, by a simplification of UAX #29 for names."""
+    """Return the first grapheme cluster of a name in upper case, by a simplified form of the rules
+    in UAX #29.
+    """
     end = 1
     while end < min(len(word), _LONGEST_SIGN) and _goes_on(word, end):
         end += 1
@@ -322,8 +331,8 @@ def _first_sign(word: str) -> str:
 
 
 def _goes_on(text: str, place: int) -> bool:
-    """Return True if the code point at `place` belongs to the preceding character, like a combining
-    mark.
+    """Return True if the code point at `place` is part of the preceding character, such as a
+    combining mark.
     """
     each, before = text[place], text[place - 1]
     is_tone = "\U0001f3fb" <= each <= "\U0001f3ff"
@@ -348,7 +357,7 @@ def _image(image: Image) -> Image | None:
 
 
 def _is_picture(url: str) -> bool:
-    """Return True if an image may be shown.
+    """Return True if the image's URL is a web address of acceptable length.
 
     The limit prevents eight avatars in one block from making the block too long.
     """
@@ -356,7 +365,7 @@ def _is_picture(url: str) -> bool:
 
 
 def _seen_in(value: Any) -> Any:
-    """Return a service's data without hidden characters.
+    """Return a copy of an event's custom data without hidden characters.
 
     The data is small, so it is not shortened.
     """
@@ -374,8 +383,8 @@ def _refuse(*_: object, **__: object) -> NoReturn:
 
 
 class FixedDict(dict[str, Any]):
-    """An immutable object in a service's data, because many readers' cached blocks share the
-    data.
+    """An immutable dictionary for an object in a service's data. Cached blocks of many readers
+    share the data.
     """
 
     __setitem__ = __delitem__ = __ior__ = _refuse
@@ -383,7 +392,9 @@ class FixedDict(dict[str, Any]):
 
 
 class FixedList(list[Any]):
-    """An immutable list in a service's data, because many readers' cached blocks share the data."""
+    """An immutable list for an array in a service's data. Cached blocks of many readers share the
+    data.
+    """
 
     __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
     append = clear = extend = insert = pop = _refuse
@@ -414,7 +425,7 @@ def person(name: str, longest: int) -> str:
 
 
 def masked(address: str) -> str:
-    """Return a masked address, which the reader recognises but others cannot use."""
+    """Return a masked email address, which its owner recognises but other people cannot use."""
     local, _, domain = address.rpartition("@")
     return f"{local[:1]}•••@{domain}"
 
@@ -443,7 +454,9 @@ def _is_plain(name: str) -> bool:
 
 
 def greeted(name: str, locale: str, longest: int) -> str:
-    """Return the name for a greeting: `Ann` for `Ann Weber`, or the whole name if unsure."""
+    """Return the name for a greeting: `Ann` for `Ann Weber`, or the whole name if the first name is
+    unclear.
+    """
     line = person(name, longest)
     first = line.partition(" ")[0]
     is_first = len(first) > 1 and first.isalpha()
@@ -455,7 +468,7 @@ _FAMILY_FIRST = frozenset({"hu", "ja", "ko", "vi", "zh"})
 
 
 def in_a_subject(group: ShownGroup, language: Language) -> ShownGroup:
-    """Return the group with only the people whose short names fit in a subject."""
+    """Return the group without the people whose short names do not fit in a subject."""
     few = 1 if len(group.people) + group.others > _NAMED else _NAMED
     names = tuple([_short(name, language) for name in group.people[:few]])
     return group._replace(people=names, others=group.others + len(group.people) - len(names))
@@ -470,8 +483,8 @@ def _short(name: str, language: Language) -> str:
 
 
 def thing(title: str, others: int, language: Language) -> str:
-    """Return a title in quotation marks, shortened to fit in a subject that has `other` more
-    characters.
+    """Return a title in quotation marks, shortened so that it fits in a subject with `others`
+    further characters.
     """
     return language.quoted(_cut(title, max(_SHORTEST_TITLE, LONGEST_HEADLINE - others - 2)))
 
@@ -495,14 +508,14 @@ def _several_lines(text: str) -> str:
 
 
 def _seen(text: str, longest: int) -> str:
-    """Return the visible part of `text`. Reads only as much as can be shown."""
+    """Return `text` without hidden characters, or an empty string if no character is visible."""
     seen = without_hidden(text[: 8 * longest])
     return seen if any(map(is_visible, seen)) else ""
 
 
 def _cut(text: str, longest: int) -> str:
-    """Return `text`, cut at a word boundary if more than half remains, and never within a
-    character.
+    """Return `text`, cut to `longest` characters. Cuts at a word boundary if that keeps at least
+    half, and never within a character.
     """
     if len(text) <= longest:
         return text

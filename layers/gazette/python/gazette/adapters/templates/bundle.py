@@ -63,7 +63,9 @@ class BundleError(ValueError):
 
 
 def pack(folder: Path) -> bytes:
-    """Return the bundle of a folder of built templates, without notes. Raises BundleError."""
+    """Return a bundle of a folder of built templates. Omits files with notes. Raises
+    BundleError.
+    """
     files: dict[str, Any] = {}
     for file in sorted(folder.rglob("*")):
         name = file.relative_to(folder).as_posix()
@@ -135,7 +137,7 @@ def check_path(name: str) -> None:
 
 
 def _document(content: bytes) -> object:
-    """Return the JSON in a bundle.
+    """Return the JSON document in a compressed bundle.
 
     Only a limited size is decompressed, because a few bytes can expand to gigabytes.
     """

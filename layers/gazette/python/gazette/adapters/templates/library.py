@@ -1,4 +1,6 @@
-"""The template versions in a process. Each version is fetched, verified and loaded once."""
+"""The template versions that a process has loaded. Each version is fetched, verified and loaded
+once.
+"""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -33,7 +35,7 @@ raises."""
 
 @dataclass(slots=True)
 class _Entry:
-    """A loaded version, or the time and the reason of the last failure."""
+    """A loaded version, or the time and reason of the last failure to load the version."""
 
     loaded: VersionTemplates | None = None
     failed_at: datetime | None = None
@@ -45,7 +47,7 @@ class Library:
     """Implementation of the `TemplateLibrary` port with the three most recently used pushed
     versions.
 
-    Threads that need a version wait while another thread loads this version; other threads
+    While one thread loads a version, threads that need the same version wait. Other threads
     continue. `waiting` is a context manager for the wait, such as `Coalescer.aside`.
     """
 
@@ -72,7 +74,7 @@ class Library:
 
     @property
     def deployed(self) -> VersionTemplates:
-        """The templates in the layer."""
+        """The template version that is part of the deployed layer."""
         return self._deployed
 
     def get(self, version: Version) -> VersionTemplates:

@@ -11,7 +11,8 @@ from gazette.domain.errors import Unavailable
 from gazette.domain.templates.versions import Version
 
 PREFIX = "versions/"
-"""The prefix of the keys that functions may read. They cannot read the rest of the bucket."""
+"""The prefix of the keys that functions may read. Functions cannot read objects with different
+prefixes."""
 
 PATIENCE = Patience(connect=1, read=5, attempts=2)
 
@@ -68,7 +69,7 @@ class S3Bundles:
 
 
 def _s3() -> Any:
-    """Return the client.
+    """Return the S3 client.
 
     S3's type stubs are not installed, because only two calls would need them.
     """

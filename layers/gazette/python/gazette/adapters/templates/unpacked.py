@@ -1,4 +1,6 @@
-"""A bundle that is unpacked into a temporary folder, from which a process renders."""
+"""Template bundles that are unpacked into temporary folders, so that a process can render from the
+files.
+"""
 
 import os
 import shutil
@@ -32,7 +34,9 @@ class Unpacked:
 
 
 def _locked_folder() -> tuple[Path, int]:
-    """Create and lock a folder. If another process deletes the folder in between, try again."""
+    """Create and lock a folder. If a different process deletes the folder before it is locked,
+    retry.
+    """
     while True:
         path = Path(tempfile.mkdtemp(prefix=PREFIX))
         with suppress(FileNotFoundError):
@@ -44,7 +48,7 @@ def _locked_folder() -> tuple[Path, int]:
 
 
 def _delete_left_behind() -> None:
-    """Delete the folders of processes that have ended, except those of other users."""
+    """Delete this user's folders whose processes have ended."""
     for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with suppress(OSError):
             lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)

@@ -33,7 +33,7 @@ def read_request(body: str | None, content_type: str, *, is_base64: bool) -> dic
 
 
 def read_form(body: bytes, content_type: str) -> dict[str, list[str]]:
-    """Return the values by field name.
+    """Parse a URL-encoded form into values by field name.
 
     Raises UnreadableForm. Field names are ASCII, as in Gazette's pages.
     """

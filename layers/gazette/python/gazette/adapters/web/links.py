@@ -19,8 +19,8 @@ from gazette.domain.ports.rendering import Links
 
 
 class SignedLinks:
-    """Implementation of the `LinkMaker` port. Links are below `base_url` and signed with the newest
-    key.
+    """Implementation of the `LinkMaker` port. Links begin with `base_url` and are signed with the
+    newest key.
     """
 
     def __init__(self, *, base_url: str, keys: Callable[[], LinkKeys]) -> None:
@@ -28,9 +28,8 @@ class SignedLinks:
         self._keys = keys
 
     def links(self, link: LinkToken) -> Links:
-        """Return the links of an email. All tokens contain the same values.
-
-        Only unsubscribe links also have a scope.
+        """Return the links of an email. All tokens contain the same values, and tokens of
+        unsubscribe links also contain a scope.
         """
         keys = self._keys()
 
@@ -55,10 +54,11 @@ class SignedLinks:
 
 
 def links_of_view(token: str, *, base_url: str) -> Links:
-    """Return only the links below `base_url` that show an email in the browser.
+    """Return the links in the browser version of an email. These links can only display content.
 
-    Readers share the view, so its links must not act for a reader. Links are not signed again, so a
-    link that was forged with a leaked key stops working with that key.
+    Readers may share the address of this page, so its links must not unsubscribe anyone or change
+    preferences. The links reuse the token instead of re-signing it, so a token that was forged with
+    a leaked key becomes invalid when the key is retired.
     """
     below = base_url.rstrip("/")
     return Links(
@@ -70,14 +70,14 @@ def links_of_view(token: str, *, base_url: str) -> Links:
 
 
 class LinkReader:
-    """A reader of link tokens."""
+    """A decoder that verifies the tokens in links."""
 
     def __init__(self, *, keys: Callable[[], LinkKeys], clock: Clock) -> None:
         self._keys = keys
         self._clock = clock
 
     def read(self, token: str, purpose: Purpose) -> LinkToken:
-        """Return the content of a token.
+        """Verify a token, and return its content.
 
         Raises InvalidToken, and EndedLink if the token has expired.
         """
@@ -87,12 +87,14 @@ class LinkReader:
         return link
 
     def read_ended(self, token: str, purpose: Purpose) -> LinkToken:
-        """Return the content of a token that may have expired. Raises InvalidToken."""
+        """Verify a token, and return its content even if the token has expired. Raises
+        InvalidToken.
+        """
         return read_link(verify(token, purpose=purpose, keys=self._keys()))
 
     def settings(self, token: str) -> str:
-        """Return the relative link from an unsubscribe page to the preference page, or "" if
-        expired.
+        """Return the relative link from an unsubscribe page to the preference page, or an empty
+        string if the token has expired.
 
         A relative link is correct whatever precedes the path. Raises InvalidToken.
         """

@@ -1,4 +1,4 @@
-"""Tokens that undo an unsubscribe link's action, for the button on the confirmation page."""
+"""Tokens for the undo button on the page that confirms an unsubscription."""
 
 from collections.abc import Callable
 
@@ -18,7 +18,7 @@ from gazette.domain.subscribers.leaving import LeaveAct, Leaving, Undone
 
 
 class UndoTokens:
-    """Tokens that are signed in the same way as links.
+    """An issuer and verifier of undo tokens, which are signed in the same way as links.
 
     Each token is valid for a day, and only together with its link.
     """
@@ -28,8 +28,8 @@ class UndoTokens:
         self._clock = clock
 
     def make(self, link: LinkToken, leaving: Leaving) -> str:
-        """Return the token that undoes the action of `link`, or an empty text if undoing is
-        impossible.
+        """Return the token that undoes the action of `link`, or an empty string if the action
+        cannot be undone.
         """
         if leaving.act is None or leaving.undoable_at is None:
             return ""
@@ -37,7 +37,7 @@ class UndoTokens:
         return sign(text, purpose=Purpose.UNDO, keys=self._keys())
 
     def read(self, token: str, link: LinkToken) -> Undone:
-        """Return the content of a token for this link.
+        """Verify the undo token of a link, and return its content.
 
         Raises InvalidToken, and EndedLink after a day.
         """

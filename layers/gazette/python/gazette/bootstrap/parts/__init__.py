@@ -1,1 +1,1 @@
-"""The parts of the composition that several functions share."""
+"""Parts of the composition roots that several functions share."""

@@ -8,12 +8,12 @@ from gazette.domain.scheduling.calendar import SLOT
 
 
 def sources(text: str) -> ContentSources:
-    """Return the content sources in the setting `content_sources`."""
+    """Return the content sources from the value of the `content_sources` setting."""
     return ContentSources(sources=tuple(json.loads(text)))
 
 
 def content_plan(text: str, *, lead: int, fresh_for: int) -> ContentPlan:
-    """Return the content sources and the times of their queries. The arguments are in minutes."""
+    """Return the plan for querying content sources. The arguments are in minutes."""
     return ContentPlan(
         sources=tuple(json.loads(text)),
         lead=timedelta(minutes=lead) // SLOT,

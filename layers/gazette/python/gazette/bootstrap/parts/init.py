@@ -1,4 +1,4 @@
-"""Initialization of a function while Lambda starts the process, before the first message."""
+"""Initialization of a function while Lambda starts its process, before the first message."""
 
 import os
 from collections.abc import Callable

@@ -15,8 +15,9 @@ from gazette.settings.pacing import PacingSettings
 def rate_limiters(
     settings: PacingSettings, *, coalescer: Coalescer = ALONE
 ) -> Streams[DynamoRateLimiter]:
-    """Return an object that implements `RateLimiter`, `PaceGauge` and `CircuitBreaker` for each
-    stream.
+    """Return the rate limiter of each stream.
+
+    Each object implements `RateLimiter`, `PaceGauge` and `CircuitBreaker`.
     """
     shares = divided(settings.immediate_share)
     plan = PacePlan(

@@ -12,15 +12,15 @@ from gazette.observability import Message, TimeLeft, logger
 from gazette.settings.environment import InvalidSetting, queue_url_of
 
 _MARGIN = timedelta(seconds=2)
-"""The time for the remaining work of the handler: metrics and the response."""
+"""The time to reserve for the handler's remaining work: metrics and the response."""
 
 
 def _hide(messages: Sequence[Message], time_left: TimeLeft, pauses: Sequence[timedelta]) -> None:
-    """Hide the messages for a random pause with one ChangeMessageVisibilityBatch.
+    """Hide failed messages for a random pause, with one ChangeMessageVisibilityBatch request.
 
     If the request fails, SQS hides the messages for the whole visibility time-out. If too little
-    time is left, no request is sent: Lambda might stop the invocation, and messages that were
-    already processed would return too.
+    time is left, no request is sent. Lambda might stop the invocation during the request, and
+    messages that were already processed would also return.
     """
     if time_left() < timedelta(seconds=PATIENCE.longest) + _MARGIN:
         logger().warning(
@@ -42,7 +42,10 @@ def _hide(messages: Sequence[Message], time_left: TimeLeft, pauses: Sequence[tim
 
 
 come_back = partial(_hide, pauses=MANY)
-"""Redelivery pauses for queues that deliver a message at least sixteen times."""
+"""A function that hides failed messages of a queue that delivers a message at least sixteen times.
+"""
 
 come_back_of_few = partial(_hide, pauses=FEW)
-"""Redelivery pauses for the feedback queue, which delivers a message three times."""
+"""A function that hides failed messages of the feedback queue, which delivers a message three
+times.
+"""

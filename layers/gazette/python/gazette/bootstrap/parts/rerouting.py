@@ -1,4 +1,4 @@
-"""Rerouting of events in functions that send email. Few processes need it."""
+"""The composition of event rerouting in functions that send email, which few processes need."""
 
 from functools import partial
 from typing import TYPE_CHECKING

@@ -42,7 +42,7 @@ def routing_context(
     """Return the tables and queues for routing. Makes no writes.
 
     Call `announce` before the first use. An ended follow is stored as long as an event from the
-    follow may wait. Bind the table `events` only here, so that each write attempt takes a new time
+    follow may wait. Bind the `events` table only here, so that each write attempt takes a new time
     stamp.
     """
     run_retention = timedelta(days=settings.run_retention_days)
@@ -74,7 +74,7 @@ def with_tables(
     runs: Runs,
     suppressions: Suppressions | None = None,
 ) -> RoutingContext:
-    """Return the same context with tables that are already bound, except for `follows`."""
+    """Return the routing context with the caller's tables. Only the `follows` table is new."""
     retention = timedelta(days=settings.event_retention_days)
     return RoutingContext(
         subscribers=subscribers,
@@ -98,7 +98,9 @@ def with_tables(
 
 
 def content_sources(text: str) -> "ContentSources | None":
-    """Return the content sources in a setting, or None if Gazette queries none of them."""
+    """Return the content sources from the `content_sources` setting, or None if Gazette queries
+    none.
+    """
     if ASKED_SOURCE not in text:
         return None
     # Imported here because only some stages use this module.
@@ -115,10 +117,10 @@ def announce(settings: RoutingSettings) -> None:
 
 
 def activities(settings: ActivitiesSettings) -> DynamoActivities:
-    """Return the adapter of the table `activities`.
+    """Return the adapter of the `activities` table.
 
-    An activity is stored as long as a follower's event from the activity may wait, because a
-    retraction finds the events through the activity.
+    An activity is stored as long as one of its events may wait, because a retraction finds the
+    events through the activity.
     """
     return DynamoActivities(
         settings.activities_table,

@@ -75,7 +75,10 @@ def waiting_on(backlog: SqsBacklog) -> Callable[[], int]:
 
 
 def decisions(control_table: str) -> CachedDecisions:
-    """Return operators' decisions that apply to all emails. All steps of a function share them."""
+    """Return the cached decisions of operators that apply to all emails, such as category holds.
+
+    All steps of a function share them.
+    """
     return CachedDecisions(control_table, ranges=RANGES, clock=now)
 
 

@@ -37,9 +37,9 @@ def _smtp_login(secret: str) -> dict[str, str]:
 
 
 def smtp_times(settings: SendingSettings) -> SmtpTimes:
-    """Return the SMTP time-outs.
+    """Return the time-outs of the steps of an SMTP exchange.
 
-    If any of them except the last one is exceeded, the email was not sent.
+    If a time-out other than the last is exceeded, the email was not sent.
     """
     command = timedelta(seconds=settings.smtp_command_timeout)
     reply = timedelta(seconds=settings.smtp_reply_timeout)

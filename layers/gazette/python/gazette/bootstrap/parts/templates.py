@@ -1,4 +1,4 @@
-"""The templates in the layer, the pushed versions, and a renderer for each of them."""
+"""The composition of renderers for the deployed templates and for pushed versions."""
 
 import json
 from collections.abc import Callable
@@ -26,14 +26,15 @@ if TYPE_CHECKING:
 _FRAGMENTS = FragmentCount()
 
 take_count = _FRAGMENTS.take
-"""A function that returns the cache hits and misses of all versions since the last call."""
+"""A function that returns the number of cache hits and misses of all versions since the last call.
+"""
 
 ForSending = Callable[[JinjaRenderer], JinjaRenderer]
 """A function that converts a renderer into a renderer for emails that are sent."""
 
 
 def templates() -> Path:
-    """Return the directory of the templates."""
+    """Return the directory of the deployed templates."""
     return Path(str(files("gazette_templates")))
 
 
@@ -67,8 +68,8 @@ def run_templates(
 
 
 class _OnDemand:
-    """An implementation of the `TemplateLibrary` port that imports its modules at the first pushed
-    version.
+    """An implementation of the `TemplateLibrary` port that imports its modules only if a pushed
+    version is in use.
     """
 
     def __init__(self, deployed: VersionTemplates, build: Callable[[], TemplateLibrary]) -> None:

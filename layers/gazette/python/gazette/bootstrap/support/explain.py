@@ -23,7 +23,7 @@ from gazette.steps.support.explain import explain
 def build_explain(
     settings: IngestSettings, suppression_key: bytes
 ) -> Callable[[str, date | None], Explanation]:
-    """Return a function that explains a reader's email at a date.
+    """Return a function that explains why a reader did or did not get email on a date.
 
     Arguments: the user id, and the date in the reader's time zone, or None for now.
 

@@ -10,7 +10,7 @@ from gazette.settings.delivery import SendingSettings
 
 
 def build_read_run(settings: SendingSettings) -> Callable[[RunKey], Run | None]:
-    """Return a function that reads a run. It returns None if the run does not exist or has expired.
+    """Return a function that reads a run, or returns None if the run does not exist or has expired.
 
     Uses the settings of generate.
     """

@@ -7,7 +7,7 @@ from gazette.settings.preferences import PreferencesSettings
 
 
 def build_links(settings: PreferencesSettings) -> SecretKeyStore:
-    """Return the `KeyStore` from the settings of preferences."""
+    """Return the `KeyStore` of the link-signing keys, from the settings of preferences."""
     return SecretKeyStore(settings.links_secret)
 
 

@@ -19,7 +19,7 @@ from gazette.steps.support.overview import Overview, read_overview
 def build_overview(
     fanout: FanoutSettings, sending: SendingSettings, *, workers: Executor
 ) -> Callable[[], Overview]:
-    """Return a function that reads the overview once, in `workers` threads.
+    """Return a function that reads the overview, using the threads of `workers`.
 
     Uses the settings of fan-out and generate.
     """

@@ -27,20 +27,21 @@ class PlaceholderLinks:
     """An implementation of the `LinkMaker` port.
 
     Its links have the usual length, but no stage accepts them. They are signed with an empty key
-    and contain the hash of a placeholder address. They act for no reader and reveal no address.
+    and contain the hash of a placeholder address, so they reveal no address and cannot change a
+    reader's settings.
     """
 
     def __init__(self, base_url: str) -> None:
         self._made = SignedLinks(base_url=base_url, keys=lambda: LinkKeys({"k1": b""}))
 
     def links(self, link: LinkToken) -> Links:
-        """Return the links of a token, in which the address is a placeholder."""
+        """Return an email's links, whose tokens contain a placeholder address."""
         return self._made.links(replace(link, address=_PLACEHOLDER))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replay:
-    """The data that a replay reads."""
+    """The dependencies for reading sent emails in a replay."""
 
     sent: SentRuns
     runs: Runs

@@ -29,5 +29,5 @@ def build_statistics(settings: FeedbackSettings, *, connections: int) -> Statist
 
 
 def build_experiments(settings: SendingSettings) -> DynamoExperiments:
-    """Return the `Experiments` port from the settings of generate."""
+    """Return the adapter of the `Experiments` port, from the settings of generate."""
     return DynamoExperiments(settings.control_table)

@@ -24,8 +24,8 @@ def build_suppression_list(settings: FeedbackSettings) -> DynamoSuppressionList:
 
 
 def build_suppression(settings: FeedbackSettings, key: bytes) -> SuppressionContext:
-    """Return the context of `gazette suppression`, given feedback's settings and the suppression
-    key.
+    """Return the context of `gazette suppression`, from the settings of feedback and the
+    suppression key.
     """
     span = timedelta(days=settings.soft_bounce_days)
     limit = SoftLimit(bounces=settings.soft_bounces, span=span)

@@ -1,1 +1,1 @@
-"""The life cycle of a run, and the rate limits of email. Pure."""
+"""The life cycle of a run, and the rate limits for email. Pure."""

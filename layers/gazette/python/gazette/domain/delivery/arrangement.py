@@ -42,7 +42,7 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
 )
 """The default weights. Categories that are addressed to the reader have higher weights.
 
-A mention at the beginning of a window (half its weight) ranks above forty new likes.
+A mention from the beginning of a window has half its weight, but still ranks above forty new likes.
 """
 
 MAX_WEIGHT = 1000

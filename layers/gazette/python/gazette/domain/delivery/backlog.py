@@ -9,9 +9,9 @@ _LEAST_FASTER = 2.0
 _UNUSED = 0.05
 """The maximum share of permits that stay unused at ten or more permits per second.
 
-Messages return at a multiple of the permit rate, because they return at random times and a permit
-that no run takes delays all later runs. The multiple is higher at low rates. At most a twentieth of
-the permits is unused at ten permits per second and more, and at most a fifth below.
+Messages return at a multiple of the permit rate. They return at random times, and a permit that no
+run takes delays all later runs. The multiple is higher at low rates. At ten or more permits per
+second, at most a twentieth of the permits is unused; at lower rates, at most a fifth.
 """
 
 _SECOND = timedelta(seconds=1)

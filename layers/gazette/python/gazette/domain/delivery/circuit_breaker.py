@@ -1,8 +1,8 @@
 """The circuit breaker of a stream, which stops all emails of the stream while it is open.
 
-The breaker opens when the provider refuses the whole stream. Later it becomes half open and one
-email is sent, the probe. If the provider accepts the probe, the breaker closes; otherwise it stays
-open for longer. The module does no I/O.
+The breaker opens when the provider refuses the whole stream. Later the breaker becomes half open,
+and one email is sent as a probe. If the provider accepts the probe, the breaker closes. If not, the
+breaker stays open longer. The module does no I/O.
 """
 
 from dataclasses import dataclass, replace
@@ -65,8 +65,8 @@ def tripped(
     """Return the breaker after the provider refused the whole stream.
 
     The first refusal opens the breaker, and each refused probe doubles its step. Any other refusal
-    while the breaker is open changes nothing, because the worker got its permit before. `at_least`
-    is the pause that the provider requested, capped at LONGEST_STEP.
+    while the breaker is open changes nothing, because the worker got its permit before the breaker
+    opened. `at_least` is the pause that the provider requested, capped at LONGEST_STEP.
     """
     pause = min(at_least, LONGEST_STEP)
     if breaker is None:
@@ -85,7 +85,8 @@ def tripped(
 
 
 def opened_by_hand(why: str, now: datetime) -> OpenBreaker:
-    """Return the breaker after an operator stopped the stream, regardless of its state."""
+    """Return the breaker after an operator stopped the stream, regardless of the breaker's
+    state."""
     return OpenBreaker(
         why=why[:_LONGEST_WHY], since=now, until=_NEVER, step=FIRST_STEP, by_hand=True
     )

@@ -29,13 +29,14 @@ from gazette.domain.window.folded import (
 )
 
 _CATEGORIES = 10
-"""The maximum number of categories in the row of a run. Each KB of a row costs one write unit."""
+"""The maximum number of categories that the row of a run stores. Each KB of a row costs one write
+unit."""
 
 LINES = 8
 """The maximum number of lines in a block. It prevents one block from making an email too long."""
 
 _TITLED = 100
-"""The maximum number of lines of an entity to search for the title of a parent."""
+"""The maximum number of an entity's lines that are searched for the title of its parent."""
 
 _FOLLOWED = 0.6
 """The weight of a followed update, relative to an update that is addressed to the reader."""
@@ -99,8 +100,8 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """The content of one email: the blocks in the order of their ranks, and the number of updates
-    that are not shown."""
+    """The content of one email: the blocks in rank order, and the number of updates that are not
+    shown."""
 
     blocks: tuple[Block, ...]
     events: int
@@ -196,7 +197,7 @@ def compose(
 
 
 class _Groups:
-    """A builder that creates the groups for the lines of a digest."""
+    """A builder that creates the groups of a digest from its lines."""
 
     def __init__(
         self,
@@ -247,10 +248,16 @@ def _latest_of(lines: Sequence[Line]) -> list[Line]:
 def score(line: Brief | Line, weights: Mapping[str, float], until: datetime) -> float:
     """Return the relevance of a line or of a single event. Higher scores rank first.
 
-    The score is the product of the category's weight, the importance (0.5, 1 or 3), 1 if addressed
-    to the reader or 0.6 if followed, the recency, and 1 + log10 of the count. Recency is 1 at
-    `until` and falls towards 0.5 with age. Each day halves the remaining difference. The score is
-    rounded, so that the order is the same on every processor.
+    The score is the product of these factors:
+
+    - the category's weight
+    - the importance (0.5, 1 or 3)
+    - 1 if addressed to the reader, or 0.6 if followed
+    - the recency
+    - 1 + log10 of the count
+
+    Recency is 1 at `until` and falls towards 0.5 with age. Each day halves the remaining
+    difference. The score is rounded, so that the order is the same on every processor.
     """
     latest, count = (line.latest, line.count) if isinstance(line, Line) else (line, 1)
     age = max((until - latest.occurred_at).total_seconds(), 0.0)

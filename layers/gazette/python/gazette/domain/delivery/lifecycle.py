@@ -82,8 +82,8 @@ def transition(run: Run, signal: Signal) -> Run | Ignored:
 def _accept(run: Run, signal: Accepted | Evidence) -> Run | Ignored:
     """Mark the run as sent, whatever its status. A sent run never changes (rule 8).
 
-    The row must know the attempt. Otherwise another run had the same id, or the table was restored
-    to an earlier time, and the content of that attempt is unknown.
+    The row must contain the attempt. If it does not, a different run had the same id or the table
+    was restored to an earlier time. The content of the attempt is then unknown.
     """
     if run.status is Status.SENT:
         return Ignored("already sent")
@@ -102,7 +102,7 @@ def _accept(run: Run, signal: Accepted | Evidence) -> Run | Ignored:
 def _claim(run: Run, signal: Claim) -> Run | Ignored:
     """Claim the run (rule 4).
 
-    The first claim fixes `until`. Every claim computes `since` again (rule 2).
+    The first claim fixes `until`. Every claim recomputes `since` (rule 2).
     """
     if run.status not in {Status.PENDING, Status.RETRYING}:
         return Ignored(f"a {run.status} run is not claimed")
@@ -135,7 +135,7 @@ def _refuse(
 ) -> Run | Ignored:
     """Record that the open attempt was refused, even if the response arrives late (rule 7).
 
-    A refusal of any other attempt is ignored.
+    A refusal of an earlier attempt is ignored.
     """
     if run.status not in {Status.SENDING, Status.UNKNOWN}:
         return Ignored("no attempt is open")
@@ -174,7 +174,7 @@ def _refuse(
 def _lose_sight(run: Run, signal: Uncertain | DeadlinePassed) -> Run | Ignored:
     """Mark the outcome of the open attempt as unknown (rule 6).
 
-    An overdue attempt does not affect the next attempt, which has its own claimant.
+    A signal about an earlier attempt is ignored, because the open attempt has its own claimant.
     """
     if run.status is not Status.SENDING:
         return Ignored("no attempt is open")
@@ -195,10 +195,10 @@ def _lose_sight(run: Run, signal: Uncertain | DeadlinePassed) -> Run | Ignored:
 
 
 def _decide(run: Run, policy: Policy) -> Run | Ignored:
-    """Apply the policy for unknown outcomes (rule 9). A run is resent only once, and carried after
-    that.
+    """Apply the policy for unknown outcomes (rule 9). A run is resent only once. After that, the
+    next run takes over its events.
 
-    A carried run waits for its successor.
+    Until the next run is prepared, the carried run waits.
     """
     if run.status is not Status.UNKNOWN or run.reason is Reason.CARRIED:
         return Ignored("the policy has already decided")
@@ -231,7 +231,10 @@ def _end(run: Run, status: Status, reason: Reason) -> Run | Ignored:
 
 
 def _carry(run: Run) -> Run | Ignored:
-    """Carry the run over if it has an uncertain attempt and the policy was applied (rule 5)."""
+    """End the run because the next run takes over its events (rule 5).
+
+    The run must have an uncertain attempt, and the policy must have been applied.
+    """
     if not run.uncertain:
         return Ignored("it has no uncertain attempt")
     if run.status in {Status.SENDING, Status.SENT} or run.reason in _HANDED_OVER:

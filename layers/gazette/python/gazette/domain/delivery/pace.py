@@ -7,14 +7,13 @@ of the account's quota, and never uses the share of the other stream. The module
 All instants come from the clocks of workers. A worker with a wrong clock can delay other workers or
 let them send too much, but only within these bounds:
 
-- A next permit that is further ahead than any correct clock would store is set back, at most once
-  in SET_BACK_EVERY. Other workers therefore wait at most that long, and the extra permits in a
-  second are at most those of LONGEST_WAIT_FOR_A_PERMIT.
-- A clock that is ahead begins a day early. Permits taken early count for that day, so the two days
-  together have no more permits than their caps.
-- A stretch of the ramp that begins in the future is ignored, and the ramp starts again.
-- The breaker stays open for its longest step at most, and a quota is valid for an hour by any
-  clock.
+- If the stored time of the next permit is later than any correct clock would store, it is set
+  back, at most once in SET_BACK_EVERY. Other workers wait at most that long. The extra permits in
+  a second are at most the permits of LONGEST_WAIT_FOR_A_PERMIT.
+- A worker whose clock is ahead begins the next day early. Its permits count for that day, so the
+  two days together have no more permits than their caps.
+- If a stretch of the ramp begins in the future, it is ignored and the ramp restarts.
+- The breaker stays open for at most its longest step. A quota is valid for an hour by any clock.
 """
 
 import math
@@ -29,7 +28,8 @@ from gazette.domain.delivery.streams import WHOLE, Share
 MAX_RATE = 5000
 """The maximum number of emails per second, for all streams together.
 
-Every ten permits write one row, which accepts 1,000 writes per second and throttles some of them.
+Every ten permits cost one write to the same row. DynamoDB accepts 1,000 writes per second to a row,
+and throttles some of them.
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html
 """
 
@@ -55,9 +55,9 @@ https://docs.aws.amazon.com/ses/latest/APIReference/API_GetSendQuota.html
 SET_BACK_EVERY = timedelta(seconds=10)
 """The minimum time between two corrections of a `next_at` that is too far ahead.
 
-If two clocks differ, neither worker knows which clock is wrong. A worker whose clock is behind sets
-back a correct value, and the other workers then take permits from now on, so the permits of the
-longest wait are issued twice. Corrections must therefore be rare.
+If two clocks differ, neither worker knows which clock is wrong. A worker whose clock is behind may
+set back a correct value. Other workers then issue the permits of the longest wait a second time.
+Corrections must therefore be rare.
 """
 
 _SIGNED_WITHIN = timedelta(minutes=15)
@@ -100,7 +100,7 @@ class Permit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PacePlan:
-    """The settings of the sending rate for all email. Each stream has a `share`."""
+    """The settings of the sending rate for all email, and one stream's `share` of the rate."""
 
     rate: float | None = None
     """The rate in emails per second; None to derive the rate from the account's quota."""
@@ -146,7 +146,7 @@ class Quota:
     left: int | None = None
     """The number of emails left of the daily quota; None if unlimited.
 
-    Each stream has its own part.
+    Each stream has its own share.
     """
 
     def part(self, share: Share) -> "Quota":
@@ -166,7 +166,7 @@ class Pace:
     """The end of the last period in which the quota or a cap was used up; None if there is none."""
 
     next_at: datetime | None = None
-    """The time of the first free permit."""
+    """The time of the next free permit."""
 
     set_back_at: datetime | None = None
     """The last time at which `next_at` was set back because it was too far ahead."""
@@ -201,7 +201,8 @@ class Reservation:
     number: int
     cost: timedelta
     ahead_of: datetime | None
-    """The latest plausible `next_at`; None unless the stored `next_at` is later and is set back."""
+    """The latest plausible `next_at`, if the stored `next_at` is later and is set back; else
+    None."""
 
     set_back_at: datetime | None
     """The time of the last correction of `next_at`."""
@@ -305,8 +306,10 @@ class Outlook:
 
 
 def outlook(pace: Pace, plan: PacePlan, now: datetime) -> Outlook:
-    """Estimate the next free permit from a state that may be outdated. The permit is never
-    earlier."""
+    """Estimate the next free permit from a state that may be outdated.
+
+    The actual permit is never earlier than the estimate.
+    """
     is_ahead = pace.next_at is not None and pace.next_at > _furthest(pace, plan, now)
     free_at = _may_be_set_back_from(pace, now) if is_ahead else pace.next_at or now
     return Outlook(free_at=free_at, rate=rate_at(pace, plan, now))
@@ -321,9 +324,9 @@ def full_rate(pace: Pace, plan: PacePlan) -> float:
 def rate_at(pace: Pace, plan: PacePlan, now: datetime) -> float:
     """Return the current rate, in emails per second.
 
-    The rate starts at `ramp_from` and doubles according to recent permits. Each stretch may have
-    twice the permits of the previous stretch, in steps of the ramp. The rate therefore rises while
-    there is work, and starts low after an idle or slow stretch.
+    The rate starts at `ramp_from` and depends on recent permits. It is about twice the rate of the
+    permits in the previous stretch, rounded to a doubling of `ramp_from`. The rate therefore rises
+    while there is work, and starts low after an idle or slow stretch.
     """
     full = full_rate(pace, plan)
     if not plan.ramp_from:
@@ -435,8 +438,8 @@ def _room_since(pace: Pace, plan: PacePlan, today: date) -> datetime | None:
     """Return the end of the last period in which the cap or the quota was used up; None if there
     was none.
 
-    A cap that was used up ends at midnight (UTC). Otherwise midnight changes nothing for runs that
-    wait for another reason.
+    A cap that was used up ends at midnight (UTC). Midnight does not affect runs that wait for other
+    reasons.
     """
     if pace.day is None or pace.day >= today:
         return pace.used_up_at
@@ -450,7 +453,7 @@ def _room_since(pace: Pace, plan: PacePlan, today: date) -> datetime | None:
 def _today(pace: Pace, now: datetime) -> tuple[date, int]:
     """Return the current day and the number of permits taken on this day.
 
-    A worker whose clock is behind does not return to the day before at midnight.
+    After midnight, a worker whose clock is behind does not return to the previous day.
     """
     today = now.astimezone(UTC).date()
     if pace.day is None or pace.day < today:
@@ -459,8 +462,8 @@ def _today(pace: Pace, now: datetime) -> tuple[date, int]:
 
 
 def _day_of_account(pace: Pace, now: datetime) -> Quota | None:
-    """Return the account's quota, which each permit reduces; None if it is unlimited, unknown or
-    outdated.
+    """Return the account's daily quota, which each permit reduces; None if it is unlimited, unknown
+    or outdated.
 
     If the quota is outdated, SES may refuse an email. A stricter rule would stop all email until
     SES responds.
@@ -477,7 +480,7 @@ def _cost(rate: float) -> timedelta:
 
 
 def _furthest(pace: Pace, plan: PacePlan, now: datetime) -> datetime:
-    """Return the latest `next_at` that a worker with a correct clock can have stored.
+    """Return the latest time that a worker with a correct clock can have stored as `next_at`.
 
     Such a worker takes no permit later than its own longest wait, and the next permit follows at
     the slowest rate.

@@ -16,7 +16,7 @@ class RedriveResult(StrEnum):
     """A later run was sent with the events, so there is nothing to do."""
 
     GOES_WITH = "goes_with"
-    """A later run includes the events. It has not ended and was queued again."""
+    """A later run, which has not ended, includes the events. That run was queued again."""
 
     RECEIVES_NO_EMAIL = "receives_no_email"
     NO_SCHEDULE = "no_schedule"
@@ -26,7 +26,7 @@ class RedriveResult(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Redriven:
-    """The outcome of redriving the failed run `failed`."""
+    """The outcome of redriving a failed run (`failed`)."""
 
     failed: Run
     result: RedriveResult

@@ -104,7 +104,7 @@ def why_not_sent(reader: Reader) -> Reason:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A possible end of a chain. All runs up to `sequence` have ended permanently
+    """A sequence number at which a chain may end, because all runs up to it have ended permanently
     (chain.head_for)."""
 
     sequence: int
@@ -214,7 +214,7 @@ class Run:
     def is_open(self) -> bool:
         """Return True if the run still needs an action.
 
-        A carried run needs none, because it waits for its successor.
+        A carried run needs no action, because it waits for its successor.
         """
         is_carried = self.reason is Reason.CARRIED and is_known(self.status)
         return not self.status.is_final and not is_carried
@@ -226,14 +226,15 @@ class Run:
         return self.status in {Status.PENDING, Status.RETRYING} and not self.uncertain
 
     def knows(self, attempt: int | None) -> bool:
-        """Return True if this attempt was claimed and its window is stored. The window shows what
-        was sent."""
+        """Return True if this attempt was claimed and its window is stored. The window determines
+        which events were sent."""
         return attempt is not None and 1 <= attempt <= self.attempt and self.window is not None
 
     def has_taken(self, stored_at: datetime) -> bool:
         """Return True if the run's email contains, or may contain, an event stored at `stored_at`.
 
-        The window must contain that time, and the email was, is being or may have been sent.
+        The window must contain that time, and the email must have been sent, possibly sent or
+        claimed.
         """
         may_have_been_sent = self.status in _TAKING or bool(self.uncertain)
         return may_have_been_sent and self.window is not None and self.window.holds(stored_at)
@@ -270,7 +271,7 @@ class Run:
         return self.closes_a_window and self.window is not None and self.window.until >= until
 
     def ends_chain(self, of: RunKey, holding: datetime | None) -> bool:
-        """Return True if this run may end a chain that was read from the run `of`.
+        """Return True if the chain of the run `of` may end at this run.
 
         With `holding`, the window of this run must end before that instant.
         """
@@ -323,8 +324,8 @@ OUTDATED_FOR = 2 * STILL_WRITTEN
 values.
 
 A function that read the old values writes for at most STILL_WRITTEN. Twice this time allows for
-clocks that differ and for the function that stores the change. A run with such an event routes the
-event again (rule 15).
+clocks that differ and for the function that stores the change. A run with such an event reroutes
+the event (rule 15).
 """
 
 
@@ -375,11 +376,12 @@ After that, the event is given up.
 
 
 def given_up_until(chain: Iterable[Run]) -> datetime:
-    """Return the time up to which every event was included in MAX_UNKNOWN_ATTEMPTS unknown
-    attempts.
+    """Return the time up to which every event was included in MAX_UNKNOWN_ATTEMPTS attempts with an
+    unknown outcome.
 
-    All windows of a schedule begin where the last sent window ended, so an attempt with an unknown
-    outcome includes every event that was stored up to its end and was not given up before.
+    All windows of a schedule begin where the last sent window ended. An attempt with an unknown
+    outcome therefore includes every event that was stored before the end of its window and was not
+    given up before.
     """
     ends = sorted(run.window.until for run in chain if run.window for _ in run.uncertain)
     return ends[-MAX_UNKNOWN_ATTEMPTS] if len(ends) >= MAX_UNKNOWN_ATTEMPTS else BEGINNING

@@ -10,7 +10,7 @@ from gazette.domain.model import Window
 
 
 class Policy(StrEnum):
-    """The policy for a run whose outcome stays unknown (setting `unknown_policy`)."""
+    """The policy for a run whose outcome stays unknown (the `unknown_policy` setting)."""
 
     RESEND = "resend"
     CARRY_OVER = "carry_over"
@@ -64,7 +64,7 @@ class RefusedForNow:
 
 @dataclass(frozen=True, slots=True)
 class RefusedForGood:
-    """A signal that the provider refused the attempt and would refuse any other attempt.
+    """A signal that the provider refused the attempt and would also refuse later attempts.
 
     The message was certainly not sent.
     """

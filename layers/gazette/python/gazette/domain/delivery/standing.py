@@ -31,7 +31,7 @@ class Standing:
     """The time at which the oldest run was due; None if there are no runs."""
 
     is_cut_off: bool = False
-    """True if some runs were not read. More runs, and older runs, may then exist."""
+    """True if not all runs were read. Runs that were not read may be older than `age`."""
 
 
 def standing_of(

@@ -20,7 +20,7 @@ class Streams(Generic[ValueT_co]):
         return self.immediate if kind_of(schedule) is ScheduleKind.IMMEDIATE else self.digest
 
     def other_than(self, schedule: str) -> ValueT_co:
-        """Return the value for the other stream, which does not send the runs of this schedule."""
+        """Return the value for the stream that does not send the runs of this schedule."""
         return self.digest if kind_of(schedule) is ScheduleKind.IMMEDIATE else self.immediate
 
 
@@ -49,7 +49,6 @@ WHOLE = Share(0, 100)
 def divided(immediate_share: int) -> Streams[Share]:
     """Return the share of each stream.
 
-    `immediate_share` hundredths, from 1 to 99, are for immediate emails. The remainder of a
-    division goes to digests.
+    Immediate emails get `immediate_share` hundredths, from 1 to 99. Digests get the rest.
     """
     return Streams(immediate=Share(0, immediate_share), digest=Share(immediate_share, 100))

@@ -12,9 +12,9 @@ from gazette.domain.model import RunKey
 class DeliveryEventType(StrEnum):
     """The type of a delivery event.
 
-    Events arrive in any order, any number of times, or not at all. All types prove that the
-    provider accepted the message. All but two prove that the provider delivered the message or is
-    still trying to.
+    Events arrive in any order, any number of times, or not at all. Every event proves that the
+    provider accepted the message. Every event except REJECTED and RENDERING_FAILED also proves that
+    the provider tried to deliver the message or is still trying.
     """
 
     SENT = "sent"
@@ -85,7 +85,7 @@ class DeliveryEvent:
     """The hash of the address at fault; empty if there is no fault."""
 
     cause: str = ""
-    """The provider's name for the fault, safe for logs."""
+    """The provider's name for the fault, which is safe to log."""
 
     unsent: bool = False
     """True if the provider did not try to send, because the address is on the account's suppression
@@ -159,7 +159,9 @@ class Mark(StrEnum):
 
 
 def mark_of(event: DeliveryEvent) -> Mark | None:
-    """Return the mark that a delivery event counts as; None if the event does not count.
+    """Return the category statistic that a delivery event increments.
+
+    Return None if the event does not count in these statistics.
 
     A bounce or complaint because of the account's suppression list does not count. SES did not try
     to send the email, and does not count it either.

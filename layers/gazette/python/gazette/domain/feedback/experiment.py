@@ -20,11 +20,11 @@ class InvalidExperiment(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """An experiment that has run since `since` (UTC)."""
+    """An experiment that started at `since` (UTC)."""
 
     name: str
     weights: tuple[tuple[int, int], ...]
-    """Pairs of variation and weight. A variation's share of readers is proportional to its
+    """Pairs of a variation and its weight. A variation's share of readers is proportional to its
     weight."""
 
     since: datetime
@@ -55,7 +55,7 @@ DEFAULT_VARIANT = Variant()
 
 
 def experiment(name: str, weights: Mapping[int, int], since: datetime) -> Experiment:
-    """Return a validated experiment. Raises InvalidExperiment."""
+    """Validate the values and create an experiment. Raises InvalidExperiment for invalid values."""
     if not NAME.fullmatch(name):
         raise InvalidExperiment(
             f"the name {name!r} must be 1 to 32 characters a-z, 0-9 and -, and begin with a letter"

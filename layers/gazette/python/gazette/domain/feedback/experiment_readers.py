@@ -14,7 +14,7 @@ from gazette.domain.feedback.statistics import ACTS, Measure, measures_of
 
 
 class Compared(StrEnum):
-    """The attribute by which readers are compared."""
+    """The attribute by which readers are compared: the variation or the template version."""
 
     VARIATION = "variation"
     VERSION = "version"
@@ -53,7 +53,7 @@ class Readers:
     """The readers who got emails of more than one arm."""
 
     def add(self, email: Engagement, arm: int) -> None:
-        """Add an email that belongs to an arm. Emails may be added in any order."""
+        """Add an email of a variation or template version. Emails may be added in any order."""
         reader = email.key.user_id
         self._begin(reader, min(email.first.values()), arm)
         for measure in measures_of(email):
@@ -61,7 +61,7 @@ class Readers:
                 self.did[measure].add(reader)
 
     def merge(self, others: "Readers") -> None:
-        """Add all emails that were added to `others`."""
+        """Add all emails that `others` contains."""
         for reader, (at, arm) in others.began.items():
             self._begin(reader, at, arm)
         for act, who in others.did.items():

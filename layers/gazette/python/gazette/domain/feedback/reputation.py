@@ -19,14 +19,14 @@ If the true rate is half the limit, these numbers are reached in at most one of 
 """
 
 SPAN = timedelta(days=7)
-"""The period over which rates are measured. It is a week, because complaints arrive days later."""
+"""The period over which rates are measured. Complaints can arrive several days after the email."""
 
 _LONGEST_WHY = 200
 
 
 @dataclass(frozen=True, slots=True)
 class CategoryCounts:
-    """The number of emails that showed a category and were sent, bounced, or reported as spam."""
+    """The numbers of emails that showed a category: sent emails, bounces and complaints."""
 
     sent: int = 0
     bounced: int = 0
@@ -48,7 +48,7 @@ class CategoryHold:
 def category_hold(
     category: str, why: str, since: datetime, *, by_hand: bool = False
 ) -> CategoryHold:
-    """Return a hold on a category, with `why` cut to 200 characters."""
+    """Create a hold on a category. The reason `why` is truncated to 200 characters."""
     return CategoryHold(category=category, why=why[:_LONGEST_WHY], since=since, by_hand=by_hand)
 
 

@@ -73,7 +73,7 @@ def kinds(email: Engagement) -> Iterator[tuple[Dimension, str, Measure]]:
 
 
 def measures_of(email: Engagement) -> list[Measure]:
-    """Return the measures that count one email."""
+    """Return the measures in which this email is counted."""
     events = email.first
     acts = [act for act, event in _EVENT_OF.items() if event in events]
     fate: list[Measure] = []
@@ -89,7 +89,7 @@ def measures_of(email: Engagement) -> list[Measure]:
 
 
 def values(counts: Counts, dimension: Dimension) -> list[str]:
-    """Return the values of a dimension, most emails first."""
+    """Return the values of a dimension. The value with the most emails is first."""
     sent = {
         value: number
         for (of, value, measure), number in counts.items()
@@ -99,7 +99,7 @@ def values(counts: Counts, dimension: Dimension) -> list[str]:
 
 
 def is_tracked(counts: Counts, measure: Measure) -> bool:
-    """Return True if a count of zero is meaningful, because the measure is known to be tracked.
+    """Return True if the measure is known to be tracked. Only then is a count of zero meaningful.
 
     The stage configures whether tracking is on today, but not since when. A measure that was never
     reported for any of the emails therefore counts as not tracked.

@@ -10,10 +10,10 @@ from gazette.domain.model import Actor, Entity, Event
 def with_newest_names(events: Iterable[Event]) -> list[Event]:
     """Return `events` in the same order, with the newest name of each person and each thing.
 
-    The actor's id identifies a person, and the entity's key a thing. A name is as new as the
+    People are identified by the actor's id, and things by the entity's key. A name is as new as the
     version of the event that contains it. A parent is the last entity in `via`. If one of a
-    parent's events contains its title, all events of this parent get the title. A person's page and
-    avatar, and a thing's link, are the last published values.
+    parent's events contains its title, all events of this parent get the title. The page and avatar
+    of a person and the link of a thing are also the last published values.
     """
     ordered = list(events)
     names = _Names()
@@ -28,14 +28,14 @@ def _version_of(event: Event) -> tuple[datetime, datetime, str]:
 
 
 def parent_of(event: Event) -> str:
-    """Return the key of the entity that `parent_title` names; empty if the event has no parent."""
+    """Return the key of the event's parent entity; empty if the event has no parent."""
     has_parent = len(event.via) > 1 or (event.via and event.parent_title)
     return event.via[-1] if has_parent else ""
 
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """The newest names of actors, entities and parents."""
+    """The newest names of the actors, entities and parent entities in an email."""
 
     actors: dict[str, Actor] = field(default_factory=dict)
     titles: dict[str, str] = field(default_factory=dict)

@@ -33,7 +33,8 @@ _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 """Invisible characters that Unicode classifies as letters or symbols."""
 
 _LONGEST_NAME = 640
-"""The maximum length of a name, in characters. This module and rendering ignore the rest."""
+"""The maximum length of a name, in characters. Later characters are ignored, here and in
+rendering."""
 
 
 def without_hidden(text: str) -> str:

@@ -20,7 +20,7 @@ class QueuedFetch:
 
 
 FetchQueue = Queue[QueuedFetch]
-"""The queue of fetches for the function `content`."""
+"""The queue of fetches for the `content` function."""
 
 
 class ContentSource(Protocol):

@@ -20,7 +20,8 @@ from gazette.domain.model import RunKey, Schedule
 
 
 class RunSequences(Protocol):
-    """The store of schedules by user id and name, each with the sequence of its next run."""
+    """The store of schedules, keyed by user id and name. Each schedule has the sequence number of
+    its next run."""
 
     def get(self, user_id: str, name: str) -> Schedule | None:
         """Return the schedule with this name, or None."""
@@ -38,7 +39,8 @@ ScheduleKey = tuple[str, str]
 
 
 class Schedules(RunSequences, Protocol):
-    """The store of schedules by user id and name, and of due schedules by slot and shard."""
+    """The store of schedules, keyed by user id and name, with an index of due schedules by slot and
+    shard."""
 
     def get_many(self, keys: Collection[ScheduleKey]) -> Sequence[Schedule | UnreadableRow]:
         """Return the existing schedules with these keys, in no particular order.
@@ -76,7 +78,7 @@ class Schedules(RunSequences, Protocol):
 
 
 class Runs(Protocol):
-    """The store of runs by key. No method removes a run."""
+    """The store of runs. No method removes a run."""
 
     def create(self, run: Run) -> Run:
         """Store the run unless its key exists. Return the stored run."""
@@ -94,7 +96,8 @@ class Runs(Protocol):
         """
 
     def first_sent(self, behind: RunKey, *, until: datetime) -> Run | None:
-        """Return the first run after `behind` that was sent with a window up to `until` or later.
+        """Return the first run after `behind` that was sent with a window ending at `until` or
+        later.
 
         None if there is no such run.
         """
@@ -119,8 +122,8 @@ class Runs(Protocol):
         """
 
     def swap_together(self, pairs: Sequence[tuple[Run, Run]]) -> bool:
-        """Store the second run of each pair in one transaction, if the first run of each pair is
-        unchanged.
+        """Replace the first run of each pair with the second run, in one transaction. All first
+        runs must be unchanged.
 
         Compares runs like `swap`. If both runs of a pair are the same, that run is only checked.
         Returns True if the write succeeded, even if the response was lost and only the nonce of the
@@ -191,7 +194,7 @@ class Batches(Protocol):
         (`leave_behind`)."""
 
     def catch_up(self, shard: int, slot: datetime) -> None:
-        """Record that all due schedules of the slot could be read (`leave_behind`)."""
+        """Record that all due schedules of the slot have been read, which undoes `leave_behind`."""
 
 
 class CategoryStats(Protocol):
@@ -210,10 +213,10 @@ class CategoryStats(Protocol):
         """
 
     def flush(self) -> None:
-        """Write all counts so far.
+        """Write all counts that have not been written yet.
 
         Raises Unavailable; the next call then writes the remaining counts. They are lost if the
-        process ends before.
+        process ends before that call.
         """
 
     def since(self, category: str, instant: datetime) -> CategoryCounts:
@@ -240,7 +243,7 @@ class CategoryHolds(Protocol):
 
 
 class Engagements(Protocol):
-    """The store of engagement events of emails, by run.
+    """The store of engagement events, keyed by the run of the email.
 
     The stored rows do not depend on the order in which events arrive.
     """

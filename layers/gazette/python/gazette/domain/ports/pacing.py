@@ -21,12 +21,13 @@ class RateLimiter(Protocol):
 
         No other worker gets the same permit, even if the permit is not used. The permit counts for
         the day of `now`. A NoPermit result takes no permit; a call whose response is lost may take
-        one. An open breaker allows only one permit for each of its steps, for the probe. With
-        `critical`, a permit is given even if the warm-up allows no more permits today.
+        one. An open breaker allows one permit per step, for the probe. With `critical`, a permit is
+        given even if the warm-up allows no more permits today.
         """
 
     def outlook(self, now: datetime) -> Outlook:
-        """Return the outlook from the last known state. Makes no call, and never raises."""
+        """Return an estimate of the next permits from the last known state. Makes no call, and
+        never raises."""
 
 
 class CircuitBreaker(Protocol):
@@ -39,17 +40,17 @@ class CircuitBreaker(Protocol):
     def trip(self, why: str, now: datetime, *, at_least: timedelta = timedelta(0)) -> OpenBreaker:
         """Open the breaker, or keep it open longer, after the provider refused the whole stream.
 
-        Returns the current breaker (`tripped`). A breaker that was opened by hand is unchanged.
+        Returns the current breaker (`tripped`). A breaker that was opened manually is unchanged.
         """
 
     def trip_if_closed(self, why: str, now: datetime) -> None:
-        """Open the breaker after a refusal in another stream that also applies to this stream.
+        """Open the breaker after a refusal in a different stream that also applies to this stream.
 
         A breaker that is already open is unchanged. Can be repeated.
         """
 
     def reset(self) -> None:
-        """Close the breaker, unless it was opened by hand. Can be repeated."""
+        """Close the breaker, unless it was opened manually. Can be repeated."""
 
     def open_by_hand(self, why: str, now: datetime) -> OpenBreaker:
         """Stop the stream until `close_by_hand` is called. Return the current breaker."""

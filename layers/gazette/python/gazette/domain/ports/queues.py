@@ -56,7 +56,7 @@ class Queue(Protocol[MessageT_contra]):
 
 
 RunQueue = Queue[QueuedRun]
-"""A queue of runs to deliver, for the function `generate` or `resend`."""
+"""A queue of runs to deliver, for the `generate` or `resend` function."""
 
 
 FailedRuns = Queue[RunKey]
@@ -73,7 +73,7 @@ SweepQueue = Queue[int]
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """A request to queue an activity for the followers of `side` with user ids after `after`.
+    """A request to queue an activity for the followers of `side` whose user ids sort after `after`.
 
     The request identifies the activity by its id and the key of its entity.
     """
@@ -86,7 +86,8 @@ class Walk:
 
 @dataclass(frozen=True, slots=True)
 class FollowerPage:
-    """The followers of `side` who get an activity, with user ids in (`after`, `through`]."""
+    """A page of followers of `side` who get an activity. Their user ids are in (`after`,
+    `through`]."""
 
     entity: str
     activity_id: str

@@ -38,10 +38,9 @@ class Renderer(Protocol):
         """Render the digest for this reader. The same input always produces the same bytes.
 
         The email may show only the first blocks of `digest`. It counts the remaining blocks as
-        omitted. `schedule` is the run's schedule. The email explains with it why and how often the
-        reader gets the email. `due_at` is the run's due time. Its day is part of a digest's
-        subject, so that consecutive subjects differ. Raises RenderingFailed if a template cannot
-        render a value.
+        omitted. `schedule` is the run's schedule, which the email uses to explain why and how often
+        it is sent. `due_at` is the run's due time. Its day is part of a digest's subject, so that
+        consecutive subjects differ. Raises RenderingFailed if a template cannot render a value.
         """
 
     def said(
@@ -119,7 +118,7 @@ class Links:
     leave: Callable[[Scope], str] = field(default=_nowhere, compare=False)
     """A function that returns the link to unsubscribe from a scope.
 
-    The function returns an empty string in the browser.
+    The function returns an empty string in the browser view.
     """
 
 
@@ -144,7 +143,8 @@ class KeyStore(Protocol):
 class Pages(Protocol):
     """The web pages for readers. Each method returns a whole HTML document.
 
-    `accepted` is the browser's Accept-Language header, for pages that do not know the reader.
+    `accepted` is the browser's Accept-Language header, which sets the language if the reader is
+    unknown.
     """
 
     def confirm_leaving(self, accepted: str, leaving: Leaving, *, settings: str) -> str:
@@ -183,7 +183,7 @@ class Pages(Protocol):
         """Return a page that says that the email has not been sent yet."""
 
     def nothing_left(self, reader: Subscriber) -> str:
-        """Return a page that says that none of the email's events are still stored."""
+        """Return a page that says that the email's events are no longer stored."""
 
     def updates(self, digest: Digest, reader: Subscriber, said: Sequence[Sequence[str]]) -> str:
         """Return a page that shows each block of the digest with its link, its lines and its time.

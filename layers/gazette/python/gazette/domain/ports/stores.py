@@ -23,7 +23,7 @@ from gazette.domain.window.briefs import StoredBrief
 
 
 class Subscribers(Protocol):
-    """The store of profiles by user id."""
+    """The store of profiles, keyed by user id."""
 
     def get(self, user_id: str) -> Reader:
         """Return the profile or the erasure marker of the user id, or None."""
@@ -74,7 +74,7 @@ class Subscribers(Protocol):
 
 
 class Follows(Protocol):
-    """The store of follows, by pair of entity key and user id, and by user id."""
+    """The store of follows, keyed by entity key and user id, with an index by user id."""
 
     def get(self, entity: str, user_id: str) -> Follow | None:
         """Return the follow, even if it has ended, or None."""
@@ -117,7 +117,7 @@ class Follows(Protocol):
 
 
 class Activities(Protocol):
-    """The store of activities, by entity key and id, and by side and time."""
+    """The store of activities, keyed by entity key and id, with an index by side and time."""
 
     def get(self, entity: str, activity_id: str) -> Activity | Retracted | None:
         """Return the stored activity, a Retracted marker, or None.
@@ -159,8 +159,8 @@ class Activities(Protocol):
 class Guard:
     """The additional conditions and writes of a transaction that moves or removes an event.
 
-    The transaction raises the epoch of each run and the revision of each schedule, so that a claim
-    whose window was read before fails.
+    The transaction raises the epoch of each run and the revision of each schedule, so that claims
+    based on earlier reads fail.
     """
 
     open_runs: tuple[Run, ...] = ()
@@ -215,7 +215,7 @@ https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWrite
 
 
 class Events(Protocol):
-    """The store of events by user id and event id. Expired events count as absent."""
+    """The store of events, keyed by user id and event id. Expired events count as absent."""
 
     def store(
         self, event: Event, schedule: str, recurrence: Recurrence | None = None
@@ -250,11 +250,12 @@ class Events(Protocol):
     def move(
         self, stored: StoredEvent, schedule: str, guard: Guard, recurrence: Recurrence | None = None
     ) -> StoredEvent | None:
-        """Move an event to another schedule, with a new storage time, unless another process has
-        moved it.
+        """Move an event to a different schedule, with a new storage time, unless another process
+        has moved it.
 
         Uses one transaction with `guard`, and returns None if any condition failed. The event's
-        lifetime stays the same, or becomes longer if the `recurrence` of that schedule requires it.
+        lifetime stays the same, or becomes longer if the `recurrence` of the new schedule requires
+        it.
         """
 
     def move_together(
@@ -264,9 +265,9 @@ class Events(Protocol):
         guard: Guard,
         recurrence: Recurrence | None = None,
     ) -> Sequence[StoredEvent] | None:
-        """Move several events to another schedule in one transaction with `guard`.
+        """Move several events to a different schedule in one transaction with `guard`.
 
-        The conditions are those of `move`. Events and guard together are at most
+        The conditions are the same as for `move`. Events and guard together are at most
         MOST_IN_A_TRANSACTION items.
         """
 
@@ -276,7 +277,7 @@ class Events(Protocol):
     def extend_together(self, all_stored: Sequence[StoredEvent], until: datetime) -> bool:
         """Extend the lifetimes of up to MOST_IN_A_TRANSACTION events in one transaction.
 
-        The conditions are those of `extend`.
+        The conditions are the same as for `extend`.
         """
 
     def remove(self, stored: StoredEvent, guard: Guard) -> bool:
@@ -304,7 +305,7 @@ class Events(Protocol):
         """Delete one page of a user's rows. With `until`, delete only events up to that time.
 
         The page begins after the id `after`. Returns the id after which the next page begins; empty
-        at the end. Retractions made after the user came back are kept. Rows that cannot be read are
+        at the end. Retractions made after the user returned are kept. Rows that cannot be read are
         deleted.
         """
 
@@ -315,9 +316,9 @@ class EventReader(Protocol):
     def read(self, user_id: str, schedule: str, window: Window) -> Iterator[StoredEvent]:
         """Yield the events stored in the window, oldest first, including expired and lapsed events.
 
-        Such events stay until they are counted (`DeferredEvents.expire`) or their rows are deleted.
-        Raises UnreadableRow for an event that cannot be read. If the email were sent, the window
-        would close and the event would be lost. The run therefore waits (rule 20).
+        Such events remain stored until they are counted (`DeferredEvents.expire`) or their rows are
+        deleted. Raises UnreadableRow for an event that cannot be read. If the email were sent, the
+        window would close and the event would be lost. The run therefore waits (rule 20).
         """
 
     def skim(self, user_id: str, schedule: str, window: Window) -> Iterator[StoredBrief]:
@@ -350,12 +351,12 @@ class DeferredEvents(Protocol):
     def exclude(self, event: Event, run: Run, why: str, *, for_good: bool = False) -> Run | None:
         """Remove an event from the schedule of `run`, and store the reason `why`.
 
-        One transaction checks that event and run are unchanged and raises the run's epoch, so that
-        no event leaves a window that another worker has claimed. Returns the new run; None if a row
-        had changed and no write was made. From then on, no window contains the event. If its
-        producer publishes the event again, it returns to its schedule. With `for_good`, it does not
-        return, because it may have been sent, and the number of emails with the event would be
-        lost.
+        One transaction checks that event and run are unchanged and raises the run's epoch. The
+        event therefore cannot leave a window that another worker has claimed. Returns the new run;
+        None if a row had changed and no write was made. From then on, no window contains the event.
+        If its producer publishes the event again, it returns to its schedule. With `for_good`, it
+        does not return, because it may have been sent. If it returned, the number of emails that
+        included it would be lost.
         """
 
     def expire(
@@ -435,19 +436,19 @@ class Suppressions(Protocol):
 
 
 class LastLook(Protocol):
-    """A function that reads a reader and a suppression again, between claim and sending."""
+    """A function that re-reads the reader and the suppression between claiming and sending."""
 
     def __call__(
         self, user_id: str, address_hash: str, *, critical: bool = False
     ) -> tuple[Reader, bool]:
         """Return the current reader, and True if the address is suppressed.
 
-        The arguments and the second result are those of `Suppressions.holds`.
+        The arguments and the second result have the same meaning as in `Suppressions.holds`.
         """
 
 
 class Bounces(Protocol):
-    """The store of soft bounces by the hash of the address.
+    """The store of soft bounces, keyed by the hash of the address.
 
     Methods accept the same hashes as `Suppressions`.
     """

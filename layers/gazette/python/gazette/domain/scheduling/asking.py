@@ -1,5 +1,4 @@
-"""The queries to content sources: the schedules that make queries, and the times of queries.
-Pure."""
+"""The rules that decide which schedules query content sources, and at which times. Pure."""
 
 import hashlib
 from collections.abc import Iterator
@@ -37,7 +36,7 @@ class ContentSources:
         return named if set(named) - {EVENTS} else ()
 
     def asked_by(self, schedule: Schedule) -> tuple[str, ...]:
-        """Return the content sources of a schedule that the stage still has."""
+        """Return the schedule's content sources that the stage still uses."""
         return tuple(name for name in asked_among(schedule.sources) if name in self.sources)
 
 
@@ -92,26 +91,28 @@ def waits_until(
 
 
 _FLAT = 1.25
-"""The maximum number of queries in one slot if there are many readers, as a multiple of the
-mean."""
+"""The maximum number of queries in one slot, as a multiple of the mean over all slots.
+
+The limit assumes that there are many readers.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class LookAhead:
-    """Some readers of a shard whose digests are due in a future slot. Their content sources are
-    queried now."""
+    """A group of a shard's readers whose content sources are queried now for digests that are due
+    in a future slot."""
 
     slot: datetime
     """The future slot of the due index."""
 
     parts: frozenset[int]
-    """The parts whose readers' content sources are queried now."""
+    """The numbers of the parts whose readers belong to this group."""
 
     of: int
     """The number of parts into which the readers are divided."""
 
     def holds(self, user_id: str) -> bool:
-        """Return True if the reader is in one of the parts.
+        """Return True if the reader belongs to this group.
 
         Parts never change and are equally large. The hash is independent of the hash of the shards,
         so that the parts are equally large within each shard too.
@@ -121,11 +122,13 @@ class LookAhead:
 
 
 def ahead_of(slot: datetime, shard: int, *, shards: int, lead: int) -> Iterator[LookAhead]:
-    """Yield the future slots that a shard reads in the tick of `slot`, covering each reader once.
+    """Yield the future slots that a shard reads in the tick of `slot`, each with a group of
+    readers.
 
-    The readers who are due in one slot are spread evenly over the `lead` slots before it. Each
-    shard reads only some of those slots, one for each part of its readers. An entry of the index is
-    therefore read once for each part, which is about lead / shards times instead of lead times.
+    Over all ticks, each reader is included once. The readers who are due in one slot are spread
+    evenly over the `lead` slots before it. Each shard reads only some of those slots, one for each
+    part of its readers. An entry of the index is therefore read once for each part, which is about
+    lead / shards times instead of lead times.
     """
     if not lead:
         return

@@ -18,8 +18,8 @@ Events wait until the pause ends, and are not kept much longer.
 """
 
 _MOVED_BY = timedelta(days=1)
-"""The maximum change of a local time by new time zone rules. Zones are at most 14 hours from
-UTC."""
+"""The maximum amount by which new time zone rules can move an occurrence. Zones are at most 14
+hours from UTC."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Days:
     """The remainder that selects the weeks with digests: week_number modulo `every`."""
 
     month_day: int | None = None
-    """The day of the month, from 1 to 31, or the last day of a shorter month.
+    """The day of the month, from 1 to 31. In a shorter month, its last day is used instead.
 
     If set, the other fields are ignored.
     """
@@ -119,8 +119,8 @@ def minute_of(user_id: str) -> int:
 def stagger(spread: timedelta, *, random: float) -> timedelta:
     """Return a random delay for a digest that is due. SQS requires whole seconds.
 
-    `spread` is the maximum delay. `random` is a number from 0 to 1, drawn for this digest alone, so
-    that the load on other services is even over a slot.
+    `spread` is the maximum delay. `random` is a number from 0 to 1, drawn separately for each
+    digest so that the load on other services is even over a slot.
     """
     return timedelta(seconds=int(spread.total_seconds() * random))
 
@@ -169,8 +169,8 @@ def next_on_another_date(
 ) -> datetime:
     """Return the first occurrence after `after` that is not on the local date of `last`.
 
-    `last` is the occurrence that was started last, perhaps with another hour or time zone; None if
-    there is none. Dates are in the current time zone.
+    `last` is the occurrence that was started last, perhaps with a different hour or time zone; None
+    if there is none. Dates are in the current time zone.
     """
     due = next_occurrence(recurrence, after=after)
     if last is not None:
@@ -187,9 +187,9 @@ def due_by_the_clock_of_now(
     """Return the due time of an armed occurrence according to the current rules of its time zone.
 
     The result is `armed_for`, or the next occurrence if a digest (`last`) was already sent on that
-    local date. If no digest is due on that date, new zone rules have moved the occurrence. An
-    occurrence that moved from the day before is sent late rather than an interval later. An
-    occurrence that moved from the day after waits for that day.
+    local date. If no digest is due on that date, new zone rules have moved the occurrence to the
+    next or the previous date. On the next date, the digest is sent late instead of a whole interval
+    later. On the previous date, the digest waits for its original date.
     """
     zone = zone_of(recurrence.time_zone)
     day = _date_of(armed_for, recurrence, zone)
@@ -206,7 +206,7 @@ def due_by_the_clock_of_now(
 
 
 def is_wanted(day: date, days: Days) -> bool:
-    """Return True if `days` includes a date, so that a digest is due."""
+    """Return True if a digest is due on this date according to `days`."""
     if days.month_day is not None:
         return day.day == min(days.month_day, monthrange(day.year, day.month)[1])
     return day.isoweekday() in days.weekdays and week_number(day) % days.every == days.phase
@@ -265,7 +265,8 @@ def _occurrence_on(day: date, recurrence: Recurrence, zone: ZoneInfo) -> datetim
 
 
 def _first_moment_from(naive: datetime, zone: ZoneInfo) -> datetime:
-    """Return the first instant at which the clocks of `zone` show or jump over `naive`, in UTC."""
+    """Return the first instant, in UTC, at which clocks in `zone` show the local time `naive` or
+    skip it."""
     due = naive.replace(tzinfo=zone).astimezone(UTC)
     if due.astimezone(zone).replace(tzinfo=None) == naive:
         return due
@@ -273,7 +274,7 @@ def _first_moment_from(naive: datetime, zone: ZoneInfo) -> datetime:
 
 
 def _first_moment_after_gap(naive: datetime, zone: ZoneInfo) -> datetime:
-    """Return the instant at which the clocks of `zone` jump over `naive`.
+    """Return the instant at which clocks in `zone` skip the local time `naive`.
 
     Read with the offset that was valid before the gap (fold=0), `naive` is an instant after the
     jump. Read with the offset that is valid after the gap (fold=1), `naive` is an instant before

@@ -1,8 +1,8 @@
 """The chain of a schedule: the runs that can still affect a decision, newest first.
 
-The chain ends at the last run that was sent, or at a stored head: a sequence up to which all runs
-have ended for good. A long chain without a sent email is therefore not read in full each time (rule
-3).
+The chain ends at the last run that was sent, or at a stored head: a sequence number up to which all
+runs have permanently ended. A long chain without a sent email is therefore not read in full each
+time (rule 3).
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,9 +15,10 @@ PAGE = 16
 """The number of runs that one Query reads."""
 
 _CREATED = timedelta(minutes=10)
-"""An upper bound for the duration of a function that creates a run (run.STILL_WRITTEN).
+"""An upper bound for the time that a function takes to create a run (run.STILL_WRITTEN).
 
-After this time, a function that read the chain before the run was stored has created its own run.
+A function that read the chain before a run was stored may still create an older run within this
+time.
 """
 
 _REFUSED = timedelta(days=1)
@@ -31,9 +32,9 @@ https://github.com/mozilla/fxa-auth-server/issues/2304
 def back_to_end(
     newest_first: Iterable[Run], *, of: RunKey, holding: datetime | None = None
 ) -> list[Run]:
-    """Return the chain that starts at the run `of` (Runs.chain).
+    """Return the chain of the run with the key `of`, newest run first.
 
-    The function reads no more runs than it returns. A head may end the chain only if its events
+    Stops reading at the end of the chain (Runs.chain). A head may end the chain only if its events
     were stored before `holding`.
     """
     chain: list[Run] = []
@@ -50,10 +51,10 @@ def back_to_end(
 
 
 def head_for(chain: Sequence[Run], now: datetime, *, page: int = PAGE) -> Head | None:
-    """Return the head to store with a new run, which continues this chain.
+    """Return the head to store with the next run of this chain; None if the chain is short.
 
-    None if fewer than a page of consecutive runs have ended unsent, because the chain is then
-    short. Runs up to the head of an older run have ended permanently, too.
+    A chain is short if fewer than a page of consecutive runs have ended unsent. Runs up to the head
+    of an older run have ended permanently, too.
     """
     settled: list[Run] = []
     for run in reversed(chain):

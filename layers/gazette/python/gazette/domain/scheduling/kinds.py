@@ -54,7 +54,7 @@ def kind_of(schedule: str) -> ScheduleKind:
 
 
 def immediate_schedule(entity: str) -> str:
-    """Return the schedule of immediate emails about an entity, such as `now5f1c…`.
+    """Return the name of the schedule for immediate emails about an entity, such as `now5f1c…`.
 
     Each subscriber has one schedule per entity, so that all events on the entity within a collapse
     window share a run.
@@ -63,10 +63,10 @@ def immediate_schedule(entity: str) -> str:
 
 
 def critical_schedule(entity: str) -> str:
-    """Return the schedule of critical immediate emails about an entity.
+    """Return the name of the schedule for critical immediate emails about an entity.
 
-    The schedule is separate, so that critical events are never in one email with events that a stop
-    or a choice can hold back.
+    The schedule is separate, so that no email combines critical events with events that a stop or a
+    choice can hold back.
     """
     return _CRITICAL + _hash(entity)
 

@@ -41,7 +41,7 @@ https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/TTL.html
 """
 
 _CLOCKS = 2 * _DAY
-"""The maximum difference that time zones and clock changes make to a date."""
+"""The maximum time by which time zones and clock changes can shift the start of a date."""
 
 
 def lasts_until(recurrence: Recurrence | None, now: datetime, *, least: timedelta) -> datetime:
@@ -54,10 +54,10 @@ def lasts_until(recurrence: Recurrence | None, now: datetime, *, least: timedelt
 
 
 def needed_until(recurrence: Recurrence | None, now: datetime) -> datetime | None:
-    """Return the earliest time at which an event that waits for a schedule at `now` may expire.
+    """Return the earliest time at which an event may expire, if it waits for a schedule at `now`.
 
     The result is MARGIN after the second occurrence, counted from `now` or from the end of a
-    current pause. None if SHORTEST_LIFE suffices for the schedule, which can be decided without a
+    current pause. Return None if SHORTEST_LIFE is enough for the schedule; this check needs no
     calendar.
     """
     if recurrence is None or not (is_rare(recurrence.days) or _is_paused(recurrence, now)):
@@ -71,7 +71,9 @@ def is_rare(days: Days) -> bool:
 
 
 def kept_until(end: datetime, schedule: str) -> datetime:
-    """Return the time up to which an event's row is kept. The event can be sent until `end`.
+    """Return the time up to which the row of an event is kept.
+
+    `end` is the time up to which the event can be sent.
 
     The next run of the schedule still finds the event and counts it as expired.
     """
@@ -79,7 +81,7 @@ def kept_until(end: datetime, schedule: str) -> datetime:
 
 
 def longest_life(least: timedelta) -> timedelta:
-    """Return the longest lifetime of an event that does not move.
+    """Return the longest lifetime of an event that is not moved to a different schedule.
 
     That is the lifetime of an event in a monthly digest with the longest pause.
     """

@@ -26,7 +26,7 @@ https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_Destination.html The 
 characters follows from a path in RFC 5321, section 4.5.3.1.3, without its brackets.
 
 `=?` begins an encoded word. An address must not contain an encoded word (RFC 2047, section 5), but
-some software decodes it and sends to another address.
+some software decodes it and sends to a different address.
 """
 
 _LONGEST_LABEL = 63
@@ -39,9 +39,9 @@ def canonical(address: str) -> str:
     """Return the canonical spelling of an address. An ASCII address is converted to lower case.
 
     Local parts may be case-sensitive (RFC 5321, section 2.4), but no major mailbox provider treats
-    them so, and a reader who unsubscribed must not be reached by another spelling. Quotes that a
-    local part does not need are dropped (RFC 5321, section 4.1.2), and domains become Punycode. Any
-    text has a result, even if the text is not an address.
+    them as case-sensitive. A reader who unsubscribed must not get email at a different spelling of
+    the address. Quotes that a local part does not need are dropped (RFC 5321, section 4.1.2), and
+    domains become Punycode. Any text has a result, even if the text is not an address.
     """
     text = address.strip().strip(_UNSEEN).strip()
     local, at, domain = text.rpartition("@")
@@ -72,7 +72,7 @@ def in_ascii(domain: str) -> str:
     """Return a domain in Punycode, without a final dot.
 
     Follows UTS 46 (https://www.unicode.org/reports/tr46/), except for characters that no domain may
-    contain. Python's codec `idna` would turn `straße` into `strasse`, which is another domain.
+    contain. Python's codec `idna` would turn `straße` into `strasse`, which is a different domain.
     """
     name = _lower("NFKC", domain).replace("\u3002", ".").removesuffix(".")
     return ".".join(

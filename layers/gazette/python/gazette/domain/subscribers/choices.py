@@ -1,9 +1,9 @@
 """The combination of a reader's choices with the service's choices for this reader. Pure.
 
 Both are stored separately, with their dates. A reader's choice of a field applies until the service
-changes that field afterwards. A repetition of the service's earlier value is not a change. Each
-category is a separate field. The result depends only on the two records, so the same messages in
-any order give the same result.
+next changes that field. A repetition of the service's earlier value is not a change. Each category
+is a separate field. The result depends only on the two records, so the same messages in any order
+give the same result.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -122,7 +122,8 @@ class ReaderChoices:
 
 
 def _kept(histories: dict[str, History[Frequency]]) -> ByCategory:
-    """Return all histories, or only the most recent ones if there are too many.
+    """Return the histories of all categories, or of the most recently changed ones if there are too
+    many.
 
     Muted categories are dropped last.
     """
@@ -170,7 +171,7 @@ def resolve(
 def without_ended(
     reader: ReaderChoices, service: History[Preferences], *, until: datetime
 ) -> ReaderChoices:
-    """Return the reader's choices without those that the service had overridden by `until`.
+    """Return the reader's choices, except those that the service overrode at or before `until`.
 
     Such choices would apply again once the service's record no longer contains the overriding
     value.

@@ -30,7 +30,7 @@ class FollowState:
 
 @dataclass(frozen=True, slots=True)
 class Follow:
-    """A subscription of a subscriber to an entity, with its changes over time."""
+    """A subscriber's follow of an entity, with the changes of the follow over time."""
 
     entity: str
     user_id: str
@@ -116,7 +116,7 @@ class Activity:
         activity.
 
         The activity's own actor does not get it. If the activity was amended, an earlier version
-        may have named another actor.
+        may have named a different actor.
         """
         is_actor = self.actor is not None and self.actor.id == user_id
         return not is_actor or self.amended_at is not None

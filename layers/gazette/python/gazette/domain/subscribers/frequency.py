@@ -26,7 +26,7 @@ DEFAULT = as_stored(Frequency, "default")
 """The value in a reader's choice that restores the default frequency.
 
 The value is not a frequency. It withdraws an earlier choice, for one category or for all categories
-without their own choice. The default then applies again, even if the service chose another
+without their own choice. The default then applies again, even if the service chose a different
 frequency before. A version that does not know this value uses the daily digest.
 """
 
@@ -59,7 +59,7 @@ def frequencies_as_stored(chosen: Mapping[str, str]) -> Frequencies:
 
 
 def difference(now: Mapping[str, Frequency], wanted: Mapping[str, Frequency]) -> Frequencies:
-    """Return the choices by category that change the frequencies `now` to `wanted`."""
+    """Return the choices by category that change the frequencies from `now` to `wanted`."""
     names = {*now, *wanted}
     changed = (name for name in names if now.get(name) != wanted.get(name))
     return tuple(sorted((name, wanted.get(name, DEFAULT)) for name in changed))

@@ -11,12 +11,12 @@ from typing import TypeVar
 ValueT = TypeVar("ValueT")
 
 History = tuple[tuple[datetime, ValueT], ...]
-"""Values with the instant from which each value applies, oldest first."""
+"""Values, oldest first, each with the instant from which it applies."""
 
 LONGEST = 16
 """The maximum number of entries in a history.
 
-If there are more, entries between equal ones are dropped first.
+If there are more, entries between two equal entries are dropped first.
 """
 
 LATE = timedelta(days=1)

@@ -75,7 +75,8 @@ class Leaving:
     """The frequency to which the categories of an IMMEDIATE link change."""
 
     keeps_some: bool = False
-    """True if follows with their own frequency continue."""
+    """True if the reader may still get email of the category through follows with their own
+    frequency."""
 
     act: LeaveAct | None = None
     """The action of this request; None if the request has no action."""
@@ -182,7 +183,8 @@ def fallback_for_immediate(reader: Subscriber, defaults: Frequencies) -> Frequen
 
 
 def _no_digest(often: Frequency) -> Frequency:
-    """Return NEVER for a digest. An unknown frequency counts as a digest (rule 20)."""
+    """Return NEVER for every frequency except immediate. Unknown frequencies count as digests (rule
+    20)."""
     return often if often is Frequency.IMMEDIATE else Frequency.NEVER
 
 

@@ -46,7 +46,7 @@ class Summary:
     """The frequency of most categories."""
 
     apart: tuple[tuple[Frequency, tuple[str, ...]], ...] = ()
-    """The categories with other frequencies, from the most to the least frequent."""
+    """The categories with different frequencies, from the most to the least frequent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +122,7 @@ def next_digest(
 
     None while the reader is dormant. An idle schedule counts as if an event arrived now. A digest
     that no category or follow uses does not count, even if it is still scheduled. If `follows` is
-    incomplete (`are_all`), an armed digest counts as used by a missing follow.
+    incomplete (`are_all` is False), every armed digest counts, because a missing follow may use it.
     """
     if subscriber.status is not SubscriberStatus.ACTIVE:
         return None
@@ -162,7 +162,7 @@ def _summary(
     defaults: Frequencies,
     asked: Collection[str],
 ) -> Summary:
-    """Return the summary of the frequencies of these categories.
+    """Return a summary of the frequencies of these categories.
 
     `usual` is the frequency of all other categories, or else of most of these categories.
     """

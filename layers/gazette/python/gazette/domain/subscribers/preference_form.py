@@ -120,8 +120,7 @@ def shown_fields(overview: Overview, categories: Collection[str]) -> dict[str, t
 
 
 def _offered(often: Frequency | None) -> str:
-    """Return the value that the list selects: the stored value, or else the first value in the
-    list."""
+    """Return the value that is selected in the list: the stored value, or else the first value."""
     return often.value if often is not None and is_known(often) else ""
 
 
@@ -152,7 +151,8 @@ def asked(
 
 
 def _was(sent: Fields) -> Fields | None:
-    """Return the fields as the page showed them; None if the page came from the previous version.
+    """Return the fields as the page showed them; None if the previous version of Gazette made the
+    page.
 
     The fields are not signed, because readers who alter them change only their own choices.
     """

@@ -43,7 +43,7 @@ class Subscriber:
     """The time zone in force."""
 
     changed_at: datetime
-    """The time of the profile by the service's clock. The latest profile prevails."""
+    """The time of the profile, by the service's clock. The latest profile prevails."""
 
     status: SubscriberStatus = SubscriberStatus.ACTIVE
     times: DigestTimes = AT_EIGHT
@@ -76,17 +76,18 @@ class Subscriber:
     routes_since: datetime | None = None
     """The time of the last change of choices or follows that affects waiting events.
 
-    Events stored before this time are routed again when their run is prepared.
+    Events stored before this time are rerouted when their run is prepared.
     """
 
     revision: int = 1
     """A counter of the changes of profile and status."""
 
     erased_at: datetime | None = None
-    """The time at which this user id was erased before; None if never."""
+    """The time of the last erasure of this user id; None if it was never erased."""
 
     addressed_after: datetime | None = None
-    """The last time at which the user id had another address or was erased; None if there is none.
+    """The last time at which the user id had a different address or was erased; None if neither
+    happened.
 
     This time distinguishes readers with the same id, and periods with the same address.
     """
@@ -202,7 +203,8 @@ class Subscriber:
         return (self.revision, self.erased_at) == (read.revision, read.erased_at)
 
     def is_sent_like(self, read: "Subscriber") -> bool:
-        """Return True if an email that was prepared for `read` may still be sent (rule 11)."""
+        """Return True if an email that was prepared for an earlier state (`read`) may still be sent
+        (rule 11)."""
         return self.is_unchanged_since(read) and self.routes_since == read.routes_since
 
     def recurrence(self, digest: Frequency) -> Recurrence:

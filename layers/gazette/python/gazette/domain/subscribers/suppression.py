@@ -36,7 +36,7 @@ class Suppression:
     address: str
     """The hash of the address. Tables store identity.keyed_hash.
 
-    The port `Suppressions` accepts both keyed and unkeyed hashes.
+    The `Suppressions` port accepts both keyed and unkeyed hashes.
     """
 
     cause: Cause
@@ -64,12 +64,13 @@ It spans three monthly digests with the longest pause between them. Runs are kep
 class SoftLimit:
     """The limit at which soft bounces have the effect of a hard bounce.
 
-    `bounces` messages that were sent within `span` are too many. A reader who gets few emails, such
-    as a weekly digest, never reaches that limit. Therefore three in a row are also too many, if
-    they were sent over `span` or a fortnight, whichever is longer, and no email in between arrived.
-    By then an outage or a full mailbox has usually ended.
+    An address reaches the limit if `bounces` messages that were sent within `span` bounce softly.
+    Three soft bounces in a row also reach the limit, because some readers get few emails, such as a
+    weekly digest. The three messages must have been sent over at least a fortnight or `span`,
+    whichever is longer, with no delivered email in between. By then an outage or a full mailbox has
+    usually ended.
 
-    SES reports a domain that does not exist as a soft bounce, some only after fourteen hours:
+    SES reports a nonexistent domain as a soft bounce, sometimes only after fourteen hours:
     https://github.com/knadh/listmonk/issues/1463,
     https://github.com/mozilla/fxa-auth-server/issues/2304
     """
@@ -83,7 +84,7 @@ class SoftLimit:
         return max(2 * self.span, _LOOK_BACK)
 
     def is_reached(self, sent: Iterable[datetime]) -> bool:
-        """Return True if there are too many soft bounces, given the times at which they were sent.
+        """Return True if too many messages bounced softly, given the sending times of the messages.
 
         The result does not depend on the order in which the delivery events arrive.
         """

@@ -60,7 +60,10 @@ def undo(
 
 
 def without(reader: Subscriber, at: datetime) -> Subscriber:
-    """Return the reader without the change made at `at`, if that change is still in force."""
+    """Return the reader as if the change at `at` had not been made.
+
+    If the change is no longer in force, the reader is unchanged.
+    """
     choices = reader.reader_choices
     changed: dict[str, Any] = {name: _without(getattr(choices, name), at) for name in _TAKEN_BACK}
     by_category = ((name, _without(each, at)) for name, each in choices.frequencies)
@@ -77,8 +80,8 @@ def made_before(
 ) -> datetime | None:
     """Return the time of an earlier press of a button, if its change is still in force; else None.
 
-    At this time, exactly the change of the button was made, and the whole change is still in force.
-    Times before `since` do not count.
+    The change at that time must be exactly the change that the button makes, and all of it must
+    still be in force. Times before `since` do not count.
     """
     choices = reader.reader_choices
     histories: list[History[Any]] = [choices.frequency, choices.paused_until]
@@ -95,8 +98,10 @@ def made_before(
 
 
 def _made(reader: Subscriber, follows: Iterable[Follow], at: datetime) -> Change | None:
-    """Return the change made at `at`; None unless the whole change is in force and a button makes
-    it."""
+    """Return the change made at `at`; None if part of it is no longer in force.
+
+    Also return None if the change includes a field that no button changes.
+    """
     choices = reader.reader_choices
     others = (choices.clock, choices.weekly_on, choices.custom_on, choices.time_zone)
     changed: list[History[Any]] = [
@@ -139,7 +144,7 @@ def _restored(
 
 
 def _without(history: History[ValueT], at: datetime) -> History[ValueT]:
-    """Return the part of `history` before `at`, if the change made at `at` is the last change in
+    """Return `history` without the change made at `at`, if that change is the last change in
     force."""
     return tuple(each for each in history if each[0] < at) if _stands(history, at) else history
 

@@ -1,4 +1,5 @@
-"""Choices by category in the format of the previous version, a history of complete maps. Pure.
+"""The conversion of choices to and from the previous version's format, a history of whole maps.
+Pure.
 
 The previous version replaces the map with each choice. A category that is missing from the map has
 its default. Rows contain both formats until 0.4.0, so that a deployment can be rolled back. This
@@ -48,7 +49,7 @@ def whole_map_at(at: datetime, service: History[Preferences], reader: ReaderChoi
 
 
 def from_whole_maps(maps: History[Frequencies], service: History[Preferences]) -> ByCategory:
-    """Return the choices of each category that correspond to the maps.
+    """Convert the maps of the previous version into a history of choices for each category.
 
     A choice is DEFAULT if a map lacks a category that the map could have contained. Of two maps
     with the same instant, only the last counts. A repetition is not a choice, unless the service
@@ -71,7 +72,7 @@ def _choices_of(
     *,
     is_hiding: bool,
 ) -> Iterator[tuple[datetime, Frequency]]:
-    """Yield the choices in the maps that change this category.
+    """Yield each choice in the maps that changes the frequency of this category.
 
     With `is_hiding`, DEFAULT hides a choice of the service.
     """

@@ -43,7 +43,8 @@ class Rollout:
 
 
 def last_rollout(number: int, changes: Sequence[Change]) -> Rollout | None:
-    """Return the last period in which a version was the candidate; None if it never was.
+    """Return the last period in which the version was the candidate; None if it never was a
+    candidate.
 
     `changes` are all changes, latest first. Times at which the candidate's percent was 0 are not
     included, because it had no readers.

@@ -33,7 +33,7 @@ class SourcePolicy(StrEnum):
     """The policy for a digest that is due while the items of a content source are missing."""
 
     WAIT = "wait"
-    """The digest waits almost as long as its maximum lateness."""
+    """The digest waits for the items until shortly before its maximum lateness."""
 
     WITHOUT = "without"
     """The digest waits for the time that the stage sets, and is then sent without the items."""

@@ -9,7 +9,7 @@ from enum import StrEnum
 from gazette.domain.templates.settings import NO_SETTINGS, VersionSettings
 
 EVERYBODY = 100
-"""The percentage that stands for all readers."""
+"""The percentage that includes all readers."""
 
 _CHECKSUM = re.compile(r"[0-9a-f]{64}")
 
@@ -122,7 +122,7 @@ class Change:
     by: str
     current: int
     candidate: int = 0
-    """The number of the candidate; 0 if there was none."""
+    """The number of the candidate; 0 if there was no candidate."""
 
     percent: int = 0
     note: str = ""

@@ -16,7 +16,7 @@ class Brief(NamedTuple):
     id: str
     occurred_at: datetime
     version: datetime
-    """The age of the content. The name in the event with the newer content prevails."""
+    """The version of the content. If names differ, the name in the newest version is used."""
 
     category: str
     thing: str
@@ -43,7 +43,7 @@ class Brief(NamedTuple):
 
 
 class StoredBrief(NamedTuple):
-    """The brief of an event that is stored under a schedule. Corresponds to StoredEvent."""
+    """The brief of a StoredEvent, which is an event that is stored under a schedule."""
 
     event: Brief
     stored_at: datetime

@@ -1,5 +1,5 @@
-"""The grouping of a window's events into lines as they are read. Few events stay in memory.
-Pure."""
+"""The grouping of a window's events into lines. Events are grouped while they are read, so that few
+events stay in memory. Pure."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
@@ -23,7 +23,7 @@ Load = Callable[[Collection[str]], Mapping[str, Event]]
 
 
 def weight_of(importance: Importance) -> float:
-    """Return the weight of an importance.
+    """Return the factor by which an importance multiplies the score of an update.
 
     An importance that this version does not know counts as normal.
     """
@@ -31,8 +31,8 @@ def weight_of(importance: Importance) -> float:
 
 
 class Line:
-    """The counted events of one category about one entity. Unlike in a Group, the events are not
-    loaded.
+    """A count of the events of one category about one entity. Unlike a Group, a line does not
+    contain the events.
 
     `latest` represents the line, and `named_by` contains the newest name of the entity. `recent`
     contains the latest brief of each recent person, most recent first. `people` contains all
@@ -150,7 +150,7 @@ def lines_of(thing: Thing) -> list[Line]:
 
 
 def _with(thing: Thing, brief: Brief) -> Thing:
-    """Return the entity with another event added."""
+    """Return the entity's events with one more event added."""
     if isinstance(thing, Brief):
         thing = Line(thing)
     if isinstance(thing, Line):
@@ -167,7 +167,7 @@ def _with(thing: Thing, brief: Brief) -> Thing:
 
 
 class Folded:
-    """All events of a window: counts, ranks, and the events with the newest names.
+    """The events of a window, counted by line, and the newest names of people and things.
 
     `things` is keyed by entity. `load` returns whole events; `loaded` contains the events loaded so
     far.
@@ -222,7 +222,10 @@ class Folded:
         return self._naming_thing(parent) if parent in self._parents else set()
 
     def load(self, ids: Collection[str]) -> None:
-        """Load the events with these ids that are not in `loaded` yet. Raises Overtaken."""
+        """Load the events with these ids that are not in `loaded` yet.
+
+        Raises Overtaken if an event was moved.
+        """
         missing = [each for each in ids if each not in self.loaded]
         if missing:
             self.loaded.update(self._load(missing))
@@ -236,7 +239,7 @@ class Folded:
 
 
 def fold(events: Iterable[Event]) -> Folded:
-    """Return a `Folded` of events that are already in memory.
+    """Group events that are already in memory, and return the `Folded`.
 
     Event ids are unique, because they are the key of the table.
     """
@@ -251,8 +254,9 @@ class Folding:
     """A builder that creates a `Folded` while a window is read. All events of a small window stay
     in memory.
 
-    `load` loads events of a window with more than `whole` events. In such a window, an event counts
-    in the line of its own actor name; in a smaller window, in the line of its actor's newest name.
+    A window is small if it contains at most `whole` events. In a small window, the newest name of
+    an event's actor determines the line of the event. In a larger window, the name in the event
+    itself determines the line, and `load` loads the events.
     """
 
     def __init__(self, load: Load, *, whole: int) -> None:
@@ -283,7 +287,7 @@ class Folding:
 
 
 def _with_newest_names(briefs: list[Brief]) -> list[Brief]:
-    """Return the briefs, each assigned to the line for its actor's newest name."""
+    """Return the briefs, with `has_name` set according to the newest name of each brief's actor."""
     if all(brief.has_name or brief.person is None for brief in briefs):
         return briefs
     newest: dict[str, Brief] = {}

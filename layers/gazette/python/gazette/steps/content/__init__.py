@@ -1,1 +1,1 @@
-"""Queries to content sources, whose items are shown in digests in addition to events."""
+"""Queries to content sources. Digests show the sources' items in addition to events."""

@@ -16,17 +16,21 @@ from gazette.domain.ports.queues import LONGEST_DELAY
 from gazette.steps.content.health import SourceHealth
 
 _RETRY_AFTER = (timedelta(milliseconds=50), timedelta(milliseconds=250))
-"""The random delay of an immediate retry, so that workers do not retry at the same time."""
+"""The range of the random delay before an immediate retry. The delay keeps workers from retrying
+simultaneously.
+"""
 
 _BREAKER_OPEN = (timedelta(seconds=60), timedelta(seconds=180))
-"""The delay of a fetch while the breaker is open.
+"""The range of the random delay before a fetch is retried while the circuit breaker is open.
 
-The delay is short enough that a fetch is available for each probe, and that a digest that waits ten
-minutes gets its items after a five-minute outage.
+The delay is short enough to have a fetch available for each probe. A digest that waits ten minutes
+still gets its items after a five-minute outage.
 """
 
 _IN_TIME = timedelta(seconds=1)
-"""The maximum time between a permit and its request. Three reads take a tenth of this time."""
+"""The maximum delay between a permit and its request. The three reads in between usually take a
+tenth of this time.
+"""
 
 _FIRST_PAUSE = timedelta(seconds=30)
 """The mean delay of a fetch after its first failure. The delay doubles with each failure."""
@@ -64,16 +68,18 @@ class AskContext:
 
 
 def no_permit_near(context: AskContext) -> bool:
-    """Return True if this process knows that no permit will be available soon.
+    """Return True if this process knows that no permit for a request will be available soon.
 
-    In this case, no row is read for the fetch.
+    The fetch can then be postponed without reading a row.
     """
     now = context.clock()
     return context.rate_limiter.outlook(now).free_at > now + LONGEST_WAIT_FOR_A_PERMIT
 
 
 def wait_for_permit(context: AskContext) -> Permit | NoPermit:
-    """Take a permit for one request and wait until it begins, or return why there is no permit."""
+    """Take a permit for one request and wait until it begins. If there is no permit, return the
+    reason.
+    """
     now = context.clock()
     permit = context.rate_limiter.reserve(now, now + LONGEST_WAIT_FOR_A_PERMIT)
     if isinstance(permit, Permit) and (wait := permit.at - context.clock()) > timedelta(0):
@@ -82,11 +88,11 @@ def wait_for_permit(context: AskContext) -> Permit | NoPermit:
 
 
 def still_in_time(permit: Permit, context: AskContext) -> Permit | NoPermit:
-    """Return the permit. If the permit is too old, take a new permit.
+    """Return the permit, or take a new permit if this one is too old.
 
     If no new permit is available, returns the reason. Without this check, workers that stalled
-    between permit and request would send a burst. A probe is sent however late it is, because there
-    is only one probe at a time.
+    between permit and request would send a burst. A late probe is sent anyway, because there is
+    only one probe at a time.
     """
     if permit.is_probe or context.clock() - permit.at <= _IN_TIME:
         return permit
@@ -94,7 +100,10 @@ def still_in_time(permit: Permit, context: AskContext) -> Permit | NoPermit:
 
 
 def again_after(why: NoPermit, context: AskContext) -> timedelta:
-    """Return a random delay for a fetch without a permit, within the time that all fetches need."""
+    """Return a random delay for a fetch that got no permit.
+
+    The longest delay is the time that all waiting fetches need.
+    """
     known = context.rate_limiter.outlook(context.clock())
     in_turn = delay_among(context.waiting(), rate=known.rate, random=context.random())
     if why is not NoPermit.BREAKER_OPEN:
@@ -104,7 +113,7 @@ def again_after(why: NoPermit, context: AskContext) -> timedelta:
 
 
 def again_after_failure(tries: int, context: AskContext) -> timedelta:
-    """Return the random delay of a fetch after `tries` failures.
+    """Return a random delay before the next try of a fetch that has failed `tries` times.
 
     The mean delay doubles each time."""
     mean = min(_FIRST_PAUSE * 2.0 ** min(tries - 1, 10), LONGEST_DELAY / 1.5)
@@ -112,7 +121,7 @@ def again_after_failure(tries: int, context: AskContext) -> timedelta:
 
 
 def ask(question: Question, permit: Permit, *, context: AskContext) -> Answer:
-    """Query the source once, or twice if the retry budget allows. Raises SourceFailed.
+    """Query the source, and retry once if the retry budget allows. Raises SourceFailed.
 
     The second request takes a permit of its own, and is made only if a permit is available
     immediately. A failed probe and a refusal open the breaker, so neither is retried.
@@ -134,7 +143,10 @@ def _second_permit(context: AskContext) -> Permit | None:
 
 
 def _once(question: Question, permit: Permit, context: AskContext) -> Answer:
-    """Make one request. If the breaker cannot be updated, the next failure or probe updates it."""
+    """Send one request, and update the circuit breaker.
+
+    If the breaker cannot be updated, the next failure or probe updates it.
+    """
     health = context.health
     health.requests += 1
     try:

@@ -1,8 +1,8 @@
 """Fetch a content source's items for one digest of one reader, and store the items as events.
 
-The order protects the source and the reader. The first checks use the clock and this process's view
-of permits, at no cost. Then the fetch checks whether it is still needed, and takes a permit before
-anything else. The schedule is marked last, so that an interrupted fetch is repeated and stores the
+The order of the steps protects the source and the reader. The first checks use only the clock and
+this process's view of permits, at no cost. Then the fetch checks whether it is still needed, and
+takes a permit. The schedule is marked last, so that an interrupted fetch is repeated and stores the
 same events.
 """
 
@@ -47,7 +47,10 @@ from gazette.steps.time_budget import require_time
 
 
 class FetchOutcome(StrEnum):
-    """The outcome of a fetch. After any of the last three outcomes, the fetch is queued again."""
+    """The outcome of a fetch.
+
+    After `no_permit`, `breaker_open` and `failed`, the fetch is queued again.
+    """
 
     STORED = "stored"
     NOTHING_NEW = "nothing_new"
@@ -76,7 +79,7 @@ class FetchResult:
 
     broken: tuple[Broken, ...] = ()
     why: str = ""
-    """The reason for the failure."""
+    """The reason why the fetch failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +97,7 @@ class FetchContext:
     """A function that returns a user's policy for digests with missing items."""
 
     useful_for: timedelta
-    """The maximum time that a digest waits before being sent without items.
+    """The maximum time that a digest with the policy `without` waits for its items.
 
     Digests with other policies wait for `max_lateness`.
     """
@@ -113,8 +116,8 @@ def fetch(
 ) -> FetchResult:
     """Handle a message from the content queue. Safe to repeat, at any time.
 
-    A fetch that cannot be made now gets a new message before this message is deleted, because
-    returning this message would count as a receive. Raises NotYet if too little time is left, and
+    A fetch that cannot run now gets a new message before this message is deleted, because returning
+    this message would count as a receive. Raises NotYet if too little time is left, and
     InvalidEvent if `decode` does.
     """
     request = decode(body)
@@ -168,10 +171,10 @@ def _fetch(wanted: Fetch, schedule: Schedule, permit: Permit, context: FetchCont
 
 
 def _is_too_late(wanted: Fetch, context: FetchContext) -> bool:
-    """Return True if no digest waits for this fetch any more.
+    """Return True if it is too late for any digest to wait for this fetch.
 
     The stage or the reader's template version sets how long a digest waits. The template version is
-    read only if it can make a difference.
+    read only if it can change the result.
     """
     waits = context.routing.clock() - wanted.waits_since
     if waits <= context.useful_for:
@@ -225,8 +228,9 @@ def _mark(
     Changes by other workers are kept, because fan-out may have advanced the schedule and a repeated
     message may have stored the same items. A repeated message that stored other items may have
     removed the items of this fetch. So only items that are still waiting, or that were in a digest,
-    are added to the memory. `read` is the schedule, and `since` the end of earlier digests, as this
-    fetch read them.
+    are added to the memory.
+
+    `read` is the schedule as this fetch read it. `since` is the end of earlier digests.
     """
     schedules = context.routing.schedules
     for _ in ATTEMPTS:

@@ -51,6 +51,6 @@ class SourceHealth:
     def reported(self) -> "SourceHealth":
         """Return the health after the breaker was opened.
 
-        The breaker opens again only after the same number of failures.
+        The breaker opens again only after DOWN_AFTER further failures.
         """
         return replace(self, failures=0)

@@ -17,7 +17,7 @@ _NOT_NEW = {Outcome.DUPLICATE, Outcome.AMENDED, Outcome.RETRACTED}
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The result of storing the items of a response, by event id."""
+    """The result of storing a response's items. The fields contain event ids."""
 
     offered: tuple[str, ...]
     """The items that the next digest may show."""

@@ -40,13 +40,13 @@ class ContentContext:
     max_lateness: timedelta
 
     def check(self, run: Run, now: datetime) -> Awaited | tuple[str, ...]:
-        """Return the items that the run waits for, or the sources that it no longer waits for.
+        """Return the missing items that the run must wait for, or the sources that the run is sent
+        without.
 
         Items that were stored within the settle lag are in no window yet, so the run waits for them
-        too (rule 2). The run does not wait if the schedule no longer exists, as after an erasure,
-        or no longer queries a source, as after the reader turned the category off. A run without an
-        occurrence, such as a run that a redrive started, does not wait either, because its sources
-        are not queried. Makes no writes.
+        too (rule 2). The run does not wait if the schedule was deleted or no longer queries a
+        source, for example because the reader turned the category off. A run that a redrive started
+        does not wait either, because its sources are not queried. Makes no writes.
         """
         schedule = self.schedules.get(run.key.user_id, run.key.schedule)
         if schedule is None or not asked_among(schedule.sources):

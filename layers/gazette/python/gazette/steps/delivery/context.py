@@ -39,7 +39,7 @@ class PrepareContext:
 
     limits: DeliveryLimits
     content: "ContentContext | None" = None
-    """The content sources. None if no run waits for their items."""
+    """The content sources. None if runs do not wait for items."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ class DeliveryContext(PrepareContext):
     """The dependencies for delivering runs, such as the tables, the templates and the provider."""
 
     last_look: LastLook
-    """A second read of the reader, between the claim and the call to the provider."""
+    """A function that re-reads the reader and the suppression between claiming and sending."""
 
     route_again: RouteAgain
     """A function that moves a run's waiting events to the schedules that the reader now wants.
@@ -60,13 +60,11 @@ class DeliveryContext(PrepareContext):
     mailers: Streams[Mailer]
     pacing: Pacing
     draw_nonce: Callable[[], str]
-    """A function that returns a unique value."""
+    """A function that returns a unique value for each claim."""
 
     list_id: str
     installation: str
     """The id of this installation, by which its delivery events are recognised."""
 
     leaves_all: bool = False
-    """True if the unsubscribe button of a mail program stops all email, even for an immediate
-    email.
-    """
+    """True if a mail program's unsubscribe button in an immediate email stops all email."""

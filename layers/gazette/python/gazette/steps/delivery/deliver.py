@@ -46,7 +46,9 @@ _A_ROUND = timedelta(seconds=20)
 
 @dataclass(slots=True)
 class _Tries:
-    """The state shared by all tries of one message: a permit, and the events that were not sent."""
+    """The state that all tries of one message share: a permit, and counts of events that were not
+    sent.
+    """
 
     permit: Permit | None = None
     excluded: int = 0
@@ -67,19 +69,17 @@ class _Tries:
 
 @dataclass(frozen=True, slots=True)
 class _Rendered:
-    """A run with its rendered email. The run may be claimed if it has not changed since it was
-    read.
-    """
+    """A run with its rendered email. The claim fails if the run has changed since it was read."""
 
     prepared: Prepared
     edition: Edition
     links: Links
     variant: Variant
     chosen: Chosen
-    """The template version that applied to the run."""
+    """The template version that was selected for the run."""
 
     templates: int
-    """The template version that rendered the email."""
+    """The number of the template version that rendered the email."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,9 @@ class _Claimed:
 
 
 def deliver(key: RunKey, time_left: TimeLeft, *, context: DeliveryContext) -> Delivery | None:
-    """Deliver a run, or return when to try again. Returns None if the run does not exist.
+    """Deliver a run, and return the result. Returns None if the run does not exist.
+
+    If the run must wait, the result contains the time of the next try.
 
     Events are read, grouped, ranked and rendered first. Then the run is claimed, sent and
     committed, so that the claim lasts only as long as the provider call. If the run changes before
@@ -213,7 +215,8 @@ def _variant(key: RunKey, context: DeliveryContext) -> Variant:
 
 
 def _is_outdated(rendered: _Rendered, context: DeliveryContext) -> bool:
-    """Return True if the version, experiment or holds have changed since the email was rendered.
+    """Return True if the template version, experiment or category holds have changed since
+    rendering.
 
     Waiting for a permit takes time, and a process may be suspended at any point and continue much
     later. Operators' decisions are cached for a minute, so this check rarely needs a call.
@@ -273,10 +276,10 @@ def _remove(
 ) -> tuple[Run, int]:
     """Remove expired and lapsed events from the schedule of `run`, and count them (rule 21).
 
-    Events that may have been sent are given up. If such an event got more time through an amendment
-    and were stored again, the number of emails that contained it would be unknown (rule 9). Returns
-    the new run, and the number of events that this call removed. Other workers may have removed the
-    remaining events.
+    Events that may have been sent are given up. Otherwise, an amendment could extend such an
+    event's lifetime, and the number of emails that contained the event would be unknown (rule 9).
+    Returns the new run, and the number of events that this call removed. Other workers may have
+    removed the remaining events.
     """
     removed = 0
     for first in range(0, len(over), EVENTS_AT_ONCE):
@@ -298,7 +301,7 @@ def _remove(
 
 
 def _defer(run: Run, event_ids: Sequence[str], tries: _Tries, context: DeliveryContext) -> Run:
-    """Defer the events that are on hold (rule 19).
+    """Defer the events whose categories are on hold (rule 19).
 
     Raises Overtaken if the run or an event has changed.
     """
@@ -312,10 +315,10 @@ def _defer(run: Run, event_ids: Sequence[str], tries: _Tries, context: DeliveryC
 def _send(claimed: _Claimed, context: DeliveryContext, time_left: TimeLeft) -> Delivery:
     """Send the email of a claimed run, and commit the outcome.
 
-    The reader and the suppression are read after the claim. So a function that stores a stop or a
-    choice for a reader does not need to find the reader's runs (rule 11). If the provider must not
-    be called, the claim is released. Raises Overtaken if the reader has changed since the email was
-    prepared, and NotYet if time ran out.
+    The reader and the suppression are read after the claim. A function that stops a reader's email
+    or stores a choice therefore does not need to find the reader's runs (rule 11). If the provider
+    must not be called, the claim is released. Raises Overtaken if the reader has changed since the
+    email was prepared, and NotYet if time ran out.
     """
     run, limits = claimed.run, context.limits
     reader, is_suppressed = _last_look(claimed, context)
@@ -378,7 +381,7 @@ def is_cancelled(run: Run, batches: Batches) -> bool:
 def _dated(
     outcome: SendOutcome, run: Run, accepted_at: datetime | None, context: DeliveryContext
 ) -> Signal:
-    """Return the outcome with its time, and the time of the next attempt or the next check."""
+    """Return the outcome of an attempt with its time, and the time of the next attempt or check."""
     match outcome:
         case Accepted():
             return replace(outcome, at=accepted_at)
@@ -392,7 +395,7 @@ def _dated(
 
 
 def _again(run: Run, now: datetime) -> tuple[datetime | None, WaitingFor | None]:
-    """Return the time of the next try and the reason for waiting, or None if there is no retry."""
+    """Return the time and reason of the run's next try, or None if the run is not retried."""
     if run.status is not Status.RETRYING:
         return None, None
     if run.retry_at:

@@ -44,7 +44,7 @@ If rendering this event fails, the template is at fault.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditionContext:
-    """The dependencies of `edit`.
+    """The dependencies for turning events into an email.
 
     A template version may override `max_blocks` and `arrangement`.
     """
@@ -53,8 +53,9 @@ class EditionContext:
     """A function that returns the template version of a run."""
 
     unusable: Unusable
-    """A function that is called with a version's number if the version fails on events that the
-    deployed version can show.
+    """A function to call with the number of a pushed version that fails on events.
+
+    It is called only if the deployed version can show these events.
     """
 
     experiment: RunningExperiment
@@ -63,7 +64,7 @@ class EditionContext:
     """The maximum number of blocks in an email."""
 
     arrangement: Arrangement
-    """The stage's arrangement of digests."""
+    """The stage's ranking and sections of digests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +95,12 @@ def edit(
     may_have_been_sent: Collection[str],
     until: datetime,
 ) -> Made | Excluded:
-    """Render `events`.
+    """Render `events` as an email.
 
-    If that fails, exclude the events that cannot be shown, and return their number. If a pushed
-    version cannot show events that the deployed version can show, the version is at fault. Then no
-    event is excluded, and the deployed version renders the email. For a pinned run, which must not
-    change, RenderingFailed is raised instead.
+    If rendering fails, exclude the events that cannot be shown, and return their number. If a
+    pushed version cannot show events that the deployed version can show, the version is at fault.
+    Then no event is excluded, and the deployed version renders the email. For a pinned run, which
+    must not change, RenderingFailed is raised instead.
 
     An event is excluded if it fails on its own, because it would block all other events of the
     reader (rule 17). The next read of the window does not contain the event. An event in
@@ -184,12 +185,12 @@ def _exclude(
 def _each_at_fault(
     events: Sequence[Event], why_not: Callable[[Sequence[Event]], RenderingFailed | None]
 ) -> Iterator[tuple[Event, RenderingFailed]]:
-    """Find by bisection the events that cannot be shown, and yield each event with its error.
+    """Yield each event that cannot be shown, with its error. Use bisection to find these events.
 
-    Every event that an email shows is also shown in the email of its half of the events, because
-    the latest event of a line, the last people and the newest names are also kept among fewer
-    events. So a half that can be shown contains no faulty event. If both halves can be shown but
-    not the whole, no single event is at fault.
+    If an email shows an event, the email of the half with this event also shows it, because every
+    email keeps the latest event of a line, the last people and the newest names. So a half that can
+    be shown contains no faulty event. If both halves can be shown but not the whole, no single
+    event is at fault.
     """
     why = why_not(events)
     if why is None:
@@ -216,12 +217,11 @@ def make_edition(
     due_at: datetime,
     sources: Sequence[str],
 ) -> Edition:
-    """Render `events` with the arrangement of the variation, version and stage. Raises
-    RenderingFailed.
+    """Render `events` as an email. Raises RenderingFailed.
 
-    `max_blocks` and `arrangement` are the stage's. The variation overrides the version, which
-    overrides the stage. `until` is the end of the window, from which the age of events is measured.
-    `sources` has the same meaning as in Run.
+    `max_blocks` and `arrangement` are the stage's values, which a template version may override. A
+    variation may override the arrangement. `until` is the end of the window, from which the age of
+    events is measured. `sources` has the same meaning as in Run.
     """
     settings, renderer = templates.settings, templates.renderer
     if settings is not NO_SETTINGS:
@@ -240,8 +240,8 @@ def make_edition(
 
 
 def _list_of(run: Run, edition: Edition) -> Scope:
-    """Return the mailing list of this email: that of digests, or that of the categories' immediate
-    emails.
+    """Return the email's mailing list: the list of digests, or the list of its categories'
+    immediate emails.
     """
     if not run.key.is_immediate:
         return DIGESTS
@@ -308,10 +308,10 @@ def address(
 ) -> Mail:
     """Add the recipient, headers and tags to the email.
 
-    One-click unsubscribe (RFC 8058) ends the list in List-Id (RFC 2919), or all email if
-    `leaves_all` is set. Critical emails have no such header, because readers cannot unsubscribe
-    from them; Gmail requires the header only in "messages that recipients can unsubscribe from".
-    Auto-Submitted is defined in RFC 3834.
+    One-click unsubscribe (RFC 8058) unsubscribes the reader from the list in List-Id (RFC 2919), or
+    from all email if `leaves_all` is set. Critical emails have no such header, because readers
+    cannot unsubscribe from them; Gmail requires the header only in "messages that recipients can
+    unsubscribe from". Auto-Submitted is defined in RFC 3834.
     https://support.google.com/a/answer/15263077
     """
     scope = _list_of(run, edition)

@@ -24,10 +24,10 @@ def generate(
 ) -> Delivery | Postponed | None:
     """Deliver the run. If the provider refuses the email, the run continues on the resend queue.
 
-    A run that has to wait gets a new message before this message is deleted. Otherwise, each wait
+    A run that must wait gets a new message before this message is deleted. Otherwise, each wait
     would count as a receive, and a long wait would end in the dead-letter queue. Raises NotYet if
-    this message itself must be retried, and InvalidEvent if `decode` does. `postponed_until`
-    returns when to try the run again if no permit is available soon; the run is then not read.
+    this message itself must be retried, and InvalidEvent if `decode` does. If no permit is
+    available soon, `postponed_until` returns the time of the next try, and the run is not read.
     `stop_suppressed` is called with the user id of a reader whose address is suppressed, so that no
     digest is scheduled for them.
     """

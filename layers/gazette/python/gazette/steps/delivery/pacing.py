@@ -47,7 +47,7 @@ class StreamPacing:
     waiting: Callable[[], int] | None
     """A function that returns the known number of the stream's runs that are waiting for a permit.
 
-    None if the stream's runs are urgent, so that they return for the next permit.
+    None for a stream with urgent runs, which are retried at the next permit.
     """
 
     def again_at(self, now: datetime, random: float) -> datetime:
@@ -85,8 +85,8 @@ def postponed_until(key: RunKey, *, pacing: Pacing) -> datetime | None:
 
 
 def wait_for_permit(run: Run, *, pacing: Pacing, spare: timedelta) -> Permit | NoPermit:
-    """Take a permit of the run's stream and wait until it begins, or return why there is none in
-    time.
+    """Take a permit of the run's stream and wait until it begins. If no permit is available in
+    time, return the reason.
 
     Raises NotYet if a permit would be available but `spare` is too short.
     """
@@ -112,7 +112,7 @@ def without_permit(
     random: float,
     busy_until: Callable[[datetime, float], datetime],
 ) -> Ending:
-    """Return the result for a run without a permit, which is skipped or requeued.
+    """Return the result for a run that got no permit. The run is skipped or requeued.
 
     A daily digest is not sent a day late, because the next digest includes its events. Less
     frequent digests wait for the next day (rule 21). An open breaker skips no run. `random` is a

@@ -22,25 +22,28 @@ from gazette.steps.runs import Change, Changes, changed
 
 @dataclass(frozen=True, slots=True)
 class Predecessors:
-    """The state that older runs leave to the next run."""
+    """The effects of a schedule's older runs on the next run."""
 
     since: datetime
     """The beginning of the next run's window. All earlier events were sent or given up."""
 
     carried: tuple[Change, ...] = ()
-    """The change of each run with an unknown outcome that the next run carries (rule 5).
+    """Changes that mark runs with an unknown outcome as carried by the next run (rule 5).
 
-    There is at most one. If there were two, the events of the older run would be in both and would
-    be given up.
+    There is at most one such run. With two runs, the events of the older run would be in both and
+    would be given up.
     """
 
     unsettled: Run | None = None
-    """A run that must end first, because it may still be sent."""
+    """An older run that must end before the next run, because it may still be sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """A run and the other runs of its schedule, newest first, back to the last sent run or head."""
+    """A run with the older and newer runs of its schedule, newest first.
+
+    The chain goes back to the last sent run or the last stored head.
+    """
 
     run: Run
     newer: Sequence[Run]
@@ -50,7 +53,7 @@ class Chain:
     def others(self) -> Sequence[Run]:
         """The older runs, which this run ends, and the newer runs that have already ended.
 
-        A newer run that has not ended ends this run instead.
+        A newer run that has not ended is not included, because it ends this run.
         """
         return [*(each for each in self.newer if each.status.is_final), *self.older]
 
@@ -58,7 +61,7 @@ class Chain:
 def chain_of(key: RunKey, *, runs: Runs) -> Chain | None:
     """Return the run with its older and newer runs, or None if the run does not exist.
 
-    Only for an immediate run are newer runs read. Its sequence is the second in which it begins, so
+    Newer runs are read only for an immediate run. Its sequence is the second in which it begins, so
     it may be stored after a later run has sent its events.
     """
     if not key.is_immediate:
@@ -75,11 +78,11 @@ def chain_of(key: RunKey, *, runs: Runs) -> Chain | None:
 
 
 def gives_way(run: Run, newer: Sequence[Run], changes: Changes) -> bool:
-    """Return True if a newer run was stored first and has or may have sent the events (rule 16).
+    """Return True if a newer run has sent, or may have sent, this run's events (rule 16).
 
-    Also returns True for a run before a stored head, because newer runs do not search for that run.
-    Raises the epoch of each newer run that has not sent the events, so that claims based on reads
-    from before this run was stored fail.
+    An immediate run may be stored after a newer run. Also returns True for a run before a stored
+    head, because newer runs do not search for that run. Raises the epoch of each newer run that has
+    not sent the events. Claims that are based on earlier reads then fail.
     """
     waiting = [changes.apply(each, Stop()) for each in newer if each.is_unclaimed]
     rest = [each for each in newer if not each.is_unclaimed]
@@ -100,7 +103,7 @@ def settle_older(
     now: datetime,
     evidence_grace: timedelta,
 ) -> Predecessors:
-    """End the unclaimed older runs. Return the state that the other older runs leave (rule 3).
+    """End the unclaimed older runs, and return the effects of all other older runs (rule 3).
 
     Events that were in MAX_UNKNOWN_ATTEMPTS attempts with an unknown outcome, including attempts of
     `run`, are given up (rule 9). `newer` contains runs whose heads describe earlier windows.
@@ -144,8 +147,8 @@ def deadline_passed(run: Run, *, now: datetime, evidence_grace: timedelta) -> De
 
 
 def window_of(run: Run, since: datetime, *, until: datetime) -> Window:
-    """Return the window from `since` to `until`. If an earlier claim fixed the end, use that end
-    (rule 2).
+    """Return the window from `since` to `until`, or to the end that an earlier claim fixed (rule
+    2).
     """
     if run.window is not None:
         return Window(since, run.window.until)

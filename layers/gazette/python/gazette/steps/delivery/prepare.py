@@ -1,4 +1,5 @@
-"""Prepare a run for its claim: decide what the run waits for and what it sends. Makes no writes.
+"""Prepare a run for its claim: decide whether it must wait and which events it sends. Makes no
+writes.
 
 `settle` decides about the runs of the schedule, then `prepare` decides about the events and the
 reader. `deliver` stores their decisions first (rule 3); a forecast does not store them.
@@ -42,7 +43,9 @@ from gazette.steps.runs import Change, Changes, changed
 _SOON = timedelta(minutes=1)
 
 _WHILE_HELD = (timedelta(seconds=600), timedelta(seconds=900))
-"""The minimum and maximum delay of a held immediate run. SQS allows at most 900 seconds."""
+"""The minimum and maximum delay of an immediate run whose events are on hold. SQS allows at most
+900 seconds.
+"""
 
 MOST_DEFERRED = 2_000 * EVENTS_AT_ONCE
 """The maximum number of events that one message defers.
@@ -54,31 +57,29 @@ again.
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A run that does not have to wait for another run."""
+    """A run that does not need to wait for another run of its schedule."""
 
     run: Run
     older: Predecessors
-    """The state that the older runs leave to this run."""
+    """The effects of the schedule's older runs on this run."""
 
     changes: Sequence[Change] = ()
-    """The changes of the older runs, to be stored before the events are read."""
+    """Changes to older runs, which must be stored before the events are read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A run and the content to send. The run may be claimed if it has not changed since it was
-    read.
-    """
+    """A run with the content to send. The claim fails if the run has changed since it was read."""
 
     run: Run
     older: Predecessors
-    """The state that the older runs leave to this run."""
+    """The effects of the schedule's older runs on this run."""
 
     window: Window
     subscriber: Subscriber
     due: WindowEvents
     without: tuple[str, ...] = ()
-    """The content sources that the email does not wait for."""
+    """The content sources whose items are missing and that the email does not wait for."""
 
     outdated: Window | None = None
     """The part of the window whose events were stored before the reader's last choice or follow.
@@ -89,7 +90,10 @@ class Prepared:
 
 
 def settle(chain: Chain, *, context: PrepareContext) -> Settled | Ending:
-    """Decide about a run and earlier runs. Return an Ending if the run is not sent now."""
+    """Decide whether a run may be sent now, and which earlier runs end.
+
+    Returns an Ending if the run is not sent now.
+    """
     limits, now, changes = context.limits, context.clock(), Changes()
     run = without_claimant(chain.run, changes, now=now, evidence_grace=limits.evidence_grace)
     if run.status not in {Status.PENDING, Status.RETRYING}:
@@ -116,7 +120,7 @@ def settle(chain: Chain, *, context: PrepareContext) -> Settled | Ending:
 
 
 def prepare(settled: Settled, *, context: PrepareContext) -> Prepared | Ending:
-    """Read the events of the run's window and the reader, and decide what to send.
+    """Read the reader and the events of the run's window, and decide which events to send.
 
     The run was read before the reader's status, so that a stop in between makes the claim fail
     (rule 11).
@@ -150,10 +154,10 @@ def prepare(settled: Settled, *, context: PrepareContext) -> Prepared | Ending:
 
 
 def _outdated(window: Window, due: WindowEvents, routes_since: datetime | None) -> Window | None:
-    """Return the part of the window that was stored before, or soon after, the last change of
-    choices.
+    """Return the part of the window whose events predate the last change of choices or follow it
+    closely.
 
-    Returns None if no event in it may belong to another schedule.
+    Returns None if no event in that part can belong to a different schedule.
     """
     if routes_since is None or due.movable_from is None:
         return None
@@ -162,9 +166,10 @@ def _outdated(window: Window, due: WindowEvents, routes_since: datetime | None) 
 
 
 def _without(run: Run, context: PrepareContext) -> Awaited | tuple[str, ...]:
-    """Return what the run waits for, or the content sources that it no longer waits for.
+    """Return the missing items that the run must wait for, or the sources that the run is sent
+    without.
 
-    A run whose window was fixed by a claim no longer waits.
+    A run whose window was fixed by a claim does not wait.
     """
     if context.content is None or not run.sources or run.window is not None:
         return run.without
@@ -172,7 +177,10 @@ def _without(run: Run, context: PrepareContext) -> Awaited | tuple[str, ...]:
 
 
 def _waits_for_content(run: Run, awaited: Awaited, now: datetime) -> Ending:
-    """Requeue the run. If the run's sources are queried now, store the query time in the run."""
+    """Return an Ending that requeues the run until its items arrive.
+
+    If the run's sources are queried now, the query time is stored in the run.
+    """
     queried = replace(run, asked_at=now) if awaited.fetch else run
     waiting = Delivery(queried, awaited.again_at, WaitingFor.CONTENT)
     return Ending(waiting, [(run, queried)] if awaited.fetch else (), fetch=awaited.fetch)
@@ -183,10 +191,9 @@ def _read_when_written(
 ) -> tuple[Window, WindowEvents] | datetime:
     """Return a window to which no more events can be written, and the events of the window.
 
-    The window does not need to list the names of its last events. If all events of the run are
-    older than two minutes, the window ends two minutes ago. A window whose end is fixed must be
-    read late enough. If it is too early, the result is the time at which the window can be
-    read.
+    If all events of the run are older than two minutes, the window ends two minutes ago, so it does
+    not need to list the names of its last events. If it is too early to read a window with a fixed
+    end, the result is the time at which the window can be read.
     """
     run, lag = settled.run, context.limits.settle_lag
     written_at = window.until + STILL_WRITTEN + lag
@@ -225,9 +232,9 @@ def _events_due(
 def _why_empty(
     run: Run, over: Sequence[StoredEvent], without: tuple[str, ...], now: datetime
 ) -> Reason:
-    """Return the reason why a run is empty.
+    """Return the reason why a run has no events to send.
 
-    If Gazette delivered an event too late, this is the reason.
+    An event that Gazette delivered too late takes precedence over all other reasons.
     """
     if any(is_too_late(stored, now) for stored in over):
         return Reason.EXPIRED
@@ -239,7 +246,7 @@ def _why_empty(
 
 
 def _left_to_a_later_run(run: Run, newest: Run, changes: Changes, now: datetime) -> Ending:
-    """Supersede the run. The newest run, or a run after it, sends the remaining events.
+    """Supersede the run, because the newest run or its successor sends the remaining events.
 
     If this run were sent, its sequence would precede runs that were sent earlier, and a backward
     read of the chain would not find it.
@@ -277,7 +284,7 @@ def _only_held(
 
 
 def _pause_on_hold(random: float) -> timedelta:
-    """Return the time until an immediate run checks the holds again."""
+    """Return the delay after which an immediate run re-checks the category holds."""
     soonest, latest = _WHILE_HELD
     return soonest + (latest - soonest) * random
 
@@ -290,7 +297,9 @@ def _ended(run: Run, signal: Signal, changes: Changes, due: WindowEvents | None 
 
 
 def _not_before(run: Run, older: Sequence[Run], limits: DeliveryLimits) -> datetime:
-    """Return the earliest sending time: after a refusal's delay, or after collecting.
+    """Return the earliest time at which the run may be sent.
+
+    A refused run waits for its delay. A run that collects events waits until collecting ends.
 
     The collecting time of each run that this run will supersede also counts, because a run that a
     redrive starts is due immediately.
@@ -307,8 +316,8 @@ def _when_settled(older: Run, now: datetime) -> datetime:
     """Return the estimated time at which the older run ends: its deadline, or the end of the grace
     period.
 
-    If an unknown outcome is older than that, the run waits for proof that delivery events arrive,
-    which may take hours.
+    After the grace period, the run waits for proof that delivery events arrive, which may take
+    hours.
     """
     expected = older.deadline if older.status is Status.SENDING else older.check_at
     if expected is None or expected < now:

@@ -20,7 +20,7 @@ class DeliveryLimits:
     """The time limits that prevent a run from being sent twice."""
 
     settle_lag: timedelta
-    """The time between the end of a window and the present.
+    """The minimum time between the end of a window and the read of its events.
 
     It must be longer than the longest event write plus clock skew.
     """
@@ -38,13 +38,13 @@ class DeliveryLimits:
     """The time after a claim's deadline during which delivery events are awaited."""
 
     max_lateness: timedelta
-    """The maximum delay after its due time with which a digest may be sent."""
+    """The maximum delay of a digest after its due time."""
 
 
 class WaitingFor(StrEnum):
     """The reason why a requeued run waits.
 
-    `REMOVAL` means that another invocation must continue.
+    `REMOVAL` means that another invocation must continue to remove events.
     """
 
     PAUSE_OVER = "pause_over"
@@ -59,7 +59,7 @@ class WaitingFor(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """The result of one message: the stored run, and the time of the next try."""
+    """The result of delivering one message: the stored run, and the time of the next try."""
 
     run: Run
     """The message's run, or the later run that takes over (rule 16)."""
@@ -116,13 +116,13 @@ class Awaited:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The result of `prepare` if no email is sent for a message now."""
+    """The decision of `prepare` that no email is sent for a message now."""
 
     delivery: Delivery
     """The result of the message, after all changes are stored."""
 
     changes: Sequence[Change] = ()
-    """The changes of runs that are stored first."""
+    """Changes to runs, which must be stored before the result is returned."""
 
     starts: bool = False
     """True if the run of `delivery` is new. It is created before the changes are stored."""
@@ -134,4 +134,4 @@ class Ending:
     """The ids of events in `over` that an earlier attempt may have sent."""
 
     fetch: "Fetch | None" = None
-    """The fetch that is queued before everything else."""
+    """The fetch to queue before any change is stored."""

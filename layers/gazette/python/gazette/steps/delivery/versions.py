@@ -24,8 +24,7 @@ class Chosen:
     fallback: VersionTemplates | None = None
     """The deployed version, if a pushed version was selected.
 
-    If the deployed version can show an event that the selected version cannot, the selected version
-    is at fault.
+    If only the deployed version can show an event, the selected version is at fault.
     """
 
     is_pinned: bool = False
@@ -54,9 +53,9 @@ class RunTemplates:
     def __call__(self, run: Run) -> Chosen:
         """Return the version to which the run is pinned, or else the version for its reader.
 
-        A repeated run must not change, so it waits for its version; raises Unavailable or
-        VersionUnusable. Only if the version certainly no longer exists is the run treated like a
-        new one.
+        A repeated run must not change, so it waits for its version. If the version cannot be
+        loaded, raises Unavailable or VersionUnusable. If the version no longer exists, the run is
+        treated like a new run.
         """
         pinned = run.pinned_to
         if pinned is None:

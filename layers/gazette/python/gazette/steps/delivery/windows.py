@@ -20,7 +20,7 @@ MOST_REMOVED = 40 * EVENTS_AT_ONCE
 
 @dataclass(frozen=True, slots=True)
 class WindowEvents:
-    """The events of a window, sorted by how the run treats them."""
+    """The events of a window, grouped by treatment: send, defer or remove."""
 
     sent: Folded
     """The events to send."""
@@ -71,11 +71,13 @@ def read_window(
     `unknown` contains attempts that may have sent its events. Only a few complete events are kept
     in memory, however many events the window has (decision 105).
 
-    A hold does not affect an event that may have been sent, because the event would be sent again
-    if evidence for its email arrived. Such an event stays with its run, or with the run that
-    carries this run. If an event in the window of such a run was missing from the run's email, the
-    event was written late, and its writer stores it with a new time (rule 14). If this attempt
-    showed the event, a delivery event could not show which of the two attempts contained it.
+    A hold does not affect an event that may have been sent. Otherwise, the event would be sent
+    again if evidence for its email arrived. Such an event stays with its run, or with the run that
+    carries this run.
+
+    If such a run's email omitted an event of its window, the event was written late, and its writer
+    stores it with a new time (rule 14). If this attempt showed the event, a delivery event could
+    not show which of the two attempts contained it.
     """
     sorting = _Sorting(
         unknown=unknown,
@@ -115,7 +117,7 @@ def load_from(key: RunKey, window: Window, events: EventReader) -> Load:
 
 
 class _Sorting:
-    """A sorter of a window's events while they are read.
+    """A sorter that decides the treatment of each event while a window is read.
 
     `unknown` contains attempts that may have sent some of the events, up to the instant
     `possibly_sent_until`.
@@ -142,7 +144,7 @@ class _Sorting:
         self._movable_from: datetime | None = None
 
     def each_sent(self, window: Iterator[StoredBrief]) -> Iterator[StoredBrief]:
-        """Sort the events of a window, and yield the events to send without keeping them."""
+        """Sort the events of a window. Yield the events to send without keeping them in memory."""
         unknown = self._unknown
         for stored in window:
             event = stored.event

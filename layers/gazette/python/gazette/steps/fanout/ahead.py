@@ -74,6 +74,6 @@ def _is_asked_for(schedule: Schedule, look: LookAhead, content: AskingContext) -
 
 
 def _spread(schedule: Schedule, random: Callable[[], float]) -> QueuedFetch:
-    """Return a fetch with a random time within the slot."""
+    """Return the fetch of a schedule, due at a random time within the slot."""
     fetch = Fetch(schedule.user_id, schedule.name, schedule.next_due_at)
     return QueuedFetch(fetch, timedelta(seconds=int(SLOT.total_seconds() * random())))

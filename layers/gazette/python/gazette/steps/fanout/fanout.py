@@ -1,4 +1,4 @@
-"""Turn each tick into one message per shard, and each shard into one message per due run."""
+"""Queue one message per shard at each tick, and one message per due run of a shard."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -36,7 +36,7 @@ from gazette.steps.occurrences.start import (
 from gazette.steps.subscribers.schedules import is_active, withdraw
 
 ENOUGH = timedelta(seconds=30)
-"""An upper bound for the time that ten schedules take."""
+"""An upper bound for the time to process ten schedules."""
 
 _LONG_AGO = tuple(timedelta(hours=hours) for hours in (2, 6, 24, 7 * 24, 31 * 24))
 """The ages of the earlier slots that each tick also reads from the due index."""
@@ -74,7 +74,7 @@ class FannedOut:
     """1 if time ran out and another message continues, or else 0."""
 
     unreadable: tuple[str, ...] = ()
-    """The errors in rows that caused schedules to be left in their slots."""
+    """The errors of unreadable rows whose schedules were left in their slots."""
 
     @property
     def due(self) -> int:
@@ -98,14 +98,15 @@ def tick(
     lookback: int,
     looks_ahead: bool = False,
 ) -> int:
-    """Queue every shard, from its checkpoint to the slot of `at`. Return the number of messages.
+    """Queue a message for every shard, with the slots from its checkpoint to the slot of `at`.
+
+    Returns the number of messages.
 
     Shards that were used in the past are included, because they may still contain schedules from a
-    time with more shards, or from a deployment that was rolled back. So are the slots in which an
-    unreadable row was left, because the row may be readable by now (rule 20). A missing, late or
-    repeated tick is harmless. `lookback` is a number of slots. If `looks_ahead` is True, content
-    sources are queried ahead, so each shard gets a second message with the slots that are new to
-    it.
+    time with more shards, or from a deployment that was rolled back. Slots with an unreadable row
+    are queued too, because the row may be readable by now (rule 20). A missing, late or repeated
+    tick is harmless. `lookback` is a number of slots. If `looks_ahead` is True, content sources are
+    queried ahead, so each shard gets a second message with the slots that are new to it.
     """
     slot = slot_of(at)
     checkpoints, announced = batches.checkpoints(), batches.announced()
@@ -129,7 +130,7 @@ def tick(
 
 
 def shards_in_use(shards: int, done: Iterable[int], announced: Iterable[int]) -> int:
-    """Return the number of shards that may contain schedules: the setting, or a larger former
+    """Return the number of shards that may contain schedules: the largest current or former
     setting.
 
     `done` contains the shards that have a checkpoint. `announced` contains all numbers of shards
@@ -141,8 +142,8 @@ def shards_in_use(shards: int, done: Iterable[int], announced: Iterable[int]) ->
 def is_beat(body: str, *, decode: Callable[[str], Shard], shards: int, clock: Clock) -> bool:
     """Return True for the regular message of a shard in use, which proves that the clock works.
 
-    Returns False for a shard beyond the setting `shards`, and for a slot with an unreadable row,
-    which is queued separately and later.
+    Returns False for a shard beyond the `shards` setting. Also returns False for a slot with an
+    unreadable row, which is queued separately and later.
     """
     shard = decode(body)
     return (
@@ -218,7 +219,7 @@ def _process(
 
 @dataclass(frozen=True, slots=True)
 class _Behind:
-    """A shard's unreadable rows, and the slots in which their schedules are still due.
+    """The unreadable rows of a shard, and the slots in which the rows' schedules are still due.
 
     Each slot is stored immediately, before the checkpoint advances.
     """
@@ -269,7 +270,7 @@ def _tens(
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """The processing of up to ten readers' due schedules."""
+    """A worker that processes up to ten due schedules."""
 
     open_slot: datetime
     begin: Callable[[datetime], Batch]
@@ -284,12 +285,12 @@ class _Work:
     """The runs that `counts` already includes."""
 
     overtaken: Counter[ScheduleKey] = field(default_factory=Counter)
-    """The number of concurrent changes of each schedule."""
+    """The number of concurrent changes that were detected for each schedule."""
 
     def readable(
         self, rows: Iterable[Schedule | UnreadableRow], slot: datetime
     ) -> Iterator[Schedule]:
-        """Yield the rows that are due. `slot` is the slot of the rows in the index."""
+        """Yield the due schedules, and leave unreadable rows in their slot of the due index."""
         for row in rows:
             if isinstance(row, UnreadableRow):
                 self.behind.leave(slot, row)
@@ -374,9 +375,9 @@ class _Work:
         """Advance the schedule.
 
         Return the schedule as stored now, or None if there is no more work. A schedule whose
-        sequence was taken stays due with the next sequence (rule 1). A schedule does not advance if
-        it was taken out of the due index together with all other schedules of an inactive reader,
-        unless the reader has become active again in between.
+        sequence was taken stays due with the next sequence (rule 1). A schedule that was taken out
+        of the due index because its reader is inactive does not advance. If the reader has become
+        active in between, it advances.
         """
         context = self.context
         schedule, next_due_at = started.occurrence.schedule, started.occurrence.next_due_at
@@ -395,7 +396,7 @@ class _Work:
         return self._read_again(schedule)
 
     def _read_again(self, schedule: Schedule) -> Schedule | None:
-        """Return the schedule after another process's change.
+        """Read the schedule again after another process changed it.
 
         Returns None if the schedule keeps changing or was deleted.
         """
@@ -417,6 +418,6 @@ class _Work:
 
 
 def _occurrence(schedule: Schedule, open_slot: datetime) -> Occurrence:
-    """Return the due occurrence of a schedule, and the due time of the next one."""
+    """Return the due occurrence of a schedule, with the due time of the next occurrence."""
     next_due_at = following(schedule)
     return Occurrence(schedule, next_due_at, is_missed=slot_of(next_due_at) <= open_slot)

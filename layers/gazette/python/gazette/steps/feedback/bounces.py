@@ -1,4 +1,4 @@
-"""The suppression of recipients because of bounces and complaints."""
+"""Suppression of recipients after bounces and complaints."""
 
 from collections.abc import Collection
 from dataclasses import dataclass

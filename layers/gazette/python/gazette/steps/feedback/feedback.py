@@ -29,14 +29,15 @@ from gazette.steps.runs import apply
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CategoryStatsContext:
-    """The counts by category, and the holds that they trigger."""
+    """The counts of delivery events by category, and the category holds that the counts trigger."""
 
     category_stats: CategoryStats
     holds: CategoryHolds
     tell: Callable[[CategoryHold], None]
     """A function that is called immediately for each new hold.
 
-    After a crash, the event is no longer the first of its kind, and is not counted."""
+    The call is immediate because an event that is redelivered after a crash is not counted again.
+    """
 
     clock: Clock
 
@@ -112,7 +113,8 @@ def process_delivery_event(
 
 
 def record_event(event: DeliveryEvent, body: str, *, context: FeedbackContext) -> Recorded:
-    """Settle the run that the event names. The event may arrive late and repeatedly (rule 8).
+    """Settle the run that the delivery event names. The event may arrive late and repeatedly (rule
+    8).
 
     After that, the event is logged as proof that delivery events arrive. Its engagement is stored
     unless a scanner clicked, and the reader's activity is published to the bus. An event of an

@@ -26,7 +26,7 @@ LATE_FOLLOW = timedelta(days=1)
 """The maximum age of activities that are delivered to a reader whose follow arrives late."""
 
 AT_ONCE = 500
-"""The maximum number of activities that are delivered together."""
+"""The maximum number of activities that are delivered to a reader together."""
 
 
 def create_activity(
@@ -68,7 +68,7 @@ def create_activity(
 
 
 def _outdated_sides(given: Activity, stored: Activity | Retracted) -> tuple[str, ...]:
-    """Return the sides whose followers may have the outdated version `given`.
+    """Return the entities whose followers may have an outdated version of the activity.
 
     A worker may have written the outdated version to a follower after the walk with the current
     version had passed that follower, and crashed before it read the activity again.
@@ -108,11 +108,11 @@ def change_follow(
 ) -> Outcome:
     """Record that a follow began, changed or ended at an instant. Safe to repeat, in any order.
 
-    Activities that occurred since then, at most a day ago, and arrived before this message are
-    delivered to the reader, or withdrawn, as if the message had arrived first. If `time_left` is
-    too short for some of them, they go to the followers queue. If a follow ends or changes, runs
-    that are prepared from now on route their waiting events again. Raises NotYet if `time_left` is
-    too short for the events that wait in a digest.
+    Activities of the last day that occurred since then, but arrived before this message, are
+    delivered to the reader or withdrawn, as if the message had arrived first. If `time_left` is too
+    short for some of them, they go to the followers queue. If a follow ends or changes, runs that
+    are prepared from now on route their waiting events again. Raises NotYet if `time_left` is too
+    short for the events that wait in a digest.
     """
     entity, user_id, at = command.entity, command.user_id, command.at
     follow = remember_follow(command, context)

@@ -53,7 +53,9 @@ def _keep_early(command: ChoosePreferences, context: RoutingContext) -> bool:
 
 
 def _chosen(current: Subscriber, command: ChoosePreferences) -> Subscriber:
-    """Return `current` with the choice, or `current` itself if there is no change."""
+    """Return the profile `current` with the reader's choice applied, or unchanged if nothing
+    changes.
+    """
     chosen = current.reader_choices.with_choice(command.at, command.choice)
     merged = replace(current, paused_last=latest_of(current.paused_last, chosen.paused_last))
     merged = merged.with_choices(current.service_choices, chosen)

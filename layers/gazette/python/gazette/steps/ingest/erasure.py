@@ -1,4 +1,4 @@
-"""Erase a subscriber."""
+"""Erase a subscriber's data, and stop email that is in progress."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -86,7 +86,7 @@ def _digests_under_way(user_id: str, context: RoutingContext) -> Sequence[Run]:
 
 
 def _forget(user_id: str, until: datetime | None, context: RoutingContext, time: TimeFor) -> None:
-    """Delete follows and events. With `until`, delete only data dated up to that instant."""
+    """Delete the reader's follows and events. With `until`, delete only data up to that instant."""
     entities = list(dict.fromkeys(context.follows.followed_by(user_id)))
     for some in in_parts(entities, _AT_ONCE):
         time.require()
@@ -116,7 +116,7 @@ def _forget_until(
 
 
 def _end_emails_with_the_past(user_id: str, context: RoutingContext) -> None:
-    """Make the last look fail in workers that read the data before it was deleted."""
+    """Make workers fail at their last look if they read the data before it was deleted."""
     context.subscribers.mark_rerouted(user_id, context.clock())
 
 

@@ -17,7 +17,7 @@ from gazette.steps.routing.route import route
 from gazette.steps.time_budget import PIECE, require_time, share, unlimited
 
 PAGE = 100
-"""The number of followers in a message. A side with fewer followers needs no message."""
+"""The number of followers per message. If an entity has fewer followers, no message is needed."""
 
 PAGES_A_WALK = 1000
 """The number of pages that a walk queues before it continues in another message."""
@@ -66,7 +66,8 @@ def walk_followers(
     followers_queue: FollowersQueue,
     context: RoutingContext,
 ) -> int:
-    """Process one message, and return the number of followers. Safe to repeat.
+    """Process one message of the followers queue, and return the number of followers. Safe to
+    repeat.
 
     A walk queues the pages of a side, ten per call, and a further walk that continues after them.
     After a crash, the message is delivered again. Every follower still receives the activity once,
@@ -147,9 +148,11 @@ def _route_page(
     followers_queue: FollowersQueue,
     context: RoutingContext,
 ) -> int:
-    """Route a page, which is a range of user ids. New followers may make a page longer.
+    """Route the activity to the followers in a page, which is a range of user ids.
 
-    If time runs out, the rest is queued as a new page.
+    New followers may make a page longer.
+
+    If time runs out, the remaining followers are queued as a new page.
     """
     after, brought, time_left = page.after, 0, share(time_left)
     while True:

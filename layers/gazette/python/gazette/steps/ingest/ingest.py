@@ -123,7 +123,7 @@ def in_order(
 
 
 def _attempt(act: Callable[[], DoneT]) -> DoneT | Exception:
-    """Return the result or the error of one message. An error does not stop the other messages."""
+    """Return the result of one message, or its error. An error does not affect other messages."""
     try:
         return act()
     except Exception as err:  # noqa: BLE001 -- the caller distinguishes unexpected errors
@@ -149,7 +149,7 @@ def _read(
 def _keep_problems(
     command: CreateEvents, body: str, routed: Routed, quarantine: Quarantine
 ) -> Routed:
-    """Quarantine a list that has invalid events, after its valid events were routed."""
+    """Quarantine a list that contains invalid events. Its valid events were already routed."""
     if isinstance(routed, Exception) or not command.problems:
         return routed
     quarantine.keep(body, command.problems)

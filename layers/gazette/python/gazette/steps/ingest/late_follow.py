@@ -60,7 +60,7 @@ def page_of(follow: Follow, activity: Activity) -> FollowerPage:
 
 
 def _before(user_id: str) -> str:
-    """Return a text that sorts directly before this user id and after all smaller user ids.
+    """Return a string that sorts directly before this user id and after all smaller user ids.
 
     User ids are ASCII without spaces.
     """

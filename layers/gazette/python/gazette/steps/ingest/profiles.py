@@ -86,7 +86,8 @@ def latest_of(*dates: date | None) -> date | None:
 def _merged(
     current: Reader | EarlyChoices, given: Subscriber, *, suppressed: bool, today: date
 ) -> Subscriber | None:
-    """Return the profile to store, or `current` itself if there is no change.
+    """Return the stored profile merged with the new profile, or `current` itself if there is no
+    change.
 
     Returns None if the subscriber was erased later. Of two profiles with the same instant, always
     the same profile wins. An unsubscribed reader stays unsubscribed, and a reader whose address is
@@ -132,9 +133,7 @@ def _merged(
 
 
 def _addressed_after(current: Subscriber, given: Subscriber) -> datetime | None:
-    """Return the time up to which the user's address differed from the address in the later
-    profile.
-    """
+    """Return the time at which the address in the newer profile replaced a different address."""
     if address_hash(current.email) == address_hash(given.email):
         return current.addressed_after
     earlier = min(current, given, key=_precedence)
@@ -150,7 +149,7 @@ def _service_choices(current: Subscriber, given: Subscriber) -> History[Preferen
 
 
 def _choices_left(current: Subscriber, service: History[Preferences]) -> ReaderChoices:
-    """Return the reader's choices. Omit choices that a dropped entry of `service` overrode."""
+    """Return the reader's choices, except those that a forgotten choice of the service overrode."""
     if not current.service_choices or current.service_choices[0] in service:
         return current.reader_choices
     known = sorted({*current.service_choices, *service}, key=itemgetter(0))
@@ -160,13 +159,13 @@ def _choices_left(current: Subscriber, service: History[Preferences]) -> ReaderC
 def _stays_dormant(reader: Subscriber, context: RoutingContext) -> bool:
     """Return True if a dormant reader remains dormant.
 
-    After a change of the setting, the reader's last activity may be recent enough.
+    If `sunset_days` was increased, the reader's last activity may be recent enough to be active.
     """
     return context.sunset is not None and reader.dormant_at(context.sunset) <= context.clock()
 
 
 def _status(before: SubscriberStatus, *, suppressed: bool) -> SubscriberStatus:
-    """Return the status after a profile.
+    """Return the reader's status after a new profile arrives.
 
     A dormant reader stays dormant, because a profile is not activity. A status that only another
     version knows is also kept.
@@ -206,7 +205,7 @@ def reroute_waiting(
 
 
 def _digest_of(subscriber: Subscriber) -> str:
-    """Return a short hash of the choices, the pause, and a custom recurrence that is rarer than
+    """Return a short hash of the choices, the pause, and a custom recurrence less frequent than
     weekly.
     """
     content: list[object] = [

@@ -16,7 +16,7 @@ from gazette.domain.scheduling.asking import ContentPlan
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskingContext:
-    """The plan and the queue for queries to content sources."""
+    """The dependencies for querying content sources, such as the plan and the queue of fetches."""
 
     plan: ContentPlan
     fetch_queue: FetchQueue

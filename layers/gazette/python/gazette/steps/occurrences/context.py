@@ -25,10 +25,10 @@ class FanoutLimits:
     """
 
     spread: timedelta
-    """The maximum random delay of a message."""
+    """The maximum random delay of a run's message."""
 
     check_after: timedelta
-    """The time until the sweep's first check."""
+    """The time between the due time of a run and the sweep's first check."""
 
     sunset: timedelta | None
     """The period of inactivity after which a reader becomes dormant. None means never."""

@@ -17,8 +17,8 @@ def next_run(
     """Create and return the run after `newest`, due now. If the run exists, return the stored run.
 
     The sequence is at least the schedule's next sequence: `at_least` for a digest, the current
-    second for an immediate run. `sources` are the schedule's content sources. The run shows stored
-    items, but does not wait for items, because it belongs to no occurrence.
+    second for an immediate run. `sources` contains the schedule's content sources. The run shows
+    stored items, but does not wait for further items, because it belongs to no occurrence.
     """
     if newest.key.is_immediate:
         at_least = int(now.timestamp())

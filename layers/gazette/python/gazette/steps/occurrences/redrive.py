@@ -40,7 +40,7 @@ class RedrivePlanContext:
     suppressions: Suppressions
     clock: Clock
     check_after: timedelta
-    """The time until the sweep's first check of the run."""
+    """The time between the due time of a run and the sweep's first check."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ class RedriveContext(RedrivePlanContext):
 
 @dataclass(frozen=True, slots=True)
 class RedrivePlan:
-    """The decision about a redrive, and the schedule's runs on which it is based, newest first.
+    """The decision about a redrive, with the schedule's runs (newest first) that it is based on.
 
     If the run of `redriven` is to be started, it is not stored yet.
     """
@@ -72,8 +72,8 @@ def redrive(failed: Run, *, context: RedriveContext) -> Redriven:
     The later run's window begins where the last sent window ended, so no event is sent twice. If
     its row is missing, the row is stored first; then the run is queued, and the schedule's sequence
     is advanced. The schedule does not change otherwise, and the next occurrence is due at its usual
-    time. A repetition also finds the run, and completes the steps that a crash prevented. Raises
-    NotYet if runs and schedule kept changing.
+    time. If the function is repeated after a crash, it finds the run and completes the missing
+    steps. Raises NotYet if runs and schedule kept changing.
     """
     for _ in ATTEMPTS:
         plan = plan_redrive(failed, context=context)
@@ -140,7 +140,7 @@ def _not_ended(failed: Run, chain: Sequence[Run]) -> Run | None:
 
 
 def _why_not_started(failed: Run, context: RedrivePlanContext) -> Redriven | None:
-    """Return the result for a reader who gets no email now, or None for other readers."""
+    """Return the redrive's result if the reader gets no email now, or else None."""
     reader = context.subscribers.get(failed.key.user_id)
     if not receives(reader, failed.key):
         return Redriven(failed, RedriveResult.RECEIVES_NO_EMAIL, reason=why_not_sent(reader))
@@ -157,7 +157,7 @@ def _schedule(key: RunKey, context: RedrivePlanContext) -> Schedule | None:
 
 
 def _go_on(run: Run, context: RedriveContext) -> None:
-    """Queue the run, then advance the sequence. A repetition after a crash repeats both steps."""
+    """Queue the next run, then advance the schedule's sequence. A retry repeats both steps."""
     delay = _COLLECTED if run.key.is_immediate else timedelta(0)
     context.queue.send([QueuedRun(run.key, delay)])
     _spend(run, context)

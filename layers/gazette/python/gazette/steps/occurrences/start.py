@@ -38,7 +38,7 @@ class Occurrence:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The stored run of an occurrence, and values for the schedule."""
+    """The stored run of an occurrence, and values that advancing the schedule requires."""
 
     occurrence: Occurrence
     run: Run
@@ -142,10 +142,9 @@ def _active_until(schedule: Schedule, context: FanoutContext) -> datetime | Reas
 
 
 def _is_too_late(occurrence: Occurrence, context: FanoutContext) -> bool:
-    """Return True if the occurrence is to be skipped because it was due too long ago.
+    """Return True if the occurrence must be skipped because it was due too long ago.
 
-    Returns False if the next occurrence is far away, because the events would have to wait long
-    again.
+    Returns False if the next occurrence is far away, because the events would wait too long.
     """
     if occurrence.is_missed:
         return True
@@ -203,8 +202,7 @@ def go_idle(schedule: Schedule, *, context: FanoutContext) -> Schedule | None:
 
 
 def stay_armed(quiet: Quiet, *, context: FanoutContext) -> Schedule | None:
-    """Advance a schedule past an occurrence without waiting events. The schedule queries content
-    sources.
+    """Advance a schedule that queries content sources past an occurrence without waiting events.
 
     The schedule stays in the due index, so an event that is stored in between needs no flag to arm
     it, and goes into the next digest. The sequence is used, as for a schedule that becomes idle, so
@@ -246,7 +244,7 @@ def move(schedule: Schedule, due_at: datetime, *, context: FanoutContext) -> Sch
 
 
 def following(schedule: Schedule) -> datetime:
-    """Return the occurrence after the next one, on another date."""
+    """Return the occurrence after the next occurrence, on a different date."""
     due_at = schedule.next_due_at
     return next_on_another_date(schedule.recurrence, after=due_at, last=due_at)
 

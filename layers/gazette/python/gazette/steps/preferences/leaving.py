@@ -46,7 +46,7 @@ def press(
     context: PageContext,
     time_left: TimeLeft,
 ) -> Leaving:
-    """Apply the form's action.
+    """Apply the action of the unsubscribe page's form.
 
     One-click requests and unknown forms unsubscribe from the link's scope. Raises the errors of
     `leave_by`, and InvalidToken if `read_undo` rejects the token.
@@ -158,7 +158,9 @@ def _return(
 def _left(
     found: Leaving, reader: Subscriber | None, left: Subscriber | None, context: RoutingContext
 ) -> Leaving:
-    """Return `found` with the time of the unsubscription, if it occurred within the last day."""
+    """Return the page with the time of the unsubscription, so that a recent unsubscription can be
+    undone.
+    """
     if reader is None or left is None or left.left_at is None:
         return found
     if not reader.has_left:
@@ -169,7 +171,7 @@ def _left(
 
 
 def _done(found: Leaving, act: LeaveAct, context: RoutingContext) -> Leaving:
-    """Return the result of an action. For EVERYTHING, list all categories that are still sent."""
+    """Return the page after an action. For EVERYTHING, list the categories that are still sent."""
     is_all = act is LeaveAct.EVERYTHING
     still = tuple(sorted(context.critical)) if is_all else found.still
     return replace(found, act=act, still=still)
@@ -239,8 +241,9 @@ def _leaving(link: LinkToken, reader: Subscriber | None, context: RoutingContext
 
 
 def _may_keep_some(reader: Subscriber, context: RoutingContext) -> bool:
-    """Return True if a follow has its own frequency, or there are more follows than fit on a
-    page.
+    """Return True if the reader may still get email of the category through follows.
+
+    This is the case if a follow has its own frequency, or if one page cannot show all follows.
     """
     follows, more = some_follows(reader.user_id, "", context)
     return bool(more) or any(each.latest.frequency for each in follows)
@@ -279,7 +282,7 @@ def _follows(
 
 
 def _follows_named(reader: Subscriber, scope: Scope, context: RoutingContext) -> Sequence[Follow]:
-    """Return the follows of the entities that a link identifies by their marks."""
+    """Return the follows of the entities that an unsubscribe link identifies by short hashes."""
     if scope.kind is not ScopeKind.ENTITY:
         return []
     followed = context.follows.followed_by(reader.user_id)

@@ -40,7 +40,10 @@ The next page begins after the last follow.
 """
 
 _LOOKS = 5
-"""The maximum number of reads for a page, each of SHOWN follows. Ended follows are not shown."""
+"""The maximum number of reads for a page.
+
+Each read returns SHOWN follows. One read may be too few, because ended follows are not shown.
+"""
 
 
 def read_overview(
@@ -82,8 +85,8 @@ def read_overview(
 def some_follows(user_id: str, after: str, context: RoutingContext) -> tuple[list[Follow], str]:
     """Return up to SHOWN active follows, sorted by title, starting after the entity `after`.
 
-    Also returns the entity after which the next page begins, or an empty text if there are no more
-    follows.
+    Also returns the entity after which the next page begins, or an empty string if there are no
+    more follows.
     """
     most = _LOOKS * SHOWN
     entities = list(context.follows.followed_by(user_id, after=after, at_most=most + 1))
@@ -102,9 +105,9 @@ def some_follows(user_id: str, after: str, context: RoutingContext) -> tuple[lis
 
 
 def with_follows_of(sent: Fields, overview: Overview, *, context: RoutingContext) -> Overview:
-    """Return `overview` with all follows that have fields in a form.
+    """Return `overview` with all follows that a submitted form contains.
 
-    If other follows have begun or ended since the page was shown, the page now contains other
+    Follows may have begun or ended since the form was shown, so the page may now show different
     follows.
     """
     known = {follow_field(follow.entity) for follow in overview.follows}
@@ -227,7 +230,8 @@ def perform(
     time_left: TimeLeft,
     reader: Subscriber | None = None,
 ) -> Notice:
-    """Apply a button of the page. If a field is invalid, report the error without making changes.
+    """Apply a button of the preference page. If a field is invalid, report the error without making
+    changes.
 
     `address` is the hash of the address that the page's link was sent to. `reader` has the same
     meaning as in `save`. A change that does not finish within `time_left` is not reported as saved.

@@ -42,17 +42,15 @@ class Shown:
 
     overview: Overview
     notice: Notice | None = None
-    """The outcome of the request, if a request was made."""
+    """The outcome of a submitted form, if any."""
 
     problems: Mapping[str, Problem] = field(default_factory=dict)
     sent: Fields | None = None
-    """The submitted form if it has `problems`, so that the reader does not have to fill it in
-    again.
-    """
+    """The submitted form, kept for correction if it has `problems`."""
 
 
 def show(link: LinkToken, *, context: PageContext, follows_after: str = "") -> Shown:
-    """Read the subscriber without making changes.
+    """Return the content of the preference page without making changes.
 
     `follows_after` has the same meaning as in `read_overview`. Raises EndedLink if the link's
     reader no longer exists.
@@ -68,7 +66,8 @@ def submit(
     time_left: TimeLeft,
     follows_after: str = "",
 ) -> Shown:
-    """Apply the form, and read the subscriber again. `link` is the link to the page.
+    """Apply the preference form, and return the updated content of the page. `link` is the link to
+    the page.
 
     `follows_after` has the same meaning as in `read_overview`. All follows in the form are
     processed, even if the page no longer shows them. Follows that are missing from the form do not
@@ -107,7 +106,8 @@ def submit(
 
 
 def leave(link: LinkToken, *, context: PageContext) -> Subscriber | None:
-    """Unsubscribe by an email's unsubscribe link, and record the email.
+    """Unsubscribe the reader by an email's unsubscribe link, and record which email contained the
+    link.
 
     Safe to repeat. Returns the unsubscribed reader, or None if the link's address no longer belongs
     to the link's reader. In that case, only the address is suppressed.

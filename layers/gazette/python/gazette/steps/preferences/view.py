@@ -26,9 +26,9 @@ from gazette.steps.delivery.windows import MOST_WHOLE, load_from
 _Show = Callable[[Run, datetime, Folded, Subscriber], str]
 
 _MOST_LISTED, _MOST_LINES = 1_000, 100
-"""The maximum numbers of entities on the page of updates, and of lines per entity.
+"""The maximum number of entities on the page of updates, and of lines per entity.
 
-The heading counts all. The response of a Lambda function is limited to 6 MB.
+The heading shows the total number. The limits exist because a Lambda response has at most 6 MB.
 """
 
 

@@ -1,4 +1,4 @@
-"""Route many events of one reader, most of which are new or already in place."""
+"""Route many events of one reader in few calls, for example after a late follow."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -83,11 +83,11 @@ class _Work:
     An event without a target has a later stored version, whose own message routes it.
     """
     stored: dict[str, StoredEvent] = field(default_factory=dict)
-    """The rows of `in_place`."""
+    """The stored rows of the events in `in_place`."""
     unwanted: dict[str, tuple[StoredEvent, Event]] = field(default_factory=dict)
     """Stored events that the reader does not want."""
     others: list[Event] = field(default_factory=list)
-    """Events that are routed one by one."""
+    """Events that differ from their stored versions and are routed one by one."""
     amended_under: set[str] = field(default_factory=set)
     """Schedules whose runs may have read an event before it was amended."""
 
@@ -155,7 +155,7 @@ class _Work:
             self.in_place |= {event.id: (target, inputs) for event, target, inputs in some}
 
     def _restamp(self) -> None:
-        """Find windows that missed events because the events were written late (rule 14)."""
+        """Give late events a new storage time if a window missed them (rule 14)."""
         now, bound = self.context.clock(), self.context.write_bound
         late = [
             stored

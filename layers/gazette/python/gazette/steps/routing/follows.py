@@ -12,10 +12,10 @@ from gazette.steps.context import RoutingContext
 
 
 def remember_follow(command: ChangeFollow, context: RoutingContext) -> Follow:
-    """Store a change of a follow, and return the follow. First tries to store a new follow.
+    """Store a change of a follow, and return the follow.
 
-    A change from before an erasure is not stored together with later changes. If it were equal to a
-    later change, the later change would be dropped, and with it the beginning of the follow.
+    A change from before an erasure is not stored together with later changes. Otherwise, an equal
+    later change would be dropped, together with the beginning of the follow.
     """
     entity, user_id = command.entity, command.user_id
     current: Follow | None = None

@@ -18,7 +18,7 @@ from gazette.steps.runs import changed
 def start_immediates(
     all_stored: Iterable[StoredEvent], *, context: RoutingContext
 ) -> Sequence[Run]:
-    """Ensure that runs send these events, and return the queued runs. Safe to repeat.
+    """Ensure that immediate runs send these events, and return the queued runs. Safe to repeat.
 
     An existing run is queued too, because its message must not be lost if a crash occurs after the
     row is stored (rule 16). The events of a thread share the thread's reads, and all runs are
@@ -43,7 +43,7 @@ def start_immediates(
 
 
 def _run_for(stored: StoredEvent, chain: Sequence[Run], *, context: RoutingContext) -> Run | None:
-    """Return the run that sends the event, starting it if necessary.
+    """Return the run that sends the event. Start the run if necessary.
 
     Returns None if the event was sent or given up. The run whose sequence is the event's second may
     have ended before the event was stored, or was due too early to include it. Then another run is
@@ -67,11 +67,11 @@ def _run_for(stored: StoredEvent, chain: Sequence[Run], *, context: RoutingConte
 def _of_its_second(
     stored: StoredEvent, chain: Sequence[Run], context: RoutingContext
 ) -> Run | None:
-    """Return the run whose sequence is the event's second. Create the run if it would be the
+    """Return the immediate run that starts in the event's second. Create it if it would be the
     newest.
 
-    Returns None if there is no such run but a newer one. A run is never created before a newer one,
-    because a worker that has read the chain may be about to store a head (rule 3).
+    Returns None if only newer runs exist. A run is never created before a newer run, because a
+    worker that has read the chain may be about to store a head (rule 3).
     """
     new = _new(stored.event.user_id, stored.schedule, stored.stored_at, chain, context)
     if not chain or chain[0].key.sequence < new.key.sequence:
@@ -80,7 +80,7 @@ def _of_its_second(
 
 
 _NOT_ITS_END = {Reason.EMPTY, Reason.SUPERSEDED}
-"""The reasons for which runs ended before the event was stored."""
+"""The reasons that show that a run ended before the event was stored."""
 
 
 def _was_for(run: Run, stored: StoredEvent) -> bool:
@@ -91,7 +91,8 @@ def _was_for(run: Run, stored: StoredEvent) -> bool:
 def start_next_collecting(
     user_id: str, schedule: str, chain: Sequence[Run], *, context: RoutingContext
 ) -> Run:
-    """Start a run after the newest run of `chain`, or reuse the newest if too many are waiting.
+    """Start a run after the newest run of `chain`. If too many runs are waiting, reuse the newest
+    run.
 
     The run collects from now on, and includes events that are already waiting. Returns the stored
     run, which may have been started by another worker.
@@ -110,8 +111,8 @@ def _collect_again(chain: Sequence[Run], at: datetime, context: RoutingContext) 
 
     While a stream is stopped, every collapse window would otherwise start another run, and every
     event would read all of them. Older runs keep their places in the queue, so no run is delayed.
-    Returns None if few runs are waiting, if the newest run was claimed before, so that its window
-    is fixed, or if the newest run has changed.
+    Returns None if few runs are waiting, if a claim has fixed the newest run's window, or if the
+    newest run has changed.
 
     The epoch of the run is raised. So a worker that has already read the window fails at its claim,
     reads again and waits until the run has collected everything (rule 16).
@@ -169,7 +170,8 @@ _MARGIN = timedelta(minutes=1)
 
 
 def _is_stopped(chain: Sequence[Run]) -> bool:
-    """Return True if all ended runs in a page of consecutive runs were superseded.
+    """Return True if sending appears to be stopped, because all recently ended runs were
+    superseded.
 
     Then the next run collects for a quarter of an hour, because no run can be sent now. Until the
     next run ends, any earlier run can still be sent.

@@ -14,10 +14,10 @@ from gazette.steps.runs import raise_epochs
 def restamp_if_passed_over(stored: StoredEvent, *, context: RoutingContext) -> StoredEvent | None:
     """Give an event a new storage time if a window closed without sending it (rule 14).
 
-    Call this function if the write bound has passed: after writing an event under a schedule, and
-    after finding that a retried message has already written it. The writer may have been suspended
-    between taking the time and writing, or may have crashed afterwards. Returns the event as stored
-    now, or None if it was removed. Raises NotYet if its runs keep changing.
+    If the write bound has passed, call this function after writing an event, or after finding that
+    a retried message has already written it. The writer may have been suspended between taking the
+    time and writing, or may have crashed afterwards. Returns the event as stored now, or None if it
+    was removed. Raises NotYet if its runs keep changing.
     """
     user_id, name = stored.event.user_id, stored.schedule
     is_told = False
@@ -49,7 +49,7 @@ def restamp_if_passed_over(stored: StoredEvent, *, context: RoutingContext) -> S
 def restamp_together(
     all_stored: Iterable[StoredEvent], *, context: RoutingContext
 ) -> list[StoredEvent]:
-    """Apply `restamp_if_passed_over` to many events.
+    """Give each event a new storage time if a window closed without sending it (rule 14).
 
     Events of a schedule share the schedule's reads. Returns the events as stored now, without
     events that were removed.

@@ -95,10 +95,10 @@ def _guard_to_leave(stored: StoredEvent, context: RoutingContext) -> Guard | Non
 def guard_to_leave(
     user_id: str, name: str, last: datetime, *, context: RoutingContext
 ) -> tuple[datetime, Guard]:
-    """Return the time up to which a schedule's events stay because they were or may have been sent.
+    """Return the storage time up to which a schedule's events were or may have been sent.
 
-    Also returns a guard that prevents all of the schedule's runs from sending later events. `last`
-    is the storage time of the last event.
+    These events stay in the schedule. Also returns a guard that prevents all of the schedule's runs
+    from sending later events. `last` is the storage time of the last event.
     """
     if name == Unsent.GIVEN_UP:
         return last, Guard()
@@ -138,8 +138,8 @@ def _with_one_to_claim(
     """Return an immediate schedule's runs, including an unclaimed run that collects at the given
     instant.
 
-    Starts such a run if there is none. The run is queued before an event arrives, because no other
-    code would find the event after a crash. Raises NotYet if each run ends immediately.
+    Starts such a run if it does not exist. The run is queued before an event arrives, because no
+    other code would find the event after a crash. Raises NotYet if each run ends immediately.
     """
     for _ in ATTEMPTS:
         waiting = claimable(chain)
@@ -155,7 +155,7 @@ def _with_one_to_claim(
 def schedule_and_runs(
     user_id: str, name: str, *, context: RoutingContext, since: datetime | None = None
 ) -> tuple[Schedule | None, Sequence[Run]]:
-    """Return the row of a schedule, if any, and the schedule's runs back to `since` (Runs.chain).
+    """Return a schedule's row, if any, and the schedule's runs back to `since` (Runs.chain).
 
     The row is read first, because a worker that starts a run advances the schedule afterwards. So
     either the run is read here, or a write that is conditional on this schedule fails.
@@ -174,7 +174,8 @@ def guard_of_schedule(
     *,
     context: RoutingContext,
 ) -> Guard:
-    """Return a guard that blocks both claims based on earlier reads and the start of the next run.
+    """Return a guard that makes claims based on earlier reads fail, and blocks the start of the
+    next run.
 
     The `chain` of an immediate schedule must have a run that can be claimed. A run that is started
     later either ends that run first, or gives way to it (rule 16).

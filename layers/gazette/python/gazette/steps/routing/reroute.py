@@ -91,7 +91,7 @@ def route_again(
 def _route_some_again(
     key: RunKey, some: Sequence[StoredEvent], *, context: RoutingContext, time: TimeFor
 ) -> bool:
-    """Apply `route_again` to some of the events.
+    """Move a part of a run's waiting events to the schedules that the reader now wants.
 
     The new schedules are armed before the events move, because no other code would find the events
     after a crash.
@@ -129,7 +129,9 @@ def _digests_of(placements: Iterable[Placement]) -> dict[ScheduleKey, Subscriber
 def _sorted(
     waiting: Sequence[StoredEvent], all_inputs: Sequence[RoutingInputs], context: RoutingContext
 ) -> tuple[list[StoredEvent], list[Placement]]:
-    """Return the events that their readers do not want, and the other events with their targets."""
+    """Return the events that their readers do not want, and the remaining events with their
+    targets.
+    """
     unwanted, deliverable = list[StoredEvent](), list[Placement]()
     for stored, inputs in zip(waiting, all_inputs, strict=True):
         target = target_of(stored.event, inputs, context)

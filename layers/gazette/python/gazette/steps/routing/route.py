@@ -75,7 +75,9 @@ def route_lists(
 
 
 class _Together:
-    """The events of several lists, the lists that have begun, and the error of each list."""
+    """A worker that routes the events of several lists together, and records the error of each
+    list.
+    """
 
     def __init__(
         self,
@@ -102,7 +104,9 @@ class _Together:
         return all_routed
 
     def route(self, unsettled: Sequence[int]) -> None:
-        """Route the events with these numbers. Repeat if a routing input changes in between."""
+        """Route the events with these numbers. If a routing input changes in between, route them
+        again.
+        """
         all_inputs = self._read(unsettled, self._known)
         for _ in ATTEMPTS:
             settled = self._place(all_inputs)
@@ -168,7 +172,7 @@ class _Together:
         self._at_once(immediate, start_some)
 
     def _at_once(self, numbers: Iterable[int], act: Callable[[Sequence[int]], None]) -> None:
-        """Process all these events together.
+        """Process the events of all lists together.
 
         If that fails, process the events of each list separately. The error of a joint read does
         not show which row is unreadable, so the events of one list are then processed one by one.
@@ -199,9 +203,9 @@ class _Together:
             self._errors[self._list_of[number]] = err
 
     def _goes_on(self, number: int) -> bool:
-        """Return True if the event's list can be continued.
+        """Return True if no error prevents routing the remaining events of this event's list.
 
-        An error in a single row does not stop the other events.
+        An error in a single row does not affect the remaining events.
         """
         err = self._errors.get(self._list_of[number])
         return err is None or is_of_one_row(err)
@@ -287,7 +291,7 @@ def _out_of_what_is_critical(
 
 
 def _restamp_if_late(stored: StoredEvent, *, context: RoutingContext) -> StoredEvent | None:
-    """Find a window that missed the event, if the event may have been written late (rule 14).
+    """Give the event a new storage time if it was written late and a window missed it (rule 14).
 
     If the write took less than the write bound, no window has missed the event. Returns the event
     as stored now, or None if it was removed.

@@ -28,8 +28,8 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class RoutingInputs:
-    """The inputs that determine an event's target: the reader, and the follows in `via`, in
-    order.
+    """The inputs that determine an event's target: its reader, and the follows that led to the
+    event.
     """
 
     reader: Reader

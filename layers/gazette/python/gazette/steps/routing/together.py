@@ -31,8 +31,8 @@ from gazette.steps.time_budget import require_time
 ItemT = TypeVar("ItemT")
 
 FEW = 25
-"""The maximum number of events without shared items that are written one by one. In a transaction,
-each event would cost 50 percent more.
+"""The maximum number of events that are written one by one if their writes share no items. In a
+transaction, each event would cost 50 percent more.
 """
 
 
@@ -45,7 +45,7 @@ class Placement(NamedTuple):
 
 
 class TimeFor(NamedTuple):
-    """The remaining time, and the maximum duration of a piece of work."""
+    """The remaining time of an invocation, and the maximum duration of one piece of work."""
 
     time_left: TimeLeft
     piece: timedelta
@@ -163,7 +163,7 @@ def _leave(
     context: RoutingContext,
     time: TimeFor,
 ) -> list[StoredEvent]:
-    """Remove events of one schedule.
+    """Remove unwanted events of one schedule.
 
     Return the events that cannot be removed because of their runs. The schedule and its runs are
     read once. If a transaction succeeds, no other process has changed them since the read, and the

@@ -1,4 +1,4 @@
-"""Handle the existing runs of a schedule whose reader has chosen other times."""
+"""Handle the existing runs of a schedule whose reader has chosen different times."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -12,8 +12,8 @@ from gazette.steps.context import ScheduleContext
 from gazette.steps.runs import apply
 
 _GRACE = timedelta(minutes=15)
-"""The time after an old run's due time during which the run is still sent, although the reader
-chose other times.
+"""The time after its due time for which an old run is still sent, although the reader chose
+different times.
 """
 
 _GIVEN_UP = {Reason.SUPERSEDED, Reason.PREFERENCES_CHANGED}
@@ -45,9 +45,9 @@ def give_up(schedule: Schedule, *, context: ScheduleContext) -> Schedule:
     """Return the schedule without its next occurrence and later occurrences that are already due.
 
     For each of these occurrences, an ended run is stored, so that its sequence is used. Fan-out may
-    have read the schedule before, and now starts no run before the later ones. The chain has a run
-    for every sequence below the schedule's. A run that fan-out has already started continues, and
-    counts as the digest of its date.
+    have read the schedule earlier. The ended runs keep it from starting these occurrences. The
+    chain has a run for every sequence below the schedule's. A run that fan-out has already started
+    continues, and counts as the digest of its date.
     """
     open_until = last_instant_of_slot(context.clock())
     while True:
@@ -61,7 +61,8 @@ def give_up(schedule: Schedule, *, context: ScheduleContext) -> Schedule:
 
 
 def _spend(schedule: Schedule, context: ScheduleContext) -> bool:
-    """Use the sequence of the next occurrence. Return True if a run with this sequence continues.
+    """Use up the sequence of the next occurrence. Return True if a run with this sequence is still
+    open.
 
     A redrive, or a schedule that was erased, may already have started a run with the sequence.
     """

@@ -23,12 +23,12 @@ def resubscribe(
     """Resume email to a reader who unsubscribed. The address is given as a hash.
 
     Safe to repeat. `is_meant` returns True if the stored unsubscription is the one to undo. If a
-    later unsubscription is stored, nothing changes. Returns False in that case, if no such reader
-    has the address, or if the address stays suppressed. Readers cannot lift suppressions after
-    bounces, complaints, or unsubscriptions of other readers of the address. The schedules are added
-    to the due index before the status changes, because after a crash no other process would add
-    them. They are written again afterwards, because fan-out may be withdrawing schedules that it
-    read while the reader was unsubscribed.
+    later unsubscription is stored, nothing changes. Returns False in that case, if the address
+    belongs to no such reader, or if the address stays suppressed. Readers cannot lift suppressions
+    after bounces, complaints, or unsubscriptions of other readers of the address. The schedules are
+    added to the due index before the status changes, because after a crash no other process would
+    add them. They are written again afterwards, because fan-out may be withdrawing schedules that
+    it read while the reader was unsubscribed.
     """
     for number in ATTEMPTS:
         reader = context.subscribers.get(user_id)

@@ -81,7 +81,8 @@ def _arm(
 
 
 def _must_be_armed(current: Schedule | None, reader: Subscriber) -> bool:
-    """Return True if fan-out may miss a schedule with a waiting event.
+    """Return True if fan-out may miss a schedule that has a waiting event, so that it must be
+    armed.
 
     When an inactive reader becomes active, the withdrawn schedules are armed. This function finds a
     schedule that another process withdraws a moment later, after reading that the reader is
@@ -112,7 +113,7 @@ def withdraw(user_id: str, *, subscribers: Subscribers, schedules: Schedules) ->
 
     The schedules are read before the profile, and withdrawn only if they have not changed. A reader
     who becomes active in between writes the profile first and then the schedules. The schedule that
-    is due is withdrawn last, so that fan-out finds it and the others again after a crash. An idle
+    is due is withdrawn last, so that fan-out finds all of them again after a crash. An idle
     schedule stays idle. Under an unknown status no schedule is withdrawn, because a version that
     knows the status may schedule digests. Raises NotYet if the schedules keep changing.
     """

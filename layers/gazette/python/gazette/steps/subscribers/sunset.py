@@ -19,7 +19,8 @@ _ASK_AGAIN = timedelta(days=45)
 def active_until(
     user_id: str, *, subscribers: Subscribers, sunset: timedelta | None, clock: Clock
 ) -> datetime | Reason:
-    """Return the time until which a reader is certainly active, or why no digest is scheduled.
+    """Return the time until which a reader is certainly active, or the reason why no digest is
+    scheduled.
 
     A reader without activity for `sunset` becomes dormant here. If a reason is returned, the caller
     takes the schedules out of the due index. That also removes schedules of unsubscribed readers
@@ -60,10 +61,10 @@ def mark_active(user_id: str, at: datetime, *, context: ScheduleContext) -> Outc
 
 
 def _may_be_dormant(reader: Subscriber, at: datetime, context: ScheduleContext) -> bool:
-    """Return True if an activity may change more than the date.
+    """Return True if recording an activity may have to reactivate the reader.
 
-    An activity older than the sunset does not. If no sunset is configured any more, any activity
-    reactivates a dormant reader.
+    An activity that is older than the sunset does not reactivate the reader. If no sunset is
+    configured, any activity reactivates a dormant reader.
     """
     sunset = context.sunset
     if reader.has_left or (sunset and at < context.clock() - sunset):
@@ -73,7 +74,7 @@ def _may_be_dormant(reader: Subscriber, at: datetime, context: ScheduleContext) 
 
 
 def _is_resuming(reader: Subscriber, at: datetime) -> bool:
-    """Return True if the reader was reactivated but no date was stored since, for example after a
+    """Return True if no activity date was stored since the reader was reactivated, as after a
     crash.
 
     This includes activity from before the reactivation whose message was late.
@@ -88,7 +89,7 @@ def _resume(reader: Subscriber, at: datetime, context: ScheduleContext) -> bool:
     """Make the reader active. Return False if the profile has changed in between.
 
     An inactive reader whose dormant status is not stored yet is also reactivated, so that an event
-    that was published while the reader was dormant is not sent immediately later.
+    from the dormant period is not sent as an immediate email later.
     """
     resumed = reader
     is_dormant = reader.status is SubscriberStatus.DORMANT

@@ -138,7 +138,7 @@ def cancel_batch(
     """Cancel all unclaimed runs of a slot. Yield each run as stored afterwards.
 
     The stop is stored first, and checked by fan-out and every worker. Then the runs are cancelled,
-    for workers that made the check before (rule 11). Safe to repeat, also before the slot begins. A
+    for workers that had already checked (rule 11). Safe to repeat, also before the slot begins. A
     run that was written in the last seconds may be missed. Its worker finds the stop, or a
     repetition of this function finds the run. The events of cancelled runs wait for the next
     digest. A run that is already claimed is sent, and records that the stop came too late. `each`

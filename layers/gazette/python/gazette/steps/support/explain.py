@@ -71,7 +71,7 @@ def explain(
     sunset: timedelta | None,
     critical: Collection[str] = (),
 ) -> Explanation:
-    """Explain the state of a reader.
+    """Explain why a reader's emails were or were not sent.
 
     With `on`, explain the runs due on this date in the reader's time zone. `defaults` contains the
     installation's frequencies. `sunset` is the period of inactivity after which a reader counts as
@@ -194,9 +194,9 @@ def _quiet_around(
 ) -> tuple[datetime, datetime] | None:
     """Return the period without waiting events that includes `due`, if any.
 
-    The period begins at an occurrence without waiting events, or at the profile if the first run
-    has not been deleted or not been started. An event that arrives within a digest's slot goes into
-    the next digest.
+    The period begins at an occurrence without waiting events. It begins when the profile changed if
+    the first run has not started, or is still stored. An event that arrives within a digest's slot
+    goes into the next digest.
     """
     if schedule.is_withdrawn or (schedule.listed and due >= schedule.next_due_at):
         return None
@@ -325,7 +325,7 @@ def _covered(run: Run, stored: Mapping[str, Sequence[StoredEvent]]) -> tuple[tup
 
 def _about(schedule: str, stored: Mapping[str, Sequence[StoredEvent]]) -> str:
     """Return the entity key of an immediate schedule if one of its events is stored, or an empty
-    text.
+    string.
     """
     if kind_of(schedule) is not ScheduleKind.IMMEDIATE:
         return ""

@@ -40,7 +40,7 @@ class Upcoming:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overview:
-    """The state of the tables at `at`."""
+    """The state of a stage's email at the instant `at`."""
 
     at: datetime
     upcoming: Sequence[Upcoming]
@@ -48,15 +48,15 @@ class Overview:
     """The latest batches that have started."""
 
     standing: Standing
-    """The standing of unfinished runs."""
+    """The age of unfinished runs, and the number that wait for the next day."""
 
     streams: Streams[PaceReading]
     category_holds: Sequence[CategoryHold]
     templates: InForce | UnreadableRow
-    """The versions in force, or the error of an unreadable row."""
+    """The template versions in force, or the error of an unreadable row."""
 
     pushed: Sequence[PushedVersion]
-    """The versions in force that were pushed."""
+    """The pushed versions among the versions in force."""
 
     source: OpenBreaker | None = None
     """The open circuit breaker of the recommendation service, if any."""
@@ -68,7 +68,7 @@ class Overview:
 
     @property
     def unknown(self) -> list[BatchView]:
-        """The batches with runs of unknown outcome, oldest first."""
+        """The batches that contain runs with an unknown outcome, oldest first."""
         return [view for view in reversed(self.batches) if view.number(Status.UNKNOWN)]
 
 
@@ -120,7 +120,7 @@ def _templates(
 def _standing(
     partition: int, *, runs: Runs, streams: Streams[PaceReading], now: datetime
 ) -> Standing:
-    """Return the standing of open runs, computed as the sweep does for the alarms."""
+    """Return the age of a partition's open runs, computed as the sweep does for the alarms."""
     free_since = Streams(
         digest=lambda: streams.digest.free_since, immediate=lambda: streams.immediate.free_since
     )

@@ -25,7 +25,8 @@ class Waiting:
 def read_pending(
     user_id: str, *, subscribers: Subscribers, runs: Runs, events: EventHistory, clock: Clock
 ) -> Waiting | None:
-    """Read the waiting events without making writes. Return None if there is no profile.
+    """Read a reader's waiting events without making writes. Return None if the reader has no
+    profile.
 
     Events stored within the settle lag are included, although the next email may not show them yet.
     """

@@ -1,4 +1,4 @@
-"""Render sent emails again with other templates and settings. Reads only, and sends no email."""
+"""Render sent emails again with different templates and settings, without sending or writing."""
 
 import heapq
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -40,7 +40,7 @@ _AT_ONCE = 4
 """The number of parts that are read before the sample's size is checked again."""
 
 _FIRST = "4"
-"""The upper bound of the quarter of runs that is sampled first."""
+"""The upper bound of the sort key of the quarter of runs that is sampled first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class _PartRead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """Templates and settings to render with."""
+    """One side of the comparison: the templates and settings to render with."""
 
     renderer: Renderer
     max_blocks: int
@@ -93,11 +93,10 @@ def take_sample(
 ) -> Sample:
     """Return a deterministic sample of `number` runs that were sent at `since` or later.
 
-    From each part, the sample first takes the quarter of the runs that sorts first, so that the
-    emails belong to more readers. Other runs are used only if all parts have too few. Parts are
-    read one after the other until there are enough runs, up to `most_parts`. A larger sample
-    includes a smaller sample of the same parts. The sampled runs and the runs of four parts are
-    kept in memory.
+    Only a quarter of each part's runs is used at first, so that the emails belong to more readers.
+    The remaining runs are used only if all parts have too few. Parts are read one after the other
+    until there are enough runs, up to `most_parts`. A larger sample includes a smaller sample of
+    the same parts. The sampled runs and the runs of four parts are kept in memory.
     """
 
     def read(part: int) -> _PartRead:
@@ -179,7 +178,7 @@ def render_again(email: SentEmail, side: Side, *, link_maker: LinkMaker) -> Rend
 def show_alone(
     email: SentEmail, events: Sequence[Event], side: Side, *, link_maker: LinkMaker
 ) -> Edition:
-    """Render these events of an email without excluding any. Raises RenderingFailed."""
+    """Render the given events of an email. Raises RenderingFailed instead of excluding events."""
     run = email.run
     return make_edition(
         run.key,

@@ -14,7 +14,7 @@ from gazette.domain.ports.ledgers import CategoryHolds, CategoryStats
 
 
 class Stream(Protocol):
-    """The methods of the ports `PaceGauge` and `CircuitBreaker` that operators use."""
+    """The methods of the `PaceGauge` and `CircuitBreaker` ports that operators use."""
 
     def read(self, now: datetime) -> PaceReading:
         """Return the stream's rate, and the reason if the stream is stopped."""

@@ -70,7 +70,7 @@ def arm_sources(
 def _batches(
     readers: Iterator[Reader | UnreadableRow], done: Counter[Armed]
 ) -> Iterator[Sequence[Subscriber]]:
-    """Yield active readers in groups that fit into one request. Count the other readers."""
+    """Yield active readers in groups that fit into one request. Count the remaining readers."""
     some: list[Subscriber] = []
     for reader in readers:
         if isinstance(reader, UnreadableRow):
@@ -88,7 +88,7 @@ def _batches(
 def _concerned(
     some: Sequence[Subscriber], done: Counter[Armed], context: ScheduleContext
 ) -> list[Subscriber]:
-    """Return the readers whose schedules must be updated. Count the other readers."""
+    """Return the readers whose schedules must be updated. Count the remaining readers."""
     keys = [(reader.user_id, digest.value) for reader in some for digest in DIGESTS]
     rows = context.schedules.get_many(keys) if keys else ()
     unreadable = {row.key[0] for row in rows if isinstance(row, UnreadableRow)}

@@ -24,7 +24,7 @@ class Statistics:
 
     counts: Counts
     readers: Readers
-    """The compared readers, if any."""
+    """The readers whose results are compared, if any."""
 
 
 ArmOf = Callable[[Engagement], int | None]
@@ -56,7 +56,7 @@ def collect_statistics(
     arm_of: ArmOf | None = None,
     each: ForEach = map,
 ) -> Statistics:
-    """Count the emails that were due in the slots. With `arm_of`, count only emails in an arm.
+    """Count the emails that were due in the slots. With `arm_of`, count only the compared emails.
 
     Only counts and the compared readers are kept in memory, not the emails. `each` is `map` or a
     parallel replacement, which may change the order.
@@ -74,7 +74,9 @@ def of_experiment(name: str) -> ArmOf:
 
 
 def of_versions(*numbers: int) -> ArmOf:
-    """Return a function that maps an email to its version, or to None for other versions."""
+    """Return a function that maps an email to its version, or to None if the version is not
+    compared.
+    """
     return lambda email: email.templates if email.templates in numbers else None
 
 

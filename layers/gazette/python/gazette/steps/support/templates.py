@@ -34,10 +34,10 @@ class Bundle:
     settings: VersionSettings
     note: str = ""
     release: str = ""
-    """The release that the stage runs (PushedVersion)."""
+    """The release that the stage runs."""
 
     layer: str = ""
-    """The layer that the stage uses (PushedVersion)."""
+    """The layer that the stage uses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ def _pushed(number: int, versions: TemplateVersions) -> PushedVersion:
 def _same(bundle: Bundle, history: Sequence[PushedVersion]) -> PushedVersion | None:
     """Return a version with the same content that was pushed since the stage was last deployed.
 
-    A version that was pushed earlier was made for other code.
+    A version that was pushed before the deployment was made for different code.
     """
     for each in history:
         if (each.version.checksum, each.layer) == (bundle.checksum, bundle.layer):

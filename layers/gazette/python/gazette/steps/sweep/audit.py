@@ -24,7 +24,7 @@ the schedule.
 """
 
 _ENOUGH = timedelta(seconds=15)
-"""An upper bound for the time that one schedule takes."""
+"""An upper bound for the time to audit one schedule."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,7 @@ class Audited:
     idle: int = 0
     armed: tuple[Schedule, ...] = ()
     unreadable: tuple[str, ...] = ()
-    """The errors in other rows that prevented the audit of a schedule."""
+    """The errors in unreadable rows that prevented the audit of a schedule."""
 
     is_cut_off: bool = False
     """True if time ran out before all schedules were audited."""
@@ -58,13 +58,14 @@ def audit(
     context: AuditContext,
     time_left: TimeLeft,
 ) -> Audited:
-    """Audit this turn's idle schedules, and arm schedules that have waiting events (rule 23).
+    """Audit the idle schedules whose turn it is, and arm those that have waiting events (rule 23).
 
-    A process that stores an event arms the schedule, so an idle schedule has waiting events only if
-    the process's message became a dead letter in between, or a rule is broken. Safe to repeat. Must
-    be repeated if it was cut off, because the next turn of these schedules is thirty days later.
-    `tick` is the scheduled time of the sweep and determines the turn, so that a late or repeated
-    message audits its own turn. For a message without `tick`, the clock determines the turn.
+    A process that stores an event also arms the schedule. An idle schedule has waiting events if
+    that process's message became a dead letter first, or if a rule is broken. Safe to repeat. An
+    audit that was cut off must be repeated, because the next turn of these schedules is thirty days
+    later. `tick` is the scheduled time of the sweep and determines the turn, so that a late or
+    repeated message audits its own turn. For a message without `tick`, the clock determines the
+    turn.
     """
     at = tick or context.clock()
     number = int(at.timestamp() // _EVERY.total_seconds()) % (_ALL // _EVERY)

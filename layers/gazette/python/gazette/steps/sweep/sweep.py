@@ -22,7 +22,8 @@ from gazette.steps.runs import apply
 from gazette.steps.sweep.unknown import ProvenUntil, SweepContext, Swept, decide, proven_until
 
 _ENOUGH = timedelta(seconds=45)
-"""An upper bound for the time of one run, and for the time of `standing` and the audit together.
+"""An upper bound for the time to process one run. The bound also covers `standing` and the audit
+together.
 
 The audit of a turn is not repeated automatically.
 """
@@ -49,7 +50,9 @@ def begin_sweep(
     shards: int,
     lookback: int,
 ) -> int:
-    """Queue every partition. Also queue shards that have fallen behind, and return their number.
+    """Queue a message for every partition, and for every shard that has fallen behind.
+
+    Returns the number of these shards.
 
     A shard without progress for several slots has lost a tick or a message. Another tick makes it
     continue. If `shards` is 0, this installation has no ticks, so no shard can be late.
@@ -160,5 +163,7 @@ def _queue_again(run: Run, queue: RunQueue, context: SweepContext) -> Swept:
 
 
 def _check_again(run: Run, at: datetime, context: SweepContext) -> None:
-    """Update `check_at`. If the run has changed in between, the next sweep finds it again."""
+    """Store the time of the run's next check. If the run has changed, the next sweep finds it
+    again.
+    """
     context.runs.swap(run, replace(run, check_at=at))

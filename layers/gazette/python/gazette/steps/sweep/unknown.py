@@ -1,4 +1,4 @@
-"""Decide unknown outcomes by evidence, or else by the configured policy."""
+"""Resolve unknown outcomes by evidence, or by the configured policy if no evidence arrived."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -18,7 +18,7 @@ from gazette.domain.ports.queues import QueuedRun, RunQueue
 from gazette.steps.occurrences.next_run import next_run
 
 _FRESH = timedelta(minutes=5)
-"""The age of an email by which its delivery event should have arrived."""
+"""The time within which the delivery event of an email normally arrives."""
 
 ProvenUntil = Callable[[], datetime | None]
 """A function that returns the sending time up to which delivery events have arrived.
@@ -140,14 +140,14 @@ def _leaves_nothing(run: Run, older: Sequence[Run]) -> bool:
 
 
 def _gives_up(run: Run, older: Sequence[Run]) -> bool:
-    """Return True if any event of the last attempt has now reached MAX_UNKNOWN_ATTEMPTS."""
+    """Return True if an event of the last attempt has now reached MAX_UNKNOWN_ATTEMPTS."""
     before = replace(run, uncertain=run.uncertain - {run.attempt})
     return given_up_until((run, *older)) > settled_until((before, *older))
 
 
 def _start_successor(run: Run, context: SweepContext) -> None:
-    """Start the run that will carry an immediate run, because no other process may start such a
-    run.
+    """Start the run that will carry an immediate run. Without a new event, no other process starts
+    it.
 
     The successor is started before the run is marked as carried, because the sweep does not see the
     run afterwards. Until then, the successor waits for the run.

@@ -1,1 +1,1 @@
-"""The table `control`, with one module for each kind of row."""
+"""Adapters for the `control` table, with one module for each kind of row."""

@@ -1,4 +1,4 @@
-"""Batches in DynamoDB, and the fan-out progress of each shard."""
+"""Batches in DynamoDB, and the progress of fan-out in each shard."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -26,7 +26,7 @@ _DIGITS = 3
 
 
 class DynamoBatches:
-    """Implementation of the `Batches` port backed by the table `control`.
+    """Implementation of the `Batches` port backed by the `control` table.
 
     Batches are stored as long as their runs.
     """
@@ -74,7 +74,7 @@ class DynamoBatches:
             ControlRow(_SHARDS, f"{shards:03d}").update(actions=[since])
 
     def announced(self) -> Mapping[int, datetime]:
-        """Read the recorded numbers of shards with one strongly consistent Query."""
+        """Read all numbers of shards that were recorded, with one strongly consistent Query."""
         return {int(row.id): row.since for row in self._numbered(_SHARDS) if row.since}
 
     def checkpoints(self) -> Mapping[int, datetime]:
@@ -95,20 +95,21 @@ class DynamoBatches:
             ControlRow(_BEHIND, _behind(shard, slot)).update(actions=[ControlRow.slot.set(slot)])
 
     def left_behind(self) -> Collection[tuple[int, datetime]]:
-        """Read the recorded slots with one strongly consistent Query."""
+        """Read the slots with an unreadable row, with one strongly consistent Query."""
         with translated():
             rows = list(ControlRow.query(_BEHIND, consistent_read=True))
         shards = ((row.id.partition("#")[0], row.slot) for row in rows)
         return [(int(shard), slot) for shard, slot in shards if slot and _is_shard(shard)]
 
     def catch_up(self, shard: int, slot: datetime) -> None:
-        """Delete the record of a slot with one DeleteItem."""
+        """Delete, with one DeleteItem, the record that a slot has an unreadable row."""
         with translated():
             ControlRow(_BEHIND, _behind(shard, slot)).delete()
 
     @staticmethod
     def _numbered(kind: str) -> Sequence[ControlRow]:
-        """Read rows with numeric ids in one strongly consistent Query. Skip unreadable numbers.
+        """Read rows that have numeric ids, with one strongly consistent Query. Skip rows with an
+        invalid id.
 
         If the checkpoint of a shard is unknown, fan-out reads the shard from the beginning.
         """
@@ -134,9 +135,7 @@ def _behind(shard: int, slot: datetime) -> str:
 
 
 def _is_shard(text: str) -> bool:
-    """Return True for a number in the format of `save_checkpoint`, within the maximum number of
-    shards.
-    """
+    """Return True if the id is a valid shard number in the format that `save_checkpoint` writes."""
     return len(text) == _DIGITS and text.isascii() and text.isdecimal()
 
 

@@ -1,4 +1,4 @@
-"""The categories on hold, one row each."""
+"""Category holds in DynamoDB, with one row per category on hold."""
 
 from collections.abc import Collection, Sequence
 
@@ -14,13 +14,13 @@ _KIND = "hold"
 
 
 class DynamoCategoryHolds:
-    """Implementation of the `CategoryHolds` port backed by rows of the table `control`."""
+    """Implementation of the `CategoryHolds` port backed by rows of the `control` table."""
 
     def __init__(self, table_name: str) -> None:
         bind(ControlRow, table_name)
 
     def active(self) -> Sequence[CategoryHold]:
-        """Read the holds with one strongly consistent Query.
+        """Read all category holds with one strongly consistent Query.
 
         A row puts its category on hold even if other attributes are malformed.
         """
@@ -39,11 +39,11 @@ class DynamoCategoryHolds:
         )
 
     def names(self) -> Collection[str]:
-        """Read the names of the held categories without a cache. Raises Unavailable."""
+        """Read the names of the categories on hold, without a cache. Raises Unavailable."""
         return frozenset(hold.category for hold in self.active())
 
     def release(self, category: str) -> bool:
-        """Release a category with one conditional DeleteItem."""
+        """End the hold of a category with one conditional DeleteItem."""
         return written(ControlRow(_KIND, category).delete, ControlRow.since.exists())
 
 
@@ -54,7 +54,8 @@ def _hold(row: ControlRow) -> CategoryHold:
 
 
 def held_categories(table_name: str, *, clock: Clock) -> HeldCategories:
-    """Return a cached function that implements the `HeldCategories` port for a worker.
+    """Return an implementation of the `HeldCategories` port for workers, which caches the names of
+    the categories on hold.
 
     The result is empty until the first successful read.
     """

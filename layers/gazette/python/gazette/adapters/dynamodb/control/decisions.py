@@ -1,4 +1,4 @@
-"""Operators' decisions that apply to all emails, read together and cached for a worker."""
+"""A worker's cache of operators' decisions that apply to all emails."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -38,15 +38,17 @@ class CachedDecisions:
         self._cached = Cached(self._read, clock=clock, default=self._last)
 
     def experiment(self) -> Experiment | None:
-        """Return the running experiment, as the port `RunningExperiment` requires."""
+        """Return the running experiment. Implements the `RunningExperiment` port."""
         return self._cached.get().experiment
 
     def in_force(self) -> InForce:
-        """Return the active template versions, as the port `VersionsInForce` requires."""
+        """Return the active template versions. Implements the `VersionsInForce` port."""
         return self._cached.get().in_force
 
     def _read(self) -> _Decisions:
-        """Read both rows with one strongly consistent BatchGetItem."""
+        """Read the experiment and the template versions with one strongly consistent
+        BatchGetItem.
+        """
         experiment, in_force = read_rows([(ControlRow, EXPERIMENT), (ControlRow, IN_FORCE)])
         self._last = _Decisions(
             _read_or(self._last.experiment, experiment, experiment_of),

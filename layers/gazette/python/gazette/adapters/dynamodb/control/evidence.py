@@ -1,4 +1,4 @@
-"""A row with the latest sending time of an email whose delivery event arrived."""
+"""A row with the sending time of the latest email for which a delivery event arrived."""
 
 from datetime import datetime, timedelta
 
@@ -10,9 +10,10 @@ _COARSE = timedelta(seconds=30)
 
 
 class DynamoEvidenceLog:
-    """Implementation of the `EvidenceLog` port backed by one row of the table `control`.
+    """Implementation of the `EvidenceLog` port backed by one row of the `control` table.
 
-    A process writes only if the time is at least half a minute later than in its last write.
+    A process writes a time only if it is at least half a minute later than the previous one that
+    the process wrote.
     """
 
     def __init__(self, table_name: str) -> None:
@@ -31,6 +32,6 @@ class DynamoEvidenceLog:
         self._noted = sent_at
 
     def latest(self) -> datetime | None:
-        """Read the time with one strongly consistent GetItem."""
+        """Read the stored time with one strongly consistent GetItem."""
         row = read_row(ControlRow, *_KEY)
         return decoded(row, lambda read: read.until, needs=("until",)) if row else None

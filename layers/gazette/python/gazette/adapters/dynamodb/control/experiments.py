@@ -1,4 +1,6 @@
-"""One row for the running experiment, and one row per experiment for its period."""
+"""Experiments in DynamoDB: one row for the running experiment, and one row for each experiment's
+period.
+"""
 
 import json
 from collections.abc import Mapping
@@ -14,7 +16,7 @@ _PERIOD = "period"
 
 
 class DynamoExperiments:
-    """Implementation of the `Experiments` port backed by rows of the table `control`."""
+    """Implementation of the `Experiments` port backed by rows of the `control` table."""
 
     def __init__(self, table_name: str) -> None:
         bind(ControlRow, table_name)
@@ -24,8 +26,8 @@ class DynamoExperiments:
         return experiment_of(read_row(ControlRow, *EXPERIMENT))
 
     def start(self, wanted: Experiment) -> None:
-        """Start an experiment with one Query and two PutItem, or three if another experiment was
-        running.
+        """Start an experiment with one Query and two PutItem, or three PutItem if a different
+        experiment was running.
 
         The period is written first, so that every running experiment has a period.
         """

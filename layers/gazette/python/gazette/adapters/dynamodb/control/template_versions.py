@@ -34,10 +34,10 @@ _CHANGE = "template_change"
 
 
 class DynamoTemplateVersions:
-    """Implementation of the `TemplateVersions` port backed by rows of the table `control`.
+    """Implementation of the `TemplateVersions` port backed by rows of the `control` table.
 
-    `ranges` contains the allowed values of numeric settings. A row with a value outside of its
-    range is unreadable.
+    `ranges` contains the allowed values of numeric settings. A row with a value outside its range
+    is unreadable.
     """
 
     def __init__(self, table_name: str, *, ranges: Ranges) -> None:
@@ -199,7 +199,7 @@ def _change(row: ControlRow) -> Change:
 
 
 def _numbered(number: int) -> str:
-    """Return a padded number, so that texts sort by number."""
+    """Return the number as text, padded with zeros so that the texts sort in numeric order."""
     return f"{number:06d}"
 
 

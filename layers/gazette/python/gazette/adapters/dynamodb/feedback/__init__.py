@@ -1,1 +1,3 @@
-"""Engagement, bounces, category statistics and suppressions: one module per table."""
+"""Adapters for engagement, bounces, category statistics and suppressions, with one module per
+table.
+"""

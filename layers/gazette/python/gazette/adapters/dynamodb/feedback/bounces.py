@@ -14,7 +14,7 @@ from gazette.domain.subscribers.suppression import SoftBounce
 
 
 class DynamoBounces:
-    """Implementation of the `Bounces` port backed by the table `bounces`.
+    """Implementation of the `Bounces` port backed by the `bounces` table.
 
     The partition key is the address's identity.keyed_hash. A row expires `retention` after its last
     bounce. Each bounce adds about ninety bytes to the row, until the address is suppressed.
@@ -27,7 +27,7 @@ class DynamoBounces:
         self._clock = clock
 
     def remember(self, address_hash: str, bounce: SoftBounce) -> Collection[SoftBounce]:
-        """Add a bounce to a set with one UpdateItem, so that each message is counted once.
+        """Record that a message bounced, with one UpdateItem. Each message is counted once.
 
         If the row's TTL has passed and DynamoDB has not deleted the row yet, the row is reused. Its
         bounces are too old to count.

@@ -1,4 +1,4 @@
-"""The results of emails in DynamoDB: engagement by run, and event counts by category and hour."""
+"""Email statistics in DynamoDB: engagement by run, and event counts by category and hour."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -23,14 +23,14 @@ from gazette.domain.identity import parse_run_id, run_id, shard_of
 from gazette.domain.scheduling.calendar import slot_of
 
 _FIRST = {event: getattr(EngagementRow, f"{event}_at") for event in EngagementEvent}
-"""The attributes that store the time of the first event of each kind."""
+"""The attribute with the time of an email's first event, for each kind of event."""
 
 _RETENTION = SPAN + timedelta(days=2)
 _COUNT = {mark: getattr(CategoryStatsRow, mark.value) for mark in Mark}
 
 
 class DynamoEngagements:
-    """Implementation of the `Engagements` port backed by the table `engagement`.
+    """Implementation of the `Engagements` port backed by the `engagement` table.
 
     Rows are stored as long as runs. `connections` is the number of threads that may read at the
     same time.
@@ -41,7 +41,7 @@ class DynamoEngagements:
         self._retention = retention
 
     def record(self, run: Run, event: EngagementEvent, at: datetime) -> bool:
-        """Record an event of an email with one conditional UpdateItem."""
+        """Record a delivery event of an email with one conditional UpdateItem."""
         slot, first = slot_of(run.due_at), _FIRST[event]
         partition = shard_of(run.key.user_id, PARTITIONS)
         row = EngagementRow(slot_partition(slot, partition), run_id(run.key))
@@ -87,7 +87,7 @@ def _engagement(row: EngagementRow) -> Engagement:
 
 
 class DynamoCategoryStats:
-    """Implementation of the `CategoryStats` port backed by the table `category_stats`.
+    """Implementation of the `CategoryStats` port backed by the `category_stats` table.
 
     If `gathers` is True, sent emails are counted in memory until `flush`, in one thread. All emails
     of an hour that show a category are counted in one row, which DynamoDB limits to a thousand
@@ -146,7 +146,7 @@ class DynamoCategoryStats:
                 raise
 
     def since(self, category: str, instant: datetime) -> CategoryCounts:
-        """Read the counts since an instant.
+        """Read a category's event counts since an instant.
 
         Costs one UpdateItem per hour in memory, and one eventually consistent Query of at most 169
         small rows.
@@ -161,7 +161,7 @@ class DynamoCategoryStats:
         )
 
     def forget(self, category: str) -> None:
-        """Delete the counts of a category.
+        """Delete all event counts of a category.
 
         Costs one UpdateItem per hour in memory, one Query, and one BatchWriteItem per 25 rows.
         """

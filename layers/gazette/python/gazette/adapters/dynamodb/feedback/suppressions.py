@@ -25,7 +25,9 @@ from gazette.domain.subscribers.suppression import Cause, Suppression
 
 
 class DynamoSuppressionList:
-    """All rows of the table `suppressions`. They can be read without the suppression key."""
+    """A list of all rows in the `suppressions` table. Reading it does not require the suppression
+    key.
+    """
 
     def __init__(self, table_name: str) -> None:
         bind(SuppressionRow, table_name)
@@ -37,7 +39,7 @@ class DynamoSuppressionList:
 
 
 class DynamoSuppressions(DynamoSuppressionList):
-    """Implementation of the `Suppressions` port backed by the table `suppressions`.
+    """Implementation of the `Suppressions` port backed by the `suppressions` table.
 
     The partition key is the address's identity.keyed_hash.
     """
@@ -123,9 +125,9 @@ class DynamoSuppressions(DynamoSuppressionList):
 
 
 class DynamoLastLook:
-    """Implementation of the `LastLook` port backed by the tables `subscribers` and `suppressions`.
+    """Implementation of the `LastLook` port backed by the `subscribers` and `suppressions` tables.
 
-    Other adapters bind these tables. `key` is the suppression key.
+    The adapters of the two tables must already have bound them. `key` is the suppression key.
     """
 
     def __init__(self, *, key: bytes, read: RowsReader) -> None:
@@ -135,7 +137,9 @@ class DynamoLastLook:
     def __call__(
         self, user_id: str, address_hash: str, *, critical: bool = False
     ) -> tuple[Reader, bool]:
-        """Read the reader and the suppression as part of one strongly consistent BatchGetItem."""
+        """Fetch the current reader and suppression as part of one strongly consistent
+        BatchGetItem.
+        """
         reader, suppression = self._read(
             (SubscriberRow, (user_id,)),
             (SuppressionRow, (keyed_hash(address_hash, self._key),)),
@@ -147,7 +151,9 @@ class DynamoLastLook:
 
 
 def _suppresses(row: SuppressionRow | None, *, critical: bool) -> bool:
-    """Return True if the row suppresses an address, even if the cause cannot be read."""
+    """Return True if the row suppresses email to its address, even if the cause cannot be
+    decoded.
+    """
     return row is not None and not (critical and row.reason == Cause.UNSUBSCRIBED.value)
 
 

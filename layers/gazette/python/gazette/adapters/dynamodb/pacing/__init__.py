@@ -1,1 +1,1 @@
-"""The table `pace`: the rate limiter and the circuit breaker of each stream."""
+"""Adapters for the `pace` table, which stores each stream's rate limiter and circuit breaker."""

@@ -1,4 +1,4 @@
-"""Encoding of the circuit breaker in a pace row, as up to six attributes. They are absent while the
+"""Encoding of a circuit breaker as up to six attributes of a pace row. They are absent while the
 breaker is closed.
 """
 
@@ -28,7 +28,7 @@ def breaker_in(row: PaceRow) -> OpenBreaker | None:
 
 
 def changes_to(breaker: OpenBreaker | None) -> list[Action]:
-    """Return the updates that set this state, regardless of the previous state."""
+    """Return the updates that write a state of the breaker, regardless of the previous state."""
     values: tuple[tuple[Attribute[Any], object], ...] = (
         (PaceRow.breaker_why, breaker and breaker.why),
         (PaceRow.breaker_since, breaker and instant_number(breaker.since)),

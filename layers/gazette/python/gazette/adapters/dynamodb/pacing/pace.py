@@ -49,19 +49,20 @@ from gazette.domain.errors import Unavailable
 from gazette.domain.ports.clock import Clock
 
 ROWS: Final = Streams(digest="digest", immediate="immediate")
-"""The name of each stream's row in this installation."""
+"""The name of the row in the `pace` table for each stream of this installation."""
 
 RECOMMENDATIONS_ROW: Final = "recommendations"
-"""The name of the content source's row, in which each permit allows one request."""
+"""The name of the row in the `pace` table for the content source. Each permit allows one request to
+the source."""
 
 _TRIES = 8
-"""The maximum number of attempts. Each rejected attempt returns the current row. An attempt then
-fails only if the kind of the row's state changes again.
+"""The maximum number of attempts to take permits. Each rejected attempt returns the current row, on
+which the next attempt is based.
 """
 
 
 class DynamoQuota:
-    """Implementation of the `QuotaStore` port backed by the row `name` of the table `pace`."""
+    """Implementation of the `QuotaStore` port backed by one row of the `pace` table."""
 
     def __init__(self, table_name: str, *, name: str) -> None:
         bind(PaceRow, table_name)
@@ -85,14 +86,14 @@ class DynamoQuota:
 
 
 class DynamoRateLimiter:
-    """Implementation of the ports `RateLimiter`, `PaceGauge` and `CircuitBreaker` backed by a
+    """Implementation of the `RateLimiter`, `PaceGauge` and `CircuitBreaker` ports backed by a
     `pace` row.
 
-    Caches the latest row that it has seen, and chooses each change by the cached row. The
-    conditions of the change hold only if that choice is correct, whatever other workers have
-    changed since. A rejected write returns the current row. A permit is never earlier than the
-    cached row allows, so `BUSY` and the cap of a new domain need no call. An exhausted daily quota
-    or an open breaker is not cached, because either may end at any time. A caller that passes a
+    Caches the latest row that it has read, and derives each change from the cached row. The write
+    is rejected if the change is no longer correct, because other workers changed the row in the
+    meantime. A rejected write returns the current row. A permit is never earlier than the cached
+    row allows, so `BUSY` and the cap of a new domain need no call. An exhausted daily quota or an
+    open breaker is not cached, because either may end at any time. A caller that passes a
     `coalescer` must also pass a `clock`, because a request that waits for other threads is older
     than its permits.
     """
@@ -116,7 +117,8 @@ class DynamoRateLimiter:
     def reserve(
         self, now: datetime, latest: datetime, *, critical: bool = False
     ) -> Permit | NoPermit:
-        """Take a permit for each thread that requests one now, or as many permits as are available.
+        """Take a permit for each thread that is waiting for one, or as many permits as are
+        available.
 
         Costs one UpdateItem for all these threads together, and one more if the cached row was
         outdated.
@@ -126,7 +128,7 @@ class DynamoRateLimiter:
         return cast("Permit | NoPermit", outcome)
 
     def outlook(self, now: datetime) -> Outlook:
-        """Return the outlook from the cached row, without a call."""
+        """Estimate the time of the next free permit from the cached row, without a call."""
         return outlook(self._known, self._plan, now)
 
     def _reserve_critical(
@@ -137,10 +139,11 @@ class DynamoRateLimiter:
     def _reserve_all(
         self, requests: Sequence[tuple[datetime, datetime]], *, critical: bool = False
     ) -> Sequence[Permit | NoPermit | Exception]:
-        """Take permits that begin now. Permits from the past would be used in a burst.
+        """Take permits for all requests, none of them earlier than now. Earlier permits would be
+        used in a burst.
 
-        A thread that waited for the requests of other threads waits as long for its permit as they
-        do.
+        A thread that waited for requests of other threads gets a permit at the same time as those
+        threads.
         """
         patience = min(latest - each for each, latest in requests)
         now = max(each for each, _ in requests)
@@ -210,13 +213,13 @@ class DynamoRateLimiter:
         self._known = _pace(row)
 
     def open_by_hand(self, why: str, now: datetime) -> OpenBreaker:
-        """Open the breaker, with one UpdateItem, until an operator closes it."""
+        """Open the breaker until an operator closes it. Costs one UpdateItem."""
         breaker = opened_by_hand(why, now)
         self._set(breaker)
         return breaker
 
     def close_by_hand(self) -> None:
-        """Close the breaker for an operator, with one UpdateItem."""
+        """Close the breaker on behalf of an operator, with one UpdateItem."""
         self._set(None)
 
     def _set(self, breaker: OpenBreaker | None) -> None:
@@ -235,7 +238,7 @@ class DynamoRateLimiter:
     def forecast(
         self, now: datetime, latest: datetime, *, critical: bool = False
     ) -> Permit | NoPermit:
-        """Forecast a permit from one strongly consistent GetItem."""
+        """Estimate the time of the next free permit, with one strongly consistent GetItem."""
         reservation = take(self._stored(), self._plan, now=now, latest=latest, critical=critical)
         return (
             reservation
@@ -248,7 +251,7 @@ class DynamoRateLimiter:
 
 
 def _changes(known: Pace, reservation: Reservation) -> list[Action]:
-    """Return the updates to write.
+    """Return the updates that take the reserved permits.
 
     Numbers that other workers may change are written as additions.
     """
@@ -282,11 +285,15 @@ def _changes(known: Pace, reservation: Reservation) -> list[Action]:
 def _still(
     known: Pace, reservation: Reservation, *, plan: PacePlan, now: datetime, latest: datetime
 ) -> Condition:
-    """Return the condition that the row is in the same kind of state as the cached row.
+    """Return the condition that the reservation, which is based on the cached row, is still
+    correct.
 
-    That is the case if the rows agree on whether workers wait and on whether the next permit is too
-    far ahead; if the stage of the ramp, the day, the quota and the breaker are equal; and if the
-    cap of a day that ends is exhausted in both or in neither.
+    The reservation is correct under these conditions:
+
+    - Workers wait for permits according to both rows, or according to neither.
+    - The next permit is too far ahead in both rows, or in neither.
+    - The stage of the ramp, the day, the quota and the breaker are equal.
+    - If a day ends, its cap is exhausted in both rows, or in neither.
     """
     condition: Condition
     if known.next_at is None:

@@ -24,10 +24,10 @@ _READING = frozenset(
     """abs attr count d default first float int items last length list max min
     random reverse""".split()
 )
-"""Filters that create no text and return only values from their arguments."""
+"""Filters that create no text. They return values from their arguments, or numbers."""
 
 _CHOOSING = frozenset({"map", "reject", "rejectattr", "select", "selectattr"})
-"""Filters whose errors contain the full name of an unknown filter, test or attribute."""
+"""Filters whose error messages contain the full name of an unknown filter, test or attribute."""
 
 _COMPARING = frozenset({"dictsort", "groupby", "sort", "unique"})
 """Filters that keep a lower-case copy of each text that they compare."""
@@ -40,7 +40,7 @@ _SHOWING_NUMBERS = frozenset({"format", "join", "sum"})
 
 
 def add(left: Any, right: Any) -> Any:
-    """Return the sum of numbers, or the concatenation of texts or lists. Raises SecurityError."""
+    """Add numbers, or concatenate texts or lists up to a limit. Raises SecurityError."""
     if not isinstance(left, int | float) and content_size(left) + content_size(right) > LONGEST:
         raise refuse("the operator +")
     return check_made(left + right)
@@ -56,14 +56,14 @@ def multiply(left: Any, right: Any) -> Any:
 
 
 def fill(left: Any, right: Any) -> Any:
-    """Apply the operator `%`: format a text, or divide numbers. Raises SecurityError."""
+    """Apply the `%` operator, which formats a text or returns a remainder. Raises SecurityError."""
     if isinstance(left, str | bytes):
         check_filled(left if isinstance(left, str) else left.decode("latin-1"), right)
     return check_made(left % right)
 
 
 def concatenate(join: Callable[[Iterable[Any]], str], parts: Sequence[Any]) -> str:
-    """Join texts, as the operator `~` does. Raises SecurityError."""
+    """Join texts like the `~` operator. Raises SecurityError if the result would be too long."""
     if sum(len(each) if isinstance(each, str) else size(each) for each in parts) > LONGEST:
         raise refuse("the operator ~")
     return join(parts)
@@ -76,7 +76,7 @@ def bounded(
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
 ) -> Any:
-    """Call a filter or string method unless the result may be too long.
+    """Call a filter or string method, unless the result might be too long.
 
     Raises SecurityError. `on` is the value to which the filter or method is applied.
     """
@@ -113,9 +113,7 @@ def bounded_method(called: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) 
 
 
 def bounded_filters(filters: Mapping[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
-    """Return the filters, with limits for those whose results may be longer than their
-    arguments.
-    """
+    """Return the filters. Filters whose results may be longer than their arguments get limits."""
     return {
         name: each if name in _READING else _bounded_filter(name, each)
         for name, each in filters.items()

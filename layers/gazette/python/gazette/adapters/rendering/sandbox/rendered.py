@@ -12,7 +12,7 @@ characters.
 
 
 class Buffer(list[str]):
-    """The rendered parts of a macro or a block.
+    """A buffer for the rendered parts of a macro or a block.
 
     Raises SecurityError if the text becomes too long.
     """
@@ -21,19 +21,19 @@ class Buffer(list[str]):
     _length = 0
 
     def append(self, text: str, /) -> None:
-        """Append a part."""
+        """Append a rendered part to the buffer."""
         super().append(text)
         if len(self) > self._counted + _AT_ONCE:
             self._count()
 
     def extend(self, texts: Iterable[str], /) -> None:
-        """Append several parts."""
+        """Append several rendered parts to the buffer."""
         super().extend(texts)
         if len(self) > self._counted + _AT_ONCE:
             self._count()
 
     def _count(self) -> None:
-        """Count new parts.
+        """Add the length of new parts, and check the total length.
 
         Each part counts as one extra character, because empty texts take memory too.
         """

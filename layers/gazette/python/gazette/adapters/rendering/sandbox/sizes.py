@@ -24,35 +24,36 @@ from jinja2.exceptions import SecurityError
 from jinja2.utils import Namespace
 
 LONGEST = 1_000_000
-"""The maximum length in characters of an operation's text and of the rendered text. Gmail clips
-emails at 102,400.
+"""The maximum length in characters of an operation's result and of the rendered text. Gmail clips
+emails at 102,400 bytes.
 """
 
 WIDEST = 99_999
-"""The maximum width, precision, or number of repetitions, equal to the limit of Jinja's `range`."""
+"""The maximum width, precision and number of repetitions. Jinja's `range` has the same limit."""
 
 WORST = 10 * LONGEST
-"""The maximum worst-case length of an operation's result, computed from the sizes of its
-arguments."""
+"""The maximum length that an operation's result may have in the worst case, computed from the sizes
+of the arguments."""
 
 _BITS = 4096
 """The maximum size of a product in bits. Such a number has about 1,200 digits."""
 
 _LONGEST_NUMBER = 40
-"""The maximum length in characters of a number in a text."""
+"""The maximum length in characters of a numeric text."""
 
 _SENTENCE = 10_000
 """The maximum length in characters of a sentence to translate, and of a value in the sentence."""
 
 OF_JINJA = frozenset({"_loop_vars", "_block_vars"})
-"""The arguments that Jinja adds to a call."""
+"""The names of the arguments that Jinja itself adds to a call."""
 
 _WIDTH = re.compile(r"[%)][-#0 +]*(?:\*|\d{6,}|\d*\.(?:\*|\d{6,}))")
-"""The pattern of a placeholder for `%` whose width or precision exceeds WIDEST or comes from a
-value. A placeholder begins with `%` or with `%(name)`, in which the name may be any text."""
+"""A pattern that finds `%` placeholders with a forbidden width or precision, such as `%9999999d` or
+`%*d`. The pattern begins at the closing parenthesis of `%(name)`, because the name may be any text.
+"""
 
 _WIDTHS = re.compile(r"[%)][-#0 +]*(\d*)(?:\.(\d+))?")
-"""The pattern of the width and precision in a placeholder for `%`."""
+"""The pattern of the width and precision in a `%` placeholder."""
 
 _DAYS_AND_TIMES = 1_000
 """The maximum length in characters of a `strftime` format, and of a text that contains an instant.
@@ -69,7 +70,7 @@ _LONG_NUMBER = re.compile(r"\d{6}")
 
 
 def size(value: Any, *, objects: Callable[[Any], int] = lambda value: len(str(value))) -> int:
-    """Return the approximate length of a value as text, or a number above LONGEST if longer.
+    """Return the approximate length of a value as text. Above LONGEST, the result is inexact.
 
     Lists count with all of their content, each time it occurs. `objects` is the size of one of
     Gazette's own objects.
@@ -112,7 +113,8 @@ _SEVERAL = (*_HOLDING, Mapping, Namespace)
 
 
 _holds_others: Callable[[type], bool] = lru_cache(maxsize=256)(lambda of: issubclass(of, _SEVERAL))
-"""A cached, slow check that returns True if a value of the type may contain many others."""
+"""A function that returns True if values of a type can contain other values, such as lists. The
+results are cached, because the check is slow."""
 
 
 def refuse(what: str) -> SecurityError:
@@ -182,19 +184,19 @@ def check_filled(text: str, values: Any) -> None:
 
 
 def _width(text: str) -> int:
-    """Return the sum of all widths and precisions in a text for `%`. Each is below WIDEST."""
+    """Return the sum of all widths and precisions in a text with `%` placeholders."""
     fields = _WIDTHS.finditer(text.replace("%%", ""))
     return sum(int(each[1] or 0) + int(each[2] or 0) for each in fields)
 
 
 def check_spec(spec: str) -> None:
-    """Raise SecurityError for a format specification that is not allowed. `>20` is allowed."""
+    """Raise SecurityError if the width in a format specification is too large. `>20` is allowed."""
     if _LONG_NUMBER.search(spec):
         raise refuse(f"the width {spec!r}")
 
 
 def check_instant(value: Any) -> None:
-    """Raise SecurityError for a `strftime` format that is not allowed."""
+    """Raise SecurityError for a `strftime` format that is too long or specifies a width."""
     if isinstance(value, str) and (len(value) > _DAYS_AND_TIMES or _WIDE_FIELD.search(value)):
         raise refuse("a format of days and times that is long or has a width")
 
@@ -225,7 +227,7 @@ def _is_sentence(text: str) -> bool:
 
 
 def check_sentence(texts: Sequence[Any], values: Mapping[str, Any]) -> None:
-    """Raise SecurityError for a sentence or values that are too long to be translated."""
+    """Raise SecurityError if a sentence to translate, or a value in the sentence, is too long."""
     for text in texts:
         if isinstance(text, str) and not _is_sentence(text):
             raise refuse("a sentence that is long or has a width")

@@ -54,14 +54,15 @@ _WITHOUT_ATTRIBUTES = (
 example, `partial.keywords` would reveal arguments."""
 
 _INSTANTS = (date, time, timedelta, tzinfo)
-"""The types that have `strftime` and `strptime`, under any method name."""
+"""The types of dates, times, durations and time zones. Calls of their methods are checked, because
+methods such as `strftime` can create long texts."""
 
 _ZONE = frozenset({"key"})
 """The attributes of a time zone that templates may read. The cache of zones is shared by the whole
 process."""
 
 _FIELDS = (FunctionType, MemberDescriptorType, property, type(vars(ShownLine)["line"]))
-"""The types that implement methods, slots, properties and named-tuple fields on a class."""
+"""The types of methods, slots, properties and named-tuple fields when accessed on a class."""
 
 _METHODS = frozenset({BuiltinFunctionType, MethodType})
 
@@ -77,7 +78,9 @@ _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {"+": add, "*": multiply, 
 
 
 def _is_of_an_instant(owner: Any) -> bool:
-    """Return True for an instant or an instant's type, because `strptime` is a class method."""
+    """Return True for a date or time, or for the type of one. The type counts because `strptime` is
+    a class method.
+    """
     return isinstance(owner, _INSTANTS) or (
         isinstance(owner, type) and issubclass(owner, _INSTANTS)
     )
@@ -94,7 +97,7 @@ class _BoundedCode(CodeGenerator):
         self.writeline(f"{frame.buffer} = environment.buffer()")
 
     def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:  # noqa: N802 -- Jinja's name
-        """Write the code for the operator `~`, which calls Jinja's function if the parts are
+        """Write the code for the `~` operator, which joins texts with Jinja's function if they are
         short.
         """
         escaping = "markup_join" if frame.eval_ctx.autoescape else "str_join"
@@ -115,12 +118,14 @@ class _BoundedFormatter(SandboxedFormatter):
     def get_field(
         self, field_name: str, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> tuple[Any, str]:
-        """Return Jinja's result, if templates may print this value."""
+        """Return the value of a field in a format string. Raise SecurityError if the value is too
+        long.
+        """
         value, first = super().get_field(field_name, args, kwargs)
         return check_shown(value), first
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        """Return Python's result, up to the maximum length."""
+        """Format a value. Raise SecurityError if the whole text becomes too long."""
         check_spec(format_spec)
         if isinstance(value, _INSTANTS):
             check_instant(format_spec)
@@ -135,7 +140,7 @@ class _BoundedEscapeFormatter(_BoundedFormatter, SandboxedEscapeFormatter):
 
 
 class _BoundedTemplate(FreshTemplate):
-    """A template that other templates import. Its module contains the rendered text."""
+    """A template that can be imported. Its module contains the rendered text."""
 
     def make_module(
         self,
@@ -150,7 +155,7 @@ class _BoundedTemplate(FreshTemplate):
 
 
 class SandboxedTemplates(ImmutableSandboxedEnvironment):
-    """Gazette's environment inside Jinja's sandbox. Every call in a template goes through `call`.
+    """Gazette's environment inside Jinja's sandbox. Every call in a template is made by `call`.
 
     The faster calls of `context_class` take place only after `call`.
     """
@@ -174,7 +179,7 @@ class SandboxedTemplates(ImmutableSandboxedEnvironment):
         self.finalize = check_shown
 
     def make_globals(self, d: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
-        """Return a copy of the globals, as QuickEnvironment does."""
+        """Return a copy of the globals, like QuickEnvironment."""
         return QuickEnvironment.make_globals(self, d)  # type: ignore[arg-type]
 
     def call(self, context: Context, called: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -203,8 +208,8 @@ class SandboxedTemplates(ImmutableSandboxedEnvironment):
         return check_made(context.call(called, *args, **kwargs))
 
     def getattr(self, obj: Any, attribute: str) -> Any:
-        """Return an attribute as Jinja does, but faster for public attributes of Gazette's own
-        objects.
+        """Return an attribute in the same way as Jinja, but faster for public attributes of
+        Gazette's own objects.
 
         The attributes of the result are checked when the template accesses them.
         """
@@ -220,14 +225,16 @@ class SandboxedTemplates(ImmutableSandboxedEnvironment):
         return super().getattr(obj, attribute)
 
     def getitem(self, obj: Any, argument: Any) -> Any:
-        """Return an item as Jinja does, if the key is safe to appear in the error message."""
+        """Return an item in the same way as Jinja. Reject a large key, because an error message
+        would contain the key.
+        """
         if type(argument) not in _PLACES:
             check_given((argument,), {})
         return super().getitem(obj, argument)
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-        """Return Jinja's result, but False for functions, types, modules and the time zone
-        cache.
+        """Return False for functions, types, modules and the time zone cache. Otherwise, return
+        Jinja's result.
         """
         if isinstance(obj, _WITHOUT_ATTRIBUTES):
             return False
@@ -237,7 +244,9 @@ class SandboxedTemplates(ImmutableSandboxedEnvironment):
 
     @staticmethod
     def _check_language(called: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-        """Check lists and numeric texts, from which Babel could build long texts."""
+        """Raise SecurityError for lists and numeric texts from which Babel could build long
+        texts.
+        """
         if called.__func__ in _LISTS:
             check_parts((*args, *kwargs.values()))
         elif called.__func__ is _NUMBER:
