@@ -1,5 +1,5 @@
-# Gazette. `make demo` and `make test` need python3 (3.11 or newer), make and the package
-# registries; everything else they install themselves, below this folder.
+# `make demo` and `make test` need python3 (3.11 or newer), make, and access to the package
+# registries. The targets install all other dependencies inside this folder.
 
 PYTHON ?= python3
 PORT ?= 0
@@ -9,11 +9,12 @@ UV_VERSION := 0.13.8
 VENV ?= .venv
 BIN := $(VENV)/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
-# Where this is set, every process compiles all that it imports: the CDK alone takes seconds.
+# With this variable, every process would compile all imported modules. For the CDK alone, this takes
+# seconds.
 unexport PYTHONDONTWRITEBYTECODE
-# Where this is set, another copy of the package may be what is tested.
+# With this variable, tests might import a different copy of the package.
 unexport PYTHONPATH
-# Time zones come from the pinned package, not from the folders of the machine.
+# Read time zones from the pinned package instead of the machine's folders.
 export PYTHONTZPATH :=
 
 .PHONY: help demo test seeds e2e browser chromium zsh fuzz model prove chaos sources state features rollout mutations enforce walk timetravel experiments pacing simulate linear history slot window worst bench audit check docs messages plots screenshots setup format lint types synth deploy lock clean
@@ -214,8 +215,8 @@ zsh:
 	@$(call from_apt,zsh,zsh,zsh)
 	@command -v zsh >/dev/null || { echo "make: zsh is missing. Install it." >&2; exit 1; }
 
-# $(call from_apt,COMMAND,NAME,PACKAGES): install what has the command, if it is missing, there is apt
-# and NAME is not empty.
+# $(call from_apt,COMMAND,NAME,PACKAGES): install PACKAGES if COMMAND is missing, NAME is not empty and
+# the machine has apt.
 define from_apt
 command -v $(1) >/dev/null || { \
   root=; [ "$$(id -u)" = 0 ] || root=sudo; \

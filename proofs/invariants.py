@@ -1,6 +1,14 @@
 """The invariants of every run, event and email, which the proofs share.
 
-Each function yields a line for each violation.
+G1: No event is lost. Each event is in an email, is waiting, or is omitted because of a policy.
+
+G2: No event is in more emails than the policy for unknown outcomes allows. The provider accepts no
+run more often than that policy allows.
+
+G3: Every run ends with a possible reason. Every sequence number of a schedule has a run.
+
+A function that returns an iterable yields a line for each violation. The line names the invariant,
+or the rule of docs/protocol.md.
 """
 
 from collections import Counter
@@ -50,7 +58,7 @@ _ENDS: Mapping[Status, Collection[Reason]] = {
         Reason.CATEGORY_HELD,
         Reason.SUPERSEDED,
         Reason.UNSUBSCRIBED,
-        Reason.SUPPRESSED,  # who leaves: the address first, and then the status
+        Reason.SUPPRESSED,  # an unsubscribe suppresses the address before it changes the status
         Reason.DORMANT,
         Reason.ERASED,
         Reason.UNKNOWN_SUBSCRIBER,
@@ -69,16 +77,20 @@ _ENDS: Mapping[Status, Collection[Reason]] = {
 
 
 def in_too_many_emails(shown: Iterable[Hashable], policy: Policy) -> Iterable[str]:
-    """Yield violations of G2: events in more emails than the policy allows. `shown` has an event
-    for each of its emails."""
+    """Yield violations of G2: events in more emails than the policy allows.
+
+    `shown` contains each event once for every email that includes the event.
+    """
     for event, number in Counter(shown).items():
         if number > MOST_COPIES[policy]:
             yield f"G2: {event} is in {number} emails"
 
 
 def accepted_too_often(keys: Iterable[RunKey], policy: Policy) -> Iterable[str]:
-    """Yield violations of G2: runs accepted too often. Only `resend` sends one twice. `keys` has a
-    run for each accepted email."""
+    """Yield violations of G2: runs that were accepted too often.
+
+    Only the policy `resend` may send a run twice. `keys` contains the run of each accepted email.
+    """
     most = 2 if policy is Policy.RESEND else 1
     for key, number in Counter(keys).items():
         if number > most:
@@ -86,7 +98,7 @@ def accepted_too_often(keys: Iterable[RunKey], policy: Policy) -> Iterable[str]:
 
 
 def ended_badly(runs: Iterable[Run], policy: Policy) -> Iterable[str]:
-    """Yield violations of G3: runs that have not ended, or with an impossible reason."""
+    """Yield violations of G3: runs that have not ended, or have ended with an impossible reason."""
     for run in runs:
         if run.reason not in _ENDS.get(run.status, ()):
             yield f"G3: {run.key} is {run.status} ({run.reason})"
@@ -97,7 +109,7 @@ def ended_badly(runs: Iterable[Run], policy: Policy) -> Iterable[str]:
 
 
 def unknown_for_ever(runs: Collection[Run]) -> Iterable[str]:
-    """Yield violations of G3: unknown runs although a later one of their schedule was sent."""
+    """Yield violations of G3: runs that remain unknown although a later run was sent."""
     for run in runs:
         if run.status is Status.UNKNOWN:
             for later in runs:
@@ -143,10 +155,10 @@ def forgotten(world: World, user_ids: Iterable[str]) -> Iterable[str]:
 
 
 def excused(stored: StoredEvent, runs: Iterable[Run]) -> str:
-    """Return the policy's reason why a stored event may be in no email; empty without one.
+    """Return the policy's reason why a stored event may be in no email, or an empty text.
 
-    `given up`: it was in two attempts with unknown outcomes. `assumed`: a window with it counts as
-    sent.
+    `given up`: the event was in two attempts with an unknown outcome. `assumed`: the event is in a
+    window that the policy `assume_sent` treats as sent.
     """
     schedule = stored.event.user_id, stored.schedule
     theirs = [run for run in runs if (run.key.user_id, run.key.schedule) == schedule]
@@ -160,9 +172,9 @@ def excused(stored: StoredEvent, runs: Iterable[Run]) -> str:
 
 
 def why_unsent(world: World, user_id: str, event_id: str) -> str:
-    """Return the reason why an event is in no email, or `LOST` if there is none.
+    """Return the reason why an event is in no email, or `LOST` if there is no reason.
 
-    `gone`: its row is deleted, as for a muted or erased event.
+    `gone`: the event's row is deleted, as for a muted or erased event.
     """
     stored = world.events.get(user_id, event_id)
     runs = [*readable(world.runs.of_user(user_id))]
@@ -182,9 +194,9 @@ def why_unsent(world: World, user_id: str, event_id: str) -> str:
 
 
 def waits_for(world: World, stored: StoredEvent) -> str:
-    """Return the reader or the run for which an event waits, if that may never come.
+    """Return the reason why an event may wait forever, such as a reader who has unsubscribed.
 
-    Return an empty text if it does not wait, or waits without a reason.
+    Return an empty text if the event does not wait, or waits without a reason.
     """
     reader = world.subscribers.get(stored.event.user_id)
     has_left = isinstance(reader, Subscriber) and reader.has_left
@@ -197,9 +209,9 @@ def waits_for(world: World, stored: StoredEvent) -> str:
 
 
 def _was_counted_as_expired(world: World, user_id: str, event_id: str, runs: Iterable[Run]) -> bool:
-    """Return True if the event waited for as long as it must, was counted, and its run says so.
+    """Return True if the event was counted as expired, and a run has recorded the expiry.
 
-    If that run was sent anyway, with later events, its reason is another.
+    A run that was sent with other events has a different reason than `expired`.
     """
     counted = any(
         stored.event.id == event_id and stored.schedule == Unsent.EXPIRED

@@ -30,7 +30,9 @@ _PROJECT = Path(__file__).parents[2]
 
 
 def preview(
-    kind: Annotated[Kind, typer.Argument(help="The kind of email to render.")] = Kind.DIGEST,
+    kind: Annotated[
+        Kind, typer.Argument(help="The kind of email: `digest` or `immediate`.")
+    ] = Kind.DIGEST,
     file: Annotated[
         str | None,
         typer.Option(
@@ -70,7 +72,8 @@ def preview(
 
     The page shows the email in light and dark mode, on a phone, and as text. The command renders
     with the templates of the working tree, including the stage's own templates, or with the
-    templates version in `--version`. Links are placeholders.
+    templates version in `--version`. Links are placeholders. Only `--user` and `--version` need AWS
+    credentials.
     """
     if file is not None and user is not None:
         raise NotPossible("--file and --user cannot be used together.")

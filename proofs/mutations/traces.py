@@ -1233,7 +1233,7 @@ PREVENTED: Final = (
 
 def table() -> str:
     """Return the list of traces in docs/protocol.md."""
-    by_letter = sorted(PREVENTED, key=lambda one: list(TRACES).index(one.trace))
+    by_letter = sorted(PREVENTED, key=lambda one: (len(one.trace), one.trace))
     sections = []
     for trace, mutations in groupby(by_letter, key=lambda one: one.trace):
         rows = (f"| {one.rule} | `{one.test.rpartition('::')[2]}` |" for one in mutations)

@@ -1,4 +1,4 @@
-"""Who may import whom (docs: the house), and nothing happens at import."""
+"""Tests of the import rules in docs/architecture.md, and of side effects at import."""
 
 import ast
 import sys
@@ -21,7 +21,7 @@ _ROOT = ("conflicts", "runs", "time_budget", "context")
 _SHARED = ("subscribers", *_ROOT)
 _MIDDLE = ("routing", "occurrences", *_SHARED)
 
-# The stages of the flow: imports run downward, and sideways only where it is said here.
+# The packages of `steps` that each package of `steps` may import.
 STAGES: dict[str, tuple[str, ...]] = {
     "": _ROOT,
     ".subscribers": ("subscribers", *_ROOT),
@@ -36,12 +36,11 @@ STAGES: dict[str, tuple[str, ...]] = {
     ".preferences": ("preferences", "ingest", "delivery", *_MIDDLE),
     ".support": ("support", "delivery", "fanout", *_MIDDLE),
 }
-"""A use case by the function that runs it: preferences, feedback, sweep and support lie above
-ingest, delivery and fanout; those above routing and occurrences; those above subscribers."""
+"""The permitted imports between the packages of `steps`. The empty name is the root of `steps`."""
 
 _A_DOZEN = 13
 
-# The longest prefix of a module's name decides what it may import.
+# The permitted imports by module prefix. The longest matching prefix applies to a module.
 ALLOWED: dict[str, frozenset[str]] = {
     "gazette": frozenset(),
     "gazette.domain": frozenset({STDLIB, "gazette.domain"}),
@@ -69,7 +68,7 @@ ALLOWED: dict[str, frozenset[str]] = {
             "gazette.run_metrics",
             "gazette.domain.errors",
             "gazette.domain.identity",
-            "gazette.domain.subscribers.overview",  # what the preference page tells is a status
+            "gazette.domain.subscribers.overview",  # the status that the preference page shows
         }
     ),
     "infra": frozenset(
@@ -85,7 +84,7 @@ ALLOWED: dict[str, frozenset[str]] = {
         {
             STDLIB,
             "infra",
-            "gazette.domain.subscribers.addresses",  # a sender is held to what an event is held to
+            "gazette.domain.subscribers.addresses",  # senders and events have the same rules
         }
     ),
     "infra.assets": frozenset(
@@ -96,11 +95,11 @@ ALLOWED: dict[str, frozenset[str]] = {
             "jinja2",
             "jsii",
             "premailer",
-            "gazette.domain",  # an email of each kind is made there, to see whether it can be
+            "gazette.domain",  # synthesis renders an email of each kind
             "infra",
-            "gazette.adapters.rendering",  # templates are read here as they are read there
-            "gazette.adapters.contract",  # and schemas of data as ingest reads them
-            "gazette.adapters.templates",  # and what belongs into a version
+            "gazette.adapters.rendering",  # synthesis reads templates like the functions
+            "gazette.adapters.contract",  # synthesis reads data schemas like ingest
+            "gazette.adapters.templates",  # the files of a version
             "gazette.settings.ranges",
             "jsonschema",
         }
@@ -114,15 +113,15 @@ ALLOWED: dict[str, frozenset[str]] = {
 NAMED_EXCEPTIONS = {
     "gazette.settings.environment": [
         "os.environ"
-    ],  # a default argument: a reference, nothing is read
-    "infra": ["os.environ"],  # the CDK's libraries look for Node when they are imported
+    ],  # a default argument, which does not read the environment
+    "infra": ["os.environ"],  # the CDK's libraries search for Node at import
 }
 MAKERS = ("during_init", "client", "get_session", "logger", "metrics", "renderer")
 AT_IMPORT = ("os.environ", "os.getenv", "boto3.client", "boto3.resource", "boto3.Session")
 
 
 def modules() -> dict[str, ast.Module]:
-    """Every module that ships, by its dotted name, parsed."""
+    """Return the syntax tree of every shipped module, by dotted name."""
     paths = {
         *((path, PACKAGE) for path in (PACKAGE / "gazette").rglob("*.py")),
         *((path, ROOT) for top in TOPS for path in (ROOT / top).rglob("*.py")),
@@ -131,20 +130,21 @@ def modules() -> dict[str, ast.Module]:
 
 
 def dotted(path: Path) -> str:
-    """`gazette/domain/delivery/run.py` as `gazette.domain.delivery.run`."""
+    """Return `gazette.domain.delivery.run` for `gazette/domain/delivery/run.py`."""
     parts = path.with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def is_within(name: str, outer: str) -> bool:
-    """True for `gazette.domain.delivery.run` within `gazette.domain`."""
+    """Return True for `gazette.domain.delivery.run` within `gazette.domain`."""
     return f"{name}.".startswith(f"{outer}.")
 
 
 def imports(tree: ast.AST, known: frozenset[str] = frozenset()) -> Iterator[str]:
-    """Every module that is imported anywhere, also in functions and for types alone.
+    """Yield every imported module, including imports in functions and imports only for types.
 
-    `from a import b` is `a.b` where that is a module, else `a`. A relative import is `.`.
+    For `from a import b`, yield `a.b` if it is a module, and otherwise `a`. For a relative import,
+    yield `.`.
     """
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -159,7 +159,7 @@ def imports(tree: ast.AST, known: frozenset[str] = frozenset()) -> Iterator[str]
 
 
 def forbidden(name: str, tree: ast.AST, known: frozenset[str] = frozenset()) -> list[str]:
-    """The imports of module `name` that the house does not allow."""
+    """Return the imports of the module `name` that ALLOWED does not permit."""
     home = max((prefix for prefix in ALLOWED if is_within(name, prefix)), key=len)
     return [
         imported
@@ -169,7 +169,7 @@ def forbidden(name: str, tree: ast.AST, known: frozenset[str] = frozenset()) -> 
 
 
 def is_covered(imported: str, rule: str) -> bool:
-    """True where `rule` allows to import the module `imported`."""
+    """Return True if `rule` permits the import of the module `imported`."""
     top = imported.partition(".")[0]
     match rule:
         case "the standard library":
@@ -181,7 +181,7 @@ def is_covered(imported: str, rule: str) -> bool:
 
 
 def cycle(trees: Mapping[str, ast.AST]) -> list[str]:
-    """Modules that import each other in a circle; empty where none do."""
+    """Return modules that import each other in a circle, or an empty list."""
     known = frozenset(trees)
     graph = {name: set(imports(tree, known)) for name, tree in trees.items()}
     try:
@@ -192,9 +192,9 @@ def cycle(trees: Mapping[str, ast.AST]) -> list[str]:
 
 
 def acts_at_import(tree: ast.Module) -> list[str]:
-    """Names from AT_IMPORT that are used when the module is imported.
+    """Return the names in AT_IMPORT that the module uses during its import.
 
-    What is inside a function happens later; its decorators and defaults do not.
+    The body of a function does not run during the import, but its decorators and defaults do.
     """
     return [
         found
@@ -204,7 +204,7 @@ def acts_at_import(tree: ast.Module) -> list[str]:
 
 
 def built_at_import(tree: ast.Module) -> list[str]:
-    """Calls at import of functions that build or make something, by their names."""
+    """Return the calls during the import to functions that build objects."""
     return [
         ast.unparse(node)
         for node in run_at_import(tree)
@@ -215,7 +215,7 @@ def built_at_import(tree: ast.Module) -> list[str]:
 
 
 def run_at_import(node: ast.AST) -> Iterator[ast.AST]:
-    """`node` and all below it, without the bodies of functions."""
+    """Yield `node` and all nodes below it, except the bodies of functions."""
     yield node
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef():
@@ -234,7 +234,7 @@ def run_at_import(node: ast.AST) -> Iterator[ast.AST]:
 
 @pytest.fixture(scope="module")
 def trees() -> dict[str, ast.Module]:
-    """What `modules` returns."""
+    """Return the syntax trees of all shipped modules."""
     return modules()
 
 
@@ -257,7 +257,7 @@ def test_every_function_named_in_architecture_exists() -> None:
 
 
 def is_below(name: str, package: str) -> bool:
-    """True for `gazette.domain.run` below `gazette.domain`, and not for itself."""
+    """Return True for `gazette.domain.run` below `gazette.domain`, but not for the package."""
     return name.startswith(f"{package}.")
 
 
@@ -273,7 +273,7 @@ def test_modules_have_no_side_effects_at_import(trees: dict[str, ast.Module]) ->
 def test_only_last_line_of_handler_builds_objects_at_import(
     trees: dict[str, ast.Module],
 ) -> None:
-    """It builds only in a process that Lambda starts: tests/functions/test_init.py."""
+    """The objects are built only in processes that Lambda starts (tests/functions/test_init.py)."""
     handlers = {name: tree for name, tree in trees.items() if name.startswith("functions.")}
     built = {name: built_at_import(tree) for name, tree in trees.items()}
     assert {name: found for name, found in built.items() if found} == {
@@ -300,7 +300,7 @@ def test_every_package_was_found(trees: dict[str, ast.Module]) -> None:
     assert len(trees) > 30
 
 
-# The checks can fail.
+# Tests that the checks detect violations.
 
 
 @pytest.mark.parametrize(
