@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,9 @@ from proofs.enforce.calls import Asked, asked
 
 FOLDER = "ENFORCE_RECORD"
 """The variable with the folder in which tests record calls. Without it they do not."""
+
+_RECORDED = "ENFORCE_RECORDED"
+"""The variable with a folder in which tests have recorded calls."""
 
 _OF_WORKERS = "ENFORCE_WORKERS"
 
@@ -30,12 +34,12 @@ def settings(environment: Mapping[str, str]) -> Told:
     return frozenset(each for each in environment.items() if each[0].startswith("GAZETTE_"))
 
 
-def keep(by_actor: Mapping[tuple[str, Told], Iterable[Asked]]) -> None:
-    """Write each actor's calls and settings, if the variable is set."""
+def keep(by_actor: Mapping[tuple[str, Told], Iterable[Asked]], module: Path) -> None:
+    """Write each actor's calls and settings in a test of `module`, if the variable is set."""
     folder = os.environ.get(FOLDER)
     if not folder:
         return
-    with (Path(folder) / f"{os.getpid()}.jsonl").open("a") as file:
+    with (Path(folder) / f"{module.stem}.{os.getpid()}.jsonl").open("a") as file:
         for (actor, told), calls in by_actor.items():
             line = {
                 "actor": actor,
@@ -43,6 +47,19 @@ def keep(by_actor: Mapping[tuple[str, Told], Iterable[Asked]]) -> None:
                 "asked": [asdict(each) for each in calls],
             }
             file.write(json.dumps(line, default=list) + "\n")
+
+
+def recorded_before(folder: Path, modules: Iterable[str]) -> bool:
+    """Link what `make test` recorded of all these modules into `folder`. CI runs both: it sets
+    ENFORCE_RECORDED to the folder that ENFORCE_RECORD named for `make test`.
+    """
+    before = os.environ.get(_RECORDED)
+    files = [[*Path(before).glob(f"{Path(each).stem}.*.jsonl")] for each in modules if before]
+    if not files or not all(files):
+        return False
+    for file in chain(*files):
+        (folder / file.name).symlink_to(file)
+    return True
 
 
 def kept(folder: Path) -> Iterator[tuple[str, list[Asked], dict[str, str]]]:

@@ -13,7 +13,7 @@ from proofs.enforce.__main__ import record
 from proofs.enforce.account import Account
 from proofs.enforce.calls import Asked
 from proofs.enforce.deciding import differing
-from proofs.enforce.record import kept, stages_in
+from proofs.enforce.record import kept, recorded_before, stages_in
 from proofs.enforce.report import Report, Reports, report_on
 from proofs.enforce.second_opinion import SecondOpinion
 from proofs.enforce.stages import STAGES, Judged, synthesised
@@ -33,7 +33,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with the recorded calls."""
     made = tmp_path_factory.mktemp("enforce")
     synthesised(stages_in(made))
-    record(made, "-n", "0", *_TESTS)
+    if not recorded_before(made, _TESTS):
+        record(made, "-n", "0", *_TESTS)
     return made
 
 

@@ -78,7 +78,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
     for step, asked, told in called(folder / "calls"):
         by_function[step, frozenset(told.items())].update(asked)
         verdict.judge(step, asked, told)
-    keep(by_function)
+    keep(by_function, Path(__file__))
     assert verdict.denied == set()
     assert verdict.used, "no worker was recorded"
 

@@ -384,7 +384,10 @@ def policies(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Polici
 
 @pytest.fixture
 def cloud(
-    monkeypatch: pytest.MonkeyPatch, templates_on_path: None, policies: Policies
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    templates_on_path: None,
+    policies: Policies,
 ) -> Iterator[Cloud]:
     """An account of its own for each test. At the end: AWS would have denied no call."""
     with account(monkeypatch) as made:
@@ -395,7 +398,7 @@ def cloud(
                 verdict = Verdict(policies(BY_SMTP if by_smtp else IN_THE_SANDBOX))
                 verdict.judge(actor, asked, dict(told))
                 assert verdict.denied == set()
-        keep(made.meter.asked)
+        keep(made.meter.asked, request.path)
 
 
 @pytest.fixture(params=STAGES)

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -52,7 +53,8 @@ print(json.dumps(sorted(name for name in sys.modules)))
 """
 
 
-def imported_by(function: str) -> set[str]:
+@cache
+def imported_by(function: str) -> frozenset[str]:
     """The modules in memory after the handler was imported, in a process with no AWS settings."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("AWS")}
     result = subprocess.run(
@@ -63,7 +65,7 @@ def imported_by(function: str) -> set[str]:
         text=True,
         check=True,
     )
-    return set(json.loads(result.stdout))
+    return frozenset(json.loads(result.stdout))
 
 
 def is_pythons_own(name: str) -> bool:

@@ -31,6 +31,36 @@ def stages(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Stages:
     return made
 
 
+SOURCES = {"subscriber.deleted": ["shop.accounts"]}
+RUNBOOK = f"https://git.shop.example/{'x' * 175}"
+
+
+@pytest.fixture(scope="session")
+def varied(stages: Stages) -> Synthesis:
+    """The stage prod with settings of which each changes something else, its layers not built."""
+    return stages(
+        "varied",
+        "prod",
+        bundled=False,
+        sources=SOURCES,
+        ingest_window=7,
+        feedback_window=0,
+        evidence_grace=60,
+        sandbox=False,
+        sender="Shop <a+b@mail.gazette.dev>",
+        runbook_url=RUNBOOK,
+        restorable=["events", "category_stats"],
+    )
+
+
+@pytest.fixture(scope="session")
+def bare(stages: Stages) -> Synthesis:
+    """The stage prod without what it need not have, its layers not built."""
+    return stages(
+        "bare", "prod", bundled=False, dashboard=False, report_deliveries=False, restorable=[]
+    )
+
+
 @pytest.fixture(scope="session")
 def prod(stages: Stages) -> Synthesis:
     """The stage prod, its layers not built."""

@@ -5,7 +5,6 @@ from typing import Any
 
 from infra.constructs.watching.panels import PANELS, table
 from infra.topology import STEPS
-from tests.infra.conftest import Stages
 from tests.infra.synthesis import Synthesis
 from tests.unit.house.test_metrics_page import PAGE, documented
 
@@ -69,9 +68,8 @@ def test_dashboard_shows_opens_and_clicks_if_tracked(prod: Synthesis, tracking: 
         assert titles.count("Opens and clicks") == number
 
 
-def test_dashboard_can_be_disabled(stages: Stages) -> None:
-    without = stages("no_dashboard", "prod", bundled=False, dashboard=False)
-    assert not without.service.has("AWS::CloudWatch::Dashboard")
+def test_dashboard_can_be_disabled(bare: Synthesis) -> None:
+    assert not bare.service.has("AWS::CloudWatch::Dashboard")
 
 
 def test_dashboard_table_in_the_docs_is_current() -> None:

@@ -8,7 +8,6 @@ import pytest
 from gazette.domain.links import read_keys
 
 from infra.topology import STEPS, Step
-from tests.infra.conftest import Stages
 from tests.infra.synthesis import Grant, Synthesis
 
 _WILDCARDS = {
@@ -167,19 +166,16 @@ def test_only_sending_functions_may_send_email_as_their_senders(
 
 
 def test_production_functions_may_use_only_the_sender_identities(
-    stages: Stages,
+    varied: Synthesis,
 ) -> None:
     """The address, the same without its label, and each domain that it is in.
 
     https://docs.aws.amazon.com/ses/latest/dg/creating-identities.html
     """
-    out = stages(
-        "out_of_sandbox", "prod", bundled=False, sandbox=False, sender="Shop <a+b@mail.gazette.dev>"
-    )
     ours = "arn:{AWS::Partition}:ses:{AWS::Region}:{AWS::AccountId}:"
     named = ("a+b@mail.gazette.dev", "a@mail.gazette.dev", "mail.gazette.dev", "gazette.dev")
     for step in ("generate", "resend", "sweep"):
-        grants = [each for each in out.grants(step) if each.action == "ses:SendEmail"]
+        grants = [each for each in varied.grants(step) if each.action == "ses:SendEmail"]
         identities = {each.resource for each in grants if ":identity/" in each.resource}
         assert identities == {f"{ours}identity/{each}" for each in named}
         assert {str(each.condition) for each in grants} == {

@@ -2,7 +2,6 @@
 
 from cli.dead_letters.queues import KNOWN, OPTIONAL
 from infra.topology import CONTENT, FEEDBACK, GENERATE, INGEST, RESEND, STEPS
-from tests.infra.conftest import Stages
 from tests.infra.synthesis import Properties, Synthesis
 
 _FED = [(step, queue) for step in STEPS for queue in step.queues]
@@ -130,19 +129,16 @@ def test_visibility_timeout_is_six_times_the_function_timeout(
         assert queue["VisibilityTimeout"] >= 6 * function["Timeout"], step.name
 
 
-def test_visibility_timeout_includes_the_batching_window(stages: Stages) -> None:
+def test_visibility_timeout_includes_the_batching_window(varied: Synthesis) -> None:
     """By the seconds that a batch may wait until its invocation begins."""
-    gathering = stages(
-        "gathering", "prod", bundled=False, ingest_window=7, feedback_window=0, evidence_grace=60
-    )
     windows = {
         mapping["FunctionName"]: mapping["MaximumBatchingWindowInSeconds"]
-        for mapping in gathering.service.of_type("AWS::Lambda::EventSourceMapping").values()
+        for mapping in varied.service.of_type("AWS::Lambda::EventSourceMapping").values()
         if "MaximumBatchingWindowInSeconds" in mapping
     }
-    assert windows == {gathering.mapped("ingest"): 7}
+    assert windows == {varied.mapped("ingest"): 7}
     for step, window in ((INGEST, 7), (FEEDBACK, 0)):
-        _, queue = gathering.queue(str(step.queue))
+        _, queue = varied.queue(str(step.queue))
         assert queue["VisibilityTimeout"] == 6 * step.timeout + window
 
 

@@ -21,7 +21,6 @@ from gazette.adapters.dynamodb.tables import (
 from pynamodb.attributes import TTLAttribute
 from pynamodb.models import Model
 
-from tests.infra.conftest import Stages
 from tests.infra.synthesis import Properties, Synthesis
 
 _MODELS: dict[str, type[Model]] = {
@@ -180,11 +179,9 @@ def test_irreplaceable_tables_and_runs_can_be_restored(prod: Synthesis) -> None:
     assert restorable(prod) == {*_TOLD_BY_NOBODY_ELSE, "Runs"}
 
 
-def test_restore_can_be_enabled_for_additional_tables(stages: Stages) -> None:
-    events = stages("restoring", "prod", bundled=False, restorable=["events", "category_stats"])
-    assert restorable(events) == {*_TOLD_BY_NOBODY_ELSE, "Events", "CategoryStats"}
-    nothing = stages("restoring_less", "prod", bundled=False, restorable=[])
-    assert restorable(nothing) == _TOLD_BY_NOBODY_ELSE
+def test_restore_can_be_enabled_for_additional_tables(varied: Synthesis, bare: Synthesis) -> None:
+    assert restorable(varied) == {*_TOLD_BY_NOBODY_ELSE, "Events", "CategoryStats"}
+    assert restorable(bare) == _TOLD_BY_NOBODY_ELSE
 
 
 def test_production_tables_are_protected_from_deletion(prod: Synthesis) -> None:

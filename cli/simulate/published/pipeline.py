@@ -124,6 +124,9 @@ class Pipeline:
     seen: Seen = field(default_factory=Seen)
     timeline: Timeline = field(default_factory=lambda: Timeline(BEGIN))
     random: Random = field(init=False)
+
+    # The next generation time of each bucket. It changes once a day, and takes long to find.
+    begins: dict[Recurrence, datetime] = field(default_factory=dict)
     queues: dict[str, Queue[_Event]] = field(init=False)
     limiters: dict[str, WorkersLimiter] = field(init=False)
 
@@ -184,7 +187,10 @@ class Pipeline:
         """Queue one shard event for each part of the readers who are due."""
         now = self.timeline.instant
         for recurrence, readers in groups:
-            begins = next_occurrence(recurrence, after=now - timedelta(microseconds=1))
+            begins = self.begins.get(recurrence)
+            if begins is None or begins < now:
+                begins = next_occurrence(recurrence, after=now - timedelta(microseconds=1))
+                self.begins[recurrence] = begins
             if slot_of(begins) != slot_of(now):
                 continue
             hour = begins - timedelta(minutes=recurrence.minute)

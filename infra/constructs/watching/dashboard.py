@@ -6,12 +6,12 @@ from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sqs as sqs
-from constructs import Construct
+from constructs import Construct, IConstruct
 
 from infra.constructs.alarms import own_metric
 from infra.constructs.queues import WatchedQueue
 from infra.constructs.watching.panels import PANELS, Measured, Panel
-from infra.constructs.watching.parts import name_in, parts_of
+from infra.constructs.watching.parts import name_in
 from infra.constructs.web.http_api import ReadersApi
 from infra.stage import Stage
 
@@ -31,6 +31,7 @@ class Dashboard(cloudwatch.Dashboard):
             dashboard_name=f"gazette-{stage.name}",
             default_interval=Duration.hours(12),
         )
+        parts = stack.node.find_all()
         for question, panels in PANELS.items():
             visible = [panel for panel in panels if _is_shown(panel, stage)]
             self.add_widgets(
@@ -38,7 +39,7 @@ class Dashboard(cloudwatch.Dashboard):
                     markdown=_heading(question, visible), width=_A_ROW, height=_TEXT
                 )
             )
-            graphs = [_graph(panel, stack, stage) for panel in visible]
+            graphs = [_graph(panel, parts, stage) for panel in visible]
             a_row = _A_ROW // _WIDTH
             for start in range(0, len(graphs), a_row):
                 self.add_widgets(*graphs[start : start + a_row])
@@ -56,9 +57,9 @@ def _heading(question: str, panels: Iterable[Panel]) -> str:
     return f"## {question}\nWorry when:  \n{worries}"
 
 
-def _graph(panel: Panel, stack: Construct, stage: Stage) -> cloudwatch.GraphWidget:
+def _graph(panel: Panel, parts: Iterable[IConstruct], stage: Stage) -> cloudwatch.GraphWidget:
     if panel.measured:
-        metrics = _measured(panel.measured, stack, stage)
+        metrics = _measured(panel.measured, parts, stage)
     else:
         metrics = [
             own_metric(name, stage, statistic, period=_FIVE).with_(
@@ -76,10 +77,12 @@ def _graph(panel: Panel, stack: Construct, stage: Stage) -> cloudwatch.GraphWidg
     )
 
 
-def _measured(what: Measured, stack: Construct, stage: Stage) -> Sequence[cloudwatch.IMetric]:
-    queues = parts_of(stack, sqs.Queue)
+def _measured(
+    what: Measured, parts: Iterable[IConstruct], stage: Stage
+) -> Sequence[cloudwatch.IMetric]:
+    queues = [each for each in parts if isinstance(each, sqs.Queue)]
     fed = [each for each in queues if not isinstance(each, WatchedQueue)]
-    functions = parts_of(stack, lambda_.Function)
+    functions = [each for each in parts if isinstance(each, lambda_.Function)]
     match what:
         case Measured.AGES:
             return [
@@ -115,6 +118,7 @@ def _measured(what: Measured, stack: Construct, stage: Stage) -> Sequence[cloudw
                     statistic=cloudwatch.Stats.SUM,
                     label=name,
                 )
-                for each in parts_of(stack, ReadersApi)
+                for each in parts
+                if isinstance(each, ReadersApi)
                 for name in ("Count", "4xx", "5xx")
             ]

@@ -308,7 +308,8 @@ def test_invalid_percentage_is_rejected(stage: Cloud, own: Write, percent: str) 
 
 def readers(number: int = 400) -> dict[str, int]:
     """The version that each of some readers gets."""
-    return {f"r{each}": version_for(f"r{each}", in_force()).number for each in range(number)}
+    stored = in_force()
+    return {f"r{each}": version_for(f"r{each}", stored).number for each in range(number)}
 
 
 def test_raised_percentage_keeps_readers_and_rollback_removes_all(stage: Cloud, own: Write) -> None:

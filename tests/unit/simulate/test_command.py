@@ -119,8 +119,8 @@ def test_queue_of_the_published_case_stays_backed_up_beyond_its_limit(
 ) -> None:
     """Five events for a digest: four tries, of which one finds a reader for whom there is one."""
     one_queue = replace(ONE_QUEUE, rate=_RATE)
-    assert holds(one_queue, round(part * _RATE * 86_400 / 5), step=300) is is_done
+    assert holds(one_queue, round(part * _RATE * 86_400 / 5), step=600) is is_done
 
 
 def test_without_inactive_readers_the_limit_is_three_times_higher() -> None:
-    assert holds(replace(ACTIVE, rate=_RATE), round(3 * _RATE * 86_400 / 5), step=300)
+    assert holds(replace(ACTIVE, rate=_RATE), round(3 * _RATE * 86_400 / 5), step=600)

@@ -48,11 +48,11 @@ def test_alternating_idle_days_cost_arming_and_going_idle() -> None:
 def test_digests_become_late_at_the_reported_ceiling(part: float, all_in_time: bool) -> None:
     """Below ten emails a second, a fifth of the permits is unused (`domain.delivery.backlog`)."""
     stage = installation(3, spread=timedelta(0))
-    stage = replace(stage, plan=PacePlan(rate=3))
-    found = simulate(question(4_000, of=stage, events=20))
+    stage = replace(stage, plan=PacePlan(rate=1))
+    found = simulate(question(1_000, of=stage, events=20))
     first = ceilings(found)[0]
     assert first.name == "rate of digests"
-    readers = round(4_000 * first.multiple * part)
+    readers = round(1_000 * first.multiple * part)
     scaled = simulate(question(readers, of=stage, events=20))
     late = 1 - scaled.tally.in_time / sum(scaled.due.values())
     assert (late < 0.06) is all_in_time
@@ -105,7 +105,7 @@ def test_content_service_with_enough_capacity_does_not_reduce_the_ceiling() -> N
 def test_content_service_load_equals_the_due_digests() -> None:
     """One email a second goes out, and asks as often; more come due."""
     plan = ServicePlan(each=1, least=2, most=2)
-    found = simulate(question(12_000, of=installation(1), service=plan))
+    found = simulate(question(6_500, of=installation(1), service=plan))
     limits = {one.name: one for one in ceilings(found)}
     rate = limits["rate of digests"]
     assert limits["the service"].load == rate.load > 2 * rate.limit
