@@ -97,7 +97,7 @@ def push(
             return
         show_changes(before, changes, bundle.settings)
         if not yes:
-            confirm(f"Put these templates in force for {_readers(percent)} of stage {stage}?")
+            confirm(f"Use these templates for {_readers(percent)} of stage {stage}?")
         outcome = steps.push(
             Bundle(
                 content=bundle.content,

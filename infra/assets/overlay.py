@@ -10,7 +10,7 @@ from gazette.adapters.templates.bundle import SETTINGS_FILE
 from infra.assets.inline import TemplateError
 
 _FREE = {"parts", "locales"}
-"""Folders in which any file name is allowed. They contain languages, and parts that templates
+"""Folders in which any file name is allowed. They contain translations, and parts that templates
 include by name.
 """
 

@@ -396,7 +396,7 @@ def test_imported_cause_and_time_default_to_manual_and_now() -> None:
 )
 def test_import_heading_without_an_address_column_is_rejected(heading: str) -> None:
     with pytest.raises(
-        Unreadable, match="line 1: the header line must have the column address or address_hash"
+        Unreadable, match="line 1: the header must contain the column `address` or `address_hash`"
     ):
         read_list([heading, "ann@example.com\n"], now=NOW)
 

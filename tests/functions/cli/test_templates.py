@@ -215,7 +215,7 @@ def test_template_changes_ask_for_confirmation(stage: Cloud, own: Write) -> None
     asked = run("push", str(folder), said="n\n")
     assert asked.exit_code == 1
     assert "changed: digest/subject.txt (+1 -12)" in asked.stdout
-    assert "Put these templates in force for all readers of stage prod?" in asked.stdout
+    assert "Use these templates for all readers of stage prod?" in asked.stdout
     assert (in_force(), objects()) == (NOTHING_PUSHED, {})
     assert run("push", str(folder), "--percent", "5", said="y\n").exit_code == 0
     assert run("rollout", "50", said="n\n").exit_code == 1
