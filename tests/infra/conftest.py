@@ -138,7 +138,7 @@ def guarded(stages: Stages) -> Synthesis:
 
 @pytest.fixture(scope="session")
 def fronted(stages: Stages) -> Synthesis:
-    """The stage prod with a front, to which alone its links lead, its layers not built."""
+    """The stage prod with a front, which by default is all that its links lead to. No layers."""
     return stages(
         "front_only",
         "prod",
@@ -146,6 +146,5 @@ def fronted(stages: Stages) -> Synthesis:
         region="eu-central-1",
         links_domain="links.gazette.dev",
         hosted_zone={"id": "Z0123", "name": "gazette.dev"},
-        front="only",
         front_rate_limit=2000,
     )

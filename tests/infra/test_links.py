@@ -34,19 +34,6 @@ def elsewhere(stages: Stages) -> Synthesis:
 
 
 @pytest.fixture(scope="session")
-def limited(stages: Stages) -> Synthesis:
-    return stages(
-        "limited",
-        "prod",
-        bundled=False,
-        region="eu-central-1",
-        links_domain=_HOST,
-        hosted_zone=_ZONE,
-        front_rate_limit=2000,
-    )
-
-
-@pytest.fixture(scope="session")
 def limited_elsewhere(stages: Stages) -> Synthesis:
     return stages(
         "limited_elsewhere",
@@ -107,8 +94,8 @@ def test_service_responds_only_at_the_link_domain(own_domain: Synthesis) -> None
     assert _api(own_domain)["DisableExecuteApiEndpoint"] is True
 
 
-def test_emails_link_to_the_link_domain(own_domain: Synthesis, limited: Synthesis) -> None:
-    for synthesis in (own_domain, limited):
+def test_emails_link_to_the_link_domain(own_domain: Synthesis, fronted: Synthesis) -> None:
+    for synthesis in (own_domain, fronted):
         for step in ("generate", "resend", "preferences"):
             variables = synthesis.function(step)[1]["Environment"]["Variables"]
             assert variables["GAZETTE_BASE_URL"] == f"https://{_HOST}"
@@ -139,10 +126,10 @@ def test_stage_without_a_link_domain_has_no_domain_resources(prod: Synthesis) ->
     assert prod.front is None
 
 
-def test_attack_requests_are_rate_limited_per_ip_address(limited: Synthesis) -> None:
+def test_attack_requests_are_rate_limited_per_ip_address(fronted: Synthesis) -> None:
     """It gets 429 from WAF, before anything counts against the throttle of all."""
-    assert limited.front
-    (rules,) = limited.front.of_type("AWS::WAFv2::WebACL").values()
+    assert fronted.front
+    (rules,) = fronted.front.of_type("AWS::WAFv2::WebACL").values()
     assert rules["Scope"] == "CLOUDFRONT"
     (rule,) = rules["Rules"]
     assert rule["Statement"]["RateBasedStatement"] == {
@@ -151,27 +138,27 @@ def test_attack_requests_are_rate_limited_per_ip_address(limited: Synthesis) -> 
         "Limit": 2000,
     }
     assert rule["Action"] == {"Block": {"CustomResponse": {"ResponseCode": 429}}}
-    assert _distribution(limited)["WebACLId"] == "{Rules.Arn}"
+    assert _distribution(fronted)["WebACLId"] == "{Rules.Arn}"
 
 
-def test_attack_api_address_behind_the_rate_limit_is_not_published(limited: Synthesis) -> None:
+def test_attack_api_address_behind_the_rate_limit_is_not_published(fronted: Synthesis) -> None:
     """The distribution alone knows the API's address; no email, record or certificate has it."""
-    (origin,) = _distribution(limited)["Origins"]
+    (origin,) = _distribution(fronted)["Origins"]
     own = "{EdgeApi}.execute-api.eu-central-1.{AWS::URLSuffix}"
     assert origin["DomainName"] == own
-    assert not limited.service.has("AWS::ApiGatewayV2::ApiMapping")
-    told = str(limited.service.outputs) + str(limited.service.of_type("AWS::Lambda::Function"))
+    assert not fronted.service.has("AWS::ApiGatewayV2::ApiMapping")
+    told = str(fronted.service.outputs) + str(fronted.service.of_type("AWS::Lambda::Function"))
     assert "execute-api" not in told
     assert "{EdgeApi" not in told
 
 
-def test_requests_pass_through_cloudfront_unchanged(limited: Synthesis) -> None:
+def test_requests_pass_through_cloudfront_unchanged(fronted: Synthesis) -> None:
     """One-click unsubscribe is a POST with a body; pages follow Accept-Language and the query.
 
     https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/using-managed-origin-request-policies.html
     https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/using-managed-cache-policies.html
     """
-    behaviour = _distribution(limited)["DefaultCacheBehavior"]
+    behaviour = _distribution(fronted)["DefaultCacheBehavior"]
     assert {"GET", "HEAD", "POST"} <= set(behaviour["AllowedMethods"])
     all_but_host, nothing_stored = (
         "b689b0a8-53d0-40ab-baf2-68738e2966ac",
@@ -180,31 +167,31 @@ def test_requests_pass_through_cloudfront_unchanged(limited: Synthesis) -> None:
     assert behaviour["OriginRequestPolicyId"] == all_but_host
     assert behaviour["CachePolicyId"] == nothing_stored
     assert behaviour["ViewerProtocolPolicy"] == "redirect-to-https"
-    (origin,) = _distribution(limited)["Origins"]
+    (origin,) = _distribution(fronted)["Origins"]
     assert origin["CustomOriginConfig"]["OriginProtocolPolicy"] == "https-only"
 
 
-def test_attack_cloudfront_and_waf_log_no_paths(limited: Synthesis) -> None:
-    assert "Logging" not in _distribution(limited)
-    assert limited.front
-    (rules,) = limited.front.of_type("AWS::WAFv2::WebACL").values()
+def test_attack_cloudfront_and_waf_log_no_paths(fronted: Synthesis) -> None:
+    assert "Logging" not in _distribution(fronted)
+    assert fronted.front
+    (rules,) = fronted.front.of_type("AWS::WAFv2::WebACL").values()
     for each in (rules, *rules["Rules"]):
         assert each["VisibilityConfig"]["SampledRequestsEnabled"] is False
-    assert not limited.front.has("AWS::WAFv2::LoggingConfiguration")
+    assert not fronted.front.has("AWS::WAFv2::LoggingConfiguration")
 
 
-def test_link_domain_points_to_cloudfront_for_ipv4_and_ipv6(limited: Synthesis) -> None:
-    records = _records(limited.service.of_type("AWS::Route53::RecordSet"))
+def test_link_domain_points_to_cloudfront_for_ipv4_and_ipv6(fronted: Synthesis) -> None:
+    records = _records(fronted.service.of_type("AWS::Route53::RecordSet"))
     assert {kind: each["AliasTarget"]["DNSName"] for kind, each in records.items()} == (
         dict.fromkeys(("A", "AAAA"), "{FrontDistribution.DomainName}")
     )
-    assert _distribution(limited)["Aliases"] == [_HOST]
+    assert _distribution(fronted)["Aliases"] == [_HOST]
 
 
-def test_front_stack_is_in_us_east_1_and_protected(limited: Synthesis) -> None:
-    assert limited.places["GazetteFrontProd"].endswith("/us-east-1")
-    assert "GazetteFrontProd" in limited.protected
-    assert limited.tags["GazetteFrontProd"]["gazette:part"] == "front"
+def test_front_stack_is_in_us_east_1_and_protected(fronted: Synthesis) -> None:
+    assert fronted.places["GazetteFrontProd"].endswith("/us-east-1")
+    assert "GazetteFrontProd" in fronted.protected
+    assert fronted.tags["GazetteFrontProd"]["gazette:part"] == "front"
 
 
 def test_external_zone_uses_the_configured_us_east_1_certificate(
