@@ -108,8 +108,8 @@ def _check(heading: list[str]) -> None:
     named = {"address", "address_hash"} & set(heading)
     if unknown or len(named) != 1 or len(set(heading)) != len(heading):
         raise Unreadable(
-            "line 1: the header must contain the column `address` or `address_hash`, and may contain "
-            f"`reason` and `since`. It is {printable(','.join(heading))!r}"
+            "line 1: the header must contain the column `address` or `address_hash`, and may "
+            f"contain `reason` and `since`. It is {printable(','.join(heading))!r}"
         )
 
 
