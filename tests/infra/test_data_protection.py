@@ -205,7 +205,7 @@ def _model(table: str) -> type[Row]:
         for each in vars(models).values()
         if isinstance(each, type)
         and issubclass(each, Row)
-        and (each.__doc__ or "").startswith(f"Table `{table}`")
+        and (each.__doc__ or "").startswith(f"The `{table}` table")
     )
     return model
 
