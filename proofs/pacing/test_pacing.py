@@ -46,6 +46,6 @@ def test_a_delay_that_does_not_know_the_backlog_turns_in_circles(
 
 def test_a_fixed_delay_of_minutes_leaves_permits_unused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        pacing, "among", lambda *_, random, **__: timedelta(seconds=60 + 840 * random)
+        pacing, "delay_among", lambda *_, random, **__: timedelta(seconds=60 + 840 * random)
     )
     assert play(Scenario(quota=14, slower=0.5)).rate_used < 0.95
