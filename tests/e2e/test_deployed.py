@@ -202,7 +202,7 @@ def test_cancelled_batch_delivers_its_events_with_the_next_digest(
     assert not deployed.inbox("kim")
     shown = deployed.gazette("batch", "show", slot_id(slot_of(due)))
     assert "runs\tcancelled\tbatch_cancelled\t" in shown
-    assert "rate\tat most 400 emails a second" in shown
+    assert "rate\tat most 400 emails per second" in shown
     told = deployed.gazette("explain", "kim")
     assert "an operator cancelled the batch (gazette batch cancel)" in told
 
@@ -234,7 +234,7 @@ def test_occupied_port_stops_the_demo_with_a_remedy() -> None:
         )
     assert result.returncode == 1
     (line,) = result.stdout.strip().splitlines()
-    assert line.startswith(f"demo: Port {port} on 127.0.0.1 is taken.")
+    assert line.startswith(f"demo: Port {port} on 127.0.0.1 is in use.")
     assert "PORT=" in line
     assert not result.stderr
 

@@ -91,7 +91,7 @@ def test_trace_aa_redriven_failed_run_delivers_all_waiting_events_once(
     deployed.settle()
     shown = deployed.gazette("dlq", "show", "failed")
     assert "rae-daily-1" in shown
-    assert "\tstarts_next\tit failed; run rae-daily-2 starts now" in shown
+    assert "\tstarts_next\tthe run failed; run rae-daily-2 starts now" in shown
     redrive_by_hand(deployed)
     service.wait_until_drained("resend")
     (mail,) = deployed.inbox("rae")
