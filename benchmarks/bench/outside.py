@@ -16,7 +16,7 @@ from benchmarks.bench.stage import FOLDER, ROOT, BenchStage
 from cli.cost.page import ALONE, MILLION, dollars
 from cli.cost.prices import read_prices
 
-_FIRST = "the first email is there"
+_FIRST = "the first email arrived"
 _BEGUN = "engine at"
 _OURS = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "PYTHONPATH", "VIRTUAL_ENV"}
 """Prefixes of environment variables to remove, which belong to this run and its environments."""
