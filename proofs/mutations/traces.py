@@ -242,8 +242,8 @@ PREVENTED: Final = (
     Mutation(
         "each attempt to write an event takes a new timestamp",
         "adapters/dynamodb/events.py",
-        "        current = put_or_current(event_row(stored), absent(now), repeat=False)\n",
-        "        current = put_or_current(event_row(stored), absent(now))\n",
+        "put_or_current(event_row(stored, self._writes), absent(now), repeat=False)\n",
+        "put_or_current(event_row(stored, self._writes), absent(now))\n",
         "tests/contract/dynamodb/test_events.py"
         "::test_trace_l_write_retried_after_a_transaction_conflict_has_a_new_timestamp",
         "l",
