@@ -58,7 +58,7 @@ _FAILED, _OK = 500, 200
 
 @dataclass
 class Service:
-    """DynamoDB without rows, which never answers some operations and fails at others."""
+    """DynamoDB without rows that never responds to some operations and fails for others."""
 
     silent: frozenset[str] = frozenset()
     failing: frozenset[str] = frozenset()
@@ -67,7 +67,7 @@ class Service:
     closed: Flag = field(default_factory=Flag)
 
     def answer(self, operation: str, body: bytes) -> tuple[int, str]:
-        """Take note of a request, and answer it."""
+        """Record a request and answer it."""
         self.requests.append((operation, json.loads(body)))
         if operation in self.silent:
             self.closed.wait(60)
@@ -77,7 +77,7 @@ class Service:
 
     @contextmanager
     def served(self) -> Iterator[str]:
-        """Serve while the block runs; yields the address."""
+        """Run the server while the block runs. Yield its address."""
         service = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -87,14 +87,14 @@ class Service:
                 request = self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 operation = self.headers["X-Amz-Target"].rpartition(".")[2]
                 status, body = service.answer(operation, request)
-                with suppress(ConnectionError):  # nobody waits any longer
+                with suppress(ConnectionError):  # the client has closed the connection
                     self.send_response(status)
                     self.send_header("Content-Length", str(len(body)))
                     self.end_headers()
                     self.wfile.write(body.encode())
 
             def log_message(self, *_: object) -> None:
-                """Say nothing."""
+                """Discard the log message."""
 
         server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         server.daemon_threads = True
@@ -124,7 +124,7 @@ Used = tuple[str, Patience]
 
 @pytest.fixture
 def used(service: Service, monkeypatch: pytest.MonkeyPatch) -> list[Used]:
-    """The operations that are called, and the patience of the clients that call them."""
+    """The called operations, each with the patience of its client."""
     calls: list[Used] = []
     real: Any = BaseClient._make_api_call  # type: ignore[attr-defined]
 
@@ -186,7 +186,7 @@ def use_readers(adapter: DynamoReaders) -> None:
 
 @dataclass(frozen=True)
 class Case:
-    """An adapter, some uses of it, and what it should use."""
+    """An adapter, some of its calls, and the patience expected for each operation."""
 
     make: Callable[[], Any]
     use: Callable[[Any], None]
@@ -252,7 +252,7 @@ def test_adapters_of_a_table_keep_their_patience_in_any_order(
 
 
 def built_with_others(order: str) -> tuple[DynamoEvents, DynamoEventReader]:
-    """The adapters of the table `events`, built in one order or in the other."""
+    """Return the adapters of the table `events`, built in this order."""
     DynamoRuns("runs", retention=DAYS)
     if order == "events first":
         return an_events_adapter(), DynamoEventReader("events", clock=_CLOCK)
@@ -268,7 +268,8 @@ def test_adapters_of_a_table_keep_their_number_of_connections(
     used: list[int] = []
 
     def noted(client: BaseClient, *_: object) -> dict[str, Any]:
-        used.append(client.meta.config.max_pool_connections)
+        config: Any = client.meta.config
+        used.append(config.max_pool_connections)
         return _EMPTY
 
     monkeypatch.setattr(BaseClient, "_make_api_call", noted)
@@ -377,7 +378,7 @@ def test_process_uses_one_table_for_each_model() -> None:
 
 
 def test_second_binding_does_not_replace_the_connection_of_the_first(service: Service) -> None:
-    """Threads may be using it, and a new one has no client at first."""
+    """Other threads may be using the connection, and a new connection has no client at first."""
     for patience in (READ, LONG_READ):
         model = bind(FollowRow, "follows", patience)
         connection = model._get_connection()
