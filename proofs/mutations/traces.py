@@ -689,9 +689,9 @@ PREVENTED: Final = (
     Mutation(
         "excluding an event raises the epoch of its run in the same transaction",
         "adapters/dynamodb/deferred_events.py",
-        "            with transaction(EventRow) as writes:\n"
+        "            with transaction(self._rows) as writes:\n"
         "                raise_epoch(run, writes)\n",
-        "            with transaction(EventRow) as writes:\n",
+        "            with transaction(self._rows) as writes:\n",
         "tests/contract/dynamodb/test_deferred_events.py"
         "::test_trace_y_event_claimed_by_another_worker_is_not_excluded",
         "y",
