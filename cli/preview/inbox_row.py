@@ -32,7 +32,7 @@ def inbox_row(edition: Edition, sender: str) -> InboxRow:
 
 
 def after_subject(html: str) -> str:
-    """Return the text that mail programs show after the subject, or "" if there is no body.
+    """Return the text that mail programs show after the subject, or "" if the email has no body.
 
     The text begins with the first text of the body, including hidden text. Padding characters count
     towards the length, as in mail programs. The result shows whether body text follows the

@@ -53,7 +53,7 @@ class Forest:
 
 
 def forest(findings: Findings) -> Forest | None:
-    """Draw the intervals, or return None if there is no comparison."""
+    """Draw the intervals, or return None if the findings contain no verdicts."""
     verdicts = [verdict for verdicts in findings.values() for verdict in verdicts]
     if not verdicts:
         return None

@@ -27,6 +27,10 @@ def test_the_hops_are_what_is_executed(told: list[Hop]) -> None:
     assert len(record.lines) <= MOST_FILES
 
 
+def test_each_hop_has_one_sentence(told: list[Hop]) -> None:
+    assert [hop.number for hop in told if hop.told.count(". ") or hop.told[-1] != "."] == []
+
+
 def test_what_does_not_exist_is_named() -> None:
     absent = "domain/delivery/lifecycle.py:transit"
     assert missing(f"`{_TRANSITION}`, then `{absent}`") == [absent]

@@ -27,7 +27,7 @@ class Lateness:
         self.number += number
 
     def percentile(self, share: float) -> float:
-        """Return a percentile of the delays in seconds, or 0 if there are no emails."""
+        """Return a percentile of the delays in seconds, or 0 if no emails are counted."""
         remaining = share * self.number
         for tenth, number in sorted(self.tenths.items()):
             remaining -= number

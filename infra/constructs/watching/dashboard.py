@@ -11,7 +11,7 @@ from constructs import Construct, IConstruct
 from infra.constructs.alarms import own_metric
 from infra.constructs.queues import WatchedQueue
 from infra.constructs.watching.panels import PANELS, Measured, Panel
-from infra.constructs.watching.parts import name_in
+from infra.constructs.watching.parts import name_in, of_kind
 from infra.constructs.web.http_api import ReadersApi
 from infra.stage import Stage
 
@@ -80,9 +80,9 @@ def _graph(panel: Panel, parts: Iterable[IConstruct], stage: Stage) -> cloudwatc
 def _measured(
     what: Measured, parts: Iterable[IConstruct], stage: Stage
 ) -> Sequence[cloudwatch.IMetric]:
-    queues = [each for each in parts if isinstance(each, sqs.Queue)]
+    queues = of_kind(parts, sqs.Queue)
     fed = [each for each in queues if not isinstance(each, WatchedQueue)]
-    functions = [each for each in parts if isinstance(each, lambda_.Function)]
+    functions = of_kind(parts, lambda_.Function)
     match what:
         case Measured.AGES:
             return [
@@ -118,7 +118,6 @@ def _measured(
                     statistic=cloudwatch.Stats.SUM,
                     label=name,
                 )
-                for each in parts
-                if isinstance(each, ReadersApi)
+                for each in of_kind(parts, ReadersApi)
                 for name in ("Count", "4xx", "5xx")
             ]

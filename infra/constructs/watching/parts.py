@@ -1,10 +1,11 @@
 """The queues, functions and APIs of a stack, and their names."""
 
+from collections.abc import Iterable
 from typing import TypeVar, cast
 
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sqs as sqs
-from constructs import Construct
+from constructs import Construct, IConstruct
 
 from infra.stage import Stage
 
@@ -13,7 +14,12 @@ _Kind = TypeVar("_Kind", bound=Construct)
 
 def parts_of(stack: Construct, kind: type[_Kind]) -> list[_Kind]:
     """Return the constructs of a kind that the stack already contains."""
-    return [each for each in stack.node.find_all() if isinstance(each, kind)]
+    return of_kind(stack.node.find_all(), kind)
+
+
+def of_kind(parts: Iterable[IConstruct], kind: type[_Kind]) -> list[_Kind]:
+    """Return the constructs of a kind. To search a stack more than once, list its parts once."""
+    return [each for each in parts if isinstance(each, kind)]
 
 
 def name_in(stage: Stage, part: sqs.Queue | lambda_.Function) -> str:

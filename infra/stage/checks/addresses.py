@@ -42,7 +42,7 @@ def is_under(domain: str, parent: str) -> bool:
 
 def domain_of(sender: str) -> str:
     """Return the domain of an address, which may have a display name. Return an empty string if
-    there is no domain.
+    the address has no domain.
     """
     return parseaddr(sender)[1].rpartition("@")[2]
 

@@ -52,7 +52,7 @@ def read_days(stored: str) -> Days:
 
 
 def write_date(date_: date | None) -> str | None:
-    """Return a date in ISO 8601, or None if there is no date."""
+    """Return a date in ISO 8601, or None for None."""
     return date_.isoformat() if date_ else None
 
 
