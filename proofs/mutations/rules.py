@@ -31,6 +31,7 @@ _NEWER_ROWS = "tests/contract/dynamodb/test_newer_rows.py"
 _ONE_ROW = "tests/unit/sweep/test_one_row.py"
 _MANY_LATE = "tests/unit/routing/test_many_late.py"
 _ODD_CLOCKS = "tests/contract/pacing/test_odd_clocks.py"
+_PATIENCE = "tests/contract/outside/test_patience.py"
 _NEW_RULES = "tests/unit/fanout/test_new_zone_rules.py"
 _NOT_ACKNOWLEDGED = (
     "tests/functions/test_acknowledging.py::test_message_is_not_acknowledged_if_its_commit_failed"
@@ -218,6 +219,45 @@ RULES: Final = (
         "read.total_seconds(), attempts=3)",
         "tests/contract/outside/test_ses_outcomes.py"
         "::test_lost_response_is_uncertain_after_a_single_request",
+    ),
+    Mutation(
+        "the DynamoDB client makes one attempt to write an event",
+        "adapters/dynamodb/events.py",
+        "read=timeout * 2 / 3, attempts=1)",
+        "read=timeout * 2 / 3, attempts=3)",
+        _PATIENCE + "::test_event_write_that_times_out_is_not_repeated_by_the_client",
+    ),
+    Mutation(
+        "a transaction of events is made by the client that makes one attempt",
+        "adapters/dynamodb/events.py",
+        "            with transaction(self._writes) as writes:\n"
+        "                for stored in all_stored:\n"
+        "                    writes.save(",
+        "            with transaction(EventRow) as writes:\n"
+        "                for stored in all_stored:\n"
+        "                    writes.save(",
+        _PATIENCE + "::test_each_write_of_an_event_is_a_single_request",
+    ),
+    Mutation(
+        "an adapter keeps its attempts and time-outs when another adapter of its table is built",
+        "adapters/dynamodb/client.py",
+        "        variant = _variant(model, patience, connections)\n",
+        "        variant = model\n",
+        _PATIENCE + "::test_adapters_of_a_table_keep_their_patience_in_any_order",
+    ),
+    Mutation(
+        "a process uses one table for each model",
+        "adapters/dynamodb/client.py",
+        "bound.connection._client is sends:\n",
+        "bound.connection._client is sends and bound.table_name == table_name:\n",
+        _PATIENCE + "::test_process_uses_one_table_for_each_model",
+    ),
+    Mutation(
+        "a batch that would lose keys is not sent",
+        "adapters/dynamodb/client.py",
+        "    if any(models[model.Meta.table_name] is not model for model, _ in keys):\n",
+        "    if not keys:\n",
+        _PATIENCE + "::test_batch_reads_each_table_with_one_class",
     ),
     Mutation(
         "any failure before an SMTP server has the message is a rejection",

@@ -243,8 +243,8 @@ PREVENTED: Final = (
     Mutation(
         "each attempt to write an event takes a new timestamp",
         "adapters/dynamodb/events.py",
-        "        current = put_or_current(event_row(stored), absent(now), repeat=False)\n",
-        "        current = put_or_current(event_row(stored), absent(now))\n",
+        "put_or_current(event_row(stored, self._writes), absent(now), repeat=False)\n",
+        "put_or_current(event_row(stored, self._writes), absent(now))\n",
         "tests/contract/dynamodb/test_events.py"
         "::test_trace_l_write_retried_after_a_transaction_conflict_has_a_new_timestamp",
         "l",
@@ -690,9 +690,9 @@ PREVENTED: Final = (
     Mutation(
         "excluding an event raises the epoch of its run in the same transaction",
         "adapters/dynamodb/deferred_events.py",
-        "            with transaction(EventRow) as writes:\n"
+        "            with transaction(self._rows) as writes:\n"
         "                raise_epoch(run, writes)\n",
-        "            with transaction(EventRow) as writes:\n",
+        "            with transaction(self._rows) as writes:\n",
         "tests/contract/dynamodb/test_deferred_events.py"
         "::test_trace_y_event_claimed_by_another_worker_is_not_excluded",
         "y",

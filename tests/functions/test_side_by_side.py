@@ -304,7 +304,7 @@ def test_busy_count_row_does_not_block_remaining_categories(
 def test_concurrent_message_processing_binds_no_table(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    """PynamoDB has one connection for each model. Resend redrives what was given up."""
+    """Adapters are bound when a process starts, and never while it processes messages."""
     cloud.say("subscriber.changed", profile())
     cloud.say("event.created", event(1))
     (message,) = fan_out(cloud)

@@ -517,8 +517,7 @@ def test_write_without_a_response_fails_after_three_attempts(
 @pytest.mark.usefixtures("engine")
 def test_event_is_written_by_a_single_request_per_timestamp(clock: SettableClock) -> None:
     """Else the client would repeat a write with a stamp that has grown old (rule 14)."""
-    dynamo_events(clock)
-    config: Any = EventRow._get_connection().connection.client.meta.config
+    config: Any = dynamo_events(clock)._writes._get_connection().connection.client.meta.config
     assert config.retries["total_max_attempts"] == 1
     assert config.connect_timeout + config.read_timeout == 1.5
 

@@ -13,10 +13,12 @@ import pytest
 from botocore.useragent import UserAgentString
 from gazette.adapters.aws import clients
 from gazette.adapters.aws.clients import CONNECTIONS, Patience, client
+from gazette.adapters.dynamodb.client import LONG_READ, bind
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.deferred_events import DynamoDeferredEvents
-from gazette.adapters.dynamodb.events import DynamoEventReader, DynamoEvents
+from gazette.adapters.dynamodb.events import DynamoEventReader
 from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.adapters.dynamodb.sent_runs import DynamoSentRuns
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.adapters.dynamodb.tables import (
     ControlRow,
@@ -65,20 +67,13 @@ def test_tables_with_the_same_timeouts_share_a_client(aws: None) -> None:
     DynamoEventReader("events", clock=CLOCK)
     DynamoDeferredEvents("events", clock=CLOCK)
     assert used_by(SubscriberRow) is used_by(RunRow) is used_by(ControlRow)
-    assert used_by(EventRow) is not used_by(RunRow)
-    assert used_by(EventRow).meta.config.read_timeout == 5
-
-
-def test_event_writes_are_attempted_once_and_remaining_calls_three_times(aws: None) -> None:
-    """Each attempt to store an event needs a time stamp of its own."""
-    DynamoEventReader("events", clock=CLOCK)
-    DynamoEvents("events", retention=DAYS, timeout=3.0, clock=CLOCK)
-    DynamoRuns("runs", retention=DAYS)
-    events, runs = used_by(EventRow).meta.config, used_by(RunRow).meta.config
-    assert events.retries == {"total_max_attempts": 1, "mode": "standard"}
-    assert (events.connect_timeout, events.read_timeout) == (1.0, 2.0)
-    assert runs.retries == {"total_max_attempts": 3, "mode": "standard"}
-    assert (runs.connect_timeout, runs.read_timeout) == (0.5, 1.0)
+    DynamoSentRuns("runs")
+    long_reads = {
+        used_by(bind(EventRow, "events", LONG_READ)),
+        used_by(bind(RunRow, "runs", LONG_READ)),
+    }
+    assert len(long_reads) == 1
+    assert clients._client.cache_info().currsize == 2
 
 
 def test_client_keeps_a_connection_for_each_message_of_an_invocation(aws: None) -> None:

@@ -15,7 +15,6 @@ from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.adapters.dynamodb.follows import DynamoFollows
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
-from gazette.adapters.dynamodb.tables import EventRow
 from gazette.bootstrap.parts.clock import now
 from gazette.domain.identity import address_hash
 from gazette.domain.model import DAILY, RunKey
@@ -157,11 +156,25 @@ def test_page_does_not_confirm_the_save_if_time_runs_out(
     assert not ann.rows("events")
 
 
-def test_settings_page_writes_events_with_a_new_timestamp_per_attempt(ann: Cloud) -> None:
-    """Who shows emails binds the same table, with other time-outs: the last binding holds."""
-    ann.invoke("preferences", http("GET", ann.preferences_path()))
-    client: Any = EventRow._get_connection().connection.client
-    assert client.meta.config.retries["total_max_attempts"] == 1
+def test_settings_page_writes_events_once_and_retries_reads(
+    ann: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The function also shows emails, with other time-outs for the same table."""
+    ann.say("activity.created", happening(7))
+    attempts: dict[str, set[int]] = {"reads": set(), "writes": set()}
+    real: Any = BaseClient._make_api_call  # type: ignore[attr-defined]
+
+    def noted(client: BaseClient, operation: str, request: dict[str, Any]) -> Any:
+        if "'events'" in str(request):
+            kind = "reads" if operation in {"GetItem", "BatchGetItem", "Query"} else "writes"
+            config: Any = client.meta.config
+            attempts[kind].add(config.retries["total_max_attempts"])
+        return real(client, operation, request)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(BaseClient, "_make_api_call", noted)
+        press(ann, **{follow_field("post#p1"): "unfollow"})
+    assert attempts == {"reads": {3}, "writes": {1}}
 
 
 def test_pause_is_shown_and_can_be_lifted(ann: Cloud) -> None:

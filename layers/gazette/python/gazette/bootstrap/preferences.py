@@ -111,9 +111,7 @@ def build() -> PreferencesFunction:
     events = DynamoEventReader(settings.events_table, clock=now)
     in_force = versions_in_force(settings.control_table)
     suppressions = DynamoSuppressions(settings.suppressions_table, key=suppression_key, clock=now)
-    routing = routing_context(  # last, because this call binds the table `events`
-        settings, sqs_client(), in_force=in_force, suppressions=suppressions
-    )
+    routing = routing_context(settings, sqs_client(), in_force=in_force, suppressions=suppressions)
     context = PageContext(
         routing=routing,
         suppressions=suppressions,

@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 from itertools import islice
-from typing import Any, Protocol, TypeVar, cast
+from threading import RLock
+from types import new_class
+from typing import Any, Final, Protocol, TypeVar, cast
 
 from botocore.exceptions import BotoCoreError, ClientError
 from pynamodb.attributes import Attribute
@@ -219,42 +221,85 @@ def each_decoded(
             yield unreadable
 
 
+STANDARD: Final = Patience(connect=0.5, read=1.0, attempts=3)
+"""The patience of a model, and of each adapter that does not specify another patience."""
+
+LONG_READ: Final = Patience(connect=0.5, read=5.0, attempts=3)
+"""The patience of adapters that read or write up to a megabyte or a hundred rows per call."""
+
+_BINDING = RLock()
+
+
 def bind(
-    model: type[Model],
+    model: type[RowT],
     table_name: str,
+    patience: Patience = STANDARD,
     *,
-    attempts: int = 3,
-    connect_timeout: float = 0.5,
-    read_timeout: float = 1.0,
     connections: int = CONNECTIONS,
-) -> None:
-    """Bind `model` to a table. Time-outs are in seconds; `attempts` includes the first attempt.
+) -> type[RowT]:
+    """Bind `model` to its table, and return the class with which an adapter makes its calls.
 
     `connections` is the number of connections that are kept open. If more threads read at the same
     time, the additional requests each open a new connection.
     https://github.com/pynamodb/PynamoDB/blob/master/docs/settings.rst
 
-    PynamoDB stores the table's name in the class attribute `Meta`, and one connection per model:
+    PynamoDB stores the table's name and the connection in the class:
 
-    - Each adapter binds its model when it is built, and a process uses the latest binding. If
-      two adapters bind a model with different time-outs, the adapter that writes is built last:
-      `DynamoEvents` after `DynamoEventReader`, because each attempt to store an event needs a stamp
-      of its own and must not be repeated.
-    - A connection reads `Meta` only once, so a new binding replaces it.
-    - Models with the same time-outs share a client. It is created here, because a write with a time
-      stamp must not wait for it. It does not validate the requests, which PynamoDB builds.
-    - A transaction goes through the connection of one model, with the time-outs of that model.
+    - The model itself always has the patience STANDARD. For any other patience, bind returns a
+      subclass, so the order in which adapters are built does not matter.
+    - A process uses one table for each model. Transactions and conditions of other adapters find
+      the table's name in the model. Raises ValueError if the model is bound to another table.
+    - Binding a model again changes nothing, so other threads may be using the model.
+    - Equal patience means the same client. It is created here, because a write with a time stamp
+      must not wait for it. It does not validate the requests, which PynamoDB builds.
+    - A transaction or a batch goes through the connection of one class, with its patience.
     """
+    with _BINDING:
+        _connect(model, table_name, STANDARD, CONNECTIONS)
+        if (patience, connections) == (STANDARD, CONNECTIONS):
+            return model
+        variant = _variant(model, patience, connections)
+        _connect(variant, table_name, patience, connections)
+        return variant
+
+
+@cache
+def _variant(model: type[RowT], patience: Patience, connections: int) -> type[RowT]:
+    """Return a subclass of `model` for a connection of its own.
+
+    The subclass has the model's `Meta`, and therefore its table. PynamoDB would also inherit a
+    connection to the same table, so the subclass sets `_connection`.
+    https://github.com/pynamodb/PynamoDB/pull/863
+    """
+    own = {
+        "__doc__": f"{model.__name__} with {patience} and {connections} connections.",
+        "__module__": model.__module__,
+        "DoesNotExist": model.DoesNotExist,
+        "_connection": None,
+    }
+    variant = new_class(model.__name__, (model,), exec_body=lambda namespace: namespace.update(own))
+    return cast("type[RowT]", variant)
+
+
+def _connect(model: type[Model], table_name: str, patience: Patience, connections: int) -> None:
+    """Give `model` a connection with a client, unless it has this client.
+
+    After `clients.forget`, the client is another one, and the model may get another table.
+    """
+    sends = client("dynamodb", patience, connections=connections, validates=False)
+    bound: Any = model._connection
+    if bound and bound.connection._client is sends:
+        if bound.table_name == table_name:
+            return
+        raise ValueError(
+            f"{model.__name__} is bound to the table {bound.table_name!r}, so it cannot be bound "
+            f"to {table_name!r}. A process uses one table for each model."
+        )
     meta: Any = model.Meta
     meta.table_name = table_name
     model._connection = None
     connection: Any = model._get_connection().connection
-    connection._client = client(
-        "dynamodb",
-        Patience(connect_timeout, read_timeout, attempts),
-        connections=connections,
-        validates=False,
-    )
+    connection._client = sends
 
 
 class TransactionInTheWay(Unavailable):
@@ -408,6 +453,9 @@ def read_each(model: type[RowT], keys: Iterable[tuple[str, ...]]) -> Iterator[Ro
 
 def _batch_of(keys: Sequence[RowKey]) -> Iterator[tuple[RowKey, Row | Unavailable]]:
     models: dict[str, type[Row]] = {model.Meta.table_name: model for model, _ in keys}
+    if any(models[model.Meta.table_name] is not model for model, _ in keys):
+        # A request names each table once, so the keys of one of the classes would be lost.
+        raise ValueError("A batch must not read one table with two classes.")
     request: dict[str, Any] = {
         name: {
             "ConsistentRead": True,

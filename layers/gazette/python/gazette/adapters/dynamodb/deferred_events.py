@@ -6,7 +6,7 @@ from dataclasses import replace
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
-from gazette.adapters.dynamodb.client import ConditionFailed, bind, transaction
+from gazette.adapters.dynamodb.client import LONG_READ, ConditionFailed, bind, transaction
 from gazette.adapters.dynamodb.event_rows import body_of, expired, in_place, stored_key
 from gazette.adapters.dynamodb.runs import raise_epoch
 from gazette.adapters.dynamodb.tables import EventRow
@@ -23,7 +23,7 @@ class DynamoDeferredEvents:
     """Implementation of the `DeferredEvents` port backed by the `events` table."""
 
     def __init__(self, table_name: str, *, clock: Clock) -> None:
-        bind(EventRow, table_name, read_timeout=5.0)
+        self._rows = bind(EventRow, table_name, LONG_READ)
         self._clock = clock
 
     def exclude(self, event: Event, run: Run, why: str, *, for_good: bool = False) -> Run | None:
@@ -71,7 +71,7 @@ class DynamoDeferredEvents:
         The same transaction advances the epoch of the run.
         """
         try:
-            with transaction(EventRow) as writes:
+            with transaction(self._rows) as writes:
                 raise_epoch(run, writes)
                 for event, place, condition in events:
                     writes.update(
@@ -92,7 +92,7 @@ class DynamoDeferredEvents:
         stored = EventRow.stored.set(stored_key(run.key.schedule, self._clock()))
         try:
             for start in range(0, len(event_ids), EVENTS_AT_ONCE):
-                with transaction(EventRow) as writes:
+                with transaction(self._rows) as writes:
                     raise_epoch(run, writes)
                     for event_id in event_ids[start : start + EVENTS_AT_ONCE]:
                         writes.update(

@@ -2,12 +2,14 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, Self
+from typing import Any
 
 from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
+from gazette.adapters.aws.clients import Patience
 from gazette.adapters.dynamodb.client import (
+    LONG_READ,
     MICROSECOND,
     ConditionFailed,
     bind,
@@ -53,8 +55,8 @@ class DynamoEvents:
     """Implementation of the `Events` port backed by the `events` table.
 
     `timeout` limits one write attempt, in seconds, and must be shorter than the settle lag. The
-    client does not retry writes, because each attempt needs a new time stamp. `retention` is the
-    minimum lifetime of an event.
+    client does not retry writes, because each attempt needs a new time stamp. It retries reads.
+    `retention` is the minimum lifetime of an event.
     """
 
     def __init__(
@@ -65,25 +67,11 @@ class DynamoEvents:
         timeout: float,
         clock: Clock,
     ) -> None:
-        bind(
-            EventRow,
-            table_name,
-            attempts=1,
-            connect_timeout=timeout / 3,
-            read_timeout=timeout * 2 / 3,
-        )
+        bind(EventRow, table_name)
+        once = Patience(connect=timeout / 3, read=timeout * 2 / 3, attempts=1)
+        self._writes = bind(EventRow, table_name, once)
         self._retention = retention
         self._clock = clock
-
-    @classmethod
-    def as_bound(cls, *, clock: Clock) -> Self:
-        """Return an adapter that can only move and remove events. The table must already be bound.
-
-        The client may retry a write, because the guard of a move has an earlier time stamp.
-        """
-        events = cls.__new__(cls)
-        events._retention, events._clock = timedelta(0), clock
-        return events
 
     def store(
         self, event: Event, schedule: str, recurrence: Recurrence | None = None
@@ -103,7 +91,7 @@ class DynamoEvents:
         stored = StoredEvent(
             event, schedule, now, lasts_until(recurrence, now, least=self._retention)
         )
-        current = put_or_current(event_row(stored), absent(now), repeat=False)
+        current = put_or_current(event_row(stored, self._writes), absent(now), repeat=False)
         if current is None:
             return True, stored
         return False, decoded(current, event_or_trace_in)
@@ -116,7 +104,7 @@ class DynamoEvents:
             for at, (event, schedule, recurrence) in zip(_instants(now), placed, strict=False)
         ]
         try:
-            with transaction(EventRow) as writes:
+            with transaction(self._writes) as writes:
                 for stored in all_stored:
                     writes.save(event_row(stored), condition=absent(now))
         except ConditionFailed:
@@ -146,7 +134,7 @@ class DynamoEvents:
     def amend(self, stored: StoredEvent, event: Event) -> bool:
         """Update an event with one conditional UpdateItem."""
         return written(
-            EventRow(event.user_id, event.id).update,
+            self._writes(event.user_id, event.id).update,
             actions=[EventRow.body.set(body_of(event))],
             condition=in_place(stored) & (EventRow.body == body_of(stored.event)),
         )
@@ -161,7 +149,7 @@ class DynamoEvents:
         now = self._clock()
         if guard.not_after and now > guard.not_after:
             return None
-        row = EventRow(stored.event.user_id, stored.event.id)
+        row = self._writes(stored.event.user_id, stored.event.id)
         actions: list[Action] = [EventRow.stored.set(stored_key(schedule, now))]
         until = max(stored.lasts_until, needed_until(recurrence, now) or now)
         actions += _lifetime_actions(until, schedule)
@@ -171,7 +159,7 @@ class DynamoEvents:
                 with translated():
                     row.update(actions=actions, condition=condition)
             else:
-                with transaction(EventRow) as writes:
+                with transaction(self._writes) as writes:
                     writes.update(row, actions=actions, condition=condition)
                     _add(guard, writes)
         except ConditionFailed:
@@ -191,13 +179,13 @@ class DynamoEvents:
             return None
         moved: list[StoredEvent] = []
         try:
-            with transaction(EventRow) as writes:
+            with transaction(self._writes) as writes:
                 for at, stored in zip(_instants(now), all_stored, strict=False):
                     until = max(stored.lasts_until, needed_until(recurrence, now) or now)
                     moved.append(StoredEvent(stored.event, schedule, at, until))
                     place = EventRow.stored.set(stored_key(schedule, at))
                     writes.update(
-                        EventRow(stored.event.user_id, stored.event.id),
+                        self._writes(stored.event.user_id, stored.event.id),
                         actions=[place, *_lifetime_actions(until, schedule)],
                         condition=in_place(stored) & no_longer_than(until),
                     )
@@ -209,7 +197,7 @@ class DynamoEvents:
     def extend(self, stored: StoredEvent, until: datetime) -> bool:
         """Extend the lifetime of an event with one conditional UpdateItem."""
         return written(
-            EventRow(stored.event.user_id, stored.event.id).update,
+            self._writes(stored.event.user_id, stored.event.id).update,
             actions=_lifetime_actions(until, stored.schedule),
             condition=in_place(stored) & no_longer_than(until),
         )
@@ -217,10 +205,10 @@ class DynamoEvents:
     def extend_together(self, all_stored: Sequence[StoredEvent], until: datetime) -> bool:
         """Extend the lifetimes of events with one TransactWriteItems."""
         try:
-            with transaction(EventRow) as writes:
+            with transaction(self._writes) as writes:
                 for stored in all_stored:
                     writes.update(
-                        EventRow(stored.event.user_id, stored.event.id),
+                        self._writes(stored.event.user_id, stored.event.id),
                         actions=_lifetime_actions(until, stored.schedule),
                         condition=in_place(stored) & no_longer_than(until),
                     )
@@ -233,7 +221,7 @@ class DynamoEvents:
 
         If the guard has more conditions, a transaction is used.
         """
-        row = EventRow(stored.event.user_id, stored.event.id)
+        row = self._writes(stored.event.user_id, stored.event.id)
         if guard.is_alone:
             return written(row.delete, in_place(stored))
         return self.remove_together([stored], guard)
@@ -241,9 +229,9 @@ class DynamoEvents:
     def remove_together(self, all_stored: Sequence[StoredEvent], guard: Guard) -> bool:
         """Remove events with one TransactWriteItems."""
         try:
-            with transaction(EventRow) as writes:
+            with transaction(self._writes) as writes:
                 for stored in all_stored:
-                    row = EventRow(stored.event.user_id, stored.event.id)
+                    row = self._writes(stored.event.user_id, stored.event.id)
                     writes.delete(row, condition=in_place(stored))
                 _add(guard, writes)
         except ConditionFailed:
@@ -260,7 +248,7 @@ class DynamoEvents:
                 return stored
             if stored is None and not early:
                 return None
-            row = EventRow(
+            row = self._writes(
                 user_id,
                 event_id,
                 was=stored.schedule if stored else None,
@@ -277,7 +265,8 @@ class DynamoEvents:
         """Read the events of a schedule with one strongly consistent Query per megabyte."""
         with translated():
             now = self._clock()
-            for stored in _kept(_stored_in(user_id, schedule, Window(after, _END_OF_TIME)), now):
+            rows = _stored_in(EventRow, user_id, schedule, Window(after, _END_OF_TIME))
+            for stored in _kept(rows, now):
                 if isinstance(stored, UnreadableRow) or not stored.has_expired(now):
                     yield stored
 
@@ -293,7 +282,11 @@ class DynamoEvents:
                 limit=_ERASED,
             )
             rows = list(matches)
-        delete_rows(row for row in rows if not until or _occurred_by(until, row))
+        delete_rows(
+            self._writes(row.user_id, row.event_id)
+            for row in rows
+            if not until or _occurred_by(until, row)
+        )
         return rows[-1].event_id if len(rows) == _ERASED else ""
 
 
@@ -301,7 +294,7 @@ class DynamoEventReader:
     """Implementation of the `EventReader` and `EventHistory` ports backed by the `events` table."""
 
     def __init__(self, table_name: str, *, clock: Clock) -> None:
-        bind(EventRow, table_name, read_timeout=5.0)
+        self._rows = bind(EventRow, table_name, LONG_READ)
         self._clock = clock
 
     def read(self, user_id: str, schedule: str, window: Window) -> Iterator[StoredEvent]:
@@ -314,7 +307,7 @@ class DynamoEventReader:
             return
         now = self._clock()
         with translated():
-            for row in _stored_in(user_id, schedule, window):
+            for row in _stored_in(self._rows, user_id, schedule, window):
                 stored = decoded(row, event_or_trace_in)
                 if row.expires_at > now and isinstance(stored, StoredEvent):
                     yield stored
@@ -326,7 +319,7 @@ class DynamoEventReader:
         """
         if window.is_empty:
             return
-        now, rows = self._clock(), _stored_in(user_id, schedule, window)
+        now, rows = self._clock(), _stored_in(self._rows, user_id, schedule, window)
         undecoded: Any = rows
         undecoded._map_fn = None
         with translated():
@@ -337,7 +330,7 @@ class DynamoEventReader:
     def load(self, user_id: str, event_ids: Collection[str]) -> Mapping[str, StoredEvent]:
         """Load events by id with one strongly consistent BatchGetItem per hundred."""
         now, events = self._clock(), {}
-        for row in read_rows([(EventRow, (user_id, each)) for each in event_ids]):
+        for row in read_rows([(self._rows, (user_id, each)) for each in event_ids]):
             if isinstance(row, Unavailable):
                 raise row
             if isinstance(row, EventRow) and row.expires_at > now:
@@ -358,7 +351,7 @@ class DynamoEventReader:
         if window.is_empty:
             return False
         with translated():
-            rows = _stored_in(user_id, schedule, window, page_size=1)
+            rows = _stored_in(self._rows, user_id, schedule, window, page_size=1)
             return any(True for _ in _kept(rows, now))
 
     def of_user(self, user_id: str) -> Iterator[StoredEvent | UnreadableRow]:
@@ -366,7 +359,7 @@ class DynamoEventReader:
         megabyte.
         """
         with translated():
-            rows = EventRow.stored_index.query(user_id, consistent_read=True)
+            rows = self._rows.stored_index.query(user_id, consistent_read=True)
             yield from _kept(rows, self._clock())
 
 
@@ -392,9 +385,9 @@ def _occurred_by(until: datetime, row: EventRow) -> bool:
     return isinstance(stored, StoredEvent) and stored.event.counts_at <= until
 
 
-def event_row(stored: StoredEvent) -> EventRow:
+def event_row(stored: StoredEvent, model: type[EventRow] = EventRow) -> EventRow:
     """Return the row to write when an event is first stored."""
-    return EventRow(
+    return model(
         user_id=stored.event.user_id,
         event_id=stored.event.id,
         stored=stored_key(stored.schedule, stored.stored_at),
@@ -421,13 +414,18 @@ def _lifetime_actions(until: datetime, schedule: str) -> list[Action]:
 
 
 def _stored_in(
-    user_id: str, schedule: str, window: Window, *, page_size: int | None = None
+    model: type[EventRow],
+    user_id: str,
+    schedule: str,
+    window: Window,
+    *,
+    page_size: int | None = None,
 ) -> Iterable[EventRow]:
     """Query the rows that were stored after the beginning of a window, up to and including its end.
 
     BETWEEN includes both ends; the `!` excludes the first.
     """
-    rows: Iterable[EventRow] = EventRow.stored_index.query(
+    rows: Iterable[EventRow] = model.stored_index.query(
         user_id,
         EventRow.stored.between(
             f"{stored_key(schedule, window.since)}!", stored_key(schedule, window.until)

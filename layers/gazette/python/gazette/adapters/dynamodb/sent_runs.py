@@ -3,7 +3,13 @@
 from datetime import datetime
 from typing import Any
 
-from gazette.adapters.dynamodb.client import bind, each_decoded, instant_text, translated
+from gazette.adapters.dynamodb.client import (
+    LONG_READ,
+    bind,
+    each_decoded,
+    instant_text,
+    translated,
+)
 from gazette.adapters.dynamodb.runs import run_of
 from gazette.adapters.dynamodb.tables import RunRow
 from gazette.domain.delivery.run import Status
@@ -27,7 +33,7 @@ class DynamoSentRuns:
     """
 
     def __init__(self, table_name: str) -> None:
-        bind(RunRow, table_name, read_timeout=5.0)
+        self._rows = bind(RunRow, table_name, LONG_READ)
         self._table_name = table_name
 
     def sent_since(self, since: datetime, *, part: int, parts: int) -> Part:
@@ -49,7 +55,7 @@ class DynamoSentRuns:
         }
         rows: list[RunRow] = []
         units = 0.0
-        connection: Any = RunRow._get_connection().connection
+        connection: Any = self._rows._get_connection().connection
         while True:
             with translated():
                 answer = connection.dispatch("Scan", request)

@@ -19,6 +19,7 @@ from gazette.adapters.dynamodb.attributes import (
     write_service_choices,
 )
 from gazette.adapters.dynamodb.client import (
+    LONG_READ,
     RowReader,
     bind,
     decoded,
@@ -187,12 +188,12 @@ class DynamoReaders:
     """
 
     def __init__(self, table_name: str) -> None:
-        bind(SubscriberRow, table_name, read_timeout=5.0)
+        self._rows = bind(SubscriberRow, table_name, LONG_READ)
 
     def each(self) -> Iterator[Reader | UnreadableRow]:
         """Yield every reader with one eventually consistent Scan per megabyte."""
         with translated():
-            yield from each_decoded(SubscriberRow.scan(), reader_of)
+            yield from each_decoded(self._rows.scan(), reader_of)
 
 
 def _not_later_than(since: datetime) -> Condition:

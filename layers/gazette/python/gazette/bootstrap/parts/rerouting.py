@@ -4,9 +4,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
-from gazette.adapters.dynamodb.events import DynamoEvents
-from gazette.bootstrap.parts.clock import now
-from gazette.bootstrap.parts.routing import with_tables
+from gazette.bootstrap.parts.routing import stored_events, with_tables
 from gazette.domain.ports.ledgers import Runs, Schedules
 from gazette.domain.ports.stores import Subscribers
 from gazette.domain.ports.templates import VersionsInForce
@@ -38,7 +36,7 @@ def rerouting(
         sqs,
         in_force=in_force,
         subscribers=subscribers,
-        events=DynamoEvents.as_bound(clock=now),
+        events=stored_events(settings),
         schedules=schedules,
         runs=runs,
     )

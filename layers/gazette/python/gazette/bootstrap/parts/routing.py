@@ -42,8 +42,7 @@ def routing_context(
     """Return the tables and queues for routing. Makes no writes.
 
     Call `announce` before the first use. An ended follow is stored as long as an event from the
-    follow may wait. Bind the `events` table only here, so that each write attempt takes a new time
-    stamp.
+    follow may wait.
     """
     run_retention = timedelta(days=settings.run_retention_days)
     return with_tables(
@@ -51,15 +50,20 @@ def routing_context(
         sqs,
         in_force=in_force,
         subscribers=DynamoSubscribers(settings.subscribers_table),
-        events=DynamoEvents(
-            settings.events_table,
-            retention=timedelta(days=settings.event_retention_days),
-            timeout=EVENT_WRITE_TIMEOUT_MS / 1000,
-            clock=now,
-        ),
+        events=stored_events(settings),
         schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
         runs=DynamoRuns(settings.runs_table, retention=run_retention),
         suppressions=suppressions,
+    )
+
+
+def stored_events(settings: RoutingSettings) -> DynamoEvents:
+    """Return the adapter that writes the table `events`."""
+    return DynamoEvents(
+        settings.events_table,
+        retention=timedelta(days=settings.event_retention_days),
+        timeout=EVENT_WRITE_TIMEOUT_MS / 1000,
+        clock=now,
     )
 
 

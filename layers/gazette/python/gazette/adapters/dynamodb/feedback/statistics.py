@@ -37,14 +37,14 @@ class DynamoEngagements:
     """
 
     def __init__(self, table_name: str, *, retention: timedelta, connections: int = 10) -> None:
-        bind(EngagementRow, table_name, connections=connections)
+        self._rows = bind(EngagementRow, table_name, connections=connections)
         self._retention = retention
 
     def record(self, run: Run, event: EngagementEvent, at: datetime) -> bool:
         """Record a delivery event of an email with one conditional UpdateItem."""
         slot, first = slot_of(run.due_at), _FIRST[event]
         partition = shard_of(run.key.user_id, PARTITIONS)
-        row = EngagementRow(slot_partition(slot, partition), run_id(run.key))
+        row = self._rows(slot_partition(slot, partition), run_id(run.key))
         actions = [
             first.set(at),
             EngagementRow.due_in.set(slot),
@@ -69,7 +69,7 @@ class DynamoEngagements:
         """
         for partition in range(PARTITIONS):
             with translated():
-                rows = EngagementRow.query(slot_partition(slot, partition))
+                rows = self._rows.query(slot_partition(slot, partition))
                 yield from each_decoded(rows, _engagement)
 
 
