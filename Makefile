@@ -79,7 +79,7 @@ pacing: setup ## Simulate a slot of 16,667 digests with immediate email, at 14 e
 	@$(BIN)/python -m proofs.pacing
 
 simulate: setup ## Play the published case, then forecast a day of 10 million readers with SES at 500 a second
-	@$(BIN)/python -m cli.simulate.published
+	@$(BIN)/python -m gazette_cli.simulate.published
 	@$(BIN)/gazette simulate --readers 10000000 --events 3 --immediate 0.02 --quota 500 \
 	  --set emails_per_second=450 --begin 2026-11-24 --html build/simulate.html
 
@@ -125,12 +125,12 @@ docs: setup ## Generate docs/events, docs/content, docs/lifecycle.md, docs/confi
 	@$(BIN)/python -m tests.lifecycle_page
 	@$(BIN)/python -m tests.configuration_page
 	@$(BIN)/python -m tests.content_page
-	@$(BIN)/python -m cli.reference.page
-	@$(BIN)/python -m cli.cost.page
+	@$(BIN)/python -m gazette_cli.reference.page
+	@$(BIN)/python -m gazette_cli.cost.page
 	@$(BIN)/python -m proofs.history.page
 
 messages: setup ## Update the translation catalogues from the templates (FOLDER=… for your own)
-	@$(BIN)/python -m infra.assets.messages $(FOLDER)
+	@$(BIN)/python -m gazette_cdk.assets.messages $(FOLDER)
 
 plots: setup ## Draw the plots of the docs, and print their figures; 36 hours of a stage pass (AGAIN=1: not again)
 	@$(BIN)/python -m benchmarks.stagger

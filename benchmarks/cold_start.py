@@ -23,8 +23,8 @@ from tempfile import TemporaryDirectory
 import botocore
 
 from benchmarks.answering import answering
-from infra.assets.aws_data import SERVICES, shrink
-from infra.assets.templates import build_templates
+from gazette_cdk.assets.aws_data import SERVICES, shrink
+from gazette_cdk.assets.templates import build_templates
 from tests.functions.conftest import QUEUES, every_setting
 
 ROOT = Path(__file__).parents[1]

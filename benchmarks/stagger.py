@@ -13,7 +13,7 @@ from gazette.domain.scheduling.calendar import DigestTimes, next_occurrence
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber
 
-from infra.stage import Stage
+from gazette_cdk.stage import Stage
 
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "stagger.svg"
 READERS = 100_000

@@ -16,7 +16,7 @@ from gazette.steps.occurrences.context import FanoutContext, FanoutLimits
 from gazette.steps.subscribers.schedules import arm, set_schedule
 
 from benchmarks.ledger import Ledger
-from infra.stage import Stage
+from gazette_cdk.stage import Stage
 from tests.builders import NOW, SettableClock, a_subscriber, an_event
 from tests.fake_stores import FakeBatches, FakeSubscribers
 from tests.fakes import FakeQueue

@@ -16,7 +16,6 @@ from math import ceil
 from rich.console import Console
 from rich.table import Table
 
-from cli.simulate.exact import written
 from demo import campus, invented, results
 from demo.audit import audit
 from demo.engine import ROOT, WRITE_UNITS, Engine, EngineError, deploy, running
@@ -26,6 +25,7 @@ from demo.replay import last_slot, let_pass, register, replay, time_to_begin, ti
 from demo.service import Service, ServiceError
 from demo.ses import StandIn
 from demo.stored import stored
+from gazette_cli.simulate.exact import written
 
 _FOLDER = ROOT / "build" / "demo"
 _PROBLEMS_SHOWN = 10

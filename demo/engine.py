@@ -111,7 +111,7 @@ def deploy(
     *,
     base_url: str,
     stage: str = "local",
-    app: str = "infra.app",
+    app: str = "gazette_cdk.app",
     **settings: Any,
 ) -> dict[str, str]:
     """Deploy a stage with the CDK command line, including the bootstrap, and return its outputs.

@@ -12,13 +12,13 @@ from gazette.domain.identity import parse_run_id
 from gazette.domain.model import DAILY
 from gazette.domain.scheduling.calendar import slot_id, slot_of
 
-from cli.simulate.exact import Reader, Stored, Week, week_in
-from cli.simulate.forecast import Forecast, simulate
-from cli.simulate.inputs import Account, Question, Traffic
-from cli.simulate.stage import installation_of
 from demo import campus, invented
 from demo.invented import Happened
 from demo.replay import last_slot
+from gazette_cli.simulate.exact import Reader, Stored, Week, week_in
+from gazette_cli.simulate.forecast import Forecast, simulate
+from gazette_cli.simulate.inputs import Account, Question, Traffic
+from gazette_cli.simulate.stage import installation_of
 
 RECORDED = Path(__file__).parent / "data" / "forecast-week.json.gz"
 """The path of a recorded demo run, with the contents of `week.json` and `measured.json` as `week`

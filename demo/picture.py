@@ -1,8 +1,8 @@
 """The command `python -m demo.picture`, which draws the dashboard from the metrics of a real run.
 
-It draws the graphs in `infra.constructs.watching.panels` that have data in this run. AWS's own
-metrics are missing, because the embedded engine does not measure them. Metrics that the stage does
-not track are missing too. `--again` redraws the last run.
+It draws the graphs in `gazette_cdk.constructs.watching.panels` that have data in this run. AWS's
+own metrics are missing, because the embedded engine does not measure them. Metrics that the stage
+does not track are missing too. `--again` redraws the last run.
 """
 
 import sys
@@ -15,7 +15,7 @@ from math import ceil, floor, log10
 from demo.engine import ROOT
 from demo.recorded import Points, Recorded, read_back, recorded, write_down
 from demo.watched import watch
-from infra.constructs.watching.panels import PANELS, Panel
+from gazette_cdk.constructs.watching.panels import PANELS, Panel
 
 PICTURE = ROOT / "docs" / "images" / "dashboard.svg"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from demo.engine import ROOT
 from demo.watched import Watched
-from infra.constructs.watching.panels import PANELS
+from gazette_cdk.constructs.watching.panels import PANELS
 
 RECORDED = ROOT / "demo" / "data" / "dashboard.json"
 _HOUR = 3600

@@ -28,7 +28,7 @@ from demo.service import Service
 from demo.ses import Accepted, Chances, StandIn
 from demo.ses_events import Entry, Publish, default_bus
 from demo.written import Value, written
-from infra.topology import STEPS
+from gazette_cdk.topology import STEPS
 
 HOURS = 36
 LOST_ANSWERS = 0.01

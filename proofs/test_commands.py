@@ -23,7 +23,7 @@ PROGRAMS = {
     "arming": ("proofs.arming", "--first", "1"),
     "mutations": ("proofs.mutations", "--only", "another's claim does not send"),
     "prove": ("proofs.prove", "--on", "fakes", "--every", "2000"),
-    "simulate": ("cli.simulate.published", "--load", "0.02"),
+    "simulate": ("gazette_cli.simulate.published", "--load", "0.02"),
     "state": ("proofs.state", "--examples", "5"),
     "timetravel": ("proofs.timetravel", "--zones", "1", "--subscribers", "30", "--days", "30"),
 }

@@ -10,8 +10,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, get_origin
 
-from infra.stage import Stage
-from infra.stage.stage import ROOMS
+from gazette_cdk.stage import Stage
+from gazette_cdk.stage.stage import ROOMS
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "configuration.md"
@@ -21,7 +21,7 @@ _HEAD = """# Configuration
 
 This page lists the settings of a stage by group. A stage is one installation of Gazette. You define
 stages in `cdk.json` under `context.stages`. `make docs` generates this page from the modules of
-`infra/stage`.
+`infra/gazette_cdk/stage`.
 
 - Synthesis refuses values that are out of range or have the wrong type. It reports all problems at
   once. Each problem is one line with the setting, its value and the required change.

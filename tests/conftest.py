@@ -16,8 +16,8 @@ from gazette.settings.environment import use_pinned_zones
 from hypothesis import HealthCheck, settings
 from jinja2 import Environment
 
-from infra.assets import templates
-from infra.assets.templates import build_templates
+from gazette_cdk.assets import templates
+from gazette_cdk.assets.templates import build_templates
 from tests.aws_once import aws_once
 from tests.builders import SettableClock
 

@@ -27,7 +27,7 @@ import pytest
 from botocore.client import BaseClient
 from botocore.config import Config
 
-from cli.restore.command import COPY
+from gazette_cli.restore.command import COPY
 from proofs.enforce.calls import Asked, asked, table_actions
 from proofs.enforce.record import Told, settings
 from tests.moto_tables import moto_backend

@@ -7,7 +7,7 @@ from typing import Any
 
 from typer.testing import Result
 
-from cli.reference.shapes import ONE_A_LINE, SHAPES, Shape
+from gazette_cli.reference.shapes import ONE_A_LINE, SHAPES, Shape
 
 
 def documents(path: str, result: Result) -> list[Any]:

@@ -16,12 +16,12 @@ from gazette.domain.scheduling.calendar import Recurrence, last_instant_of_slot,
 from typer.testing import CliRunner
 
 from benchmarks.stored import as_client_of
-from cli.main import app
 from demo.engine import ROOT, Engine
 from demo.replay import SETTLE_SECONDS
 from demo.service import Service
 from demo.ses import Accepted, StandIn
-from infra.topology import STEPS
+from gazette_cdk.topology import STEPS
+from gazette_cli.main import app
 
 FEW = dict.fromkeys([name for step in STEPS for name in (step.name, *step.beside) if step.queue], 2)
 """Two invocations of each function at once: as many as this machine has processors."""

@@ -13,8 +13,8 @@ from statistics import median
 from benchmarks import cold_start, rendering
 from benchmarks.bench.goals import Measured, exact, number, ratio
 from benchmarks.bench.stage import FOLDER, ROOT, BenchStage
-from cli.cost.page import ALONE, MILLION, dollars
-from cli.cost.prices import read_prices
+from gazette_cli.cost.page import ALONE, MILLION, dollars
+from gazette_cli.cost.prices import read_prices
 
 _FIRST = "the first email arrived"
 _BEGUN = "engine at"

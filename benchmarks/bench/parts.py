@@ -11,8 +11,8 @@ from benchmarks.bench.goals import Measured, exact, number, of_rounds, ratio
 from benchmarks.bench.ingesting import ingest
 from benchmarks.bench.outside import bill, cold, demo, render
 from benchmarks.bench.stage import BenchStage
-from cli.cost.assumptions import A_VCPU
-from infra.topology import GENERATE
+from gazette_cdk.topology import GENERATE
+from gazette_cli.cost.assumptions import A_VCPU
 
 Found = Mapping[str, Measured]
 Part = Callable[[BenchStage, int], Found]

@@ -11,8 +11,8 @@ from typing import Any
 from aws_cdk import App, Validations
 from cdk_nag import AwsSolutionsChecks
 
-from infra.app import context
-from infra.assembly import build
+from gazette_cdk.app import context
+from gazette_cdk.assembly import build
 
 ROOT = Path(__file__).parents[2]
 CHECKOV = ROOT / ".audit" / "bin" / "checkov"

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from cli.reference.permissions import PERMISSIONS, policy
-from cli.restore.command import COPY
+from gazette_cli.reference.permissions import PERMISSIONS, policy
+from gazette_cli.restore.command import COPY
 from proofs.enforce.account import Account, Misplaced
 from proofs.enforce.calls import Asked
 from proofs.enforce.policies import Grant, Request, allowing, read

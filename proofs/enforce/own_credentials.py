@@ -1,4 +1,4 @@
-"""`infra.app` for an engine that enforces IAM, which deploys with the caller's own credentials.
+"""`gazette_cdk.app` for an engine that enforces IAM. It deploys with the caller's credentials.
 
 The engine does not let the bootstrap's roles publish assets.
 """
@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 from aws_cdk import App, CliCredentialsStackSynthesizer
 
-from infra import app, assembly
+from gazette_cdk import app, assembly
 
 if __name__ == "__main__":
     synthesizer = CliCredentialsStackSynthesizer()

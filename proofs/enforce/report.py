@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from cli.reference.permissions import PERMISSIONS
+from gazette_cli.reference.permissions import PERMISSIONS
 from proofs.enforce.commands import Commands
 from proofs.enforce.deciding import ambiguous, differing
 from proofs.enforce.record import kept

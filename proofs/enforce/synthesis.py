@@ -10,8 +10,8 @@ import sys
 
 from aws_cdk import App
 
-from infra.app import context
-from infra.assembly import build
+from gazette_cdk.app import context
+from gazette_cdk.assembly import build
 
 
 def main() -> None:

@@ -5,7 +5,7 @@ from dataclasses import fields
 
 import pytest
 
-from infra.stage import Stage
+from gazette_cdk.stage import Stage
 from proofs.enforce.deciding import AMOUNTS, differing
 
 OWN = {

@@ -18,7 +18,7 @@ from gazette.domain.feedback.statistics import Dimension, Measure
 from gazette.domain.model import RunKey
 from gazette.steps.support.statistics import Statistics, collect_statistics, of_experiment
 
-from cli.statistics.comparisons import Verdict, compare
+from gazette_cli.statistics.comparisons import Verdict, compare
 
 _BEGIN = datetime(2026, 11, 2, 7, 0, tzinfo=UTC)
 _DAY = timedelta(days=1)

@@ -8,7 +8,7 @@ from datetime import timedelta
 from gazette.domain.errors import NotYet
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 
-from infra.topology import INGEST, MAX_RECEIVES
+from gazette_cdk.topology import INGEST, MAX_RECEIVES
 from proofs.history.counting import Hopeless, Tally, counted
 from proofs.history.furnish import on_fakes
 from proofs.history.past import past

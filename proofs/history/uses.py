@@ -30,7 +30,7 @@ from gazette.steps.support.explain import explain
 from gazette.steps.sweep.sweep import standing
 from gazette.steps.time_budget import unlimited
 
-from infra import topology
+from gazette_cdk import topology
 from proofs.history.furnish import DUE
 from proofs.history.past import (
     AT_ONCE,

@@ -14,6 +14,8 @@ from proofs.mutations.mutation import Mutation
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path("layers/gazette/python")
+_PACKAGES = (PACKAGE, Path("infra"), Path("cli"))
+"""The folders of the packages that `make setup` installs."""
 
 _LEFT_OUT = shutil.ignore_patterns(
     ".*", "build", "node_modules", "__pycache__", "*.egg-info", "cdk.out"
@@ -52,7 +54,7 @@ class Copy:
         shutil.copytree(ROOT, self._at, ignore=_LEFT_OUT)
         self._env = {
             **{name: value for name, value in os.environ.items() if "PYTEST" not in name},
-            "PYTHONPATH": str(self._at / PACKAGE),
+            "PYTHONPATH": os.pathsep.join(str(self._at / each) for each in _PACKAGES),
             "PYTHONDONTWRITEBYTECODE": "1",
         }
         said = self._python("-c", "import gazette; print(gazette.__file__)").stdout.strip()

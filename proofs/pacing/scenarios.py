@@ -13,16 +13,16 @@ from gazette.domain.model import RunKey
 from gazette.settings.concurrency import Size
 from gazette.steps.delivery.pacing import Pacing
 
-from cli.simulate.engine.cohorts import DIGEST, IMMEDIATE, Cohort
-from cli.simulate.engine.limiter import Row
-from cli.simulate.engine.provider import Provider
-from cli.simulate.engine.queues import Queue
-from cli.simulate.engine.sending import AsTheStepsSay, Surroundings, Waiting, Workers
-from cli.simulate.engine.tally import Tally
-from cli.simulate.engine.timeline import Timeline
-from cli.simulate.engine.times import Times
-from infra.stage import Stage
-from infra.topology import GENERATE
+from gazette_cdk.stage import Stage
+from gazette_cdk.topology import GENERATE
+from gazette_cli.simulate.engine.cohorts import DIGEST, IMMEDIATE, Cohort
+from gazette_cli.simulate.engine.limiter import Row
+from gazette_cli.simulate.engine.provider import Provider
+from gazette_cli.simulate.engine.queues import Queue
+from gazette_cli.simulate.engine.sending import AsTheStepsSay, Surroundings, Waiting, Workers
+from gazette_cli.simulate.engine.tally import Tally
+from gazette_cli.simulate.engine.timeline import Timeline
+from gazette_cli.simulate.engine.times import Times
 
 DIGESTS = 16_667
 BEGIN = datetime(2026, 11, 23, 6, 0, tzinfo=UTC)

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from gazette.steps.delivery import pacing
 
-from cli.cost.assumptions import AN_EMAIL, AN_INVOCATION, REQUEUED_ALONE
+from gazette_cli.cost.assumptions import AN_EMAIL, AN_INVOCATION, REQUEUED_ALONE
 from proofs.pacing.scenarios import BEFORE, DIGESTS, Scenario, play
 
 

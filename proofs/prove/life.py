@@ -20,7 +20,7 @@ from gazette.domain.redelivery import FEW, MANY
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.stored import readable
 
-from infra.topology import CONTENT, STEPS, VISIBILITY_FACTOR
+from gazette_cdk.topology import CONTENT, STEPS, VISIBILITY_FACTOR
 from proofs.prove.idleness import Idleness
 from proofs.prove.land import FAKES, ITEMS, Ground, OfferingSource, Wiring, naming_everybody
 from proofs.prove.provider import Provider

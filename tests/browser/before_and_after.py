@@ -12,9 +12,9 @@ from pathlib import Path
 
 from playwright.sync_api import Browser
 
-from cli.preview.rendering import render
-from cli.templates.building import Templates
 from demo.engine import ROOT
+from gazette_cli.preview.rendering import render
+from gazette_cli.templates.building import Templates
 from tests.browser.chromium import chromium, webp
 from tests.browser.community import digest, immediate, with_pictures
 from tests.browser.inbox import inbox

@@ -15,8 +15,8 @@ from gazette.domain.model import DAILY, Actor, Entity, Event, Image
 from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.subscriber import Subscriber
 
-from cli.preview.content import EmailContent
 from demo.engine import ROOT
+from gazette_cli.preview.content import EmailContent
 
 SENT_AT = datetime(2026, 11, 26, 7, 10, tzinfo=UTC)
 """When the digest is due."""

@@ -5,7 +5,7 @@ from html import escape
 
 from gazette.domain.model import Edition
 
-from cli.preview.inbox_row import after_subject
+from gazette_cli.preview.inbox_row import after_subject
 
 _PAGE = """<!DOCTYPE html>
 <html lang="en">

@@ -6,9 +6,9 @@ from typing import Any
 
 from gazette.domain.model import Actor, Entity
 
-from cli.preview.sample import EVENTS
 from demo.engine import ROOT
 from demo.ses import Accepted
+from gazette_cli.preview.sample import EVENTS
 from tests.stage import Deployed, a_comment, a_profile, next_due
 
 _LOCALES = ROOT / "templates" / "locales"

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from gazette.domain.feedback.experiment_readers import Arm
 from gazette.domain.feedback.statistics import Counts, Dimension, Measure
 
-from cli.statistics.comparisons import compare
-from cli.statistics.page import page
-from cli.statistics.summary import Answer
+from gazette_cli.statistics.comparisons import compare
+from gazette_cli.statistics.page import page
+from gazette_cli.statistics.summary import Answer
 
 _MADE_AT = datetime(2026, 11, 30, 9, tzinfo=UTC)
 _DID = {

@@ -11,11 +11,11 @@ from gazette.adapters.rendering.sheets import Sheets
 from gazette.domain.subscribers.overview import Overview
 from playwright.sync_api import Browser
 
-from cli.preview.rendering import render
-from cli.preview.sample import READER
-from cli.templates.building import Templates
 from demo.engine import ROOT
-from infra.assets.templates import build_templates
+from gazette_cdk.assets.templates import build_templates
+from gazette_cli.preview.rendering import render
+from gazette_cli.preview.sample import READER
+from gazette_cli.templates.building import Templates
 from tests.browser.chromium import chromium, webp
 from tests.browser.community import digest, quiet_day, with_pictures
 from tests.browser.report import report

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Route
 
-from cli.preview.content import Kind, sample
-from cli.preview.folder import write
-from cli.preview.rendering import render
-from cli.templates.building import Templates
 from demo.engine import ROOT
+from gazette_cli.preview.content import Kind, sample
+from gazette_cli.preview.folder import write
+from gazette_cli.preview.rendering import render
+from gazette_cli.templates.building import Templates
 from tests.browser import before_and_after
 from tests.browser.accessibility import inspected, problems
 from tests.browser.screenshots import FOLDER, draw

@@ -10,11 +10,11 @@ from gazette.domain.model import Edition
 from gazette.domain.replay import Change, Rendition
 from playwright.sync_api import Browser, Page, Route
 
-from cli.preview.content import Kind, sample
-from cli.preview.rendering import render
-from cli.replay.comparison import Comparison
-from cli.templates.building import Templates
 from demo.engine import ROOT
+from gazette_cli.preview.content import Kind, sample
+from gazette_cli.preview.rendering import render
+from gazette_cli.replay.comparison import Comparison
+from gazette_cli.templates.building import Templates
 from tests.browser.accessibility import inspected, problems
 from tests.unit.support.test_replay_page import a_rendition, add, drawn
 

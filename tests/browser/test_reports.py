@@ -4,7 +4,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser
 
-from cli.statistics.page import page
+from gazette_cli.statistics.page import page
 from tests.browser.accessibility import inspected, problems
 from tests.builders import NOW
 from tests.unit.support.test_statistics_page import an_answer

@@ -8,8 +8,8 @@ from urllib.parse import urljoin
 import pytest
 from playwright.sync_api import Browser
 
-from cli.preview.sample import EVENTS
 from demo.ses import Accepted
+from gazette_cli.preview.sample import EVENTS
 from tests.browser.edge import Edge
 from tests.browser.letters import Letters
 from tests.browser.links import links_in, links_of, ours

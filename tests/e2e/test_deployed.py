@@ -14,7 +14,7 @@ import pytest
 from gazette.domain.scheduling.calendar import slot_id, slot_of
 
 from demo.engine import ROOT
-from infra.topology import GENERATE
+from gazette_cdk.topology import GENERATE
 from tests.leaving import leaving_everything, scope_of, without_leaving
 from tests.stage import HOUR, Deployed, a_comment, a_profile, next_due
 

@@ -13,9 +13,9 @@ import pytest
 from typer.testing import CliRunner
 
 from benchmarks.stored import as_client_of
-from cli.doctor import command
-from cli.main import app
 from demo.ses_events import default_bus
+from gazette_cli.doctor import command
+from gazette_cli.main import app
 from tests.stage import Deployed
 
 DOMAIN = "campus.example"

@@ -63,7 +63,7 @@ from functions.ingest.handler import lambda_handler as ingest_handler
 from functions.preferences.handler import lambda_handler as preferences_handler
 from functions.resend.handler import lambda_handler as resend_handler
 from functions.sweep.handler import lambda_handler as sweep_handler
-from infra.topology import CONTENT, STEPS
+from gazette_cdk.topology import CONTENT, STEPS
 from proofs.enforce.account import Account
 from proofs.enforce.record import FOLDER, keep, stages_in
 from proofs.enforce.stages import BY_SMTP, IN_THE_SANDBOX, synthesised

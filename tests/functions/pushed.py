@@ -7,8 +7,8 @@ from gazette.domain.templates.versions import EVERYBODY, Version
 from gazette.settings.delivery import GenerateSettings
 from gazette.steps.support.templates import Bundle, push
 
-from cli.templates.building import Templates
-from cli.templates.pushing import PROJECT, packed
+from gazette_cli.templates.building import SOURCE, Templates
+from gazette_cli.templates.pushing import packed
 
 
 def push_version(
@@ -19,7 +19,7 @@ def push_version(
     settings: VersionSettings = NO_SETTINGS,
 ) -> Version:
     """Our templates, or a bundle as given, beside a deployed layer, for some readers."""
-    bundle = packed(Templates(PROJECT / "templates")).content if content is None else content
+    bundle = packed(Templates(SOURCE)).content if content is None else content
     return push(
         Bundle(
             content=bundle,

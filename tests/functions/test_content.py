@@ -23,8 +23,8 @@ from gazette.domain.ports.content import QueuedFetch
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.templates.settings import SourcePolicy, VersionSettings
 
-from cli.cost.actions import Units
-from cli.cost.actions import fetch as fetch_of
+from gazette_cli.cost.actions import Units
+from gazette_cli.cost.actions import fetch as fetch_of
 from proofs.sources.service import Reply, Service, items, serving
 from tests.functions.conftest import Cloud, due_shard, fan_out
 from tests.functions.costs_page import promised

@@ -9,8 +9,8 @@ import pytest
 from gazette.adapters.aws.queues import encode_run_key
 from gazette.domain.model import DAILY, RunKey
 
-from cli.cost import actions
-from cli.cost.assumptions import AROUND_AN_EVENT, AROUND_AN_INVOCATION, LINE, ROWS
+from gazette_cli.cost import actions
+from gazette_cli.cost.assumptions import AROUND_AN_EVENT, AROUND_AN_INVOCATION, LINE, ROWS
 from tests.functions.conftest import Cloud, fan_out
 from tests.functions.costs_page import units_of
 from tests.functions.messages import ago, delivery_event, envelope, event, profile

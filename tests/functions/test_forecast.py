@@ -7,8 +7,8 @@ from gazette.bootstrap import fanout, generate, ingest, resend
 from gazette.bootstrap.parts import rate_limiters, routing, sending
 from gazette.domain.scheduling.calendar import SLOT
 
-from cli.simulate.exact import Reader, Stored, Week
-from cli.simulate.forecast import simulate
+from gazette_cli.simulate.exact import Reader, Stored, Week
+from gazette_cli.simulate.forecast import simulate
 from tests.builders import SettableClock
 from tests.functions.conftest import Cloud
 from tests.functions.messages import envelope, event, profile

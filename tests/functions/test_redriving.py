@@ -8,7 +8,7 @@ from contextlib import nullcontext
 
 import pytest
 
-from infra.topology import CONTENT, STEPS
+from gazette_cdk.topology import CONTENT, STEPS
 from proofs.sources.service import Reply, items
 from tests.functions.conftest import Cloud
 from tests.functions.messages import complaint, delivery_event, envelope, event, profile, records

@@ -10,8 +10,8 @@ from typing import Any
 from aws_cdk import App, Stack
 from gazette.settings.environment import LIVE
 
-from infra.app import context
-from infra.assembly import build
+from gazette_cdk.app import context
+from gazette_cdk.assembly import build
 
 Properties = dict[str, Any]
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from cli.doctor.data_checks import page_of_queue
-from cli.doctor.stage_facts import DEAD
-from cli.overview.alarms import INDEX, page_of
+from gazette_cli.doctor.data_checks import page_of_queue
+from gazette_cli.doctor.stage_facts import DEAD
+from gazette_cli.overview.alarms import INDEX, page_of
 from tests.infra.conftest import Stages
 from tests.infra.synthesis import Synthesis
 

@@ -10,10 +10,10 @@ from gazette.domain.delivery.run import Status
 from gazette.domain.outcome import Outcome
 from gazette.steps.sweep.unknown import Swept
 
-from infra.constructs.watching.counted import COUNTED, Counted
-from infra.constructs.watching.heartbeats import HEARTBEATS, SWEPT, Heartbeat
-from infra.constructs.watching.shares import RATES, SHARES, Rate, Share
-from infra.stage import Stage
+from gazette_cdk.constructs.watching.counted import COUNTED, Counted
+from gazette_cdk.constructs.watching.heartbeats import HEARTBEATS, SWEPT, Heartbeat
+from gazette_cdk.constructs.watching.shares import RATES, SHARES, Rate, Share
+from gazette_cdk.stage import Stage
 from tests.infra.conftest import RUNBOOK
 from tests.infra.synthesis import Properties, Synthesis
 from tests.unit.house.test_metrics_page import documented

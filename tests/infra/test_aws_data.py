@@ -14,7 +14,7 @@ from botocore.loaders import Loader
 from botocore.model import ServiceModel
 from botocore.session import Session
 
-from infra.assets.aws_data import SERVICES, shrink
+from gazette_cdk.assets.aws_data import SERVICES, shrink
 
 _WHOLE = Path(botocore.__file__).parent / "data"
 _REGIONS = ("us-east-1", "eu-central-1", "cn-north-1", "us-gov-west-1", "ap-southeast-7")

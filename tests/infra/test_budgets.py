@@ -11,7 +11,7 @@ from gazette.settings.budgets import PREPARING
 from gazette.settings.delivery import GenerateSettings, ResendSettings, SendingSettings
 from gazette.steps.delivery.pacing import Pacing, StreamPacing, wait_for_permit
 
-from infra.topology import STEPS
+from gazette_cdk.topology import STEPS
 from tests.builders import SettableClock, a_run
 from tests.fake_stores import FakeRateLimiter
 from tests.infra.synthesis import Properties, Synthesis

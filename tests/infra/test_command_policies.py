@@ -2,7 +2,7 @@
 
 from gazette.settings.environment import LIVE
 
-from cli.reference.permissions import IN_THE_CONSOLE, PERMISSIONS, arns
+from gazette_cli.reference.permissions import IN_THE_CONSOLE, PERMISSIONS, arns
 from tests.infra.synthesis import Synthesis
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from infra.stages import StageError, read_stage
-from infra.topology import CONTENT, STEPS, VISIBILITY_FACTOR
+from gazette_cdk.stages import StageError, read_stage
+from gazette_cdk.topology import CONTENT, STEPS, VISIBILITY_FACTOR
 from tests.infra.synthesis import Grant, Synthesis
 
 LEAST = {"sender": "a@shop.example", "list_id": "digest.shop.example"}

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from cli.cost.assumptions import ALARMS, MEMORY, QUEUES, SECRETS, SHARDS, SWEEPS, TICKS
-from cli.cost.page import MILLION
-from infra.stage import Stage
-from infra.topology import CONTENT, STEPS
+from gazette_cdk.stage import Stage
+from gazette_cdk.topology import CONTENT, STEPS
+from gazette_cli.cost.assumptions import ALARMS, MEMORY, QUEUES, SECRETS, SHARDS, SWEEPS, TICKS
+from gazette_cli.cost.page import MILLION
 from tests.infra.synthesis import Synthesis
 
 

@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from infra.constructs.watching.panels import PANELS, table
-from infra.topology import STEPS
+from gazette_cdk.constructs.watching.panels import PANELS, table
+from gazette_cdk.topology import STEPS
 from tests.infra.synthesis import Synthesis
 from tests.unit.house.test_metrics_page import PAGE, documented
 

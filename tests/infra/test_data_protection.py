@@ -9,7 +9,7 @@ import pytest
 from gazette.adapters.dynamodb import tables as models
 from gazette.adapters.dynamodb.client import Row
 
-from infra.topology import TABLES
+from gazette_cdk.topology import TABLES
 from tests.infra.synthesis import Properties, Synthesis, Template
 
 _PAGE = Path(__file__).parents[2] / "docs" / "data-protection.md"

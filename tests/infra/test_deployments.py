@@ -8,8 +8,8 @@ import pytest
 from aws_cdk import aws_lambda as lambda_
 from gazette.settings.environment import LIVE
 
-from infra.constructs import layers
-from infra.topology import STEPS
+from gazette_cdk.constructs import layers
+from gazette_cdk.topology import STEPS
 from tests.infra.conftest import Stages
 from tests.infra.synthesis import Synthesis, synthesise
 

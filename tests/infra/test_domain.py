@@ -2,7 +2,7 @@
 
 import pytest
 
-from infra.stages import StageError, read_stage
+from gazette_cdk.stages import StageError, read_stage
 from tests.infra.conftest import Stages
 from tests.infra.synthesis import Properties, Synthesis
 

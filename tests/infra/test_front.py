@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from infra.ways import NO_FRONT, STATES
+from gazette_cdk.ways import NO_FRONT, STATES
 from tests.infra.conftest import Stages
 from tests.infra.synthesis import Properties, Synthesis, Template, without_hash
 

@@ -7,9 +7,9 @@ from importlib import import_module
 import pytest
 from gazette.settings.environment import PINNED_ZONES, Settings
 
-from infra.app import context
-from infra.stages import read_stage
-from infra.topology import PREFERENCES, STEPS, Step
+from gazette_cdk.app import context
+from gazette_cdk.stages import read_stage
+from gazette_cdk.topology import PREFERENCES, STEPS, Step
 from tests.infra.conftest import SOURCES
 from tests.infra.synthesis import Properties, Synthesis
 

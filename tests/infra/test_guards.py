@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from infra.app import context
-from infra.guards import not_ready
-from infra.stages import StageError, read_stage
+from gazette_cdk.app import context
+from gazette_cdk.guards import not_ready
+from gazette_cdk.stages import StageError, read_stage
 from tests.infra.conftest import Stages
 from tests.infra.synthesis import Synthesis
 

@@ -1,15 +1,15 @@
 """The layers that were really built, for this machine."""
 
 import re
-import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from infra.assets import layers
-from infra.assets.layers import languages
-from infra.topology import STEPS
+from gazette_cdk.assets import layers
+from gazette_cdk.assets.layers import languages
+from gazette_cdk.topology import STEPS
 from tests.infra.synthesis import Synthesis
 
 _UNCHECKED_HASH = 1
@@ -161,24 +161,89 @@ def test_language_is_shipped_with_its_parent_locale(tmp_path: Path) -> None:
     assert not {"no", "fr", "pt"} & languages(None)
 
 
-def test_checkout_location_does_not_affect_asset_hashes(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+@pytest.fixture
+def hashes(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path, Path], tuple[str, str]]:
+    """Return the hashes of both layers for a folder of Gazette and a folder of own templates."""
     hashed: list[str] = []
 
     def note(*_: object, **given: object) -> None:
         hashed.append(str(given["asset_hash"]))
 
-    monkeypatch.setattr("infra.assets.layers.lambda_.Code.from_asset", note)
-    real = Path(layers.__file__).parents[2]
-    for name in ("one", "two"):
-        root = tmp_path / name
-        shutil.copytree(real / "templates", root / "templates")
-        shutil.copytree(real / "templates", root / "ours")
-        monkeypatch.setattr(layers, "ROOT", root)
-        monkeypatch.setattr(layers, "_TEMPLATES", root / "templates")
-        monkeypatch.setattr(layers, "_PACKAGE", root / "package")
-        monkeypatch.setattr(layers, "_TOOLS", root / "templates" / "brand.json")
-        monkeypatch.setattr(layers, "__file__", str(root / "layers.py"))
-        layers.core_code(layers.HOST, root / "ours")
-    assert hashed[0] == hashed[1]
+    def of(gazette: Path, own: Path) -> tuple[str, str]:
+        monkeypatch.setattr(layers, "_ASSETS", gazette / "assets")
+        monkeypatch.setattr(layers, "_DEPENDENCIES", gazette / "dependencies")
+        monkeypatch.setattr(layers, "_PACKAGE", gazette / "package")
+        monkeypatch.setattr(layers, "_TEMPLATES", gazette / "templates")
+        layers.dependencies_code(layers.HOST, own)
+        layers.core_code(layers.HOST, own)
+        return hashed[-2], hashed[-1]
+
+    monkeypatch.setattr("gazette_cdk.assets.layers.lambda_.Code.from_asset", note)
+    return of
+
+
+def _gazette(at: Path) -> Path:
+    for name in (
+        "assets/layers.py",
+        "assets/aws_data.py",
+        "dependencies/requirements.txt",
+        "dependencies/requirements.in",
+        "package/domain/model.py",
+        "package/py.typed",
+        "templates/digest/body.txt",
+    ):
+        (at / name).parent.mkdir(parents=True, exist_ok=True)
+        (at / name).write_text(name)
+    return at
+
+
+def _own(at: Path) -> Path:
+    (at / "digest").mkdir(parents=True)
+    (at / "digest" / "subject.txt").write_text("Good morning")
+    return at
+
+
+def test_locations_of_gazette_and_of_own_templates_do_not_affect_layer_hashes(
+    hashes: Callable[[Path, Path], tuple[str, str]], tmp_path: Path
+) -> None:
+    near = hashes(_gazette(tmp_path / "venv"), _own(tmp_path / "own"))
+    far = hashes(_gazette(tmp_path / "a" / "deep" / "venv"), _own(tmp_path / "b" / "mine"))
+    assert near == far
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ("venv/assets/layers.py", (True, True)),
+        ("venv/assets/aws_data.py", (True, True)),
+        ("venv/dependencies/requirements.txt", (True, False)),
+        ("venv/dependencies/requirements.in", (False, False)),
+        ("venv/package/domain/model.py", (False, True)),
+        ("venv/package/py.typed", (False, False)),
+        ("venv/templates/digest/body.txt", (False, True)),
+        ("own/digest/subject.txt", (False, True)),
+    ],
+)
+def test_change_of_a_layers_input_changes_its_hash(
+    changed: str,
+    expected: tuple[bool, bool],
+    hashes: Callable[[Path, Path], tuple[str, str]],
+    tmp_path: Path,
+) -> None:
+    gazette, own = _gazette(tmp_path / "venv"), _own(tmp_path / "own")
+    before = hashes(gazette, own)
+    (tmp_path / changed).write_text("changed")
+    after = hashes(gazette, own)
+    assert (before[0] != after[0], before[1] != after[1]) == expected
+
+
+def test_versions_of_the_build_tools_change_the_hash_of_the_templates(
+    hashes: Callable[[Path, Path], tuple[str, str]],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    gazette, own = _gazette(tmp_path / "venv"), _own(tmp_path / "own")
+    before = hashes(gazette, own)
+    monkeypatch.setattr(layers, "version", lambda tool: "0.1" if tool == "premailer" else "1")
+    after = hashes(gazette, own)
+    assert (before[0] == after[0], before[1] == after[1]) == (True, False)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from infra.stages import StageError, read_stage
+from gazette_cdk.stages import StageError, read_stage
 from tests.infra.conftest import Stages
 from tests.infra.synthesis import Properties, Synthesis, without_hash
 

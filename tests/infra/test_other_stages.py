@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from infra.app import context, main
-from infra.stage.checks.others import Place, taken_by_others
-from infra.stages import other_stages, read_stage
+from gazette_cdk.app import context, main
+from gazette_cdk.stage.checks.others import Place, taken_by_others
+from gazette_cdk.stages import other_stages, read_stage
 
 _ROOT = Path(__file__).parents[2]
 _ZONE = {"hosted_zone": {"id": "Z0123456789ABC", "name": "shop.dev"}}
@@ -194,7 +194,9 @@ def test_stage_conflict_is_reported_on_a_single_line_by_synthesis(
     prod = {**_READY, **given, "bus": "gazette"}
     stages = {"prod": prod, "test": {**_READY, **given}}
     known = context()
-    monkeypatch.setattr("infra.app.context", lambda: {**known, "stage": "test", "stages": stages})
+    monkeypatch.setattr(
+        "gazette_cdk.app.context", lambda: {**known, "stage": "test", "stages": stages}
+    )
     with pytest.raises(SystemExit) as ended:
         main()
     (line,) = str(ended.value.code).splitlines()
@@ -209,7 +211,7 @@ def test_account_and_region_of_the_credentials_come_from_cdk(region: str) -> Non
     ended = subprocess.run(
         [
             *(sys.executable, "-c"),
-            "import sys; sys.modules['aws_cdk'] = None; from infra.app import main; main()",
+            "import sys; sys.modules['aws_cdk'] = None; from gazette_cdk.app import main; main()",
         ],
         cwd=_ROOT,
         env={

@@ -7,7 +7,7 @@ from collections import defaultdict
 import pytest
 from gazette.domain.links import read_keys
 
-from infra.topology import STEPS, Step
+from gazette_cdk.topology import STEPS, Step
 from tests.infra.synthesis import Grant, Synthesis
 
 _WILDCARDS = {

@@ -1,7 +1,7 @@
 """Queues: no message is lost, and none waits without an alarm."""
 
-from cli.dead_letters.queues import KNOWN, OPTIONAL
-from infra.topology import CONTENT, FEEDBACK, GENERATE, INGEST, RESEND, STEPS
+from gazette_cdk.topology import CONTENT, FEEDBACK, GENERATE, INGEST, RESEND, STEPS
+from gazette_cli.dead_letters.queues import KNOWN, OPTIONAL
 from tests.infra.synthesis import Properties, Synthesis
 
 _FED = [(step, queue) for step in STEPS for queue in step.queues]

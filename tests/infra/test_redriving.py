@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from cli.dead_letters.queues import KNOWN
-from cli.reference.permissions import IN_THE_CONSOLE
-from infra.topology import CONTENT, STEPS
+from gazette_cdk.topology import CONTENT, STEPS
+from gazette_cli.dead_letters.queues import KNOWN
+from gazette_cli.reference.permissions import IN_THE_CONSOLE
 from tests.functions.redriving import CONSOLE
 from tests.infra.synthesis import Properties, Synthesis
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from infra.app import context, main
-from infra.constructs.watching.health import CLOCK, FAILING, LOST, THROTTLED, TURNED_AWAY
-from infra.constructs.watching.heartbeats import HEARTBEATS
-from infra.constructs.watching.shares import SHARES
-from infra.stages import StageError, read_stage
+from gazette_cdk.app import context, main
+from gazette_cdk.constructs.watching.health import CLOCK, FAILING, LOST, THROTTLED, TURNED_AWAY
+from gazette_cdk.constructs.watching.heartbeats import HEARTBEATS
+from gazette_cdk.constructs.watching.shares import SHARES
+from gazette_cdk.stages import StageError, read_stage
 from tests.infra.synthesis import Properties, Synthesis, Template, without_hash
 
 _ROOT = Path(__file__).parents[2]
@@ -204,7 +204,7 @@ def test_complete_stage_is_synthesised(
 ) -> None:
     known = context()
     given = _canary()
-    monkeypatch.setattr("infra.app.context", lambda: {**known, **given})
+    monkeypatch.setattr("gazette_cdk.app.context", lambda: {**known, **given})
     main()
 
 
@@ -219,7 +219,7 @@ def test_missing_setting_is_reported_before_the_cdk_is_imported(
     ended = subprocess.run(
         [
             *(sys.executable, "-c"),
-            "import sys; sys.modules['aws_cdk'] = None; from infra.app import main; main()",
+            "import sys; sys.modules['aws_cdk'] = None; from gazette_cdk.app import main; main()",
         ],
         cwd=_ROOT,
         env={**os.environ, "CDK_CONTEXT_JSON": json.dumps(_canary(**missing))},
@@ -340,7 +340,7 @@ def _canary(**wrong: Any) -> dict[str, Any]:
 def _ends_in(monkeypatch: pytest.MonkeyPatch, given: dict[str, Any]) -> list[str]:
     """The lines that the app says as it ends, in this process: another would load the CDK anew."""
     known = context()
-    monkeypatch.setattr("infra.app.context", lambda: {**known, **given})
+    monkeypatch.setattr("gazette_cdk.app.context", lambda: {**known, **given})
     with pytest.raises(SystemExit) as ended:
         main()
     assert isinstance(ended.value.code, str), "which Python writes to stderr, and exits with 1"
@@ -352,7 +352,7 @@ def _run_app(
 ) -> subprocess.CompletedProcess[str]:
     """Run the app as the CDK command line does."""
     return subprocess.run(
-        [sys.executable, "-m", "infra.app"],
+        [sys.executable, "-m", "gazette_cdk.app"],
         cwd=_ROOT,
         env={
             **os.environ,

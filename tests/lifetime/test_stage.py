@@ -13,12 +13,12 @@ import pytest
 from typer.testing import CliRunner
 
 from benchmarks.stored import as_client_of
-from cli.doctor import command
-from cli.main import app
 from demo.engine import Engine, deploy, destroy
 from demo.service import Service
 from demo.ses import Accepted, StandIn
-from infra.topology import STEPS
+from gazette_cdk.topology import STEPS
+from gazette_cli.doctor import command
+from gazette_cli.main import app
 from tests.stage import Deployed, a_comment, a_profile, next_due
 
 _READERS = 15

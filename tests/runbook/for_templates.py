@@ -13,7 +13,7 @@ from gazette.domain.templates.versions import EVERYBODY
 from gazette.steps.support.sending import resume_sending
 from gazette.steps.support.templates import Bundle, push
 
-from cli.templates.pushing import packed, tree_of
+from gazette_cli.templates.pushing import packed, tree_of
 from tests.runbook.state import State
 
 _WRONG, _SOUND = "Wrong", "Sound"

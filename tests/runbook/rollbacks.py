@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from gazette.settings.environment import LIVE
 
-from infra.topology import STEPS
+from gazette_cdk.topology import STEPS
 from tests.runbook.state import State
 
 _NAMED = "b7d05e8c1f22"

@@ -36,10 +36,10 @@ from gazette.settings.ingest import IngestSettings
 from gazette.steps.support.sending import SendingContext, resume_sending
 from gazette.steps.support.templates import TemplatesContext, roll_back
 
-from cli.dead_letters.queues import KNOWN
-from cli.restore.command import COPY
 from demo.replay import SETTLE_SECONDS
 from demo.ses import Accepted
+from gazette_cli.dead_letters.queues import KNOWN
+from gazette_cli.restore.command import COPY
 from tests.stage import Deployed
 
 ANN = "ann"

@@ -7,8 +7,8 @@ from pathlib import Path
 import boto3
 from gazette.domain.delivery.run import Status
 
-from cli.restore.command import COPY
 from demo.ses_events import default_bus
+from gazette_cli.restore.command import COPY
 from tests.e2e.test_comes_back import delivery
 from tests.runbook.pages import Command
 from tests.runbook.state import KEY, State

@@ -38,7 +38,7 @@ from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.domain.subscribers.suppression import Cause, SoftBounce
 from moto import mock_aws
 
-from infra.topology import TABLES
+from gazette_cdk.topology import TABLES
 from tests.builders import (
     KEY,
     NOW,

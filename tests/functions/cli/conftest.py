@@ -12,9 +12,9 @@ import pytest
 from jinja2 import Environment
 from typer.testing import CliRunner
 
-from cli.reference.permissions import PERMISSIONS, Grant
-from cli.templates import building, deployed
-from infra.assets.trial import try_out
+from gazette_cdk.assets.trial import try_out
+from gazette_cli.reference.permissions import PERMISSIONS, Grant
+from gazette_cli.templates import building, deployed
 from tests.functions.conftest import Cloud
 from tests.functions.deployed import publish_layer
 

@@ -17,9 +17,9 @@ from gazette.steps.runs import apply
 from rich.console import Console
 from typer.testing import CliRunner, Result
 
-from cli.batches import command as batch
-from cli.main import app
-from cli.shared import answers, live
+from gazette_cli.batches import command as batch
+from gazette_cli.main import app
+from gazette_cli.shared import answers, live
 from tests.builders import NOW
 from tests.functions.conftest import Cloud, fan_out
 from tests.functions.deployed import deploy

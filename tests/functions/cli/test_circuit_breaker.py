@@ -11,8 +11,8 @@ from gazette.settings.fanout import FanoutSettings
 from rich.console import Console
 from typer.testing import CliRunner, Result
 
-from cli.main import app
-from cli.shared import answers
+from gazette_cli.main import app
+from gazette_cli.shared import answers
 from tests.builders import NOW
 from tests.functions.cli.test_batches import slot
 from tests.functions.conftest import Cloud, fan_out

@@ -27,10 +27,10 @@ from gazette.steps.runs import apply
 from rich.console import Console
 from typer.testing import CliRunner, Result
 
-from cli.dead_letters import redrive, sqs_queues
-from cli.dead_letters.queues import KNOWN
-from cli.main import app
-from cli.shared import answers
+from gazette_cli.dead_letters import redrive, sqs_queues
+from gazette_cli.dead_letters.queues import KNOWN
+from gazette_cli.main import app
+from gazette_cli.shared import answers
 from tests.builders import NOW
 from tests.functions.conftest import Cloud, fan_out
 from tests.functions.deployed import deploy

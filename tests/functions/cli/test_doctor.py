@@ -18,8 +18,8 @@ from gazette.settings.delivery import GenerateSettings
 from gazette.settings.sweep import SweepSettings
 from typer.testing import CliRunner, Result
 
-from cli.doctor import command
-from cli.main import app
+from gazette_cli.doctor import command
+from gazette_cli.main import app
 from tests.functions.cli.conftest import outside
 from tests.functions.conftest import Cloud
 from tests.functions.deployed import deploy

@@ -7,8 +7,8 @@ import pytest
 from gazette.settings.delivery import GenerateSettings
 from typer.testing import CliRunner, Result
 
-from cli.experiments import command as experiment
-from cli.main import app
+from gazette_cli.main import app
+from gazette_cli.templates import building
 from tests.functions.conftest import Cloud, fan_out
 from tests.functions.deployed import deploy
 from tests.functions.messages import event, profile
@@ -69,7 +69,8 @@ def test_variation_without_a_folder_is_reported(
     (tmp_path / "cdk.json").write_text(
         json.dumps({"context": {"stages": {"prod": {"sender": "a@b.example", "list_id": "b"}}}})
     )
-    monkeypatch.setattr(experiment, "PROJECT", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(building, "SOURCE", tmp_path / "templates")
     started = run(stage, "start", "subjects", "1=1", "2=1", "3=1", "4=0")
     assert started.exit_code == 0
     assert "The templates of this working tree have no folder variations/3" in " ".join(

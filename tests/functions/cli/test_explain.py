@@ -17,9 +17,9 @@ from gazette.settings.ingest import IngestSettings
 from rich.console import Console
 from typer.testing import CliRunner, Result
 
-from cli.explain.sections import RUN
-from cli.main import app
-from cli.shared import answers
+from gazette_cli.explain.sections import RUN
+from gazette_cli.main import app
+from gazette_cli.shared import answers
 from tests.functions.conftest import Cloud, fan_out
 from tests.functions.deployed import deploy
 from tests.functions.failing import denied

@@ -11,9 +11,9 @@ from gazette.domain.model import RunKey
 from gazette.settings.delivery import GenerateSettings
 from typer.testing import CliRunner, Result
 
-from cli.find.clues import Address, MessageId, clue_in, clue_in_email
-from cli.find.scan import SEGMENTS
-from cli.main import app
+from gazette_cli.find.clues import Address, MessageId, clue_in, clue_in_email
+from gazette_cli.find.scan import SEGMENTS
+from gazette_cli.main import app
 from tests.functions.conftest import Cloud, fan_out
 from tests.functions.deployed import deploy
 from tests.functions.messages import event, profile

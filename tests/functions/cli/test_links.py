@@ -15,7 +15,7 @@ from gazette.settings.preferences import PreferencesSettings
 from gazette.steps.support import link_keys
 from typer.testing import CliRunner, Result
 
-from cli.main import app
+from gazette_cli.main import app
 from tests.functions.conftest import Cloud
 from tests.functions.deployed import deploy
 from tests.functions.messages import http

@@ -23,10 +23,10 @@ from gazette.steps.runs import apply
 from rich.console import Console
 from typer.testing import CliRunner, Result
 
-from cli.dead_letters.queues import KNOWN, OPTIONAL
-from cli.main import app
-from cli.overview.command import LIVE, overview
-from cli.shared import answers, live
+from gazette_cli.dead_letters.queues import KNOWN, OPTIONAL
+from gazette_cli.main import app
+from gazette_cli.overview.command import LIVE, overview
+from gazette_cli.shared import answers, live
 from tests.builders import NOW, a_run
 from tests.functions.cli.test_batches import slot, wait
 from tests.functions.conftest import Cloud, fan_out

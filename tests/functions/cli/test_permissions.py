@@ -37,13 +37,13 @@ from gazette.settings.ingest import IngestSettings
 from gazette.settings.preferences import PreferencesSettings
 from typer.testing import CliRunner
 
-from cli.dead_letters import sqs_queues
-from cli.dead_letters.queues import KNOWN
-from cli.main import app
-from cli.reference.permissions import PERMISSIONS
-from cli.restore.command import COPY, Restorable
-from cli.rollback.versions import FUNCTIONS
-from cli.shared.console import NotPossible
+from gazette_cli.dead_letters import sqs_queues
+from gazette_cli.dead_letters.queues import KNOWN
+from gazette_cli.main import app
+from gazette_cli.reference.permissions import PERMISSIONS
+from gazette_cli.restore.command import COPY, Restorable
+from gazette_cli.rollback.versions import FUNCTIONS
+from gazette_cli.shared.console import NotPossible
 from tests.builders import SUPPRESSION_KEY, a_run, a_window
 from tests.functions.cli.test_batches import slot
 from tests.functions.cli.test_overview import make_queues

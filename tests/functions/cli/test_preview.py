@@ -7,7 +7,7 @@ import pytest
 from gazette.settings.delivery import GenerateSettings
 from typer.testing import CliRunner, Result
 
-from cli.main import app
+from gazette_cli.main import app
 from tests.functions.conftest import Cloud, fan_out
 from tests.functions.deployed import deploy
 from tests.functions.messages import event, profile

@@ -13,8 +13,8 @@ from gazette.adapters.aws.queues import SqsQuarantine
 from moto import mock_aws
 from typer.testing import CliRunner, Result
 
-from cli.dead_letters import sqs_queues
-from cli.main import app
+from gazette_cli.dead_letters import sqs_queues
+from gazette_cli.main import app
 from tests.credentials import set_credentials
 from tests.functions.messages import delivery_event
 

@@ -27,12 +27,12 @@ from gazette.steps.support.replay import Side, render_again
 from lxml.html import document_fromstring
 from typer.testing import CliRunner, Result
 
-from cli.find.scan import SEGMENTS
-from cli.main import app
-from cli.replay import command, sides
-from cli.replay.side_by_side import without_links
-from cli.templates import deployed, pushing
-from infra.assets.templates import build_templates
+from gazette_cdk.assets.templates import build_templates
+from gazette_cli.find.scan import SEGMENTS
+from gazette_cli.main import app
+from gazette_cli.replay import command
+from gazette_cli.replay.side_by_side import without_links
+from gazette_cli.templates import building, deployed
 from tests.conftest import ROOT
 from tests.functions.cli.conftest import archived
 from tests.functions.conftest import Cloud, fan_out, make_cold
@@ -50,10 +50,9 @@ Tree = Callable[..., Path]
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tree:
     """A working tree of its own: its templates, and what its cdk.json says of `prod`."""
     project = tmp_path / "tree"
-    monkeypatch.chdir(tmp_path)
     shutil.copytree(ROOT / "templates", project / "templates")
-    monkeypatch.setattr(sides, "PROJECT", project)
-    monkeypatch.setattr(pushing, "PROJECT", project)
+    monkeypatch.chdir(project)
+    monkeypatch.setattr(building, "SOURCE", project / "templates")
 
     def says(**settings: object) -> Path:
         stages = json.loads((ROOT / "cdk.json").read_text())["context"]["stages"]

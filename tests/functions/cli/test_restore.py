@@ -10,9 +10,9 @@ from botocore.client import BaseClient
 from gazette.settings.ingest import IngestSettings
 from typer.testing import CliRunner, Result
 
-from cli.main import app
-from cli.restore import copies
-from cli.restore.command import COPY, Restorable
+from gazette_cli.main import app
+from gazette_cli.restore import copies
+from gazette_cli.restore.command import COPY, Restorable
 from tests.functions.conftest import Cloud
 from tests.functions.deployed import deploy
 from tests.moto_tables import NAMES, table_definitions

@@ -11,8 +11,8 @@ from botocore.exceptions import ConnectTimeoutError
 from gazette.settings.environment import LIVE
 from typer.testing import CliRunner, Result
 
-from cli.main import app
-from cli.rollback.versions import FUNCTIONS
+from gazette_cli.main import app
+from gazette_cli.rollback.versions import FUNCTIONS
 from tests.functions.conftest import Cloud
 from tests.functions.deployed import publish, zipped
 

@@ -8,8 +8,8 @@ from botocore.exceptions import ClientError
 from gazette.settings.delivery import GenerateSettings
 from typer.testing import CliRunner, Result
 
-from cli.main import app
-from cli.reference.permissions import PERMISSIONS
+from gazette_cli.main import app
+from gazette_cli.reference.permissions import PERMISSIONS
 from tests.functions.cli.conftest import outside
 from tests.functions.conftest import Cloud
 from tests.functions.deployed import deploy

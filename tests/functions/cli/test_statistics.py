@@ -27,9 +27,9 @@ from gazette.settings.ranges import RANGES
 from rich.console import Console
 from typer.testing import CliRunner, Result
 
-from cli.main import app
-from cli.shared import answers
-from cli.statistics import command, periods
+from gazette_cli.main import app
+from gazette_cli.shared import answers
+from gazette_cli.statistics import command, periods
 from tests.builders import NOW, a_run
 from tests.functions.conftest import Cloud
 from tests.functions.deployed import deploy

@@ -16,8 +16,8 @@ from gazette.domain.subscribers.suppression import Cause, Suppression
 from gazette.settings.feedback import FeedbackSettings
 from typer.testing import CliRunner, Result
 
-from cli.main import app
-from cli.suppression.lists import Unreadable, read_list
+from gazette_cli.main import app
+from gazette_cli.suppression.lists import Unreadable, read_list
 from tests.builders import NOW, SUPPRESSION_KEY
 from tests.functions.conftest import Cloud
 from tests.functions.deployed import deploy

@@ -17,8 +17,8 @@ from gazette.settings.delivery import GenerateSettings
 from gazette.settings.ranges import RANGES
 from typer.testing import CliRunner, Result
 
-from cli.main import app
-from cli.templates import command, deployed, pushing
+from gazette_cli.main import app
+from gazette_cli.templates import building, command, deployed
 from tests.conftest import ROOT
 from tests.functions.conftest import Cloud, fan_out, make_cold
 from tests.functions.deployed import deploy, publish_layer
@@ -38,7 +38,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working tree of its own, whose stage `prod` has no templates of its own."""
     made = tmp_path / "tree"
     shutil.copytree(ROOT / "templates", made / "templates")
-    monkeypatch.setattr(pushing, "PROJECT", made)
+    monkeypatch.chdir(made)
+    monkeypatch.setattr(building, "SOURCE", made / "templates")
     say_in_cdk_json(made)
     return made
 

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from gazette.adapters.aws.bus import PATIENCE
 
-from infra.topology import FEEDBACK, PREFERENCES
+from gazette_cdk.topology import FEEDBACK, PREFERENCES
 
 
 def test_event_bus_timeout_leaves_time_for_other_delivery_events() -> None:

@@ -30,7 +30,7 @@ print("it is", hours, "Mars/Olympus_Mons" in available_timezones())
 _FUNCTION = "import functions.generate.handler\n"
 _COMMAND = """
 import sys
-from cli.main import main
+from gazette_cli.main import main
 sys.argv = ["gazette", "--help"]
 try:
     main()
@@ -39,7 +39,7 @@ except SystemExit:
 """
 _SYNTHESIS = """
 import sys
-from infra import app
+from gazette_cdk import app
 app.read_stage = lambda *_: sys.exit()
 try:
     app.main()

@@ -6,9 +6,9 @@ from gazette.domain.content import RECOMMENDATIONS
 from gazette.domain.delivery.run import Reason
 from gazette.domain.subscribers.frequency import Frequency
 
-from cli.explain.document import document
-from cli.explain.sections import sections
-from cli.explain.summary import verdict
+from gazette_cli.explain.document import document
+from gazette_cli.explain.sections import sections
+from gazette_cli.explain.summary import verdict
 from tests.builders import an_event
 from tests.explained import explained
 from tests.unit.content.asking import DOWN, an_answer

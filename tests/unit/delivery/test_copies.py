@@ -15,7 +15,7 @@ from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.sweep.unknown import Swept
 
-from cli.explain.summary import verdict
+from gazette_cli.explain.summary import verdict
 from tests.builders import an_event
 from tests.explained import explained
 from tests.fakes import FakeMailer, FakeRenderer

@@ -8,7 +8,7 @@ from gazette.domain.redelivery import FEW, MANY, pause_before
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infra.topology import FEEDBACK, GENERATE, MAX_RECEIVES, STEPS, VISIBILITY_FACTOR, Step
+from gazette_cdk.topology import FEEDBACK, GENERATE, MAX_RECEIVES, STEPS, VISIBILITY_FACTOR, Step
 
 _PAUSES = st.sampled_from((MANY, FEW))
 _RANDOM = st.floats(0, 1)

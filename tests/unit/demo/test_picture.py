@@ -10,7 +10,7 @@ from demo.picture import PICTURE, caption, draw, left_out, panels_drawn
 from demo.recorded import read_back, recorded
 from demo.watched import Watched, slots
 from demo.written import Value
-from infra.constructs.watching.panels import PANELS
+from gazette_cdk.constructs.watching.panels import PANELS
 
 _TEXT = re.compile(r'<text x="([0-9.]+)" y="([0-9.]+)"(?: class="([a-z ]+)")?>([^<]+)</text>')
 _LETTER, _OF_A_LINE = 0.66 * 11, 0.54 * 11

@@ -15,7 +15,8 @@ ROOT = Path(__file__).parents[3]
 PACKAGE = ROOT / "layers" / "gazette" / "python"
 STDLIB = "the standard library"
 LIBRARIES = "third-party libraries"
-TOPS = ("functions", "infra", "cli")
+TOPS = {"functions": ROOT, "gazette_cdk": ROOT / "infra", "gazette_cli": ROOT / "cli"}
+"""The packages outside the layer, and the folder that contains each."""
 
 _ROOT = ("conflicts", "runs", "time_budget", "context")
 _SHARED = ("subscribers", *_ROOT)
@@ -71,23 +72,24 @@ ALLOWED: dict[str, frozenset[str]] = {
             "gazette.domain.subscribers.overview",  # the status that the preference page shows
         }
     ),
-    "infra": frozenset(
+    "gazette_cdk.folders": frozenset({STDLIB}),
+    "gazette_cdk": frozenset(
         {
             STDLIB,
             "aws_cdk",
             "constructs",
-            "infra",
+            "gazette_cdk",
             "gazette.settings",
         }
     ),
-    "infra.stage.checks.addresses": frozenset(
+    "gazette_cdk.stage.checks.addresses": frozenset(
         {
             STDLIB,
-            "infra",
+            "gazette_cdk",
             "gazette.domain.subscribers.addresses",  # senders and events have the same rules
         }
     ),
-    "infra.assets": frozenset(
+    "gazette_cdk.assets": frozenset(
         {
             STDLIB,
             "aws_cdk",
@@ -96,7 +98,7 @@ ALLOWED: dict[str, frozenset[str]] = {
             "jsii",
             "premailer",
             "gazette.domain",  # synthesis renders an email of each kind
-            "infra",
+            "gazette_cdk",
             "gazette.adapters.rendering",  # synthesis reads templates like the functions
             "gazette.adapters.contract",  # synthesis reads data schemas like ingest
             "gazette.adapters.templates",  # the files of a version
@@ -104,17 +106,32 @@ ALLOWED: dict[str, frozenset[str]] = {
             "jsonschema",
         }
     ),
-    "cli": frozenset({STDLIB, LIBRARIES, "gazette", "cli"}),
-    "cli.shared.stages": frozenset({STDLIB, "gazette", "cli", "infra.stage", "infra.stages"}),
-    "cli.rollback.versions": frozenset({STDLIB, LIBRARIES, "gazette", "cli", "infra.topology"}),
-    "cli.events.schemas": frozenset({STDLIB, "gazette", "cli", "infra.assets"}),
-    "cli.templates.building": frozenset({STDLIB, LIBRARIES, "gazette", "cli", "infra.assets"}),
+    "gazette_cli": frozenset({STDLIB, LIBRARIES, "gazette", "gazette_cli", "gazette_cdk.folders"}),
+    "gazette_cli.shared.stages": frozenset(
+        {
+            STDLIB,
+            "gazette",
+            "gazette_cli",
+            "gazette_cdk.folders",
+            "gazette_cdk.stage",
+            "gazette_cdk.stages",
+        }
+    ),
+    "gazette_cli.rollback.versions": frozenset(
+        {STDLIB, LIBRARIES, "gazette", "gazette_cli", "gazette_cdk.topology"}
+    ),
+    "gazette_cli.events.schemas": frozenset(
+        {STDLIB, "gazette", "gazette_cli", "gazette_cdk.assets", "gazette_cdk.folders"}
+    ),
+    "gazette_cli.templates.building": frozenset(
+        {STDLIB, LIBRARIES, "gazette", "gazette_cli", "gazette_cdk.assets", "gazette_cdk.folders"}
+    ),
 }
 NAMED_EXCEPTIONS = {
     "gazette.settings.environment": [
         "os.environ"
     ],  # a default argument, which does not read the environment
-    "infra": ["os.environ"],  # the CDK's libraries search for Node at import
+    "gazette_cdk": ["os.environ"],  # the CDK's libraries search for Node at import
 }
 MAKERS = ("during_init", "client", "get_session", "logger", "metrics", "renderer")
 AT_IMPORT = ("os.environ", "os.getenv", "boto3.client", "boto3.resource", "boto3.Session")
@@ -124,7 +141,7 @@ def modules() -> dict[str, ast.Module]:
     """Return the syntax tree of every shipped module, by dotted name."""
     paths = {
         *((path, PACKAGE) for path in (PACKAGE / "gazette").rglob("*.py")),
-        *((path, ROOT) for top in TOPS for path in (ROOT / top).rglob("*.py")),
+        *((path, start) for top, start in TOPS.items() for path in (start / top).rglob("*.py")),
     }
     return {dotted(path.relative_to(start)): ast.parse(path.read_text()) for path, start in paths}
 
@@ -328,7 +345,7 @@ def test_every_package_was_found(trees: dict[str, ast.Module]) -> None:
             "import gazette.domain.delivery.run",
             "gazette.domain.delivery.run",
         ),
-        ("gazette.bootstrap.bad", "import infra.stages", "infra.stages"),
+        ("gazette.bootstrap.bad", "import gazette_cdk.stages", "gazette_cdk.stages"),
         ("functions.bad.handler", "import boto3", "boto3"),
         ("functions.bad.handler", "import gazette.domain.model", "gazette.domain.model"),
         (
@@ -336,12 +353,12 @@ def test_every_package_was_found(trees: dict[str, ast.Module]) -> None:
             "import gazette.adapters.dynamodb.runs",
             "gazette.adapters.dynamodb.runs",
         ),
-        ("infra.bad", "import gazette.domain.delivery.run", "gazette.domain.delivery.run"),
-        ("infra.bad", "import boto3", "boto3"),
-        ("cli.bad", "import infra.stages", "infra.stages"),
-        ("cli.templates.building", "import infra.topology", "infra.topology"),
-        ("cli.bad", "import functions.ingest.handler", "functions.ingest.handler"),
-        ("gazette.adapters.bad", "import cli.main", "cli.main"),
+        ("gazette_cdk.bad", "import gazette.domain.delivery.run", "gazette.domain.delivery.run"),
+        ("gazette_cdk.bad", "import boto3", "boto3"),
+        ("gazette_cli.bad", "import gazette_cdk.stages", "gazette_cdk.stages"),
+        ("gazette_cli.templates.building", "import gazette_cdk.topology", "gazette_cdk.topology"),
+        ("gazette_cli.bad", "import functions.ingest.handler", "functions.ingest.handler"),
+        ("gazette.adapters.bad", "import gazette_cli.main", "gazette_cli.main"),
         ("gazette.domain_like", "import json", "json"),
     ],
 )

@@ -10,7 +10,7 @@ import typer
 from gazette.adapters.contract.schemas import DataSchema
 from gazette.domain.sources import DETAIL_TYPES, FEEDBACK, PREFERENCES
 
-from cli.main import app
+from gazette_cli.main import app
 from tests.e2e.conftest import WORKERS
 
 ROOT = Path(__file__).parents[3]
@@ -123,14 +123,18 @@ def test_ci_runs_every_target_named_in_readme() -> None:
     assert targets - seeded - SEEDED_BY.keys() == set()
     assert [path for path in SEEDED_BY.values() if not (ROOT / path).is_file()] == []
     run = (ROOT / ".ci/run").read_text()
-    in_ci = set(re.findall(r"^ *(?:timeout [-=\w ]+ )?make ([a-z0-9]+)\b", run, re.MULTILINE))
+    in_ci = set(re.findall(r"^ *timed (?:timeout [-=\w ]+ )?make ([a-z0-9]+)\b", run, re.MULTILINE))
+    in_ci |= set(re.findall(r"^ *make ([a-z0-9]+)\b", run, re.MULTILINE))
     assert {"test", "check", "seeds", "browser", "e2e"} <= in_ci
 
 
 def test_ci_runs_all_tests_on_lambda_python_version() -> None:
     found = re.search(r"^lambda=(\S+)$", (ROOT / ".ci/run").read_text(), re.MULTILINE)
     assert found
-    assert f'LAMBDA = Target(python="{found[1]}",' in (ROOT / "infra/assets/layers.py").read_text()
+    assert (
+        f'LAMBDA = Target(python="{found[1]}",'
+        in (ROOT / "infra/gazette_cdk/assets/layers.py").read_text()
+    )
 
 
 def test_each_deployed_test_folder_has_one_worker() -> None:

@@ -58,7 +58,7 @@ echo nobody
 """
 
 
-def _text(content: str, kind: Kind, *, path: str = "cli/x.py") -> Text:
+def _text(content: str, kind: Kind, *, path: str = "cli/gazette_cli/x.py") -> Text:
     return Text(path, kind, content, ((0, 1),))
 
 
@@ -74,7 +74,7 @@ def _names(text: Text) -> set[str]:
 
 
 def _lines(path: Path) -> list[tuple[int, str]]:
-    findings = [each for text in read(path, "cli/x") for each in check.in_text(text)]
+    findings = [each for text in read(path, "cli/gazette_cli/x") for each in check.in_text(text)]
     return sorted((each.line, each.habit.name) for each in findings)
 
 
@@ -207,8 +207,8 @@ def test_every_prose_file_is_checked() -> None:
         "producer/gazette_events.py",
         "functions/ingest/handler.py",
         "layers/gazette/python/gazette/domain/delivery/lifecycle.py",
-        "infra/stage/readers.py",
-        "cli/main.py",
+        "infra/gazette_cdk/stage/readers.py",
+        "cli/gazette_cli/main.py",
         "demo/campus.py",
         "benchmarks/linear.py",
     }

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.shared.next_commands import PUT_BACK, PUT_BACK_PAGE
+from gazette_cli.shared.next_commands import PUT_BACK, PUT_BACK_PAGE
 from tests.runbook.pages import PAGES, ROOT, WrongPage, commands
 from tests.runbook.scenarios import SCENARIOS, has_its_test
 
@@ -148,7 +148,7 @@ def test_portable_shell_line_is_accepted(line: str) -> None:
 def test_docs_and_doctor_never_recommend_plain_redeployment() -> None:
     """CloudFormation compares template with template: what somebody deleted stays away."""
     advised = re.compile(r"deploy\s+(it\s+|the\s+stage\s+)?again", re.IGNORECASE)
-    told = [*PAGES, *(ROOT / "cli" / "doctor").glob("*.py")]
+    told = [*PAGES, *(ROOT / "cli" / "gazette_cli" / "doctor").glob("*.py")]
     assert [each.name for each in told if advised.search(each.read_text())] == []
     naming = [each.name for each in PAGES if PUT_BACK in each.read_text()]
     assert len(naming) == 7

@@ -22,7 +22,7 @@ from gazette.settings.sweep import SweepSettings
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from infra.stage.content import RECOMMENDATION
+from gazette_cdk.stage.content import RECOMMENDATION
 
 CLASSES = (
     ContentSettings,

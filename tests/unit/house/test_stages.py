@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from gazette.settings.ranges import CHOICES
 
-from infra.stages import StageError, read_stage
-from infra.topology import GENERATE, STEPS
+from gazette_cdk.stages import StageError, read_stage
+from gazette_cdk.topology import GENERATE, STEPS
 
 VALID: dict[str, Any] = {
     "sender": "Gazette <digest@example.com>",

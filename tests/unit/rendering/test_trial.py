@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from infra.assets.inline import TemplateError
-from infra.assets.templates import build_templates
-from infra.assets.trial import try_out
+from gazette_cdk.assets.inline import TemplateError
+from gazette_cdk.assets.templates import build_templates
+from gazette_cdk.assets.trial import try_out
 
 SOURCE = Path(__file__).parents[3] / "templates"
 

@@ -19,7 +19,7 @@ from gazette.domain.subscribers.frequency import Frequency
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from infra.stage import Stage
+from gazette_cdk.stage import Stage
 from tests.builders import NOW, an_event
 from tests.world import COLLAPSE, HOLD, SETTLE_LAG, World, crashes, events_in, interleavings
 

@@ -17,7 +17,7 @@ from gazette.domain.subscribers.frequency import Frequency
 from gazette.steps.routing.reroute import retract_event
 from gazette.steps.runs import apply
 
-from infra.topology import FOLLOWERS, INGEST, PREFERENCES
+from gazette_cdk.topology import FOLLOWERS, INGEST, PREFERENCES
 from tests.builders import an_activity, an_event
 from tests.unit.routing.digests import put, shown
 from tests.world import SETTLE_LAG, WRITE_BOUND, World, crashes, events_in

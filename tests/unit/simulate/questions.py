@@ -6,8 +6,8 @@ from typing import Any
 from gazette.domain.delivery.pace import PacePlan
 from gazette.settings.concurrency import Load, sizes
 
-from cli.simulate.engine.service import ServicePlan
-from cli.simulate.inputs import Account, Installation, Question, Traffic
+from gazette_cli.simulate.engine.service import ServicePlan
+from gazette_cli.simulate.inputs import Account, Installation, Question, Traffic
 
 BERLIN = {"Europe/Berlin": 1.0}
 

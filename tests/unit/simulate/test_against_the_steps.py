@@ -11,8 +11,8 @@ from gazette.domain.scheduling.calendar import SLOT, DigestTimes, slot_id, slot_
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cli.simulate.exact import Reader, Stored, Week, read_week, written
-from cli.simulate.forecast import Forecast, simulate
+from gazette_cli.simulate.exact import Reader, Stored, Week, read_week, written
+from gazette_cli.simulate.forecast import Forecast, simulate
 from tests.builders import SettableClock, a_subscriber, an_event
 from tests.unit.simulate.questions import installation, question
 from tests.world import World

@@ -9,10 +9,10 @@ import pytest
 from lxml.html import document_fromstring
 from typer.testing import CliRunner, Result
 
-from cli.main import app
-from cli.simulate.forecast import simulate
-from cli.simulate.page import plots
-from cli.simulate.published.table import ACTIVE, ONE_QUEUE, holds
+from gazette_cli.main import app
+from gazette_cli.simulate.forecast import simulate
+from gazette_cli.simulate.page import plots
+from gazette_cli.simulate.published.table import ACTIVE, ONE_QUEUE, holds
 from tests.unit.simulate.questions import question
 
 _LAST = re.compile(

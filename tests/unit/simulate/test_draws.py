@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.simulate.engine.draws import apportion, binomial, poisson, split
+from gazette_cli.simulate.engine.draws import apportion, binomial, poisson, split
 
 _OFTEN = 4_000
 

@@ -6,9 +6,9 @@ from datetime import timedelta
 import pytest
 from gazette.domain.delivery.pace import PacePlan
 
-from cli.simulate.ceilings import ceilings
-from cli.simulate.engine.service import ServicePlan
-from cli.simulate.forecast import simulate
+from gazette_cli.simulate.ceilings import ceilings
+from gazette_cli.simulate.engine.service import ServicePlan
+from gazette_cli.simulate.forecast import simulate
 from tests.unit.simulate.questions import installation, question
 
 HOUR = 3600

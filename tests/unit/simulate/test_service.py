@@ -2,7 +2,7 @@
 
 import pytest
 
-from cli.simulate.engine.service import Service, ServicePlan
+from gazette_cli.simulate.engine.service import Service, ServicePlan
 
 PLAN = ServicePlan(each=20, least=2, most=2)
 """Forty requests a second."""

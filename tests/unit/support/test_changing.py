@@ -7,10 +7,10 @@ import typer
 from typer.core import TyperOption
 from typer.testing import CliRunner
 
-from cli.main import app
-from cli.reference.page import commands
-from cli.reference.permissions import PERMISSIONS
-from cli.shared.commands import UnaskedChange
+from gazette_cli.main import app
+from gazette_cli.reference.page import commands
+from gazette_cli.reference.permissions import PERMISSIONS
+from gazette_cli.shared.commands import UnaskedChange
 
 PATHS = {path: command for group in commands().values() for path, command in group.items()}
 

@@ -1,7 +1,6 @@
 """`gazette event`: what people see of their events before they are put on the bus."""
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,9 +9,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from cli.events import command
-from cli.events.envelopes import LIMIT
-from cli.main import app
+from gazette_cli.events.envelopes import LIMIT
+from gazette_cli.main import app
 from tests.functions.messages import envelope
 
 EVENT: dict[str, Any] = {
@@ -179,7 +177,7 @@ def test_bus_must_be_in_the_account_and_region_of_the_stage(
     valid = {"sender": "a@example.com", "list_id": "b.example", "bus": "shop"}
     stages = {"prod": {**valid, "account": "123456789012", "region": "eu-west-1"}}
     (tmp_path / "cdk.json").write_text(json.dumps({"context": {"stages": stages}}))
-    monkeypatch.setattr(command, "_PROJECT", tmp_path)
+    monkeypatch.chdir(tmp_path)
     for right in ("shop", "arn:aws:events:eu-west-1:123456789012:event-bus/shop"):
         assert run("lint", {**entry(EVENT), "EventBusName": right}).exit_code == 0
     for wrong in (
@@ -274,9 +272,8 @@ def named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "broken": {**valid, "link_hosts": ["https://shop.example"]},
         "twice": {**valid, "link_hosts": ["https://shop.example"], "account": "1234"},
     }
-    shutil.copytree(command._PROJECT / "templates", tmp_path / "templates")
     (tmp_path / "cdk.json").write_text(json.dumps({"context": {"stages": stages}}))
-    monkeypatch.setattr(command, "_PROJECT", tmp_path)
+    monkeypatch.chdir(tmp_path)
     return tmp_path
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from cli.reference import page
-from cli.reference.examples import EXAMPLES
-from cli.reference.page import FOLDER, commands, pages
-from cli.reference.permissions import PERMISSIONS, policy
+from gazette_cli.reference import page
+from gazette_cli.reference.examples import EXAMPLES
+from gazette_cli.reference.page import FOLDER, commands, pages
+from gazette_cli.reference.permissions import PERMISSIONS, policy
 
 PATHS = {path: command for group in commands().values() for path, command in group.items()}
 

@@ -9,15 +9,15 @@ from typing import Any, NoReturn
 import pytest
 from typer.testing import CliRunner
 
-from cli import main
-from cli.main import app
-from cli.reference.examples import EXAMPLES
-from cli.reference.page import FOLDER, INDEX, commands
-from cli.reference.shapes import SHAPES
-from cli.shared import completion
-from cli.shared.answers import Rows, Shown, confirm, plain
-from cli.shared.commands import Command
-from cli.shared.console import NotPossible, one_line_errors
+from gazette_cli import main
+from gazette_cli.main import app
+from gazette_cli.reference.examples import EXAMPLES
+from gazette_cli.reference.page import FOLDER, INDEX, commands
+from gazette_cli.reference.shapes import SHAPES
+from gazette_cli.shared import completion
+from gazette_cli.shared.answers import Rows, Shown, confirm, plain
+from gazette_cli.shared.commands import Command
+from gazette_cli.shared.console import NotPossible, one_line_errors
 from tests.shapes import check, fields_of
 
 PATHS = {path: command for group in commands().values() for path, command in group.items()}

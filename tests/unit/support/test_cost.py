@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from cli.cost.bill import bill
-from cli.cost.command import COLUMNS, sums
-from cli.cost.page import ALONE, MILLION, PAGE, README, dollars, page, readme
-from cli.cost.prices import OURS, Price, read_prices
-from cli.cost.usage import Usage, chunks
-from cli.main import app
-from cli.shared.stages import stage_of
+from gazette_cli.cost.bill import bill
+from gazette_cli.cost.command import COLUMNS, sums
+from gazette_cli.cost.page import ALONE, MILLION, PAGE, README, dollars, page, readme
+from gazette_cli.cost.prices import OURS, Price, read_prices
+from gazette_cli.cost.usage import Usage, chunks
+from gazette_cli.main import app
+from gazette_cli.shared.stages import stage_of
 
 PRICES = read_prices()
 
@@ -152,7 +152,7 @@ def test_cost_command_prints_each_item_and_the_sums() -> None:
 
 
 def test_cost_command_uses_the_stages_emails_per_invocation() -> None:
-    stage = stage_of("prod", PAGE.parents[1])
+    stage = stage_of("prod")
     found = json.loads(run("--readers", "1000", "--json").stdout)["usage"]
     assert found["digests_together"] == stage.sizes["generate"].batch
     assert found["immediate_together"] == stage.sizes["immediate"].batch

@@ -11,10 +11,10 @@ import boto3
 import pytest
 from gazette.settings.delivery import GenerateSettings
 
-from cli.doctor.findings import Finding, Unseen
-from cli.doctor.mail_checks import check_mail
-from cli.doctor.mail_facts import MailFacts, Sender, mail_facts
-from cli.shared.answers import Level
+from gazette_cli.doctor.findings import Finding, Unseen
+from gazette_cli.doctor.mail_checks import check_mail
+from gazette_cli.doctor.mail_facts import MailFacts, Sender, mail_facts
+from gazette_cli.shared.answers import Level
 
 ROOT = Path(__file__).parents[3]
 ACCOUNT: Mapping[str, Any] = {

@@ -9,10 +9,10 @@ import botocore.session
 import pytest
 from botocore import xform_name
 
-from cli.doctor.findings import Finding, Unseen
-from cli.doctor.set_checks import OPTIONS, check_sets
-from cli.doctor.stage_facts import CONFIGURATION_SET, Deployed, StageFacts
-from cli.shared.answers import Level
+from gazette_cli.doctor.findings import Finding, Unseen
+from gazette_cli.doctor.set_checks import OPTIONS, check_sets
+from gazette_cli.doctor.stage_facts import CONFIGURATION_SET, Deployed, StageFacts
+from gazette_cli.shared.answers import Level
 
 NAME = "gazette-prod-digest"
 MADE: Mapping[str, Any] = {

@@ -10,10 +10,10 @@ from gazette.domain.delivery.pace import MAX_RATE, QUOTA_SHARE
 from gazette.settings.concurrency import ASSUMED_QUOTA, Size, senders
 from gazette.settings.delivery import GenerateSettings
 
-from cli.doctor.findings import Finding, Unseen
-from cli.doctor.size_checks import check_limit, check_sizes
-from cli.doctor.stage_facts import ALARM, FUNCTION, MAPPING, Deployed, StageFacts
-from cli.shared.answers import Level
+from gazette_cli.doctor.findings import Finding, Unseen
+from gazette_cli.doctor.size_checks import check_limit, check_sizes
+from gazette_cli.doctor.stage_facts import ALARM, FUNCTION, MAPPING, Deployed, StageFacts
+from gazette_cli.shared.answers import Level
 
 SHARE = 20
 

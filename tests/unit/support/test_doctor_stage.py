@@ -11,11 +11,11 @@ import pytest
 from gazette.domain.errors import Unavailable
 from gazette.domain.scheduling.calendar import slot_of
 
-from cli.doctor.canary import check_canary
-from cli.doctor.data_checks import check_data
-from cli.doctor.findings import Finding, Unseen
-from cli.doctor.stage_checks import check_stage
-from cli.doctor.stage_facts import (
+from gazette_cli.doctor.canary import check_canary
+from gazette_cli.doctor.data_checks import check_data
+from gazette_cli.doctor.findings import Finding, Unseen
+from gazette_cli.doctor.stage_checks import check_stage
+from gazette_cli.doctor.stage_facts import (
     ALIAS,
     MAPPING,
     QUEUE,
@@ -28,9 +28,9 @@ from cli.doctor.stage_facts import (
     Deployed,
     StageFacts,
 )
-from cli.doctor.work_checks import check_invoked, check_ticks
-from cli.shared.answers import Level
-from cli.shared.next_commands import PUT_BACK, PUT_BACK_PAGE
+from gazette_cli.doctor.work_checks import check_invoked, check_ticks
+from gazette_cli.shared.answers import Level
+from gazette_cli.shared.next_commands import PUT_BACK, PUT_BACK_PAGE
 
 ROOT = Path(__file__).parents[3]
 NOW = datetime(2026, 11, 23, 12, 4, tzinfo=UTC)

@@ -6,8 +6,8 @@ import pytest
 from gazette.adapters.templates.bundle import checksum_of
 from gazette.domain.templates.versions import Candidate, InForce, Version
 
-from cli.doctor.data_checks import check_templates
-from cli.shared.answers import Level
+from gazette_cli.doctor.data_checks import check_templates
+from gazette_cli.shared.answers import Level
 from tests.fake_templates import FakeBundles, FakeTemplateVersions
 from tests.unit.templates.test_bundle import with_file
 

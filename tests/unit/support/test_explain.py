@@ -17,7 +17,7 @@ from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Erased, Subscriber, SubscriberStatus
 from gazette.steps.support.explain import LAST
 
-from cli.explain.summary import verdict
+from gazette_cli.explain.summary import verdict
 from tests.builders import KEY, NOW, a_run, a_subscriber, an_event
 from tests.explained import explained
 from tests.world import World

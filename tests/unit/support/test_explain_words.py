@@ -18,8 +18,8 @@ from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause
 
-from cli.explain.phrases import local, made_with, recurring, utc
-from cli.explain.reasons import (
+from gazette_cli.explain.phrases import local, made_with, recurring, utc
+from gazette_cli.explain.reasons import (
     DUE,
     OFTEN,
     REASON,
@@ -29,8 +29,8 @@ from cli.explain.reasons import (
     Words,
     words_for,
 )
-from cli.explain.sections import Section, sections
-from cli.explain.summary import verdict
+from gazette_cli.explain.sections import Section, sections
+from gazette_cli.explain.summary import verdict
 from tests.builders import NOW, a_run, a_subscriber, a_window, an_event
 from tests.explained import explained
 from tests.world import World

@@ -12,9 +12,9 @@ from gazette.domain.scheduling.calendar import slot_of
 from gazette.steps.support.batches import BatchView
 from rich.console import Console
 
-from cli.batches.views import BatchProgress, listing, state_in_words
-from cli.shared.console import printable
-from cli.shared.pace import pace_text, stopped_text
+from gazette_cli.batches.views import BatchProgress, listing, state_in_words
+from gazette_cli.shared.console import printable
+from gazette_cli.shared.pace import pace_text, stopped_text
 from tests.builders import NOW
 
 PACE = PaceReading(

@@ -11,13 +11,13 @@ from gazette.domain.delivery.streams import Streams
 from gazette.domain.templates.versions import NOTHING_PUSHED
 from gazette.steps.support.overview import Overview
 
-from cli.doctor.data_checks import check_dead_letters
-from cli.doctor.findings import Finding
-from cli.doctor.stage_checks import check_alarms
-from cli.doctor.work_checks import check_breakers
-from cli.overview.alarms import Alarm
-from cli.overview.lines import Seen, lines
-from cli.shared.answers import Level
+from gazette_cli.doctor.data_checks import check_dead_letters
+from gazette_cli.doctor.findings import Finding
+from gazette_cli.doctor.stage_checks import check_alarms
+from gazette_cli.doctor.work_checks import check_breakers
+from gazette_cli.overview.alarms import Alarm
+from gazette_cli.overview.lines import Seen, lines
+from gazette_cli.shared.answers import Level
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 GOES = PaceReading(

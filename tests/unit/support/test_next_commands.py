@@ -19,16 +19,16 @@ from gazette.steps.support.dead_letters import Forecast, Redrive
 from gazette.steps.support.overview import Overview, Upcoming
 from typer.testing import CliRunner
 
-from cli.dead_letters.forecasts import answer
-from cli.dead_letters.messages import DeadLetter
-from cli.dead_letters.queues import KNOWN
-from cli.doctor.data_checks import check_dead_letters
-from cli.doctor.mail_checks import check_sending
-from cli.doctor.work_checks import check_breakers
-from cli.main import app
-from cli.overview.lines import Seen, lines
-from cli.shared.console import NotPossible, note, one_line_errors
-from cli.shared.next_commands import PUT_BACK, aimed, to_run
+from gazette_cli.dead_letters.forecasts import answer
+from gazette_cli.dead_letters.messages import DeadLetter
+from gazette_cli.dead_letters.queues import KNOWN
+from gazette_cli.doctor.data_checks import check_dead_letters
+from gazette_cli.doctor.mail_checks import check_sending
+from gazette_cli.doctor.work_checks import check_breakers
+from gazette_cli.main import app
+from gazette_cli.overview.lines import Seen, lines
+from gazette_cli.shared.console import NotPossible, note, one_line_errors
+from gazette_cli.shared.next_commands import PUT_BACK, aimed, to_run
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 PACE = PaceReading(

@@ -15,14 +15,15 @@ from gazette.domain.subscribers.frequency import Frequency
 from gazette.steps.support.pending import Waiting
 from typer.testing import CliRunner, Result
 
-from cli.main import app
-from cli.preview import command, content, folder
-from cli.preview.content import Kind
-from cli.preview.inbox_row import after_subject
-from cli.preview.rendering import render
-from cli.preview.sample import READER
-from cli.shared.console import NotPossible
-from cli.templates.building import Templates, templates_of
+from gazette_cli.main import app
+from gazette_cli.preview import command, content, folder
+from gazette_cli.preview.content import Kind
+from gazette_cli.preview.inbox_row import after_subject
+from gazette_cli.preview.rendering import render
+from gazette_cli.preview.sample import READER
+from gazette_cli.shared.console import NotPossible
+from gazette_cli.templates import building
+from gazette_cli.templates.building import Templates, templates_of
 from tests.builders import a_subscriber, an_event
 from tests.conftest import ROOT
 from tests.unit.support.test_cli_event import EVENT, PROFILE, entry
@@ -221,7 +222,8 @@ def test_preview_error_is_a_single_line(
 ) -> None:
     mistake(templates, "digest/body.txt", "{{ nonsense }}")
     shutil.copy(ROOT / "cdk.json", templates.parent)
-    monkeypatch.setattr(command, "_PROJECT", templates.parent)
+    monkeypatch.chdir(templates.parent)
+    monkeypatch.setattr(building, "SOURCE", templates)
     result = run(tmp_path / "to", "--no-open")
     assert result.exit_code == 2
     assert len(result.stderr.splitlines()) == 1
@@ -350,8 +352,7 @@ def test_stage_may_have_custom_templates(
     (own / "subject.txt").write_text("Good morning\n")
     stages = {"prod": {"sender": "a@example.com", "list_id": "b.example", "templates": "own"}}
     (templates.parent / "cdk.json").write_text(json.dumps({"context": {"stages": stages}}))
-    monkeypatch.setattr(command, "_PROJECT", templates.parent)
-    monkeypatch.setattr("infra.stage.owner.ROOT", templates.parent)
+    monkeypatch.chdir(templates.parent)
     assert "subject: Good morning" in run(tmp_path / "to", "--no-open").stdout
     result = run(tmp_path / "to", "--stage", "test", "--no-open")
     assert result.exit_code == 2
@@ -364,7 +365,9 @@ def test_unknown_variation_is_rejected(tmp_path: Path) -> None:
     assert "Variation 7 does not exist. To create it, add its files to" in result.stderr
 
 
-def test_preview_uses_the_digest_arrangement_of_the_stage(tmp_path: Path) -> None:
+def test_preview_uses_the_digest_arrangement_of_the_stage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As the reader will get it: with the stage's weights, blocks and sections."""
     stages = json.loads((ROOT / "cdk.json").read_text())["context"]["stages"]
     stages["prod"] |= {
@@ -375,7 +378,8 @@ def test_preview_uses_the_digest_arrangement_of_the_stage(tmp_path: Path) -> Non
         "max_blocks": 3,
     }
     (tmp_path / "cdk.json").write_text(json.dumps({"context": {"stages": stages}}))
-    made = templates_of("prod", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    made = templates_of("prod")
     assert (made.max_blocks, made.arrangement.full_blocks) == (3, 2)
     assert (made.arrangement.ranking, made.arrangement.sections) == ("latest", "category")
     assert (made.arrangement.weights["like"], made.arrangement.weights["mention"]) == (7, 10)

@@ -15,9 +15,9 @@ from gazette.steps.support.replay import Side
 from lxml import etree
 from lxml.html import HtmlElement, HTMLParser, document_fromstring
 
-from cli.replay.comparison import WHOLE, Compared, Comparison, Problem, Seen
-from cli.replay.page import page
-from cli.replay.side_by_side import without_links
+from gazette_cli.replay.comparison import WHOLE, Compared, Comparison, Problem, Seen
+from gazette_cli.replay.page import page
+from gazette_cli.replay.side_by_side import without_links
 from tests.builders import NOW, a_run, a_window, an_event
 from tests.fakes import FakeRenderer
 

@@ -8,9 +8,9 @@ from gazette.domain.replay import Change, Rendition
 from gazette.domain.templates.versions import DEPLOYED, Version
 from gazette.steps.support.replay import Sample
 
-from cli.replay import summary
-from cli.replay.comparison import Comparison, Problem
-from cli.replay.settings import settings_changed
+from gazette_cli.replay import summary
+from gazette_cli.replay.comparison import Comparison, Problem
+from gazette_cli.replay.settings import settings_changed
 from tests.unit.support.test_replay_page import A_VERSION, SIDE, a_rendition, a_sent_run, add
 
 FAILS = frozenset({Change.FAILS})

@@ -6,8 +6,8 @@ from gazette.domain.feedback.statistics import Measure
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.statistics.comparisons import Verdict
-from cli.statistics.forest import forest
+from gazette_cli.statistics.comparisons import Verdict
+from gazette_cli.statistics.forest import forest
 
 BOUND = st.floats(-1, 1, allow_nan=False).map(lambda bound: round(bound, 6))
 

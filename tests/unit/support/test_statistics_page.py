@@ -10,9 +10,9 @@ from gazette.domain.feedback.experiment import Variant
 from lxml import etree
 from lxml.html import HtmlElement, HTMLParser, document_fromstring
 
-from cli.statistics.page import page
-from cli.statistics.periods import Span
-from cli.statistics.summary import Answer, answer
+from gazette_cli.statistics.page import page
+from gazette_cli.statistics.periods import Span
+from gazette_cli.statistics.summary import Answer, answer
 from tests.builders import NOW
 from tests.unit.support.test_statistics import an_email, reported
 

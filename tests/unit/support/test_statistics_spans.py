@@ -11,8 +11,8 @@ from gazette.domain.templates.versions import Act, Change
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.shared.console import NotPossible
-from cli.statistics.periods import of_batch, of_experiment, of_rollout, of_week
+from gazette_cli.shared.console import NotPossible
+from gazette_cli.statistics.periods import of_batch, of_experiment, of_rollout, of_week
 from tests.builders import NOW
 from tests.unit.support.test_statistics import an_email
 

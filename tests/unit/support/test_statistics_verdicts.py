@@ -9,7 +9,7 @@ import pytest
 from gazette.domain.feedback.experiment_readers import Arm
 from gazette.domain.feedback.statistics import ACTS, Measure
 
-from cli.statistics.comparisons import Verdict, compare
+from gazette_cli.statistics.comparisons import Verdict, compare
 
 CLICKED, UNSUBSCRIBED = Measure.CLICKED, Measure.UNSUBSCRIBED
 COMPLAINED, OPENED = Measure.COMPLAINED, Measure.OPENED
@@ -87,7 +87,9 @@ def test_single_variation_has_no_comparison() -> None:
 
 
 def test_statistics_library_is_loaded_only_for_experiments() -> None:
-    program = "import sys, cli.main; print({'numpy', 'scipy', 'statsmodels'} & set(sys.modules))"
+    program = (
+        "import sys, gazette_cli.main; print({'numpy', 'scipy', 'statsmodels'} & set(sys.modules))"
+    )
     result = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )

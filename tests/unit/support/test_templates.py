@@ -159,13 +159,13 @@ def test_rollout_fails_after_a_concurrent_change() -> None:
 def test_template_commands_need_neither_the_cdk_nor_node() -> None:
     """Whoever pushes templates need not be who deploys."""
     loaded = subprocess.run(
-        [sys.executable, "-c", "import cli.main, sys; print(*sys.modules)"],
+        [sys.executable, "-c", "import gazette_cli.main, sys; print(*sys.modules)"],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=True,
     ).stdout.split()
-    assert "cli.templates.command" in loaded
+    assert "gazette_cli.templates.command" in loaded
     assert {"aws_cdk", "jsii", "constructs"}.isdisjoint(loaded)
 
 

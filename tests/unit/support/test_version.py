@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from cli.main import app
-from cli.templates.deployed import release_here
+from gazette_cli.main import app
+from gazette_cli.templates.deployed import release_here
 
 ROOT = Path(__file__).parents[3]
 

@@ -1,0 +1,127 @@
+"""Assumptions of the cost estimate about processor time, queues, rows and logs.
+
+`make bench` measures the processor time.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+CPU: Mapping[str, float] = MappingProxyType(
+    {
+        "event in a list": 2.0,
+        "event alone": 2.5,
+        "delivery event": 8.0,
+        "due schedule": 8.0,
+        "fetch": 8.0,
+        "tick of a shard": 40.0,
+        "sweep of a partition": 40.0,
+    }
+)
+"""Processor time per message in milliseconds, with ten messages per invocation. `make bench`
+measures the values for events.
+"""
+
+A_FETCH, FETCH_CALLS = 0.2, 11.0
+"""The response time of a recommendation service in seconds, and the number of AWS calls per fetch.
+"""
+
+SLOWER = 1.5
+"""The factor by which a Lambda vCPU may be slower than the processor of the benchmark."""
+
+CALL = 5.0
+"""The duration of a DynamoDB or SQS call within a region, in milliseconds."""
+
+CALLS: Mapping[str, float] = MappingProxyType(
+    {"event in a list": 1.03, "event alone": 1.3, "delivery event": 2.5}
+)
+"""The number of sequential DynamoDB and SQS calls per message."""
+
+AN_INVOCATION, AN_EMAIL = 0.37, 0.022
+"""The duration of a generate invocation in seconds, and the additional seconds per email.
+
+Both include the response time of SES, waits for permits and requeued runs. They reproduce the
+results of `make pacing` at 14 emails per second (one email per invocation) and at 500 emails per
+second.
+"""
+
+BY_SMTP = 2.1
+"""The duration in seconds of an invocation that sends one email by SMTP
+(gazette.settings.concurrency).
+"""
+
+REQUEUED_ALONE, REQUEUED = 2.5, 0.1
+"""The number of requeues per email in a full slot: with one email per invocation, and with several
+emails per invocation. `make pacing` measured these numbers.
+"""
+
+MEMORY: Mapping[str, int] = MappingProxyType(
+    {"ingest": 512, "generate": 1024, "feedback": 512, "fanout": 512, "sweep": 512, "content": 256}
+)
+"""The memory of each function in MB, as in infra/gazette_cdk/topology.py."""
+
+A_VCPU = 1769
+"""The memory in MB at which a function has one full vCPU.
+
+https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html
+"""
+
+AROUND_AN_EVENT = 55
+"""The size in bytes of the keys and timestamps that an event's row contains in addition to the
+published event.
+"""
+
+AN_INDEX_ENTRY = 100
+"""The overhead in bytes that DynamoDB adds to the billed size of each row and each index entry.
+
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
+"""
+
+ROWS: Mapping[str, int] = MappingProxyType(
+    {"runs": 535, "batch": 75, "engagement": 190, "subscribers": 270, "schedules": 300, "due": 40}
+)
+"""The size of each kind of row or index entry in bytes, excluding the overhead of DynamoDB."""
+
+EVENT_DAYS = 39
+"""The retention in days of an event that belongs to a daily digest."""
+
+LINE: Mapping[str, int] = MappingProxyType(
+    {"ingest": 40, "generate": 330, "feedback": 340, "fanout": 430}
+)
+"""The log bytes per message, by function. Ingest logs the ids of all messages in one line."""
+
+AROUND_AN_INVOCATION: Mapping[str, int] = MappingProxyType(
+    {"ingest": 525, "generate": 510, "feedback": 310, "fanout": 510, "sweep": 510}
+)
+"""The bytes that an invocation logs in addition to its messages, by function: the metrics and, for
+ingest, one log line.
+"""
+
+A_REPORT = 2_000
+"""The size of a delivery event on its queue, in bytes."""
+
+POLLERS, A_POLL = 5, 20
+"""The number of long polls that Lambda runs per queue, and the duration of an empty poll in
+seconds.
+
+https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html
+"""
+
+QUEUES = 8
+"""The number of queues that trigger a function."""
+
+ALARMS = 78
+"""The number of alarm metrics in a stage that sends with SES."""
+
+METRICS = 44
+"""The number of metrics that a stage writes in most hours. docs/metrics.md lists about ninety."""
+
+SECRETS, SECRET_CALLS = 2, 50_000
+"""The number of secrets, and the number of calls to Secrets Manager per month. Each process makes
+at most one call per minute.
+"""
+
+SHARDS, TICKS, SWEEPS = 16, 144, 288
+"""The default number of shards, the number of ticks per day, and the number of sweeps per day."""
+
+MONTH = 365 / 12
+"""The average number of days in a month."""

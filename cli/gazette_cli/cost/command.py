@@ -1,0 +1,206 @@
+"""`gazette cost`: estimate the AWS cost of a stage."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gazette_cli.cost.bill import Line, bill
+from gazette_cli.cost.prices import OURS, read_prices
+from gazette_cli.cost.usage import Usage
+from gazette_cli.shared.answers import Rows, Shown
+from gazette_cli.shared.console import NotPossible, note, say
+from gazette_cli.shared.deployed import StageName
+from gazette_cli.shared.stages import stage_of
+
+COLUMNS = {
+    "service": "service",
+    "what": "item",
+    "quantity": "quantity",
+    "unit": "unit",
+    "dollars": "dollars",
+    "fixed": "",
+}
+FIXED = "fixed"
+"""The mark next to each item whose cost does not depend on usage."""
+
+
+def cost(
+    readers: Annotated[int, typer.Option(min=1, help="The number of readers who get email.")],
+    events: Annotated[
+        float, typer.Option(min=0, help="The number of events per reader per day.")
+    ] = 10,
+    digests: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            help="The number of digests per reader per day, such as 0.14 for weekly digests.",
+        ),
+    ] = 1,
+    quiet: Annotated[
+        float,
+        typer.Option(
+            min=0, max=1, help="The share of digests for which the previous day had no events."
+        ),
+    ] = 0,
+    immediate: Annotated[
+        float,
+        typer.Option(min=0, max=1, help="The share of events that are sent as immediate email."),
+    ] = 0,
+    listed: Annotated[
+        int,
+        typer.Option(
+            "--list",
+            min=1,
+            help=(
+                "The number of events per published list. Specify 1 if events are published "
+                "individually."
+            ),
+        ),
+    ] = 100,
+    size: Annotated[
+        int, typer.Option("--bytes", min=100, help="The size of an event as JSON, in bytes.")
+    ] = 400,
+    items: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            max=20,
+            help=(
+                "The number of new items from content sources per digest. Specify 0 if there "
+                "are none."
+            ),
+        ),
+    ] = 0,
+    categories: Annotated[
+        float, typer.Option(min=1, help="The average number of categories in an email.")
+    ] = 1,
+    signs: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            help="The number of activity events (subscriber.active) per reader per month.",
+        ),
+    ] = 4,
+    days: Annotated[
+        float, typer.Option(min=0.01, help="The number of days that the estimate covers.")
+    ] = 30,
+    together: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            max=10,
+            help=(
+                "The average number of messages per invocation of ingest and feedback. For low "
+                "traffic, specify 1."
+            ),
+        ),
+    ] = 10,
+    plan: Annotated[
+        str, typer.Option(help="The SES price plan: none, essentials, pro or enterprise.")
+    ] = "none",
+    region: Annotated[
+        str,
+        typer.Option(
+            help="The AWS region. For a region other than the default, also specify --prices."
+        ),
+    ] = "us-east-1",
+    prices: Annotated[
+        Path,
+        typer.Option(
+            help="The path of the price file.", show_default="cli/gazette_cli/cost/prices.json"
+        ),
+    ] = OURS,
+    stage: StageName = "prod",
+) -> None:
+    """Estimate the AWS cost of a stage by item, excluding taxes and free tiers.
+
+    The estimate uses the settings of the stage in cdk.json, such as report_deliveries, restorable,
+    category_hold and the sending rate. Tests measure the DynamoDB units. The durations and log
+    sizes of functions are assumptions (cli/gazette_cli/cost/assumptions.py). The estimate excludes
+    requests to readers' links, which cost about one dollar per million.
+    """
+    charged = read_prices(prices)
+    if charged.region != region:
+        raise NotPossible(
+            f"{prices} contains the prices of {charged.region}, not of {region}. Copy the file, "
+            "enter the prices of your region from https://aws.amazon.com/pricing/, and specify "
+            "the copy with --prices."
+        )
+    if plan not in charged.plans:
+        raise NotPossible(
+            f"Plan {plan!r} does not exist. Specify one of {', '.join(charged.plans)}."
+        )
+    settings = stage_of(stage)
+    usage = Usage(
+        readers=readers,
+        events=events,
+        digests=digests,
+        quiet=quiet,
+        immediate=immediate,
+        listed=listed,
+        size=size,
+        items=items,
+        categories=categories,
+        signs=signs,
+        days=days,
+        together=together,
+        digests_together=settings.sizes["generate"].batch,
+        immediate_together=settings.sizes["immediate"].batch,
+        plan=plan,
+        by_ses=settings.mail_provider == "ses",
+        report_deliveries=settings.report_deliveries,
+        category_hold=settings.category_hold,
+        dashboard=settings.dashboard,
+        restorable=tuple(settings.restorable) if settings.retain else (),
+        run_retention_days=settings.run_retention_days,
+    )
+    lines = bill(usage, charged)
+    Rows("items", COLUMNS, [*map(_row, lines)]).show(
+        usage=asdict(usage),
+        region=charged.region,
+        oldest_price=charged.oldest(),
+        sums=sums(lines),
+        emails=usage.emails,
+    )
+    _say_sums(usage, lines)
+    note(
+        f"Prices of {charged.region}, excluding free tiers. The oldest price dates from "
+        f"{charged.oldest()}."
+    )
+
+
+def sums(lines: Sequence[Line]) -> dict[str, float]:
+    """Return four costs in dollars: SES, variable items, fixed items, and the total."""
+    ours = [line for line in lines if line.item.service != "SES"]
+    parts = {
+        "ses": sum(line.dollars for line in lines) - sum(line.dollars for line in ours),
+        "grows": sum(line.dollars for line in ours if not line.item.fixed),
+        "fixed": sum(line.dollars for line in ours if line.item.fixed),
+    }
+    return {**parts, "total": sum(parts.values())}
+
+
+def _row(line: Line) -> tuple[object, ...]:
+    item = line.item
+    return (
+        Shown(item.service, f"{item.service} ({FIXED})" if item.fixed else item.service),
+        item.what,
+        Shown(item.quantity, f"{item.quantity:,.2f}"),
+        line.unit,
+        Shown(line.dollars, f"{line.dollars:.2f}"),
+        item.fixed,
+    )
+
+
+def _say_sums(usage: Usage, lines: Sequence[Line]) -> None:
+    parts = sums(lines)
+    say(
+        f"Variable: ${parts['grows']:,.2f}; fixed: ${parts['fixed']:,.2f}; "
+        f"SES: ${parts['ses']:,.2f}; total: ${parts['total']:,.2f}."
+    )
+    if usage.emails:
+        each = parts["grows"] / usage.emails * 1_000_000
+        say(f"{usage.emails:,.0f} emails; ${each:,.2f} per million emails, excluding SES.")

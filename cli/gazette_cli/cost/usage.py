@@ -1,0 +1,151 @@
+"""The usage from which the cost of a stage is estimated."""
+
+import math
+from dataclasses import dataclass
+
+from gazette_cli.cost.assumptions import AROUND_AN_EVENT, REQUEUED, REQUEUED_ALONE
+
+_CHUNK = 65_536
+"""The number of bytes that EventBridge and SQS bill as one unit.
+https://aws.amazon.com/eventbridge/pricing/
+"""
+
+_AROUND_AN_ENTRY = 400
+"""The number of bytes that EventBridge adds to the detail of an event."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """The usage of a stage. A field that has the name of a setting also has the meaning of that
+    setting.
+    """
+
+    readers: float
+
+    # Events per reader per day.
+    events: float = 10
+
+    # Digests per reader per day.
+    digests: float = 1
+
+    # The share of digests whose schedule had no events at the previous occurrence.
+    quiet: float = 0
+
+    # The share of events that are sent as immediate email.
+    immediate: float = 0
+
+    # Events per PutEvents entry.
+    listed: int = 100
+
+    # The size of an event as JSON, in bytes.
+    size: int = 400
+
+    # New items of a content source per digest, or 0 without a source.
+    items: float = 0
+
+    # Categories per email.
+    categories: float = 1
+
+    # Activity events per reader per month.
+    signs: float = 4
+
+    # The number of days to estimate the cost for.
+    days: float = 30
+
+    # Messages per invocation of ingest and feedback.
+    together: int = 10
+
+    # Emails per invocation of generate. The number depends on the rate
+    # (docs/decisions/0053-concurrency-follows-the-rate.md).
+    digests_together: int = 1
+    immediate_together: int = 1
+
+    # The price plan of SES.
+    plan: str = "none"
+
+    # True if SES is the mail provider.
+    by_ses: bool = True
+
+    report_deliveries: bool = True
+    category_hold: bool = True
+    dashboard: bool = True
+    restorable: tuple[str, ...] = ("runs",)
+    run_retention_days: int = 200
+
+    # Requeues per email, or None if they are unknown.
+    requeues: float | None = None
+
+    @property
+    def all_events(self) -> float:
+        """The number of published events."""
+        return self.readers * self.events * self.days
+
+    @property
+    def at_once(self) -> float:
+        """The number of immediate emails, one per event."""
+        return self.all_events * self.immediate
+
+    @property
+    def sent_digests(self) -> float:
+        """The number of digests sent."""
+        return self.readers * self.digests * self.days
+
+    @property
+    def fetches(self) -> float:
+        """The number of requests to a content source, one per digest."""
+        return self.sent_digests if self.items else 0
+
+    @property
+    def emails(self) -> float:
+        """The number of emails in both streams (digests and immediate emails)."""
+        return self.sent_digests + self.at_once
+
+    @property
+    def sending(self) -> float:
+        """The number of generate invocations that send email."""
+        return self.sent_digests / self.digests_together + self.at_once / self.immediate_together
+
+    @property
+    def requeued(self) -> float:
+        """The number of times that generate requeues a run."""
+        if self.requeues is not None:
+            return self.emails * self.requeues
+        return self.sent_digests * _requeued(self.digests_together) + self.at_once * _requeued(
+            self.immediate_together
+        )
+
+    @property
+    def in_a_digest(self) -> float:
+        """The number of events in a digest, including items from content sources."""
+        later = self.all_events - self.at_once
+        return later / self.sent_digests + self.items if self.sent_digests else 0
+
+    @property
+    def row(self) -> int:
+        """The size of an event's row, in bytes."""
+        return self.size + AROUND_AN_EVENT
+
+    @property
+    def entry(self) -> int:
+        """The size in bytes of a PutEvents entry after delivery by EventBridge."""
+        return self.listed * (self.size + 1) + _AROUND_AN_ENTRY
+
+    @property
+    def entries(self) -> float:
+        """The number of PutEvents entries."""
+        return self.all_events / self.listed
+
+    @property
+    def reports(self) -> float:
+        """The number of delivery events, excluding the few bounces and complaints."""
+        return self.emails * (1 + self.report_deliveries) if self.by_ses else 0
+
+
+def _requeued(together: int) -> float:
+    """Return the number of requeues per email."""
+    return REQUEUED_ALONE if together == 1 else REQUEUED
+
+
+def chunks(size: float) -> int:
+    """Return the number of units that EventBridge and SQS bill for a message of `size` bytes."""
+    return max(1, math.ceil(size / _CHUNK))

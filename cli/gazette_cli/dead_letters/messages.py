@@ -1,0 +1,147 @@
+"""Descriptions of dead letters. They contain keys, but no email content and no addresses."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from gazette.adapters.aws.queues import (
+    decode_followers,
+    decode_partition,
+    decode_run_key,
+    decode_shard,
+    was_given_up,
+)
+from gazette.adapters.mail.ses_events import decode_delivery_event
+from gazette.domain.errors import ForeignEvent, InvalidEvent
+from gazette.domain.identity import SCHEDULE_NAME, USER_ID, run_id
+from gazette.domain.model import RunKey
+from gazette.domain.scheduling.calendar import slot_id
+
+from gazette_cli.dead_letters.queues import DeadQueue
+from gazette_cli.dead_letters.sqs_queues import Held, Queue, received_times, sent_at
+from gazette_cli.events.envelopes import detail_type
+from gazette_cli.shared.console import printable
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs.type_defs import MessageTypeDef
+
+_SHOWN = 40
+"""The maximum number of characters to show of a message that Gazette did not send."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A message in a dead-letter queue."""
+
+    dead: DeadQueue
+
+    # A short description, such as the id of the run.
+    about: str
+
+    # The time at which the message arrived in its first queue, by the SQS clock.
+    since: datetime
+
+    # The number of receives so far.
+    received: int
+
+    # The key of the run that the message names, if any.
+    key: RunKey | None = None
+
+    # True if the run had failed. A redrive then starts the next run.
+    given_up: bool = False
+
+    # False if the function cannot decode the message.
+    is_ours: bool = True
+
+
+def look(dead: DeadQueue, queue: Queue, *, most: int) -> list[DeadLetter]:
+    """Return up to `most` messages of a queue, oldest first. The messages become visible again
+    immediately.
+
+    Reading counts as a receive. A dead-letter queue does not limit the number of receives.
+    """
+    messages: list[MessageTypeDef] = []
+    with Held(queue) as hidden:
+        while len(messages) < most and (new := hidden.receive(most - len(messages))):
+            messages += new
+    return [read(dead, message) for message in sorted(messages, key=sent_at)]
+
+
+def read(dead: DeadQueue, message: "MessageTypeDef") -> DeadLetter:
+    """Decode a message of a dead-letter queue."""
+    body = message["Body"]
+    since, received = sent_at(message), received_times(message)
+    try:
+        if dead.names_runs:
+            key = _run_key(body)
+            given_up = dead.source == "resend" and was_given_up(body)
+            return DeadLetter(dead, printable(run_id(key)), since, received, key, given_up)
+        about = _ABOUT.get(dead.source or "", _tick)(body)
+    except (InvalidEvent, RecursionError, OverflowError):
+        what = f"not a Gazette message: {_shortened(body)}"
+        return DeadLetter(dead, printable(what), since, received, is_ours=False)
+    return DeadLetter(dead, printable(about), since, received)
+
+
+def _run_key(body: str) -> RunKey:
+    key = decode_run_key(body)
+    if not (USER_ID.fullmatch(key.user_id) and SCHEDULE_NAME.fullmatch(key.schedule)):
+        raise InvalidEvent("The key does not name a run.")
+    return key
+
+
+def _shard(body: str) -> str:
+    shard = decode_shard(body)
+    return f"shard {shard.number}, slots {slot_id(shard.since)} to {slot_id(shard.until)}"
+
+
+def _followers(body: str) -> str:
+    message = decode_followers(body)
+    return f"activity {message.activity_id} on {message.entity}"
+
+
+def _partition(body: str) -> str:
+    return f"partition {decode_partition(body)}"
+
+
+def _delivery_event(body: str) -> str:
+    try:
+        delivery_event = decode_delivery_event(body)
+    except ForeignEvent:
+        return f"{detail_type(body)}; a redrive returns the event to the quarantine"
+    if delivery_event is None:
+        return "a delivery event for an email that Gazette did not send"
+    return (
+        f"{delivery_event.type} of {run_id(delivery_event.run) if delivery_event.run else 'no run'}"
+    )
+
+
+def _tick(body: str) -> str:
+    """Describe a tick.
+
+    If a tick did not reach its function, the message is the function's input. If the function
+    failed, Lambda wraps the input in a record:
+    https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-retain-records.html
+    """
+    try:
+        record = json.loads(body)
+        tick = record.get("requestPayload", record)
+        return f"tick of {tick['time']}"
+    except (ValueError, AttributeError, KeyError, TypeError) as err:
+        raise InvalidEvent("A tick must have a time.") from err
+
+
+_ABOUT: Mapping[str, Callable[[str], str]] = {
+    "ingest": detail_type,
+    "followers": _followers,
+    "shard": _shard,
+    "sweep": _partition,
+    "feedback": _delivery_event,
+}
+"""The function that describes the messages of each source queue."""
+
+
+def _shortened(body: str) -> str:
+    return body if len(body) <= _SHOWN else f"{body[:_SHOWN]}…"

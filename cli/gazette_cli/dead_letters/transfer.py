@@ -1,0 +1,79 @@
+"""Redrive messages one by one: receive, send, delete."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from gazette_cli.dead_letters.sqs_queues import Held, Queue, sent_at
+from gazette_cli.shared.console import NotPossible
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs.type_defs import MessageTypeDef
+
+_FRUITLESS = 20
+"""The number of consecutive receives without an old message after which a redrive ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Redriven:
+    """The number of messages for each outcome of a redrive."""
+
+    # Messages that were redriven.
+    moved: int
+
+    # Messages that were not redriven, including messages that arrived during the redrive.
+    remaining: int
+
+    # Messages that were redriven and have returned to the queue.
+    came_back: int = 0
+
+    # The reason why the redrive ended early.
+    problem: str = ""
+
+    def __str__(self) -> str:
+        """Describe the outcome in words."""
+        returned = f", {self.came_back} returned" if self.came_back else ""
+        return f"{self.moved} redriven, {self.remaining} remaining{returned}"
+
+
+def redrive(
+    waiting: Queue,
+    target_of: Callable[[str], Queue],
+    *,
+    started: datetime,
+    selects: "Callable[[MessageTypeDef], bool]" = lambda _: True,
+    on_moved: "Callable[[MessageTypeDef], None]" = lambda _: None,
+) -> Redriven:
+    """Move the messages that were in a queue when the redrive started. The message body determines
+    the target.
+
+    Later messages are not moved, because they may be redriven messages that failed again. Each
+    message is sent before it is deleted, so that no message is lost. A crash between the two calls
+    duplicates the message, which every function tolerates. `selects` returns True for each message
+    to move. `on_moved` is called after each moved message.
+    """
+    moved = fruitless = came_back = 0
+    problem = ""
+    sent: set[str] = set()
+    with Held(waiting) as hidden:
+        try:
+            while fruitless < _FRUITLESS and (messages := hidden.receive()):
+                old = [message for message in messages if sent_at(message) <= started]
+                for message in filter(selects, old):
+                    target_of(message["Body"]).send(message["Body"])
+                    sent.add(message["MD5OfBody"])
+                    waiting.delete(message)
+                    hidden.forget(message)
+                    moved += 1
+                    on_moved(message)
+                came_back += sum(
+                    sent_at(message) > started and message["MD5OfBody"] in sent
+                    for message in messages
+                )
+                fruitless = 0 if old else fruitless + 1
+        except NotPossible as err:
+            problem = str(err)
+        remaining = len(hidden)
+    remaining = waiting.waiting() if problem else remaining
+    return Redriven(moved, max(0, remaining - came_back), came_back, problem)

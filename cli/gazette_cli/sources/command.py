@@ -1,0 +1,189 @@
+"""`gazette sources`: show, stop and resume requests to the recommendation service."""
+
+from collections import Counter
+from typing import Annotated
+
+import typer
+from gazette.bootstrap.parts.clock import now
+from gazette.bootstrap.support.sources import build_arming, build_permits
+from gazette.domain.delivery.circuit_breaker import OpenBreaker
+from gazette.domain.delivery.pace import PaceReading
+from gazette.settings.content import ContentSettings
+from gazette.steps.support.sources import Armed, arm_sources
+
+from gazette_cli.dead_letters.sqs_queues import queues
+from gazette_cli.shared.answers import Yes, confirm, facts, moment, tell
+from gazette_cli.shared.aws_errors import refusals_of_tables
+from gazette_cli.shared.commands import Command, UnaskedChange
+from gazette_cli.shared.console import NotPossible, note, printable
+from gazette_cli.shared.deployed import StageName, settings_of
+
+sources = typer.Typer(
+    help=(
+        "Show, stop and resume requests to the recommendation service, and apply the stage's "
+        "content sources to existing readers."
+    ),
+    no_args_is_help=True,
+)
+
+
+@sources.command("status", cls=Command)
+def status(stage: StageName = "prod") -> None:
+    """Show the state and rate of requests to the recommendation service, and the number of waiting
+    fetches.
+
+    While requests are stopped, the output also shows the reason, the start time, and the time of
+    the next attempt.
+    """
+    settings = _settings(stage)
+    with refusals_of_tables(stage):
+        reading = build_permits(settings).read(now())
+    waiting, dead = (each.waiting() for each in queues(stage, "content", "content-dead"))
+    breaker = reading.breaker
+    facts(
+        {
+            "state": _state(breaker),
+            "reason": breaker.why if breaker else None,
+            "since": breaker.since if breaker else None,
+            "next_try_at": breaker.until if breaker and not breaker.by_hand else None,
+            "per_second": reading.rate,
+            "at_most_per_second": reading.full_rate,
+            "requests_today": reading.taken,
+            "waiting": waiting,
+            "dead_letters": dead,
+        },
+        _rows(reading, waiting, dead),
+    )
+    if breaker and breaker.by_hand:
+        note(f"To resume the requests, run `gazette sources resume --stage {stage}`.")
+
+
+@sources.command("stop", cls=Command)
+def stop(
+    reason: Annotated[
+        str,
+        typer.Argument(
+            metavar="REASON", help="The reason for the stop, shown by `gazette sources status`."
+        ),
+    ],
+    stage: StageName = "prod",
+    yes: Yes = False,
+) -> None:
+    """Stop all requests to the recommendation service until someone resumes them.
+
+    Digests wait for items for as long as `recommendations_policy` allows, and are then sent without
+    items.
+    """
+    if not reason.strip():
+        raise NotPossible("REASON is empty. Describe in a few words why you stop the requests.")
+    settings = _settings(stage)
+    if not yes:
+        confirm(
+            f"Stop all requests to the service of stage {stage} until someone runs "
+            f"`gazette sources resume --stage {stage}`?"
+        )
+    with refusals_of_tables(stage):
+        build_permits(settings).open_by_hand(printable(reason.strip()), now())
+    tell(
+        f"requests to the service of stage {stage} are stopped until you resume them",
+        stopped=True,
+        changed=True,
+        since=None,
+    )
+    note("Requests in progress will complete.")
+
+
+@sources.command("resume", cls=UnaskedChange)
+def resume(stage: StageName = "prod") -> None:
+    """Resume requests after a manual or automatic stop."""
+    settings = _settings(stage)
+    with refusals_of_tables(stage):
+        permits = build_permits(settings)
+        before = permits.read(now()).breaker
+        if before:
+            permits.close_by_hand()
+    if before is None:
+        text = f"requests to the service of stage {stage} were not stopped"
+    else:
+        since = moment(before.since)
+        text = f"requests to the service of stage {stage} are resumed; they were stopped at {since}"
+    tell(text, stopped=False, changed=before is not None, since=before.since if before else None)
+    if before:
+        note("The rate starts at recommendations_ramp_from, and doubles while fetches are waiting.")
+
+
+@sources.command("arm", cls=Command)
+def arm(
+    stage: StageName = "prod",
+    yes: Yes = False,
+) -> None:
+    """Apply the stage's content sources to the digests of existing readers.
+
+    Run this command after you change content_sources or the default frequency of a source's
+    category. Otherwise, the change applies to each reader only when their next profile is
+    published. The command reads every reader, and is safe to repeat. Without `--yes`, the command
+    counts the affected readers and asks for confirmation.
+    """
+    settings = _settings(stage)
+    with refusals_of_tables(stage):
+        readers, context = build_arming(settings)
+        if not yes:
+            number = arm_sources(readers, context=context, dry_run=True)[Armed.ARMED]
+            confirm(f"Change the content sources of {number:,} readers of stage {stage}?")
+        counts = arm_sources(readers, context=context)
+    tell(_in_words(counts), **{each.value: counts[each] for each in Armed})
+    if counts[Armed.UNREADABLE]:
+        note("The `unreadable_rows` metric counts these rows once they are due.")
+    if counts[Armed.CHANGING]:
+        raise NotPossible(
+            f"The schedules of {counts[Armed.CHANGING]:,} readers changed repeatedly and were "
+            f"not updated. Run `gazette sources arm --stage {stage}` again."
+        )
+
+
+def _in_words(counts: Counter[Armed]) -> str:
+    return (
+        f"{counts[Armed.ARMED]:,} readers updated, {counts[Armed.RIGHT]:,} already up to date, "
+        f"{counts[Armed.INACTIVE]:,} without digests, {counts[Armed.UNREADABLE]:,} unreadable"
+    )
+
+
+def _rows(reading: PaceReading, waiting: int, dead: int) -> list[tuple[str, str]]:
+    of = "" if reading.rate == reading.full_rate else f" of {reading.full_rate:g}"
+    rows = [("recommendations", _state(reading.breaker))]
+    if reading.breaker:
+        rows += [
+            ("reason", reading.breaker.why),
+            ("since", moment(reading.breaker.since)),
+            ("next request", _next_try(reading.breaker)),
+        ]
+    return [
+        *rows,
+        (
+            "rate",
+            f"at most {reading.rate:g}{of} requests per second; {reading.taken:,} today (UTC)",
+        ),
+        ("waiting fetches", f"{waiting:,}"),
+        ("dead letters", f"{dead:,}"),
+    ]
+
+
+def _state(breaker: OpenBreaker | None) -> str:
+    if breaker is None:
+        return "active"
+    return "stopped manually" if breaker.by_hand else "stopped automatically"
+
+
+def _next_try(breaker: OpenBreaker) -> str:
+    if breaker.by_hand:
+        return "none until you resume requests"
+    return f"a test request at {moment(breaker.until)} or later"
+
+
+def _settings(stage: str) -> ContentSettings:
+    try:
+        return settings_of(stage, "content", ContentSettings)
+    except NotPossible as err:
+        raise NotPossible(
+            f"{err} A stage has this function only if content_sources contains recommendations."
+        ) from err

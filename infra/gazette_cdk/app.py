@@ -1,0 +1,72 @@
+"""The CDK app. Run it with `npx cdk synth`, or with `python -m gazette_cdk.app` if the CDK CLI is
+not installed.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from gazette.settings.environment import use_pinned_zones
+
+from gazette_cdk import folders
+from gazette_cdk.guards import not_ready
+from gazette_cdk.stage.checks.others import Place, taken_by_others
+from gazette_cdk.stages import StageError, other_stages, read_stage, refused
+
+
+def context() -> dict[str, Any]:
+    """Return the context of the project's cdk.json."""
+    return folders.context(folders.project())
+
+
+def main() -> None:
+    """Synthesise the stacks, or exit with a line for each problem.
+
+    Check the stage first, because importing the CDK and building the layers take twenty seconds.
+    """
+    use_pinned_zones()
+    context_of_file = context()
+    try:
+        _check_stage({**context_of_file, **_context_of_command_line()})
+    except StageError as err:
+        sys.exit("\n".join(f"gazette: {line}" for line in str(err).splitlines()))
+    from gazette_cdk.assembly import synthesise
+
+    synthesise(context_of_file)
+
+
+def _check_stage(given: Mapping[str, Any]) -> None:
+    """Raise StageError if a stage is not ready to deploy, or uses a name that another stage also
+    uses.
+
+    `read_stage` does not make this check, because the `gazette` command also works with stages that
+    are not ready.
+    """
+    stage = read_stage(given["stage"], given["stages"])
+    others = other_stages(stage.name, given["stages"])
+    conflicts = taken_by_others(stage, others, default=_place_of_the_credentials())
+    if wrong := [*not_ready(stage), *conflicts]:
+        raise refused(stage.name, wrong)
+
+
+def _place_of_the_credentials() -> Place:
+    """Return the account and Region of the CDK CLI's credentials, for stages that specify no
+    account or Region.
+
+    https://docs.aws.amazon.com/cdk/v2/guide/environments.html
+    """
+    account, region = (os.environ.get(f"CDK_DEFAULT_{each}", "") for each in ("ACCOUNT", "REGION"))
+    return Place(account, region)
+
+
+def _context_of_command_line() -> dict[str, Any]:
+    """Return the context that the CDK CLI passes to this app: cdk.json, with overrides from the
+    `-c` option.
+    """
+    return dict(json.loads(os.environ.get("CDK_CONTEXT_JSON", "{}")))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+"""The command `make messages`, which updates each language's catalogue from the sentences of the
+templates.
+
+New sentences are added untranslated, changed sentences are marked fuzzy, and unused sentences are
+removed.
+"""
+
+import re
+import sys
+from io import BytesIO
+from pathlib import Path
+
+from babel.messages.catalog import Catalog
+from babel.messages.extract import extract_from_dir
+from babel.messages.pofile import write_po
+from gazette.adapters.rendering.language import CATALOGUE
+
+from gazette_cdk.assets.templates import is_to_do, read_catalogue
+from gazette_cdk.folders import GAZETTE
+
+TEMPLATES = GAZETTE / "templates"
+
+_NOISE = re.compile(
+    r'^"(?:Project-Id-Version|Report-Msgid-Bugs-To|P\w+-\w+-Date|Last-Translator|Language-Team'
+    r"|Generated-By):.*\n",
+    re.MULTILINE,
+)
+"""Header fields that are irrelevant to translation."""
+
+_JINJA = [("**.html", "jinja2"), ("**.txt", "jinja2")]
+_OPTIONS = {"trimmed": "true", "silent": "false", "trim_blocks": "true", "lstrip_blocks": "true"}
+
+
+def extract(*folders: Path) -> Catalog:
+    """Return the sentences of the templates in the folders, in the order of files and lines."""
+    catalogue = Catalog(charset="utf-8")
+    for folder in folders:
+        messages = extract_from_dir(
+            str(folder), _JINJA, options_map={"**.html": _OPTIONS, "**.txt": _OPTIONS}
+        )
+        for file, line, message, comments, _ in messages:
+            catalogue.add(message, None, [(file, line)], auto_comments=comments)
+    return catalogue
+
+
+def catalogues(templates: Path) -> list[Path]:
+    """Return the paths of the catalogue files."""
+    return sorted(templates.glob(f"locales/*/LC_MESSAGES/{CATALOGUE}.po"))
+
+
+def update(file: Path, template: Catalog, *, ours: Path | None = None) -> tuple[int, int]:
+    """Update one catalogue. Return the number of sentences, and the number of sentences to
+    translate.
+
+    Omit sentences that are already translated in `ours`, a folder of templates.
+    """
+    tag = file.parents[1].name
+    catalogue = read_catalogue(file, tag)
+    catalogue.update(template, no_fuzzy_matching=False, update_creation_date=False)
+    shipped = ours / "locales" / tag / "LC_MESSAGES" / file.name if ours else file
+    if shipped != file and shipped.exists():
+        known = {each.id for each in read_catalogue(shipped, tag) if not is_to_do(each)}
+        for message in [each for each in catalogue if each.id in known and is_to_do(each)]:
+            catalogue.delete(message.id)
+    write(catalogue, file)
+    sentences = [message for message in catalogue if message.id]
+    return len(sentences), sum(map(is_to_do, sentences))
+
+
+def write(catalogue: Catalog, file: Path) -> None:
+    """Write the catalogue without dates and line numbers, so that equal content has equal bytes."""
+    written = BytesIO()
+    write_po(written, catalogue, width=100, ignore_obsolete=True, include_lineno=False)
+    file.write_text(_NOISE.sub("", written.getvalue().decode()))
+
+
+def main() -> None:
+    """Update the catalogues in the given folders, or in Gazette's templates. Print the number of
+    untranslated sentences per language.
+    """
+    own = [Path(folder) for folder in sys.argv[1:]]
+    template = extract(TEMPLATES, *own)
+    for folder in own or [TEMPLATES]:
+        for file in catalogues(folder):
+            known, missing = update(file, template, ours=TEMPLATES)
+            sys.stdout.write(f"{file.parents[1].name}: {known} sentences, {missing} to do\n")
+
+
+if __name__ == "__main__":
+    main()

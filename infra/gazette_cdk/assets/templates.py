@@ -1,0 +1,217 @@
+"""The build of the layer's templates, with an adopter's files, inlined CSS and compiled catalogues.
+
+The build reads every file, so that it finds mistakes before a deployment.
+"""
+
+import re
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+
+from babel import Locale, UnknownLocaleError
+from babel.messages.catalog import Catalog, Message, TranslationError
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import PoFileError, read_po
+from gazette.adapters.rendering.brand import BrandError, read_brand
+from gazette.adapters.rendering.environment import environment
+from gazette.adapters.rendering.language import CATALOGUE
+from gazette.adapters.rendering.variations import VariationError, read_changes
+from jinja2 import TemplateSyntaxError
+
+from gazette_cdk.assets.data_schemas import check_schemas
+from gazette_cdk.assets.inline import TemplateError, inline, inline_part
+from gazette_cdk.assets.overlay import check_names
+from gazette_cdk.assets.version_settings import read_version_settings
+
+_STYLE_SHEET = "email.css"
+_OUTLOOK = "outlook.css"
+"""The style sheet for Outlook, which is not inlined.
+
+Its selectors match only elements that Outlook marks.
+"""
+
+_LINK = re.compile(
+    rf"<link\b[^>]*\bhref=\"({re.escape(_STYLE_SHEET)}|{re.escape(_OUTLOOK)})\"[^>]*>"
+)
+_PARTS = "parts"
+"""The folder of parts that emails share. Web pages have their own style sheets and parts."""
+
+_NO_DATE = datetime(1970, 1, 1, tzinfo=UTC)
+
+_TAG = re.compile(r"[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?")
+"""The pattern of a language tag in the letter case of RFC 5646, section 2.1.1.
+
+Each language can therefore have only one folder.
+"""
+
+
+def build_templates(
+    source: Path, target: Path, *, overlay: Path | None = None, inlined: bool = True
+) -> None:
+    """Copy the folder `source` to `target`. Replace each file that `overlay` also contains.
+
+    An email is a folder with a `subject.txt`. Inline the CSS of `email.css` into the HTML of emails
+    and of `parts`. Add the catalogues of `overlay` to those of `source`. Raise TemplateError for a
+    mistake.
+    """
+    shutil.copytree(source, target, dirs_exist_ok=True, ignore=_hidden)
+    if overlay is not None:
+        if not overlay.is_dir():
+            raise TemplateError(
+                f"{overlay} does not exist. Create it, or pass the folder of your templates."
+            )
+        check_names(source, overlay)
+        shutil.copytree(overlay, target, dirs_exist_ok=True, ignore=_without_catalogues)
+    (target / "__init__.py").write_text('"""Built templates."""\n')
+    _compile_catalogues([source] + ([overlay] if overlay else []), target)
+    try:
+        read_brand(_origin("brand.json", source, overlay))
+        for folder in filter(None, (source, overlay)):
+            read_changes(folder)
+    except (BrandError, VariationError) as err:
+        raise TemplateError(str(err)) from err
+    for folder in filter(None, (source, overlay)):
+        check_schemas(folder)
+        read_version_settings(folder)
+    css, outlook = (
+        _style_sheet(target / name, _origin(name, source, overlay))
+        for name in (_STYLE_SHEET, _OUTLOOK)
+    )
+    for template in sorted(target.rglob("*.*")):
+        if template.suffix not in {".html", ".txt"}:
+            continue
+        name = str(template.relative_to(target))
+        origin = _origin(name, source, overlay)
+        text = _text_of(template, origin)
+        _check(text, origin, target)
+        if template.suffix == ".html" and _is_of_email(template):
+            styled = _styled(text, css, outlook, name, inlined=inlined)
+            template.write_text(styled, encoding="utf-8")
+
+
+def _origin(name: str, source: Path, overlay: Path | None) -> Path:
+    """Return the source file of a copied template.
+
+    Errors in the copy must be fixed in the source file.
+    """
+    return overlay / name if overlay and (overlay / name).exists() else source / name
+
+
+def _text_of(file: Path, origin: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeError as err:
+        raise TemplateError(f"{origin} is not UTF-8. Save it as UTF-8.") from err
+
+
+def _style_sheet(file: Path, origin: Path) -> str:
+    """Return the style sheet.
+
+    Raise TemplateError for an unmatched brace, which would disable all later rules.
+    """
+    css = _text_of(file, origin)
+    bare = re.sub(r"/\*.*?\*/|\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", "", css, flags=re.DOTALL)
+    if bare.count("{") != bare.count("}"):
+        raise TemplateError(
+            f"{origin} has {bare.count('{')} of {{ and {bare.count('}')} of }}. Their numbers must "
+            "be equal."
+        )
+    return css
+
+
+def _check(text: str, origin: Path, target: Path) -> None:
+    """Compile the template, because only compilation detects unknown filters."""
+    templates = environment(target)
+    try:
+        templates.compile(text)
+    except TemplateSyntaxError as err:
+        raise TemplateError(f"{origin}, line {err.lineno}: {err.message}") from err
+
+
+def _styled(template: str, css: str, outlook: str, name: str, *, inlined: bool) -> str:
+    """Return the template with its style sheets. If `inlined` is True, inline the first style
+    sheet.
+    """
+    styles = {
+        _STYLE_SHEET: f"<style>\n{css}</style>",
+        _OUTLOOK: f'<style data-premailer="ignore">\n{outlook}</style>',
+    }
+    page = _LINK.sub(lambda link: styles[link[1]], template)
+    if not inlined:
+        return page
+    return inline(page, name=name) if page != template else inline_part(page, css, name=name)
+
+
+def _is_of_email(template: Path) -> bool:
+    folder = template.parent
+    is_email = (folder / "subject.txt").exists() or folder.name == _PARTS
+    return is_email or (folder.parents[1] / folder.name / "subject.txt").exists()
+
+
+def _hidden(_: str, names: list[str]) -> list[str]:
+    """Return the hidden files, such as `.git`, `.env` and `.DS_Store`, which must not ship."""
+    return [name for name in names if name.startswith(".")]
+
+
+def _without_catalogues(folder: str, names: list[str]) -> list[str]:
+    return [*_hidden(folder, names), *(name for name in names if name == "locales")]
+
+
+def _compile_catalogues(sources: list[Path], target: Path) -> None:
+    """Compile each language's `messages.po`. A later folder overrides an earlier one."""
+    merged: dict[str, Catalog] = {}
+    for source in sources:
+        for folder in sorted(source.glob("locales/*/")):
+            tag, file = folder.name, folder / "LC_MESSAGES" / f"{CATALOGUE}.po"
+            _check_folder(folder, file)
+            catalogue = read_catalogue(file, tag)
+            if tag in merged:
+                for message in catalogue:
+                    if message.id and not is_to_do(message):
+                        merged[tag].delete(message.id)
+                        merged[tag][message.id] = message
+            else:
+                merged[tag] = catalogue
+    for tag, catalogue in merged.items():
+        folder = target / "locales" / tag / "LC_MESSAGES"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{CATALOGUE}.po").unlink(missing_ok=True)
+        catalogue.creation_date = _NO_DATE  # omit the build date, which would change the bytes
+        with (folder / f"{CATALOGUE}.mo").open("wb") as compiled:
+            write_mo(compiled, catalogue)
+
+
+def _check_folder(folder: Path, file: Path) -> None:
+    if not _TAG.fullmatch(folder.name):
+        raise TemplateError(f"{folder}: name it by its language tag, such as de or pt-BR (BCP 47).")
+    try:
+        Locale.parse(folder.name, sep="-")
+    except (UnknownLocaleError, ValueError) as err:
+        raise TemplateError(
+            f"{folder}: CLDR does not know this language, so its dates have no format. Fix the "
+            "language tag."
+        ) from err
+    if not file.is_file():
+        raise TemplateError(f"{file} is missing. Put the translations of this language there.")
+
+
+def is_to_do(message: Message) -> bool:
+    """Return True if the translation or one of its plural forms is missing or fuzzy."""
+    text = message.string
+    return message.fuzzy or not (all(text) if isinstance(text, tuple | list) else text)
+
+
+def read_catalogue(file: Path, tag: str) -> Catalog:
+    """Return the translations in a file. Raise TemplateError for a wrong placeholder."""
+    try:
+        with file.open("rb") as source:
+            catalogue = read_po(source, locale=tag.replace("-", "_"), abort_invalid=True)
+    except (PoFileError, ValueError) as err:
+        raise TemplateError(f"{file}: {err}") from err
+    for message, errors in catalogue.check():
+        raise TemplateError(f"{file}, line {message.lineno}: {_first(errors)}")
+    return catalogue
+
+
+def _first(errors: list[TranslationError]) -> str:
+    return str(errors[0])

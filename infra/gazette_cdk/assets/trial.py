@@ -1,0 +1,175 @@
+"""A trial rendering of every email from the built templates, to find errors before a deployment."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import product
+from pathlib import Path
+from traceback import extract_tb
+
+from gazette.adapters.rendering.environment import VARIATIONS
+from gazette.adapters.rendering.language import Languages
+from gazette.adapters.rendering.renderer import JinjaRenderer
+from gazette.domain.delivery.arrangement import Arrangement, Sections
+from gazette.domain.delivery.compose import compose
+from gazette.domain.errors import RenderingFailed
+from gazette.domain.links import NEW_LINK
+from gazette.domain.model import Actor, Edition, Entity, Event, Image
+from gazette.domain.ports.rendering import Links
+from gazette.domain.scheduling.kinds import (
+    ScheduleKind,
+    critical_schedule,
+    immediate_schedule,
+    is_critical,
+    kind_of,
+)
+from gazette.domain.subscribers.subscriber import Subscriber
+from jinja2 import Environment
+
+from gazette_cdk.assets.data_schemas import example_of
+from gazette_cdk.assets.inline import TemplateError
+
+_NOW = datetime(2026, 1, 1, tzinfo=UTC)
+_URL = "https://example.com/what-happened"
+"""The target of every link in a trial."""
+
+_LINKS = Links(
+    "https://example.com/unsubscribe",
+    "https://example.com/choose",
+    "https://example.com/email",
+    "https://example.com/updates",
+    lambda scope: f"https://example.com/leave/{scope.kind}",
+)
+_SCHEDULES = (
+    "daily",
+    "weekly",
+    "custom",
+    immediate_schedule("post#1"),
+    critical_schedule("post#1"),
+)
+_READER = Subscriber(
+    user_id="reader",
+    email="reader@example.com",
+    name="Reader",
+    locale="en",
+    time_zone="UTC",
+    changed_at=_NOW,
+)
+
+
+def try_out(built: Path, *, kind: type[Environment] | None = None) -> None:
+    """Render emails of each kind, language, variation and category, first with one event and then
+    with several.
+
+    `kind` is the class of JinjaRenderer's environment. Raise TemplateError, which names the
+    template, if an email cannot be rendered or lacks the event or the unsubscribe link.
+    """
+    try:
+        render_all(built, JinjaRenderer(built, kind=kind), check=_check_shown)
+    except RenderingFailed as err:
+        raise TemplateError(f"{_where(err, built)}: an email cannot be rendered ({err}).") from err
+
+
+def render_all(
+    built: Path,
+    renderer: JinjaRenderer,
+    *,
+    check: Callable[[Edition, str], object] = lambda *_: None,
+) -> None:
+    """Render an email of each kind, language, variation and category.
+
+    `renderer` must use the templates in `built`. `check` is called with each email that shows
+    events, and its schedule. Raise RenderingFailed with the language and variation.
+    """
+    digests = [compose(events, max_blocks=1000) for events in _few_and_many(built)]
+    *_, many = _few_and_many(built)
+    digests.append(compose(many, max_blocks=1, max_lines=1))
+    for sections in (Sections.CATEGORY, Sections.PARENT):
+        arrangement = Arrangement(sections=sections, full_blocks=1)
+        digests.append(compose(many, max_blocks=1000, arrangement=arrangement))
+    variations = [1, *(int(folder.name) for folder in sorted((built / VARIATIONS).glob("*/")))]
+    for variation, tag, schedule in product(variations, sorted(Languages(built).tags), _SCHEDULES):
+        reader = replace(_READER, locale=tag)
+        for digest in digests:
+            try:
+                edition = renderer.render(digest, reader, _LINKS, schedule, variation=variation)
+            except RenderingFailed as err:
+                text = f"{err}; language {tag}, variation {variation}"
+                raise RenderingFailed(text) from (err.__cause__ or err)
+            if digest is not digests[0]:  # the email with the new link has no events
+                check(edition, schedule)
+
+
+def _check_shown(edition: Edition, schedule: str) -> None:
+    """Raise TemplateError if an email omits its events or a required link. Omitted events would
+    count as sent.
+    """
+    folder = "digest" if kind_of(schedule) is ScheduleKind.DIGEST else "immediate"
+    for name, part in (("body.html", edition.html), ("body.txt", edition.text)):
+        if _URL not in part:
+            raise TemplateError(
+                f"{folder}/{name}: its emails have no link to the event, but their events would "
+                "count as sent. Show the blocks."
+            )
+        if _LINKS.unsubscribe not in part and not is_critical(schedule):
+            raise TemplateError(
+                f"{folder}/{name}: its emails have no link to unsubscribe. Show "
+                "`links.unsubscribe`."
+            )
+
+
+def _few_and_many(built: Path) -> Iterator[list[Event]]:
+    """Yield the contents of the trial emails: an email with a new link, events without actors, and
+    events with actors.
+
+    First yield one event of each category, then several. Two categories share an entity. Event data
+    is the example in the category's schema.
+    """
+    yield [_event(NEW_LINK, 0, "")]
+    categories = sorted(folder.name for folder in (built / "categories").glob("*/"))
+    data = {category: example_of(built, category) for category in categories}
+    without_actors = [
+        replace(_event(category, each, "", entity=place // 2), actor=None, data=data[category])
+        for place, category in enumerate(categories)
+        for each in range(2)
+    ]
+    yield without_actors[::2]
+    yield without_actors
+    for number in (1, 2, 5):
+        excerpt = "Some words" if number > 1 else ""
+        yield [
+            replace(_event(category, each, excerpt, entity=place // 2), data=data[category])
+            for place, category in enumerate(categories)
+            for each in range(number)
+        ]
+
+
+def _event(category: str, number: int, excerpt: str, entity: int = 1) -> Event:
+    return Event(
+        user_id=_READER.user_id,
+        id=f"{category}{number}",
+        category=category,
+        entity=Entity(
+            "post",
+            f"{entity}",
+            "A title",
+            _URL,
+            Image("https://example.com/picture.png", "A picture") if excerpt else None,
+        ),
+        actor=Actor(
+            f"{number}",
+            f"Somebody {number}",
+            avatar="" if number % 2 else "https://example.com/avatar.png",
+        ),
+        occurred_at=_NOW,
+        excerpt=excerpt,
+        parent_title="A parent",
+    )
+
+
+def _where(err: RenderingFailed, built: Path) -> str:
+    """Return the template whose rendering failed, relative to its folder."""
+    frames = extract_tb(err.__cause__.__traceback__) if err.__cause__ else ()
+    files = [Path(frame.filename) for frame in frames]
+    inside = [str(file.relative_to(built)) for file in files if file.is_relative_to(built)]
+    return inside[-1] if inside else "templates"

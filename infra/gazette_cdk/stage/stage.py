@@ -1,0 +1,125 @@
+"""A stage, with the settings of one installation and the values derived from the settings."""
+
+from dataclasses import dataclass, replace
+from email.utils import parseaddr
+
+from gazette.settings.budgets import invocation_of_one, smtp_budget
+from gazette.settings.concurrency import Load, Size, sizes
+
+from gazette_cdk.stage.checks.addresses import is_under
+from gazette_cdk.stage.clocks import Clocks
+from gazette_cdk.stage.content import Content
+from gazette_cdk.stage.links import Links
+from gazette_cdk.stage.owner import Owner
+from gazette_cdk.stage.readers import Readers
+from gazette_cdk.stage.reports import Reports
+from gazette_cdk.stage.sending import Sending
+from gazette_cdk.stage.speed import Speed
+from gazette_cdk.stage.storage import Storage
+from gazette_cdk.stage.unknown import Unknown
+from gazette_cdk.topology import CONTENT, FEEDBACK, GENERATE, INGEST, RESEND, STEPS, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A kind of email (digests or immediate emails) with its own sender, configuration set and IP
+    pool.
+    """
+
+    name: str
+    sender: str
+    pool: str
+
+    @property
+    def address(self) -> str:
+        """The address in `sender`, without the display name."""
+        return parseaddr(self.sender)[1]
+
+
+ROOMS = (Owner, Readers, Content, Sending, Speed, Reports, Unknown, Links, Storage, Clocks)
+"""The groups of settings, in the order of docs/configuration.md."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage(Owner, Readers, Content, Sending, Speed, Reports, Unknown, Links, Storage, Clocks):
+    """One installation of Gazette. The base classes define its settings.
+
+    The docstring of a setting begins with the unit in brackets, if any. The second paragraph of the
+    docstring gives the allowed values and the effect of a bad value.
+    """
+
+    name: str
+
+    @property
+    def links_are_in_zone(self) -> bool:
+        """True if the records of `links_domain` belong in the stage's own zone."""
+        zone = self.hosted_zone.get("name", "")
+        return bool(zone) and is_under(self.links_host, zone)
+
+    @property
+    def streams(self) -> tuple[Stream, Stream]:
+        """The streams: digests and immediate emails."""
+        return (
+            Stream("digest", self.sender, self.digest_pool),
+            Stream("immediate", self.immediate_sender or self.sender, self.immediate_pool),
+        )
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The functions of this stage."""
+        return (*STEPS, CONTENT) if self.asks_source else STEPS
+
+    @property
+    def sizes(self) -> dict[str, Size]:
+        """The size (concurrency) of each function and of `immediate`, by name
+        (gazette.settings.concurrency).
+        """
+        tracked = self.track_clicks + self.track_opens
+        reports = (1 + self.report_deliveries + tracked) * (1 + self.feedback_by_sns)
+        by_name = dict(
+            sizes(
+                Load(
+                    emails_per_second=self.emails_per_second,
+                    immediate_share=self.immediate_share,
+                    shards=self.shards,
+                    reports=reports,
+                    requests_per_second=self.requests_per_second,
+                    by_smtp=self.mail_provider == "smtp",
+                )
+            )
+        )
+        for name, chosen in self.concurrency.items():
+            by_name[name] = replace(by_name[name], concurrency=chosen)
+        if self.asks_source:
+            by_name[CONTENT.name] = Size(self.recommendations_concurrency, CONTENT.batch_size)
+        if self.preferences_concurrency:
+            by_name["preferences"] = Size(self.preferences_concurrency)
+        return by_name
+
+    def size_of(self, step: Step, queue: str) -> Size:
+        """Return the size (concurrency) of the event source mapping between a queue and a step."""
+        size = self.sizes[step.name if queue == step.queue else queue]
+        return replace(size, batch=min(size.batch, step.batch_size))
+
+    def window_of(self, step: Step) -> int:
+        """Return the step's batching window in seconds.
+
+        In a quiet stage, any window except 0 lasts up to 20 seconds.
+        https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
+        """
+        return {INGEST.name: self.ingest_window, FEEDBACK.name: self.feedback_window}.get(
+            step.name, 0
+        )
+
+    def sized(self, step: Step) -> Step:
+        """Return the step with the batch size and the time-out that are appropriate for this stage.
+
+        An SMTP server may take ten minutes for an email. With SMTP, sending functions therefore
+        receive one message per invocation and have a longer time-out. Otherwise messages would
+        return to the queue for lack of time.
+        """
+        if self.mail_provider != "smtp" or step not in {GENERATE, RESEND}:
+            return step
+        budget = smtp_budget(command=self.smtp_command_timeout, reply=self.smtp_reply_timeout)
+        timeout = invocation_of_one(budget=budget, commit_margin=self.commit_margin)
+        return replace(step, batch_size=1, timeout=timeout)
