@@ -678,7 +678,7 @@ def test_replay_page_opens_in_a_browser_unless_disabled(
     assert run().exit_code == 0
     assert opened == []
     done = CliRunner().invoke(app, ["replay", "--to", "report"])
-    assert opened == [(tmp_path / "report" / "index.html").as_uri()]
+    assert opened == [(tmp_path / "tree" / "report" / "index.html").as_uri()]
     assert "no browser is available" in done.stderr
 
 

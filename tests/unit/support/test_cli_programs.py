@@ -159,8 +159,10 @@ def test_slot_completion_lists_the_next_slots_first(monkeypatch: pytest.MonkeyPa
     assert completion.recent_slots("1") == []
 
 
-def test_stage_completion_is_empty_without_cdk_json(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(completion, "_CDK", ROOT / "no-such-file")
+def test_stage_completion_is_empty_without_cdk_json(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(completion, "project", lambda: tmp_path)
     assert completion.known_stages("") == []
 
 
