@@ -243,8 +243,8 @@ def test_trace_ab_event_sent_after_an_unknown_run_is_sent_once() -> None:
         world.clock.pass_time(seconds=10)
         put(world, 2, "post1")
         (unknown,) = world.runs.rows
-        outcomes = [Uncertain(1, "ReadTimeoutError"), RefusedForGood(2, "MessageRejected")]
-        world.mailer.script += outcomes
+        world.mailer.script.append(Uncertain(1, "ReadTimeoutError"))
+        world.mailer.script.append(RefusedForGood(2, "MessageRejected"))
         for _ in range(12):
             world.clock.pass_time(minutes=10)
             world.evidence_log.record(world.clock())
