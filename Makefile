@@ -169,7 +169,10 @@ $(VENV)/bin/uv:
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 
-$(VENV)/.ready: requirements/dev.txt pyproject.toml | $(VENV)/bin/uv
+# An editable installation lists the packages, so a new package needs a new installation.
+PACKAGES := $(wildcard layers/gazette/python/*/__init__.py infra/*/__init__.py cli/*/__init__.py)
+
+$(VENV)/.ready: requirements/dev.txt pyproject.toml $(PACKAGES) | $(VENV)/bin/uv
 	@$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements/dev.txt
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $@

@@ -13,11 +13,11 @@ from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.bootstrap.parts.clock import now
 from gazette.domain.delivery.run import Reason, Status
 from gazette.settings.fanout import FanoutSettings
-from gazette.steps.support.batches import BatchView, view_batch
 
 from benchmarks.reckoning import Stored
 from demo.engine import Engine
 from demo.service import Service
+from gazette_support.steps.batches import BatchView, view_batch
 
 _DEAD = (
     "ingest-dead",

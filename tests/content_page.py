@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from gazette.adapters.contract.published import answer_documents
+from gazette_support.adapters.published_contract import answer_documents
 
 FOLDER = Path(__file__).parents[1] / "docs" / "content"
 

@@ -39,7 +39,6 @@ from gazette.domain.model import (
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import ScheduleKey
 from gazette.domain.ports.stores import Guard, Placed
-from gazette.domain.replay import Part, was_sent_since
 from gazette.domain.scheduling.calendar import Recurrence, slot_of
 from gazette.domain.scheduling.chain import back_to_end
 from gazette.domain.scheduling.kinds import Unsent
@@ -56,6 +55,7 @@ from gazette.domain.subscribers.subscriber import (
 from gazette.domain.subscribers.suppression import Cause, SoftBounce, Suppression
 from gazette.domain.window.briefs import StoredBrief, stored_brief_of
 
+from gazette_support.domain.replay import Part, was_sent_since
 from tests.builders import RETENTION, SettableClock
 
 NO_TIME = timedelta(0)

@@ -13,12 +13,12 @@ from random import Random
 
 from gazette.domain.feedback.delivery_events import Engagement, EngagementEvent
 from gazette.domain.feedback.experiment import Experiment, Variant, experiment, variant_of
-from gazette.domain.feedback.experiment_readers import Arm
-from gazette.domain.feedback.statistics import Dimension, Measure
 from gazette.domain.model import RunKey
-from gazette.steps.support.statistics import Statistics, collect_statistics, of_experiment
 
 from gazette_cli.statistics.comparisons import Verdict, compare
+from gazette_support.domain.experiment_readers import Arm
+from gazette_support.domain.statistics import Dimension, Measure
+from gazette_support.steps.statistics import Statistics, collect_statistics, of_experiment
 
 _BEGIN = datetime(2026, 11, 2, 7, 0, tzinfo=UTC)
 _DAY = timedelta(days=1)

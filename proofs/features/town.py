@@ -28,8 +28,8 @@ from gazette.domain.subscribers.choices import Choice
 from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
-from gazette.steps.support.batches import cancel_batch
 
+from gazette_support.steps.batches import cancel_batch
 from proofs.features.history import DAYS, READERS, Deed
 from proofs.prove.acts import bury_messages, lose_messages
 from proofs.prove.life import FIRST_DUE, Life

@@ -1138,7 +1138,7 @@ RULES: Final = (
     ),
     Mutation(
         "a change is rejected if other versions came into force before it was confirmed",
-        "steps/support/templates.py",
+        "cli/gazette_support/steps/templates.py",
         "    if seen is not None and current != seen:\n",
         "    if False:\n",
         f"{_CONFIRMED}::test_confirmation_is_rejected_after_a_concurrent_change",
@@ -1237,7 +1237,7 @@ RULES: Final = (
     ),
     Mutation(
         "after a source is assigned to a reader, the profile is read again",
-        "steps/support/sources.py",
+        "cli/gazette_support/steps/sources.py",
         "            if latest.is_unchanged_since(reader):\n",
         "            if latest:\n",
         "tests/unit/content/test_arming.py::test_content_is_not_fetched_after_category_is_muted",

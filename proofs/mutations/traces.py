@@ -385,7 +385,7 @@ PREVENTED: Final = (
     ),
     Mutation(
         "cancelling a batch cancels its runs",
-        "steps/support/batches.py",
+        "cli/gazette_support/steps/batches.py",
         "        for run in readable(runs.of_batch(slot))\n",
         "        for run in list(readable(runs.of_batch(slot)))[:0]\n",
         "tests/unit/support/test_batches.py"

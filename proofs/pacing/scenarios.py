@@ -10,9 +10,9 @@ from gazette.domain.delivery.pace import QUOTA_SHARE, NoPermit, Pace, PacePlan, 
 from gazette.domain.delivery.run import Reason, Run
 from gazette.domain.delivery.streams import Share, Streams, divided
 from gazette.domain.model import RunKey
-from gazette.settings.concurrency import Size
 from gazette.steps.delivery.pacing import Pacing
 
+from gazette_cdk.concurrency import Size
 from gazette_cdk.stage import Stage
 from gazette_cdk.topology import GENERATE
 from gazette_cli.simulate.engine.cohorts import DIGEST, IMMEDIATE, Cohort

@@ -24,8 +24,8 @@ from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.preference_form import shown_fields, written_fields
 from gazette.domain.templates.versions import DEPLOYED, InForce, Version
-from gazette.steps.support.batches import cancel_batch
 
+from gazette_support.steps.batches import cancel_batch
 from proofs.prove.land import Register
 from proofs.prove.life import FIRST_DUE, Life
 from proofs.prove.scenario import Act, Overtake

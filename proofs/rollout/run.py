@@ -23,7 +23,6 @@ from gazette.bootstrap.parts.clock import now
 from gazette.domain.delivery.run import Run, Status
 from gazette.domain.model import RunKey
 from gazette.domain.scheduling.calendar import slot_of
-from gazette.domain.templates.changes import Changed, pushed, rolled_back
 from gazette.domain.templates.versions import DEPLOYED, InForce, PushedVersion, Version, version_for
 from gazette.settings.delivery import GenerateSettings
 from gazette.settings.ranges import RANGES
@@ -34,6 +33,7 @@ from benchmarks.stored import as_client_of
 from demo.engine import deploy, running
 from demo.service import Service, ServiceError
 from demo.ses import Accepted, Answer, StandIn
+from gazette_support.domain.template_changes import Changed, pushed, rolled_back
 from proofs.rollout.bundles import bundle, versions_said
 
 _AHEAD = timedelta(hours=2)

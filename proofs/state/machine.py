@@ -14,11 +14,11 @@ from gazette.domain.model import DAILY, RunKey
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.steps.routing.reroute import retract_event
-from gazette.steps.support.batches import cancel_batch
 from hypothesis import event
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from gazette_support.steps.batches import cancel_batch
 from proofs.invariants import forgotten
 from proofs.state.batons import Order, Worker
 from proofs.state.post import FailedLetters, Letter, Post

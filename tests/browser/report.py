@@ -3,12 +3,11 @@
 from collections import Counter
 from datetime import UTC, datetime
 
-from gazette.domain.feedback.experiment_readers import Arm
-from gazette.domain.feedback.statistics import Counts, Dimension, Measure
-
 from gazette_cli.statistics.comparisons import compare
 from gazette_cli.statistics.page import page
 from gazette_cli.statistics.summary import Answer
+from gazette_support.domain.experiment_readers import Arm
+from gazette_support.domain.statistics import Counts, Dimension, Measure
 
 _MADE_AT = datetime(2026, 11, 30, 9, tzinfo=UTC)
 _DID = {

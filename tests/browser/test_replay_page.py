@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from gazette.domain.model import Edition
-from gazette.domain.replay import Change, Rendition
 from playwright.sync_api import Browser, Page, Route
 
 from demo.engine import ROOT
@@ -15,6 +14,7 @@ from gazette_cli.preview.content import Kind, sample
 from gazette_cli.preview.rendering import render
 from gazette_cli.replay.comparison import Comparison
 from gazette_cli.templates.building import Templates
+from gazette_support.domain.replay import Change, Rendition
 from tests.browser.accessibility import inspected, problems
 from tests.unit.support.test_replay_page import a_rendition, add, drawn
 

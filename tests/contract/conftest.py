@@ -19,7 +19,6 @@ from gazette.adapters.dynamodb.follows import DynamoFollows
 from gazette.adapters.dynamodb.pacing.pace import DynamoQuota, DynamoRateLimiter
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
-from gazette.adapters.dynamodb.sent_runs import DynamoSentRuns
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.domain.delivery.pace import NoPermit, PacePlan, Permit
 from gazette.domain.explanation import EventHistory
@@ -35,10 +34,11 @@ from gazette.domain.ports.stores import (
     Subscribers,
     Suppressions,
 )
-from gazette.domain.replay import SentRuns
 from moto import mock_aws
 
 from demo.ses import StandIn
+from gazette_support.adapters.sent_runs import DynamoSentRuns
+from gazette_support.domain.replay import SentRuns
 from tests.builders import RETENTION, SUPPRESSION_KEY, SettableClock
 from tests.credentials import set_credentials
 from tests.fake_stores import (

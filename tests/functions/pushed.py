@@ -1,14 +1,14 @@
 """Versions of the templates that somebody has pushed."""
 
 from gazette.adapters.templates.bundle import checksum_of
-from gazette.bootstrap.support.templates import build_templates
 from gazette.domain.templates.settings import NO_SETTINGS, VersionSettings
 from gazette.domain.templates.versions import EVERYBODY, Version
 from gazette.settings.delivery import GenerateSettings
-from gazette.steps.support.templates import Bundle, push
 
 from gazette_cli.templates.building import SOURCE, Templates
 from gazette_cli.templates.pushing import packed
+from gazette_support.bootstrap.templates import build_templates
+from gazette_support.steps.templates import Bundle, push
 
 
 def push_version(

@@ -10,10 +10,10 @@ from tempfile import TemporaryDirectory
 
 from gazette.adapters.templates.bundle import checksum_of
 from gazette.domain.templates.versions import EVERYBODY
-from gazette.steps.support.sending import resume_sending
-from gazette.steps.support.templates import Bundle, push
 
 from gazette_cli.templates.pushing import packed, tree_of
+from gazette_support.steps.sending import resume_sending
+from gazette_support.steps.templates import Bundle, push
 from tests.runbook.state import State
 
 _WRONG, _SOUND = "Wrong", "Sound"

@@ -23,8 +23,6 @@ from gazette.adapters.dynamodb.runs import DynamoRuns, run_sort_key
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.bootstrap.parts.clock import now
-from gazette.bootstrap.support.sending import build_sending
-from gazette.bootstrap.support.templates import build_templates
 from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status
 from gazette.domain.identity import address_hash
 from gazette.domain.model import DAILY, Actor, Entity, Event, RunKey, Window
@@ -33,13 +31,15 @@ from gazette.domain.templates.versions import DEPLOYED
 from gazette.settings.delivery import GenerateSettings
 from gazette.settings.environment import LIVE
 from gazette.settings.ingest import IngestSettings
-from gazette.steps.support.sending import SendingContext, resume_sending
-from gazette.steps.support.templates import TemplatesContext, roll_back
 
 from demo.replay import SETTLE_SECONDS
 from demo.ses import Accepted
 from gazette_cli.dead_letters.queues import KNOWN
 from gazette_cli.restore.command import COPY
+from gazette_support.bootstrap.sending import build_sending
+from gazette_support.bootstrap.templates import build_templates
+from gazette_support.steps.sending import SendingContext, resume_sending
+from gazette_support.steps.templates import TemplatesContext, roll_back
 from tests.stage import Deployed
 
 ANN = "ann"

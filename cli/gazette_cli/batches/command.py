@@ -10,19 +10,11 @@ from itertools import islice
 from typing import Annotated
 
 import typer
-from gazette.bootstrap.support.batches import build_batches, build_digest_rate
 from gazette.domain.delivery.run import Run, Status
 from gazette.domain.model import RunKey
 from gazette.domain.scheduling.calendar import slot_id
 from gazette.settings.delivery import GenerateSettings
 from gazette.settings.fanout import FanoutSettings
-from gazette.steps.support.batches import (
-    BatchContext,
-    BatchView,
-    cancel_batch,
-    latest_batches,
-    read_batch,
-)
 
 from gazette_cli.batches.views import BatchProgress, listing
 from gazette_cli.shared.answers import Yes, confirm, tell
@@ -33,6 +25,14 @@ from gazette_cli.shared.console import NotPossible, note
 from gazette_cli.shared.deployed import StageName, settings_of
 from gazette_cli.shared.live import progress, watch
 from gazette_cli.shared.slots import named_slot
+from gazette_support.bootstrap.batches import build_batches, build_digest_rate
+from gazette_support.steps.batches import (
+    BatchContext,
+    BatchView,
+    cancel_batch,
+    latest_batches,
+    read_batch,
+)
 
 _BETWEEN_LOOKS = 2.0
 """The interval in seconds between two reads of a batch."""

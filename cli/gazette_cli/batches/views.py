@@ -8,7 +8,6 @@ from datetime import timedelta
 from gazette.domain.delivery.pace import PaceReading
 from gazette.domain.delivery.run import Status
 from gazette.domain.scheduling.calendar import slot_id
-from gazette.steps.support.batches import BatchView
 from rich.console import Group, RenderableType
 from rich.progress_bar import ProgressBar
 from rich.table import Table
@@ -16,6 +15,7 @@ from rich.text import Text
 
 from gazette_cli.shared.answers import Document, Rows, Shown
 from gazette_cli.shared.pace import pace_text, stream
+from gazette_support.steps.batches import BatchView
 
 COLUMNS = {
     "batch": "batch",

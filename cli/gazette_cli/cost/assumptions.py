@@ -46,7 +46,7 @@ second.
 
 BY_SMTP = 2.1
 """The duration in seconds of an invocation that sends one email by SMTP
-(gazette.settings.concurrency).
+(gazette_cdk.concurrency).
 """
 
 REQUEUED_ALONE, REQUEUED = 2.5, 0.1

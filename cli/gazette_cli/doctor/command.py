@@ -10,7 +10,6 @@ from gazette.adapters.dynamodb.control.evidence import DynamoEvidenceLog
 from gazette.adapters.mail.canary import SesCanary
 from gazette.adapters.mail.ses import ses_client
 from gazette.bootstrap.parts.clock import now
-from gazette.bootstrap.support.templates import build_templates
 from gazette.settings.delivery import GenerateSettings
 from gazette.settings.sweep import SweepSettings
 
@@ -31,6 +30,7 @@ from gazette_cli.shared.console import NOT_POSSIBLE, note
 from gazette_cli.shared.deployed import StageName, settings_of
 from gazette_cli.shared.next_commands import aimed
 from gazette_cli.templates.checks import check_deployment
+from gazette_support.bootstrap.templates import build_templates
 
 FOUND = 1
 """The exit status if there are problems, for use in pipelines."""

@@ -1,14 +1,14 @@
 """Compare the concurrency of functions with the SES sending rate and the account's limit.
 
-`gazette.settings.concurrency` computes the concurrency from the settings of the stage.
+`gazette_cdk.concurrency` computes the concurrency from the settings of the stage.
 """
 
 from collections.abc import Iterator, Mapping
 
 from gazette.domain.delivery.pace import MAX_RATE, QUOTA_SHARE
-from gazette.settings.concurrency import ASSUMED_QUOTA, LEAST, NEARLY_ALL, Size, senders
 from gazette.settings.delivery import GenerateSettings
 
+from gazette_cdk.concurrency import ASSUMED_QUOTA, LEAST, NEARLY_ALL, Size, senders
 from gazette_cli.doctor.findings import Finding, Unseen, ok, unseen, warning
 from gazette_cli.doctor.stage_checks import size_of_mapping
 from gazette_cli.doctor.stage_facts import ALARM, FUNCTION, MAPPING, Looked, StageFacts

@@ -9,15 +9,15 @@ from typing import Any
 import boto3
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.bootstrap.parts.clock import now
-from gazette.bootstrap.support.sending import build_sending
 from gazette.domain.delivery.pace import PaceReading
 from gazette.domain.delivery.streams import Streams
 from gazette.settings.delivery import GenerateSettings
 from gazette.settings.sweep import SweepSettings
-from gazette.steps.support.sending import read_streams
 
 from gazette_cli.doctor.findings import Unseen
 from gazette_cli.doctor.questions import asked
+from gazette_support.bootstrap.sending import build_sending
+from gazette_support.steps.sending import read_streams
 
 _SPAN = timedelta(minutes=30)
 

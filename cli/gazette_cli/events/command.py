@@ -5,9 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from gazette.adapters.contract import published
 from gazette.domain.model import Event
-from gazette.steps.support.replay import Side
 
 from gazette_cli.events.bus import bus_of
 from gazette_cli.events.checking import Checked, check
@@ -24,6 +22,8 @@ from gazette_cli.shared.deployed import StageName
 from gazette_cli.shared.descriptions import in_words
 from gazette_cli.shared.stages import hosts_of, sources_of
 from gazette_cli.templates.building import is_one_of, templates_of
+from gazette_support.adapters import published_contract
+from gazette_support.steps.replay import Side
 
 event = typer.Typer(
     help="Check and preview events in files before you publish them.", no_args_is_help=True
@@ -119,7 +119,7 @@ def schemas(
 ) -> None:
     """Write the JSON Schema and examples of every detail type."""
     try:
-        written = [str(path) for path in published.write(folder)]
+        written = [str(path) for path in published_contract.write(folder)]
     except OSError as err:
         raise NotPossible(
             f"{folder} is not writable ({err.strerror}). Specify a different folder."

@@ -7,10 +7,10 @@ from gazette.domain.commands import ChangeSubscriber, Command, CreateActivity, C
 from gazette.domain.delivery.compose import Group, compose
 from gazette.domain.model import Event
 from gazette.domain.subscribers.subscriber import Subscriber
-from gazette.steps.support.replay import Side
 
 from gazette_cli.preview.sample import READER
 from gazette_cli.shared.descriptions import instant
+from gazette_support.steps.replay import Side
 
 FOLLOWER = "a follower"
 """The user id in previews of activities. The space prevents a conflict with a real user id."""

@@ -8,11 +8,9 @@ from typing import Annotated
 import typer
 from gazette.adapters.rendering.environment import VARIATIONS
 from gazette.bootstrap.parts.clock import now
-from gazette.bootstrap.support.statistics import build_experiments
 from gazette.domain.feedback.experiment import Experiment, InvalidExperiment
 from gazette.domain.ports.control import Experiments
 from gazette.settings.delivery import GenerateSettings
-from gazette.steps.support.statistics import start_experiment
 
 from gazette_cli.shared.answers import Document, Yes, confirm, facts, moment, tell
 from gazette_cli.shared.aws_errors import refusals_of_tables
@@ -20,6 +18,8 @@ from gazette_cli.shared.commands import Command, UnaskedChange
 from gazette_cli.shared.console import NotPossible, note
 from gazette_cli.shared.deployed import StageName, settings_of
 from gazette_cli.templates.building import templates_of
+from gazette_support.bootstrap.statistics import build_experiments
+from gazette_support.steps.statistics import start_experiment
 
 _SHARE = re.compile(r"([0-9]{1,2})=([0-9]{1,5})")
 

@@ -5,17 +5,17 @@ from contextlib import contextmanager
 from typing import Annotated
 
 import typer
-from gazette.bootstrap.support.links import build_links, draw_key
 from gazette.domain.errors import InvalidKeys, Overtaken
 from gazette.domain.ports.rendering import KeyStore
 from gazette.settings.preferences import PreferencesSettings
-from gazette.steps.support import link_keys
 
 from gazette_cli.shared.answers import Rows, Shown, Yes, confirm, tell
 from gazette_cli.shared.aws_errors import refusals_in_words
 from gazette_cli.shared.commands import Command, UnaskedChange
 from gazette_cli.shared.console import NotPossible, note, printable
 from gazette_cli.shared.deployed import StageName, settings_of
+from gazette_support.bootstrap.links import build_links, draw_key
+from gazette_support.steps import link_keys
 
 _KEPT_FOR_MAIL = "Unsubscribe links should work for at least 30 days after the email was sent."
 """The minimum lifetime of unsubscribe links under the CAN-SPAM Act of the United States.

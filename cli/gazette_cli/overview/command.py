@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import typer
-from gazette.bootstrap.support.overview import build_overview
 from gazette.domain.delivery.run import Status
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.scheduling.calendar import slot_id
@@ -30,6 +29,7 @@ from gazette_cli.shared.deployed import StageName, layers, settings_of
 from gazette_cli.shared.live import watch
 from gazette_cli.shared.pace import stream
 from gazette_cli.templates.listing import in_force_document, is_deployed_since
+from gazette_support.bootstrap.overview import build_overview
 
 LIVE = ("ingest", "followers", "shard", "immediate", "generate", "resend", "feedback", "sweep")
 """The queues that events and runs pass through, in order."""

@@ -8,7 +8,6 @@ from gazette.domain.delivery.pace import PaceReading
 from gazette.domain.delivery.run import Status
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.scheduling.calendar import slot_id, slot_of
-from gazette.steps.support.overview import Overview
 
 from gazette_cli.batches.views import BatchProgress, left_text
 from gazette_cli.overview.alarms import Alarm
@@ -18,6 +17,7 @@ from gazette_cli.shared.next_commands import to_run
 from gazette_cli.shared.pace import rate_text, stopped_text
 from gazette_cli.templates.listing import is_deployed_since
 from gazette_cli.templates.stage import in_words_of
+from gazette_support.steps.overview import Overview
 
 _LATE, _STUCK = timedelta(minutes=15), timedelta(hours=1)
 """The ages from which an open run is reported as a warning and as a problem."""

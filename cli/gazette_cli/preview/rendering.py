@@ -10,11 +10,11 @@ from gazette.domain.delivery.compose import compose
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.model import Edition
 from gazette.domain.ports.rendering import Links
-from gazette.steps.support.replay import Side
 
 from gazette_cli.preview.content import EmailContent
 from gazette_cli.shared.console import NotPossible
 from gazette_cli.templates.building import Templates, built, check_variation, located, settings_in
+from gazette_support.steps.replay import Side
 
 ShownT = TypeVar("ShownT")
 

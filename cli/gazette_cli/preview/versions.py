@@ -6,11 +6,9 @@ from functools import partial
 
 from gazette.adapters.rendering.language import Languages
 from gazette.adapters.templates.unpacked import Unpacked
-from gazette.bootstrap.support.templates import build_templates
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.model import Edition
 from gazette.settings.delivery import GenerateSettings
-from gazette.steps.support.replay import Side
 
 from gazette_cli.preview.content import EmailContent
 from gazette_cli.preview.rendering import ShownT, render_with
@@ -18,6 +16,8 @@ from gazette_cli.shared.console import NotPossible
 from gazette_cli.shared.deployed import settings_of
 from gazette_cli.templates.renderers import check_variation_of, renderer_of, side_of
 from gazette_cli.templates.stage import files_of, refusals, version_of
+from gazette_support.bootstrap.templates import build_templates
+from gazette_support.steps.replay import Side
 
 
 def render_version(

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from gazette.domain.identity import run_id
-from gazette.domain.replay import Change, Missing
 
 from gazette_cli.replay.comparison import Compared, Comparison, Seen
 from gazette_cli.replay.summary import counts, kilobytes, medians, names
 from gazette_cli.shared.answers import Document, Rows, Shown
+from gazette_support.domain.replay import Change, Missing
 
 
 def rows(changed: Sequence[Compared]) -> Rows:

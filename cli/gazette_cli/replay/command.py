@@ -9,11 +9,8 @@ from typing import Annotated
 
 import typer
 from gazette.bootstrap.parts.clock import now
-from gazette.bootstrap.support.replay import build_replay
-from gazette.bootstrap.support.templates import build_templates
 from gazette.domain.identity import USER_ID
 from gazette.settings.delivery import GenerateSettings
-from gazette.steps.support.replay import Sample
 
 from gazette_cli.replay import answer, sides, summary
 from gazette_cli.replay.comparing import compare
@@ -28,6 +25,9 @@ from gazette_cli.shared.deployed import StageName, settings_of
 from gazette_cli.shared.live import progress
 from gazette_cli.templates.renderers import SidesOfRuns
 from gazette_cli.templates.stage import refusals
+from gazette_support.bootstrap.replay import build_replay
+from gazette_support.bootstrap.templates import build_templates
+from gazette_support.steps.replay import Sample
 
 BREAKS = 1
 """The exit status if an email would fail or lose content."""

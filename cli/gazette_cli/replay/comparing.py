@@ -9,12 +9,12 @@ from functools import lru_cache
 from gazette.domain.delivery.run import Run
 from gazette.domain.model import Event
 from gazette.domain.ports.rendering import LinkMaker
-from gazette.domain.replay import Missing, Rendition, SentEmail, changes_between
-from gazette.steps.support.replay import Side, render_again
 
 from gazette_cli.preview.inbox_row import after_subject
 from gazette_cli.replay.comparison import Compared, Comparison, Problem, Seen
 from gazette_cli.templates.renderers import VersionSide
+from gazette_support.domain.replay import Missing, Rendition, SentEmail, changes_between
+from gazette_support.steps.replay import Side, render_again
 
 _AT_ONCE, _AHEAD = 16, 64
 """The number of emails that are read in parallel, and the number of emails that are read ahead."""

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 
 from gazette.domain.delivery.run import Run
 from gazette.domain.identity import run_id
-from gazette.domain.replay import BREAKS, Change, Missing, Rendition, weight
 from gazette.domain.templates.versions import Version
-from gazette.steps.support.replay import Side
+
+from gazette_support.domain.replay import BREAKS, Change, Missing, Rendition, weight
+from gazette_support.steps.replay import Side
 
 WHOLE = 20
 """The number of emails whose content is kept. For other emails, only a summary is kept."""

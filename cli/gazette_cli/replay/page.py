@@ -10,13 +10,13 @@ from pathlib import Path
 
 from gazette.adapters.rendering.renderer import LONGEST_HTML
 from gazette.domain.identity import run_id
-from gazette.domain.replay import Change
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from gazette_cli.replay import summary
 from gazette_cli.replay.comparison import Compared, Comparison
 from gazette_cli.replay.side_by_side import Fact, side_by_side
 from gazette_cli.shared.answers import moment
+from gazette_support.domain.replay import Change
 
 _ROWS = 500
 """The maximum number of rows in the table of emails that are not shown side by side."""

@@ -3,10 +3,9 @@
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 
-from gazette.bootstrap.support.replay import Replay
-from gazette.steps.support.replay import Sample, runs_of_reader, take_sample
-
 from gazette_cli.find.scan import SEGMENTS, size_of
+from gazette_support.bootstrap.replay import Replay
+from gazette_support.steps.replay import Sample, runs_of_reader, take_sample
 
 _PART, _PARTS = 1_000_000, 2**19
 """The size of a part of the table in bytes, and the maximum number of parts.

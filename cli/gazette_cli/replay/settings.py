@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from gazette.domain.templates.versions import Version
-from gazette.steps.support.replay import Side
 
 from gazette_cli.templates.stage import named
+from gazette_support.steps.replay import Side
 
 _NOT_SET = "not set"
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from difflib import unified_diff
 
 from gazette.domain.identity import run_id
-from gazette.domain.replay import BlockShown, Rendition
 
 from gazette_cli.replay import summary
 from gazette_cli.replay.comparison import Problem, Seen, Whole
 from gazette_cli.shared.answers import moment
 from gazette_cli.templates.stage import named
+from gazette_support.domain.replay import BlockShown, Rendition
 
 _LINES, _WIDTH = 60, 300
 """The maximum number of lines in the diff of text parts, and the maximum length of a line."""

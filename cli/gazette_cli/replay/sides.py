@@ -10,12 +10,8 @@ from pathlib import Path
 from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.domain.model import Event
 from gazette.domain.ports.rendering import LinkMaker
-from gazette.domain.replay import SentEmail
-from gazette.domain.templates.changes import InvalidRollout
 from gazette.domain.templates.versions import InForce
 from gazette.settings.delivery import GenerateSettings
-from gazette.steps.support.replay import Side, show_alone
-from gazette.steps.support.templates import TemplatesContext
 
 from gazette_cli.shared.console import NotPossible, printable
 from gazette_cli.templates.building import (
@@ -28,6 +24,10 @@ from gazette_cli.templates.building import (
 )
 from gazette_cli.templates.renderers import check_variation_of, side_of
 from gazette_cli.templates.stage import files_of, in_words_of, number_of, version_of
+from gazette_support.domain.replay import SentEmail
+from gazette_support.domain.template_changes import InvalidRollout
+from gazette_support.steps.replay import Side, show_alone
+from gazette_support.steps.templates import TemplatesContext
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,10 +6,10 @@ from statistics import median
 
 from gazette.adapters.rendering.renderer import LONGEST_HTML
 from gazette.domain.identity import run_id
-from gazette.domain.replay import Change, Missing
-from gazette.steps.support.replay import Sample
 
 from gazette_cli.replay.comparison import Compared, Comparison
+from gazette_support.domain.replay import Change, Missing
+from gazette_support.steps.replay import Sample
 
 _PROBLEMS = 20
 """The maximum number of different mistakes to print."""

@@ -2,16 +2,16 @@
 
 from datetime import datetime
 
-from gazette.bootstrap.support.sending import build_category_resume
 from gazette.domain.feedback.reputation import CategoryHold
 from gazette.domain.identity import CATEGORY_NAME
 from gazette.domain.links import NEW_LINK
 from gazette.settings.feedback import FeedbackSettings
-from gazette.steps.support.sending import SendingContext, hold_category
 
 from gazette_cli.shared.answers import Document, confirm, moment, tell
 from gazette_cli.shared.console import NotPossible, note, printable
 from gazette_cli.shared.deployed import settings_of
+from gazette_support.bootstrap.sending import build_category_resume
+from gazette_support.steps.sending import SendingContext, hold_category
 
 _TAKES_EFFECT = "The change takes effect within a minute."
 

@@ -3,17 +3,9 @@
 from typing import Annotated
 
 import typer
-from gazette.bootstrap.support.sending import build_sending
 from gazette.domain.delivery.pace import PaceReading
 from gazette.domain.delivery.streams import Streams
 from gazette.settings.delivery import GenerateSettings
-from gazette.steps.support.sending import (
-    SendingContext,
-    held_categories,
-    read_streams,
-    resume_sending,
-    stop_sending,
-)
 
 from gazette_cli.sending.categories import (
     check_category,
@@ -29,6 +21,14 @@ from gazette_cli.shared.commands import Command, UnaskedChange
 from gazette_cli.shared.console import NotPossible, note, printable
 from gazette_cli.shared.deployed import StageName, settings_of
 from gazette_cli.shared.pace import next_try, rate_text, state, stream
+from gazette_support.bootstrap.sending import build_sending
+from gazette_support.steps.sending import (
+    SendingContext,
+    held_categories,
+    read_streams,
+    resume_sending,
+    stop_sending,
+)
 
 Category = Annotated[
     str | None,

@@ -11,8 +11,8 @@ from gazette.domain.delivery.pace import (
     full_rate,
 )
 from gazette.domain.delivery.streams import divided
-from gazette.settings.concurrency import READERS_A_SHARD, TEN_EVENTS, TEN_REPORTS, Size
 
+from gazette_cdk.concurrency import READERS_A_SHARD, TEN_EVENTS, TEN_REPORTS, Size
 from gazette_cli.cost.actions import PARTITIONS, WRITES
 from gazette_cli.simulate.engine.times import A_SLOT, Times
 from gazette_cli.simulate.forecast import Forecast

@@ -6,8 +6,8 @@ from datetime import date, timedelta
 from types import MappingProxyType
 
 from gazette.domain.delivery.pace import PacePlan
-from gazette.settings.concurrency import Size
 
+from gazette_cdk.concurrency import Size
 from gazette_cli.simulate.engine.service import ServicePlan
 
 WORLD: Mapping[str, float] = MappingProxyType(

@@ -5,11 +5,9 @@ from typing import Annotated
 
 import typer
 from gazette.bootstrap.parts.clock import now
-from gazette.bootstrap.support.sources import build_arming, build_permits
 from gazette.domain.delivery.circuit_breaker import OpenBreaker
 from gazette.domain.delivery.pace import PaceReading
 from gazette.settings.content import ContentSettings
-from gazette.steps.support.sources import Armed, arm_sources
 
 from gazette_cli.dead_letters.sqs_queues import queues
 from gazette_cli.shared.answers import Yes, confirm, facts, moment, tell
@@ -17,6 +15,8 @@ from gazette_cli.shared.aws_errors import refusals_of_tables
 from gazette_cli.shared.commands import Command, UnaskedChange
 from gazette_cli.shared.console import NotPossible, note, printable
 from gazette_cli.shared.deployed import StageName, settings_of
+from gazette_support.bootstrap.sources import build_arming, build_permits
+from gazette_support.steps.sources import Armed, arm_sources
 
 sources = typer.Typer(
     help=(

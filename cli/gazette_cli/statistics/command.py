@@ -8,15 +8,7 @@ from typing import Annotated
 
 import typer
 from gazette.bootstrap.parts.clock import now
-from gazette.bootstrap.support.statistics import build_statistics
-from gazette.domain.feedback.statistics import IMMEDIATE, Dimension, Measure
 from gazette.settings.feedback import FeedbackSettings
-from gazette.steps.support.statistics import (
-    Statistics,
-    StatisticsContext,
-    collect_statistics,
-    digests_sent,
-)
 
 from gazette_cli.shared.aws_errors import refusals_of_tables
 from gazette_cli.shared.completion import recent_slots
@@ -29,6 +21,14 @@ from gazette_cli.statistics.periods import Span, of_batch, of_experiment, of_rol
 from gazette_cli.statistics.rows import readers_table, table
 from gazette_cli.statistics.summary import answer
 from gazette_cli.statistics.terminal import show
+from gazette_support.bootstrap.statistics import build_statistics
+from gazette_support.domain.statistics import IMMEDIATE, Dimension, Measure
+from gazette_support.steps.statistics import (
+    Statistics,
+    StatisticsContext,
+    collect_statistics,
+    digests_sent,
+)
 
 _AT_ONCE = 32
 """The number of slots to read in parallel. A week has 1,008 slots with 16 partitions each."""

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import floor, log10
 
-from gazette.domain.feedback.experiment_readers import Arm
-from gazette.domain.feedback.statistics import Measure
+from gazette_support.domain.experiment_readers import Arm
+from gazette_support.domain.statistics import Measure
 
 CONFIDENCE = 0.95
 """The probability that all confidence intervals of an outcome contain the true differences."""

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil, floor, log10
 
-from gazette.domain.feedback.statistics import Measure
-
 from gazette_cli.statistics.comparisons import Findings, Verdict
+from gazette_support.domain.statistics import Measure
 
 _TICKS = 4
 """The maximum number of ticks on each side of zero."""

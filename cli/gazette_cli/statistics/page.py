@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from gazette.domain.feedback.statistics import Counts, Dimension, Measure, is_tracked
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from gazette_cli.shared.answers import moment
 from gazette_cli.statistics.forest import forest
 from gazette_cli.statistics.rows import UNTRACKED, Cell, Row, percent, rows
 from gazette_cli.statistics.summary import Answer
+from gazette_support.domain.statistics import Counts, Dimension, Measure, is_tracked
 
 _MOST_BARS = 20
 _ALWAYS = (Measure.SENT, Measure.DELIVERED)

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
 from gazette.domain.feedback.experiment import ExperimentPeriod
-from gazette.domain.feedback.experiment_readers import Compared
 from gazette.domain.scheduling.calendar import SLOT, slot_id, slot_of
 from gazette.domain.scheduling.instants import read_instant
-from gazette.domain.templates.history import last_rollout
 from gazette.domain.templates.versions import Change
-from gazette.steps.support import statistics as steps
-from gazette.steps.support.statistics import ArmOf
 
 from gazette_cli.shared.console import NotPossible, printable
+from gazette_support.domain.experiment_readers import Compared
+from gazette_support.domain.template_history import last_rollout
+from gazette_support.steps import statistics as steps
+from gazette_support.steps.statistics import ArmOf
 
 _WEEK = re.compile(r"([12][0-9]{3})-W([0-9]{2})")
 

@@ -3,11 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from gazette.domain.feedback.experiment_readers import Arm, Compared
-from gazette.domain.feedback.statistics import Counts, Dimension, Measure, is_tracked, rate, values
-
 from gazette_cli.shared.console import printable
 from gazette_cli.statistics.comparisons import Findings, Verdict
+from gazette_support.domain.experiment_readers import Arm, Compared
+from gazette_support.domain.statistics import Counts, Dimension, Measure, is_tracked, rate, values
 
 UNTRACKED = "–"
 _RATES = [measure for measure in Measure if measure is not Measure.SENT]

@@ -3,13 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from gazette.domain.feedback.experiment_readers import Arm, Compared
-from gazette.domain.feedback.statistics import Counts, Measure, is_tracked
-from gazette.steps.support.statistics import Statistics
-
 from gazette_cli.statistics.comparisons import CONFIDENCE, Findings, compare
 from gazette_cli.statistics.periods import Span
 from gazette_cli.statistics.rows import UNTRACKED
+from gazette_support.domain.experiment_readers import Arm, Compared
+from gazette_support.domain.statistics import Counts, Measure, is_tracked
+from gazette_support.steps.statistics import Statistics
 
 
 @dataclass(frozen=True, slots=True)

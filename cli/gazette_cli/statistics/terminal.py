@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 
-from gazette.domain.feedback.experiment_readers import Compared
-from gazette.domain.feedback.statistics import Dimension, Measure
 from rich.box import SIMPLE
 from rich.console import Group, JustifyMethod, RenderableType
 from rich.table import Table
@@ -12,6 +10,8 @@ from rich.text import Text
 from gazette_cli.shared.answers import Document, answer
 from gazette_cli.statistics.rows import column, percent, readers_table, rows, table
 from gazette_cli.statistics.summary import Answer
+from gazette_support.domain.experiment_readers import Compared
+from gazette_support.domain.statistics import Dimension, Measure
 
 _IF_ANY = (Measure.REJECTED, Measure.DELAYED)
 """Columns that are omitted if all their values are zero."""

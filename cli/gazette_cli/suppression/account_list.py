@@ -1,9 +1,8 @@
 """The account-level suppression list in SES."""
 
-from gazette.bootstrap.support.suppression import build_ses_suppressions
-
 from gazette_cli.shared.aws_errors import refusals_in_words
 from gazette_cli.shared.console import note
+from gazette_support.bootstrap.suppression import build_ses_suppressions
 
 
 def remove_in_ses(given: str) -> None:

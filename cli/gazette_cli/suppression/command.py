@@ -10,12 +10,10 @@ from typing import Annotated
 
 import typer
 from gazette.bootstrap.parts.clock import now
-from gazette.bootstrap.support.suppression import build_suppression, build_suppression_list
 from gazette.domain.identity import keyed_hash
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.suppression import Cause, Suppression
 from gazette.settings.feedback import FeedbackSettings
-from gazette.steps.support.suppression import SuppressionContext, remove_suppression
 
 from gazette_cli.shared.answers import Rows, Yes, confirm, moment, tell
 from gazette_cli.shared.aws_errors import refusals_of_tables
@@ -32,6 +30,8 @@ from gazette_cli.suppression.lists import (
     write_json,
     write_list,
 )
+from gazette_support.bootstrap.suppression import build_suppression, build_suppression_list
+from gazette_support.steps.suppression import SuppressionContext, remove_suppression
 
 _MEANING = {
     Cause.UNSUBSCRIBED: "The reader unsubscribed. Only the reader can subscribe again.",

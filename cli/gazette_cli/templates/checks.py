@@ -5,13 +5,13 @@ from functools import partial
 
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.templates.versions import InForce, PushedVersion
-from gazette.steps.support.templates import TemplatesContext, versions_in
 
 from gazette_cli.doctor.findings import Finding, Unseen, ok, unseen, warning
 from gazette_cli.doctor.questions import asked
 from gazette_cli.shared.deployed import layers
 from gazette_cli.templates.listing import deployed_since
 from gazette_cli.templates.stage import in_words_of
+from gazette_support.steps.templates import TemplatesContext, versions_in
 
 _CHECK = "templates and deployment"
 _PAGE = "docs/templates.md"

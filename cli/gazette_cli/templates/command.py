@@ -6,8 +6,6 @@ from typing import Annotated
 import typer
 from gazette.adapters.templates.bundle import checksum_of
 from gazette.domain.templates.versions import EVERYBODY, Version
-from gazette.steps.support import templates as steps
-from gazette.steps.support.templates import Bundle, TemplatesContext
 
 from gazette_cli.shared.answers import Yes, confirm
 from gazette_cli.shared.commands import Command
@@ -39,6 +37,8 @@ from gazette_cli.templates.telling import (
     tell_in_force,
     tell_pushed,
 )
+from gazette_support.steps import templates as steps
+from gazette_support.steps.templates import Bundle, TemplatesContext
 
 _LONGEST_NOTE = 200
 

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from gazette.steps.support.templates import TemplatesContext
 
 from gazette_cli.shared.answers import give
 from gazette_cli.shared.console import say
@@ -12,6 +11,7 @@ from gazette_cli.shared.deployed import StageName
 from gazette_cli.templates.differences import FileDifference, Files, differences
 from gazette_cli.templates.pushing import packed, tree_of
 from gazette_cli.templates.stage import files_of, refusals, version_of, versions_of
+from gazette_support.steps.templates import TemplatesContext
 
 DIFFERENT = 1
 """The exit status if the versions differ, as in the Unix command diff."""

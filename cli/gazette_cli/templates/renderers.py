@@ -11,15 +11,15 @@ from gazette.adapters.rendering.sandbox import SandboxedTemplates
 from gazette.adapters.rendering.variations import VariationError
 from gazette.adapters.templates.unpacked import Unpacked
 from gazette.domain.delivery.run import Run
-from gazette.domain.replay import Missing
 from gazette.domain.templates.versions import DEPLOYED, Version, version_for
 from gazette.settings.delivery import GenerateSettings
-from gazette.steps.support.replay import Side
-from gazette.steps.support.templates import TemplatesContext
 
 from gazette_cli.shared.console import NotPossible
 from gazette_cli.templates.differences import Files
 from gazette_cli.templates.stage import files_of, named
+from gazette_support.domain.replay import Missing
+from gazette_support.steps.replay import Side
+from gazette_support.steps.templates import TemplatesContext
 
 
 def renderer_of(version: Version, files: Files) -> JinjaRenderer:

@@ -5,18 +5,18 @@ from contextlib import contextmanager
 
 from botocore.exceptions import ClientError
 from gazette.adapters.templates.bundle import BundleError, checksum_of, unpack
-from gazette.bootstrap.support.templates import build_templates
 from gazette.domain.errors import Overtaken, Unavailable, UnreadableRow
-from gazette.domain.templates.changes import InvalidRollout
 from gazette.domain.templates.versions import DEPLOYED, InForce, Version
 from gazette.settings.delivery import GenerateSettings
-from gazette.steps.support.templates import TemplatesContext, version_by_number
 
 from gazette_cli.shared.aws_errors import in_words, of_aws, refusals_of_tables
 from gazette_cli.shared.console import NotPossible, printable
 from gazette_cli.shared.deployed import settings_of
 from gazette_cli.templates.deployed import read_layer
 from gazette_cli.templates.differences import Files
+from gazette_support.bootstrap.templates import build_templates
+from gazette_support.domain.template_changes import InvalidRollout
+from gazette_support.steps.templates import TemplatesContext, version_by_number
 
 _OF_S3 = {"GetObject", "PutObject"}
 

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from gazette.adapters.templates.bundle import checksum_of
 from gazette.domain.templates.settings import VersionSettings
 from gazette.domain.templates.versions import EVERYBODY, InForce
-from gazette.steps.support.templates import Pushed
 
 from gazette_cli.shared.answers import tell
 from gazette_cli.shared.console import NotPossible, note, say
@@ -14,6 +13,7 @@ from gazette_cli.templates.differences import FileDifference
 from gazette_cli.templates.listing import in_force_document
 from gazette_cli.templates.pushing import Packed
 from gazette_cli.templates.stage import in_words_of, named
+from gazette_support.steps.templates import Pushed
 
 _FEW = 10
 """The maximum number of files to list by name."""

@@ -2,8 +2,8 @@
 
 from aws_cdk import Annotations
 from constructs import Construct
-from gazette.settings.concurrency import LEAST
 
+from gazette_cdk.concurrency import LEAST
 from gazette_cdk.stage import Stage
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from gazette.settings.concurrency import LEAST, MOST
 from gazette.settings.ranges import Range
 
+from gazette_cdk.concurrency import LEAST, MOST
 from gazette_cdk.stage.checks.wrong import Wrong, out_of_range
 from gazette_cdk.topology import STEPS
 

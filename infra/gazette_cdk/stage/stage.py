@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 from email.utils import parseaddr
 
 from gazette.settings.budgets import invocation_of_one, smtp_budget
-from gazette.settings.concurrency import Load, Size, sizes
 
+from gazette_cdk.concurrency import Load, Size, sizes
 from gazette_cdk.stage.checks.addresses import is_under
 from gazette_cdk.stage.clocks import Clocks
 from gazette_cdk.stage.content import Content
@@ -72,7 +72,7 @@ class Stage(Owner, Readers, Content, Sending, Speed, Reports, Unknown, Links, St
     @property
     def sizes(self) -> dict[str, Size]:
         """The size (concurrency) of each function and of `immediate`, by name
-        (gazette.settings.concurrency).
+        (gazette_cdk.concurrency).
         """
         tracked = self.track_clicks + self.track_opens
         reports = (1 + self.report_deliveries + tracked) * (1 + self.feedback_by_sns)

@@ -11,7 +11,6 @@ from gazette.adapters.dynamodb.tables import ControlRow
 from gazette.domain.delivery.arrangement import Ranking
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.ports.templates import TemplateVersions
-from gazette.domain.templates.changes import Changed, pushed, rolled_back, rolled_out, taken_back
 from gazette.domain.templates.settings import SourcePolicy, VersionSettings
 from gazette.domain.templates.versions import (
     DEPLOYED,
@@ -23,6 +22,13 @@ from gazette.domain.templates.versions import (
 )
 from gazette.settings.ranges import RANGES
 
+from gazette_support.domain.template_changes import (
+    Changed,
+    pushed,
+    rolled_back,
+    rolled_out,
+    taken_back,
+)
 from tests.builders import NOW, SettableClock
 from tests.fake_templates import FakeTemplateVersions
 

@@ -5,14 +5,14 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from gazette.adapters.dynamodb.sent_runs import DynamoSentRuns
 from gazette.adapters.dynamodb.tables import RunRow
 from gazette.domain.delivery.run import Run, Status
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.ports.ledgers import Runs
-from gazette.domain.replay import SentRuns
 
+from gazette_support.adapters.sent_runs import DynamoSentRuns
+from gazette_support.domain.replay import SentRuns
 from tests.builders import NOW, a_run, a_window
 
 DAY = timedelta(days=1)

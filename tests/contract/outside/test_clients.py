@@ -18,7 +18,6 @@ from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.deferred_events import DynamoDeferredEvents
 from gazette.adapters.dynamodb.events import DynamoEventReader
 from gazette.adapters.dynamodb.runs import DynamoRuns
-from gazette.adapters.dynamodb.sent_runs import DynamoSentRuns
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.adapters.dynamodb.tables import (
     ControlRow,
@@ -29,6 +28,7 @@ from gazette.adapters.dynamodb.tables import (
 from gazette.domain.ports.clock import Clock
 
 from benchmarks.answering import answering
+from gazette_support.adapters.sent_runs import DynamoSentRuns
 from tests.builders import NOW
 from tests.credentials import set_credentials
 

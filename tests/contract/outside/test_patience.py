@@ -26,7 +26,6 @@ from gazette.adapters.dynamodb.events import DynamoEventReader, DynamoEvents
 from gazette.adapters.dynamodb.feedback.statistics import DynamoEngagements
 from gazette.adapters.dynamodb.follows import DynamoFollows
 from gazette.adapters.dynamodb.runs import DynamoRuns
-from gazette.adapters.dynamodb.sent_runs import DynamoSentRuns
 from gazette.adapters.dynamodb.subscribers import DynamoReaders, DynamoSubscribers
 from gazette.adapters.dynamodb.tables import FollowRow, SubscriberRow
 from gazette.domain.errors import Unavailable
@@ -34,6 +33,7 @@ from gazette.domain.feedback.delivery_events import EngagementEvent
 from gazette.domain.model import DAILY
 from gazette.domain.ports.stores import Guard
 
+from gazette_support.adapters.sent_runs import DynamoSentRuns
 from tests.builders import KEY, NOW, SettableClock, a_run, a_stored_event, a_window, an_event
 from tests.credentials import set_credentials
 

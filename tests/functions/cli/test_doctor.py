@@ -13,11 +13,11 @@ from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.control.evidence import DynamoEvidenceLog
 from gazette.adapters.dynamodb.tables import ControlRow
 from gazette.domain.scheduling.calendar import SLOT, slot_of
-from gazette.settings.concurrency import senders
 from gazette.settings.delivery import GenerateSettings
 from gazette.settings.sweep import SweepSettings
 from typer.testing import CliRunner, Result
 
+from gazette_cdk.concurrency import senders
 from gazette_cli.doctor import command
 from gazette_cli.main import app
 from tests.functions.cli.conftest import outside

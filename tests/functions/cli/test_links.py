@@ -12,10 +12,10 @@ from gazette.adapters.aws.secrets import secrets_client
 from gazette.bootstrap import preferences
 from gazette.domain.links import LinkKeys
 from gazette.settings.preferences import PreferencesSettings
-from gazette.steps.support import link_keys
 from typer.testing import CliRunner, Result
 
 from gazette_cli.main import app
+from gazette_support.steps import link_keys
 from tests.functions.conftest import Cloud
 from tests.functions.deployed import deploy
 from tests.functions.messages import http

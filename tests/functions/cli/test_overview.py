@@ -197,7 +197,7 @@ def test_next_due_digests_are_counted_by_slot(
     stage: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = datetime.fromisoformat(slot()) - timedelta(minutes=10)
-    monkeypatch.setattr("gazette.bootstrap.support.batches.now", lambda: before)
+    monkeypatch.setattr("gazette_support.bootstrap.batches.now", lambda: before)
     document = json.loads(run(stage, "--json").stdout)
     assert [each["digests"] for each in document["due"]] == [0, 3, 0]
 

@@ -17,13 +17,10 @@ from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.adapters.dynamodb.tables import ControlRow, EventRow, RunRow, SubscriberRow
 from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.adapters.web.links import SignedLinks
-from gazette.bootstrap.support.replay import build_replay
 from gazette.domain.delivery.run import name_of
-from gazette.domain.replay import SentEmail
 from gazette.domain.templates.versions import version_for
 from gazette.settings.delivery import GenerateSettings
 from gazette.settings.ranges import RANGES
-from gazette.steps.support.replay import Side, render_again
 from lxml.html import document_fromstring
 from typer.testing import CliRunner, Result
 
@@ -33,6 +30,9 @@ from gazette_cli.main import app
 from gazette_cli.replay import command
 from gazette_cli.replay.side_by_side import without_links
 from gazette_cli.templates import building, deployed
+from gazette_support.bootstrap.replay import build_replay
+from gazette_support.domain.replay import SentEmail
+from gazette_support.steps.replay import Side, render_again
 from tests.conftest import ROOT
 from tests.functions.cli.conftest import archived
 from tests.functions.conftest import Cloud, fan_out, make_cold

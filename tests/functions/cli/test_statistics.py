@@ -20,7 +20,6 @@ from gazette.domain.feedback.delivery_events import EngagementEvent
 from gazette.domain.feedback.experiment import experiment, variant_of
 from gazette.domain.model import RunKey
 from gazette.domain.scheduling.calendar import SLOT
-from gazette.domain.templates.changes import Changed, pushed, taken_back
 from gazette.domain.templates.versions import Version
 from gazette.settings.feedback import FeedbackSettings
 from gazette.settings.ranges import RANGES
@@ -30,6 +29,7 @@ from typer.testing import CliRunner, Result
 from gazette_cli.main import app
 from gazette_cli.shared import answers
 from gazette_cli.statistics import command, periods
+from gazette_support.domain.template_changes import Changed, pushed, taken_back
 from tests.builders import NOW, a_run
 from tests.functions.conftest import Cloud
 from tests.functions.deployed import deploy

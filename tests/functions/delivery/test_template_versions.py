@@ -13,10 +13,10 @@ from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.templates.s3 import S3Bundles, key_of
 from gazette.bootstrap.parts.clock import now
 from gazette.domain.delivery.run import Run
-from gazette.domain.templates.changes import pushed, rolled_back
 from gazette.domain.templates.versions import DEPLOYED, PushedVersion, Version
 from gazette.settings.ranges import RANGES
 
+from gazette_support.domain.template_changes import pushed, rolled_back
 from proofs.rollout.bundles import bundle, versions_said
 from tests.functions.conftest import Cloud, make_cold
 from tests.functions.in_stages import Provider

@@ -24,8 +24,8 @@ from gazette.domain.links import (
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.subscribers.leaving import LeaveAct, Leaving
 from gazette.domain.subscribers.subscriber import SubscriberStatus
-from gazette.steps.support.link_keys import rotate
 
+from gazette_support.steps.link_keys import rotate
 from tests.functions.conftest import Cloud
 from tests.functions.messages import ago, event, http
 from tests.functions.test_handlers import send_one_digest

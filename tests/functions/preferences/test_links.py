@@ -10,8 +10,8 @@ from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.bootstrap import preferences
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.subscribers.subscriber import SubscriberStatus
-from gazette.steps.support.link_keys import rotate
 
+from gazette_support.steps.link_keys import rotate
 from tests.functions.conftest import Cloud
 from tests.functions.messages import ago, http
 from tests.functions.test_handlers import send_one_digest

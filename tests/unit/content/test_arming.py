@@ -9,8 +9,8 @@ from gazette.domain.model import DAILY, ScheduleState
 from gazette.domain.scheduling.asking import ContentSources
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Reader, SubscriberStatus
-from gazette.steps.support.sources import Armed, arm_sources
 
+from gazette_support.steps.sources import Armed, arm_sources
 from tests.fake_stores import FakeSubscribers
 from tests.world import World, crashes, interleavings
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from gazette.adapters.contract.items import MOST_ITEMS, Normaliser
-from gazette.adapters.contract.published import answer_documents, answer_example, answer_schema
 from gazette.domain.content import Answer, Broken
 from gazette.domain.errors import SourceFailed
 from gazette.domain.hosts import LinkHosts
@@ -15,6 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from gazette_support.adapters.published_contract import (
+    answer_documents,
+    answer_example,
+    answer_schema,
+)
 from tests.builders import NOW
 from tests.content_page import FOLDER
 

@@ -8,12 +8,12 @@ import pytest
 from gazette.domain.delivery.batch import Batch
 from gazette.domain.delivery.run import Reason, Status
 from gazette.domain.scheduling.calendar import slot_of
-from gazette.steps.support.batches import BatchView
 
 from benchmarks.reckoning import Stored, reckon
 from benchmarks.stored import batch_problems
 from benchmarks.workers import NoMemory, Workers
 from demo.ses import Accepted
+from gazette_support.steps.batches import BatchView
 from tests.builders import NOW
 
 LINKS = {"ann": "https://example.com/posts/1/", "bo": "https://example.com/posts/2/"}

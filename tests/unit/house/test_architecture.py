@@ -15,7 +15,12 @@ ROOT = Path(__file__).parents[3]
 PACKAGE = ROOT / "layers" / "gazette" / "python"
 STDLIB = "the standard library"
 LIBRARIES = "third-party libraries"
-TOPS = {"functions": ROOT, "gazette_cdk": ROOT / "infra", "gazette_cli": ROOT / "cli"}
+TOPS = {
+    "functions": ROOT,
+    "gazette_cdk": ROOT / "infra",
+    "gazette_support": ROOT / "cli",
+    "gazette_cli": ROOT / "cli",
+}
 """The packages outside the layer, and the folder that contains each."""
 
 _ROOT = ("conflicts", "runs", "time_budget", "context")
@@ -72,7 +77,25 @@ ALLOWED: dict[str, frozenset[str]] = {
             "gazette.domain.subscribers.overview",  # the status that the preference page shows
         }
     ),
+    "gazette_support": frozenset(),
+    "gazette_support.domain": frozenset({STDLIB, "gazette.domain", "gazette_support.domain"}),
+    "gazette_support.steps": frozenset(
+        {
+            STDLIB,
+            "gazette.domain",
+            *(f"gazette.steps.{below}" for below in STAGES[".support"]),
+            "gazette_support.domain",
+            "gazette_support.steps",
+        }
+    ),
+    "gazette_support.adapters": frozenset(
+        {STDLIB, LIBRARIES, "gazette.domain", "gazette.adapters", "gazette_support.domain"}
+    ),
+    "gazette_support.bootstrap": frozenset({STDLIB, LIBRARIES, "gazette", "gazette_support"}),
     "gazette_cdk.folders": frozenset({STDLIB}),
+    "gazette_cdk.concurrency": frozenset(
+        {STDLIB, "gazette.domain.delivery.pace", "gazette.domain.delivery.streams"}
+    ),
     "gazette_cdk": frozenset(
         {
             STDLIB,
@@ -106,7 +129,17 @@ ALLOWED: dict[str, frozenset[str]] = {
             "jsonschema",
         }
     ),
-    "gazette_cli": frozenset({STDLIB, LIBRARIES, "gazette", "gazette_cli", "gazette_cdk.folders"}),
+    "gazette_cli": frozenset(
+        {
+            STDLIB,
+            LIBRARIES,
+            "gazette",
+            "gazette_support",
+            "gazette_cli",
+            "gazette_cdk.folders",
+            "gazette_cdk.concurrency",  # the forecasts and `gazette doctor`
+        }
+    ),
     "gazette_cli.shared.stages": frozenset(
         {
             STDLIB,
@@ -127,6 +160,15 @@ ALLOWED: dict[str, frozenset[str]] = {
         {STDLIB, LIBRARIES, "gazette", "gazette_cli", "gazette_cdk.assets", "gazette_cdk.folders"}
     ),
 }
+
+UNREACHED = {
+    "gazette.steps.support": "functions for support will explain a missing email, and forecast and "
+    "redrive dead letters",
+    "gazette.bootstrap.support": "the dependencies of `gazette.steps.support`",
+    "gazette.domain.explanation": "the result of `gazette.steps.support.explain`",
+}
+"""The packages and modules of the layer that no handler imports, and the reason to ship each."""
+
 NAMED_EXCEPTIONS = {
     "gazette.settings.environment": [
         "os.environ"
@@ -197,6 +239,22 @@ def is_covered(imported: str, rule: str) -> bool:
             return is_within(imported, rule)
 
 
+def reached(trees: Mapping[str, ast.AST]) -> set[str]:
+    """Return the handlers, and every module that they import directly or indirectly.
+
+    The import of a module also imports the packages that contain it.
+    """
+    known = frozenset(trees)
+    names: set[str] = set()
+    waiting = [name for name in trees if is_within(name, "functions")]
+    while waiting:
+        name = waiting.pop()
+        if name in known and name not in names:
+            names.add(name)
+            waiting += [name.rpartition(".")[0], *imports(trees[name], known)]
+    return names
+
+
 def cycle(trees: Mapping[str, ast.AST]) -> list[str]:
     """Return modules that import each other in a circle, or an empty list."""
     known = frozenset(trees)
@@ -261,6 +319,13 @@ def test_modules_import_only_allowed_packages(
     names = frozenset(trees)
     found = {name: forbidden(name, tree, names) for name, tree in trees.items()}
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
+
+
+def test_layer_contains_only_modules_that_a_handler_reaches(trees: dict[str, ast.Module]) -> None:
+    unreached = {name for name in trees if is_within(name, "gazette")} - reached(trees)
+    assert sorted(unreached) == sorted(
+        name for name in trees if any(is_within(name, exception) for exception in UNREACHED)
+    )
 
 
 def test_packages_contain_at_most_about_a_dozen_modules(trees: dict[str, ast.Module]) -> None:
@@ -355,6 +420,15 @@ def test_every_package_was_found(trees: dict[str, ast.Module]) -> None:
         ),
         ("gazette_cdk.bad", "import gazette.domain.delivery.run", "gazette.domain.delivery.run"),
         ("gazette_cdk.bad", "import boto3", "boto3"),
+        (
+            "functions.bad.handler",
+            "import gazette_support.steps.batches",
+            "gazette_support.steps.batches",
+        ),
+        ("gazette.bootstrap.bad", "import gazette_support.domain", "gazette_support.domain"),
+        ("gazette_support.domain.bad", "import gazette.steps.runs", "gazette.steps.runs"),
+        ("gazette_support.steps.bad", "import gazette.adapters.x", "gazette.adapters.x"),
+        ("gazette_support.bootstrap.bad", "import gazette_cli.main", "gazette_cli.main"),
         ("gazette_cli.bad", "import gazette_cdk.stages", "gazette_cdk.stages"),
         ("gazette_cli.templates.building", "import gazette_cdk.topology", "gazette_cdk.topology"),
         ("gazette_cli.bad", "import functions.ingest.handler", "functions.ingest.handler"),
@@ -370,6 +444,22 @@ def test_forbidden_import_is_detected(name: str, snippet: str, found: str) -> No
 def test_type_checking_import_counts_as_import() -> None:
     tree = ast.parse("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import boto3")
     assert forbidden("gazette.domain.bad", tree) == ["boto3"]
+
+
+def test_modules_behind_an_unreached_module_are_unreached() -> None:
+    sources = {
+        "functions.a.handler": "from gazette.steps.a import go",
+        "gazette": "",
+        "gazette.steps": "import gazette.http",
+        "gazette.steps.a": "def go():\n    from gazette.domain import b",
+        "gazette.domain": "",
+        "gazette.domain.b": "",
+        "gazette.domain.c": "import gazette.domain.d",
+        "gazette.domain.d": "",
+        "gazette.http": "",
+    }
+    names = reached({name: ast.parse(source) for name, source in sources.items()})
+    assert sources.keys() - names == {"gazette.domain.c", "gazette.domain.d"}
 
 
 def test_circular_import_is_detected() -> None:

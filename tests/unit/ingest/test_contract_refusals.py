@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 from gazette.adapters.contract import decode, read_detail
-from gazette.adapters.contract.published import examples
 from gazette.domain.commands import Command
 from gazette.domain.content import source_of
 from gazette.domain.errors import InvalidEvent
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from gazette_support.adapters.published_contract import examples
 from tests.unit.ingest.test_contract import (
     ACTIVITY,
     DETAILS,

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from gazette.adapters.contract import DETAIL_MODELS, decode, read_detail
 from gazette.adapters.contract.details import Detail
-from gazette.adapters.contract.published import documents, examples, schema
 from gazette.domain.commands import CreateActivity, CreateEvents
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from gazette_support.adapters.published_contract import documents, examples, schema
 from tests.unit.ingest.test_contract import envelope
 
 FOLDER = Path(__file__).parents[3] / "docs" / "events"
@@ -104,7 +104,7 @@ def test_decoding_does_not_import_schema_publishing() -> None:
     program = (
         "import sys, gazette.adapters.contract\n"
         "assert 'gazette.adapters.contract.decoding' in sys.modules\n"
-        "assert 'gazette.adapters.contract.published' not in sys.modules\n"
+        "assert 'gazette_support.adapters.published_contract' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
 

@@ -4,8 +4,8 @@ from datetime import date, timedelta
 from typing import Any
 
 from gazette.domain.delivery.pace import PacePlan
-from gazette.settings.concurrency import Load, sizes
 
+from gazette_cdk.concurrency import Load, sizes
 from gazette_cli.simulate.engine.service import ServicePlan
 from gazette_cli.simulate.inputs import Account, Installation, Question, Traffic
 

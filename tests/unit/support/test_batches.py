@@ -9,8 +9,8 @@ from gazette.domain.delivery.signals import RefusedForNow, Uncertain
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.subscribers.frequency import Frequency
-from gazette.steps.support.batches import BatchView, cancel_batch, view_batch
 
+from gazette_support.steps.batches import BatchView, cancel_batch, view_batch
 from tests.builders import an_event
 from tests.world import World, crashes, interleavings
 

@@ -9,12 +9,12 @@ from gazette.domain.delivery.circuit_breaker import OpenBreaker, opened_by_hand,
 from gazette.domain.delivery.pace import EVER, PaceReading, Quota
 from gazette.domain.delivery.run import Reason, Status
 from gazette.domain.scheduling.calendar import slot_of
-from gazette.steps.support.batches import BatchView
 from rich.console import Console
 
 from gazette_cli.batches.views import BatchProgress, listing, state_in_words
 from gazette_cli.shared.console import printable
 from gazette_cli.shared.pace import pace_text, stopped_text
+from gazette_support.steps.batches import BatchView
 from tests.builders import NOW
 
 PACE = PaceReading(

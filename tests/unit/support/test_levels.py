@@ -9,7 +9,6 @@ from gazette.domain.delivery.pace import EVER, PaceReading
 from gazette.domain.delivery.standing import Standing
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.templates.versions import NOTHING_PUSHED
-from gazette.steps.support.overview import Overview
 
 from gazette_cli.doctor.data_checks import check_dead_letters
 from gazette_cli.doctor.findings import Finding
@@ -18,6 +17,7 @@ from gazette_cli.doctor.work_checks import check_breakers
 from gazette_cli.overview.alarms import Alarm
 from gazette_cli.overview.lines import Seen, lines
 from gazette_cli.shared.answers import Level
+from gazette_support.steps.overview import Overview
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 GOES = PaceReading(

@@ -16,7 +16,6 @@ from gazette.domain.model import RunKey
 from gazette.domain.templates.versions import NOTHING_PUSHED
 from gazette.steps.delivery.types import WaitingFor
 from gazette.steps.support.dead_letters import Forecast, Redrive
-from gazette.steps.support.overview import Overview, Upcoming
 from typer.testing import CliRunner
 
 from gazette_cli.dead_letters.forecasts import answer
@@ -29,6 +28,7 @@ from gazette_cli.main import app
 from gazette_cli.overview.lines import Seen, lines
 from gazette_cli.shared.console import NotPossible, note, one_line_errors
 from gazette_cli.shared.next_commands import PUT_BACK, aimed, to_run
+from gazette_support.steps.overview import Overview, Upcoming
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 PACE = PaceReading(

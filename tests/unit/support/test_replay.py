@@ -6,7 +6,8 @@ from datetime import timedelta
 import pytest
 from gazette.domain.delivery.run import Run, Status
 from gazette.domain.model import DAILY, Edition, RunKey
-from gazette.domain.replay import (
+
+from gazette_support.domain.replay import (
     BREAKS,
     BlockShown,
     Change,
@@ -15,8 +16,7 @@ from gazette.domain.replay import (
     place_in_sample,
     weight,
 )
-from gazette.steps.support.replay import Sample, take_sample
-
+from gazette_support.steps.replay import Sample, take_sample
 from tests.builders import NOW, a_run, a_window, an_event
 from tests.fake_stores import FakeRuns, FakeSentRuns
 

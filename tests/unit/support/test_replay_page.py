@@ -9,15 +9,15 @@ from gazette.adapters.rendering.renderer import LONGEST_HTML
 from gazette.domain.delivery.arrangement import DEFAULT
 from gazette.domain.delivery.run import Run, Status
 from gazette.domain.model import DAILY, Edition, RunKey
-from gazette.domain.replay import BlockShown, Change, Missing, Rendition
 from gazette.domain.templates.versions import DEPLOYED, Version
-from gazette.steps.support.replay import Side
 from lxml import etree
 from lxml.html import HtmlElement, HTMLParser, document_fromstring
 
 from gazette_cli.replay.comparison import WHOLE, Compared, Comparison, Problem, Seen
 from gazette_cli.replay.page import page
 from gazette_cli.replay.side_by_side import without_links
+from gazette_support.domain.replay import BlockShown, Change, Missing, Rendition
+from gazette_support.steps.replay import Side
 from tests.builders import NOW, a_run, a_window, an_event
 from tests.fakes import FakeRenderer
 

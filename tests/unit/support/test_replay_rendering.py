@@ -11,10 +11,10 @@ from gazette.domain.errors import RenderingFailed
 from gazette.domain.feedback.experiment import Variant
 from gazette.domain.model import Edition, Event
 from gazette.domain.ports.rendering import Links
-from gazette.domain.replay import Rendition, SentEmail
 from gazette.domain.subscribers.subscriber import Subscriber
-from gazette.steps.support.replay import Side, render_again
 
+from gazette_support.domain.replay import Rendition, SentEmail
+from gazette_support.steps.replay import Side, render_again
 from tests.builders import NOW, a_claimed_run, a_subscriber, an_event
 from tests.fakes import FakeLinks, FakeRenderer
 

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 from gazette.domain.delivery.arrangement import DEFAULT, Sections
-from gazette.domain.replay import Change, Rendition
 from gazette.domain.templates.versions import DEPLOYED, Version
-from gazette.steps.support.replay import Sample
 
 from gazette_cli.replay import summary
 from gazette_cli.replay.comparison import Comparison, Problem
 from gazette_cli.replay.settings import settings_changed
+from gazette_support.domain.replay import Change, Rendition
+from gazette_support.steps.replay import Sample
 from tests.unit.support.test_replay_page import A_VERSION, SIDE, a_rendition, a_sent_run, add
 
 FAILS = frozenset({Change.FAILS})

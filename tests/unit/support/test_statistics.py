@@ -8,8 +8,13 @@ from datetime import datetime, timedelta
 import pytest
 from gazette.domain.feedback.delivery_events import Engagement, EngagementEvent
 from gazette.domain.feedback.experiment import DEFAULT_VARIANT, Variant
-from gazette.domain.feedback.experiment_readers import Arm
-from gazette.domain.feedback.statistics import (
+from gazette.domain.model import RunKey
+from gazette.domain.scheduling.calendar import SLOT, slot_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gazette_support.domain.experiment_readers import Arm
+from gazette_support.domain.statistics import (
     DEPLOYED,
     NO_EXPERIMENT,
     NOT_KNOWN,
@@ -21,12 +26,7 @@ from gazette.domain.feedback.statistics import (
     rate,
     values,
 )
-from gazette.domain.model import RunKey
-from gazette.domain.scheduling.calendar import SLOT, slot_of
-from gazette.steps.support.statistics import Statistics, collect_statistics, of_experiment
-from hypothesis import given
-from hypothesis import strategies as st
-
+from gazette_support.steps.statistics import Statistics, collect_statistics, of_experiment
 from tests.builders import NOW
 
 BEGIN = slot_of(NOW)

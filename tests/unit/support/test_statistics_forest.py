@@ -1,13 +1,13 @@
 """The scale of all intervals: it holds each of them, has few labels, and round ones."""
 
 import pytest
-from gazette.domain.feedback.experiment_readers import Arm
-from gazette.domain.feedback.statistics import Measure
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gazette_cli.statistics.comparisons import Verdict
 from gazette_cli.statistics.forest import forest
+from gazette_support.domain.experiment_readers import Arm
+from gazette_support.domain.statistics import Measure
 
 BOUND = st.floats(-1, 1, allow_nan=False).map(lambda bound: round(bound, 6))
 

@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from gazette.domain.feedback.experiment import ExperimentPeriod, Variant
-from gazette.domain.feedback.experiment_readers import Compared
 from gazette.domain.scheduling.calendar import SLOT
 from gazette.domain.templates.versions import Act, Change
 from hypothesis import given
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 
 from gazette_cli.shared.console import NotPossible
 from gazette_cli.statistics.periods import of_batch, of_experiment, of_rollout, of_week
+from gazette_support.domain.experiment_readers import Compared
 from tests.builders import NOW
 from tests.unit.support.test_statistics import an_email
 

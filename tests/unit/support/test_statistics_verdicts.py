@@ -6,10 +6,10 @@ from math import hypot, sqrt
 from statistics import NormalDist
 
 import pytest
-from gazette.domain.feedback.experiment_readers import Arm
-from gazette.domain.feedback.statistics import ACTS, Measure
 
 from gazette_cli.statistics.comparisons import Verdict, compare
+from gazette_support.domain.experiment_readers import Arm
+from gazette_support.domain.statistics import ACTS, Measure
 
 CLICKED, UNSUBSCRIBED = Measure.CLICKED, Measure.UNSUBSCRIBED
 COMPLAINED, OPENED = Measure.COMPLAINED, Measure.OPENED

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import pytest
 from gazette.domain.errors import Overtaken, Unavailable
-from gazette.domain.templates.changes import InvalidRollout
 from gazette.domain.templates.settings import NO_SETTINGS
 from gazette.domain.templates.versions import (
     DEPLOYED,
@@ -17,8 +16,9 @@ from gazette.domain.templates.versions import (
     PushedVersion,
     Version,
 )
-from gazette.steps.support.templates import Bundle, TemplatesContext, push, roll_back, roll_out
 
+from gazette_support.domain.template_changes import InvalidRollout
+from gazette_support.steps.templates import Bundle, TemplatesContext, push, roll_back, roll_out
 from tests.builders import NOW
 from tests.conftest import ROOT
 from tests.fake_templates import FakeBundles, FakeTemplateVersions

@@ -3,7 +3,11 @@
 from datetime import datetime, timedelta
 
 import pytest
-from gazette.domain.templates.changes import (
+from gazette.domain.templates.versions import DEPLOYED, NOTHING_PUSHED, Change, InForce, Version
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gazette_support.domain.template_changes import (
     Changed,
     InvalidRollout,
     pushed,
@@ -11,11 +15,7 @@ from gazette.domain.templates.changes import (
     rolled_out,
     taken_back,
 )
-from gazette.domain.templates.history import Rollout, current_before, last_rollout
-from gazette.domain.templates.versions import DEPLOYED, NOTHING_PUSHED, Change, InForce, Version
-from hypothesis import given
-from hypothesis import strategies as st
-
+from gazette_support.domain.template_history import Rollout, current_before, last_rollout
 from tests.builders import NOW
 
 VERSIONS = {number: Version(number, f"{number:064x}") for number in range(1, 10)}

@@ -3,13 +3,6 @@
 from math import sqrt
 
 import pytest
-from gazette.domain.templates.changes import (
-    InvalidRollout,
-    pushed,
-    rolled_back,
-    rolled_out,
-    taken_back,
-)
 from gazette.domain.templates.versions import (
     DEPLOYED,
     NOTHING_PUSHED,
@@ -21,6 +14,13 @@ from gazette.domain.templates.versions import (
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gazette_support.domain.template_changes import (
+    InvalidRollout,
+    pushed,
+    rolled_back,
+    rolled_out,
+    taken_back,
+)
 from tests.builders import NOW
 
 SIX, SEVEN = Version(6, "6" * 64), Version(7, "7" * 64)

@@ -16,9 +16,9 @@ from gazette.domain.delivery.run import Reason, Run
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.scheduling.kinds import immediate_schedule
-from gazette.settings.concurrency import Size
 from gazette.steps.delivery.pacing import Pacing, StreamPacing, postponed_until, without_permit
 
+from gazette_cdk.concurrency import Size
 from gazette_cli.simulate.engine.cohorts import IMMEDIATE, Cohort
 from gazette_cli.simulate.engine.limiter import Row, WorkersLimiter
 from gazette_cli.simulate.engine.provider import Provider

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from gazette.settings.concurrency import READERS_A_SHARD
+from gazette_cdk.concurrency import READERS_A_SHARD
 
 A_SLOT = 600.0
 

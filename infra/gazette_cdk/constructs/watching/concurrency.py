@@ -4,8 +4,8 @@ from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_sns as sns
 from constructs import Construct
-from gazette.settings.concurrency import NEARLY_ALL
 
+from gazette_cdk.concurrency import NEARLY_ALL
 from gazette_cdk.constructs.alarms import AlarmText, Urgency, create_alarm
 from gazette_cdk.stage import Stage
 

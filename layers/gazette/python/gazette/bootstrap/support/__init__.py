@@ -1,1 +1,1 @@
-"""The dependencies of the `gazette` commands, one module per group. No function imports them."""
+"""The dependencies of the use cases in `steps/support`."""

@@ -1,1 +1,1 @@
-"""The use cases of support staff and operators, which run in a shell."""
+"""The use cases of support staff and operators, which read the data of one reader or run."""

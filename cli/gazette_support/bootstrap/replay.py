@@ -7,7 +7,6 @@ from functools import partial
 
 from gazette.adapters.dynamodb.events import DynamoEventReader
 from gazette.adapters.dynamodb.runs import DynamoRuns
-from gazette.adapters.dynamodb.sent_runs import DynamoSentRuns
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.adapters.web.links import SignedLinks
 from gazette.bootstrap.parts.clock import now
@@ -16,9 +15,11 @@ from gazette.domain.identity import address_hash
 from gazette.domain.links import LinkKeys, LinkToken
 from gazette.domain.ports.ledgers import Runs
 from gazette.domain.ports.rendering import LinkMaker, Links
-from gazette.domain.replay import Missing, SentEmail, SentRuns
 from gazette.settings.delivery import SendingSettings
-from gazette.steps.support.replay import read_email
+
+from gazette_support.adapters.sent_runs import DynamoSentRuns
+from gazette_support.domain.replay import Missing, SentEmail, SentRuns
+from gazette_support.steps.replay import read_email
 
 _PLACEHOLDER = address_hash("nobody@example.invalid")
 

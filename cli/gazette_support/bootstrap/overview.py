@@ -7,13 +7,14 @@ from functools import partial
 from gazette.adapters.dynamodb.control.template_versions import DynamoTemplateVersions
 from gazette.adapters.dynamodb.pacing.pace import RECOMMENDATIONS_ROW, DynamoRateLimiter
 from gazette.adapters.dynamodb.runs import PARTITIONS
-from gazette.bootstrap.support.batches import build_batches
-from gazette.bootstrap.support.sending import build_sending
 from gazette.domain.delivery.pace import PacePlan
 from gazette.settings.delivery import SendingSettings
 from gazette.settings.fanout import FanoutSettings
 from gazette.settings.ranges import ASKED_SOURCE, RANGES
-from gazette.steps.support.overview import Overview, read_overview
+
+from gazette_support.bootstrap.batches import build_batches
+from gazette_support.bootstrap.sending import build_sending
+from gazette_support.steps.overview import Overview, read_overview
 
 
 def build_overview(

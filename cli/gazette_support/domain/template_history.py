@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from gazette.domain.templates.changes import InvalidRollout
 from gazette.domain.templates.versions import DEPLOYED, Act, Change
+
+from gazette_support.domain.template_changes import InvalidRollout
 
 
 def current_before(current: int, changes: Sequence[Change]) -> int:

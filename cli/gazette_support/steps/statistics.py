@@ -9,13 +9,14 @@ from functools import partial
 from gazette.domain.delivery.run import Status
 from gazette.domain.feedback.delivery_events import Engagement
 from gazette.domain.feedback.experiment import Experiment, experiment
-from gazette.domain.feedback.experiment_readers import Readers
-from gazette.domain.feedback.statistics import Counts, kinds
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.control import Experiments
 from gazette.domain.ports.ledgers import Engagements, Runs
 from gazette.domain.ports.templates import TemplateVersions
 from gazette.domain.stored import readable
+
+from gazette_support.domain.experiment_readers import Readers
+from gazette_support.domain.statistics import Counts, kinds
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from datetime import datetime
 from enum import StrEnum
 
 from gazette.domain.feedback.delivery_events import Engagement
-from gazette.domain.feedback.statistics import ACTS, Measure, measures_of
+
+from gazette_support.domain.statistics import ACTS, Measure, measures_of
 
 
 class Compared(StrEnum):

@@ -5,7 +5,8 @@ from gazette.adapters.templates.s3 import S3Bundles
 from gazette.bootstrap.parts.clock import now
 from gazette.settings.delivery import SendingSettings
 from gazette.settings.ranges import RANGES
-from gazette.steps.support.templates import TemplatesContext
+
+from gazette_support.steps.templates import TemplatesContext
 
 
 def build_templates(settings: SendingSettings) -> TemplatesContext:

@@ -12,8 +12,9 @@ from gazette.bootstrap.parts.content import sources
 from gazette.domain.subscribers.frequency import frequencies
 from gazette.settings.content import ContentSettings
 from gazette.steps.context import ScheduleContext
-from gazette.steps.support.sending import Stream
-from gazette.steps.support.sources import Readers
+
+from gazette_support.steps.sending import Stream
+from gazette_support.steps.sources import Readers
 
 
 def build_permits(settings: ContentSettings) -> Stream:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from botocore.exceptions import BotoCoreError, ClientError
-
 from gazette.domain.errors import Unavailable
 from gazette.domain.subscribers.addresses import canonical
 

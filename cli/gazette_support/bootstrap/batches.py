@@ -12,7 +12,8 @@ from gazette.domain.delivery.pace import PaceReading
 from gazette.settings.fanout import FanoutSettings
 from gazette.settings.pacing import PacingSettings
 from gazette.steps.fanout.fanout import shards_in_use
-from gazette.steps.support.batches import BatchContext
+
+from gazette_support.steps.batches import BatchContext
 
 
 def build_batches(settings: FanoutSettings) -> BatchContext:

@@ -16,9 +16,10 @@ from gazette.domain.ports.ledgers import Runs
 from gazette.domain.ports.templates import TemplateVersions
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.templates.versions import InForce, PushedVersion
-from gazette.steps.support.batches import BatchContext, BatchView, latest_batches
-from gazette.steps.support.sending import SendingContext, Stream, held_categories, read_streams
-from gazette.steps.support.templates import versions_in
+
+from gazette_support.steps.batches import BatchContext, BatchView, latest_batches
+from gazette_support.steps.sending import SendingContext, Stream, held_categories, read_streams
+from gazette_support.steps.templates import versions_in
 
 LATEST = 3
 """The number of batches in the overview. All runs of each batch are read."""

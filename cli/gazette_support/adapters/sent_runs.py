@@ -13,7 +13,8 @@ from gazette.adapters.dynamodb.client import (
 from gazette.adapters.dynamodb.runs import run_of
 from gazette.adapters.dynamodb.tables import RunRow
 from gazette.domain.delivery.run import Status
-from gazette.domain.replay import Part
+
+from gazette_support.domain.replay import Part
 
 _SENT_SINCE = (
     "#status = :sent AND (#sent_at >= :since "

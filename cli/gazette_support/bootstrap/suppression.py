@@ -8,11 +8,12 @@ from gazette.adapters.dynamodb.feedback.suppressions import (
     DynamoSuppressionList,
     DynamoSuppressions,
 )
-from gazette.adapters.mail.ses_suppressions import SesSuppressions
 from gazette.bootstrap.parts.clock import now
 from gazette.domain.subscribers.suppression import SoftLimit
 from gazette.settings.feedback import FeedbackSettings
-from gazette.steps.support.suppression import SuppressionContext
+
+from gazette_support.adapters.ses_suppressions import SesSuppressions
+from gazette_support.steps.suppression import SuppressionContext
 
 
 def build_suppression_list(settings: FeedbackSettings) -> DynamoSuppressionList:

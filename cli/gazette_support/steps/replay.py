@@ -18,7 +18,13 @@ from gazette.domain.model import Edition, Event, StoredEvent
 from gazette.domain.ports.ledgers import Runs
 from gazette.domain.ports.rendering import LinkMaker, Links, Renderer, VersionTemplates
 from gazette.domain.ports.stores import EventReader, Subscribers
-from gazette.domain.replay import (
+from gazette.domain.stored import readable
+from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.domain.window.folded import fold
+from gazette.steps.delivery.edition import EditionContext, Excluded, Made, edit, make_edition
+from gazette.steps.delivery.versions import Chosen
+
+from gazette_support.domain.replay import (
     BlockShown,
     Missing,
     Rendition,
@@ -27,11 +33,6 @@ from gazette.domain.replay import (
     place_in_sample,
     was_sent_since,
 )
-from gazette.domain.stored import readable
-from gazette.domain.subscribers.subscriber import Subscriber
-from gazette.domain.window.folded import fold
-from gazette.steps.delivery.edition import EditionContext, Excluded, Made, edit, make_edition
-from gazette.steps.delivery.versions import Chosen
 
 ForEachPart = Callable[[Callable[[int], "_PartRead"], Iterable[int]], Iterable["_PartRead"]]
 """A function that calls a function for several parts, like `map`."""

@@ -9,7 +9,8 @@ from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.settings.delivery import SendingSettings
 from gazette.settings.feedback import FeedbackSettings
 from gazette.settings.ranges import RANGES
-from gazette.steps.support.statistics import StatisticsContext
+
+from gazette_support.steps.statistics import StatisticsContext
 
 
 def build_statistics(settings: FeedbackSettings, *, connections: int) -> StatisticsContext:

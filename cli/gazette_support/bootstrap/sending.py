@@ -9,7 +9,8 @@ from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.rate_limiters import rate_limiters
 from gazette.settings.delivery import SendingSettings
 from gazette.settings.feedback import FeedbackSettings
-from gazette.steps.support.sending import SendingContext, resume_category
+
+from gazette_support.steps.sending import SendingContext, resume_category
 
 
 def build_sending(settings: SendingSettings) -> SendingContext:

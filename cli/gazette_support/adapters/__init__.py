@@ -1,0 +1,1 @@
+"""Adapters that only commands use."""

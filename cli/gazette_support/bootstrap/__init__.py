@@ -1,0 +1,1 @@
+"""The dependencies of the commands, one module per group."""

@@ -1,0 +1,1 @@
+"""The rules of replays, statistics and template versions. The modules do no I/O."""
