@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
+from gazette.adapters.contract.details import HappeningDetail
+from gazette.adapters.contract.published import example
 from hypothesis import strategies as st
 
 from tests.builders import NOW
@@ -78,7 +80,11 @@ _frequency = st.sampled_from(["never", "immediate", "daily", "weekly", "custom"]
 _chosen = _frequency | st.just("default")
 _category = st.sampled_from(["comment", "like", "mention"])
 _image = st.just("https://example.com/1.png")
-_optional = {
+_optional: dict[str, st.SearchStrategy[Any]] = {
+    name: st.just(each)
+    for name, each in example(HappeningDetail).items()
+    if not HappeningDetail.model_fields[name].is_required()
+} | {
     "actor": st.fixed_dictionaries(
         {"id": st.sampled_from(USERS), "name": st.just("Bo")},
         optional={"url": st.just("https://example.com/bo"), "avatar": _image},

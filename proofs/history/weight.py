@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-from gazette.adapters.dynamodb.activities import body_of_activity
+from gazette.adapters.dynamodb import activities
 from gazette.adapters.dynamodb.attributes import write_changes
 from gazette.adapters.dynamodb.events import event_row
 from gazette.adapters.dynamodb.runs import run_row
@@ -45,15 +45,9 @@ def follow_row(follow: Follow) -> FollowRow:
 
 def activity_row(activity: Activity) -> ActivityRow:
     """Return the row of an activity without a parent."""
-    return ActivityRow(
-        activity.entity.key,
-        activity.id,
-        occurred_at=activity.occurred_at,
-        body=body_of_activity(activity),
-        retracted=activity.retracted,
-        walked=set(activity.walked) or None,
-        expires_at=activity.occurred_at + RETENTION,
-    )
+    row = activities.activity_row(activity, activity.occurred_at + RETENTION)
+    row.walked = set(activity.walked) or None
+    return row
 
 
 def _size(row: Any) -> int:

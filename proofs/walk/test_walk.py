@@ -39,13 +39,13 @@ def test_what_does_not_exist_is_named() -> None:
 
 
 def test_a_hop_that_is_not_executed_is_named() -> None:
-    problem = first_problem([a_hop(1)], Record(calls=["domain/model.py:is_newer"]))
+    problem = first_problem([a_hop(1)], Record(calls=["domain/model.py:entity_key"]))
     assert problem == f"hop 1 was not executed: {_TRANSITION}"
 
 
 def test_a_hop_that_is_out_of_order_is_named() -> None:
-    newer = "domain/model.py:is_newer"
-    problem = first_problem([a_hop(1, newer), a_hop(2)], Record(calls=[_TRANSITION, newer]))
+    key = "domain/model.py:entity_key"
+    problem = first_problem([a_hop(1, key), a_hop(2)], Record(calls=[_TRANSITION, key]))
     assert problem == f"hop 2 is out of order: {_TRANSITION} is not called after hop 1"
 
 

@@ -169,11 +169,11 @@ class State:
     def event_waits(self) -> None:
         """Something new for her next digest, stored a moment ago."""
         event = Event(
-            ANN,
-            f"e{next(_NUMBERS)}",
-            CATEGORY,
-            Entity("post", "p1", "On digests", "https://example.com/p1"),
-            Actor("bo", "Bo"),
+            user_id=ANN,
+            id=f"e{next(_NUMBERS)}",
+            category=CATEGORY,
+            entity=Entity("post", "p1", "On digests", "https://example.com/p1"),
+            actor=Actor("bo", "Bo"),
             occurred_at=_a_moment_ago(),
         )
         assert self.events.store(event, DAILY)[0]

@@ -12,6 +12,7 @@ from gazette.domain.subscribers.following import Activity
 
 from tests.builders import NOW, RETENTION, SettableClock, an_activity
 from tests.contract.conftest import SECOND
+from tests.every_field import ACTIVITY
 
 POST = "post#post1"
 HOME = "post#c1"
@@ -44,6 +45,17 @@ def test_activity_is_read_as_created(activities: Activities) -> None:
     assert activities.get(HOME, activity.id) is None
     assert activities.create(activity) == (True, activity)
     assert activities.get(HOME, activity.id) == activity
+
+
+def test_every_field_of_an_activity_and_its_amendment_is_stored(activities: Activities) -> None:
+    key, (side,) = (ACTIVITY.entity.key, ACTIVITY.id), ACTIVITY.walked
+    whole = replace(ACTIVITY, walked=frozenset())
+    less = replace(an_activity(whole.id), entity=whole.entity)
+    assert activities.create(less) == (True, less)
+    assert activities.replace(less, whole)
+    assert activities.get(*key) == whole
+    assert activities.mark_walked(whole, side)
+    assert activities.get(*key) == activities.get_many([key])[key] == ACTIVITY
 
 
 def test_longest_names_allowed_by_the_contract_fit_the_sort_key(activities: Activities) -> None:

@@ -20,6 +20,7 @@ from gazette.domain.stored import readable
 
 from tests.builders import NOW, RETENTION, SettableClock, a_stored_event, an_event
 from tests.contract.conftest import SECOND, dynamo_events
+from tests.every_field import EVENT
 
 HERE = a_stored_event(an_event(), DAILY, NOW)
 """Where an event is that was stored before the clock was moved."""
@@ -35,6 +36,13 @@ def test_stored_event_is_read_unchanged(events: Events) -> None:
     assert events.get("ann", "e1") is None
     assert events.store(event, DAILY) == (True, a_stored_event(event, DAILY, NOW))
     assert events.get("ann", "e1") == a_stored_event(event, DAILY, NOW)
+
+
+def test_every_field_of_an_event_and_its_amendment_is_stored(events: Events) -> None:
+    less = an_event(EVENT.id, user_id=EVENT.user_id)
+    events.store(less, DAILY)
+    assert events.amend(a_stored_event(less), EVENT)
+    assert events.get(EVENT.user_id, EVENT.id) == a_stored_event(EVENT)
 
 
 def test_trace_m_duplicate_event_reports_the_stored_place(

@@ -2,8 +2,13 @@
 
 from datetime import datetime, timedelta
 
+from gazette.adapters.contract.details import ActivityCreated
+from gazette.adapters.dynamodb.events import DynamoEvents
 from gazette.bootstrap.parts.clock import now
+from gazette.domain.model import StoredEvent
 
+from tests.builders import RETENTION
+from tests.every_field import DETAIL, decoded
 from tests.functions.conftest import Cloud
 from tests.functions.messages import ago, follow, happening, profile, reference
 
@@ -27,6 +32,22 @@ def test_reader_becoming_the_actor_gets_the_amendment_and_retraction(
     assert known(cloud) == {"cy": True}
     cloud.say("event.retracted", {"id": "e1", "entity": reference("post#p1")})
     assert known(cloud) == {"cy": False}
+
+
+def test_every_field_of_an_amendment_reaches_each_follower(cloud: Cloud) -> None:
+    detail = DETAIL | {"occurred_at": ago(hours=1), "expires_at": ago(days=-1)}
+    amended = detail | {"amended_at": ago(minutes=9)}
+    for user_id in ("ann", "cy"):
+        cloud.say("subscriber.changed", profile(user_id))
+        cloud.say("follow.created", follow(user_id))
+    required = [name for name, each in ActivityCreated.model_fields.items() if each.is_required()]
+    cloud.say("activity.created", {name: detail[name] for name in required})
+    cloud.say("activity.created", amended)
+    events = DynamoEvents("events", retention=RETENTION, timeout=1.5, clock=now)
+    for user_id in ("ann", "cy"):
+        stored = events.get(user_id, detail["id"])
+        assert isinstance(stored, StoredEvent)
+        assert stored.event == decoded(amended).event_for(user_id)
 
 
 def test_activity_is_kept_as_long_as_its_events(cloud: Cloud) -> None:

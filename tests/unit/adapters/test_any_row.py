@@ -25,7 +25,8 @@ from gazette.adapters.dynamodb.attributes import (
 from gazette.adapters.dynamodb.client import Row, decoded, instant_number
 from gazette.adapters.dynamodb.control import batches, experiments
 from gazette.adapters.dynamodb.control.template_versions import in_force_of
-from gazette.adapters.dynamodb.event_rows import body_of, brief_in, event_or_trace_in, stored_key
+from gazette.adapters.dynamodb.event_rows import body_of, brief_in, event_or_trace_in
+from gazette.adapters.dynamodb.events import event_row
 from gazette.adapters.dynamodb.feedback import bounces, statistics, suppressions
 from gazette.adapters.dynamodb.pacing import pace
 from gazette.adapters.dynamodb.tables import (
@@ -99,6 +100,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.builders import NOW, a_run, a_schedule, a_subscriber, an_activity, an_event
+from tests.every_field import ACTIVITY, EVENT
 
 Item = dict[str, dict[str, Any]]
 DAY = timedelta(days=1)
@@ -390,31 +392,13 @@ def a_run_row() -> RunRow:
 
 
 def an_event_row() -> EventRow:
-    event = replace(
-        an_event(), via=("post#post1",), amended_at=NOW, expires_at=NOW + DAY, score=1.0
-    )
-    return EventRow(
-        "ann",
-        "e1",
-        stored=stored_key("daily", NOW),
-        body=body_of(replace(event, data='{"a":1}', source="recommendations")),
-        lasts_until=NOW + DAY,
-        expires_at=NOW + 2 * DAY,
-    )
+    return event_row(StoredEvent(EVENT, "daily", NOW, NOW + DAY))
 
 
 def an_activity_row() -> ActivityRow:
-    activity = replace(an_activity(), former=frozenset({"post#old"}), expires_at=NOW)
-    return ActivityRow(
-        activity.entity.key,
-        activity.id,
-        occurred_at=NOW,
-        body=body_of_activity(activity),
-        amended_at=NOW,
-        retracted=False,
-        walked={"post#post1"},
-        expires_at=NOW + DAY,
-    )
+    row = activities.activity_row(replace(ACTIVITY, retracted=False), NOW + DAY)
+    row.walked = set(ACTIVITY.walked)
+    return row
 
 
 def a_pace_row() -> PaceRow:

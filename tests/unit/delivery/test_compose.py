@@ -120,12 +120,12 @@ def test_latest_event_breaks_ties_between_groups() -> None:
 def test_group_ties_are_decided_by_microseconds() -> None:
     old = event("a", entity="old")
     new = Event(
-        "ann",
-        "b",
-        "message",
-        Entity("conversation", "z", "Z", "https://x.example/z"),
-        Actor("bob", "Bob"),
-        NOON + timedelta(microseconds=1),
+        user_id="ann",
+        id="b",
+        category="message",
+        entity=Entity("conversation", "z", "Z", "https://x.example/z"),
+        actor=Actor("bob", "Bob"),
+        occurred_at=NOON + timedelta(microseconds=1),
     )
     assert titles(compose([old, new], max_blocks=20)) == ["z", "old"]
 

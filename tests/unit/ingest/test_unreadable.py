@@ -7,11 +7,10 @@ import pytest
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.identity import shard_of
-from gazette.domain.model import DAILY, Actor, Entity, RunKey
+from gazette.domain.model import DAILY, RunKey
 from gazette.domain.ports.queues import Shard
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.stored import as_stored, is_known
-from gazette.domain.subscribers.following import Activity
 from gazette.domain.subscribers.frequency import Frequency, frequencies_as_stored
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause
@@ -21,7 +20,7 @@ from gazette.steps.runs import raise_epochs
 from gazette.steps.subscribers.schedules import set_schedules
 from gazette.steps.sweep.unknown import Swept
 
-from tests.builders import NOW, a_schedule, a_subscriber, an_event
+from tests.builders import NOW, a_schedule, a_subscriber, an_activity, an_event
 from tests.fake_stores import PARTITIONS
 from tests.world import World
 
@@ -232,8 +231,7 @@ def test_unreadable_follower_does_not_block_other_followers(world: World) -> Non
         world.follow(user_id, at=NOW - HOUR)
     world.follows.unreadable.add(("post#post1", "ann"))
     world.subscribers.unreadable.add("bo")
-    post = Entity("post", "post1", "A post", "https://example.com/")
-    activity = Activity("a1", "comment", post, None, Actor("zoe", "Zoe"), NOW)
+    activity = an_activity(actor="Zoe")
     world.activities.create(activity)
 
     def bring() -> None:

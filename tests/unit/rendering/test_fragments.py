@@ -1,9 +1,11 @@
 """A group that many readers share is rendered once; what differs is never shared."""
 
+import json
 import tracemalloc
 from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
+from sys import getsizeof
 from typing import Any
 
 import pytest
@@ -11,7 +13,7 @@ from gazette.adapters.dynamodb.event_rows import as_json
 from gazette.adapters.rendering import fragments
 from gazette.adapters.rendering.language import Language, Languages
 from gazette.adapters.rendering.renderer import JinjaRenderer
-from gazette.adapters.rendering.view_models import show
+from gazette.adapters.rendering.view_models import clean, pick, show
 from gazette.domain.delivery.compose import compose
 from gazette.domain.model import DAILY, Actor, Edition, Entity, Image, Importance
 from gazette.domain.ports.rendering import CacheCount
@@ -20,8 +22,11 @@ from jinja2 import Template
 from jinja2.runtime import Context
 
 from tests.builders import LINKS, a_subscriber, an_event
+from tests.unit.rendering.test_view_models import SHOWN
 
 SOURCE = Path(__file__).parents[3] / "templates"
+ENGLISH = Languages(SOURCE).of("en")
+TEXTS = [name for name in SHOWN if type(getattr(an_event(), name)) is str and name != "category"]
 
 
 @pytest.fixture
@@ -193,6 +198,17 @@ def test_cached_data_stays_within_the_counted_memory(
     finally:
         tracemalloc.stop()
     assert held < 1.5 * fragments.CACHED_BYTES
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_each_shown_text_and_its_cleaned_copy_are_counted(name: str) -> None:
+    def size(text: str) -> int:
+        (group,) = compose([replace(an_event(), **{name: text})], max_blocks=1).groups
+        picked = pick(group, ENGLISH, UTC)
+        return fragments._bytes_of(picked, clean(picked, group.latest.entity, ENGLISH), "")
+
+    hidden = json.dumps({"a": "\u202e" + "x" * 150}, ensure_ascii=False)
+    assert size(hidden) - size("") > getsizeof(hidden) + 100
 
 
 def test_fragment_cache_size_is_bounded(

@@ -52,19 +52,19 @@ PICTURES = st.sampled_from(
 )
 HOSTILE = st.builds(
     lambda group, title, name, excerpt, category, picture: Event(
-        "ann",
-        f"{group}{title}{name}"[:100],
-        category,
-        Entity(
+        user_id="ann",
+        id=f"{group}{title}{name}"[:100],
+        category=category,
+        entity=Entity(
             "post",
             str(group),
             title,
             f"https://example.com/{group}?a=1&b='2'",
             Image(picture, name) if picture else None,
         ),
-        Actor(name, name, avatar=picture),
-        NOW,
-        excerpt,
+        actor=Actor(name, name, avatar=picture),
+        occurred_at=NOW,
+        excerpt=excerpt,
     ),
     st.integers(0, 30),
     TEXTS,

@@ -243,13 +243,13 @@ def test_full_digest_stays_below_the_gmail_clipping_limit(renderer: JinjaRendere
     """90 KB with every field as long as the contract allows."""
     events = [
         Event(
-            "ann",
-            f"{group}.{number}",
-            "comment",
-            Entity("post", str(group), "T" * 200, "https://example.com/" + "u" * 980),
-            Actor(f"a{number}", "N" * 200),
-            NOW,
-            "e" * 500,
+            user_id="ann",
+            id=f"{group}.{number}",
+            category="comment",
+            entity=Entity("post", str(group), "T" * 200, "https://example.com/" + "u" * 980),
+            actor=Actor(f"a{number}", "N" * 200),
+            occurred_at=NOW,
+            excerpt="e" * 500,
         )
         for group in range(21)
         for number in range(3)

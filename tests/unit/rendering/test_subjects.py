@@ -34,13 +34,13 @@ def events(category: str, text: str, count: int) -> list[Event]:
     """Events that say `text` wherever a service may say something."""
     return [
         Event(
-            "ann",
-            f"e{number}",
-            category,
-            Entity("post", "p1", text, "https://example.com/p1"),
-            Actor(f"a{number}", f"{text} {number}"),
-            NOW,
-            text,
+            user_id="ann",
+            id=f"e{number}",
+            category=category,
+            entity=Entity("post", "p1", text, "https://example.com/p1"),
+            actor=Actor(f"a{number}", f"{text} {number}"),
+            occurred_at=NOW,
+            excerpt=text,
         )
         for number in range(count)
     ]

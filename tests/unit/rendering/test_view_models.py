@@ -1,6 +1,6 @@
 """What templates are given of an event that says more."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,11 @@ from jinja2 import Environment
 
 from gazette_cdk.assets.templates import build_templates
 from tests.builders import LINKS, NOW, a_subscriber, an_event
+from tests.every_field import EVENT
 
 TEMPLATES = Path(__file__).parents[3] / "templates"
+SHOWN = sorted({each.name for each in fields(Event)} & {*ShownGroup._fields})
+"""The fields of events that templates get by the same name."""
 
 
 def shown(*events: Event) -> ShownGroup:
@@ -36,6 +39,13 @@ def test_avatar_shows_the_latest_actor() -> None:
     assert found.actor == Person(
         "Bo", "https://example.com/bo", "https://example.com/bo.png", "B", COLOURS[3]
     )
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_each_shown_field_reaches_templates(name: str) -> None:
+    before = an_event(category="like")
+    after = replace(before, **{name: getattr(EVENT, name)})
+    assert getattr(shown(after), name) != getattr(shown(before), name)
 
 
 def test_avatar_is_omitted_without_an_actor() -> None:

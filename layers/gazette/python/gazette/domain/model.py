@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+from typing import Self
 
 from gazette.domain.scheduling.calendar import (
     Recurrence,
@@ -67,13 +68,12 @@ class Actor:
     """The https URL of the actor's picture; empty if not given."""
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
-    """An event for one subscriber."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Happening:
+    """The fields common to events and activities."""
 
-    user_id: str
     id: str
-    """The producer's idempotency key, unique per subscriber."""
+    """The producer's idempotency key."""
 
     category: str
     entity: Entity
@@ -94,14 +94,8 @@ class Event:
     None if the event was never amended.
     """
 
-    via: tuple[str, ...] = ()
-    """The keys of the followed entities through which the event arrived, most specific first.
-
-    Empty if the event was addressed to the subscriber.
-    """
-
     parent_title: str = ""
-    """The title of the least specific entity in `via`; empty if the service gave none."""
+    """The title of the entity's parent; empty if the service gave none."""
 
     importance: Importance = Importance.NORMAL
     expires_at: datetime | None = None
@@ -109,6 +103,24 @@ class Event:
 
     data: str = ""
     """The producer's custom data for templates, as compact JSON; empty if there is none."""
+
+    def amends(self, earlier: Self) -> bool:
+        """Return True if this content is newer than that of `earlier`, which has the same id."""
+        if self.amended_at is None:
+            return False
+        return earlier.amended_at is None or earlier.amended_at < self.amended_at
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event(Happening):
+    """An event for one subscriber. Its id is unique per subscriber."""
+
+    user_id: str
+    via: tuple[str, ...] = ()
+    """The keys of the followed entities through which the event arrived, most specific first.
+
+    Empty if the event was addressed to the subscriber. `parent_title` is the title of the last one.
+    """
 
     source: str = ""
     """The content source that returned the event; empty if a service published the event."""
@@ -134,16 +146,6 @@ class Event:
     def has_lapsed(self, now: datetime) -> bool:
         """Return True if the event's `expires_at` has passed."""
         return self.expires_at is not None and self.expires_at <= now
-
-    def amends(self, earlier: "Event") -> bool:
-        """Return True if the content of this event is newer than the content of `earlier`. Both
-        events have the same id."""
-        return is_newer(self.amended_at, earlier.amended_at)
-
-
-def is_newer(amended_at: datetime | None, earlier: datetime | None) -> bool:
-    """Return True if `amended_at` is later than `earlier`. None is earlier than every time."""
-    return amended_at is not None and (earlier is None or earlier < amended_at)
 
 
 @dataclass(frozen=True, slots=True)

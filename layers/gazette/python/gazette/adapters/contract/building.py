@@ -95,16 +95,12 @@ def event_of(detail: EventCreated) -> Event:
 
 
 def _happening(detail: HappeningDetail) -> dict[str, Any]:
-    return {
-        "id": detail.id,
-        "category": detail.category,
+    """Return the common fields of an event or activity. Omitted fields get the domain's
+    defaults."""
+    values = {name: getattr(detail, name) for name in HappeningDetail.model_fields}
+    return {name: value for name, value in values.items() if value is not None} | {
         "entity": _entity(detail.entity),
         "actor": _actor(detail.actor) if detail.actor else None,
-        "occurred_at": detail.occurred_at,
-        "excerpt": detail.excerpt,
-        "amended_at": detail.amended_at,
-        "importance": detail.importance,
-        "expires_at": detail.expires_at,
         "data": compact(detail.data) if detail.data else "",
     }
 

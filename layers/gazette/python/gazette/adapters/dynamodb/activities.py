@@ -22,12 +22,10 @@ from gazette.adapters.dynamodb.client import (
 )
 from gazette.adapters.dynamodb.event_rows import (
     actor_fields,
-    actor_in,
     as_json,
+    content_in,
     entity_fields,
-    entity_in,
     optional_fields,
-    optional_in,
 )
 from gazette.adapters.dynamodb.tables import ActivityRow
 from gazette.adapters.dynamodb.values import in_years, text, texts
@@ -59,7 +57,8 @@ class DynamoActivities:
         The pointers are written first, so that every stored activity can be found from its parent.
         """
         self._point(activity, ActivityRow.entity.does_not_exist())
-        current = put_or_current(self._row(activity), ActivityRow.entity.does_not_exist())
+        row = activity_row(activity, self._clock() + self._retention)
+        current = put_or_current(row, ActivityRow.entity.does_not_exist())
         return (True, activity) if current is None else (False, decoded(current, _activity_in))
 
     def replace(self, before: Activity, after: Activity) -> bool:
@@ -67,8 +66,9 @@ class DynamoActivities:
         PutItem.
         """
         self._point(after)
+        row = activity_row(after, self._clock() + self._retention)
         try:
-            return put_or_current(self._row(after), _is_unchanged(before)) is None
+            return put_or_current(row, _is_unchanged(before)) is None
         except LookupError:
             return False
 
@@ -142,16 +142,18 @@ class DynamoActivities:
             )
             written(row.save, condition)
 
-    def _row(self, activity: Activity) -> ActivityRow:
-        return ActivityRow(
-            activity.entity.key,
-            activity.id,
-            occurred_at=activity.occurred_at,
-            body=body_of_activity(activity),
-            amended_at=activity.amended_at,
-            retracted=activity.retracted,
-            expires_at=self._clock() + self._retention,
-        )
+
+def activity_row(activity: Activity, expires_at: datetime) -> ActivityRow:
+    """Return the row to write when a version of an activity is stored. `walked` starts empty."""
+    return ActivityRow(
+        activity.entity.key,
+        activity.id,
+        occurred_at=activity.occurred_at,
+        body=body_of_activity(activity),
+        amended_at=activity.amended_at,
+        retracted=activity.retracted,
+        expires_at=expires_at,
+    )
 
 
 def _key_of_home(row: ActivityRow) -> tuple[str, str]:
@@ -186,21 +188,15 @@ def _activity_in(row: ActivityRow) -> Activity | Retracted:
     if row.body is None:
         return Retracted(row.activity_id)
     body = json.loads(row.body)
-    optional = optional_in(body)
-    in_years(optional.get("expires_at", row.occurred_at))
     return Activity(
         id=row.activity_id,
-        category=text(body["category"]),
-        entity=entity_in(body),
         parent=None if body["parent"] is None else text(body["parent"]),
-        actor=actor_in(body),
         occurred_at=in_years(row.occurred_at),
-        excerpt=text(body["excerpt"]),
         amended_at=row.amended_at,
         retracted=bool(row.retracted),
         walked=frozenset(row.walked or ()),
         former=frozenset(texts(body.get("former", []))),
-        **optional,
+        **content_in(body),
     )
 
 

@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from gazette.adapters.dynamodb.values import day, in_years, instant, text, truth, whole, wholes
+from gazette.adapters.dynamodb.values import day, instant, text, truth, whole, wholes
 from gazette.domain.scheduling.calendar import Days, DigestTimes
 from gazette.domain.stored import as_stored
 from gazette.domain.subscribers.choices import ByCategory, Preferences, ReaderChoices
@@ -150,7 +150,7 @@ def read_reader_choices(
 @_remembered
 def _read_fields(stored: str | None) -> tuple[ReaderChoices, History[Frequencies]]:
     histories: dict[str, Any] = {
-        name: tuple((in_years(instant(at)), _READ[name](value)) for at, value in history)
+        name: tuple((instant(at), _READ[name](value)) for at, value in history)
         for name, history in json.loads(stored or "{}").items()
     }
     maps = histories.pop(_MAPS, ())
@@ -173,7 +173,7 @@ def _read_categories(stored: str) -> tuple[str, ByCategory]:
     histories: dict[str, list[tuple[datetime, Frequency]]] = {}
     for at, chosen in content["chosen"]:
         for name, often in chosen.items():
-            change = in_years(instant(at)), as_stored(Frequency, often)
+            change = instant(at), as_stored(Frequency, often)
             histories.setdefault(name, []).append(change)
     return content["maps"], tuple(sorted((name, tuple(each)) for name, each in histories.items()))
 
@@ -253,7 +253,7 @@ def _write_history(history: History[ValueT], values: Callable[[ValueT], tuple[An
 
 
 def _read_history(stored: str, value: Callable[..., ValueT]) -> History[ValueT]:
-    return tuple((in_years(instant(at)), value(*values)) for at, *values in json.loads(stored))
+    return tuple((instant(at), value(*values)) for at, *values in json.loads(stored))
 
 
 def _write_instant(at: datetime) -> str:

@@ -1,7 +1,8 @@
 """Encoding and decoding of rows in the `events` table, and conditions for writes to the rows."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import fields
 from datetime import UTC, datetime
 from functools import lru_cache, partial
 from typing import Any
@@ -22,6 +23,7 @@ from gazette.domain.model import (
     Actor,
     Entity,
     Event,
+    Happening,
     Image,
     Importance,
     Retracted,
@@ -29,7 +31,6 @@ from gazette.domain.model import (
 )
 from gazette.domain.naming.visible import is_name
 from gazette.domain.stored import as_stored
-from gazette.domain.subscribers.following import Activity
 from gazette.domain.window.briefs import Brief, StoredBrief, stored_brief_of
 
 
@@ -77,11 +78,7 @@ def event_or_trace_in(row: EventRow) -> StoredEvent | Retracted:
     if row.stored is None and row.body is None:
         return trace_in(row)
     schedule, _, since = (row.stored or "").partition("#")
-    stored_at = in_years(instant(since)).astimezone(UTC)
-    event = event_in(row)
-    for each in (event.occurred_at, event.amended_at, event.expires_at):
-        in_years(each or stored_at)
-    return StoredEvent(event, schedule, stored_at, end_of(row))
+    return StoredEvent(event_in(row), schedule, instant(since).astimezone(UTC), end_of(row))
 
 
 def trace_in(row: EventRow) -> Retracted:
@@ -91,7 +88,7 @@ def trace_in(row: EventRow) -> Retracted:
 
 def body_of(event: Event) -> str:
     """Return the content of an event as JSON. Equal events have equal JSON."""
-    fields: dict[str, Any] = {
+    body: dict[str, Any] = {
         "category": event.category,
         "entity": entity_fields(event.entity),
         "actor": actor_fields(event.actor),
@@ -99,10 +96,10 @@ def body_of(event: Event) -> str:
         "excerpt": event.excerpt,
     }
     if event.amended_at:
-        fields["amended_at"] = event.amended_at.isoformat()
+        body["amended_at"] = event.amended_at.isoformat()
     if event.via:
-        fields["via"] = list(event.via)
-    return as_json(fields | optional_fields(event) | _source_fields(event))
+        body["via"] = list(event.via)
+    return as_json(body | optional_fields(event) | _source_fields(event))
 
 
 def as_json(value: object) -> str:
@@ -127,33 +124,46 @@ def actor_fields(actor: Actor | None) -> list[str]:
     return [actor.id, actor.name] if actor else ["", ""]
 
 
-def optional_fields(content: Event | Activity) -> dict[str, Any]:
+_OPTIONAL: Mapping[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "parent_title": (str, text),
+    "importance": (str, lambda stored: as_stored(Importance, text(stored))),
+    "expires_at": (datetime.isoformat, instant),
+    "data": (json.loads, as_json),
+}
+"""The functions that write and read each optional field of events and activities.
+
+The order of the fields must not change, because amendments compare the JSON with the stored JSON.
+"""
+
+_DEFAULTS = {each.name: each.default for each in fields(Happening)}
+
+
+def optional_fields(content: Happening) -> dict[str, Any]:
     """Return the fields that are stored only if they have a value.
 
     Earlier releases ignore these fields.
     """
     image, actor = content.entity.image, content.actor
-    normal = content.importance is Importance.NORMAL
-    fields = {
+    stored = {
         "image": [image.url, image.text] if image else None,
         "actor_url": actor.url if actor else "",
         "avatar": actor.avatar if actor else "",
-        "parent_title": content.parent_title,
-        "importance": "" if normal else content.importance.value,
-        "expires_at": content.expires_at.isoformat() if content.expires_at else "",
-        "data": json.loads(content.data) if content.data else None,
     }
-    return {name: value for name, value in fields.items() if value}
+    return {name: value for name, value in stored.items() if value} | {
+        name: write(getattr(content, name))
+        for name, (write, _) in _OPTIONAL.items()
+        if getattr(content, name) != _DEFAULTS[name]
+    }
 
 
 def _source_fields(event: Event) -> dict[str, Any]:
     """Return the fields that only events from content sources have. Return no fields for other
     events.
     """
-    fields: dict[str, Any] = {"source": event.source} if event.source else {}
+    stored: dict[str, Any] = {"source": event.source} if event.source else {}
     if event.score is not None:
-        fields["score"] = event.score
-    return fields
+        stored["score"] = event.score
+    return stored
 
 
 def entity_in(body: Mapping[str, Any]) -> Entity:
@@ -171,21 +181,17 @@ def actor_in(body: Mapping[str, Any]) -> Actor | None:
     return Actor(actor_id, name, text(body.get("actor_url", "")), text(body.get("avatar", "")))
 
 
-def optional_in(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the optional fields in the JSON of an event or activity, by field name.
+def content_in(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that the JSON of an event and of an activity have in common, by name.
 
-    Older rows lack these fields.
+    Older rows lack the optional fields.
     """
-    optional: dict[str, Any] = {}
-    if "parent_title" in body:
-        optional["parent_title"] = text(body["parent_title"])
-    if "importance" in body:
-        optional["importance"] = as_stored(Importance, text(body["importance"]))
-    if "expires_at" in body:
-        optional["expires_at"] = instant(body["expires_at"])
-    if "data" in body:
-        optional["data"] = as_json(body["data"])
-    return optional
+    return {
+        "category": text(body["category"]),
+        "entity": entity_in(body),
+        "actor": actor_in(body),
+        "excerpt": text(body["excerpt"]),
+    } | {name: read(body[name]) for name, (_, read) in _OPTIONAL.items() if name in body}
 
 
 def event_in(row: EventRow) -> Event:
@@ -195,16 +201,12 @@ def event_in(row: EventRow) -> Event:
     return Event(
         user_id=row.user_id,
         id=row.event_id,
-        category=text(body["category"]),
-        entity=entity_in(body),
-        actor=actor_in(body),
         occurred_at=instant(body["occurred_at"]),
-        excerpt=text(body["excerpt"]),
         amended_at=instant(amended_at) if amended_at else None,
         via=texts(body.get("via", [])),
         source=text(body.get("source", "")),
         score=number(body["score"]) if body.get("score") is not None else None,
-        **optional_in(body),
+        **content_in(body),
     )
 
 
@@ -297,17 +299,16 @@ def _optional_of_brief(body: Mapping[str, Any], via: tuple[str, ...]) -> tuple[A
 
     Also validates the fields that a brief lacks, so that malformed fields are reported.
     """
-    entity_in(body)
-    optional, actor = optional_in(body), actor_in(body)
-    lapses_at = optional.get("expires_at")
+    content = content_in(body)
+    actor = content["actor"]
     return (
-        in_years(lapses_at) if lapses_at else None,
-        optional.get("importance", Importance.NORMAL),
+        content.get("expires_at"),
+        content.get("importance", Importance.NORMAL),
         text(body.get("source", "")),
         number(body["score"]) if body.get("score") is not None else None,
         bool(actor and actor.url),
         bool(actor and actor.avatar),
-        via[-1] if via and optional.get("parent_title") else "",
+        via[-1] if via and content.get("parent_title") else "",
     )
 
 

@@ -80,11 +80,12 @@ def in_years(instant: datetime) -> datetime:
 
 
 def instant(value: object) -> datetime:
-    """Parse an ISO 8601 date and time that has an offset."""
+    """Parse an ISO 8601 date and time that has an offset, and whose year is within the supported
+    range."""
     at = datetime.fromisoformat(text(value))
     if at.tzinfo is None:
         raise ValueError("not an instant with an offset")
-    return at
+    return in_years(at)
 
 
 def day(value: object) -> date:

@@ -163,15 +163,18 @@ class Picked(NamedTuple):
 class More(NamedTuple):
     """Additional values of a group. Few groups have these values."""
 
-    url: str
+    url: str = ""
     """The URL of the latest actor's page."""
 
-    avatar: str
+    avatar: str = ""
     """The URL of the latest actor's picture."""
 
-    image: Image | None
-    importance: Importance
-    data: str
+    image: Image | None = None
+    importance: Importance = Importance.NORMAL
+    data: str = ""
+
+
+_NO_MORE = More()
 
 
 def pick(
@@ -203,10 +206,8 @@ def pick(
 def _more(group: Group) -> More | None:
     latest, actors = group.latest, group.actors
     url, avatar = (actors[0].url, actors[0].avatar) if actors else ("", "")
-    image, importance, data = latest.entity.image, latest.importance, latest.data
-    if url or avatar or image or data or importance is not Importance.NORMAL:
-        return More(url, avatar, image, importance, data)
-    return None
+    more = More(url, avatar, latest.entity.image, latest.importance, latest.data)
+    return None if more == _NO_MORE else more
 
 
 def show(group: Group, language: Language, zone: tzinfo) -> ShownGroup:
@@ -221,7 +222,8 @@ def clean(picked: Picked, entity: Entity, language: Language) -> ShownGroup:
     """
     if not is_web_link(picked.url):
         raise RenderingFailed(f"the link of {entity.key[:200]!r} is not an http(s) URL")
-    people, more = tuple([_shown_name(name, language) for name in picked.people]), picked.more
+    people = tuple([_shown_name(name, language) for name in picked.people])
+    more = picked.more or _NO_MORE
     return ShownGroup(
         category=picked.category,
         count=picked.events,
@@ -234,28 +236,25 @@ def clean(picked: Picked, entity: Entity, language: Language) -> ShownGroup:
         language=language.name,
         signer=people[0] if picked.is_signed else "",
         actor=_person(people[0], picked, more) if people else None,
-        image=_image(more.image) if more and more.image else None,
-        importance=more.importance if more else Importance.NORMAL,
-        data=_seen_in(json.loads(more.data)) if more and more.data else _NO_DATA,
+        image=_image(more.image) if more.image else None,
+        importance=more.importance,
+        data=_seen_in(json.loads(more.data)) if more.data else _NO_DATA,
     )
 
 
 _NO_DATA: Mapping[str, Any] = MappingProxyType({})
 
 
-def _person(name: str, picked: Picked, more: More | None) -> Person:
+def _person(name: str, picked: Picked, more: More) -> Person:
     """Return the latest actor under the given display name. Omit URLs that are not web
     addresses.
     """
-    letters, colour = initials(picked.people[0]), COLOURS[picked.colour]
-    if more is None:
-        return Person(name, "", "", letters, colour)
     return Person(
         name,
         more.url if is_web_link(more.url) else "",
         more.avatar if _is_picture(more.avatar) else "",
-        letters,
-        colour,
+        initials(picked.people[0]),
+        COLOURS[picked.colour],
     )
 
 

@@ -1,9 +1,9 @@
 """Follows and activities, and which followers get events about an entity. Pure."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 
-from gazette.domain.model import Actor, Entity, Event, Importance, is_newer
+from gazette.domain.model import Event, Happening
 from gazette.domain.stored import is_known
 from gazette.domain.subscribers.frequency import (
     Frequencies,
@@ -47,23 +47,16 @@ class Follow:
         return next((state.title for _, state in reversed(self.changes) if state.title), "")
 
 
-@dataclass(frozen=True, slots=True)
-class Activity:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Activity(Happening):
     """An activity on an entity, for all followers of the entity or of its parent.
 
-    A side is the entity or its parent. The other fields have the same meaning as in Event.
+    A side is the entity or its parent.
     """
 
-    id: str
-    category: str
-    entity: Entity
     parent: str | None
     """The key of the entity that `entity` belongs to, such as the post of a comment."""
 
-    actor: Actor | None
-    occurred_at: datetime
-    excerpt: str = ""
-    amended_at: datetime | None = None
     retracted: bool = False
     walked: frozenset[str] = frozenset()
     """The sides whose followers all have the current content or are queued to get the content."""
@@ -71,21 +64,12 @@ class Activity:
     former: frozenset[str] = frozenset()
     """The sides that an amendment removed. Their followers may still have the activity."""
 
-    parent_title: str = ""
-    importance: Importance = Importance.NORMAL
-    expires_at: datetime | None = None
-    data: str = ""
-
     @property
     def sides(self) -> tuple[str, ...]:
         """The keys of the entities whose followers get the activity, most specific first."""
         if self.parent is None or self.parent == self.entity.key:
             return (self.entity.key,)
         return (self.entity.key, self.parent)
-
-    def amends(self, earlier: "Activity") -> bool:
-        """Return True if this activity is a newer version of `earlier`, which has the same id."""
-        return is_newer(self.amended_at, earlier.amended_at)
 
     def in_place_of(self, earlier: "Activity") -> "Activity":
         """Return this activity with the sides of `earlier` recorded as former sides."""
@@ -126,21 +110,8 @@ class Activity:
 
         The event has the activity's id, regardless of which entity the user follows.
         """
-        return Event(
-            user_id=user_id,
-            id=self.id,
-            category=self.category,
-            entity=self.entity,
-            actor=self.actor,
-            occurred_at=self.occurred_at,
-            excerpt=self.excerpt,
-            amended_at=self.amended_at,
-            via=self.sides,
-            parent_title=self.parent_title,
-            importance=self.importance,
-            expires_at=self.expires_at,
-            data=self.data,
-        )
+        common = {each.name: getattr(self, each.name) for each in fields(Happening)}
+        return Event(user_id=user_id, via=self.sides, **common)
 
 
 def effective_frequency(

@@ -7,7 +7,7 @@ from pynamodb.expressions.update import Action
 
 from gazette.adapters.dynamodb.client import bind, decoded, instant_text, translated
 from gazette.adapters.dynamodb.tables import BounceRow
-from gazette.adapters.dynamodb.values import in_years, instant
+from gazette.adapters.dynamodb.values import instant
 from gazette.domain.identity import keyed_hash
 from gazette.domain.ports.clock import Clock
 from gazette.domain.subscribers.suppression import SoftBounce
@@ -52,4 +52,4 @@ def _bounces(row: BounceRow) -> Collection[SoftBounce]:
 
 
 def _bounce(at: str, _: str, message_id: str) -> SoftBounce:
-    return SoftBounce(in_years(instant(at)), message_id)
+    return SoftBounce(instant(at), message_id)
