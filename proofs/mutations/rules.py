@@ -336,8 +336,8 @@ RULES: Final = (
     Mutation(
         "messages whose events are routed together fail independently",
         "steps/routing/route.py",
-        "            if len(parts) == 1:\n",
-        "            if True:\n",
+        "        if len(parts) == 1:\n",
+        "        if True:\n",
         "tests/unit/ingest/test_together.py::test_failure_for_single_reader_retries_only_affected_message",
     ),
     Mutation(
@@ -473,8 +473,8 @@ RULES: Final = (
     Mutation(
         "processing of a list stops before its invocation times out",
         "steps/routing/route.py",
-        "            require_time(self._time_left, least=PIECE if is_begun else LONGEST)\n",
-        "            if not is_begun:\n                require_time(self._time_left)\n",
+        "        require_time(time_left, least=PIECE if entry.list.is_begun else LONGEST)\n",
+        "        if not entry.list.is_begun:\n            require_time(time_left)\n",
         f"{_LONG}::test_list_processing_stops_before_invocation_ends",
     ),
     Mutation(

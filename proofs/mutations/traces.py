@@ -329,8 +329,8 @@ PREVENTED: Final = (
     Mutation(
         "the profile is read again after an event is written",
         "steps/routing/route.py",
-        "            if not unsettled:\n",
-        "            if True:\n",
+        "        if not all_inputs:\n",
+        "        if True:\n",
         "tests/unit/routing/test_route.py::test_trace_n_event_is_not_stored_under_a_stale_preference",
         "n",
     ),
@@ -441,8 +441,8 @@ PREVENTED: Final = (
     Mutation(
         "an immediate run is queued even if its event was already stored",
         "steps/routing/route.py",
-        "    return outcome, place_stored(current, target, inputs, context)\n",
-        "    return outcome, place_stored(current, target, inputs, context) if stored else []\n",
+        "    return outcome, _place_stored(current, target, context)\n",
+        "    return outcome, _place_stored(current, target, context) if stored else None\n",
         "tests/unit/routing/test_immediate.py"
         "::test_trace_q_redelivered_event_queues_its_open_run_again",
         "q",
@@ -946,13 +946,14 @@ PREVENTED: Final = (
     Mutation(
         "an event is stored before its schedule is read",
         "steps/routing/route.py",
-        "            outcome, placed = _route_one(event, inputs, self._context)\n"
-        "            settled.update((number, each) for each in placed)\n",
-        "            context = self._context\n"
-        "            target = target_of(event, inputs, context)\n"
-        "            if isinstance(target, Target) and isinstance(inputs.reader, Subscriber):\n"
-        "                arm({(event.user_id, target.schedule): inputs.reader}, context=context)\n"
-        "            outcome, _ = _route_one(event, inputs, context)\n",
+        "        outcome, placed = _route_one(entry.event, all_inputs[entry], context)\n"
+        "        if placed:\n"
+        "            waiting[entry] = placed\n",
+        "        event, inputs = entry.event, all_inputs[entry]\n"
+        "        target = target_of(event, inputs, context)\n"
+        "        if isinstance(target, Target) and isinstance(inputs.reader, Subscriber):\n"
+        "            arm({(event.user_id, target.schedule): inputs.reader}, context=context)\n"
+        "        outcome, _ = _route_one(event, inputs, context)\n",
         "tests/unit/routing/test_arming.py::test_trace_ad_event_arms_a_schedule_that_is_going_idle",
         "ad",
     ),
@@ -1024,9 +1025,9 @@ PREVENTED: Final = (
     Mutation(
         "a redelivered message arms the schedule",
         "steps/routing/route.py",
-        "    return outcome, place_stored(current, target, inputs, context)\n",
-        "    settled = place_stored(current, target, inputs, context)\n"
-        "    return outcome, settled if stored else []\n",
+        "    return outcome, _place_stored(current, target, context)\n",
+        "    settled = _place_stored(current, target, context)\n"
+        "    return outcome, settled if stored else None\n",
         "tests/unit/routing/test_arming.py"
         "::test_trace_ag_redelivered_message_arms_the_schedule_after_a_worker_crash",
         "ag",
