@@ -432,7 +432,6 @@ class World:
         return DeliveryContext(
             runs=self.runs,
             subscribers=self.subscribers,
-            suppressions=self.suppressions,
             last_look=self.last_look,
             route_again=partial(route_again, context=self.context),
             events=self.events,
@@ -442,11 +441,11 @@ class World:
                 templates=self.run_templates(),
                 unusable=lambda number, _: self.unusable.append(number),
                 experiment=self.experiments.running,
+                link_maker=FakeLinks(),
                 deferred_events=self.deferred_events,
                 max_blocks=20,
                 arrangement=DEFAULT,
             ),
-            link_maker=FakeLinks(),
             mailers=Streams(digest=self.mailer, immediate=self.mailer),
             pacing=Pacing(
                 streams=Streams(
@@ -490,8 +489,6 @@ class World:
             policy_of=lambda _: self.source_policy,
             fresh_for=self.content.fresh_for,
             patience=self.patience,
-            settle_lag=SETTLE_LAG,
-            max_lateness=self.max_lateness,
         )
 
     def asking(self) -> AskingContext | None:
