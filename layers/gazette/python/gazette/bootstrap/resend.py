@@ -25,7 +25,7 @@ from gazette.domain.delivery.run import Run
 from gazette.domain.ports.clock import TimeLeft
 from gazette.settings.delivery import ResendSettings
 from gazette.steps.delivery.deliver import deliver
-from gazette.steps.delivery.resend import ResendMessage, resend
+from gazette.steps.delivery.resend import resend
 from gazette.steps.delivery.types import Delivery
 from gazette.steps.occurrences.redrive import RedriveContext, redrive
 
@@ -75,7 +75,9 @@ def build() -> Callable[[str, str, TimeLeft], Delivery | Redriven | None]:
     def run(body: str, receipt_handle: str, time_left: TimeLeft) -> Delivery | Redriven | None:
         received = SqsReceived(sqs, settings.resend_queue_url, receipt_handle)
         return resend(
-            ResendMessage(decode_run_key(body), was_given_up(body), received.hide),
+            decode_run_key(body),
+            was_given_up=was_given_up(body),
+            hide=received.hide,
             deliver=partial(deliver, context=context, time_left=time_left),
             redrive=start_next,
             resend_queue=resend_queue,
