@@ -331,7 +331,6 @@ def _place_stored(
     immediate run even if the event did not move, because the process that stored or moved the event
     may have failed before doing so.
     """
-    if stored is None or stays_unsent(stored, context):
-        return None
-    is_in_place = stored.schedule == target.schedule
-    return stored if is_in_place else move(stored, target, context=context)
+    if stored is None or stored.schedule == target.schedule:
+        return stored
+    return None if stays_unsent(stored, context) else move(stored, target, context=context)
