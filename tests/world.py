@@ -58,7 +58,7 @@ from gazette.steps.delivery.deliver import deliver
 from gazette.steps.delivery.edition import EditionContext
 from gazette.steps.delivery.generate import generate
 from gazette.steps.delivery.pacing import Pacing, StreamPacing, postponed_until
-from gazette.steps.delivery.resend import ResendMessage, resend
+from gazette.steps.delivery.resend import resend
 from gazette.steps.delivery.types import Delivery, DeliveryLimits, Postponed
 from gazette.steps.delivery.versions import RunTemplates
 from gazette.steps.fanout.ahead import look_ahead
@@ -432,7 +432,6 @@ class World:
         return DeliveryContext(
             runs=self.runs,
             subscribers=self.subscribers,
-            suppressions=self.suppressions,
             last_look=self.last_look,
             route_again=partial(route_again, context=self.context),
             events=self.events,
@@ -442,11 +441,11 @@ class World:
                 templates=self.run_templates(),
                 unusable=lambda number, _: self.unusable.append(number),
                 experiment=self.experiments.running,
+                link_maker=FakeLinks(),
                 deferred_events=self.deferred_events,
                 max_blocks=20,
                 arrangement=DEFAULT,
             ),
-            link_maker=FakeLinks(),
             mailers=Streams(digest=self.mailer, immediate=self.mailer),
             pacing=Pacing(
                 streams=Streams(
@@ -490,8 +489,6 @@ class World:
             policy_of=lambda _: self.source_policy,
             fresh_for=self.content.fresh_for,
             patience=self.patience,
-            settle_lag=SETTLE_LAG,
-            max_lateness=self.max_lateness,
         )
 
     def asking(self) -> AskingContext | None:
@@ -615,13 +612,17 @@ class World:
         hide: Callable[[timedelta], None] = lambda _: None,
     ) -> Run | None:
         """One message on the resend queue."""
-        done = self.resend_message(ResendMessage(key, given_up, hide))
+        done = self.resend_message(key, given_up=given_up, hide=hide)
         return done.run if done else None
 
-    def resend_message(self, message: ResendMessage) -> Delivery | Redriven | None:
+    def resend_message(
+        self, key: RunKey, *, given_up: bool, hide: Callable[[timedelta], None] = lambda _: None
+    ) -> Delivery | Redriven | None:
         """Everything that the step returns."""
         return resend(
-            message,
+            key,
+            was_given_up=given_up,
+            hide=hide,
             deliver=self.deliver,
             redrive=self.redrive,
             resend_queue=self.resend_queue,

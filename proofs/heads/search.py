@@ -212,21 +212,14 @@ def _read_to_send(state: State, run: Run, setup: Setup) -> Iterator[Step]:
             after = with_run(after, replace(behind, key=key))
         yield label, with_run(after, _moved(run, Cancel(Reason.SUPERSEDED)))
         return
-    older = settle_older(
-        run,
-        chain.others,
-        changes,
-        newer=chain.newer,
-        now=now,
-        evidence_grace=now - now,
-    )
-    if older.unsettled:
+    settled = settle_older(run, chain, changes, now=now, evidence_grace=now - now)
+    if isinstance(settled, Run):
         return
     after = _with(state, changes)
-    window = window_of(run, older.since, until=now)
+    window = window_of(run, settled.since, until=now)
     shown = _in(window, state)
     if not shown:
-        for each, _ in older.carried:
+        for each, _ in settled.carried:
             after = with_run(after, _moved(each, GiveUp()))
         yield (
             ("run {} has nothing to send", run.key.sequence),
@@ -236,7 +229,7 @@ def _read_to_send(state: State, run: Run, setup: Setup) -> Iterator[Step]:
     known = {event for mail in state.mails if _is_known(mail, state) for event in mail.shown}
     if shown & known:
         after = after._replace(fault="G2: a run shows what is known to have been sent")
-    worker = Worker(run=run, carried=older.carried, window=window, shown=shown)
+    worker = Worker(run=run, carried=settled.carried, window=window, shown=shown)
     yield (
         ("a worker reads run {}", run.key.sequence),
         after._replace(workers=(*after.workers, worker)),

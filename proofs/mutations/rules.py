@@ -139,8 +139,9 @@ RULES: Final = (
         "time left and deadline are checked right before the call",
         "steps/delivery/deliver.py",
         "        time_left() < limits.send_timeout + limits.commit_margin\n"
-        "        or context.clock() + limits.send_timeout > claimed.deadline\n",
-        "        not claimed\n",
+        "        or run.deadline is None\n"
+        "        or context.clock() + limits.send_timeout > run.deadline\n",
+        "        not run.deadline\n",
         "tests/unit/delivery/test_deliver.py"
         "::test_trace_i_worker_without_time_after_claim_does_not_send",
     ),
@@ -336,8 +337,8 @@ RULES: Final = (
     Mutation(
         "messages whose events are routed together fail independently",
         "steps/routing/route.py",
-        "            if len(parts) == 1:\n",
-        "            if True:\n",
+        "        if len(parts) == 1:\n",
+        "        if True:\n",
         "tests/unit/ingest/test_together.py::test_failure_for_single_reader_retries_only_affected_message",
     ),
     Mutation(
@@ -473,8 +474,8 @@ RULES: Final = (
     Mutation(
         "processing of a list stops before its invocation times out",
         "steps/routing/route.py",
-        "            require_time(self._time_left, least=PIECE if is_begun else LONGEST)\n",
-        "            if not is_begun:\n                require_time(self._time_left)\n",
+        "        require_time(time_left, least=PIECE if entry.list.is_begun else LONGEST)\n",
+        "        if not entry.list.is_begun:\n            require_time(time_left)\n",
         f"{_LONG}::test_list_processing_stops_before_invocation_ends",
     ),
     Mutation(
@@ -1044,7 +1045,7 @@ RULES: Final = (
     Mutation(
         "a run uses the end of the sent windows from a newer run's head",
         "steps/delivery/predecessors.py",
-        "max(settled_until((run, *ended)), known_sent_until(newer))\n",
+        "max(settled_until((run, *ended)), known_sent_until(chain.newer))\n",
         "settled_until((run, *ended))\n",
         f"{_HEADS}::test_older_run_uses_head_of_newer_run",
     ),
@@ -1167,15 +1168,15 @@ RULES: Final = (
     Mutation(
         "an event is not excluded if the deployed templates can render it",
         "steps/delivery/edition.py",
-        "        if fallback is None:\n",
-        "        if True:\n",
+        "    if fallback:\n",
+        "    if not versions:\n",
         "tests/unit/templates/test_runs.py"
         "::test_pushed_version_that_fails_is_replaced_by_deployed_templates",
     ),
     Mutation(
         "a run waits until the fetched items can be read",
         "steps/delivery/content.py",
-        "            return () if readable_at < now else Awaited(readable_at + _ROUNDING)\n",
+        "            return () if readable_at < now else _waiting(run, readable_at + _ROUNDING)\n",
         "            return ()\n",
         f"{_CONTENT}::test_run_waits_until_fetched_items_are_readable",
     ),
@@ -1210,8 +1211,8 @@ RULES: Final = (
     Mutation(
         "a digest is sent without its items as soon as its patience ends",
         "steps/delivery/content.py",
-        "Awaited(min(now + pause, until), ",
-        "Awaited(now + pause, ",
+        "_waiting(run, min(now + pause, until), ",
+        "_waiting(run, now + pause, ",
         f"{_CONTENT}::test_run_stops_waiting_when_tolerance_ends",
     ),
     Mutation(

@@ -93,7 +93,7 @@ TRACES: Final = {
 }
 """Failures that earlier versions of the rules allowed, by letter."""
 
-_WINDOW = "    window = window_of(run, older.since,"
+_WINDOW = "    window = window_of(run, settled.since,"
 _LOCAL_DATE = (
     "int(schedule.next_due_at.astimezone("
     '__import__("zoneinfo").ZoneInfo(schedule.recurrence.time_zone)'
@@ -103,9 +103,9 @@ _LOCAL_DATE = (
 PREVENTED: Final = (
     Mutation(
         "a run waits for an older run that may have been sent",
-        "steps/delivery/prepare.py",
-        "    if older.unsettled:\n",
-        "    if older.unsettled and not older.unsettled:\n",
+        "steps/delivery/predecessors.py",
+        "            return current\n",
+        "            continue\n",
         "tests/unit/delivery/test_predecessors.py::test_trace_a_run_waits_while_predecessor_outcome_is_unknown",
         "a",
     ),
@@ -177,7 +177,7 @@ PREVENTED: Final = (
     Mutation(
         "the deadline is checked right before the call",
         "steps/delivery/deliver.py",
-        "        or context.clock() + limits.send_timeout > claimed.deadline\n",
+        "        or context.clock() + limits.send_timeout > run.deadline\n",
         "",
         "tests/unit/delivery/test_deliver.py"
         "::test_trace_i_worker_stalled_past_deadline_does_not_send",
@@ -329,8 +329,8 @@ PREVENTED: Final = (
     Mutation(
         "the profile is read again after an event is written",
         "steps/routing/route.py",
-        "            if not unsettled:\n",
-        "            if True:\n",
+        "        if not all_inputs:\n",
+        "        if True:\n",
         "tests/unit/routing/test_route.py::test_trace_n_event_is_not_stored_under_a_stale_preference",
         "n",
     ),
@@ -369,8 +369,8 @@ PREVENTED: Final = (
     Mutation(
         "a worker checks the reader between the claim and the call",
         "steps/delivery/deliver.py",
-        "    if not _is_as_prepared(reader, claimed.rendered.prepared.subscriber):\n",
-        "    if reader is claimed:\n",
+        "    if not _is_as_prepared(reader, prepared_for):\n",
+        "    if reader is mail:\n",
         "tests/unit/subscribers/test_unsubscribe.py"
         "::test_trace_o_worker_between_claim_and_last_look_sees_every_stop",
         "o",
@@ -421,7 +421,7 @@ PREVENTED: Final = (
     Mutation(
         "an event that no template can render is excluded",
         "steps/delivery/edition.py",
-        "        since = context.deferred_events.exclude(\n"
+        "        since = deferred_events.exclude(\n"
         "            event, run, str(why), for_good=event.id in may_have_been_sent\n"
         "        )\n",
         "        raise RenderingFailed(str(why)) from why\n",
@@ -441,8 +441,8 @@ PREVENTED: Final = (
     Mutation(
         "an immediate run is queued even if its event was already stored",
         "steps/routing/route.py",
-        "    return outcome, place_stored(current, target, inputs, context)\n",
-        "    return outcome, place_stored(current, target, inputs, context) if stored else []\n",
+        "    return outcome, _place_stored(current, target, context)\n",
+        "    return outcome, _place_stored(current, target, context) if stored else None\n",
         "tests/unit/routing/test_immediate.py"
         "::test_trace_q_redelivered_event_queues_its_open_run_again",
         "q",
@@ -451,6 +451,8 @@ PREVENTED: Final = (
         "an event that was in two attempts with an unknown outcome is not in a third attempt",
         "steps/delivery/predecessors.py",
         "    since = max(settled_until((run, *ended)), ",
+        "    from gazette.domain.delivery.run import sent_until\n"
+        "\n"
         "    since = max(sent_until((run, *ended)), ",
         "tests/unit/delivery/test_copies.py::test_trace_r_event_is_in_at_most_two_digests",
         "r",
@@ -946,13 +948,14 @@ PREVENTED: Final = (
     Mutation(
         "an event is stored before its schedule is read",
         "steps/routing/route.py",
-        "            outcome, placed = _route_one(event, inputs, self._context)\n"
-        "            settled.update((number, each) for each in placed)\n",
-        "            context = self._context\n"
-        "            target = target_of(event, inputs, context)\n"
-        "            if isinstance(target, Target) and isinstance(inputs.reader, Subscriber):\n"
-        "                arm({(event.user_id, target.schedule): inputs.reader}, context=context)\n"
-        "            outcome, _ = _route_one(event, inputs, context)\n",
+        "        outcome, placed = _route_one(entry.event, all_inputs[entry], context)\n"
+        "        if placed:\n"
+        "            waiting[entry] = placed\n",
+        "        event, inputs = entry.event, all_inputs[entry]\n"
+        "        target = target_of(event, inputs, context)\n"
+        "        if isinstance(target, Target) and isinstance(inputs.reader, Subscriber):\n"
+        "            arm({(event.user_id, target.schedule): inputs.reader}, context=context)\n"
+        "        outcome, _ = _route_one(event, inputs, context)\n",
         "tests/unit/routing/test_arming.py::test_trace_ad_event_arms_a_schedule_that_is_going_idle",
         "ad",
     ),
@@ -1024,9 +1027,9 @@ PREVENTED: Final = (
     Mutation(
         "a redelivered message arms the schedule",
         "steps/routing/route.py",
-        "    return outcome, place_stored(current, target, inputs, context)\n",
-        "    settled = place_stored(current, target, inputs, context)\n"
-        "    return outcome, settled if stored else []\n",
+        "    return outcome, _place_stored(current, target, context)\n",
+        "    settled = _place_stored(current, target, context)\n"
+        "    return outcome, settled if stored else None\n",
         "tests/unit/routing/test_arming.py"
         "::test_trace_ag_redelivered_message_arms_the_schedule_after_a_worker_crash",
         "ag",

@@ -9,8 +9,10 @@ from unittest.mock import patch
 from gazette.domain.delivery import run
 from gazette.domain.delivery.run import Run
 from gazette.domain.model import DAILY, Schedule, StoredEvent
+from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.scheduling.calendar import next_occurrence
 from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.steps.context import RoutingContext
 from gazette.steps.fanout import fanout
 from gazette.steps.occurrences import start
 from gazette.steps.occurrences.context import FanoutContext
@@ -35,19 +37,21 @@ def _no_settle_lag() -> Iterator[None]:
 @contextmanager
 def _armed_first() -> Iterator[None]:
     """Arm the schedule before storing the event instead of afterwards."""
-    place = route._Together._place
+    place = route._place
 
-    def arm_and_place(together: Any, all_inputs: Mapping[int, RoutingInputs]) -> Any:
+    def arm_and_place(
+        all_inputs: Mapping[Any, RoutingInputs], context: RoutingContext, time_left: TimeLeft
+    ) -> Any:
         readers = [inputs.reader for inputs in all_inputs.values()]
         arm(
             {(reader.user_id, DAILY): reader for reader in readers if is_active(reader)},
-            context=together._context,
+            context=context,
         )
-        return place(together, all_inputs)
+        return place(all_inputs, context, time_left)
 
     with (
         patch.object(route, "arm", lambda _, **__: None),
-        patch.object(route._Together, "_place", arm_and_place),
+        patch.object(route, "_place", arm_and_place),
     ):
         yield
 

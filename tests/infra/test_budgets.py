@@ -5,11 +5,12 @@ from datetime import timedelta
 import pytest
 from gazette.bootstrap.parts.sending import delivery_limits
 from gazette.bootstrap.parts.smtp import smtp_times
-from gazette.domain.delivery.pace import NoPermit, PacePlan, Permit
+from gazette.domain.delivery.pace import PacePlan, Permit
 from gazette.domain.delivery.streams import Streams
 from gazette.settings.budgets import PREPARING
 from gazette.settings.delivery import GenerateSettings, ResendSettings, SendingSettings
 from gazette.steps.delivery.pacing import Pacing, StreamPacing, wait_for_permit
+from gazette.steps.delivery.types import Ending, WaitingFor
 
 from gazette_cdk.topology import STEPS
 from tests.builders import SettableClock, a_run
@@ -75,7 +76,9 @@ def test_smtp_messages_are_not_returned_because_time_ran_out(by_smtp: Synthesis,
         random=lambda: 0.5,
     )
     spare = left - limits.send_timeout - limits.commit_margin
-    assert wait_for_permit(a_run(), pacing=pacing, spare=spare) is NoPermit.BUSY
+    ending = wait_for_permit(a_run(), pacing=pacing, spare=spare)
+    assert isinstance(ending, Ending)
+    assert ending.delivery.waiting_for is WaitingFor.PERMIT
 
 
 @pytest.mark.parametrize("step", _KINDS)

@@ -11,7 +11,6 @@ from gazette.domain.delivery.arrangement import Arrangement, Sections
 from gazette.domain.delivery.compose import Block, Digest
 from gazette.domain.delivery.run import Run
 from gazette.domain.errors import RenderingFailed, UnreadableRow
-from gazette.domain.feedback.experiment import Variant
 from gazette.domain.identity import run_id
 from gazette.domain.links import LinkToken
 from gazette.domain.model import Edition, Event, StoredEvent
@@ -20,9 +19,8 @@ from gazette.domain.ports.rendering import LinkMaker, Links, Renderer, VersionTe
 from gazette.domain.ports.stores import EventReader, Subscribers
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.subscriber import Subscriber
-from gazette.domain.window.folded import fold
-from gazette.steps.delivery.edition import EditionContext, Excluded, Made, edit, make_edition
-from gazette.steps.delivery.versions import Chosen
+from gazette.domain.window.folded import Folded, fold
+from gazette.steps.delivery.edition import exclude, make_edition
 
 from gazette_support.domain.replay import (
     BlockShown,
@@ -164,13 +162,29 @@ def render_again(email: SentEmail, side: Side, *, link_maker: LinkMaker) -> Rend
     """Return the email as rendered by `side`, with the code that renders emails for sending."""
     watched, excluding = _Watched(side.renderer), _Excluding()
     events = email.events
+    templates = VersionTemplates(0, watched)
+
+    def show(some: Iterable[Event] | Folded, templates: VersionTemplates) -> Edition:
+        return _show(email, some, side, templates, link_maker)
+
     while events:
+        folded = fold(events)
         try:
-            result = _edit(email, events, side, watched, excluding, link_maker)
+            return _rendition(show(folded, templates), watched.last, email, excluding)
+        except RenderingFailed as err:
+            failed = err
+        try:
+            exclude(
+                email.run,
+                folded,
+                failed,
+                versions=(templates,),
+                show=show,
+                may_have_been_sent=(),
+                deferred_events=excluding,
+            )
         except RenderingFailed as err:
             return Rendition(None, excluded=tuple(excluding.excluded), failed=str(err))
-        if isinstance(result, Made):
-            return _rendition(result.edition, watched.last, email, excluding)
         excluded_ids = {event.id for event, _ in excluding.excluded}
         events = tuple(event for event in events if event.id not in excluded_ids)
     return Rendition(None, excluded=tuple(excluding.excluded))
@@ -180,65 +194,34 @@ def show_alone(
     email: SentEmail, events: Sequence[Event], side: Side, *, link_maker: LinkMaker
 ) -> Edition:
     """Render the given events of an email. Raises RenderingFailed instead of excluding events."""
+    return _show(email, events, side, VersionTemplates(0, side.renderer), link_maker)
+
+
+def _show(
+    email: SentEmail,
+    events: Iterable[Event] | Folded,
+    side: Side,
+    templates: VersionTemplates,
+    link_maker: LinkMaker,
+) -> Edition:
     run = email.run
     return make_edition(
-        run.key,
+        run,
         events,
         email.reader,
-        _links(email, link_maker),
-        variation=_variant(email, side).variation,
-        templates=VersionTemplates(0, side.renderer),
+        link_maker.links(LinkToken.of(run.key, run.due_at, email.reader)),
+        variation=run.variant.variation if side.variation is None else side.variation,
+        templates=templates,
         max_blocks=side.max_blocks,
         arrangement=side.arrangement,
         until=_until(run),
-        due_at=run.due_at,
-        sources=run.sources,
     )
-
-
-def _edit(
-    email: SentEmail,
-    events: Sequence[Event],
-    side: Side,
-    renderer: Renderer,
-    excluding: "_Excluding",
-    link_maker: LinkMaker,
-) -> Made | Excluded:
-    chosen = Chosen(VersionTemplates(0, renderer))
-    return edit(
-        email.run,
-        fold(events),
-        email.reader,
-        _links(email, link_maker),
-        chosen=chosen,
-        variant=_variant(email, side),
-        context=EditionContext(
-            templates=lambda _: chosen,
-            unusable=lambda _number, _why: None,
-            experiment=lambda: None,
-            deferred_events=excluding,
-            max_blocks=side.max_blocks,
-            arrangement=side.arrangement,
-        ),
-        may_have_been_sent=(),
-        until=_until(email.run),
-    )
-
-
-def _variant(email: SentEmail, side: Side) -> Variant:
-    of_run = email.run.variant
-    return of_run if side.variation is None else replace(of_run, variation=side.variation)
 
 
 def _until(run: Run) -> datetime:
     if run.window is None:
         raise ValueError(f"{run_id(run.key)} was never claimed")
     return run.window.until
-
-
-def _links(email: SentEmail, link_maker: LinkMaker) -> Links:
-    run = email.run
-    return link_maker.links(LinkToken.of(run.key, run.due_at, email.reader))
 
 
 def _rendition(

@@ -14,8 +14,8 @@ from gazette.domain.model import DAILY, RunKey, StoredEvent
 from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.steps.delivery.deliver import deliver
-from gazette.steps.delivery.predecessors import chain_of
-from gazette.steps.delivery.prepare import Prepared, Settled, prepare, settle
+from gazette.steps.delivery.predecessors import Settled, chain_of
+from gazette.steps.delivery.prepare import Prepared, prepare, settle
 from gazette.steps.delivery.types import WaitingFor
 from gazette.steps.runs import store
 

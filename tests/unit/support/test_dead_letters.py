@@ -15,7 +15,6 @@ from gazette.domain.model import DAILY, RunKey, Window
 from gazette.domain.scheduling.calendar import DigestTimes, slot_of
 from gazette.domain.scheduling.kinds import ScheduleKind, immediate_schedule, kind_of
 from gazette.domain.subscribers.subscriber import Erased, Reader, SubscriberStatus
-from gazette.steps.delivery.resend import ResendMessage
 from gazette.steps.delivery.types import WaitingFor
 from gazette.steps.support.dead_letters import Forecast, Redrive, forecast
 from hypothesis import example, given, settings
@@ -204,7 +203,7 @@ def redriven(world: World, key: RunKey) -> tuple[Redrive, Run | None]:
     answers: list[Redriven] = []
 
     def work() -> Run | None:
-        answer = world.resend_message(ResendMessage(key, True, lambda _: None))
+        answer = world.resend_message(key, given_up=True)
         if isinstance(answer, Redriven):
             answers.append(answer)
             if answer.result is not RedriveResult.STARTED:

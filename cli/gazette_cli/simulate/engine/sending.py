@@ -16,7 +16,7 @@ from gazette.domain.delivery.run import Reason, Run
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.scheduling.kinds import immediate_schedule
-from gazette.steps.delivery.pacing import Pacing, StreamPacing, postponed_until, without_permit
+from gazette.steps.delivery.pacing import Pacing, StreamPacing, no_permit, postponed_until
 
 from gazette_cdk.concurrency import Size
 from gazette_cli.simulate.engine.cohorts import IMMEDIATE, Cohort
@@ -63,13 +63,7 @@ class AsTheStepsSay:
 
     def again_at(self, run: Run, why: NoPermit, pacing: Pacing) -> datetime | Reason:
         """Call the step that returns the time of the next attempt."""
-        ending = without_permit(
-            run,
-            why,
-            now=pacing.clock(),
-            random=pacing.random(),
-            busy_until=pacing.streams.of(run.key.schedule).again_at,
-        )
+        ending = no_permit(run, why, pacing=pacing)
         return ending.delivery.again_at or ending.delivery.run.reason
 
 

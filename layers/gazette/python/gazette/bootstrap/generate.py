@@ -1,7 +1,6 @@
 """Composition root of the `generate` function, which connects the step to its adapters."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
@@ -14,17 +13,18 @@ from gazette.adapters.aws.queues import (
     encode_run,
     sqs_client,
 )
+from gazette.adapters.aws.suppression_key import read_suppression_key
 from gazette.adapters.cached import once
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.bootstrap.parts.clock import now
-from gazette.bootstrap.parts.sending import decisions, delivery_context, waiting_on
+from gazette.bootstrap.parts.sending import decisions, delivery_context, suppressions, waiting_on
 from gazette.domain.ports.clock import TimeLeft
 from gazette.settings.delivery import GenerateSettings
 from gazette.settings.ranges import ASKED_SOURCE
 from gazette.steps.delivery.deliver import deliver
 from gazette.steps.delivery.generate import generate
 from gazette.steps.delivery.pacing import postponed_until
-from gazette.steps.delivery.types import Delivery, DeliveryLimits, Postponed
+from gazette.steps.delivery.types import Delivery, Postponed
 from gazette.steps.subscribers.suppress import stop_if_suppressed
 
 if TYPE_CHECKING:
@@ -44,23 +44,24 @@ def build() -> Callable[[str, TimeLeft], Delivery | Postponed | None]:
     sqs = sqs_client()
     decided = decisions(settings.control_table)
     schedules = DynamoSchedules(settings.schedules_table, shards=settings.shards)
+    suppression_key = read_suppression_key(settings.suppressions_secret)
+    asks = ASKED_SOURCE in settings.content_sources
     context = delivery_context(
         settings,
         sqs,
         schedules=schedules,
         waiting=waiting_on(SqsBacklog(sqs, settings.generate_queue_url)),
         decided=decided,
+        suppression_key=suppression_key,
+        content=_content(settings, schedules, sqs, decided) if asks else None,
     )
-    if ASKED_SOURCE in settings.content_sources:
-        content = _content(settings, schedules, context.limits, sqs, decided)
-        context = replace(context, content=content)
     generate_queues = SqsStreamQueues(
         sqs, digest_url=settings.generate_queue_url, immediate_url=settings.immediate_queue_url
     )
     resend_queue = SqsQueue(sqs, settings.resend_queue_url, encode_run)
     stop = partial(
         stop_if_suppressed,
-        suppressions=context.suppressions,
+        suppressions=suppressions(settings, suppression_key),
         subscribers=context.subscribers,
         schedules=schedules,
     )
@@ -79,7 +80,6 @@ def build() -> Callable[[str, TimeLeft], Delivery | Postponed | None]:
 def _content(
     settings: GenerateSettings,
     schedules: DynamoSchedules,
-    limits: DeliveryLimits,
     sqs: "SQSClient",
     decided: "CachedDecisions",
 ) -> "ContentContext":
@@ -100,6 +100,4 @@ def _content(
         policy_of=lambda user_id: of_reader(user_id).source_policy or of_stage,
         fresh_for=timedelta(minutes=settings.recommendations_fresh_for),
         patience=timedelta(seconds=settings.recommendations_patience),
-        settle_lag=limits.settle_lag,
-        max_lateness=limits.max_lateness,
     )

@@ -14,17 +14,18 @@ from gazette.adapters.aws.queues import (
     sqs_client,
     was_given_up,
 )
+from gazette.adapters.aws.suppression_key import read_suppression_key
 from gazette.adapters.cached import once
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.bootstrap.parts.clock import now
-from gazette.bootstrap.parts.sending import decisions, delivery_context, waiting_on
+from gazette.bootstrap.parts.sending import decisions, delivery_context, suppressions, waiting_on
 from gazette.domain.delivery.redrive import Redriven
 from gazette.domain.delivery.run import Run
 from gazette.domain.ports.clock import TimeLeft
 from gazette.settings.delivery import ResendSettings
 from gazette.steps.delivery.deliver import deliver
-from gazette.steps.delivery.resend import ResendMessage, resend
+from gazette.steps.delivery.resend import resend
 from gazette.steps.delivery.types import Delivery
 from gazette.steps.occurrences.redrive import RedriveContext, redrive
 
@@ -39,12 +40,14 @@ def build() -> Callable[[str, str, TimeLeft], Delivery | Redriven | None]:
     settings = ResendSettings.from_env()
     sqs = sqs_client()
     schedules = DynamoSchedules(settings.schedules_table, shards=settings.shards)
+    suppression_key = read_suppression_key(settings.suppressions_secret)
     context = delivery_context(
         settings,
         sqs,
         schedules=schedules,
         waiting=waiting_on(SqsBacklog(sqs, settings.resend_queue_url)),
         decided=decisions(settings.control_table),
+        suppression_key=suppression_key,
     )
     retention = timedelta(days=settings.run_retention_days)
     batches = DynamoBatches(settings.control_table, retention=retention, clock=now)
@@ -55,7 +58,7 @@ def build() -> Callable[[str, str, TimeLeft], Delivery | Redriven | None]:
         runs=context.runs,
         schedules=schedules,
         subscribers=context.subscribers,
-        suppressions=context.suppressions,
+        suppressions=suppressions(settings, suppression_key),
         queue=resend_queue,
         clock=now,
         check_after=timedelta(seconds=settings.check_after),
@@ -72,7 +75,9 @@ def build() -> Callable[[str, str, TimeLeft], Delivery | Redriven | None]:
     def run(body: str, receipt_handle: str, time_left: TimeLeft) -> Delivery | Redriven | None:
         received = SqsReceived(sqs, settings.resend_queue_url, receipt_handle)
         return resend(
-            ResendMessage(decode_run_key(body), was_given_up(body), received.hide),
+            decode_run_key(body),
+            was_given_up=was_given_up(body),
+            hide=received.hide,
             deliver=partial(deliver, context=context, time_left=time_left),
             redrive=start_next,
             resend_queue=resend_queue,

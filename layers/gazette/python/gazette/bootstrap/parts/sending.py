@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from gazette.adapters.aws.link_keys import cached_keys
 from gazette.adapters.aws.queues import SqsBacklog
-from gazette.adapters.aws.suppression_key import read_suppression_key
 from gazette.adapters.cached import Coalescer, once, when_asked
 from gazette.adapters.dynamodb.client import read_together, several_together
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
@@ -44,6 +43,8 @@ from gazette.steps.delivery.types import DeliveryLimits
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
+
+    from gazette.steps.delivery.content import ContentContext
 
 _TOGETHER = timedelta(milliseconds=25)
 """The maximum time between the permits of emails that may be sent together."""
@@ -89,6 +90,8 @@ def delivery_context(
     schedules: Schedules,
     waiting: Callable[[], int],
     decided: CachedDecisions,
+    suppression_key: bytes,
+    content: "ContentContext | None" = None,
 ) -> DeliveryContext:
     """Return the tables, the templates and the provider for a delivery.
 
@@ -97,7 +100,6 @@ def delivery_context(
     """
     retention = timedelta(days=settings.run_retention_days)
     keys = cached_keys(settings.links_secret, clock=now)
-    suppression_key = read_suppression_key(settings.suppressions_secret)
     permits = rate_limiters(settings, coalescer=coalescer())
     read = read_together(coalescer())
     runs = DynamoRuns(settings.runs_table, retention=retention)
@@ -122,9 +124,6 @@ def delivery_context(
     return DeliveryContext(
         runs=runs,
         subscribers=subscribers,
-        suppressions=DynamoSuppressions(
-            settings.suppressions_table, key=suppression_key, clock=now, read=read
-        ),
         last_look=DynamoLastLook(key=suppression_key, read=several_together(coalescer())),
         events=DynamoEventReader(settings.events_table, clock=now),
         held_categories=held_categories(settings.control_table, clock=now),
@@ -145,11 +144,11 @@ def delivery_context(
             ),
             unusable=record_version_unusable,
             experiment=decided.experiment,
+            link_maker=SignedLinks(base_url=settings.base_url, keys=keys.get),
             deferred_events=DynamoDeferredEvents(settings.events_table, clock=now),
             max_blocks=settings.max_blocks,
             arrangement=settings.arrangement,
         ),
-        link_maker=SignedLinks(base_url=settings.base_url, keys=keys.get),
         mailers=mailers(settings),
         pacing=Pacing(
             streams=Streams(
@@ -173,7 +172,14 @@ def delivery_context(
         installation=settings.installation,
         leaves_all=settings.immediate_unsubscribe == LEAVES_ALL,
         limits=delivery_limits(settings),
+        content=content,
     )
+
+
+def suppressions(settings: SendingSettings, key: bytes) -> DynamoSuppressions:
+    """Return the suppressed addresses."""
+    read = read_together(coalescer())
+    return DynamoSuppressions(settings.suppressions_table, key=key, clock=now, read=read)
 
 
 def mailers(settings: SendingSettings) -> Streams[Mailer]:

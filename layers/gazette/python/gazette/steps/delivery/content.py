@@ -4,7 +4,7 @@ Only stages that query a content source import this module.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from gazette.domain.content import Fetch, asked_among, is_fresh
@@ -14,7 +14,7 @@ from gazette.domain.ports.ledgers import RunSequences
 from gazette.domain.ports.queues import LONGEST_DELAY
 from gazette.domain.scheduling.asking import waits_until
 from gazette.domain.templates.settings import SourcePolicy
-from gazette.steps.delivery.types import Awaited
+from gazette.steps.delivery.types import Delivery, DeliveryLimits, Ending, WaitingFor
 
 _SOONEST = timedelta(minutes=1)
 _ROUNDING = timedelta(seconds=1)
@@ -24,7 +24,7 @@ _ROUNDING = timedelta(seconds=1)
 class ContentContext:
     """The dependencies for checking a run's content sources.
 
-    For `fresh_for`, `settle_lag` and `max_lateness`, see ContentPlan and DeliveryLimits.
+    For `fresh_for`, see ContentPlan.
     """
 
     schedules: RunSequences
@@ -36,12 +36,8 @@ class ContentContext:
     patience: timedelta
     """The time that digests wait before being sent without items."""
 
-    settle_lag: timedelta
-    max_lateness: timedelta
-
-    def check(self, run: Run, now: datetime) -> Awaited | tuple[str, ...]:
-        """Return the missing items that the run must wait for, or the sources that the run is sent
-        without.
+    def check(self, run: Run, now: datetime, limits: DeliveryLimits) -> Ending | tuple[str, ...]:
+        """Return the sources that the run is sent without, or an Ending if it waits for items.
 
         Items that were stored within the settle lag are in no window yet, so the run waits for them
         too (rule 2). The run does not wait if the schedule was deleted or no longer queries a
@@ -61,8 +57,8 @@ class ContentContext:
             fresh_for=self.fresh_for,
         )
         if is_stored and schedule.fetched_at:
-            readable_at = schedule.fetched_at + self.settle_lag
-            return () if readable_at < now else Awaited(readable_at + _ROUNDING)
+            readable_at = schedule.fetched_at + limits.settle_lag
+            return () if readable_at < now else _waiting(run, readable_at + _ROUNDING)
         asked_at = run.asked_at or now
         until = waits_until(
             run.key.schedule,
@@ -70,14 +66,26 @@ class ContentContext:
             asked_at=asked_at,
             policy=self.policy_of(run.key.user_id),
             patience=self.patience,
-            max_lateness=self.max_lateness,
+            max_lateness=limits.max_lateness,
         )
         if now >= until:
             return asked_among(run.sources)
         pause = min(max((now - asked_at) / 2, _SOONEST), LONGEST_DELAY)
         fetch = Fetch(run.key.user_id, run.key.schedule, run.due_at, asked_at=now)
-        return Awaited(min(now + pause, until), None if run.asked_at else fetch)
+        return _waiting(run, min(now + pause, until), None if run.asked_at else fetch)
 
     def ask(self, fetch: Fetch) -> None:
         """Queue a fetch without a delay."""
         self.fetch_queue.send([QueuedFetch(fetch, timedelta(0))])
+
+
+def _waiting(run: Run, again_at: datetime, fetch: Fetch | None = None) -> Ending:
+    """Return an Ending that requeues the run until its items arrive.
+
+    `fetch` is the fetch to queue now, whose time is stored in the run, or None if the run's sources
+    were already queried.
+    """
+    if fetch is None:
+        return Ending(Delivery(run, again_at, WaitingFor.CONTENT))
+    queried = replace(run, asked_at=fetch.asked_at)
+    return Ending(Delivery(queried, again_at, WaitingFor.CONTENT), [(run, queried)], fetch=fetch)

@@ -10,8 +10,7 @@ from gazette.domain.ports.clock import Clock, TimeLeft
 from gazette.domain.ports.control import HeldCategories
 from gazette.domain.ports.ledgers import Batches, Runs
 from gazette.domain.ports.mail import Mailer
-from gazette.domain.ports.rendering import LinkMaker
-from gazette.domain.ports.stores import EventReader, LastLook, Subscribers, Suppressions
+from gazette.domain.ports.stores import EventReader, LastLook, Subscribers
 from gazette.steps.delivery.edition import EditionContext
 from gazette.steps.delivery.pacing import Pacing
 from gazette.steps.delivery.types import DeliveryLimits
@@ -27,12 +26,9 @@ RouteAgain = Callable[[RunKey, Window, TimeLeft], bool]
 class PrepareContext:
     """The dependencies of `prepare`, which makes no writes."""
 
-    runs: Runs
     subscribers: Subscribers
-    suppressions: Suppressions
     events: EventReader
     held_categories: HeldCategories
-    batches: Batches
     clock: Clock
     random: Callable[[], float]
     """A function that returns a random number from 0 to 1."""
@@ -46,6 +42,8 @@ class PrepareContext:
 class DeliveryContext(PrepareContext):
     """The dependencies for delivering runs, such as the tables, the templates and the provider."""
 
+    runs: Runs
+    batches: Batches
     last_look: LastLook
     """A function that re-reads the reader and the suppression between claiming and sending."""
 
@@ -56,7 +54,6 @@ class DeliveryContext(PrepareContext):
     """
 
     editing: EditionContext
-    link_maker: LinkMaker
     mailers: Streams[Mailer]
     pacing: Pacing
     draw_nonce: Callable[[], str]

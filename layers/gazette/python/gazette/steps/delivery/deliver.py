@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from gazette.domain.delivery.pace import NoPermit, Permit
+from gazette.domain.delivery.pace import Permit
 from gazette.domain.delivery.retries import pause_after
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.delivery.signals import (
@@ -19,23 +19,19 @@ from gazette.domain.delivery.signals import (
     Uncertain,
 )
 from gazette.domain.errors import NotYet, Overtaken, Unavailable, UnreadableRow
-from gazette.domain.feedback.experiment import DEFAULT_VARIANT, Variant, variant_of
 from gazette.domain.identity import address_hash, run_id
-from gazette.domain.links import LinkToken
-from gazette.domain.model import Edition, RunKey, StoredEvent
+from gazette.domain.model import Mail, RunKey, StoredEvent
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.ledgers import Batches
-from gazette.domain.ports.rendering import Links
 from gazette.domain.ports.stores import EVENTS_AT_ONCE
 from gazette.domain.subscribers.subscriber import Reader, Subscriber
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.delivery.context import DeliveryContext
-from gazette.steps.delivery.edition import Made, address, edit
-from gazette.steps.delivery.pacing import record_outcome, wait_for_permit, without_permit
+from gazette.steps.delivery.edition import Rendered, address, edit, variant_for
+from gazette.steps.delivery.pacing import record_outcome, wait_for_permit
 from gazette.steps.delivery.predecessors import chain_of
 from gazette.steps.delivery.prepare import Prepared, prepare, settle
 from gazette.steps.delivery.types import Delivery, Ending, WaitingFor
-from gazette.steps.delivery.versions import Chosen
 from gazette.steps.runs import apply, make_claim, store
 
 _SOON = timedelta(minutes=1)
@@ -67,31 +63,6 @@ class _Tries:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Rendered:
-    """A run with its rendered email. The claim fails if the run has changed since it was read."""
-
-    prepared: Prepared
-    edition: Edition
-    links: Links
-    variant: Variant
-    chosen: Chosen
-    """The template version that was selected for the run."""
-
-    templates: int
-    """The number of the template version that rendered the email."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Claimed:
-    """A claimed run, the deadline of the claim, and the email."""
-
-    run: Run
-    deadline: datetime
-    permit: Permit
-    rendered: _Rendered
-
-
 def deliver(key: RunKey, time_left: TimeLeft, *, context: DeliveryContext) -> Delivery | None:
     """Deliver a run, and return the result. Returns None if the run does not exist.
 
@@ -106,28 +77,54 @@ def deliver(key: RunKey, time_left: TimeLeft, *, context: DeliveryContext) -> De
     tries = _Tries()
     for _ in ATTEMPTS:
         try:
-            claimed = _claim(key, tries, context, time_left)
-            delivery = (
-                _send(claimed, context, time_left) if isinstance(claimed, _Claimed) else claimed
-            )
+            delivery = _attempt(key, tries, context, time_left)
         except Overtaken:
             continue
         return tries.counted(delivery) if delivery else None
     raise kept_changing(f"Run {run_id(key)}")
 
 
-def _claim(
+def _attempt(
     key: RunKey, tries: _Tries, context: DeliveryContext, time_left: TimeLeft
-) -> _Claimed | Delivery | None:
-    """Render the email and claim the run.
+) -> Delivery | None:
+    """Render the email, claim the run, send the email, and commit the outcome.
 
     Raises Overtaken if a row has changed since the read.
     """
-    rendered = _render(key, tries, context, time_left)
-    if not isinstance(rendered, _Rendered):
-        return _end(rendered, tries, context) if rendered else None
-    prepared = rendered.prepared
-    due = prepared.due
+    email = _render(key, tries, context, time_left)
+    if email is None:
+        return None
+    if isinstance(email, Ending):
+        return _end(email, tries, context)
+    prepared, rendered = email
+    claimed = _claim(prepared, rendered, tries, context, time_left)
+    if isinstance(claimed, Ending):
+        return _end(claimed, tries, context)
+    run, permit = claimed
+    mail = address(
+        run,
+        rendered.edition,
+        prepared.subscriber,
+        rendered.links,
+        list_id=context.list_id,
+        installation=context.installation,
+        leaves_all=context.leaves_all,
+    )
+    return _send(run, mail, prepared.subscriber, permit, context, time_left)
+
+
+def _claim(
+    prepared: Prepared,
+    rendered: Rendered,
+    tries: _Tries,
+    context: DeliveryContext,
+    time_left: TimeLeft,
+) -> tuple[Run, Permit] | Ending:
+    """Take a permit, and claim the run. Returns an Ending if the run is not sent now.
+
+    Raises Overtaken if a row has changed since the read.
+    """
+    key, due = prepared.run.key, prepared.due
     run, removed = _remove(prepared.run, due.over, due.may_have_been_sent, tries, context)
     if removed < len(due.over):
         raise Overtaken("Events were removed since the window was read.")
@@ -135,24 +132,17 @@ def _claim(
     if spare < timedelta(0):
         raise NotYet(f"Too little time is left of this invocation to send run {run_id(key)}.")
     permit = tries.permit or wait_for_permit(run, pacing=context.pacing, spare=spare)
-    if isinstance(permit, NoPermit):
-        ending = without_permit(
-            run,
-            permit,
-            now=context.clock(),
-            random=context.pacing.random(),
-            busy_until=context.pacing.streams.of(key.schedule).again_at,
-        )
-        return _end(ending, tries, context)
+    if isinstance(permit, Ending):
+        return permit
     tries.permit = permit
     if is_cancelled(run, context.batches):
-        return Delivery(apply(run, Cancel(Reason.BATCH_CANCELLED), runs=context.runs))
+        return Ending(Delivery(apply(run, Cancel(Reason.BATCH_CANCELLED), runs=context.runs)))
     if due.has_lapsed(context.clock()):
         raise Overtaken("An event has lapsed since the window was read.")
     if due.to_defer:
         run = _defer(run, due.to_defer, tries, context)
     at = context.clock()
-    if _is_outdated(rendered, context):
+    if _is_outdated(prepared, rendered, context):
         raise Overtaken(
             "An operator changed version, experiment or holds since the email was rendered."
         )
@@ -171,59 +161,47 @@ def _claim(
         templates_gone=rendered.chosen.missing_version,
         at=at,
     )
-    claimed = make_claim(run, claim, prepared.older.carried, runs=context.runs)
+    claimed = make_claim(run, claim, prepared.carried, runs=context.runs)
     if claimed is None:
         raise Overtaken(f"Run {run_id(key)} has changed since it was read.")
-    return _Claimed(claimed, deadline, permit, rendered)
+    return claimed, permit
 
 
 def _render(
     key: RunKey, tries: _Tries, context: DeliveryContext, time_left: TimeLeft
-) -> _Rendered | Ending | None:
+) -> tuple[Prepared, Rendered] | Ending | None:
     """Prepare the run and render its email.
 
     If events were excluded, the window is read again without them. If too little time is left in
     this invocation, the next message continues.
     """
     while isinstance(prepared := _prepare(key, context, time_left), Prepared):
-        reader = prepared.subscriber
-        links = context.link_maker.links(LinkToken.of(key, prepared.run.due_at, reader))
-        variant = _variant(key, context)
-        chosen = context.editing.templates(prepared.run)
-        result = edit(
+        rendered = edit(
             prepared.run,
             prepared.due.sent,
-            reader,
-            links,
-            chosen=chosen,
-            variant=variant,
-            context=context.editing,
+            prepared.subscriber,
             may_have_been_sent=prepared.due.may_have_been_sent,
             until=prepared.window.until,
+            context=context.editing,
         )
-        if isinstance(result, Made):
-            return _Rendered(prepared, result.edition, links, variant, chosen, result.templates)
-        tries.excluded += result.events
+        if isinstance(rendered, Rendered):
+            return prepared, rendered
+        run, excluded = rendered
+        tries.excluded += excluded
         if time_left() < _A_ROUND + context.limits.send_timeout + context.limits.commit_margin:
-            return Ending(Delivery(result.run, context.clock(), WaitingFor.REMOVAL))
+            return Ending(Delivery(run, context.clock(), WaitingFor.REMOVAL))
     return prepared
 
 
-def _variant(key: RunKey, context: DeliveryContext) -> Variant:
-    running = context.editing.experiment()
-    return variant_of(key.user_id, running) if running else DEFAULT_VARIANT
-
-
-def _is_outdated(rendered: _Rendered, context: DeliveryContext) -> bool:
+def _is_outdated(prepared: Prepared, rendered: Rendered, context: DeliveryContext) -> bool:
     """Return True if the template version, experiment or category holds have changed since
     rendering.
 
     Waiting for a permit takes time, and a process may be suspended at any point and continue much
     later. Operators' decisions are cached for a minute, so this check rarely needs a call.
     """
-    prepared = rendered.prepared
     run, due = prepared.run, prepared.due
-    if rendered.variant != _variant(run.key, context):
+    if rendered.variant != variant_for(run.key.user_id, context.editing):
         return True
     if run.pinned_to is None:
         chosen = context.editing.templates(run)
@@ -312,7 +290,14 @@ def _defer(run: Run, event_ids: Sequence[str], tries: _Tries, context: DeliveryC
     return after
 
 
-def _send(claimed: _Claimed, context: DeliveryContext, time_left: TimeLeft) -> Delivery:
+def _send(
+    run: Run,
+    mail: Mail,
+    prepared_for: Subscriber,
+    permit: Permit,
+    context: DeliveryContext,
+    time_left: TimeLeft,
+) -> Delivery:
     """Send the email of a claimed run, and commit the outcome.
 
     The reader and the suppression are read after the claim. A function that stops a reader's email
@@ -320,9 +305,9 @@ def _send(claimed: _Claimed, context: DeliveryContext, time_left: TimeLeft) -> D
     must not be called, the claim is released. Raises Overtaken if the reader has changed since the
     email was prepared, and NotYet if time ran out.
     """
-    run, limits = claimed.run, context.limits
-    reader, is_suppressed = _last_look(claimed, context)
-    if not _is_as_prepared(reader, claimed.rendered.prepared.subscriber):
+    limits = context.limits
+    reader, is_suppressed = _last_look(run, prepared_for, context)
+    if not _is_as_prepared(reader, prepared_for):
         apply(run, NotAttempted(run.attempt), runs=context.runs)
         raise Overtaken(
             f"The reader of run {run_id(run.key)} has changed since the email was prepared."
@@ -332,40 +317,31 @@ def _send(claimed: _Claimed, context: DeliveryContext, time_left: TimeLeft) -> D
         return Delivery(apply(unsent, Skip(Reason.SUPPRESSED), runs=context.runs))
     if (
         time_left() < limits.send_timeout + limits.commit_margin
-        or context.clock() + limits.send_timeout > claimed.deadline
+        or run.deadline is None
+        or context.clock() + limits.send_timeout > run.deadline
     ):
         apply(run, NotAttempted(run.attempt), runs=context.runs)
         raise NotYet(f"The invocation ran out of time before run {run_id(run.key)} was sent.")
-    mail = address(
-        run,
-        claimed.rendered.edition,
-        claimed.rendered.prepared.subscriber,
-        claimed.rendered.links,
-        list_id=context.list_id,
-        installation=context.installation,
-        leaves_all=context.leaves_all,
-    )
     outcome = context.mailers.of(run.key.schedule).send(mail, run.attempt)
     accepted_at = context.clock() if isinstance(outcome, Accepted) else None
     try:
         stored = apply(run, _dated(outcome, run, accepted_at, context), runs=context.runs)
     finally:
-        record_outcome(outcome, run, claimed.permit, pacing=context.pacing)
+        record_outcome(outcome, run, permit, pacing=context.pacing)
     again_at, waiting_for = _again(stored, context.clock())
     return Delivery(stored, again_at, waiting_for, outcome, accepted_at=accepted_at)
 
 
-def _last_look(claimed: _Claimed, context: DeliveryContext) -> tuple[Reader, bool]:
+def _last_look(run: Run, prepared_for: Subscriber, context: DeliveryContext) -> tuple[Reader, bool]:
     """Return the current reader, and True if the address is suppressed.
 
     Releases the claim if an error occurs.
     """
-    prepared, key = claimed.rendered.prepared, claimed.run.key
-    address_of_email = address_hash(prepared.subscriber.email)
+    key, address_of_email = run.key, address_hash(prepared_for.email)
     try:
         return context.last_look(key.user_id, address_of_email, critical=key.is_critical)
     except (Unavailable, UnreadableRow):
-        apply(claimed.run, NotAttempted(claimed.run.attempt), runs=context.runs)
+        apply(run, NotAttempted(run.attempt), runs=context.runs)
         raise
 
 

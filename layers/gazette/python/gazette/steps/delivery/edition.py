@@ -9,19 +9,20 @@ from gazette.domain.delivery.arrangement import Arrangement
 from gazette.domain.delivery.compose import compose
 from gazette.domain.delivery.run import Run
 from gazette.domain.errors import Overtaken, RenderingFailed
-from gazette.domain.feedback.experiment import Variant
+from gazette.domain.feedback.experiment import DEFAULT_VARIANT, Variant, variant_of
 from gazette.domain.identity import run_id
 from gazette.domain.links import (
     DIGESTS,
     EVERYTHING,
     NEW_LINK,
+    LinkToken,
     Scope,
     ScopeKind,
     immediate_of,
 )
-from gazette.domain.model import Actor, Edition, Entity, Event, Mail, RunKey
+from gazette.domain.model import Actor, Edition, Entity, Event, Mail
 from gazette.domain.ports.control import RunningExperiment
-from gazette.domain.ports.rendering import Links, VersionTemplates
+from gazette.domain.ports.rendering import LinkMaker, Links, VersionTemplates
 from gazette.domain.ports.stores import DeferredEvents
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.domain.templates.settings import NO_SETTINGS
@@ -59,6 +60,7 @@ class EditionContext:
     """
 
     experiment: RunningExperiment
+    link_maker: LinkMaker
     deferred_events: DeferredEvents
     max_blocks: int
     """The maximum number of blocks in an email."""
@@ -68,39 +70,35 @@ class EditionContext:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """An email, and the template version that rendered it."""
+class Rendered:
+    """An email, and the links, the variant and the templates that it was rendered with."""
 
     edition: Edition
+    links: Links
+    variant: Variant
+    chosen: Chosen
+    """The template version that was selected for the run."""
+
     templates: int
-
-
-@dataclass(frozen=True, slots=True)
-class Excluded:
-    """The number of excluded events, and the run after the exclusion."""
-
-    events: int
-    run: Run
+    """The number of the template version that rendered the email."""
 
 
 def edit(
     run: Run,
     events: Folded,
     subscriber: Subscriber,
-    links: Links,
     *,
-    chosen: Chosen,
-    variant: Variant,
-    context: EditionContext,
     may_have_been_sent: Collection[str],
     until: datetime,
-) -> Made | Excluded:
+    context: EditionContext,
+) -> Rendered | tuple[Run, int]:
     """Render `events` as an email.
 
-    If rendering fails, exclude the events that cannot be shown, and return their number. If a
-    pushed version cannot show events that the deployed version can show, the version is at fault.
-    Then no event is excluded, and the deployed version renders the email. For a pinned run, which
-    must not change, RenderingFailed is raised instead.
+    If rendering fails, exclude the events that cannot be shown, and return the run after the
+    exclusion and the number of excluded events. If a pushed version cannot show events that the
+    deployed version can show, the version is at fault. Then no event is excluded, and the deployed
+    version renders the email. For a pinned run, which must not change, RenderingFailed is raised
+    instead.
 
     An event is excluded if it fails on its own, because it would block all other events of the
     reader (rule 17). The next read of the window does not contain the event. An event in
@@ -109,9 +107,13 @@ def edit(
     changed since it was read.
     """
 
+    links = context.link_maker.links(LinkToken.of(run.key, run.due_at, subscriber))
+    variant = variant_for(run.key.user_id, context)
+    chosen = context.templates(run)
+
     def show(some: Iterable[Event] | Folded, templates: VersionTemplates) -> Edition:
         return make_edition(
-            run.key,
+            run,
             some,
             subscriber,
             links,
@@ -120,39 +122,55 @@ def edit(
             max_blocks=context.max_blocks,
             arrangement=context.arrangement,
             until=until,
-            due_at=run.due_at,
-            sources=run.sources,
         )
 
     templates, fallback = chosen.templates, chosen.fallback
     try:
-        return Made(show(events, templates), templates.number)
+        return Rendered(show(events, templates), links, variant, chosen, templates.number)
     except RenderingFailed as err:
-        if fallback is None:
-            return _exclude(run, events, (templates,), show, context, may_have_been_sent, err)
+        failed = err
+    versions: tuple[VersionTemplates, ...] = (templates,)
+    if fallback:
         try:
             edition = show(events, fallback)
         except RenderingFailed:
             versions = (templates, fallback)
-            return _exclude(run, events, versions, show, context, may_have_been_sent, err)
-        context.unusable(templates.number, err)
-        if chosen.is_pinned:
-            raise
-        return Made(edition, fallback.number)
+        else:
+            context.unusable(templates.number, failed)
+            if chosen.is_pinned:
+                raise failed
+            return Rendered(edition, links, variant, chosen, fallback.number)
+    return exclude(
+        run,
+        events,
+        failed,
+        versions=versions,
+        show=show,
+        may_have_been_sent=may_have_been_sent,
+        deferred_events=context.deferred_events,
+    )
 
 
-def _exclude(
+def variant_for(user_id: str, context: EditionContext) -> Variant:
+    """Return the variant of the running experiment that a reader gets."""
+    running = context.experiment()
+    return variant_of(user_id, running) if running else DEFAULT_VARIANT
+
+
+def exclude(
     run: Run,
     events: Folded,
+    failed: RenderingFailed,
+    *,
     versions: Sequence[VersionTemplates],
     show: Callable[[Iterable[Event], VersionTemplates], Edition],
-    context: EditionContext,
     may_have_been_sent: Collection[str],
-    failed: RenderingFailed,
-) -> Excluded:
+    deferred_events: DeferredEvents,
+) -> tuple[Run, int]:
     """Exclude the events that no version can show. Raise `failed` if there are no such events.
 
-    Only the events that the email shows are tried, because other events cannot cause the failure.
+    Returns the run after the exclusion, and the number of excluded events. Only the events that the
+    email shows are tried, because other events cannot cause the failure.
     """
 
     def why_not(some: Sequence[Event]) -> RenderingFailed | None:
@@ -169,7 +187,7 @@ def _exclude(
         raise at_fault
     excluded = 0
     for event, why in _each_at_fault(sorted(events.loaded.values(), key=age_of_event), why_not):
-        since = context.deferred_events.exclude(
+        since = deferred_events.exclude(
             event, run, str(why), for_good=event.id in may_have_been_sent
         )
         if since is None and not excluded:
@@ -179,7 +197,7 @@ def _exclude(
         run, excluded = since, excluded + 1
     if not excluded:
         raise failed
-    return Excluded(excluded, run)
+    return run, excluded
 
 
 def _each_at_fault(
@@ -204,7 +222,7 @@ def _each_at_fault(
 
 
 def make_edition(
-    key: RunKey,
+    run: Run,
     events: Iterable[Event] | Folded,
     subscriber: Subscriber,
     links: Links,
@@ -214,14 +232,12 @@ def make_edition(
     max_blocks: int,
     arrangement: Arrangement,
     until: datetime,
-    due_at: datetime,
-    sources: Sequence[str],
 ) -> Edition:
     """Render `events` as an email. Raises RenderingFailed.
 
     `max_blocks` and `arrangement` are the stage's values, which a template version may override. A
     variation may override the arrangement. `until` is the end of the window, from which the age of
-    events is measured. `sources` has the same meaning as in Run.
+    events is measured.
     """
     settings, renderer = templates.settings, templates.renderer
     if settings is not NO_SETTINGS:
@@ -232,10 +248,10 @@ def make_edition(
         max_blocks=max_blocks,
         arrangement=renderer.arrangement(variation, arrangement),
         until=until,
-        sources=sources,
+        sources=run.sources,
     )
     return renderer.render(
-        digest, subscriber, links, key.schedule, variation=variation, due_at=due_at
+        digest, subscriber, links, run.key.schedule, variation=variation, due_at=run.due_at
     )
 
 

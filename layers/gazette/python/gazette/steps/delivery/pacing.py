@@ -84,9 +84,9 @@ def postponed_until(key: RunKey, *, pacing: Pacing) -> datetime | None:
     return stream.again_at(now, pacing.random())
 
 
-def wait_for_permit(run: Run, *, pacing: Pacing, spare: timedelta) -> Permit | NoPermit:
+def wait_for_permit(run: Run, *, pacing: Pacing, spare: timedelta) -> Permit | Ending:
     """Take a permit of the run's stream and wait until it begins. If no permit is available in
-    time, return the reason.
+    time, return the result for the run.
 
     Raises NotYet if a permit would be available but `spare` is too short.
     """
@@ -97,33 +97,35 @@ def wait_for_permit(run: Run, *, pacing: Pacing, spare: timedelta) -> Permit | N
     if permit is NoPermit.BUSY and spare < LONGEST_WAIT_FOR_A_PERMIT:
         raise NotYet("Too little time is left of this invocation to wait for a permit to send.")
     if isinstance(permit, NoPermit):
-        return permit
+        return no_permit(run, permit, pacing=pacing)
     wait = permit.at - pacing.clock()
     if wait > timedelta(0):
         pacing.sleep(wait)
     return permit
 
 
+def no_permit(run: Run, why: NoPermit, *, pacing: Pacing) -> Ending:
+    """Return the result for a run that got no permit of its stream (`without_permit`)."""
+    now, random = pacing.clock(), pacing.random()
+    stream = pacing.streams.of(run.key.schedule)
+    busy_until = stream.again_at(now, random) if why is NoPermit.BUSY else now
+    return without_permit(run, why, now=now, random=random, busy_until=busy_until)
+
+
 def without_permit(
-    run: Run,
-    why: NoPermit,
-    *,
-    now: datetime,
-    random: float,
-    busy_until: Callable[[datetime, float], datetime],
+    run: Run, why: NoPermit, *, now: datetime, random: float, busy_until: datetime
 ) -> Ending:
     """Return the result for a run that got no permit. The run is skipped or requeued.
 
     A daily digest is not sent a day late, because the next digest includes its events. Less
     frequent digests wait for the next day (rule 21). An open breaker skips no run. `random` is a
-    number from 0 to 1. `busy_until` returns, for `now` and `random`, when the run is tried again if
-    the next permits are too late.
+    number from 0 to 1. If the next permits are too late, the run is tried again at `busy_until`.
     """
     changes = Changes()
     if why is NoPermit.DAILY_CAP and run.key.schedule == DAILY:
         return Ending(Delivery(changes.apply(run, Skip(Reason.DAILY_CAP))), changes.decided)
     if why is NoPermit.BUSY:
-        again_at = busy_until(now, random)
+        again_at = busy_until
     elif why is NoPermit.DAILY_CAP:
         again_at = now + LONGEST_DELAY
     else:

@@ -9,7 +9,6 @@ from gazette.domain.delivery.run import (
     Run,
     Status,
     known_sent_until,
-    sent_until,
     settled_until,
 )
 from gazette.domain.delivery.signals import Cancel, Carry, DeadlinePassed, GiveUp, Stop
@@ -21,21 +20,22 @@ from gazette.steps.runs import Change, Changes, changed
 
 
 @dataclass(frozen=True, slots=True)
-class Predecessors:
-    """The effects of a schedule's older runs on the next run."""
+class Settled:
+    """A run that does not need to wait for another run of its schedule."""
 
+    run: Run
     since: datetime
-    """The beginning of the next run's window. All earlier events were sent or given up."""
+    """The beginning of the run's window. All earlier events were sent or given up."""
 
-    carried: tuple[Change, ...] = ()
-    """Changes that mark runs with an unknown outcome as carried by the next run (rule 5).
+    carried: tuple[Change, ...]
+    """Changes that mark runs with an unknown outcome as carried by this run (rule 5).
 
     There is at most one such run. With two runs, the events of the older run would be in both and
     would be given up.
     """
 
-    unsettled: Run | None = None
-    """An older run that must end before the next run, because it may still be sent."""
+    changes: Sequence[Change]
+    """Changes to older runs, which must be stored before the events are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,21 +95,16 @@ def gives_way(run: Run, newer: Sequence[Run], changes: Changes) -> bool:
 
 
 def settle_older(
-    run: Run,
-    older: Sequence[Run],
-    changes: Changes,
-    *,
-    newer: Sequence[Run] = (),
-    now: datetime,
-    evidence_grace: timedelta,
-) -> Predecessors:
+    run: Run, chain: Chain, changes: Changes, *, now: datetime, evidence_grace: timedelta
+) -> Settled | Run:
     """End the unclaimed older runs, and return the effects of all other older runs (rule 3).
 
     Events that were in MAX_UNKNOWN_ATTEMPTS attempts with an unknown outcome, including attempts of
-    `run`, are given up (rule 9). `newer` contains runs whose heads describe earlier windows.
+    `run`, are given up (rule 9). The heads of newer runs describe earlier windows. If an older run
+    must end first, because it may still be sent, returns that run.
     """
     ended: list[Run] = []
-    for each in older:
+    for each in chain.others:
         current = without_claimant(each, changes, now=now, evidence_grace=evidence_grace)
         if current.is_unclaimed:
             signal = Stop() if _collects_beyond(current, run) else Cancel(Reason.SUPERSEDED)
@@ -117,15 +112,16 @@ def settle_older(
             if current.is_unclaimed:
                 continue
         if current.is_open and not (current.status is Status.RETRYING and current.uncertain):
-            return Predecessors(sent_until(ended), unsettled=current)
+            return current
         ended.append(current)
-    since = max(settled_until((run, *ended)), known_sent_until(newer))
+    since = max(settled_until((run, *ended)), known_sent_until(chain.newer))
     unknown = [each for each in ended if each.may_have_been_sent]
     for each in unknown:
         if not _reaches_behind(each, since):
             changes.apply(each, GiveUp())
     carried = (each for each in unknown if _reaches_behind(each, since))
-    return Predecessors(since, tuple((each, changed(each, Carry())) for each in carried))
+    carries = tuple((each, changed(each, Carry())) for each in carried)
+    return Settled(run, since, carries, changes.decided)
 
 
 def without_claimant(

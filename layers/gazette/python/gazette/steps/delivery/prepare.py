@@ -29,13 +29,13 @@ from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.delivery.context import PrepareContext
 from gazette.steps.delivery.predecessors import (
     Chain,
-    Predecessors,
+    Settled,
     gives_way,
     settle_older,
     window_of,
     without_claimant,
 )
-from gazette.steps.delivery.types import Awaited, Delivery, DeliveryLimits, Ending, WaitingFor
+from gazette.steps.delivery.types import Delivery, DeliveryLimits, Ending, WaitingFor
 from gazette.steps.delivery.windows import WindowEvents, is_too_late, read_window
 from gazette.steps.occurrences.next_run import next_run
 from gazette.steps.runs import Change, Changes, changed
@@ -56,24 +56,12 @@ again.
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
-    """A run that does not need to wait for another run of its schedule."""
-
-    run: Run
-    older: Predecessors
-    """The effects of the schedule's older runs on this run."""
-
-    changes: Sequence[Change] = ()
-    """Changes to older runs, which must be stored before the events are read."""
-
-
-@dataclass(frozen=True, slots=True)
 class Prepared:
     """A run with the content to send. The claim fails if the run has changed since it was read."""
 
     run: Run
-    older: Predecessors
-    """The effects of the schedule's older runs on this run."""
+    carried: Sequence[Change]
+    """Changes that mark runs as carried by this run, which are stored with its claim."""
 
     window: Window
     subscriber: Subscriber
@@ -105,18 +93,11 @@ def settle(chain: Chain, *, context: PrepareContext) -> Settled | Ending:
         return _left_to_a_later_run(run, chain.newer[0], changes, now)
     if run.is_too_late(now, limits.max_lateness):
         return _ended(run, Skip(Reason.TOO_LATE), changes)
-    older = settle_older(
-        run,
-        chain.others,
-        changes,
-        newer=chain.newer,
-        now=now,
-        evidence_grace=limits.evidence_grace,
-    )
-    if older.unsettled:
-        again_at = _when_settled(older.unsettled, now)
+    settled = settle_older(run, chain, changes, now=now, evidence_grace=limits.evidence_grace)
+    if isinstance(settled, Run):
+        again_at = _when_settled(settled, now)
         return Ending(Delivery(run, again_at, WaitingFor.OLDER_RUN), changes.decided)
-    return Settled(run, older, changes.decided)
+    return settled
 
 
 def prepare(settled: Settled, *, context: PrepareContext) -> Prepared | Ending:
@@ -125,12 +106,12 @@ def prepare(settled: Settled, *, context: PrepareContext) -> Prepared | Ending:
     The run was read before the reader's status, so that a stop in between makes the claim fail
     (rule 11).
     """
-    run, older, changes = settled.run, settled.older, Changes()
+    run, changes = settled.run, Changes()
     without = _without(run, context)
-    if isinstance(without, Awaited):
-        return _waits_for_content(run, without, context.clock())
-    window = window_of(run, older.since, until=context.clock() - context.limits.settle_lag)
-    due = _events_due(run, older, window, context)
+    if isinstance(without, Ending):
+        return without
+    window = window_of(run, settled.since, until=context.clock() - context.limits.settle_lag)
+    due = _events_due(settled, window, context)
     if len(due.newest) > MOST_NEWEST:
         read = _read_when_written(settled, window, due, context)
         if isinstance(read, datetime):
@@ -140,7 +121,7 @@ def prepare(settled: Settled, *, context: PrepareContext) -> Prepared | Ending:
         waiting = Delivery(run, context.clock(), WaitingFor.REMOVAL)
         return Ending(waiting, over=due.over, may_have_been_sent=due.may_have_been_sent)
     if not due.sent and not due.to_defer:
-        for each, _ in older.carried:
+        for each, _ in settled.carried:
             changes.apply(each, GiveUp())
         why = _why_empty(run, due.over, without, context.clock())
         return _ended(run, Skip(why), changes, due)
@@ -150,7 +131,7 @@ def prepare(settled: Settled, *, context: PrepareContext) -> Prepared | Ending:
     if ending := _only_held(run, due, changes, context):
         return ending
     outdated = _outdated(window, due, subscriber.routes_since)
-    return Prepared(run, older, window, subscriber, due, without, outdated)
+    return Prepared(run, settled.carried, window, subscriber, due, without, outdated)
 
 
 def _outdated(window: Window, due: WindowEvents, routes_since: datetime | None) -> Window | None:
@@ -165,25 +146,14 @@ def _outdated(window: Window, due: WindowEvents, routes_since: datetime | None) 
     return Window(window.since, until) if due.movable_from <= until else None
 
 
-def _without(run: Run, context: PrepareContext) -> Awaited | tuple[str, ...]:
-    """Return the missing items that the run must wait for, or the sources that the run is sent
-    without.
+def _without(run: Run, context: PrepareContext) -> Ending | tuple[str, ...]:
+    """Return the sources that the run is sent without, or an Ending if the run waits for items.
 
     A run whose window was fixed by a claim does not wait.
     """
     if context.content is None or not run.sources or run.window is not None:
         return run.without
-    return context.content.check(run, context.clock())
-
-
-def _waits_for_content(run: Run, awaited: Awaited, now: datetime) -> Ending:
-    """Return an Ending that requeues the run until its items arrive.
-
-    If the run's sources are queried now, the query time is stored in the run.
-    """
-    queried = replace(run, asked_at=now) if awaited.fetch else run
-    waiting = Delivery(queried, awaited.again_at, WaitingFor.CONTENT)
-    return Ending(waiting, [(run, queried)] if awaited.fetch else (), fetch=awaited.fetch)
+    return context.content.check(run, context.clock(), context.limits)
 
 
 def _read_when_written(
@@ -201,29 +171,23 @@ def _read_when_written(
         is_written = context.clock() >= written_at
         return (window, replace(due, newest=EACH_READ)) if is_written else written_at
     collects_until = max(each.due_at for each in (run, *(before for before, _ in settled.changes)))
-    carried = (each.window.until for each, _ in settled.older.carried if each.window)
+    carried = (each.window.until for each, _ in settled.carried if each.window)
     earlier = Window(window.since, window.until - STILL_WRITTEN)
     if earlier.until >= max(collects_until, window.since, *carried):
-        events = _events_due(run, settled.older, earlier, context)
+        events = _events_due(settled, earlier, context)
         if events.sent:
             return earlier, replace(events, newest=EACH_READ)
     return max(written_at, collects_until + STILL_WRITTEN + lag)
 
 
-def _events_due(
-    run: Run, older: Predecessors, window: Window, context: PrepareContext
-) -> WindowEvents:
+def _events_due(settled: Settled, window: Window, context: PrepareContext) -> WindowEvents:
     """Read a window of the run, taking into account which attempts may have sent its events."""
-    unknown = [
-        each
-        for each in (run, *(carried for carried, _ in older.carried))
-        if each.may_have_been_sent
-    ]
+    attempts = (settled.run, *(carried for carried, _ in settled.carried))
     return read_window(
-        run.key,
+        settled.run.key,
         window,
         events=context.events,
-        unknown=unknown,
+        unknown=[each for each in attempts if each.may_have_been_sent],
         on_hold=context.held_categories(),
         now=context.clock(),
     )

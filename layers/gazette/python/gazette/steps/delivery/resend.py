@@ -1,7 +1,6 @@
 """Handle a message from the resend queue: retry a refused run with increasing delays."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import timedelta
 
 from gazette.domain.delivery.redrive import Redriven
@@ -16,21 +15,11 @@ from gazette.steps.delivery.types import Delivery
 from gazette.steps.occurrences.redrive import is_exhausted
 
 
-@dataclass(frozen=True, slots=True)
-class ResendMessage:
-    """A message from the resend queue."""
-
-    key: RunKey
-    was_given_up: bool
-    """True if the message was redriven from the dead-letter queue of failed runs."""
-
-    hide: Callable[[timedelta], None]
-    """A function that sets the message's visibility time-out."""
-
-
 def resend(
-    message: ResendMessage,
+    key: RunKey,
     *,
+    was_given_up: bool,
+    hide: Callable[[timedelta], None],
     deliver: Callable[[RunKey], Delivery | None],
     redrive: Callable[[Run], Redriven],
     resend_queue: RunQueue,
@@ -41,21 +30,22 @@ def resend(
 
     A run that has exhausted its attempts goes to the dead-letter queue, where operators can see it;
     a redrive starts the schedule's next run (rule 22). A run that waits for a permit or an older
-    run gets a new message, because waiting does not count as an attempt. Raises Hidden if the
-    message is kept.
+    run gets a new message, because waiting does not count as an attempt. `was_given_up` is True if
+    the message was redriven from the dead-letter queue of failed runs. `hide` sets the message's
+    visibility time-out. Raises Hidden if the message is kept.
     """
-    delivery = deliver(message.key)
+    delivery = deliver(key)
     if delivery is None:
         return None
     if delivery.again_at and delivery.run.retry_at and delivery.run.retry_at > clock():
-        message.hide(delivery.run.retry_at - clock())
+        hide(delivery.run.retry_at - clock())
         raise Hidden(
             f"Run {run_id(delivery.run.key)} was refused {delivery.run.refusals} times "
             f"({delivery.run.detail}). The next attempt is at {delivery.run.retry_at}."
         )
     requeue(delivery, queue=resend_queue, clock=clock)
     if is_exhausted(delivery.run):
-        if message.was_given_up:
+        if was_given_up:
             return redrive(delivery.run)
-        failed_runs.send([message.key])
+        failed_runs.send([key])
     return delivery

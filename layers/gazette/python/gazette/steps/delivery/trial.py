@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 from gazette.domain.delivery.arrangement import DEFAULT
+from gazette.domain.delivery.run import Run
 from gazette.domain.links import NEW_LINK
 from gazette.domain.model import DAILY, Entity, Event, RunKey
 from gazette.domain.ports.rendering import Links, VersionTemplates
@@ -45,7 +46,7 @@ def try_out(templates: VersionTemplates) -> None:
     immediate = immediate_schedule("post#harmless")
     for schedule, event in ((DAILY, HARMLESS), (immediate, HARMLESS), (immediate, _NEW_LINK)):
         make_edition(
-            RunKey("nobody", schedule, 0),
+            Run(RunKey("nobody", schedule, 0), _AT, _AT),
             [event],
             _NOBODY,
             _LINKS,
@@ -53,7 +54,5 @@ def try_out(templates: VersionTemplates) -> None:
             templates=templates,
             max_blocks=1,
             arrangement=DEFAULT,
-            sources=(),
             until=_AT,
-            due_at=_AT,
         )

@@ -104,17 +104,6 @@ class Postponed:
 
 
 @dataclass(frozen=True, slots=True)
-class Awaited:
-    """The missing items from a run's content sources."""
-
-    again_at: datetime
-    """The time at which the run checks for the items again."""
-
-    fetch: "Fetch | None" = None
-    """The fetch to queue now, or None if it has already been queued for the run."""
-
-
-@dataclass(frozen=True, slots=True)
 class Ending:
     """The decision of `prepare` that no email is sent for a message now."""
 

@@ -61,15 +61,6 @@ def ingest(
     Events of several messages are routed together, and each reader's messages are applied in the
     order in which they arrived here.
     """
-
-    apply = partial(
-        _apply,
-        time_left=time_left,
-        activities=activities,
-        suppressions=suppressions,
-        followers_queue=followers_queue,
-        context=context,
-    )
     commands: dict[int, Command] = {}
     results: dict[int, Routed] = {}
     for number, body in enumerate(bodies):
@@ -83,7 +74,16 @@ def ingest(
     for step in in_order(commands):
         if isinstance(step, tuple):
             number, command = step
-            results[number] = _attempt(partial(apply, command))
+            apply = partial(
+                _apply,
+                command,
+                time_left=time_left,
+                activities=activities,
+                suppressions=suppressions,
+                followers_queue=followers_queue,
+                context=context,
+            )
+            results[number] = _attempt(apply)
             continue
         lists = [listed.events for listed in step.values()]
         all_routed = route_lists(lists, context=context, time_left=time_left)

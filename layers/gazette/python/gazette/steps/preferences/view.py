@@ -60,7 +60,7 @@ def view_email(link: LinkToken, links: Links, *, context: ViewContext) -> str | 
 
     def show(run: Run, until: datetime, events: Folded, reader: Subscriber) -> str:
         return make_edition(
-            link.run,
+            run,
             events,
             reader,
             links,
@@ -69,8 +69,6 @@ def view_email(link: LinkToken, links: Links, *, context: ViewContext) -> str | 
             max_blocks=context.max_blocks,
             arrangement=context.arrangement,
             until=until,
-            due_at=run.due_at,
-            sources=run.sources,
         ).html
 
     return _view(link, show, context)

@@ -5,18 +5,18 @@ may arrive in any order, because a process that writes one of them reads the oth
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import groupby
 from types import MappingProxyType
 
 from gazette.domain.model import Event, Retracted, StoredEvent
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.clock import TimeLeft
-from gazette.domain.ports.ledgers import ScheduleKey
 from gazette.domain.scheduling.kinds import ScheduleKind, is_critical, kind_of
 from gazette.domain.stored import is_of_one_row
 from gazette.domain.subscribers.following import Follow
 from gazette.domain.subscribers.frequency import DIGESTS
-from gazette.domain.subscribers.subscriber import Reader, Subscriber
+from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
 from gazette.steps.routing.follows import forget_follow, forgotten_until
@@ -28,9 +28,6 @@ from gazette.steps.subscribers.schedules import arm
 from gazette.steps.time_budget import LONGEST, PIECE, require_time, unlimited
 
 _AT_ONCE = 100
-
-RoutedEvent = tuple[StoredEvent, Reader]
-"""An event that was routed, and its reader as read before."""
 
 Routed = list[Outcome] | Exception
 """The outcomes of the events in a list, or the error that requires a retry."""
@@ -68,162 +65,174 @@ def route_lists(
     list has an error, some of its events may already have been routed; events of other lists are
     not affected. A list that cannot begin or end within `time_left` gets NotYet.
     """
-    together = _Together(lists, context, known, time_left)
-    for start in range(0, len(together.events), _AT_ONCE):
-        together.route(range(start, min(start + _AT_ONCE, len(together.events))))
-    return together.routed()
+    states = [_List() for _ in lists]
+    entries = [
+        _Entry(event, state)
+        for state, events in zip(states, lists, strict=True)
+        for event in events
+    ]
+    for start in range(0, len(entries), _AT_ONCE):
+        _route_some(entries[start : start + _AT_ONCE], context, known, time_left)
+    return [
+        state.error or [entry.outcome for entry in entries if entry.list is state]
+        for state in states
+    ]
 
 
-class _Together:
-    """A worker that routes the events of several lists together, and records the error of each
-    list.
-    """
+@dataclass(slots=True, eq=False)
+class _List:
+    """The progress of one list of events."""
 
-    def __init__(
-        self,
-        lists: Sequence[Sequence[Event]],
-        context: RoutingContext,
-        known: Mapping[tuple[str, str], Follow],
-        time_left: TimeLeft,
-    ) -> None:
-        self.events = [event for events in lists for event in events]
-        self._list_of = [number for number, events in enumerate(lists) for _ in events]
-        self._outcomes = [Outcome.DUPLICATE] * len(self.events)
-        self._errors: dict[int, Exception] = {}
-        self._begun: set[int] = set()
-        self._lists, self._context, self._known = lists, context, known
-        self._time_left = time_left
+    is_begun: bool = False
+    """True if some events of the list may already have been routed."""
 
-    def routed(self) -> list[Routed]:
-        """Return the error of each list, or the outcomes of the events in the list."""
-        outcomes = iter(self._outcomes)
-        all_routed: list[Routed] = []
-        for number, events in enumerate(self._lists):
-            of_list = [next(outcomes) for _ in events]
-            all_routed.append(self._errors.get(number, of_list))
-        return all_routed
+    error: Exception | None = None
+    """The error that requires a retry."""
 
-    def route(self, unsettled: Sequence[int]) -> None:
-        """Route the events with these numbers. If a routing input changes in between, route them
-        again.
-        """
-        all_inputs = self._read(unsettled, self._known)
-        for _ in ATTEMPTS:
-            settled = self._place(all_inputs)
-            self._arm(settled)
-            self._start(settled)
-            again = self._read(all_inputs)
-            unsettled = [
-                number
-                for number, inputs in again.items()
-                if not all_inputs[number].decides_like(inputs)
-            ]
-            if not unsettled:
-                return
-            all_inputs = {number: again[number] for number in unsettled}
-        for number in unsettled:
-            self._fail(number, kept_changing("The choices or follows of some reader"))
-
-    def _read(
-        self,
-        numbers: Iterable[int],
-        known: Mapping[tuple[str, str], Follow] = MappingProxyType({}),
-    ) -> dict[int, RoutingInputs]:
-        all_inputs: dict[int, RoutingInputs] = {}
-
-        def read(some: Sequence[int]) -> None:
-            events = [self.events[number] for number in some]
-            inputs = routing_inputs(events, self._context, known)
-            all_inputs.update(zip(some, inputs, strict=True))
-
-        self._at_once(numbers, read)
-        return all_inputs
-
-    def _place(self, all_inputs: Mapping[int, RoutingInputs]) -> dict[int, RoutedEvent]:
-        """Store each event under its target. Return the events that are now waiting."""
-        settled: dict[int, RoutedEvent] = {}
-
-        def place(some: Sequence[int]) -> None:
-            (number,) = some
-            is_begun = self._list_of[number] in self._begun
-            require_time(self._time_left, least=PIECE if is_begun else LONGEST)
-            self._begun.add(self._list_of[number])
-            event, inputs = self.events[number], all_inputs[number]
-            outcome, placed = _route_one(event, inputs, self._context)
-            settled.update((number, each) for each in placed)
-            if outcome is not Outcome.DUPLICATE:
-                self._outcomes[number] = outcome
-
-        for number in all_inputs:
-            self._at_once([number], place)
-        return settled
-
-    def _arm(self, settled: Mapping[int, RoutedEvent]) -> None:
-        def arm_some(some: Sequence[int]) -> None:
-            arm(waits_in(settled[number] for number in some), context=self._context)
-
-        self._at_once([number for number in settled if waits_in([settled[number]])], arm_some)
-
-    def _start(self, settled: Mapping[int, RoutedEvent]) -> None:
-        def start_some(some: Sequence[int]) -> None:
-            start_immediates((settled[number][0] for number in some), context=self._context)
-
-        immediate = [number for number, (stored, _) in settled.items() if stored.is_immediate]
-        self._at_once(immediate, start_some)
-
-    def _at_once(self, numbers: Iterable[int], act: Callable[[Sequence[int]], None]) -> None:
-        """Process the events of all lists together.
-
-        If that fails, process the events of each list separately. The error of a joint read does
-        not show which row is unreadable, so the events of one list are then processed one by one.
-        """
-        numbers_left = [number for number in numbers if self._goes_on(number)]
-        if not numbers_left:
-            return
-        try:
-            act(numbers_left)
-        except Exception as err:  # noqa: BLE001 -- the error affects only one list
-            parts = self._apart(numbers_left, one_by_one=is_of_one_row(err))
-            if len(parts) == 1:
-                self._fail(numbers_left[0], err)
-                return
-            for part in parts:
-                self._at_once(part, act)
-
-    def _apart(self, numbers: Sequence[int], *, one_by_one: bool) -> list[list[int]]:
-        lists: dict[int, list[int]] = {}
-        for number in numbers:
-            lists.setdefault(self._list_of[number], []).append(number)
-        if len(lists) == 1 and one_by_one:
-            return [[number] for number in numbers]
-        return list(lists.values())
-
-    def _fail(self, number: int, err: Exception) -> None:
-        if self._goes_on(number):
-            self._errors[self._list_of[number]] = err
-
-    def _goes_on(self, number: int) -> bool:
-        """Return True if no error prevents routing the remaining events of this event's list.
+    @property
+    def goes_on(self) -> bool:
+        """True if no error prevents routing the remaining events of the list.
 
         An error in a single row does not affect the remaining events.
         """
-        err = self._errors.get(self._list_of[number])
-        return err is None or is_of_one_row(err)
+        return self.error is None or is_of_one_row(self.error)
+
+
+@dataclass(slots=True, eq=False)
+class _Entry:
+    """An event of a list, and its outcome so far."""
+
+    event: Event
+    list: _List
+    outcome: Outcome = Outcome.DUPLICATE
+
+
+def _route_some(
+    entries: Iterable[_Entry],
+    context: RoutingContext,
+    known: Mapping[tuple[str, str], Follow],
+    time_left: TimeLeft,
+) -> None:
+    """Route these events. If a routing input changes in between, route them again."""
+    all_inputs = _read(entries, context, known)
+    for _ in ATTEMPTS:
+        waiting = _place(all_inputs, context, time_left)
+        _arm(waiting, all_inputs, context)
+        _start(waiting, context)
+        again = _read(all_inputs, context)
+        all_inputs = {
+            entry: inputs
+            for entry, inputs in again.items()
+            if not all_inputs[entry].decides_like(inputs)
+        }
+        if not all_inputs:
+            return
+    for entry in all_inputs:
+        if entry.list.goes_on:
+            entry.list.error = kept_changing("The choices or follows of some reader")
+
+
+def _read(
+    entries: Iterable[_Entry],
+    context: RoutingContext,
+    known: Mapping[tuple[str, str], Follow] = MappingProxyType({}),
+) -> dict[_Entry, RoutingInputs]:
+    all_inputs: dict[_Entry, RoutingInputs] = {}
+
+    def read(some: Sequence[_Entry]) -> None:
+        inputs = routing_inputs([entry.event for entry in some], context, known)
+        all_inputs.update(zip(some, inputs, strict=True))
+
+    _at_once(entries, read)
+    return all_inputs
+
+
+def _place(
+    all_inputs: Mapping[_Entry, RoutingInputs], context: RoutingContext, time_left: TimeLeft
+) -> dict[_Entry, StoredEvent]:
+    """Store each event under its target. Return the events that are now waiting."""
+    waiting: dict[_Entry, StoredEvent] = {}
+
+    def place(some: Sequence[_Entry]) -> None:
+        (entry,) = some
+        require_time(time_left, least=PIECE if entry.list.is_begun else LONGEST)
+        entry.list.is_begun = True
+        outcome, placed = _route_one(entry.event, all_inputs[entry], context)
+        if placed:
+            waiting[entry] = placed
+        if outcome is not Outcome.DUPLICATE:
+            entry.outcome = outcome
+
+    for entry in all_inputs:
+        _at_once([entry], place)
+    return waiting
+
+
+def _arm(
+    waiting: Mapping[_Entry, StoredEvent],
+    all_inputs: Mapping[_Entry, RoutingInputs],
+    context: RoutingContext,
+) -> None:
+    """Arm the digest schedules under which the events wait."""
+    readers = {
+        entry: reader
+        for entry, stored in waiting.items()
+        if stored.schedule in DIGESTS and isinstance(reader := all_inputs[entry].reader, Subscriber)
+    }
+
+    def arm_some(some: Sequence[_Entry]) -> None:
+        waits_in = {
+            (entry.event.user_id, waiting[entry].schedule): readers[entry] for entry in some
+        }
+        arm(waits_in, context=context)
+
+    _at_once(readers, arm_some)
+
+
+def _start(waiting: Mapping[_Entry, StoredEvent], context: RoutingContext) -> None:
+    """Start the immediate runs of the events."""
+
+    def start_some(some: Sequence[_Entry]) -> None:
+        start_immediates((waiting[entry] for entry in some), context=context)
+
+    _at_once([entry for entry, stored in waiting.items() if stored.is_immediate], start_some)
+
+
+def _at_once(entries: Iterable[_Entry], act: Callable[[Sequence[_Entry]], None]) -> None:
+    """Process the events of all lists together. Record the errors in the lists.
+
+    If that fails, process the events of each list separately. The error of a joint read does not
+    show which row is unreadable, so the events of one list are then processed one by one.
+    """
+    remaining = [entry for entry in entries if entry.list.goes_on]
+    if not remaining:
+        return
+    try:
+        act(remaining)
+    except Exception as err:  # noqa: BLE001 -- the error affects only one list
+        parts = [list(some) for _, some in groupby(remaining, key=lambda entry: entry.list)]
+        if len(parts) == 1 and is_of_one_row(err):
+            parts = [[entry] for entry in remaining]
+        if len(parts) == 1:
+            remaining[0].list.error = err
+            return
+        for part in parts:
+            _at_once(part, act)
 
 
 def _route_one(
     event: Event, inputs: RoutingInputs, context: RoutingContext
-) -> tuple[Outcome, list[RoutedEvent]]:
+) -> tuple[Outcome, StoredEvent | None]:
     """Route one event. An event that is older than its stored version has no effect.
 
-    Also returns the schedule under which the event waits, if any.
+    Also returns the event as it now waits, or None if it does not wait.
     """
     target = target_of(event, inputs, context)
     if isinstance(target, Outcome):
         _withdraw(event, is_erased=target is Outcome.ERASED, context=context)
         if target is Outcome.ERASED:
             _forget_follows(event, inputs, context)
-        return target, []
+        return target, None
     stored, existing = context.events.store(event, target.schedule, target.recurrence)
     for _ in ATTEMPTS:
         if not isinstance(existing, StoredEvent) or not event.amends(existing.event):
@@ -235,17 +244,17 @@ def _route_one(
         if context.events.amend(existing, event):
             raise_epochs_under(existing.schedule, event.user_id, context=context)
             current = _restamp_if_late(replace(existing, event=event), context=context)
-            return Outcome.AMENDED, place_stored(current, target, inputs, context)
+            return Outcome.AMENDED, _place_stored(current, target, context)
         _, existing = context.events.store(event, target.schedule, target.recurrence)
     if isinstance(existing, Retracted):
-        return Outcome.RETRACTED, []
+        return Outcome.RETRACTED, None
     if existing.event == event and event.amended_at and not stored:
         raise_epochs_under(existing.schedule, event.user_id, context=context)
     current = _restamp_if_late(existing, context=context)
     outcome = Outcome.STORED if stored else Outcome.DUPLICATE
     if current and current.event != event:
-        return outcome, []
-    return outcome, place_stored(current, target, inputs, context)
+        return outcome, None
+    return outcome, _place_stored(current, target, context)
 
 
 def _withdraw(event: Event, *, is_erased: bool, context: RoutingContext) -> None:
@@ -313,26 +322,15 @@ def _forget_follows(event: Event, inputs: RoutingInputs, context: RoutingContext
             forget_follow(entity, event.user_id, until, context=context)
 
 
-def place_stored(
-    stored: StoredEvent | None, target: Target, inputs: RoutingInputs, context: RoutingContext
-) -> list[RoutedEvent]:
+def _place_stored(
+    stored: StoredEvent | None, target: Target, context: RoutingContext
+) -> StoredEvent | None:
     """Move a stored event to `target`.
 
-    Return an empty list if the event was removed or stays unsent. The caller arms the schedule or
-    starts the immediate run even if the event did not move, because the process that stored or
-    moved the event may have failed before doing so.
+    Return None if the event was removed or stays unsent. The caller arms the schedule or starts the
+    immediate run even if the event did not move, because the process that stored or moved the event
+    may have failed before doing so.
     """
-    if stored is None or stays_unsent(stored, context):
-        return []
-    is_in_place = stored.schedule == target.schedule
-    settled = stored if is_in_place else move(stored, target, context=context)
-    return [(settled, inputs.reader)] if settled else []
-
-
-def waits_in(all_settled: Iterable[RoutedEvent]) -> dict[ScheduleKey, Subscriber]:
-    """Return the digest schedules under which these events wait, with their readers."""
-    return {
-        (reader.user_id, stored.schedule): reader
-        for stored, reader in all_settled
-        if stored.schedule in DIGESTS and isinstance(reader, Subscriber)
-    }
+    if stored is None or stored.schedule == target.schedule:
+        return stored
+    return None if stays_unsent(stored, context) else move(stored, target, context=context)

@@ -10,8 +10,9 @@ from gazette.domain.delivery.signals import Cancel, Skip
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.identity import address_hash
 from gazette.domain.model import RunKey
-from gazette.domain.ports.ledgers import RunSequences
+from gazette.domain.ports.ledgers import Batches, Runs, RunSequences
 from gazette.domain.ports.pacing import PaceGauge
+from gazette.domain.ports.stores import Suppressions
 from gazette.steps.delivery.context import PrepareContext
 from gazette.steps.delivery.deliver import is_cancelled
 from gazette.steps.delivery.pacing import without_permit
@@ -26,7 +27,10 @@ from gazette.steps.runs import changed
 class DryRunContext(PrepareContext):
     """The dependencies of a dry run, which makes no writes."""
 
+    runs: Runs
     schedules: RunSequences
+    suppressions: Suppressions
+    batches: Batches
     gauges: Streams[PaceGauge]
 
 
@@ -90,7 +94,7 @@ def _dry_run(chain: Chain, context: DryRunContext) -> DryRun:
             permit,
             now=now,
             random=context.random(),
-            busy_until=lambda at, _: at + timedelta(seconds=1),
+            busy_until=now + timedelta(seconds=1),
         )
         return DryRun(ending.delivery, would_send=False)
     if is_cancelled(run, context.batches):
