@@ -1,10 +1,12 @@
 """A stage, with the settings of one installation and the values derived from the settings."""
 
+import math
 from dataclasses import dataclass, replace
 from email.utils import parseaddr
 
 from gazette.settings.budgets import invocation_of_one, smtp_budget
 from gazette.settings.concurrency import Load, Size, sizes
+from gazette.settings.ranges import SECOND
 
 from infra.stage.checks.addresses import is_under
 from infra.stage.clocks import Clocks
@@ -120,6 +122,8 @@ class Stage(Owner, Readers, Content, Sending, Speed, Reports, Unknown, Links, St
         """
         if self.mail_provider != "smtp" or step not in {GENERATE, RESEND}:
             return step
-        budget = smtp_budget(command=self.smtp_command_timeout, reply=self.smtp_reply_timeout)
-        timeout = invocation_of_one(budget=budget, commit_margin=self.commit_margin)
-        return replace(step, batch_size=1, timeout=timeout)
+        budget = smtp_budget(
+            command=self.smtp_command_timeout * SECOND, reply=self.smtp_reply_timeout * SECOND
+        )
+        timeout = invocation_of_one(budget=budget, commit_margin=self.commit_margin * SECOND)
+        return replace(step, batch_size=1, timeout=math.ceil(timeout / SECOND))

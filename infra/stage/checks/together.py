@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from gazette.settings.budgets import LONGEST_INVOCATION, MAX_RATE_WITH_SMTP
+from gazette.settings.ranges import SECOND
 
 from infra.stage.checks.addresses import domain_of, is_domain, is_under
 from infra.stage.checks.wrong import Wrong
@@ -87,11 +88,11 @@ def _wrong_with_times(stage: Stage) -> Iterator[Wrong]:
             "time-out of generate.",
             of=("send_timeout", "commit_margin"),
         )
-    if (longest := stage.sized(GENERATE).timeout) > LONGEST_INVOCATION:
+    if (longest := stage.sized(GENERATE).timeout) > LONGEST_INVOCATION // SECOND:
         yield Wrong(
             "smtp_reply_timeout, nine times smtp_command_timeout and commit_margin add up to "
             f"{longest} seconds for an email, including preparation. Lower them so that the sum is "
-            f"at most {LONGEST_INVOCATION}, the longest invocation of a function.",
+            f"at most {LONGEST_INVOCATION // SECOND}, the longest invocation of a function.",
             of=("smtp_reply_timeout", "smtp_command_timeout", "commit_margin"),
         )
     if 2 * stage.feedback_window > stage.evidence_grace:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -24,7 +23,7 @@ from gazette.settings.ranges import ASKED_SOURCE
 from gazette.steps.delivery.deliver import deliver
 from gazette.steps.delivery.generate import generate
 from gazette.steps.delivery.pacing import postponed_until
-from gazette.steps.delivery.types import Delivery, DeliveryLimits, Postponed
+from gazette.steps.delivery.types import Delivery, Postponed
 from gazette.steps.subscribers.suppress import stop_if_suppressed
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ def build() -> Callable[[str, TimeLeft], Delivery | Postponed | None]:
         decided=decided,
     )
     if ASKED_SOURCE in settings.content_sources:
-        content = _content(settings, schedules, context.limits, sqs, decided)
+        content = _content(settings, schedules, sqs, decided)
         context = replace(context, content=content)
     generate_queues = SqsStreamQueues(
         sqs, digest_url=settings.generate_queue_url, immediate_url=settings.immediate_queue_url
@@ -79,7 +78,6 @@ def build() -> Callable[[str, TimeLeft], Delivery | Postponed | None]:
 def _content(
     settings: GenerateSettings,
     schedules: DynamoSchedules,
-    limits: DeliveryLimits,
     sqs: "SQSClient",
     decided: "CachedDecisions",
 ) -> "ContentContext":
@@ -98,8 +96,7 @@ def _content(
         schedules=schedules,
         fetch_queue=SqsQueue(sqs, settings.content_queue_url, encode_fetch),
         policy_of=lambda user_id: of_reader(user_id).source_policy or of_stage,
-        fresh_for=timedelta(minutes=settings.recommendations_fresh_for),
-        patience=timedelta(seconds=settings.recommendations_patience),
-        settle_lag=limits.settle_lag,
-        max_lateness=limits.max_lateness,
+        fresh_for=settings.recommendations_fresh_for,
+        patience=settings.recommendations_patience,
+        limits=settings,
     )

@@ -1,7 +1,6 @@
 """Composition root of the `resend` function, which connects the step to its adapters."""
 
 from collections.abc import Callable
-from datetime import timedelta
 from functools import partial
 
 from gazette.adapters.aws.queues import (
@@ -46,8 +45,7 @@ def build() -> Callable[[str, str, TimeLeft], Delivery | Redriven | None]:
         waiting=waiting_on(SqsBacklog(sqs, settings.resend_queue_url)),
         decided=decisions(settings.control_table),
     )
-    retention = timedelta(days=settings.run_retention_days)
-    batches = DynamoBatches(settings.control_table, retention=retention, clock=now)
+    batches = DynamoBatches(settings.control_table, retention=settings.run_retention, clock=now)
     resend_queue = SqsQueue(sqs, settings.resend_queue_url, encode_run)
     failed_runs = SqsQueue(sqs, settings.failed_queue_url, encode_failed_run)
 
@@ -58,7 +56,7 @@ def build() -> Callable[[str, str, TimeLeft], Delivery | Redriven | None]:
         suppressions=context.suppressions,
         queue=resend_queue,
         clock=now,
-        check_after=timedelta(seconds=settings.check_after),
+        check_after=settings.check_after,
     )
     announced = once(partial(batches.announce, settings.shards))
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from datetime import date, timedelta
+from datetime import date
 from functools import partial
 
 from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
@@ -29,7 +29,7 @@ def build_explain(
 
     Uses the settings of ingest and the suppression key.
     """
-    retention = longest_life(timedelta(days=settings.event_retention_days))
+    retention = longest_life(settings.event_retention)
     return partial(
         explain,
         subscribers=DynamoSubscribers(settings.subscribers_table),
@@ -38,11 +38,11 @@ def build_explain(
         ),
         follows=DynamoFollows(settings.follows_table, retention=retention, clock=now),
         schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
-        runs=DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days)),
+        runs=DynamoRuns(settings.runs_table, retention=settings.run_retention),
         events=DynamoEventReader(settings.events_table, clock=now),
         held_categories=DynamoCategoryHolds(settings.control_table).names,
         clock=now,
         defaults=frequencies(json.loads(settings.default_frequencies)),
-        sunset=timedelta(days=settings.sunset_days) or None,
+        sunset=settings.sunset,
         critical=frozenset(json.loads(settings.critical_categories)),
     )

@@ -1,7 +1,6 @@
 """Dependencies of `gazette sources`."""
 
 import json
-from datetime import timedelta
 
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
@@ -27,10 +26,10 @@ def build_arming(settings: ContentSettings) -> tuple[Readers, ScheduleContext]:
     context = ScheduleContext(
         subscribers=subscribers,
         schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
-        runs=DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days)),
+        runs=DynamoRuns(settings.runs_table, retention=settings.run_retention),
         clock=now,
         defaults=frequencies(json.loads(settings.default_frequencies)),
-        sunset=timedelta(days=settings.sunset_days) or None,
+        sunset=settings.sunset,
         content=sources(settings.content_sources),
     )
     return DynamoReaders(settings.subscribers_table), context

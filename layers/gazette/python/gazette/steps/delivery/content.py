@@ -13,6 +13,7 @@ from gazette.domain.ports.content import FetchQueue, QueuedFetch
 from gazette.domain.ports.ledgers import RunSequences
 from gazette.domain.ports.queues import LONGEST_DELAY
 from gazette.domain.scheduling.asking import waits_until
+from gazette.domain.scheduling.limits import DeliveryLimits
 from gazette.domain.templates.settings import SourcePolicy
 from gazette.steps.delivery.types import Awaited
 
@@ -22,10 +23,7 @@ _ROUNDING = timedelta(seconds=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContentContext:
-    """The dependencies for checking a run's content sources.
-
-    For `fresh_for`, `settle_lag` and `max_lateness`, see ContentPlan and DeliveryLimits.
-    """
+    """The dependencies for checking a run's content sources. For `fresh_for`, see ContentPlan."""
 
     schedules: RunSequences
     fetch_queue: FetchQueue
@@ -36,8 +34,7 @@ class ContentContext:
     patience: timedelta
     """The time that digests wait before being sent without items."""
 
-    settle_lag: timedelta
-    max_lateness: timedelta
+    limits: DeliveryLimits
 
     def check(self, run: Run, now: datetime) -> Awaited | tuple[str, ...]:
         """Return the missing items that the run must wait for, or the sources that the run is sent
@@ -61,7 +58,7 @@ class ContentContext:
             fresh_for=self.fresh_for,
         )
         if is_stored and schedule.fetched_at:
-            readable_at = schedule.fetched_at + self.settle_lag
+            readable_at = schedule.fetched_at + self.limits.settle_lag
             return () if readable_at < now else Awaited(readable_at + _ROUNDING)
         asked_at = run.asked_at or now
         until = waits_until(
@@ -70,7 +67,7 @@ class ContentContext:
             asked_at=asked_at,
             policy=self.policy_of(run.key.user_id),
             patience=self.patience,
-            max_lateness=self.max_lateness,
+            max_lateness=self.limits.max_lateness,
         )
         if now >= until:
             return asked_among(run.sources)
