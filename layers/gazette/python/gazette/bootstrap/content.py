@@ -16,14 +16,13 @@ from gazette.adapters.content.token import read_token
 from gazette.adapters.contract.items import Normaliser
 from gazette.adapters.dynamodb.pacing.pace import RECOMMENDATIONS_ROW, DynamoRateLimiter
 from gazette.bootstrap.parts.clock import now
+from gazette.bootstrap.parts.content import content_plan
 from gazette.bootstrap.parts.routing import announce, routing_context
 from gazette.bootstrap.parts.versions import settings_for, versions_in_force
 from gazette.domain.content import RECOMMENDATIONS
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.hosts import LinkHosts
 from gazette.domain.ports.clock import TimeLeft
-from gazette.domain.scheduling.asking import ContentPlan
-from gazette.domain.scheduling.calendar import SLOT
 from gazette.domain.templates.settings import SourcePolicy
 from gazette.settings.content import ContentSettings
 from gazette.steps.content.ask import AskContext, ProcessHealth
@@ -64,9 +63,9 @@ def build() -> Callable[[str, TimeLeft], FetchResult]:
             random=random.random,
         ),
         queue=SqsQueue(sqs, settings.content_queue_url, encode_fetch),
-        plan=ContentPlan(
-            sources=tuple(json.loads(settings.content_sources)),
-            lead=settings.recommendations_lead // SLOT,
+        plan=content_plan(
+            settings.content_sources,
+            lead=settings.recommendations_lead,
             fresh_for=settings.recommendations_fresh_for,
         ),
         limit=settings.recommendations_items,

@@ -8,7 +8,7 @@ from gazette.domain.hosts import LinkHosts
 from gazette.domain.identity import CATEGORY_NAME
 from gazette.domain.scheduling.limits import RoutingLimits
 from gazette.domain.sources import DETAIL_TYPES
-from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.subscribers.frequency import Frequencies, Frequency, frequencies
 from gazette.settings.environment import InvalidSetting, ScheduleSettings
 
 LONGEST_LINK_HOSTS = 2000
@@ -47,6 +47,16 @@ class RoutingSettings(RoutingLimits, ScheduleSettings):
         super().__post_init__()
         _check_frequencies(self.default_frequencies)
         _check_critical(self.critical_categories, self.default_frequencies)
+
+    @property
+    def defaults(self) -> Frequencies:
+        """The default frequencies by category."""
+        return frequencies(json.loads(self.default_frequencies))
+
+    @property
+    def critical(self) -> frozenset[str]:
+        """The categories that are sent regardless of a reader's choice."""
+        return frozenset(json.loads(self.critical_categories))
 
     @property
     def event_retention(self) -> timedelta:

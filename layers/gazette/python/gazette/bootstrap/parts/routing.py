@@ -1,6 +1,5 @@
 """The composition of event routing, which `ingest`, `followers` and `preferences` share."""
 
-import json
 from typing import TYPE_CHECKING
 
 from gazette.adapters.aws.queues import SqsQueue, encode_run
@@ -17,7 +16,6 @@ from gazette.domain.ports.ledgers import Runs, Schedules
 from gazette.domain.ports.stores import Events, Subscribers, Suppressions
 from gazette.domain.ports.templates import VersionsInForce
 from gazette.domain.scheduling.lifetime import longest_life
-from gazette.domain.subscribers.frequency import frequencies
 from gazette.settings.budgets import EVENT_WRITE_TIMEOUT
 from gazette.settings.ingest import ActivitiesSettings, RoutingSettings
 from gazette.settings.ranges import ASKED_SOURCE
@@ -84,11 +82,11 @@ def with_tables(
         runs=runs,
         generate_queue=SqsQueue(sqs, settings.immediate_queue_url, encode_run),
         clock=now,
-        defaults=frequencies(json.loads(settings.default_frequencies)),
+        defaults=settings.defaults,
         settings_for=settings_for(in_force),
         limits=settings,
         sunset=settings.sunset,
-        critical=frozenset(json.loads(settings.critical_categories)),
+        critical=settings.critical,
         suppressions=suppressions,
         content=content_sources(settings.content_sources),
     )

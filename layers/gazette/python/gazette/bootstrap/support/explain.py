@@ -1,6 +1,5 @@
 """Dependencies of `gazette explain`."""
 
-import json
 from collections.abc import Callable
 from datetime import date
 from functools import partial
@@ -15,7 +14,6 @@ from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.bootstrap.parts.clock import now
 from gazette.domain.explanation import Explanation
 from gazette.domain.scheduling.lifetime import longest_life
-from gazette.domain.subscribers.frequency import frequencies
 from gazette.settings.ingest import IngestSettings
 from gazette.steps.support.explain import explain
 
@@ -42,7 +40,7 @@ def build_explain(
         events=DynamoEventReader(settings.events_table, clock=now),
         held_categories=DynamoCategoryHolds(settings.control_table).names,
         clock=now,
-        defaults=frequencies(json.loads(settings.default_frequencies)),
+        defaults=settings.defaults,
         sunset=settings.sunset,
-        critical=frozenset(json.loads(settings.critical_categories)),
+        critical=settings.critical,
     )
