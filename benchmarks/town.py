@@ -32,9 +32,9 @@ _WEIGHED = 0
 
 _STAGE = Stage(name="prod", sender="", list_id="")
 _LIMITS = FanoutLimits(
-    max_lateness=timedelta(seconds=_STAGE.max_lateness),
-    spread=timedelta(seconds=_STAGE.spread),
-    check_after=timedelta(seconds=_STAGE.check_after),
+    max_lateness=_STAGE.max_lateness,
+    spread=_STAGE.spread,
+    check_after=_STAGE.check_after,
 )
 _SUNSET = timedelta(days=_STAGE.sunset_days)
 

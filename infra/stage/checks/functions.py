@@ -13,7 +13,6 @@ from gazette.settings.fanout import FanoutSettings
 from gazette.settings.feedback import FeedbackSettings
 from gazette.settings.ingest import FollowersSettings, IngestSettings
 from gazette.settings.preferences import PreferencesSettings
-from gazette.settings.ranges import as_typed
 from gazette.settings.sweep import SweepSettings
 
 from infra.stage.checks.wrong import Wrong
@@ -36,7 +35,7 @@ _VARIABLE = re.compile(r"GAZETTE_([A-Z_]+)")
 
 def as_functions_read(stage: Stage) -> dict[str, Any]:
     """Return the settings as functions read them: objects and lists as JSON, `true` as 1."""
-    known = {name: _as_read(name, value) for name, value in vars(stage).items()}
+    known = {name: _as_read(value) for name, value in vars(stage).items()}
     _, immediate = stage.streams
     return {**known, "immediate_sender": immediate.sender}
 
@@ -72,7 +71,7 @@ def _refused_by(kind: type[Settings], known: Mapping[str, Any]) -> Wrong | None:
     return None
 
 
-def _as_read(name: str, value: object) -> object:
+def _as_read(value: object) -> object:
     if isinstance(value, dict | list):
         return json.dumps(value)
-    return int(value) if isinstance(value, bool) else as_typed(name, value)
+    return int(value) if isinstance(value, bool) else value

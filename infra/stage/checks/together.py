@@ -82,7 +82,8 @@ def _wrong_with_smtp(stage: Stage) -> Iterator[Wrong]:
 
 
 def _wrong_with_times(stage: Stage) -> Iterator[Wrong]:
-    if stage.mail_provider == "ses" and stage.send_timeout + stage.commit_margin > GENERATE.timeout:
+    invocation = GENERATE.timeout * SECOND
+    if stage.mail_provider == "ses" and stage.send_timeout + stage.commit_margin > invocation:
         yield Wrong(
             f"send_timeout and commit_margin together must be at most {GENERATE.timeout}, the "
             "time-out of generate.",
@@ -98,8 +99,8 @@ def _wrong_with_times(stage: Stage) -> Iterator[Wrong]:
     if 2 * stage.feedback_window > stage.evidence_grace:
         yield Wrong(
             "feedback_window must be at most half of evidence_grace, "
-            f"{stage.evidence_grace // 2}. Otherwise unknown_policy would apply while Lambda still "
-            "collects the evidence.",
+            f"{stage.evidence_grace // (2 * SECOND)}. Otherwise unknown_policy would apply while "
+            "Lambda still collects the evidence.",
             of=("feedback_window", "evidence_grace"),
         )
 
@@ -116,7 +117,7 @@ def _wrong_with_content(stage: Stage) -> Iterator[Wrong]:
     if 2 * stage.recommendations_patience > stage.max_lateness:
         yield Wrong(
             "recommendations_patience must be at most half of max_lateness, "
-            f"{stage.max_lateness // 2}. A digest that waits longer would not be sent.",
+            f"{stage.max_lateness // (2 * SECOND)}. A digest that waits longer would not be sent.",
             of=("recommendations_patience", "max_lateness"),
         )
 

@@ -24,6 +24,7 @@ from gazette.settings.sweep import SweepSettings
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from infra.stage import Stage
 from infra.stage.content import RECOMMENDATION
 
 CLASSES = (
@@ -89,12 +90,6 @@ def build(kind: type[Settings], **given: Any) -> Settings:
 NUMBERS = [
     (kind, field.name) for kind in CLASSES for field in fields(kind) if field.type is not str
 ]
-DURATION_FIELDS = {
-    (field.name, field.type)
-    for kind in CLASSES
-    for field in fields(kind)
-    if field.type is timedelta or field.name in DURATIONS
-}
 VARIABLES = [(kind, field.name) for kind in CLASSES for field in fields(kind)]
 
 
@@ -107,8 +102,10 @@ def test_every_settings_class_is_tested() -> None:
     assert set(CLASSES) == written(Settings)
 
 
-def test_fields_with_a_unit_are_the_durations() -> None:
-    assert {(name, timedelta) for name in DURATIONS} == DURATION_FIELDS
+@pytest.mark.parametrize("kind", [*CLASSES, Stage])
+def test_every_duration_and_no_other_setting_has_a_unit(kind: type[Any]) -> None:
+    durations = {field.name for field in fields(kind) if field.type is timedelta}
+    assert durations == DURATIONS.keys() & {field.name for field in fields(kind)}
 
 
 @pytest.mark.parametrize("kind", CLASSES)

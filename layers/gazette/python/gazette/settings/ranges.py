@@ -58,6 +58,8 @@ DURATIONS: Mapping[str, DurationRange] = MappingProxyType(
         "check_after": DurationRange(0),
         "max_lateness": DurationRange(600),
         "ramp_every": DurationRange(15, 3600),
+        "ingest_window": DurationRange(0, 60),
+        "feedback_window": DurationRange(0, 60),
         "send_timeout": DurationRange(3, 60),
         "smtp_command_timeout": DurationRange(5, 60),
         "smtp_reply_timeout": DurationRange(60, 720),
@@ -74,7 +76,8 @@ DURATIONS: Mapping[str, DurationRange] = MappingProxyType(
 
 An immediate run waits on its queue for the sum of `collapse`, `settle_lag` and `clock_skew`. SQS
 allows a delay of at most 900 seconds. The ramp looks back over `ramp_every`, which is at least
-three waits for a permit.
+three waits for a permit. SQS allows batching windows of 300 seconds, but more than 60 would delay
+immediate emails too much.
 """
 
 RANGES: Mapping[str, Range] = MappingProxyType(
