@@ -12,6 +12,7 @@ from typing import Any
 from gazette.domain.scheduling.calendar import DigestTimes, next_occurrence
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.settings.ranges import SECOND
 
 from gazette_cdk.stage import Stage
 
@@ -22,7 +23,7 @@ _BEGIN = datetime(2026, 11, 22, tzinfo=UTC)
 _POINT = 30
 """The seconds per point of the plot."""
 
-_SPREAD = Stage(name="prod", sender="", list_id="").spread
+_SPREAD = Stage(name="prod", sender="", list_id="").spread // SECOND
 
 WAYS = {
     "all at the full hour": (0, 0),

@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import boto3
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
@@ -47,7 +47,7 @@ def as_client_of(engine: Engine) -> Iterator[None]:
 def look(service: Service, slot: datetime) -> tuple[list[Stored], BatchView]:
     """Return all stored runs, and the batch of this slot."""
     settings = FanoutSettings.from_env(service.settings("fanout"))
-    retention = timedelta(days=settings.run_retention_days)
+    retention = settings.run_retention
     view = view_batch(
         DynamoBatches(settings.control_table, retention=retention, clock=now).get(slot),
         schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),

@@ -10,9 +10,10 @@ from gazette.adapters.aws.queues import decode_shard, encode_shard
 from gazette.domain.model import DAILY
 from gazette.domain.ports.queues import QueuedRun, Shard
 from gazette.domain.scheduling.calendar import SLOT, DigestTimes, slot_of
+from gazette.domain.scheduling.limits import FanoutLimits
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.steps.fanout.fanout import FannedOut, fan_out, tick
-from gazette.steps.occurrences.context import FanoutContext, FanoutLimits
+from gazette.steps.occurrences.context import FanoutContext
 from gazette.steps.subscribers.schedules import arm, set_schedule
 
 from benchmarks.ledger import Ledger
@@ -31,11 +32,11 @@ _WEIGHED = 0
 
 _STAGE = Stage(name="prod", sender="", list_id="")
 _LIMITS = FanoutLimits(
-    max_lateness=timedelta(seconds=_STAGE.max_lateness),
-    spread=timedelta(seconds=_STAGE.spread),
-    check_after=timedelta(seconds=_STAGE.check_after),
-    sunset=timedelta(days=_STAGE.sunset_days),
+    max_lateness=_STAGE.max_lateness,
+    spread=_STAGE.spread,
+    check_after=_STAGE.check_after,
 )
+_SUNSET = timedelta(days=_STAGE.sunset_days)
 
 
 class Town:
@@ -63,7 +64,7 @@ class Town:
             World(self.clock).context,
             schedules=self.schedules,
             runs=self.runs,
-            sunset=_LIMITS.sunset,
+            sunset=_SUNSET,
         )
         for number in range(readers):
             user_id = f"reader{number:06d}"
@@ -91,6 +92,7 @@ class Town:
             clock=self.clock,
             random=Random(1).random,
             limits=_LIMITS,
+            sunset=_SUNSET,
         )
         tick(
             self.slot,

@@ -5,10 +5,13 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, fields
+from datetime import timedelta
 from inspect import getsource
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, get_origin
+
+from gazette.settings.ranges import DURATIONS, MINUTE, SECOND, as_written
 
 from gazette_cdk.stage import Stage
 from gazette_cdk.stage.stage import ROOMS
@@ -36,6 +39,7 @@ stages in `cdk.json` under `context.stages`. `make docs` generates this page fro
 See also [sending](sending.md), [unknown outcomes](unknown-outcomes.md),
 [subscribers](subscribers.md) and [templates](templates.md)."""
 _TEXT = re.compile(r"(?:\[(?P<unit>[^\]]+)\] )?(?P<meaning>.+?)\n\n(?P<wrong>.+)", re.DOTALL)
+_UNITS = {SECOND: "seconds", MINUTE: "minutes"}
 _NOT_SET = "name"
 
 
@@ -52,8 +56,18 @@ class Setting:
 
 def groups() -> Mapping[str, tuple[str, ...]]:
     """Return the settings below each heading of the page, in their order in the source."""
+    return {_heading(room): tuple(each.name for each in fields(room)) for room in ROOMS}
+
+
+def _heading(room: type) -> str:
+    return str(room.__doc__).splitlines()[0].rstrip(".")
+
+
+def _introductions() -> Mapping[str, str]:
+    """Return the rest of each group's docstring."""
     return {
-        str(room.__doc__).rstrip("."): tuple(each.name for each in fields(room)) for room in ROOMS
+        _heading(room): " ".join(" ".join(str(room.__doc__).splitlines()[1:]).split())
+        for room in ROOMS
     }
 
 
@@ -77,27 +91,37 @@ def settings() -> Mapping[str, Setting]:
     """Return the settings by name. Raise KeyError for a setting without a text."""
     by_name = texts()
     return {
-        each.name: _setting(each.type, _given(each), by_name[each.name])
+        each.name: _setting(each, by_name[each.name])
         for each in fields(Stage)
         if each.name != _NOT_SET
     }
 
 
 def _given(each: Field[Any]) -> object:
-    """Return the default value of the setting."""
-    return each.default if each.default_factory is MISSING else each.default_factory()
+    """Return the default value of the setting, as cdk.json would contain it."""
+    default = each.default if each.default_factory is MISSING else each.default_factory()
+    return as_written(each.name, default)
 
 
-def _setting(kind: object, default: object, text: str) -> Setting:
+def _setting(each: Field[Any], text: str) -> Setting:
     parts = _TEXT.fullmatch(text)
     if parts is None:
         raise ValueError(f"expected a meaning, an empty line, and limits: {text!r}")
     unit, meaning, wrong = (" ".join((part or "").split()) for part in parts.groups())
-    return Setting(_kind(kind), _default(default), unit, meaning, wrong)
+    if each.name in DURATIONS:
+        unit = _UNITS[DURATIONS[each.name].unit]
+    return Setting(_kind(each.type), _default(_given(each)), unit, meaning, wrong)
 
 
 def _kind(kind: object) -> str:
-    names = {str: "text", int: "number", bool: "true or false", dict: "object", list: "list"}
+    names = {
+        str: "text",
+        int: "number",
+        timedelta: "number",
+        bool: "true or false",
+        dict: "object",
+        list: "list",
+    }
     return names[get_origin(kind) or kind]  # type: ignore[index]
 
 
@@ -117,9 +141,11 @@ def page() -> str:
 
 
 def _tables() -> Iterator[str]:
-    known = settings()
+    known, introductions = settings(), _introductions()
     for group, names in groups().items():
         yield f"\n## {group}\n"
+        if introductions[group]:
+            yield f"{introductions[group]}\n"
         yield "| setting | type | default | unit | meaning | limits and effects |"
         yield "| --- | --- | --- | --- | --- | --- |"
         for name in names:

@@ -39,6 +39,12 @@ from gazette.domain.ports.rendering import Renderer, VersionTemplates
 from gazette.domain.ports.stores import DeferredEvents
 from gazette.domain.scheduling.asking import ContentPlan, ContentSources
 from gazette.domain.scheduling.calendar import slot_of
+from gazette.domain.scheduling.limits import (
+    DeliveryLimits,
+    FanoutLimits,
+    RoutingLimits,
+    SweepLimits,
+)
 from gazette.domain.subscribers.choices import NOTHING, Choice
 from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import Frequencies, Frequency
@@ -59,7 +65,7 @@ from gazette.steps.delivery.edition import EditionContext
 from gazette.steps.delivery.generate import generate
 from gazette.steps.delivery.pacing import Pacing, StreamPacing, postponed_until
 from gazette.steps.delivery.resend import resend
-from gazette.steps.delivery.types import Delivery, DeliveryLimits, Postponed
+from gazette.steps.delivery.types import Delivery, Postponed
 from gazette.steps.delivery.versions import RunTemplates
 from gazette.steps.fanout.ahead import look_ahead
 from gazette.steps.fanout.fanout import FannedOut, fan_out, tick
@@ -72,7 +78,7 @@ from gazette.steps.feedback.feedback import (
 from gazette.steps.ingest.followers import walk_followers
 from gazette.steps.ingest.ingest import ingest
 from gazette.steps.occurrences.asking import AskingContext
-from gazette.steps.occurrences.context import FanoutContext, FanoutLimits
+from gazette.steps.occurrences.context import FanoutContext
 from gazette.steps.occurrences.redrive import RedriveContext, redrive
 from gazette.steps.preferences.leaving import leave_by, look, take_back
 from gazette.steps.preferences.page import perform, read_overview, save
@@ -84,7 +90,7 @@ from gazette.steps.subscribers.suppress import stop_if_suppressed
 from gazette.steps.subscribers.unsubscribe import record_unsubscribed, unsubscribe
 from gazette.steps.support.dry_run import DryRunContext
 from gazette.steps.sweep.sweep import begin_sweep, sweep
-from gazette.steps.sweep.unknown import SweepContext, SweepLimits, Swept
+from gazette.steps.sweep.unknown import SweepContext, Swept
 
 from tests.builders import SettableClock, a_subscriber
 from tests.fake_stores import (
@@ -120,8 +126,13 @@ from tests.fakes import (
 
 SETTLE_LAG = timedelta(seconds=15)
 COLLAPSE = timedelta(seconds=20)
-HOLD = timedelta(seconds=21)
-WRITE_BOUND = timedelta(seconds=10)
+ROUTING = RoutingLimits(
+    settle_lag=SETTLE_LAG,
+    clock_skew=timedelta(seconds=5),
+    check_after=timedelta(hours=1),
+    collapse=COLLAPSE,
+)
+HOLD, WRITE_BOUND = ROUTING.hold, ROUTING.write_bound
 
 GRACE = timedelta(minutes=15)
 
@@ -134,7 +145,6 @@ FANOUT = FanoutLimits(
     max_lateness=timedelta(days=60),
     spread=timedelta(0),
     check_after=timedelta(hours=1),
-    sunset=None,
 )
 
 _ROUNDS = 3
@@ -296,13 +306,10 @@ class World:
             generate_queue=self.generate_queue,
             clock=self.clock,
             defaults=self.defaults,
-            collapse=COLLAPSE,
             settings_for=lambda user_id: (
                 version_for(user_id, self.template_versions.in_force()).settings
             ),
-            hold=HOLD,
-            write_bound=WRITE_BOUND,
-            check_after=timedelta(hours=1),
+            limits=ROUTING,
             sunset=self.sunset,
             critical=self.critical,
             suppressions=self.suppressions,
@@ -469,15 +476,18 @@ class World:
             random=lambda: 0.0,
             list_id="digest.example.com",
             installation="here",
-            limits=DeliveryLimits(
-                settle_lag=SETTLE_LAG,
-                send_timeout=timedelta(seconds=10),
-                commit_margin=timedelta(seconds=8),
-                clock_skew=timedelta(seconds=5),
-                evidence_grace=GRACE,
-                max_lateness=self.max_lateness,
-            ),
+            limits=self._delivery_limits(),
             content=self._awaited_content(),
+        )
+
+    def _delivery_limits(self) -> DeliveryLimits:
+        return DeliveryLimits(
+            settle_lag=SETTLE_LAG,
+            send_timeout=timedelta(seconds=10),
+            commit_margin=timedelta(seconds=8),
+            clock_skew=timedelta(seconds=5),
+            evidence_grace=GRACE,
+            max_lateness=self.max_lateness,
         )
 
     def _awaited_content(self) -> ContentContext | None:
@@ -569,7 +579,7 @@ class World:
             gauges=Streams(digest=self.rate_limiter, immediate=self.immediate_rate_limiter),
             clock=self.clock,
             random=lambda: 0.0,
-            limits=self.delivery_context().limits,
+            limits=self._delivery_limits(),
         )
 
     def deliver(self, key: RunKey) -> Delivery | None:
@@ -777,12 +787,8 @@ class World:
             generate_queue=self.generate_queue,
             clock=self.clock,
             random=lambda: self.drawn,
-            limits=replace(
-                FANOUT,
-                max_lateness=self.max_lateness,
-                spread=self.spread,
-                sunset=self.sunset,
-            ),
+            limits=replace(FANOUT, max_lateness=self.max_lateness, spread=self.spread),
+            sunset=self.sunset,
             content=self.asking(),
         )
 

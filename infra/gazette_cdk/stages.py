@@ -7,7 +7,7 @@ from dataclasses import MISSING, fields
 from textwrap import shorten
 from typing import Any, get_origin
 
-from gazette.settings.ranges import CHOICES, RANGES
+from gazette.settings.ranges import CHOICES, DURATIONS, RANGES, as_typed, as_written
 
 from gazette_cdk.stage import Stage
 from gazette_cdk.stage.checks.functions import wrong_for_functions
@@ -72,7 +72,9 @@ def other_stages(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Iterator
 def _stage(name: str, values: Mapping[str, Any], *, without: Iterable[Wrong]) -> Stage:
     """Return the stage, with default values for settings that have problems."""
     out = {setting for each in without for setting in each.of}
-    sound = {setting: value for setting, value in values.items() if setting not in out}
+    sound = {
+        setting: as_typed(setting, value) for setting, value in values.items() if setting not in out
+    }
     return Stage(name=name, **dict.fromkeys(_required(), "") | sound)
 
 
@@ -109,7 +111,7 @@ def _unreadable(values: Mapping[str, Any]) -> Iterator[Wrong]:
                 of=(setting,),
             )
             continue
-        kind = _SETTINGS[setting].type
+        kind = int if setting in DURATIONS else _SETTINGS[setting].type
         if setting == "concurrency" and type(value) is int:
             yield Wrong(
                 f"concurrency is now set for each function. Write "
@@ -146,7 +148,9 @@ def _wrong(stage: Stage) -> Iterator[Wrong]:
 
 
 def _with_values(wrong: Wrong, known: Mapping[str, Any]) -> str:
-    values = ", ".join(f'"{each}": {_shown(known[each])}' for each in wrong.of if each in known)
+    values = ", ".join(
+        f'"{each}": {_shown(as_written(each, known[each]))}' for each in wrong.of if each in known
+    )
     return f"{wrong.says} It has {values}." if values and not wrong.has_values else wrong.says
 
 

@@ -683,8 +683,8 @@ RULES: Final = (
     Mutation(
         "an activity is stored for as long as one of its events may wait",
         "bootstrap/parts/routing.py",
-        "        retention=longest_life(timedelta(days=settings.event_retention_days)),\n",
-        "        retention=timedelta(days=settings.event_retention_days),\n",
+        "        retention=longest_life(settings.event_retention),\n",
+        "        retention=settings.event_retention,\n",
         "tests/functions/ingest/test_activities.py::test_activity_is_kept_as_long_as_its_events",
     ),
     Mutation(

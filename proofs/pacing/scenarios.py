@@ -10,6 +10,7 @@ from gazette.domain.delivery.pace import QUOTA_SHARE, NoPermit, Pace, PacePlan, 
 from gazette.domain.delivery.run import Reason, Run
 from gazette.domain.delivery.streams import Share, Streams, divided
 from gazette.domain.model import RunKey
+from gazette.settings.ranges import SECOND
 from gazette.steps.delivery.pacing import Pacing
 
 from gazette_cdk.concurrency import Size
@@ -136,7 +137,7 @@ def play(scenario: Scenario, *, old: Design | None = None) -> Figures:
         service=None,
         tally=tally,
         random=random,
-        max_lateness=timedelta(seconds=stage.max_lateness),
+        max_lateness=stage.max_lateness,
         times=Times().times(scenario.slower),
         waiting=design.waiting,
         grain=1,
@@ -144,7 +145,7 @@ def play(scenario: Scenario, *, old: Design | None = None) -> Figures:
     for name, size in design.mappings.items():
         Workers(name, queues[name], size, around)
     for _ in range(scenario.digests):
-        at = 20 * random.random() + random.randint(0, stage.spread)
+        at = 20 * random.random() + random.randint(0, stage.spread // SECOND)
         around.queue_of.digest.put(Cohort(DIGEST, 0, inf), 1, at)
     digests = scenario.rate * (100 - stage.immediate_share) / 100
     immediate = (scenario.rate - digests) * scenario.load

@@ -27,12 +27,13 @@ from gazette.domain.scheduling.calendar import (
     next_occurrence,
     slot_of,
 )
+from gazette.domain.scheduling.limits import FanoutLimits
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.fanout.ahead import look_ahead
 from gazette.steps.fanout.fanout import fan_out, tick
 from gazette.steps.occurrences.asking import AskingContext
-from gazette.steps.occurrences.context import FanoutContext, FanoutLimits
+from gazette.steps.occurrences.context import FanoutContext
 from gazette.steps.subscribers.schedules import arm, set_schedule
 
 from tests.builders import SettableClock, a_subscriber
@@ -63,7 +64,6 @@ LIMITS = FanoutLimits(
     max_lateness=timedelta(hours=6),
     spread=timedelta(seconds=540),
     check_after=timedelta(hours=1),
-    sunset=None,
 )
 _BEGIN = datetime.combine(FIRST + timedelta(days=240), time(), UTC)
 """A start with two autumns and a spring in the four hundred days after it."""
@@ -339,6 +339,7 @@ def _travel(subscribers: int, days: int, rules: Rules, *, seed: int) -> Tally:
         clock=clock,
         random=random.random,
         limits=LIMITS,
+        sunset=None,
     )
     end = _BEGIN + days * _DAY
     coming = _coming(subscribers, end, random)

@@ -50,6 +50,7 @@ from gazette.settings.fanout import FanoutSettings
 from gazette.settings.feedback import FeedbackSettings
 from gazette.settings.ingest import FollowersSettings, IngestSettings
 from gazette.settings.preferences import PreferencesSettings
+from gazette.settings.ranges import as_typed
 from gazette.settings.sweep import SweepSettings
 from moto import mock_aws
 from moto.core.models import DEFAULT_ACCOUNT_ID
@@ -613,5 +614,6 @@ def every_setting(queues: dict[str, str], secrets: dict[str, str]) -> tuple[Sett
         ContentSettings,
     )
     return tuple(
-        kind(**{name: known[name] for name in kind.__dataclass_fields__}) for kind in kinds
+        kind(**{name: as_typed(name, known[name]) for name in kind.__dataclass_fields__})
+        for kind in kinds
     )

@@ -3,7 +3,6 @@
 from datetime import timedelta
 
 import pytest
-from gazette.bootstrap.parts.sending import delivery_limits
 from gazette.bootstrap.parts.smtp import smtp_times
 from gazette.domain.delivery.pace import PacePlan, Permit
 from gazette.domain.delivery.streams import Streams
@@ -46,7 +45,7 @@ def synthesis(request: pytest.FixtureRequest) -> Synthesis:
 
 @pytest.mark.parametrize("step", _KINDS)
 def test_complete_batch_fits_an_invocation(synthesis: Synthesis, step: str) -> None:
-    limits = delivery_limits(settings(synthesis, step))
+    limits = settings(synthesis, step).limits
     batch = batch_size(synthesis, step)
     assert batch * limits.send_timeout + limits.commit_margin <= timeout(synthesis, step)
 
@@ -54,16 +53,16 @@ def test_complete_batch_fits_an_invocation(synthesis: Synthesis, step: str) -> N
 @pytest.mark.parametrize("step", _KINDS)
 def test_smtp_email_time_budget_is_the_sum_of_all_stages(by_smtp: Synthesis, step: str) -> None:
     given = settings(by_smtp, step)
-    assert delivery_limits(given).send_timeout == smtp_times(given).whole == timedelta(seconds=780)
+    assert given.limits.send_timeout == smtp_times(given).whole == timedelta(seconds=780)
     assert smtp_times(given).reply == timedelta(minutes=10)
 
 
 @pytest.mark.parametrize("step", _KINDS)
 def test_smtp_messages_are_not_returned_because_time_ran_out(by_smtp: Synthesis, step: str) -> None:
     """One at a time; and where there is no permit, it is requeued by a message of its own."""
-    limits = delivery_limits(settings(by_smtp, step))
+    limits = settings(by_smtp, step).limits
     assert batch_size(by_smtp, step) == 1
-    left = timeout(by_smtp, step) - timedelta(seconds=PREPARING)
+    left = timeout(by_smtp, step) - PREPARING
     clock = SettableClock()
     rate_limiter = FakeRateLimiter(PacePlan(rate=1))
     while isinstance(rate_limiter.reserve(clock(), clock() + timedelta(minutes=1)), Permit):

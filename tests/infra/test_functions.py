@@ -6,6 +6,7 @@ from importlib import import_module
 
 import pytest
 from gazette.settings.environment import PINNED_ZONES, Settings
+from gazette.settings.ranges import as_written
 
 from gazette_cdk.app import context
 from gazette_cdk.stages import read_stage
@@ -124,7 +125,7 @@ def test_functions_receive_the_settings_of_their_stage(local: Synthesis) -> None
     said = {
         f"GAZETTE_{name.upper()}": json.dumps(value)
         if isinstance(value, dict | list)
-        else str(int(value) if isinstance(value, bool) else value)
+        else str(int(value) if isinstance(value, bool) else as_written(name, value))
         for name, value in stage.items()
         if value != ""
     }

@@ -73,7 +73,7 @@ class State:
         """By the settings of its functions."""
         settings = GenerateSettings.from_env(deployed.service.settings("generate"))
         ingest = IngestSettings.from_env(deployed.service.settings("ingest"))
-        retention = timedelta(days=settings.run_retention_days)
+        retention = settings.run_retention
         return cls(
             deployed,
             folder,
@@ -81,7 +81,7 @@ class State:
             schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
             events=DynamoEvents(
                 settings.events_table,
-                retention=timedelta(days=ingest.event_retention_days),
+                retention=ingest.event_retention,
                 timeout=5,
                 clock=_a_moment_ago,
             ),

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterator
-from datetime import timedelta
 from typing import Annotated
 
 import typer
@@ -105,7 +104,7 @@ def _findings(
         note("Sending an email to SES's mailbox simulator. This takes up to two minutes.")
         yield check_canary(
             SesCanary(
-                ses_client(timedelta(seconds=settings.send_timeout)),
+                ses_client(settings.send_timeout),
                 sender=settings.sender,
                 configuration_set=settings.configuration_set,
                 installation=settings.installation,

@@ -48,9 +48,7 @@ def work_facts(stage: str, settings: GenerateSettings, sweep: SweepSettings) -> 
     GetMetricStatistics call.
     """
     at = now()
-    batches = DynamoBatches(
-        sweep.control_table, retention=timedelta(days=sweep.run_retention_days), clock=now
-    )
+    batches = DynamoBatches(sweep.control_table, retention=sweep.run_retention, clock=now)
     return WorkFacts(
         stage=stage,
         shards=sweep.shards,

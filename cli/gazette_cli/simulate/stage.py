@@ -1,7 +1,7 @@
 """The inputs of a simulation, read from a stage in cdk.json."""
 
 from collections.abc import Mapping
-from datetime import date, timedelta
+from datetime import date
 
 from gazette.domain.delivery.pace import PacePlan
 
@@ -23,15 +23,15 @@ def installation_of(name: str, overrides: Mapping[str, object]) -> Installation:
         plan=PacePlan(
             rate=stage.emails_per_second or None,
             ramp_from=stage.ramp_from,
-            ramp_every=timedelta(seconds=stage.ramp_every),
+            ramp_every=stage.ramp_every,
             warmup_from=date.fromisoformat(stage.warmup_from) if stage.warmup_from else None,
             warmup_daily=stage.warmup_daily,
         ),
         immediate_share=stage.immediate_share,
         shards=stage.shards,
-        spread=timedelta(seconds=stage.spread),
-        max_lateness=timedelta(seconds=stage.max_lateness),
-        hold=timedelta(seconds=stage.collapse + stage.settle_lag + stage.clock_skew),
+        spread=stage.spread,
+        max_lateness=stage.max_lateness,
+        hold=stage.collapse + stage.settle_lag + stage.clock_skew,
         sizes=stage.sizes,
         reports=1 + stage.report_deliveries + stage.track_clicks + stage.track_opens,
     )

@@ -1,7 +1,6 @@
 """Dependencies of `gazette batch`."""
 
 from collections.abc import Callable
-from datetime import timedelta
 
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.runs import DynamoRuns
@@ -18,7 +17,7 @@ from gazette_support.steps.batches import BatchContext
 
 def build_batches(settings: FanoutSettings) -> BatchContext:
     """Return the context of `gazette batch`, from the settings of fan-out and the shards in use."""
-    retention = timedelta(days=settings.run_retention_days)
+    retention = settings.run_retention
     batches = DynamoBatches(settings.control_table, retention=retention, clock=now)
     return BatchContext(
         batches=batches,

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from functools import partial
 
 from gazette.adapters.dynamodb.events import DynamoEventReader
@@ -60,7 +59,7 @@ def build_replay(settings: SendingSettings) -> Replay:
     sent = DynamoSentRuns(settings.runs_table)
     return Replay(
         sent=sent,
-        runs=DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days)),
+        runs=DynamoRuns(settings.runs_table, retention=settings.run_retention),
         read_email=partial(
             read_email,
             subscribers=DynamoSubscribers(settings.subscribers_table),

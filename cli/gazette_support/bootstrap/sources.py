@@ -1,15 +1,11 @@
 """Dependencies of `gazette sources`."""
 
-import json
-from datetime import timedelta
-
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoReaders, DynamoSubscribers
 from gazette.bootstrap.content import rate_limiter
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.content import sources
-from gazette.domain.subscribers.frequency import frequencies
 from gazette.settings.content import ContentSettings
 from gazette.steps.context import ScheduleContext
 
@@ -28,10 +24,10 @@ def build_arming(settings: ContentSettings) -> tuple[Readers, ScheduleContext]:
     context = ScheduleContext(
         subscribers=subscribers,
         schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
-        runs=DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days)),
+        runs=DynamoRuns(settings.runs_table, retention=settings.run_retention),
         clock=now,
-        defaults=frequencies(json.loads(settings.default_frequencies)),
-        sunset=timedelta(days=settings.sunset_days) or None,
+        defaults=settings.defaults,
+        sunset=settings.sunset,
         content=sources(settings.content_sources),
     )
     return DynamoReaders(settings.subscribers_table), context

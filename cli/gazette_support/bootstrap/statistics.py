@@ -1,7 +1,5 @@
 """Dependencies of `gazette statistics`, and of `gazette experiment`, which compares variations."""
 
-from datetime import timedelta
-
 from gazette.adapters.dynamodb.control.experiments import DynamoExperiments
 from gazette.adapters.dynamodb.control.template_versions import DynamoTemplateVersions
 from gazette.adapters.dynamodb.feedback.statistics import DynamoEngagements
@@ -18,7 +16,7 @@ def build_statistics(settings: FeedbackSettings, *, connections: int) -> Statist
 
     `connections` is the number of slots to read at the same time.
     """
-    retention = timedelta(days=settings.run_retention_days)
+    retention = settings.run_retention
     return StatisticsContext(
         engagements=DynamoEngagements(
             settings.engagement_table, retention=retention, connections=connections

@@ -1,7 +1,5 @@
 """Dependencies of `gazette suppression`."""
 
-from datetime import timedelta
-
 from gazette.adapters.aws.clients import Patience, client
 from gazette.adapters.dynamodb.feedback.bounces import DynamoBounces
 from gazette.adapters.dynamodb.feedback.suppressions import (
@@ -9,7 +7,6 @@ from gazette.adapters.dynamodb.feedback.suppressions import (
     DynamoSuppressions,
 )
 from gazette.bootstrap.parts.clock import now
-from gazette.domain.subscribers.suppression import SoftLimit
 from gazette.settings.feedback import FeedbackSettings
 
 from gazette_support.adapters.ses_suppressions import SesSuppressions
@@ -28,12 +25,10 @@ def build_suppression(settings: FeedbackSettings, key: bytes) -> SuppressionCont
     """Return the context of `gazette suppression`, from the settings of feedback and the
     suppression key.
     """
-    span = timedelta(days=settings.soft_bounce_days)
-    limit = SoftLimit(bounces=settings.soft_bounces, span=span)
     return SuppressionContext(
         suppressions=DynamoSuppressions(settings.suppressions_table, key=key, clock=now),
         bounces=DynamoBounces(
-            settings.bounces_table, key=key, retention=limit.retention, clock=now
+            settings.bounces_table, key=key, retention=settings.soft_limit.retention, clock=now
         ),
     )
 

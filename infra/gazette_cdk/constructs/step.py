@@ -12,6 +12,7 @@ from aws_cdk import aws_sqs as sqs
 from aws_cdk.aws_lambda_event_sources import SqsEventSource
 from constructs import Construct
 from gazette.settings.environment import PINNED_ZONES, Settings
+from gazette.settings.ranges import SECOND
 
 from gazette_cdk.constructs.alarms import Urgency, describe, service_name
 from gazette_cdk.constructs.deployment import VERSION, live_alias
@@ -168,7 +169,7 @@ class StepConstruct(Construct):
 
     def _visibility(self, stage: Stage) -> Duration:
         """Return a visibility time-out in which the function can collect and process a batch."""
-        collecting = stage.window_of(self.step)
+        collecting = stage.window_of(self.step) // SECOND
         return Duration.seconds(self.step.timeout * VISIBILITY_FACTOR + collecting)
 
 
@@ -177,5 +178,5 @@ def _window(step: Step, stage: Stage) -> Duration | None:
 
     None means that Lambda invokes the function at the first message.
     """
-    seconds = stage.window_of(step)
-    return Duration.seconds(seconds) if seconds else None
+    window = stage.window_of(step)
+    return Duration.seconds(window // SECOND) if window else None

@@ -1,43 +1,12 @@
-"""Settings of clocks and margins, and switches for development."""
+"""Settings of clocks and time-outs, of the dashboard, and switches for development."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 
 @dataclass(frozen=True, kw_only=True)
-class Clocks:
+class Advanced:
     """Advanced settings."""
-
-    settle_lag: int = 15
-    """[seconds] The delay between the end of a window and the time at which Gazette reads the
-    window, so that late writes are visible.
-
-    Must be at most 300, and more than `clock_skew` plus 1.5 seconds (the longest duration of a
-    write). Too short: events could be missed.
-    """
-
-    clock_skew: int = 5
-    """[seconds] The maximum difference between the clocks of two functions.
-
-    0 to 60."""
-
-    commit_margin: int = 8
-    """[seconds] The time reserved for recording the outcome after the longest provider call.
-
-    5 or more. Too short: more unknown outcomes."""
-
-    check_after: int = 3600
-    """[seconds] The delay between the due time of an unsent run and the first check of the run by
-    the sweep.
-
-    0 or more. Too short: unnecessary messages. Too long: a lost message is detected later.
-    """
-
-    lookback_slots: int = 6
-    """[slots] The number of earlier slots that each tick also reads, because the due index is
-    eventually consistent.
-
-    1 to 144. Too few: fan-out can miss a schedule that appears late in the index.
-    """
 
     dashboard: bool = True
     """The CloudWatch dashboard `gazette-<stage>`, which costs $3 a month.
@@ -57,4 +26,63 @@ class Clocks:
 
     If `true` on a platform that differs from Lambda's, deployed functions cannot import their
     libraries.
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
+class Internals:
+    """Internals.
+
+    Do not change these settings in production. Gazette's [rules](protocol.md) depend on them, and
+    their sums fit the time-outs of the functions. A wrong value can lose events or send duplicates.
+    """
+
+    settle_lag: timedelta = timedelta(seconds=15)
+    """The delay between the end of a window and the time at which Gazette reads the window, so that
+    late writes are visible.
+
+    Must be at most 300, and more than `clock_skew` plus 1.5 seconds (the longest duration of a
+    write). Too short: events could be missed.
+    """
+
+    clock_skew: timedelta = timedelta(seconds=5)
+    """The maximum difference between the clocks of two functions.
+
+    0 to 60."""
+
+    commit_margin: timedelta = timedelta(seconds=8)
+    """The time reserved for recording the outcome after the longest provider call.
+
+    5 or more. Too short: more unknown outcomes."""
+
+    check_after: timedelta = timedelta(hours=1)
+    """The delay between the due time of an unsent run and the first check of the run by the sweep.
+
+    0 or more. Too short: unnecessary messages. Too long: a lost message is detected later.
+    """
+
+    lookback_slots: int = 6
+    """[slots] The number of earlier slots that each tick also reads, because the due index is
+    eventually consistent.
+
+    1 to 144. Too few: fan-out can miss a schedule that appears late in the index.
+    """
+
+    send_timeout: timedelta = timedelta(seconds=10)
+    """The time-out of an SES request, which sends one email.
+
+    3 to 60. The sum of this setting and `commit_margin` must not exceed the time-out of `generate`.
+    Too short: more unknown outcomes.
+    """
+
+    smtp_command_timeout: timedelta = timedelta(seconds=20)
+    """The time-out of each SMTP step until the message has been sent. There are nine such steps.
+
+    5 to 60. All steps for an email must fit in one invocation (900 seconds).
+    """
+
+    smtp_reply_timeout: timedelta = timedelta(minutes=10)
+    """The time-out for the SMTP server's reply after the server has received the message.
+
+    60 to 720. Too short: more unknown outcomes.
     """

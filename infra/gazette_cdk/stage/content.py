@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from gazette.settings.ranges import ASKED_SOURCE, LISTS
 
@@ -74,8 +75,8 @@ class Content:
     that take 2 seconds each need a concurrency of 20.
     """
 
-    recommendations_timeout: int = 3
-    """[seconds] The time-out of a request, from its start to the end of the response.
+    recommendations_timeout: timedelta = timedelta(seconds=3)
+    """The time-out of a request, from its start to the end of the response.
 
     1 to 10. Too short: slow responses count as failures, and five failures open the circuit
     breaker.
@@ -86,16 +87,16 @@ class Content:
 
     1 to 20. Each item costs two write units."""
 
-    recommendations_lead: int = 0
-    """[minutes] The period before the due time of a digest in which Gazette may fetch the digest's
-    items. Gazette spreads the requests evenly over this period. 0: Gazette fetches the items when
-    the digest is due.
+    recommendations_lead: timedelta = timedelta(0)
+    """The period before the due time of a digest in which Gazette may fetch the digest's items.
+    Gazette spreads the requests evenly over this period. 0: Gazette fetches the items when the
+    digest is due.
 
     0 to 1,440 in steps of 10, and at most `recommendations_fresh_for`.
     """
 
-    recommendations_fresh_for: int = 1440
-    """[minutes] The maximum age of items when the digest is due. Gazette fetches older items again.
+    recommendations_fresh_for: timedelta = timedelta(days=1)
+    """The maximum age of items when the digest is due. Gazette fetches older items again.
 
     10 to 10,080.
     """
@@ -108,8 +109,8 @@ class Content:
     `without` or `wait`. With `wait`, an outage of the service delays digests for hours.
     """
 
-    recommendations_patience: int = 600
-    """[seconds] The time for which a digest waits for its items before it is sent without them.
+    recommendations_patience: timedelta = timedelta(minutes=10)
+    """The time for which a digest waits for its items before it is sent without them.
 
     60 to 3,600, and at most half of `max_lateness`.
     """
@@ -153,7 +154,7 @@ def wrong_with_content(stage: Content) -> Iterator[Wrong]:
             f"{_LONGEST_URL} characters.",
             of=("recommendations_fallback_image",),
         )
-    if stage.recommendations_lead % 10:
+    if stage.recommendations_lead % timedelta(minutes=10):
         yield Wrong(
             "recommendations_lead must be a multiple of 10, because a slot has ten minutes.",
             of=("recommendations_lead",),

@@ -1,6 +1,7 @@
 """Settings of the emails to readers: categories, frequencies, content and order."""
 
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,8 +33,8 @@ class Readers:
     characters of JSON. Events that link to another host go to the quarantine.
     """
 
-    collapse: int = 20
-    """[seconds] The time for which an immediate email collects further events of the same entity.
+    collapse: timedelta = timedelta(seconds=20)
+    """The time for which an immediate email collects further events of the same entity.
 
     1 to 300. With a longer time, readers get fewer immediate emails, and get each email later.
     """
@@ -86,9 +87,9 @@ class Readers:
 
     0 or more. If services do not publish `subscriber.active`, every reader becomes dormant."""
 
-    max_lateness: int = 21600
-    """[seconds] The maximum delay of a digest. If a digest would be later, it is skipped, and its
-    events are sent with the next digest.
+    max_lateness: timedelta = timedelta(hours=6)
+    """The maximum delay of a digest. If a digest would be later, it is skipped, and its events are
+    sent with the next digest.
 
     600 or more.
     """

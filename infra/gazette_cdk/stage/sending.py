@@ -85,13 +85,6 @@ class Sending:
 
     SES rejects email for a pool that does not exist. Needs `ses`."""
 
-    send_timeout: int = 10
-    """[seconds] The time-out of an SES request, which sends one email.
-
-    3 to 60. The sum of this setting and `commit_margin` must not exceed the time-out of `generate`.
-    Too short: more unknown outcomes.
-    """
-
     smtp_host: str = ""
     """The SMTP server, such as `smtp.shop.example`.
 
@@ -114,19 +107,6 @@ class Sending:
     Empty: no login.
 
     With a wrong login, the circuit breaker opens and all email stops.
-    """
-
-    smtp_command_timeout: int = 20
-    """[seconds] The time-out of each SMTP step until the message has been sent. There are nine such
-    steps.
-
-    5 to 60. All steps for an email must fit in one invocation (900 seconds).
-    """
-
-    smtp_reply_timeout: int = 600
-    """[seconds] The time-out for the SMTP server's reply after the server has received the message.
-
-    60 to 720. Too short: more unknown outcomes.
     """
 
     @property

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from gazette.settings.ranges import Range
 
@@ -9,17 +10,7 @@ from gazette_cdk.concurrency import LEAST, MOST
 from gazette_cdk.stage.checks.wrong import Wrong, out_of_range
 from gazette_cdk.topology import STEPS
 
-_WINDOW = Range(0, 60)
-"""The longest batching window in seconds.
-
-SQS allows 300, but more than 60 would delay immediate emails too much.
-"""
-
-_RANGES = {
-    "ingest_window": _WINDOW,
-    "feedback_window": _WINDOW,
-    "account_concurrency": Range(10, because="no account has less"),
-}
+_RANGES = {"account_concurrency": Range(10, because="no account has less")}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,8 +38,8 @@ class Speed:
     0 to 10,000.
     """
 
-    ramp_every: int = 30
-    """[seconds] The time after which the rate of the ramp doubles.
+    ramp_every: timedelta = timedelta(seconds=30)
+    """The time after which the rate of the ramp doubles.
 
     15 to 3,600."""
 
@@ -66,8 +57,8 @@ class Speed:
     1 to 1,000,000. Too many: mailbox providers may reject email of the new domain.
     """
 
-    spread: int = 600
-    """[seconds] The maximum random delay of a digest, which spreads the work of a slot.
+    spread: timedelta = timedelta(minutes=10)
+    """The maximum random delay of a digest, which spreads the work of a slot.
 
     0 to 900, which is the maximum delay in SQS.
     """
@@ -90,17 +81,16 @@ class Speed:
     warns if the functions of the stage may exceed the limit, and names the settings to lower. An
     alarm fires when more than 90 % is in use."""
 
-    ingest_window: int = 0
-    """[seconds] The batching window of ingest: the time for which Lambda collects events for one
-    invocation.
+    ingest_window: timedelta = timedelta(0)
+    """The batching window of ingest: the time for which Lambda collects events for one invocation.
 
     0 to 60. Any value except 0 reduces invocations, but delays events and immediate emails. In a
     quiet stage the delay is up to 20 seconds, even with a shorter window.
     """
 
-    feedback_window: int = 20
-    """[seconds] The batching window of feedback: the time for which Lambda collects delivery events
-    for one invocation.
+    feedback_window: timedelta = timedelta(seconds=20)
+    """The batching window of feedback: the time for which Lambda collects delivery events for one
+    invocation.
 
     0 to 60, and at most half of `evidence_grace`. With a longer window, bounces, complaints and
     evidence are processed later. In a quiet stage Lambda may collect for 20 seconds, even with a

@@ -1,13 +1,16 @@
 """A stage, with the settings of one installation and the values derived from the settings."""
 
+import math
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from email.utils import parseaddr
 
 from gazette.settings.budgets import invocation_of_one, smtp_budget
+from gazette.settings.ranges import SECOND
 
 from gazette_cdk.concurrency import Load, Size, sizes
 from gazette_cdk.stage.checks.addresses import is_under
-from gazette_cdk.stage.clocks import Clocks
+from gazette_cdk.stage.clocks import Advanced, Internals
 from gazette_cdk.stage.content import Content
 from gazette_cdk.stage.links import Links
 from gazette_cdk.stage.owner import Owner
@@ -36,16 +39,15 @@ class Stream:
         return parseaddr(self.sender)[1]
 
 
-ROOMS = (Owner, Readers, Content, Sending, Speed, Reports, Unknown, Links, Storage, Clocks)
-"""The groups of settings, in the order of docs/configuration.md."""
-
-
 @dataclass(frozen=True, kw_only=True)
-class Stage(Owner, Readers, Content, Sending, Speed, Reports, Unknown, Links, Storage, Clocks):
+class Stage(
+    Owner, Readers, Content, Sending, Speed, Reports, Unknown, Links, Storage, Advanced, Internals
+):
     """One installation of Gazette. The base classes define its settings.
 
-    The docstring of a setting begins with the unit in brackets, if any. The second paragraph of the
-    docstring gives the allowed values and the effect of a bad value.
+    The docstring of a setting begins with the unit in brackets, if any. gazette.settings.ranges
+    defines the units of durations. The second paragraph of the docstring gives the allowed values
+    and the effect of a bad value.
     """
 
     name: str
@@ -101,14 +103,14 @@ class Stage(Owner, Readers, Content, Sending, Speed, Reports, Unknown, Links, St
         size = self.sizes[step.name if queue == step.queue else queue]
         return replace(size, batch=min(size.batch, step.batch_size))
 
-    def window_of(self, step: Step) -> int:
-        """Return the step's batching window in seconds.
+    def window_of(self, step: Step) -> timedelta:
+        """Return the step's batching window.
 
         In a quiet stage, any window except 0 lasts up to 20 seconds.
         https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
         """
         return {INGEST.name: self.ingest_window, FEEDBACK.name: self.feedback_window}.get(
-            step.name, 0
+            step.name, timedelta(0)
         )
 
     def sized(self, step: Step) -> Step:
@@ -122,4 +124,8 @@ class Stage(Owner, Readers, Content, Sending, Speed, Reports, Unknown, Links, St
             return step
         budget = smtp_budget(command=self.smtp_command_timeout, reply=self.smtp_reply_timeout)
         timeout = invocation_of_one(budget=budget, commit_margin=self.commit_margin)
-        return replace(step, batch_size=1, timeout=timeout)
+        return replace(step, batch_size=1, timeout=math.ceil(timeout / SECOND))
+
+
+ROOMS = Stage.__bases__
+"""The groups of settings, in the order of docs/configuration.md."""

@@ -1,6 +1,7 @@
 """Unknown outcomes."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,15 +15,14 @@ class Unknown:
     (`assume_sent`). Synthesis refuses `resend` if `mail_provider` is `smtp`.
     """
 
-    evidence_grace: int = 900
-    """[seconds] The time for which Gazette waits for a delivery event before `unknown_policy`
-    applies.
+    evidence_grace: timedelta = timedelta(minutes=15)
+    """The time for which Gazette waits for a delivery event before `unknown_policy` applies.
 
     60 to 86,400. Too short: more duplicates or losses. Too long: more delay.
     """
 
-    longest_unknown: int = 21600
-    """[seconds] The maximum time for which `resend` waits for evidence that delivery events arrive.
+    longest_unknown: timedelta = timedelta(hours=6)
+    """The maximum time for which `resend` waits for evidence that delivery events arrive.
 
     At least `evidence_grace`. After this time, the events are sent with the next digest.
     """

@@ -2,12 +2,14 @@
 
 import json
 from dataclasses import fields
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from gazette.domain.content import CATEGORY_OF, CONTENT_SOURCES
 from gazette.domain.delivery.arrangement import WEIGHTS, Arrangement, Ranking, Sections
 from gazette.domain.delivery.pace import MAX_RATE
+from gazette.domain.ports.queues import LONGEST_DELAY
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.settings.arrangement import ArrangementSettings
 from gazette.settings.content import ContentSettings
@@ -17,11 +19,12 @@ from gazette.settings.fanout import FanoutSettings
 from gazette.settings.feedback import FeedbackSettings
 from gazette.settings.ingest import MOST_CRITICAL, FollowersSettings, IngestSettings
 from gazette.settings.preferences import PreferencesSettings
-from gazette.settings.ranges import ASKED_SOURCE, LISTS
+from gazette.settings.ranges import ASKED_SOURCE, DURATIONS, LISTS, as_typed
 from gazette.settings.sweep import SweepSettings
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gazette_cdk.stage import Stage
 from gazette_cdk.stage.content import RECOMMENDATION
 
 CLASSES = (
@@ -74,17 +77,19 @@ VALID: dict[str, Any] = {
 def values(kind: type[Settings], **given: Any) -> dict[str, Any]:
     """Valid values of every field, each text and number different from the others."""
     return {
-        field.name: VALID.get(field.name, number if field.type is int else f"text {number}")
+        field.name: VALID.get(field.name, number if field.type is not str else f"text {number}")
         for number, field in enumerate(fields(kind), start=1)
     } | given
 
 
 def build(kind: type[Settings], **given: Any) -> Settings:
     """Valid settings but for `given`."""
-    return kind(**values(kind, **given))
+    return kind(**{name: as_typed(name, value) for name, value in values(kind, **given).items()})
 
 
-NUMBERS = [(kind, field.name) for kind in CLASSES for field in fields(kind) if field.type is int]
+NUMBERS = [
+    (kind, field.name) for kind in CLASSES for field in fields(kind) if field.type is not str
+]
 VARIABLES = [(kind, field.name) for kind in CLASSES for field in fields(kind)]
 
 
@@ -95,6 +100,12 @@ def written(kind: type[Settings]) -> set[type[Settings]]:
 
 def test_every_settings_class_is_tested() -> None:
     assert set(CLASSES) == written(Settings)
+
+
+@pytest.mark.parametrize("kind", [*CLASSES, Stage])
+def test_every_duration_and_no_other_setting_has_a_unit(kind: type[Any]) -> None:
+    durations = {field.name for field in fields(kind) if field.type is timedelta}
+    assert durations == DURATIONS.keys() & {field.name for field in fields(kind)}
 
 
 @pytest.mark.parametrize("kind", CLASSES)
@@ -252,7 +263,7 @@ def test_immediate_run_delay_stays_within_sqs_maximum() -> None:
     """Each at its most, and the second that ingest adds against rounding."""
     most = build(IngestSettings, collapse=300, settle_lag=300, clock_skew=60)
     assert isinstance(most, IngestSettings)
-    assert most.collapse + most.settle_lag + most.clock_skew + 1 <= 900
+    assert most.collapse + most.hold <= LONGEST_DELAY
 
 
 @pytest.mark.parametrize("kind", [IngestSettings, FollowersSettings])

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gazette.settings.ranges import CHOICES
+from gazette.settings.ranges import CHOICES, SECOND
 
 from gazette_cdk.stages import StageError, read_stage
 from gazette_cdk.topology import GENERATE, STEPS
@@ -27,13 +27,14 @@ def test_stage_settings_override_defaults() -> None:
     stage = read_stage("prod", {"prod": VALID | {"shards": 32, "retain": False}})
     assert (stage.name, stage.shards, stage.retain) == ("prod", 32, False)
     assert (stage.list_id, stage.sender) == (VALID["list_id"], VALID["sender"])
-    assert (stage.bus, stage.mail_provider, stage.spread) == ("gazette", "ses", 600)
-    assert (stage.collapse, stage.settle_lag, stage.default_frequencies) == (20, 15, {})
+    assert (stage.bus, stage.mail_provider, stage.spread) == ("gazette", "ses", 600 * SECOND)
+    assert (stage.collapse, stage.settle_lag) == (20 * SECOND, 15 * SECOND)
+    assert stage.default_frequencies == {}
 
 
 def test_send_rate_is_required_only_without_ses() -> None:
     stage = read_stage("prod", {"prod": VALID})
-    assert (stage.emails_per_second, stage.ramp_from, stage.ramp_every) == (0, 10, 30)
+    assert (stage.emails_per_second, stage.ramp_from, stage.ramp_every) == (0, 10, 30 * SECOND)
     assert (stage.warmup_from, stage.warmup_daily, stage.immediate_share) == ("", 200, 20)
     smtp = VALID | {"mail_provider": "smtp", "smtp_host": "mail.example.com"}
     assert "mail_provider smtp needs unknown_policy carry_over or assume_sent" in refusal(smtp)

@@ -161,7 +161,7 @@ def test_unknown_outcome_waits_for_evidence_until_the_grace_ends(world: World) -
     assert not world.sweep()
     world.clock.now += timedelta(microseconds=1)
     assert world.sweep() == {Swept.RESENT: 1}
-    looks_at = world.clock() + world.context.check_after
+    looks_at = world.clock() + world.context.limits.check_after
     assert world.runs.rows[KEY].check_at == looks_at, "and not in each sweep until it is sent"
 
 

@@ -2,31 +2,30 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 
 from aws_cdk import Duration
 from aws_cdk import aws_sns as sns
 from constructs import Construct
+from gazette.settings.ranges import SECOND
 
 from gazette_cdk.constructs.alarms import AlarmText, Urgency, create_alarm, own_metric
 from gazette_cdk.stage import Stage
 
-_HOUR = 3600
-
-_TOO_LATE = 4 * 60
-"""The tolerated delay of an immediate email in seconds, in addition to the time for collecting and
-settling.
+_TOO_LATE = timedelta(minutes=4)
+"""The tolerated delay of an immediate email, in addition to the time for collecting and settling.
 
 At a sufficient rate the delay is a few seconds. A first rejection adds one minute.
 """
 
-_A_SECOND = 1
-"""The rounding error of an email's delay in seconds.
+_ROUNDING = timedelta(seconds=1)
+"""The rounding error of an email's delay.
 
 The delay starts at the full second in which the first event was stored.
 """
 
-LONGEST_OPEN = 14 * _HOUR
-"""The longest time in seconds for which a run may be open.
+LONGEST_OPEN = timedelta(hours=14)
+"""The longest time for which a run may be open.
 
 A run whose email is rejected at every attempt fails after thirteen hours.
 """
@@ -42,8 +41,8 @@ class Late(AlarmText):
     metric: str
     statistic: str
 
-    # The threshold in seconds.
-    most: Callable[[Stage], float]
+    # The threshold.
+    most: Callable[[Stage], timedelta]
 
     # The length of a period.
     minutes: int
@@ -109,7 +108,7 @@ LATE = (
         metric="stored_to_accepted",
         statistic="p90",
         most=lambda stage: (
-            stage.collapse + stage.settle_lag + stage.clock_skew + _A_SECOND + _TOO_LATE
+            stage.collapse + stage.settle_lag + stage.clock_skew + _ROUNDING + _TOO_LATE
         ),
         minutes=15,
         periods=2,
@@ -140,6 +139,6 @@ def watch_lateness(scope: Construct, stage: Stage, topic: sns.ITopic) -> None:
             stage=stage,
             topic=topic,
             metric=own_metric(late.metric, stage, late.statistic, period=period),
-            threshold=late.most(stage),
+            threshold=late.most(stage) / SECOND,
             periods=late.periods,
         )

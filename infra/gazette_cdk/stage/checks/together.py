@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from gazette.settings.budgets import LONGEST_INVOCATION, MAX_RATE_WITH_SMTP
+from gazette.settings.ranges import SECOND
 
 from gazette_cdk.stage.checks.addresses import domain_of, is_domain, is_under
 from gazette_cdk.stage.checks.wrong import Wrong
@@ -81,24 +82,25 @@ def _wrong_with_smtp(stage: Stage) -> Iterator[Wrong]:
 
 
 def _wrong_with_times(stage: Stage) -> Iterator[Wrong]:
-    if stage.mail_provider == "ses" and stage.send_timeout + stage.commit_margin > GENERATE.timeout:
+    invocation = GENERATE.timeout * SECOND
+    if stage.mail_provider == "ses" and stage.send_timeout + stage.commit_margin > invocation:
         yield Wrong(
             f"send_timeout and commit_margin together must be at most {GENERATE.timeout}, the "
             "time-out of generate.",
             of=("send_timeout", "commit_margin"),
         )
-    if (longest := stage.sized(GENERATE).timeout) > LONGEST_INVOCATION:
+    if (longest := stage.sized(GENERATE).timeout) > LONGEST_INVOCATION // SECOND:
         yield Wrong(
             "smtp_reply_timeout, nine times smtp_command_timeout and commit_margin add up to "
             f"{longest} seconds for an email, including preparation. Lower them so that the sum is "
-            f"at most {LONGEST_INVOCATION}, the longest invocation of a function.",
+            f"at most {LONGEST_INVOCATION // SECOND}, the longest invocation of a function.",
             of=("smtp_reply_timeout", "smtp_command_timeout", "commit_margin"),
         )
     if 2 * stage.feedback_window > stage.evidence_grace:
         yield Wrong(
             "feedback_window must be at most half of evidence_grace, "
-            f"{stage.evidence_grace // 2}. Otherwise unknown_policy would apply while Lambda still "
-            "collects the evidence.",
+            f"{stage.evidence_grace // (2 * SECOND)}. Otherwise unknown_policy would apply while "
+            "Lambda still collects the evidence.",
             of=("feedback_window", "evidence_grace"),
         )
 
@@ -115,7 +117,7 @@ def _wrong_with_content(stage: Stage) -> Iterator[Wrong]:
     if 2 * stage.recommendations_patience > stage.max_lateness:
         yield Wrong(
             "recommendations_patience must be at most half of max_lateness, "
-            f"{stage.max_lateness // 2}. A digest that waits longer would not be sent.",
+            f"{stage.max_lateness // (2 * SECOND)}. A digest that waits longer would not be sent.",
             of=("recommendations_patience", "max_lateness"),
         )
 

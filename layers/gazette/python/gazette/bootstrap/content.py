@@ -16,20 +16,20 @@ from gazette.adapters.content.token import read_token
 from gazette.adapters.contract.items import Normaliser
 from gazette.adapters.dynamodb.pacing.pace import RECOMMENDATIONS_ROW, DynamoRateLimiter
 from gazette.bootstrap.parts.clock import now
+from gazette.bootstrap.parts.content import content_plan
 from gazette.bootstrap.parts.routing import announce, routing_context
 from gazette.bootstrap.parts.versions import settings_for, versions_in_force
 from gazette.domain.content import RECOMMENDATIONS
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.hosts import LinkHosts
 from gazette.domain.ports.clock import TimeLeft
-from gazette.domain.scheduling.asking import ContentPlan
 from gazette.domain.templates.settings import SourcePolicy
 from gazette.settings.content import ContentSettings
 from gazette.steps.content.ask import AskContext, ProcessHealth
 from gazette.steps.content.fetch import FetchContext, FetchResult, fetch
 
-_TABLES = 15
-"""The time in seconds that a fetch needs for its reads and writes, excluding its two requests."""
+_TABLES = timedelta(seconds=15)
+"""The time that a fetch needs for its reads and writes, excluding its two requests."""
 
 _STARTED_LATE = timedelta(minutes=20)
 """The maximum delay before `generate` receives a digest's run: `spread` plus the wait in a full
@@ -63,16 +63,16 @@ def build() -> Callable[[str, TimeLeft], FetchResult]:
             random=random.random,
         ),
         queue=SqsQueue(sqs, settings.content_queue_url, encode_fetch),
-        plan=ContentPlan(
-            sources=tuple(json.loads(settings.content_sources)),
-            lead=settings.recommendations_lead // 10,
-            fresh_for=timedelta(minutes=settings.recommendations_fresh_for),
+        plan=content_plan(
+            settings.content_sources,
+            lead=settings.recommendations_lead,
+            fresh_for=settings.recommendations_fresh_for,
         ),
         limit=settings.recommendations_items,
         policy_of=lambda user_id: of_reader(user_id).source_policy or of_stage,
-        useful_for=timedelta(seconds=settings.recommendations_patience) + _STARTED_LATE,
-        max_lateness=timedelta(seconds=settings.max_lateness),
-        longest=timedelta(seconds=_TABLES + 2 * settings.recommendations_timeout),
+        useful_for=settings.recommendations_patience + _STARTED_LATE,
+        max_lateness=settings.max_lateness,
+        longest=_TABLES + 2 * settings.recommendations_timeout,
     )
     return partial(fetch, decode=decode_fetch, context=context)
 
@@ -85,7 +85,7 @@ def rate_limiter(settings: ContentSettings) -> DynamoRateLimiter:
     plan = PacePlan(
         rate=settings.recommendations_per_second,
         ramp_from=settings.recommendations_ramp_from,
-        ramp_every=timedelta(seconds=settings.ramp_every),
+        ramp_every=settings.ramp_every,
     )
     return DynamoRateLimiter(settings.pace_table, plan, name=RECOMMENDATIONS_ROW)
 
@@ -96,7 +96,7 @@ def _source(settings: ContentSettings) -> HttpSource:
         settings.recommendations_url,
         connection=Connection(
             settings.recommendations_url,
-            deadline=settings.recommendations_timeout,
+            deadline=settings.recommendations_timeout.total_seconds(),
             largest=LARGEST_ANSWER,
         ),
         token=_token(settings.recommendations_secret),

@@ -23,7 +23,7 @@ from gazette.settings.fanout import FanoutSettings
 from gazette.settings.ranges import ASKED_SOURCE
 from gazette.steps.fanout.fanout import FannedOut, fan_out, is_beat, tick
 from gazette.steps.fanout.quota import learn_quota
-from gazette.steps.occurrences.context import FanoutContext, FanoutLimits
+from gazette.steps.occurrences.context import FanoutContext
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -43,7 +43,8 @@ def build_tick() -> Callable[[datetime], int]:
         shard_queue=shard_queue,
         shards=settings.shards,
         lookback=settings.lookback_slots,
-        looks_ahead=ASKED_SOURCE in settings.content_sources and settings.recommendations_lead > 0,
+        looks_ahead=ASKED_SOURCE in settings.content_sources
+        and bool(settings.recommendations_lead),
     )
 
 
@@ -64,13 +65,14 @@ def build_fan_out() -> Callable[[str, TimeLeft], FannedOut]:
     context = FanoutContext(
         subscribers=DynamoSubscribers(settings.subscribers_table),
         schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
-        runs=DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days)),
+        runs=DynamoRuns(settings.runs_table, retention=settings.run_retention),
         events=DynamoEventReader(settings.events_table, clock=now),
         batches=batches,
         generate_queue=SqsQueue(sqs, settings.generate_queue_url, encode_run),
         clock=now,
         random=random.random,
-        limits=_limits(settings),
+        limits=settings,
+        sunset=settings.sunset,
         content=_asking(settings, sqs),
     )
     return partial(
@@ -131,18 +133,7 @@ def build_is_beat() -> Callable[[str], bool]:
 
 
 def _batches(settings: FanoutSettings) -> DynamoBatches:
-    return DynamoBatches(
-        settings.control_table, retention=timedelta(days=settings.run_retention_days), clock=now
-    )
-
-
-def _limits(settings: FanoutSettings) -> FanoutLimits:
-    return FanoutLimits(
-        max_lateness=timedelta(seconds=settings.max_lateness),
-        spread=timedelta(seconds=settings.spread),
-        check_after=timedelta(seconds=settings.check_after),
-        sunset=timedelta(days=settings.sunset_days) or None,
-    )
+    return DynamoBatches(settings.control_table, retention=settings.run_retention, clock=now)
 
 
 _TIMEOUT = timedelta(seconds=5)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import cache, partial
 
 from gazette.adapters.aws.bus import EventBridgeBus, events_client
@@ -20,7 +19,6 @@ from gazette.adapters.mail.ses_events import decode_delivery_event
 from gazette.bootstrap.parts.clock import now
 from gazette.domain.feedback.delivery_events import DeliveryEventType
 from gazette.domain.sources import FEEDBACK
-from gazette.domain.subscribers.suppression import SoftLimit
 from gazette.run_metrics import record_category_held
 from gazette.settings.feedback import FeedbackSettings
 from gazette.steps.feedback.bounces import SuppressionContext
@@ -50,7 +48,7 @@ class FeedbackFunction:
 def build() -> FeedbackFunction:
     """Return the functions that the feedback handler calls. Built once per process."""
     settings = FeedbackSettings.from_env()
-    retention = timedelta(days=settings.run_retention_days)
+    retention = settings.run_retention
     runs = DynamoRuns(settings.runs_table, retention=retention)
     signs = {
         DeliveryEventType.CLICKED: settings.track_clicks,
@@ -90,8 +88,7 @@ def _category_stats(settings: FeedbackSettings) -> CategoryStatsContext | None:
 
 
 def _suppression(settings: FeedbackSettings, runs: DynamoRuns) -> SuppressionContext:
-    span = timedelta(days=settings.soft_bounce_days)
-    limit = SoftLimit(bounces=settings.soft_bounces, span=span)
+    limit = settings.soft_limit
     key = read_suppression_key(settings.suppressions_secret)
     return SuppressionContext(
         suppressions=DynamoSuppressions(settings.suppressions_table, key=key, clock=now),

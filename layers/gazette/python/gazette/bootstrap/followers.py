@@ -1,6 +1,5 @@
 """Composition root of the `followers` function, which connects the step to its adapters."""
 
-import json
 from collections.abc import Callable
 from functools import cache, partial
 from typing import TYPE_CHECKING
@@ -47,7 +46,7 @@ def _suppressions(settings: FollowersSettings) -> "DynamoSuppressions | None":
 
     Only critical categories require them.
     """
-    if not json.loads(settings.critical_categories):
+    if not settings.critical:
         return None
     # Import here, because only some stages use these modules.
     from gazette.adapters.aws.suppression_key import read_suppression_key

@@ -1,7 +1,6 @@
 """Composition root of the `generate` function, which connects the step to its adapters."""
 
 from collections.abc import Callable
-from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -98,6 +97,6 @@ def _content(
         schedules=schedules,
         fetch_queue=SqsQueue(sqs, settings.content_queue_url, encode_fetch),
         policy_of=lambda user_id: of_reader(user_id).source_policy or of_stage,
-        fresh_for=timedelta(minutes=settings.recommendations_fresh_for),
-        patience=timedelta(seconds=settings.recommendations_patience),
+        fresh_for=settings.recommendations_fresh_for,
+        patience=settings.recommendations_patience,
     )

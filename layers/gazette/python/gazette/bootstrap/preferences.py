@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import cache, partial
 
 from gazette.adapters.aws.bus import EventBridgeBus, events_client
@@ -115,9 +114,7 @@ def build() -> PreferencesFunction:
     context = PageContext(
         routing=routing,
         suppressions=suppressions,
-        engagements=DynamoEngagements(
-            settings.engagement_table, retention=timedelta(days=settings.run_retention_days)
-        ),
+        engagements=DynamoEngagements(settings.engagement_table, retention=settings.run_retention),
         bus=EventBridgeBus(events_client(), settings.bus, source=PREFERENCES),
         announce=cache(partial(announce, settings)),
         categories=preference_pages.categories,

@@ -1,7 +1,6 @@
 """Composition root of the `resend` function, which connects the step to its adapters."""
 
 from collections.abc import Callable
-from datetime import timedelta
 from functools import partial
 
 from gazette.adapters.aws.queues import (
@@ -49,8 +48,7 @@ def build() -> Callable[[str, str, TimeLeft], Delivery | Redriven | None]:
         decided=decisions(settings.control_table),
         suppression_key=suppression_key,
     )
-    retention = timedelta(days=settings.run_retention_days)
-    batches = DynamoBatches(settings.control_table, retention=retention, clock=now)
+    batches = DynamoBatches(settings.control_table, retention=settings.run_retention, clock=now)
     resend_queue = SqsQueue(sqs, settings.resend_queue_url, encode_run)
     failed_runs = SqsQueue(sqs, settings.failed_queue_url, encode_failed_run)
 
@@ -61,7 +59,7 @@ def build() -> Callable[[str, str, TimeLeft], Delivery | Redriven | None]:
         suppressions=suppressions(settings, suppression_key),
         queue=resend_queue,
         clock=now,
-        check_after=timedelta(seconds=settings.check_after),
+        check_after=settings.check_after,
     )
     announced = once(partial(batches.announce, settings.shards))
 

@@ -35,7 +35,7 @@ from gazette.domain.ports.mail import Canary
 from gazette.settings.sweep import SweepSettings
 from gazette.steps.sweep.audit import AuditContext, Audited, audit
 from gazette.steps.sweep.sweep import begin_sweep, standing, sweep
-from gazette.steps.sweep.unknown import SweepContext, SweepLimits, Swept
+from gazette.steps.sweep.unknown import SweepContext, Swept
 
 _TIMEOUT = timedelta(seconds=5)
 
@@ -51,9 +51,7 @@ def build_begin() -> Callable[[datetime], int]:
     settings = SweepSettings.from_env()
     sqs = sqs_client()
     shard_queue = SqsQueue(sqs, settings.shard_queue_url, encode_shard)
-    batches = DynamoBatches(
-        settings.control_table, retention=timedelta(days=settings.run_retention_days), clock=now
-    )
+    batches = DynamoBatches(settings.control_table, retention=settings.run_retention, clock=now)
 
     def begin(at: datetime) -> int:
         encode = partial(encode_partition, tick=at)
@@ -101,11 +99,7 @@ def build_sweep() -> Callable[[str, TimeLeft], list[tuple[RunKey | UnreadableRow
         policy=Policy(settings.unknown_policy),
         clock=now,
         random=random.random,
-        limits=SweepLimits(
-            evidence_grace=timedelta(seconds=settings.evidence_grace),
-            longest_unknown=timedelta(seconds=settings.longest_unknown),
-            check_after=timedelta(seconds=settings.check_after),
-        ),
+        limits=settings,
     )
 
     def run(body: str, time_left: TimeLeft) -> list[tuple[RunKey | UnreadableRow, Swept]]:
@@ -161,7 +155,7 @@ def build_standing() -> Callable[[str, TimeLeft], Standing]:
 
 
 def _runs(settings: SweepSettings) -> DynamoRuns:
-    return DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days))
+    return DynamoRuns(settings.runs_table, retention=settings.run_retention)
 
 
 def _canary(settings: SweepSettings) -> Canary | None:

@@ -1,20 +1,16 @@
-"""Time limits for sending an email, for an invocation, and for writing an event.
+"""Time limits for sending an email, for an invocation, and for writing an event."""
 
-All times are in seconds, unless the name says otherwise.
-"""
-
-import math
 from datetime import timedelta
 
 from gazette.domain.delivery.pace import LONGEST_WAIT_FOR_A_PERMIT
 from gazette.domain.ports.mail import SMTP_COMMANDS
 
-LONGEST_INVOCATION = 900
-"""The maximum timeout of a Lambda function, in seconds.
+LONGEST_INVOCATION = timedelta(minutes=15)
+"""The maximum timeout of a Lambda function.
 https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
 """
 
-EVENT_WRITE_TIMEOUT_MS = 1500
+EVENT_WRITE_TIMEOUT = timedelta(seconds=1.5)
 """The maximum duration of one attempt to write an event. The `settle_lag` setting must be
 longer."""
 
@@ -24,11 +20,11 @@ MAX_RATE_WITH_SMTP = 500
 An invocation handles one message, so each permit costs one write.
 """
 
-PREPARING = 60
+PREPARING = timedelta(minutes=1)
 """The time to read, group and render an email and to look up the address of the mail server."""
 
 
-def smtp_budget(*, command: int, reply: int) -> int:
+def smtp_budget(*, command: timedelta, reply: timedelta) -> timedelta:
     """Return the maximum duration of an exchange with an SMTP server.
 
     `command` limits the connection, each command, and the transmission of the message. `reply`
@@ -37,7 +33,6 @@ def smtp_budget(*, command: int, reply: int) -> int:
     return (1 + SMTP_COMMANDS + 1) * command + reply
 
 
-def invocation_of_one(*, budget: int, commit_margin: int) -> int:
+def invocation_of_one(*, budget: timedelta, commit_margin: timedelta) -> timedelta:
     """Return the maximum time to prepare one email, wait for its permit, and send it."""
-    wait = math.ceil(LONGEST_WAIT_FOR_A_PERMIT / timedelta(seconds=1))
-    return PREPARING + wait + budget + commit_margin
+    return PREPARING + LONGEST_WAIT_FOR_A_PERMIT + budget + commit_margin

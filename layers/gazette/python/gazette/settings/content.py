@@ -1,12 +1,14 @@
 """The settings of the `content` function, which queries the content source."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 
+from gazette.domain.scheduling.limits import LatenessLimit
 from gazette.settings.ingest import RoutingSettings
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContentSettings(RoutingSettings):
+class ContentSettings(LatenessLimit, RoutingSettings):
     """The settings of the `content` function."""
 
     pace_table: str
@@ -24,18 +26,18 @@ class ContentSettings(RoutingSettings):
     """The number of requests per second after a pause. This number can double every `ramp_every`
     seconds."""
 
-    ramp_every: int
-    recommendations_timeout: int
-    """The time limit in seconds for the whole response."""
+    ramp_every: timedelta
+    recommendations_timeout: timedelta
+    """The time limit for the whole response."""
 
     recommendations_items: int
     """The maximum number of items in a request."""
 
-    recommendations_lead: int
-    """The number of minutes before a digest is due at which fetching its items may begin."""
+    recommendations_lead: timedelta
+    """The time before a digest is due at which fetching its items may begin."""
 
-    recommendations_fresh_for: int
-    """The maximum age of fetched items, in minutes, at the time when the digest is due."""
+    recommendations_fresh_for: timedelta
+    """The maximum age of fetched items at the time when the digest is due."""
 
     recommendations_policy: str
     """The policy for missing items.
@@ -44,8 +46,7 @@ class ContentSettings(RoutingSettings):
     `recommendations_patience`.
     """
 
-    recommendations_patience: int
-    max_lateness: int
+    recommendations_patience: timedelta
     recommendations_fallback_image: str
     link_hosts: str
     """The hosts that event links may point to, as a JSON list for LinkHosts.of."""

@@ -1,14 +1,16 @@
 """The settings of `generate` and `resend`, which send email."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import timedelta
 
 from gazette.domain.scheduling.lifetime import longest_kept
+from gazette.domain.scheduling.limits import DeliveryLimits
 from gazette.settings.arrangement import ArrangementSettings
-from gazette.settings.budgets import EVENT_WRITE_TIMEOUT_MS, MAX_RATE_WITH_SMTP, smtp_budget
+from gazette.settings.budgets import EVENT_WRITE_TIMEOUT, MAX_RATE_WITH_SMTP, smtp_budget
 from gazette.settings.environment import InvalidSetting
 from gazette.settings.ingest import RoutingSettings
 from gazette.settings.pacing import PacingSettings
+from gazette.settings.ranges import SECOND
 
 LEAVES_ALL = "everything"
 """The value of `immediate_unsubscribe` for which the mail program's unsubscribe button stops all
@@ -16,7 +18,7 @@ email."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class SendingSettings(ArrangementSettings, PacingSettings, RoutingSettings):
+class SendingSettings(DeliveryLimits, ArrangementSettings, PacingSettings, RoutingSettings):
     """The settings for sending email and for rerouting waiting events of a run (rule 15).
 
     If a setting exists with and without the prefix `immediate_`, the setting with the prefix
@@ -48,20 +50,12 @@ class SendingSettings(ArrangementSettings, PacingSettings, RoutingSettings):
     smtp_port: int
     smtp_security: str
     smtp_secret: str
-    smtp_command_timeout: int
+    smtp_command_timeout: timedelta
     """The time limit for connecting, for each command, and for transmitting the message."""
 
-    smtp_reply_timeout: int
+    smtp_reply_timeout: timedelta
     """The time limit for the server's response to the whole message."""
 
-    send_timeout: int
-    """The maximum duration of a call to SES."""
-
-    commit_margin: int
-    evidence_grace: int
-    """The time within which a delivery event for an email must arrive."""
-
-    max_lateness: int
     track_clicks: int
     """1 if SES tracks clicks on links, except links to the reader's own pages; else 0.
 
@@ -85,18 +79,18 @@ class SendingSettings(ArrangementSettings, PacingSettings, RoutingSettings):
                 f"GAZETTE_EMAILS_PER_SECOND is {self.emails_per_second}; with "
                 f"GAZETTE_MAIL_PROVIDER smtp it must be at most {MAX_RATE_WITH_SMTP}."
             )
-        if self.settle_lag * 1000 <= EVENT_WRITE_TIMEOUT_MS + self.clock_skew * 1000:
+        if self.settle_lag <= EVENT_WRITE_TIMEOUT + self.clock_skew:
             raise InvalidSetting(
-                f"GAZETTE_SETTLE_LAG is {self.settle_lag}; it must be more than "
-                f"{EVENT_WRITE_TIMEOUT_MS / 1000} seconds, the longest write of an event, plus "
-                f"GAZETTE_CLOCK_SKEW, which is {self.clock_skew}."
+                f"GAZETTE_SETTLE_LAG is {self.settle_lag // SECOND}; it must be more than "
+                f"{EVENT_WRITE_TIMEOUT / SECOND} seconds, the longest write of an event, plus "
+                f"GAZETTE_CLOCK_SKEW, which is {self.clock_skew // SECOND}."
             )
         if self.smtp_security == "none" and self.smtp_secret:
             raise InvalidSetting(
                 "GAZETTE_SMTP_SECURITY is 'none', which would send the password in plain text. "
                 "Use tls or starttls, or remove smtp_secret."
             )
-        longest = longest_kept(timedelta(days=self.event_retention_days)).days
+        longest = longest_kept(self.event_retention).days
         if self.run_retention_days <= longest:
             raise InvalidSetting(
                 f"GAZETTE_RUN_RETENTION_DAYS is {self.run_retention_days}; it must be more than "
@@ -106,11 +100,13 @@ class SendingSettings(ArrangementSettings, PacingSettings, RoutingSettings):
             )
 
     @property
-    def send_budget(self) -> int:
-        """The maximum time that the provider may take for one email."""
+    def limits(self) -> DeliveryLimits:
+        """The limits of a delivery: these settings, except that SMTP has a longer time-out."""
         if self.mail_provider == "ses":
-            return self.send_timeout
-        return smtp_budget(command=self.smtp_command_timeout, reply=self.smtp_reply_timeout)
+            return self
+        budget = smtp_budget(command=self.smtp_command_timeout, reply=self.smtp_reply_timeout)
+        limits = {limit.name: getattr(self, limit.name) for limit in fields(DeliveryLimits)}
+        return DeliveryLimits(**limits | {"send_timeout": budget})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,12 +116,12 @@ class GenerateSettings(SendingSettings):
     content_queue_url: str
     """The queue of queries to content sources; empty for a stage without content sources."""
 
-    recommendations_fresh_for: int
-    """The maximum age of fetched items, in minutes, at the time when the digest is due."""
+    recommendations_fresh_for: timedelta
+    """The maximum age of fetched items at the time when the digest is due."""
 
     recommendations_policy: str
-    recommendations_patience: int
-    """The time in seconds for which a digest waits for its items."""
+    recommendations_patience: timedelta
+    """The time for which a digest waits for its items."""
 
     generate_queue_url: str
 

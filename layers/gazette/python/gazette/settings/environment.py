@@ -3,13 +3,14 @@
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
+from datetime import timedelta
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Self
 from zoneinfo import ZoneInfo, reset_tzpath
 
-from gazette.settings.ranges import CHOICES, LISTS, RANGES
+from gazette.settings.ranges import CHOICES, LISTS, RANGES, as_typed, as_written
 
 LIVE = "live"
 """The Lambda alias through which all callers call a function. It points to the version in use."""
@@ -66,9 +67,11 @@ class Settings:
 
     def __post_init__(self) -> None:
         """Raise InvalidSetting for a value that RANGES, CHOICES or LISTS do not allow."""
-        for name, value in asdict(self).items():
+        for name, value in vars(self).items():
             if name in RANGES and value not in RANGES[name]:
-                raise InvalidSetting(f"{_variable(name)} is {value}; it must be {RANGES[name]}.")
+                raise InvalidSetting(
+                    f"{_variable(name)} is {as_written(name, value)}; it must be {RANGES[name]}."
+                )
             if name in CHOICES and value not in CHOICES[name]:
                 raise InvalidSetting(
                     f"{_variable(name)} is {value!r}; it must be one of {', '.join(CHOICES[name])}."
@@ -82,7 +85,7 @@ class Settings:
 
     def to_env(self) -> dict[str, str]:
         """Return the settings as environment variables."""
-        return {_variable(name): str(value) for name, value in asdict(self).items()}
+        return {_variable(name): str(as_written(name, value)) for name, value in vars(self).items()}
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] = os.environ) -> Self:
@@ -96,14 +99,47 @@ class Settings:
             if variable not in environ:
                 raise InvalidSetting(f"{variable} is not set; the CDK stack writes it.")
             try:
-                values[field.name] = (
-                    int(environ[variable]) if field.type is int else environ[variable]
-                )
+                text = environ[variable]
+                values[field.name] = text if field.type is str else as_typed(field.name, int(text))
             except ValueError as err:
                 raise InvalidSetting(
                     f"{variable} is {environ[variable]!r}; it must be a whole number."
                 ) from err
         return cls(**values)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FunctionSettings(Settings):
+    """The settings of every function."""
+
+    runs_table: str
+    schedules_table: str
+    control_table: str
+    shards: int
+    run_retention_days: int
+
+    @property
+    def run_retention(self) -> timedelta:
+        """The retention of runs."""
+        return timedelta(days=self.run_retention_days)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScheduleSettings(FunctionSettings):
+    """The settings of every function that starts digests or arms schedules."""
+
+    subscribers_table: str
+    events_table: str
+    sunset_days: int
+    """The number of days without activity after which a reader becomes dormant; 0 for never."""
+
+    content_sources: str
+    """The content sources of digests, in order, as JSON."""
+
+    @property
+    def sunset(self) -> timedelta | None:
+        """The period of inactivity after which a reader becomes dormant. None means never."""
+        return timedelta(days=self.sunset_days) or None
 
 
 def is_list_of(words: Sequence[str], text: str) -> bool:

@@ -1,18 +1,17 @@
 """The settings of `feedback`, which records delivery events."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 
-from gazette.settings.environment import Settings
+from gazette.domain.subscribers.suppression import SoftLimit
+from gazette.settings.environment import FunctionSettings
 
 
 @dataclass(frozen=True, kw_only=True)
-class FeedbackSettings(Settings):
+class FeedbackSettings(FunctionSettings):
     """The settings of `feedback`."""
 
-    runs_table: str
-    control_table: str
     subscribers_table: str
-    schedules_table: str
     suppressions_table: str
     suppressions_secret: str
     bounces_table: str
@@ -32,8 +31,6 @@ class FeedbackSettings(Settings):
     category_hold: int
     """1 if too many bounces or complaints put a category on hold, else 0."""
 
-    run_retention_days: int
-    shards: int
     installation: str
     """The identifier of this installation's tables.
 
@@ -42,3 +39,8 @@ class FeedbackSettings(Settings):
 
     quarantine_queue_url: str
     feedback_queue_url: str
+
+    @property
+    def soft_limit(self) -> SoftLimit:
+        """The number of soft bounces that suppresses an address."""
+        return SoftLimit(bounces=self.soft_bounces, span=timedelta(days=self.soft_bounce_days))

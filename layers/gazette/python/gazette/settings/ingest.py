@@ -2,12 +2,14 @@
 
 import json
 from dataclasses import dataclass
+from datetime import timedelta
 
 from gazette.domain.hosts import LinkHosts
 from gazette.domain.identity import CATEGORY_NAME
+from gazette.domain.scheduling.limits import RoutingLimits
 from gazette.domain.sources import DETAIL_TYPES
-from gazette.domain.subscribers.frequency import Frequency
-from gazette.settings.environment import InvalidSetting, Settings
+from gazette.domain.subscribers.frequency import Frequencies, Frequency, frequencies
+from gazette.settings.environment import InvalidSetting, ScheduleSettings
 
 LONGEST_LINK_HOSTS = 2000
 """The maximum length of `link_hosts` as JSON, in characters.
@@ -26,37 +28,18 @@ _AT_ONCE = Frequency.IMMEDIATE.value
 
 
 @dataclass(frozen=True, kw_only=True)
-class RoutingSettings(Settings):
+class RoutingSettings(RoutingLimits, ScheduleSettings):
     """The settings of every function that routes events."""
 
-    subscribers_table: str
-    schedules_table: str
     follows_table: str
-    events_table: str
-    runs_table: str
-    control_table: str
     immediate_queue_url: str
-    shards: int
     default_frequencies: str
     """The default frequencies by category, as JSON, for readers who have not chosen any."""
 
     critical_categories: str
     """The categories that are sent regardless of a reader's choice, as JSON."""
 
-    content_sources: str
-    """The content sources of digests, in order, as JSON."""
-
-    collapse: int
-    """The time for which an immediate email collects more events on the same entity."""
-
-    settle_lag: int
-    clock_skew: int
-    check_after: int
-    sunset_days: int
-    """The number of days without activity after which a reader becomes dormant; 0 for never."""
-
     event_retention_days: int
-    run_retention_days: int
 
     def __post_init__(self) -> None:
         """Raise InvalidSetting for values that are out of range, and for invalid default
@@ -64,6 +47,21 @@ class RoutingSettings(Settings):
         super().__post_init__()
         _check_frequencies(self.default_frequencies)
         _check_critical(self.critical_categories, self.default_frequencies)
+
+    @property
+    def defaults(self) -> Frequencies:
+        """The default frequencies by category."""
+        return frequencies(json.loads(self.default_frequencies))
+
+    @property
+    def critical(self) -> frozenset[str]:
+        """The categories that are sent regardless of a reader's choice."""
+        return frozenset(json.loads(self.critical_categories))
+
+    @property
+    def event_retention(self) -> timedelta:
+        """The minimum retention of events."""
+        return timedelta(days=self.event_retention_days)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,7 @@
 """The settings for pacing email, and for showing the current rate and today's use of the quota."""
 
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 
 from gazette.settings.environment import InvalidSetting, Settings
 
@@ -21,7 +21,7 @@ class PacingSettings(Settings):
     0 for no ramp.
     """
 
-    ramp_every: int
+    ramp_every: timedelta
     warmup_from: str
     """The first day of the warm-up, as a date in UTC; empty for no warm-up."""
 

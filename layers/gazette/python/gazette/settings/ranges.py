@@ -1,9 +1,10 @@
-"""The allowed values of each setting, for all functions."""
+"""The allowed values of each setting, and the units of durations, for all functions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from types import MappingProxyType
+from typing import Any
 
 from gazette.domain.delivery.arrangement import Ranking, Sections
 from gazette.domain.delivery.pace import MAX_RATE
@@ -23,7 +24,7 @@ class Range:
     because: str = ""
     """The reason for the upper limit."""
 
-    def __contains__(self, value: int) -> bool:
+    def __contains__(self, value: float) -> bool:
         return self.least <= value and (self.most is None or value <= self.most)
 
     def __str__(self) -> str:
@@ -34,16 +35,56 @@ class Range:
         return f"{self.least} to {self.most}{reason}"
 
 
+SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True)
+class DurationRange(Range):
+    """A range of durations, which cdk.json and the environment contain as numbers of `unit`."""
+
+    unit: timedelta = SECOND
+
+    def __contains__(self, value: float | timedelta) -> bool:
+        number = value / self.unit if isinstance(value, timedelta) else value
+        return Range.__contains__(self, number)
+
+
+DURATIONS: Mapping[str, DurationRange] = MappingProxyType(
+    {
+        "spread": DurationRange(0, LONGEST_DELAY // SECOND),
+        "collapse": DurationRange(1, 300),
+        "settle_lag": DurationRange(1, 300),
+        "clock_skew": DurationRange(0, 60),
+        "check_after": DurationRange(0),
+        "max_lateness": DurationRange(600),
+        "ramp_every": DurationRange(15, 3600),
+        "ingest_window": DurationRange(0, 60),
+        "feedback_window": DurationRange(0, 60),
+        "send_timeout": DurationRange(3, 60),
+        "smtp_command_timeout": DurationRange(5, 60),
+        "smtp_reply_timeout": DurationRange(60, 720),
+        "commit_margin": DurationRange(5),
+        "evidence_grace": DurationRange(60, 86_400),
+        "longest_unknown": DurationRange(60),
+        "recommendations_timeout": DurationRange(1, 10),
+        "recommendations_lead": DurationRange(0, 1440, unit=MINUTE),
+        "recommendations_fresh_for": DurationRange(10, 10_080, unit=MINUTE),
+        "recommendations_patience": DurationRange(60, 3600),
+    }
+)
+"""The units and ranges of durations.
+
+An immediate run waits on its queue for the sum of `collapse`, `settle_lag` and `clock_skew`. SQS
+allows a delay of at most 900 seconds. The ramp looks back over `ramp_every`, which is at least
+three waits for a permit. SQS allows batching windows of 300 seconds, but more than 60 would delay
+immediate emails too much.
+"""
+
 RANGES: Mapping[str, Range] = MappingProxyType(
     {
+        **DURATIONS,
         "shards": Range(1, 256),
         "lookback_slots": Range(1, 144),
-        "spread": Range(0, LONGEST_DELAY // timedelta(seconds=1)),
-        "collapse": Range(1, 300),
-        "settle_lag": Range(1, 300),
-        "clock_skew": Range(0, 60),
-        "check_after": Range(0),
-        "max_lateness": Range(600),
         "max_blocks": Range(1),
         "full_blocks": Range(0),
         "sunset_days": Range(0),
@@ -53,32 +94,17 @@ RANGES: Mapping[str, Range] = MappingProxyType(
         ),
         "immediate_share": Range(1, 99),
         "ramp_from": Range(0, 10_000),
-        "ramp_every": Range(15, 3600),
         "warmup_daily": Range(1, 1_000_000),
-        "send_timeout": Range(3, 60),
         "smtp_port": Range(1, 65_535),
-        "smtp_command_timeout": Range(5, 60),
-        "smtp_reply_timeout": Range(60, 720),
-        "commit_margin": Range(5),
-        "evidence_grace": Range(60, 86_400),
         "soft_bounces": Range(1, 100),
         "soft_bounce_days": Range(1, 365),
         "recommendations_per_second": Range(1, 1000, "each request writes one row of DynamoDB"),
         "recommendations_ramp_from": Range(0, 1000),
         "recommendations_concurrency": Range(2, 1000),
-        "recommendations_timeout": Range(1, 10),
         "recommendations_items": Range(1, 20),
-        "recommendations_lead": Range(0, 1440),
-        "recommendations_fresh_for": Range(10, 10_080),
-        "recommendations_patience": Range(60, 3600),
     }
 )
-"""The ranges of numeric settings.
-
-An immediate run waits on its queue for the sum of `collapse`, `settle_lag` and `clock_skew`. SQS
-allows a delay of at most 900 seconds. The ramp looks back over `ramp_every`, which is at least
-three waits for a permit.
-"""
+"""The ranges of all numeric settings."""
 
 CHOICES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -104,3 +130,13 @@ query a source import that module.
 
 ASKED_SOURCE = LISTS["content_sources"][1]
 """The content source that Gazette queries over HTTP."""
+
+
+def as_typed(setting: str, value: Any) -> Any:
+    """Return a value of cdk.json or the environment. For a duration, convert its number."""
+    return value * DURATIONS[setting].unit if setting in DURATIONS else value
+
+
+def as_written(setting: str, value: object) -> object:
+    """Return a value as cdk.json and the environment contain it."""
+    return value // DURATIONS[setting].unit if isinstance(value, timedelta) else value

@@ -3,18 +3,17 @@ unknown."""
 
 from dataclasses import dataclass
 
-from gazette.settings.environment import InvalidSetting
+from gazette.domain.scheduling.limits import SweepLimits
+from gazette.settings.environment import FunctionSettings, InvalidSetting
 from gazette.settings.pacing import PacingSettings
+from gazette.settings.ranges import SECOND
 
 
 @dataclass(frozen=True, kw_only=True)
-class SweepSettings(PacingSettings):
+class SweepSettings(SweepLimits, PacingSettings, FunctionSettings):
     """The settings of `sweep`."""
 
-    schedules_table: str
     events_table: str
-    runs_table: str
-    control_table: str
     generate_queue_url: str
     immediate_queue_url: str
     resend_queue_url: str
@@ -30,15 +29,6 @@ class SweepSettings(PacingSettings):
     unknown_policy: str
     """The policy for runs with an unknown outcome: `resend`, `carry_over` or `assume_sent`."""
 
-    evidence_grace: int
-    """The time within which a delivery event from the provider must arrive."""
-
-    longest_unknown: int
-    """The maximum time for which `resend` waits for proof that delivery events arrive."""
-
-    check_after: int
-    run_retention_days: int
-    shards: int
     lookback_slots: int
     ticks: int
     """1 if fan-out runs on a timer, so that a shard can fall behind; else 0."""
@@ -48,6 +38,6 @@ class SweepSettings(PacingSettings):
         super().__post_init__()
         if self.longest_unknown < self.evidence_grace:
             raise InvalidSetting(
-                f"GAZETTE_LONGEST_UNKNOWN is {self.longest_unknown}; it must be "
-                f"{self.evidence_grace} or more, which is GAZETTE_EVIDENCE_GRACE."
+                f"GAZETTE_LONGEST_UNKNOWN is {self.longest_unknown // SECOND}; it must be "
+                f"{self.evidence_grace // SECOND} or more, which is GAZETTE_EVIDENCE_GRACE."
             )

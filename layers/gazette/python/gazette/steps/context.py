@@ -13,6 +13,7 @@ from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import Runs, Schedules
 from gazette.domain.ports.queues import RunQueue
 from gazette.domain.ports.stores import Events, Follows, Subscribers, Suppressions
+from gazette.domain.scheduling.limits import RoutingLimits
 from gazette.domain.subscribers.frequency import Frequencies
 from gazette.domain.templates.settings import VersionSettings
 
@@ -45,23 +46,10 @@ class RoutingContext(ScheduleContext):
     follows: Follows
     events: Events
     generate_queue: RunQueue
-    collapse: timedelta
-    """The time during which an immediate run collects further events on its entity.
-
-    The reader's template version may override this time (`settings_for`)."""
-
     settings_for: Callable[[str], VersionSettings]
     """A function that returns the settings of a user's template version."""
 
-    hold: timedelta
-    """The settle lag plus the clock skew. After this time, all collected events can be read."""
-
-    write_bound: timedelta
-    """The settle lag minus the clock skew. A write that takes longer may miss its window."""
-
-    check_after: timedelta
-    """The time between the due time of a run and the sweep's first check."""
-
+    limits: RoutingLimits
     critical: Collection[str] = ()
     """The categories that are sent regardless of the reader's choice."""
 

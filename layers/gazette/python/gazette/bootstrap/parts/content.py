@@ -12,10 +12,10 @@ def sources(text: str) -> ContentSources:
     return ContentSources(sources=tuple(json.loads(text)))
 
 
-def content_plan(text: str, *, lead: int, fresh_for: int) -> ContentPlan:
-    """Return the plan for querying content sources. The arguments are in minutes."""
+def content_plan(text: str, *, lead: timedelta, fresh_for: timedelta) -> ContentPlan:
+    """Return the plan for querying content sources."""
     return ContentPlan(
         sources=tuple(json.loads(text)),
-        lead=timedelta(minutes=lead) // SLOT,
-        fresh_for=timedelta(minutes=fresh_for),
+        lead=lead // SLOT,
+        fresh_for=fresh_for,
     )

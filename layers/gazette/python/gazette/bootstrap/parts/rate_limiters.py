@@ -1,7 +1,7 @@
 """The rate limiter of each stream, for functions that send and for commands that only read."""
 
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import date
 from functools import partial
 
 from gazette.adapters.cached import ALONE, Coalescer
@@ -23,7 +23,7 @@ def rate_limiters(
     plan = PacePlan(
         rate=settings.emails_per_second or None,
         ramp_from=settings.ramp_from,
-        ramp_every=timedelta(seconds=settings.ramp_every),
+        ramp_every=settings.ramp_every,
         warmup_from=date.fromisoformat(settings.warmup_from) if settings.warmup_from else None,
         warmup_daily=settings.warmup_daily,
     )

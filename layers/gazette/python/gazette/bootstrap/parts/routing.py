@@ -1,7 +1,5 @@
 """The composition of event routing, which `ingest`, `followers` and `preferences` share."""
 
-import json
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from gazette.adapters.aws.queues import SqsQueue, encode_run
@@ -18,8 +16,7 @@ from gazette.domain.ports.ledgers import Runs, Schedules
 from gazette.domain.ports.stores import Events, Subscribers, Suppressions
 from gazette.domain.ports.templates import VersionsInForce
 from gazette.domain.scheduling.lifetime import longest_life
-from gazette.domain.subscribers.frequency import frequencies
-from gazette.settings.budgets import EVENT_WRITE_TIMEOUT_MS
+from gazette.settings.budgets import EVENT_WRITE_TIMEOUT
 from gazette.settings.ingest import ActivitiesSettings, RoutingSettings
 from gazette.settings.ranges import ASKED_SOURCE
 from gazette.steps.context import RoutingContext
@@ -28,8 +25,6 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
     from gazette.domain.scheduling.asking import ContentSources
-
-_ROUNDING = timedelta(seconds=1)
 
 
 def routing_context(
@@ -44,7 +39,6 @@ def routing_context(
     Call `announce` before the first use. An ended follow is stored as long as an event from the
     follow may wait.
     """
-    run_retention = timedelta(days=settings.run_retention_days)
     return with_tables(
         settings,
         sqs,
@@ -52,7 +46,7 @@ def routing_context(
         subscribers=DynamoSubscribers(settings.subscribers_table),
         events=stored_events(settings),
         schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
-        runs=DynamoRuns(settings.runs_table, retention=run_retention),
+        runs=DynamoRuns(settings.runs_table, retention=settings.run_retention),
         suppressions=suppressions,
     )
 
@@ -61,8 +55,8 @@ def stored_events(settings: RoutingSettings) -> DynamoEvents:
     """Return the adapter that writes the table `events`."""
     return DynamoEvents(
         settings.events_table,
-        retention=timedelta(days=settings.event_retention_days),
-        timeout=EVENT_WRITE_TIMEOUT_MS / 1000,
+        retention=settings.event_retention,
+        timeout=EVENT_WRITE_TIMEOUT.total_seconds(),
         clock=now,
     )
 
@@ -79,23 +73,20 @@ def with_tables(
     suppressions: Suppressions | None = None,
 ) -> RoutingContext:
     """Return the routing context with the caller's tables. Only the `follows` table is new."""
-    retention = timedelta(days=settings.event_retention_days)
+    retention = longest_life(settings.event_retention)
     return RoutingContext(
         subscribers=subscribers,
-        follows=DynamoFollows(settings.follows_table, retention=longest_life(retention), clock=now),
+        follows=DynamoFollows(settings.follows_table, retention=retention, clock=now),
         events=events,
         schedules=schedules,
         runs=runs,
         generate_queue=SqsQueue(sqs, settings.immediate_queue_url, encode_run),
         clock=now,
-        defaults=frequencies(json.loads(settings.default_frequencies)),
-        collapse=timedelta(seconds=settings.collapse),
+        defaults=settings.defaults,
         settings_for=settings_for(in_force),
-        hold=timedelta(seconds=settings.settle_lag + settings.clock_skew) + _ROUNDING,
-        write_bound=timedelta(seconds=settings.settle_lag - settings.clock_skew),
-        check_after=timedelta(seconds=settings.check_after),
-        sunset=timedelta(days=settings.sunset_days) or None,
-        critical=frozenset(json.loads(settings.critical_categories)),
+        limits=settings,
+        sunset=settings.sunset,
+        critical=settings.critical,
         suppressions=suppressions,
         content=content_sources(settings.content_sources),
     )
@@ -115,8 +106,7 @@ def content_sources(text: str) -> "ContentSources | None":
 
 def announce(settings: RoutingSettings) -> None:
     """Announce every shard to fan-out before the first schedule is written to a shard."""
-    retention = timedelta(days=settings.run_retention_days)
-    batches = DynamoBatches(settings.control_table, retention=retention, clock=now)
+    batches = DynamoBatches(settings.control_table, retention=settings.run_retention, clock=now)
     batches.announce(settings.shards)
 
 
@@ -128,6 +118,6 @@ def activities(settings: ActivitiesSettings) -> DynamoActivities:
     """
     return DynamoActivities(
         settings.activities_table,
-        retention=longest_life(timedelta(days=settings.event_retention_days)),
+        retention=longest_life(settings.event_retention),
         clock=now,
     )

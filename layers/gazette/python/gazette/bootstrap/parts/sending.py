@@ -39,7 +39,6 @@ from gazette.settings.ranges import RANGES
 from gazette.steps.delivery.context import DeliveryContext, RouteAgain
 from gazette.steps.delivery.edition import EditionContext
 from gazette.steps.delivery.pacing import Pacing, StreamPacing
-from gazette.steps.delivery.types import DeliveryLimits
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -98,7 +97,7 @@ def delivery_context(
     `waiting` returns the number of digests that are waiting. `decided` contains operators'
     decisions.
     """
-    retention = timedelta(days=settings.run_retention_days)
+    retention = settings.run_retention
     keys = cached_keys(settings.links_secret, clock=now)
     permits = rate_limiters(settings, coalescer=coalescer())
     read = read_together(coalescer())
@@ -171,7 +170,7 @@ def delivery_context(
         list_id=settings.list_id,
         installation=settings.installation,
         leaves_all=settings.immediate_unsubscribe == LEAVES_ALL,
-        limits=delivery_limits(settings),
+        limits=settings.limits,
         content=content,
     )
 
@@ -185,7 +184,7 @@ def suppressions(settings: SendingSettings, key: bytes) -> DynamoSuppressions:
 def mailers(settings: SendingSettings) -> Streams[Mailer]:
     """Return each stream's mailer, with the stream's own sender and configuration set."""
     if settings.mail_provider == "ses":
-        client = ses_client(timedelta(seconds=settings.send_timeout))
+        client = ses_client(settings.send_timeout)
         return Streams(
             digest=SesMailer(
                 client,
@@ -204,15 +203,3 @@ def mailers(settings: SendingSettings) -> Streams[Mailer]:
     from gazette.bootstrap.parts.smtp import smtp_mailers
 
     return smtp_mailers(settings)
-
-
-def delivery_limits(settings: SendingSettings) -> DeliveryLimits:
-    """Return the delivery limits from the settings, which are in seconds."""
-    return DeliveryLimits(
-        settle_lag=timedelta(seconds=settings.settle_lag),
-        send_timeout=timedelta(seconds=settings.send_budget),
-        commit_margin=timedelta(seconds=settings.commit_margin),
-        clock_skew=timedelta(seconds=settings.clock_skew),
-        evidence_grace=timedelta(seconds=settings.evidence_grace),
-        max_lateness=timedelta(seconds=settings.max_lateness),
-    )

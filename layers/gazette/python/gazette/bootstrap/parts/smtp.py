@@ -2,7 +2,6 @@
 
 import json
 import time
-from datetime import timedelta
 from functools import partial
 
 from gazette.adapters.aws.secrets import read_secret
@@ -41,6 +40,7 @@ def smtp_times(settings: SendingSettings) -> SmtpTimes:
 
     If a time-out other than the last is exceeded, the email was not sent.
     """
-    command = timedelta(seconds=settings.smtp_command_timeout)
-    reply = timedelta(seconds=settings.smtp_reply_timeout)
-    return SmtpTimes(connect=command, command=command, data=command, reply=reply)
+    command = settings.smtp_command_timeout
+    return SmtpTimes(
+        connect=command, command=command, data=command, reply=settings.smtp_reply_timeout
+    )

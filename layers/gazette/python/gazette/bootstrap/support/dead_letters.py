@@ -1,7 +1,7 @@
 """Dependencies of `gazette dlq`."""
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
@@ -12,7 +12,6 @@ from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.rate_limiters import rate_limiters
-from gazette.bootstrap.parts.sending import delivery_limits
 from gazette.domain.model import RunKey
 from gazette.settings.delivery import GenerateSettings
 from gazette.steps.support.dead_letters import Forecast, forecast
@@ -28,7 +27,7 @@ def build_forecast(
 
     The function only reads. Uses the settings of generate and the suppression key.
     """
-    retention = timedelta(days=settings.run_retention_days)
+    retention = settings.run_retention
     context = DryRunContext(
         runs=DynamoRuns(settings.runs_table, retention=retention),
         schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
@@ -42,14 +41,14 @@ def build_forecast(
         gauges=rate_limiters(settings),
         clock=now,
         random=lambda: 0.0,
-        limits=delivery_limits(settings),
+        limits=settings.limits,
     )
     return lambda key, given_up: forecast(key, given_up=given_up, context=context)
 
 
 def build_due_at(settings: GenerateSettings) -> Callable[[RunKey], datetime | None]:
     """Return a function that returns the due time of a run, or None if the run does not exist."""
-    runs = DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days))
+    runs = DynamoRuns(settings.runs_table, retention=settings.run_retention)
 
     def due_at(key: RunKey) -> datetime | None:
         run = runs.get(key)

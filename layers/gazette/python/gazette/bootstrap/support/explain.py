@@ -1,8 +1,7 @@
 """Dependencies of `gazette explain`."""
 
-import json
 from collections.abc import Callable
-from datetime import date, timedelta
+from datetime import date
 from functools import partial
 
 from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
@@ -15,7 +14,6 @@ from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.bootstrap.parts.clock import now
 from gazette.domain.explanation import Explanation
 from gazette.domain.scheduling.lifetime import longest_life
-from gazette.domain.subscribers.frequency import frequencies
 from gazette.settings.ingest import IngestSettings
 from gazette.steps.support.explain import explain
 
@@ -29,7 +27,7 @@ def build_explain(
 
     Uses the settings of ingest and the suppression key.
     """
-    retention = longest_life(timedelta(days=settings.event_retention_days))
+    retention = longest_life(settings.event_retention)
     return partial(
         explain,
         subscribers=DynamoSubscribers(settings.subscribers_table),
@@ -38,11 +36,11 @@ def build_explain(
         ),
         follows=DynamoFollows(settings.follows_table, retention=retention, clock=now),
         schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
-        runs=DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days)),
+        runs=DynamoRuns(settings.runs_table, retention=settings.run_retention),
         events=DynamoEventReader(settings.events_table, clock=now),
         held_categories=DynamoCategoryHolds(settings.control_table).names,
         clock=now,
-        defaults=frequencies(json.loads(settings.default_frequencies)),
-        sunset=timedelta(days=settings.sunset_days) or None,
-        critical=frozenset(json.loads(settings.critical_categories)),
+        defaults=settings.defaults,
+        sunset=settings.sunset,
+        critical=settings.critical,
     )

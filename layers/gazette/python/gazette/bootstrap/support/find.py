@@ -1,7 +1,6 @@
 """Dependencies of `gazette find`."""
 
 from collections.abc import Callable
-from datetime import timedelta
 
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.domain.delivery.run import Run
@@ -14,5 +13,4 @@ def build_read_run(settings: SendingSettings) -> Callable[[RunKey], Run | None]:
 
     Uses the settings of generate.
     """
-    retention = timedelta(days=settings.run_retention_days)
-    return DynamoRuns(settings.runs_table, retention=retention).get
+    return DynamoRuns(settings.runs_table, retention=settings.run_retention).get

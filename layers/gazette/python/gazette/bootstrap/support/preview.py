@@ -1,7 +1,6 @@
 """Dependencies of `gazette preview --user`."""
 
 from collections.abc import Callable
-from datetime import timedelta
 from functools import partial
 
 from gazette.adapters.dynamodb.events import DynamoEventReader
@@ -17,7 +16,7 @@ def build_pending(settings: SendingSettings) -> Callable[[str], Waiting | None]:
     return partial(
         read_pending,
         subscribers=DynamoSubscribers(settings.subscribers_table),
-        runs=DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days)),
+        runs=DynamoRuns(settings.runs_table, retention=settings.run_retention),
         events=DynamoEventReader(settings.events_table, clock=now),
         clock=now,
     )

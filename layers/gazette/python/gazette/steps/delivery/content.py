@@ -13,8 +13,9 @@ from gazette.domain.ports.content import FetchQueue, QueuedFetch
 from gazette.domain.ports.ledgers import RunSequences
 from gazette.domain.ports.queues import LONGEST_DELAY
 from gazette.domain.scheduling.asking import waits_until
+from gazette.domain.scheduling.limits import DeliveryLimits
 from gazette.domain.templates.settings import SourcePolicy
-from gazette.steps.delivery.types import Delivery, DeliveryLimits, Ending, WaitingFor
+from gazette.steps.delivery.types import Delivery, Ending, WaitingFor
 
 _SOONEST = timedelta(minutes=1)
 _ROUNDING = timedelta(seconds=1)
@@ -22,10 +23,7 @@ _ROUNDING = timedelta(seconds=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContentContext:
-    """The dependencies for checking a run's content sources.
-
-    For `fresh_for`, see ContentPlan.
-    """
+    """The dependencies for checking a run's content sources. For `fresh_for`, see ContentPlan."""
 
     schedules: RunSequences
     fetch_queue: FetchQueue

@@ -11,9 +11,9 @@ from gazette.domain.ports.control import HeldCategories
 from gazette.domain.ports.ledgers import Batches, Runs
 from gazette.domain.ports.mail import Mailer
 from gazette.domain.ports.stores import EventReader, LastLook, Subscribers
+from gazette.domain.scheduling.limits import DeliveryLimits
 from gazette.steps.delivery.edition import EditionContext
 from gazette.steps.delivery.pacing import Pacing
-from gazette.steps.delivery.types import DeliveryLimits
 
 if TYPE_CHECKING:
     from gazette.steps.delivery.content import ContentContext

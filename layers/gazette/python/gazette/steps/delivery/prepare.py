@@ -25,6 +25,7 @@ from gazette.domain.delivery.signals import Cancel, GiveUp, Signal, Skip, Stop
 from gazette.domain.model import StoredEvent, Window
 from gazette.domain.ports.queues import LONGEST_DELAY
 from gazette.domain.ports.stores import EVENTS_AT_ONCE
+from gazette.domain.scheduling.limits import DeliveryLimits
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.delivery.context import PrepareContext
 from gazette.steps.delivery.predecessors import (
@@ -35,7 +36,7 @@ from gazette.steps.delivery.predecessors import (
     window_of,
     without_claimant,
 )
-from gazette.steps.delivery.types import Delivery, DeliveryLimits, Ending, WaitingFor
+from gazette.steps.delivery.types import Delivery, Ending, WaitingFor
 from gazette.steps.delivery.windows import WindowEvents, is_too_late, read_window
 from gazette.steps.occurrences.next_run import next_run
 from gazette.steps.runs import Change, Changes, changed

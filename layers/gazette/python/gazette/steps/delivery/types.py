@@ -1,8 +1,8 @@
-"""The limits and the results of a delivery."""
+"""The results of a delivery."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -13,32 +13,6 @@ from gazette.steps.runs import Change
 
 if TYPE_CHECKING:
     from gazette.domain.content import Fetch
-
-
-@dataclass(frozen=True, slots=True)
-class DeliveryLimits:
-    """The time limits that prevent a run from being sent twice."""
-
-    settle_lag: timedelta
-    """The minimum time between the end of a window and the read of its events.
-
-    It must be longer than the longest event write plus clock skew.
-    """
-
-    send_timeout: timedelta
-    """The maximum duration of a call to the provider."""
-
-    commit_margin: timedelta
-    """The time that must remain in the invocation after the call."""
-
-    clock_skew: timedelta
-    """The margin that is added to a claim's deadline."""
-
-    evidence_grace: timedelta
-    """The time after a claim's deadline during which delivery events are awaited."""
-
-    max_lateness: timedelta
-    """The maximum delay of a digest after its due time."""
 
 
 class WaitingFor(StrEnum):

@@ -136,7 +136,7 @@ def _active_until(schedule: Schedule, context: FanoutContext) -> datetime | Reas
     return active_until(
         schedule.user_id,
         subscribers=context.subscribers,
-        sunset=context.limits.sunset,
+        sunset=context.sunset,
         clock=context.clock,
     )
 

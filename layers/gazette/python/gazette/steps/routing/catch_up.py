@@ -156,7 +156,7 @@ class _Work:
 
     def _restamp(self) -> None:
         """Give late events a new storage time if a window missed them (rule 14)."""
-        now, bound = self.context.clock(), self.context.write_bound
+        now, bound = self.context.clock(), self.context.limits.write_bound
         late = [
             stored
             for stored in self.stored.values()

@@ -146,21 +146,21 @@ def queue_run(run: Run, *, context: RoutingContext) -> None:
 
 
 def _queued(run: Run, context: RoutingContext) -> QueuedRun:
-    delay = max(run.due_at + context.hold - context.clock(), timedelta(0))
+    delay = max(run.due_at + context.limits.hold - context.clock(), timedelta(0))
     return QueuedRun(run.key, delay=delay)
 
 
 def _new(
     user_id: str, schedule: str, at: datetime, chain: Sequence[Run], context: RoutingContext
 ) -> Run:
-    collapse = context.settings_for(user_id).collapse or context.collapse
+    collapse = context.settings_for(user_id).collapse or context.limits.collapse
     if _is_stopped(chain):
-        collapse = max(collapse, LONGEST_DELAY - context.hold - _MARGIN)
+        collapse = max(collapse, LONGEST_DELAY - context.limits.hold - _MARGIN)
     due_at = at + collapse
     return Run(
         key=RunKey(user_id, schedule, int(at.timestamp())),
         due_at=due_at,
-        check_at=due_at + context.hold + context.check_after,
+        check_at=due_at + context.limits.hold + context.limits.check_after,
         created_at=context.clock(),
     )
 

@@ -305,7 +305,7 @@ def _restamp_if_late(stored: StoredEvent, *, context: RoutingContext) -> StoredE
     If the write took less than the write bound, no window has missed the event. Returns the event
     as stored now, or None if it was removed.
     """
-    may_be_late = context.clock() - stored.stored_at > context.write_bound
+    may_be_late = context.clock() - stored.stored_at > context.limits.write_bound
     if may_be_late and kind_of(stored.schedule) is not ScheduleKind.UNSENT:
         return restamp_if_passed_over(stored, context=context)
     return stored

@@ -15,6 +15,7 @@ from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import Runs
 from gazette.domain.ports.mail import Canary, EvidenceBacklog, EvidenceLog
 from gazette.domain.ports.queues import QueuedRun, RunQueue
+from gazette.domain.scheduling.limits import SweepLimits
 from gazette.steps.occurrences.next_run import next_run
 
 _FRESH = timedelta(minutes=5)
@@ -50,21 +51,6 @@ class Swept(StrEnum):
         """Return True if the policy decided, so that the email's events may be sent twice or
         lost."""
         return self in {Swept.RESENT, Swept.CARRIED, Swept.GIVEN_UP, Swept.ASSUMED}
-
-
-@dataclass(frozen=True, slots=True)
-class SweepLimits:
-    """The time limits of the sweep."""
-
-    evidence_grace: timedelta
-    """The time after a claim's deadline during which delivery events are awaited."""
-
-    longest_unknown: timedelta
-    """The time after the deadline for which the policy `resend` waits for proof that delivery
-    events arrive."""
-
-    check_after: timedelta
-    """The time until the sweep checks a run again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
