@@ -1,7 +1,8 @@
 """Queues: no message is lost, and none waits without an alarm."""
 
+from gazette.domain.dead_letters import KNOWN, OPTIONAL
+
 from gazette_cdk.topology import CONTENT, FEEDBACK, GENERATE, INGEST, RESEND, STEPS
-from gazette_cli.dead_letters.queues import KNOWN, OPTIONAL
 from tests.infra.synthesis import Properties, Synthesis
 
 _FED = [(step, queue) for step in STEPS for queue in step.queues]

@@ -5,9 +5,9 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from gazette.domain.dead_letters import KNOWN
 
 from gazette_cdk.topology import CONTENT, STEPS
-from gazette_cli.dead_letters.queues import KNOWN
 from gazette_cli.reference.permissions import IN_THE_CONSOLE
 from tests.functions.redriving import CONSOLE
 from tests.infra.synthesis import Properties, Synthesis

@@ -23,6 +23,7 @@ from gazette.adapters.dynamodb.runs import DynamoRuns, run_sort_key
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.bootstrap.parts.clock import now
+from gazette.domain.dead_letters import KNOWN
 from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status
 from gazette.domain.identity import address_hash
 from gazette.domain.model import DAILY, Actor, Entity, Event, RunKey, Window
@@ -34,7 +35,6 @@ from gazette.settings.ingest import IngestSettings
 
 from demo.replay import SETTLE_SECONDS
 from demo.ses import Accepted
-from gazette_cli.dead_letters.queues import KNOWN
 from gazette_cli.restore.command import COPY
 from gazette_support.bootstrap.sending import build_sending
 from gazette_support.bootstrap.templates import build_templates

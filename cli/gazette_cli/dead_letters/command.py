@@ -6,29 +6,34 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from gazette.adapters.aws.dead_letters.messages import look
+from gazette.adapters.aws.dead_letters.queues import Queue, queues
+from gazette.adapters.aws.dead_letters.redrive import Choice, move
 from gazette.bootstrap.support.dead_letters import build_due_at, build_forecast
+from gazette.domain.dead_letters import (
+    OPTIONAL,
+    DeadLetter,
+    DeadQueue,
+    DueAt,
+    Interrupted,
+    Selection,
+)
 from gazette.domain.identity import run_id
 from gazette.settings.delivery import GenerateSettings
+from gazette.steps.support.forecast_words import ForecastOf, answer
 
-from gazette_cli.dead_letters.forecasts import ForecastOf, answer
-from gazette_cli.dead_letters.messages import DeadLetter, look, read
-from gazette_cli.dead_letters.queues import OPTIONAL, DeadQueue, chosen, queue_names
-from gazette_cli.dead_letters.redrive import Choice, move
-from gazette_cli.dead_letters.selection import DueAt, Selection, select
-from gazette_cli.dead_letters.sqs_queues import Queue, queues
+from gazette_cli.dead_letters.options import chosen, queue_names, select
 from gazette_cli.shared.answers import Document, Rows, Shown, Yes, cell, confirm, give
-from gazette_cli.shared.aws_errors import refusals_of_tables
+from gazette_cli.shared.aws_errors import interruption, refusals_of_tables
 from gazette_cli.shared.commands import Command
 from gazette_cli.shared.completion import recent_slots
-from gazette_cli.shared.console import NotPossible, note, say
+from gazette_cli.shared.console import NotPossible, note, printable, say
 from gazette_cli.shared.deployed import StageName, settings_of
+from gazette_cli.shared.next_commands import aimed
 from gazette_cli.shared.suppression_key import suppression_key
-
-if TYPE_CHECKING:
-    from mypy_boto3_sqs.type_defs import MessageTypeDef
 
 _LISTED = {"queue": "queue", "messages": "messages", "oldest": "oldest"}
 _SHOWN = {
@@ -154,8 +159,8 @@ def redrive(
             say(f"{dead.name}: {outcome}")
             if outcome.problem:
                 raise NotPossible(
-                    f"{outcome.problem} The other messages are still in {queue.name}. Run the "
-                    "command again."
+                    f"{interruption(outcome.problem)} The other messages are still in "
+                    f"{queue.name}. Run the command again."
                 )
             results.append((dead.name, outcome.moved, outcome.remaining, outcome.came_back))
     columns = ("queue", "moved", "left", "came_back")
@@ -188,32 +193,34 @@ class _Chooser:
 
     dead: DeadQueue
     selection: Selection
-    tables: "_Tables"
+    tables: "Tables"
 
     # Forecasts for moved messages, for the JSON output.
     messages: list[Document]
 
-    # Forecasts for selected messages, by message id.
-    forecasts: dict[str, tuple[str, str, str]] = field(default_factory=dict)
+    # Forecasts for selected messages.
+    forecasts: dict[DeadLetter, tuple[str, str, str]] = field(default_factory=dict)
 
-    def selects(self, message: "MessageTypeDef") -> bool:
-        """Return True if the options select the message."""
-        letter = read(self.dead, message)
-        is_selected = self.selection.includes(letter, self.tables.due_at)
-        if is_selected and self.dead.has_forecast:
-            word, why = self.tables.answer(letter)
-            self.forecasts[message["MessageId"]] = (letter.about, word, why)
+    def selects(self, letter: DeadLetter) -> bool:
+        """Return True if the options select the message. Raises Interrupted."""
+        try:
+            is_selected = self.selection.includes(letter, self.tables.due_at)
+            if is_selected and self.dead.has_forecast:
+                word, why = self.tables.answer(letter)
+                self.forecasts[letter] = (printable(letter.about), word, why)
+        except NotPossible as err:
+            raise Interrupted(str(err)) from err
         return is_selected
 
-    def print_forecast(self, message: "MessageTypeDef") -> None:
+    def print_forecast(self, letter: DeadLetter) -> None:
         """Print the forecast for a moved message."""
-        if forecast := self.forecasts.pop(message["MessageId"], None):
+        if forecast := self.forecasts.pop(letter, None):
             say(": ".join(forecast))
             self.messages.append(dict(zip(("about", "redrive", "why"), forecast, strict=True)))
 
 
 def _ask(
-    waiting: Sequence[tuple[DeadQueue, Queue]], selection: Selection, tables: "_Tables"
+    waiting: Sequence[tuple[DeadQueue, Queue]], selection: Selection, tables: "Tables"
 ) -> None:
     """Summarise the redrive, and ask for confirmation."""
     for dead, queue in waiting:
@@ -239,7 +246,7 @@ def _of(stage: str, wanted: Sequence[DeadQueue]) -> list[tuple[DeadQueue, Queue]
 
 
 @dataclass(frozen=True, slots=True)
-class _Tables:
+class Tables:
     """Table lookups that return a run's due time and forecast the redrive of a run."""
 
     stage: str
@@ -247,12 +254,15 @@ class _Tables:
     due_at: DueAt
 
     def answer(self, letter: DeadLetter) -> tuple[str, str]:
-        """Return the effect of a redrive in one word, and the reason."""
-        return answer(letter, self.forecast, stage=self.stage)
+        """Return the effect of a redrive in one word, and the reason. Commands in the reason
+        include the `--stage` option.
+        """
+        word, why = answer(letter, self.forecast)
+        return word, aimed(printable(why), stage=self.stage)
 
 
 @contextmanager
-def _tables(stage: str) -> Iterator[_Tables]:
+def _tables(stage: str) -> Iterator[Tables]:
     """Provide the table lookups. The tables are opened only when the first dead letter that names a
     run is read.
     """
@@ -270,12 +280,13 @@ def _tables(stage: str) -> Iterator[_Tables]:
         return build_due_at(settings())
 
     with refusals_of_tables(stage):
-        yield _Tables(
+        yield Tables(
             stage, lambda key, given_up: forecasts()(key, given_up), lambda key: dues()(key)
         )
 
 
-def _row(letter: DeadLetter, tables: _Tables) -> tuple[object, ...]:
+def _row(letter: DeadLetter, tables: Tables) -> tuple[object, ...]:
     run = run_id(letter.key) if letter.key else None
     word, why = tables.answer(letter)
-    return letter.dead.name, letter.about, run, letter.since, letter.received, word, why
+    about = printable(letter.about)
+    return letter.dead.name, about, run, letter.since, letter.received, word, why

@@ -3,13 +3,14 @@
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from gazette.adapters.aws.dead_letters.messages import detail_type
+from gazette.adapters.aws.dead_letters.queues import Held, queues, sent_at
+from gazette.adapters.aws.dead_letters.transfer import redrive
 from gazette.adapters.mail.ses_events import decode_delivery_event
 from gazette.domain.errors import InvalidEvent
 
-from gazette_cli.dead_letters.sqs_queues import Held, queues, sent_at
-from gazette_cli.dead_letters.transfer import redrive
-from gazette_cli.events.envelopes import detail_type
 from gazette_cli.shared.answers import Rows, Shown, give
+from gazette_cli.shared.aws_errors import interruption
 from gazette_cli.shared.commands import Command, UnaskedChange
 from gazette_cli.shared.console import NotPossible, note, printable, say
 from gazette_cli.shared.deployed import StageName
@@ -59,8 +60,8 @@ def move(stage: StageName = "prod") -> None:
     say(str(outcome))
     if outcome.problem:
         raise NotPossible(
-            f"{outcome.problem} The other events are still in {waiting.name}. Run the command "
-            "again."
+            f"{interruption(outcome.problem)} The other events are still in {waiting.name}. Run "
+            "the command again."
         )
     if outcome.moved:
         note(

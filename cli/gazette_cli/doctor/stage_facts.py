@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 
 import boto3
+from gazette.domain.dead_letters import KNOWN
 
-from gazette_cli.dead_letters.queues import KNOWN
 from gazette_cli.doctor.findings import Unseen
 from gazette_cli.doctor.questions import asked
 

@@ -86,18 +86,6 @@ def envelope(value: Any, *, bus: StageBus | None = None) -> Envelope | None:
     return None
 
 
-def detail_type(body: str) -> str:
-    """Return the detail type of a message in the ingest queue. If the message has none, return the
-    reason in parentheses.
-    """
-    try:
-        content = json.loads(body)
-    except (ValueError, RecursionError):
-        return "(not JSON)"
-    value = content.get("detail-type") if isinstance(content, dict) else None
-    return value if isinstance(value, str) and value else "(none)"
-
-
 def _envelope(fields: dict[str, Any], problems: list[str]) -> Envelope:
     content: dict[str, Any] | None = fields
     detail = fields.get("detail")

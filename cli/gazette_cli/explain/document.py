@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from gazette.domain.delivery.run import BEGINNING
 from gazette.domain.explanation import ExplainedRun, Explanation, Outlook, Waiting
 from gazette.domain.identity import run_id
+from gazette.steps.support.reasons import words_for
 
-from gazette_cli.explain.reasons import words_for
 from gazette_cli.explain.summary import verdict
 from gazette_cli.shared.answers import Document
 from gazette_cli.shared.next_commands import aimed

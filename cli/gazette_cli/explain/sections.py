@@ -9,6 +9,7 @@ from gazette.domain.identity import run_id
 from gazette.domain.model import Schedule
 from gazette.domain.scheduling.kinds import is_critical
 from gazette.domain.subscribers.subscriber import SubscriberStatus
+from gazette.steps.support.reasons import DUE, often, standing, words_for
 
 from gazette_cli.explain.phrases import (
     bare_utc,
@@ -21,7 +22,6 @@ from gazette_cli.explain.phrases import (
     times,
     utc,
 )
-from gazette_cli.explain.reasons import DUE, often, standing, words_for
 from gazette_cli.explain.summary import verdict
 
 

@@ -9,6 +9,7 @@ from gazette.domain.scheduling.kinds import Unsent
 from gazette.domain.subscribers.frequency import DIGESTS, Frequency
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause, Suppression
+from gazette.steps.support.reasons import SUPPRESSED_FOR, outcome, standing, words_for
 
 from gazette_cli.explain.phrases import (
     after,
@@ -20,7 +21,6 @@ from gazette_cli.explain.phrases import (
     sentence,
     utc,
 )
-from gazette_cli.explain.reasons import SUPPRESSED_FOR, outcome, standing, words_for
 from gazette_cli.explain.upcoming import expected, following, late, quiet
 from gazette_cli.shared.descriptions import listed
 

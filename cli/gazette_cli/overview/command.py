@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import typer
+from gazette.adapters.aws.dead_letters.queues import Queue, queues
+from gazette.domain.dead_letters import KNOWN, OPTIONAL
 from gazette.domain.delivery.run import Status
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.scheduling.calendar import slot_id
@@ -17,8 +19,6 @@ from rich.table import Table
 from rich.text import Text
 
 from gazette_cli.batches.views import listing
-from gazette_cli.dead_letters.queues import KNOWN, OPTIONAL
-from gazette_cli.dead_letters.sqs_queues import Queue, queues
 from gazette_cli.overview.alarms import raised
 from gazette_cli.overview.lines import Seen, lines
 from gazette_cli.sending.categories import held_document

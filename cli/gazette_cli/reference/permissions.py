@@ -12,9 +12,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from gazette.domain.dead_letters import KNOWN
 from gazette.settings.environment import LIVE
 
-from gazette_cli.dead_letters.queues import KNOWN
 from gazette_cli.restore.command import Restorable
 from gazette_cli.rollback.versions import FUNCTIONS
 

@@ -15,6 +15,8 @@ from botocore.exceptions import (
     ProfileNotFound,
     SSOError,
 )
+from gazette.adapters.aws.dead_letters.queues import QueueUnavailable
+from gazette.domain.dead_letters import Interrupted
 from gazette.domain.errors import Unavailable
 
 from gazette_cli.shared.console import NotPossible, printable
@@ -60,23 +62,43 @@ _NOT_HERE = {
 
 
 @contextmanager
-def refusals_in_words(name: str, *, service: str = "sqs") -> Iterator[None]:
+def refusals_in_words(name: str, *, service: str) -> Iterator[None]:
     """Convert AWS errors to NotPossible. `name` describes the resource in the error message."""
     try:
         yield
-    except (BotoCoreError, ClientError) as err:
-        raise NotPossible(printable(in_words(err, name, service))) from err
+    except (BotoCoreError, ClientError, ValueError) as err:
+        raise NotPossible(_of_sdk(err, name, service)) from err
     except Unavailable as err:
         cause = of_aws(err)
         message = in_words(cause, name, service) if cause else f"{err}. Try again."
         raise NotPossible(printable(message)) from err
-    except ValueError as err:  # AWS_ENDPOINT_URL is not a URL
-        raise NotPossible(f"{printable(str(err))}. Check AWS_ENDPOINT_URL.") from err
+
+
+@contextmanager
+def refusals_of_queues() -> Iterator[None]:
+    """Convert errors of the layer's calls to SQS to NotPossible."""
+    try:
+        yield
+    except QueueUnavailable as err:
+        raise NotPossible(interruption(err)) from err
+
+
+def interruption(err: Interrupted) -> str:
+    """Return the reason why a redrive ended early. For an error of SQS, include the remedy."""
+    if isinstance(err, QueueUnavailable):
+        return _of_sdk(err.error, err.queue, "sqs")
+    return str(err)
 
 
 def refusals_of_tables(stage: str) -> AbstractContextManager[None]:
     """Convert errors from the tables of a stage to NotPossible."""
     return refusals_in_words(f"the tables of stage {stage}", service="dynamodb")
+
+
+def _of_sdk(err: BotoCoreError | ClientError | ValueError, name: str, service: str) -> str:
+    if isinstance(err, BotoCoreError | ClientError):
+        return printable(in_words(err, name, service))
+    return f"{printable(str(err))}. Check AWS_ENDPOINT_URL."
 
 
 def in_words(err: BotoCoreError | ClientError, name: str, service: str = "sqs") -> str:

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperOption
 
+from gazette_cli.shared.aws_errors import refusals_of_queues
 from gazette_cli.shared.console import NOT_POSSIBLE, failed, one_line_errors
 from gazette_cli.shared.next_commands import DEFAULT_STAGE
 
@@ -34,7 +35,8 @@ class Command(TyperCommand):
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
         stage = ctx.params.get("stage") or DEFAULT_STAGE
-        with one_line_errors(in_json=ctx.params.pop("as_json", False), stage=stage):
+        in_json = ctx.params.pop("as_json", False)
+        with one_line_errors(in_json=in_json, stage=stage), refusals_of_queues():
             return super().invoke(ctx)
 
 

@@ -4,12 +4,12 @@ from collections import Counter
 from typing import Annotated
 
 import typer
+from gazette.adapters.aws.dead_letters.queues import queues
 from gazette.bootstrap.parts.clock import now
 from gazette.domain.delivery.circuit_breaker import OpenBreaker
 from gazette.domain.delivery.pace import PaceReading
 from gazette.settings.content import ContentSettings
 
-from gazette_cli.dead_letters.sqs_queues import queues
 from gazette_cli.shared.answers import Yes, confirm, facts, moment, tell
 from gazette_cli.shared.aws_errors import refusals_of_tables
 from gazette_cli.shared.commands import Command, UnaskedChange

@@ -11,11 +11,14 @@ import boto3
 import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError
+from gazette.adapters.aws.dead_letters import queues as sqs_queues
+from gazette.adapters.aws.dead_letters import redrive
 from gazette.adapters.aws.queues import SqsQueue, decode_run_key, encode_failed_run, encode_run_key
 from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoRateLimiter
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.bootstrap.support import dead_letters as support
+from gazette.domain.dead_letters import KNOWN
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.delivery.signals import Claim, RefusedForNow, Uncertain
 from gazette.domain.model import DAILY, Window
@@ -27,8 +30,6 @@ from gazette.steps.runs import apply
 from rich.console import Console
 from typer.testing import CliRunner, Result
 
-from gazette_cli.dead_letters import redrive, sqs_queues
-from gazette_cli.dead_letters.queues import KNOWN
 from gazette_cli.main import app
 from gazette_cli.shared import answers
 from tests.builders import NOW
@@ -565,6 +566,20 @@ def test_missing_dead_letter_permission_is_named(stage: Cloud, sqs: Sqs, tasks: 
         assert done.exit_code == 2
         assert f"Your credentials need {said}" in done.stderr
         assert len(done.stderr.splitlines()) == 1
+
+
+def test_redrive_without_readable_settings_reports_the_remaining_messages(
+    stage: Cloud, sqs: Sqs, tasks: MoveTasks
+) -> None:
+    sqs.put("failed", dead_letter(refused_to_the_end(a_message(stage))))
+    tasks.refused = {"GetFunctionConfiguration": "AccessDenied"}
+    done = run(stage, "redrive", "failed", "--yes")
+    assert (done.exit_code, done.stdout) == (2, "failed: 0 redriven, 1 remaining\n")
+    assert done.stderr == (
+        "gazette: Access denied. Your credentials need lambda:GetFunctionConfiguration on "
+        "gazette-prod-generate. The other messages are still in gazette-prod-failed. Run the "
+        "command again.\n"
+    )
 
 
 def test_unreadable_category_holds_are_an_error_for_dead_letters(stage: Cloud, sqs: Sqs) -> None:

@@ -14,6 +14,7 @@ from gazette.adapters.aws.queues import decode_run_key
 from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.tables import ControlRow
+from gazette.domain.dead_letters import KNOWN, OPTIONAL
 from gazette.domain.delivery.signals import Claim, Uncertain
 from gazette.domain.feedback.reputation import category_hold
 from gazette.domain.model import RunKey, Window
@@ -23,7 +24,6 @@ from gazette.steps.runs import apply
 from rich.console import Console
 from typer.testing import CliRunner, Result
 
-from gazette_cli.dead_letters.queues import KNOWN, OPTIONAL
 from gazette_cli.main import app
 from gazette_cli.overview.command import LIVE, overview
 from gazette_cli.shared import answers, live

@@ -13,6 +13,7 @@ import boto3
 import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError
+from gazette.adapters.aws.dead_letters import queues as sqs_queues
 from gazette.adapters.aws.queues import decode_run_key, encode_run_key
 from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
 from gazette.adapters.dynamodb.feedback.statistics import DynamoCategoryStats
@@ -21,6 +22,7 @@ from gazette.adapters.dynamodb.pacing.pace import RECOMMENDATIONS_ROW, DynamoRat
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.bootstrap.parts.clock import now
+from gazette.domain.dead_letters import KNOWN, Interrupted
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.delivery.run import Status
 from gazette.domain.feedback.delivery_events import Mark
@@ -37,13 +39,10 @@ from gazette.settings.ingest import IngestSettings
 from gazette.settings.preferences import PreferencesSettings
 from typer.testing import CliRunner
 
-from gazette_cli.dead_letters import sqs_queues
-from gazette_cli.dead_letters.queues import KNOWN
 from gazette_cli.main import app
 from gazette_cli.reference.permissions import PERMISSIONS
 from gazette_cli.restore.command import COPY, Restorable
 from gazette_cli.rollback.versions import FUNCTIONS
-from gazette_cli.shared.console import NotPossible
 from tests.builders import SUPPRESSION_KEY, a_run, a_window
 from tests.functions.cli.test_batches import slot
 from tests.functions.cli.test_overview import make_queues
@@ -134,7 +133,7 @@ def assert_exact(cloud: Cloud, group: str) -> None:
 
 
 def denied(*_: object) -> None:
-    raise NotPossible("Access denied.")
+    raise Interrupted("Access denied.")
 
 
 def wait(cloud: Cloud) -> None:

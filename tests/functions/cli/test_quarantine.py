@@ -9,11 +9,11 @@ import boto3
 import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError
+from gazette.adapters.aws.dead_letters import queues as sqs_queues
 from gazette.adapters.aws.queues import SqsQuarantine
 from moto import mock_aws
 from typer.testing import CliRunner, Result
 
-from gazette_cli.dead_letters import sqs_queues
 from gazette_cli.main import app
 from tests.credentials import set_credentials
 from tests.functions.messages import delivery_event

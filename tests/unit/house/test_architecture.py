@@ -166,6 +166,8 @@ UNREACHED = {
     "redrive dead letters",
     "gazette.bootstrap.support": "the dependencies of `gazette.steps.support`",
     "gazette.domain.explanation": "the result of `gazette.steps.support.explain`",
+    "gazette.domain.dead_letters": "the queues, messages and selection of a redrive",
+    "gazette.adapters.aws.dead_letters": "the redrive of these queues in SQS",
 }
 """The packages and modules of the layer that no handler imports, and the reason to ship each."""
 

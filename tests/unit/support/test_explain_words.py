@@ -17,9 +17,7 @@ from gazette.domain.scheduling.calendar import EVERY_DAY, Days, DigestTimes, Rec
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause
-
-from gazette_cli.explain.phrases import local, made_with, recurring, utc
-from gazette_cli.explain.reasons import (
+from gazette.steps.support.reasons import (
     DUE,
     OFTEN,
     REASON,
@@ -29,6 +27,8 @@ from gazette_cli.explain.reasons import (
     Words,
     words_for,
 )
+
+from gazette_cli.explain.phrases import local, made_with, recurring, utc
 from gazette_cli.explain.sections import Section, sections
 from gazette_cli.explain.summary import verdict
 from tests.builders import NOW, a_run, a_subscriber, a_window, an_event

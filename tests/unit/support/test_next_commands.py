@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 import typer
+from gazette.domain.dead_letters import KNOWN, DeadLetter
 from gazette.domain.delivery.circuit_breaker import OpenBreaker
 from gazette.domain.delivery.pace import EVER, PaceReading
 from gazette.domain.delivery.run import Run
@@ -18,9 +19,7 @@ from gazette.steps.delivery.types import WaitingFor
 from gazette.steps.support.dead_letters import Forecast, Redrive
 from typer.testing import CliRunner
 
-from gazette_cli.dead_letters.forecasts import answer
-from gazette_cli.dead_letters.messages import DeadLetter
-from gazette_cli.dead_letters.queues import KNOWN
+from gazette_cli.dead_letters.command import Tables
 from gazette_cli.doctor.data_checks import check_dead_letters
 from gazette_cli.doctor.mail_checks import check_sending
 from gazette_cli.doctor.work_checks import check_breakers
@@ -104,7 +103,8 @@ def test_each_forecast_command_names_its_stage() -> None:
         waiting_for=WaitingFor.SENDING_RESUMED,
         again_at=NOW,
     )
-    _, why = answer(letter, lambda *_: stopped_now, stage="test")
+    tables = Tables("test", lambda *_: stopped_now, lambda _: None)
+    _, why = tables.answer(letter)
     assert re.findall(r"`(gazette [^`]+)`", why) == ["gazette sending status --stage test"]
 
 

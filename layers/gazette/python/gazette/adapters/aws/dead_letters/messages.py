@@ -2,10 +2,9 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING
 
+from gazette.adapters.aws.dead_letters.queues import Held, Queue, received_times, sent_at
 from gazette.adapters.aws.queues import (
     decode_followers,
     decode_partition,
@@ -14,46 +13,17 @@ from gazette.adapters.aws.queues import (
     was_given_up,
 )
 from gazette.adapters.mail.ses_events import decode_delivery_event
+from gazette.domain.dead_letters import DeadLetter, DeadQueue
 from gazette.domain.errors import ForeignEvent, InvalidEvent
 from gazette.domain.identity import SCHEDULE_NAME, USER_ID, run_id
 from gazette.domain.model import RunKey
 from gazette.domain.scheduling.calendar import slot_id
-
-from gazette_cli.dead_letters.queues import DeadQueue
-from gazette_cli.dead_letters.sqs_queues import Held, Queue, received_times, sent_at
-from gazette_cli.events.envelopes import detail_type
-from gazette_cli.shared.console import printable
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import MessageTypeDef
 
 _SHOWN = 40
 """The maximum number of characters to show of a message that Gazette did not send."""
-
-
-@dataclass(frozen=True, slots=True)
-class DeadLetter:
-    """A message in a dead-letter queue."""
-
-    dead: DeadQueue
-
-    # A short description, such as the id of the run.
-    about: str
-
-    # The time at which the message arrived in its first queue, by the SQS clock.
-    since: datetime
-
-    # The number of receives so far.
-    received: int
-
-    # The key of the run that the message names, if any.
-    key: RunKey | None = None
-
-    # True if the run had failed. A redrive then starts the next run.
-    given_up: bool = False
-
-    # False if the function cannot decode the message.
-    is_ours: bool = True
 
 
 def look(dead: DeadQueue, queue: Queue, *, most: int) -> list[DeadLetter]:
@@ -77,12 +47,24 @@ def read(dead: DeadQueue, message: "MessageTypeDef") -> DeadLetter:
         if dead.names_runs:
             key = _run_key(body)
             given_up = dead.source == "resend" and was_given_up(body)
-            return DeadLetter(dead, printable(run_id(key)), since, received, key, given_up)
+            return DeadLetter(dead, run_id(key), since, received, key, given_up)
         about = _ABOUT.get(dead.source or "", _tick)(body)
     except (InvalidEvent, RecursionError, OverflowError):
         what = f"not a Gazette message: {_shortened(body)}"
-        return DeadLetter(dead, printable(what), since, received, is_ours=False)
-    return DeadLetter(dead, printable(about), since, received)
+        return DeadLetter(dead, what, since, received, is_ours=False)
+    return DeadLetter(dead, about, since, received)
+
+
+def detail_type(body: str) -> str:
+    """Return the detail type of a message in the ingest queue. If the message has none, return the
+    reason in parentheses.
+    """
+    try:
+        content = json.loads(body)
+    except (ValueError, RecursionError):
+        return "(not JSON)"
+    value = content.get("detail-type") if isinstance(content, dict) else None
+    return value if isinstance(value, str) and value else "(none)"
 
 
 def _run_key(body: str) -> RunKey:

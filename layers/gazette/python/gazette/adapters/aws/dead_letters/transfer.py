@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from gazette_cli.dead_letters.sqs_queues import Held, Queue, sent_at
-from gazette_cli.shared.console import NotPossible
+from gazette.adapters.aws.dead_letters.queues import Held, Queue, sent_at
+from gazette.domain.dead_letters import Interrupted
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import MessageTypeDef
@@ -16,7 +16,7 @@ _FRUITLESS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Redriven:
+class RedriveCounts:
     """The number of messages for each outcome of a redrive."""
 
     # Messages that were redriven.
@@ -29,7 +29,7 @@ class Redriven:
     came_back: int = 0
 
     # The reason why the redrive ended early.
-    problem: str = ""
+    problem: Interrupted | None = None
 
     def __str__(self) -> str:
         """Describe the outcome in words."""
@@ -44,17 +44,17 @@ def redrive(
     started: datetime,
     selects: "Callable[[MessageTypeDef], bool]" = lambda _: True,
     on_moved: "Callable[[MessageTypeDef], None]" = lambda _: None,
-) -> Redriven:
+) -> RedriveCounts:
     """Move the messages that were in a queue when the redrive started. The message body determines
     the target.
 
     Later messages are not moved, because they may be redriven messages that failed again. Each
     message is sent before it is deleted, so that no message is lost. A crash between the two calls
     duplicates the message, which every function tolerates. `selects` returns True for each message
-    to move. `on_moved` is called after each moved message.
+    to move, and may raise Interrupted. `on_moved` is called after each moved message.
     """
     moved = fruitless = came_back = 0
-    problem = ""
+    problem: Interrupted | None = None
     sent: set[str] = set()
     with Held(waiting) as hidden:
         try:
@@ -72,8 +72,8 @@ def redrive(
                     for message in messages
                 )
                 fruitless = 0 if old else fruitless + 1
-        except NotPossible as err:
-            problem = str(err)
+        except Interrupted as err:
+            problem = err
         remaining = len(hidden)
     remaining = waiting.waiting() if problem else remaining
-    return Redriven(moved, max(0, remaining - came_back), came_back, problem)
+    return RedriveCounts(moved, max(0, remaining - came_back), came_back, problem)

@@ -1,15 +1,16 @@
-"""The SQS queues of a stage."""
+"""The SQS queues of a stage, for redriving their messages."""
 
 from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
-import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
-from gazette_cli.shared.aws_errors import refusals_in_words
+from gazette.adapters.aws.clients import client
+from gazette.domain.dead_letters import Interrupted
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -32,6 +33,24 @@ BATCH = 10
 _CLOCKS_APART = timedelta(seconds=2)
 
 
+class QueueUnavailable(Interrupted):
+    """A call to a queue that failed with an error of the AWS SDK."""
+
+    def __init__(self, queue: str, error: BotoCoreError | ClientError | ValueError) -> None:
+        super().__init__(f"The queue {queue} cannot be used: {error}")
+        self.queue = queue
+        self.error = error
+
+
+@contextmanager
+def refusals_of(queue: str) -> Iterator[None]:
+    """Convert errors of the AWS SDK to QueueUnavailable."""
+    try:
+        yield
+    except (BotoCoreError, ClientError, ValueError) as err:  # ValueError: an invalid endpoint
+        raise QueueUnavailable(queue, err) from err
+
+
 @dataclass(frozen=True, slots=True)
 class Queue:
     """An SQS queue of a stage."""
@@ -45,17 +64,17 @@ class Queue:
 
     def send(self, body: str) -> None:
         """Send a message to the queue, with one SendMessage call."""
-        with refusals_in_words(self.name):
+        with refusals_of(self.name):
             self.client.send_message(QueueUrl=self.url, MessageBody=body)
 
     def delete(self, message: "MessageTypeDef") -> None:
         """Delete a message from the queue, with one DeleteMessage call."""
-        with refusals_in_words(self.name):
+        with refusals_of(self.name):
             self.client.delete_message(QueueUrl=self.url, ReceiptHandle=message["ReceiptHandle"])
 
     def waiting(self) -> int:
         """Return the approximate number of messages, including messages in flight."""
-        with refusals_in_words(self.name):
+        with refusals_of(self.name):
             counts = self.client.get_queue_attributes(
                 QueueUrl=self.url,
                 AttributeNames=[
@@ -67,7 +86,7 @@ class Queue:
 
     def arn(self) -> str:
         """Return the ARN of the queue, with one GetQueueAttributes call."""
-        with refusals_in_words(self.name):
+        with refusals_of(self.name):
             return self.client.get_queue_attributes(QueueUrl=self.url, AttributeNames=["QueueArn"])[
                 "Attributes"
             ]["QueueArn"]
@@ -76,20 +95,19 @@ class Queue:
 def queues(stage: str, *kinds: str, optional: Collection[str] = ()) -> Iterator[Queue]:
     """Yield the queues `gazette-<stage>-<kind>`. Skip optional queues that do not exist.
 
-    Raises NotPossible if a required queue does not exist.
+    Raises QueueUnavailable if a required queue does not exist.
     """
-    client: SQSClient | None = None
     for kind in kinds:
         name = f"gazette-{stage}-{kind}"
-        with refusals_in_words(name):
-            client = client or boto3.client("sqs")
+        with refusals_of(name):
+            sqs: SQSClient = client("sqs")
             try:
-                answer = client.get_queue_url(QueueName=name)
-            except client.exceptions.QueueDoesNotExist:
+                answer = sqs.get_queue_url(QueueName=name)
+            except sqs.exceptions.QueueDoesNotExist:
                 if kind in optional:
                     continue
                 raise
-        yield Queue(name, answer["QueueUrl"], client, service_time(answer, datetime.now(UTC)))
+        yield Queue(name, answer["QueueUrl"], sqs, service_time(answer, datetime.now(UTC)))
 
 
 def service_time(answer: Any, now: datetime) -> datetime:
@@ -132,7 +150,7 @@ class Held:
         If a message is received again, its newest receipt handle is kept.
         """
         queue = self._queue
-        with refusals_in_words(queue.name):
+        with refusals_of(queue.name):
             received = queue.client.receive_message(
                 QueueUrl=queue.url,
                 MaxNumberOfMessages=min(most, BATCH),

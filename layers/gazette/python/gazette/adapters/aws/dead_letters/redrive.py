@@ -7,21 +7,18 @@ from typing import TYPE_CHECKING, Union
 
 from botocore.exceptions import ClientError
 
-from gazette_cli.dead_letters.queues import DeadQueue
-from gazette_cli.dead_letters.sqs_queues import Queue
-from gazette_cli.dead_letters.transfer import Redriven, redrive
-from gazette_cli.shared.aws_errors import refusals_in_words
+from gazette.adapters.aws.dead_letters.messages import read
+from gazette.adapters.aws.dead_letters.queues import Queue, refusals_of
+from gazette.adapters.aws.dead_letters.transfer import RedriveCounts, redrive
+from gazette.domain.dead_letters import DeadLetter, DeadQueue, Interrupted
 
 if TYPE_CHECKING:
-    from mypy_boto3_sqs.type_defs import (
-        ListMessageMoveTasksResultEntryTypeDef,
-        MessageTypeDef,
-    )
+    from mypy_boto3_sqs.type_defs import ListMessageMoveTasksResultEntryTypeDef
 
 Task = Union["ListMessageMoveTasksResultEntryTypeDef", None]
 
 Report = Callable[[str], None]
-"""A function that prints the progress."""
+"""A function that reports the progress."""
 
 _BETWEEN_LOOKS = 1.0
 """The interval between polls of a move task, in seconds."""
@@ -50,16 +47,16 @@ class NotOffered:
 class Choice:
     """A selection of the messages to redrive."""
 
-    # Returns True for a message to redrive.
-    selects: "Callable[[MessageTypeDef], bool]"
+    # Returns True for a message to redrive. May raise Interrupted.
+    selects: Callable[[DeadLetter], bool]
 
     # Called after each moved message.
-    on_moved: "Callable[[MessageTypeDef], None]"
+    on_moved: Callable[[DeadLetter], None]
 
 
 def move(
     dead: DeadQueue, waiting: Queue, target: Queue, *, choice: Choice | None, report: Report
-) -> Redriven:
+) -> RedriveCounts:
     """Move all messages from one queue to another, or only the messages that `choice` selects.
 
     No message is lost, and duplicates are harmless. An SQS move task moves the messages if SQS
@@ -72,18 +69,18 @@ def move(
             waiting,
             lambda _: target,
             started=waiting.found_at,
-            selects=choice.selects,
-            on_moved=choice.on_moved,
+            selects=lambda message: choice.selects(read(dead, message)),
+            on_moved=lambda message: choice.on_moved(read(dead, message)),
         )
     if dead.is_policy:
         moved = _by_task(waiting, target, report)
-        if isinstance(moved, Redriven):
+        if isinstance(moved, RedriveCounts):
             return moved
         report("SQS move tasks are not available. Moving the messages one by one.")
     return redrive(waiting, lambda _: target, started=waiting.found_at)
 
 
-def _by_task(waiting: Queue, target: Queue, report: Report) -> Redriven | NotOffered:
+def _by_task(waiting: Queue, target: Queue, report: Report) -> RedriveCounts | NotOffered:
     """Move the messages with an SQS move task. If a task is already running, wait until it ends.
 
     SQS allows one task per queue. The task specifies its target, because SQS does not know the
@@ -91,7 +88,7 @@ def _by_task(waiting: Queue, target: Queue, report: Report) -> Redriven | NotOff
     https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/troubleshooting-dlq-redrive.html
     """
     source, destination = waiting.arn(), target.arn()
-    with refusals_in_words(waiting.name):
+    with refusals_of(waiting.name):
         try:
             ended = _latest(waiting, source)
             if _is_under_way(ended):
@@ -105,7 +102,7 @@ def _by_task(waiting: Queue, target: Queue, report: Report) -> Redriven | NotOff
             raise
         task = _followed(waiting, source, ended, report)
     moved = task.get("ApproximateNumberOfMessagesMoved", 0) if task else 0
-    return Redriven(moved, waiting.waiting(), problem=_problem(task, waiting, target))
+    return RedriveCounts(moved, waiting.waiting(), problem=_problem(task, waiting, target))
 
 
 def _followed(waiting: Queue, source: str, ended: Task, report: Report) -> Task:
@@ -154,17 +151,17 @@ def _progress(task: Task) -> str:
     return f"{moved} of about {task.get('ApproximateNumberOfMessagesToMove', '?')} moved"
 
 
-def _problem(task: Task, waiting: Queue, target: Queue) -> str:
-    """Return the cause of a task's failure, such as a missing permission, or "" if the task did not
-    fail.
+def _problem(task: Task, waiting: Queue, target: Queue) -> Interrupted | None:
+    """Return the cause of a task's failure, such as a missing permission, or None if the task did
+    not fail.
     """
     status = task.get("Status", "") if task else ""
     if status == "COMPLETED":
-        return ""
+        return None
     if task is None or status != "FAILED":
         seen = f"was {status.lower()}" if status else "is not listed yet"
-        return f"The SQS task that redrives {waiting.name} {seen}."
-    return (
+        return Interrupted(f"The SQS task that redrives {waiting.name} {seen}.")
+    return Interrupted(
         f"SQS stopped the redrive ({task.get('FailureReason', 'no reason')}). Your credentials "
         "need sqs:ReceiveMessage, sqs:DeleteMessage and sqs:GetQueueAttributes on "
         f"{waiting.name}, and sqs:SendMessage on {target.name}."

@@ -1,8 +1,16 @@
-"""The dead-letter queues of a stage, their sources, and the effect of a redrive."""
+"""The dead-letter queues of a stage, their messages, and the selection of messages to redrive."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 
-from gazette_cli.shared.console import NotPossible, printable
+from gazette.domain.errors import GazetteError
+from gazette.domain.model import RunKey
+from gazette.domain.scheduling.calendar import slot_of
+
+
+class Interrupted(GazetteError):
+    """An error that ends a redrive early. The error text gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,24 +89,64 @@ OPTIONAL = frozenset(dead.name for dead in KNOWN if dead.is_optional)
 """The queues that exist only in stages with a content source."""
 
 
-def queue_names(incomplete: str) -> list[str]:
-    """Return the names of queues that begin with a prefix, for shell completion."""
-    return [dead.name for dead in KNOWN if dead.name.startswith(incomplete)]
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A message in a dead-letter queue."""
+
+    dead: DeadQueue
+
+    # A short description, such as the id of the run. It may quote a message that Gazette did not
+    # send, so it may contain control characters.
+    about: str
+
+    # The time at which the message arrived in its first queue, by the SQS clock.
+    since: datetime
+
+    # The number of receives so far.
+    received: int
+
+    # The key of the run that the message names, if any.
+    key: RunKey | None = None
+
+    # True if the run had failed. A redrive then starts the next run.
+    given_up: bool = False
+
+    # False if the function cannot decode the message.
+    is_ours: bool = True
 
 
-def chosen(name: str | None, stage: str) -> tuple[DeadQueue, ...]:
-    """Return the queue with the given name, or all queues if the name is None. The prefix
-    `gazette-<stage>-` is optional.
+DueAt = Callable[[RunKey], datetime | None]
+"""A function that returns the due time of a run, or None if the run no longer exists."""
 
-    Raises NotPossible.
-    """
-    if name is None:
-        return KNOWN
-    short = name.removeprefix(f"gazette-{stage}-")
-    matches = tuple(dead for dead in KNOWN if dead.name == short)
-    if not matches:
-        raise NotPossible(
-            f"QUEUE {printable(name)!r} is not a dead-letter queue of stage {printable(stage)}. "
-            f"Specify one of {', '.join(dead.name for dead in KNOWN)}."
-        )
-    return matches
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Conditions that select dead letters. Without conditions, all dead letters are selected."""
+
+    run: RunKey | None
+
+    # The slot of a digest. Immediate runs do not have a slot.
+    batch: datetime | None
+
+    # The date in UTC on which the run was due.
+    on: date | None
+
+    @property
+    def is_everything(self) -> bool:
+        """True if there are no conditions."""
+        return self == Selection(None, None, None)
+
+    def includes(self, letter: DeadLetter, due_at: DueAt) -> bool:
+        """Return True if a dead letter meets all conditions. A dead letter without a run meets no
+        condition.
+        """
+        if self.is_everything:
+            return True
+        if letter.key is None or (self.run and letter.key != self.run):
+            return False
+        if self.batch is None and self.on is None:
+            return True
+        due = due_at(letter.key)
+        if due is None or (self.on and due.astimezone(UTC).date() != self.on):
+            return False
+        return self.batch is None or (not letter.key.is_immediate and slot_of(due) == self.batch)

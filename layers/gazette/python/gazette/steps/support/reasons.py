@@ -5,7 +5,7 @@ A test checks that this module explains each member of the enums.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 
 from gazette.domain.delivery.lifecycle import MAX_REFUSALS
 from gazette.domain.delivery.run import Reason, Run, Status
@@ -13,8 +13,6 @@ from gazette.domain.explanation import Due
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause
-
-from gazette_cli.explain.phrases import utc
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,8 +295,9 @@ content sources remains in the due index.
 def _queried(at: datetime) -> Words:
     """Return the meaning of a run that is waiting for its content sources."""
     return Words(
-        f"the content sources were queried at {utc(at)} because items were missing; the run "
-        "waits for the items for as long as recommendations_policy allows, and then for a permit",
+        f"the content sources were queried at {at.astimezone(UTC):%Y-%m-%d %H:%M} UTC because "
+        "items were missing; the run waits for the items for as long as recommendations_policy "
+        "allows, and then for a permit",
         "To check the service, run `gazette sources status`. The log of generate states the "
         "cause of the wait.",
     )

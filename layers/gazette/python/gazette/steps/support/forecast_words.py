@@ -2,18 +2,15 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 
+from gazette.domain.dead_letters import DeadLetter
 from gazette.domain.delivery.run import Run
 from gazette.domain.identity import run_id
 from gazette.domain.model import RunKey
 from gazette.steps.delivery.types import WaitingFor
 from gazette.steps.support.dead_letters import Forecast, Redrive
-
-from gazette_cli.dead_letters.messages import DeadLetter
-from gazette_cli.explain.reasons import words_for
-from gazette_cli.shared.answers import moment
-from gazette_cli.shared.console import printable
-from gazette_cli.shared.next_commands import aimed
+from gazette.steps.support.reasons import words_for
 
 AGAIN = "again"
 """The forecast for a message that the function will process like a new message."""
@@ -86,15 +83,8 @@ _ENDINGS = {
 }
 
 
-def answer(letter: DeadLetter, forecast: ForecastOf, *, stage: str) -> tuple[str, str]:
-    """Return the forecast of a redrive in one word, and the reason. Commands in the reason include
-    the `--stage` option.
-    """
-    word, why = _answer(letter, forecast)
-    return word, aimed(why, stage=stage)
-
-
-def _answer(letter: DeadLetter, forecast: ForecastOf) -> tuple[str, str]:
+def answer(letter: DeadLetter, forecast: ForecastOf) -> tuple[str, str]:
+    """Return the forecast of a redrive in one word, and the reason."""
     if not letter.is_ours:
         return FAILS_AGAIN, _UNREADABLE
     if letter.key is None:
@@ -112,7 +102,7 @@ def _why(expected: Forecast) -> str:
         return _NO_RUN
     if expected.redrive in _OF_ANOTHER:
         effect = _OF_ANOTHER[expected.redrive].format(
-            run=printable(run_id(run.key)), at=moment(run.due_at), was=_standing(run)
+            run=run_id(run.key), at=_moment(run.due_at), was=_standing(run)
         )
         return "; ".join(filter(None, (effect, _waiting_for(expected))))
     if expected.reason:
@@ -131,10 +121,14 @@ def _waiting_for(expected: Forecast) -> str:
     """
     if expected.waiting_for is None or expected.again_at is None:
         return ""
-    return WAITING_FOR[expected.waiting_for].format(at=moment(expected.again_at))
+    return WAITING_FOR[expected.waiting_for].format(at=_moment(expected.again_at))
 
 
 def _standing(run: Run) -> str:
     """Return the run's status and reason. For a rejection, include the provider's error code."""
-    code = f" ({printable(run.detail)})" if run.detail else ""
+    code = f" ({run.detail})" if run.detail else ""
     return f"{run.status}: {words_for(run).why}{code}"
+
+
+def _moment(instant: datetime) -> str:
+    return f"{instant.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
