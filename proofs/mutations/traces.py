@@ -872,7 +872,7 @@ PREVENTED: Final = (
     ),
     Mutation(
         "an immediate run is superseded by a later run that was sent",
-        "steps/delivery/prepare.py",
+        "steps/delivery/predecessors.py",
         "    if run.is_unclaimed and gives_way(run, chain.newer, changes):\n",
         "    if run.is_unclaimed and gives_way(run, (), changes):\n",
         "tests/unit/routing/test_move.py"
@@ -890,7 +890,7 @@ PREVENTED: Final = (
     ),
     Mutation(
         "an immediate run waits until the runs that it supersedes have stopped collecting",
-        "steps/delivery/prepare.py",
+        "steps/delivery/predecessors.py",
         "        collecting = (run, *(each for each in older if each.is_unclaimed))\n",
         "        collecting = (run,)\n",
         "tests/unit/routing/test_move.py"

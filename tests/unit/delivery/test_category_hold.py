@@ -14,8 +14,8 @@ from gazette.domain.model import DAILY, RunKey, StoredEvent
 from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.steps.delivery.deliver import deliver
-from gazette.steps.delivery.predecessors import Settled, chain_of
-from gazette.steps.delivery.prepare import Prepared, prepare, settle
+from gazette.steps.delivery.predecessors import Settled, chain_of, settle
+from gazette.steps.delivery.prepare import Prepared, prepare
 from gazette.steps.delivery.types import WaitingFor
 from gazette.steps.runs import store
 
@@ -341,7 +341,7 @@ def test_worker_with_stale_read_does_not_send_deferred_event(later: timedelta) -
         chain = chain_of(KEY, runs=world.runs)
         assert chain
         context = world.delivery_context()
-        settled = settle(chain, context=context)
+        settled = settle(chain, now=context.clock(), limits=context.limits)
         if isinstance(settled, Settled):
             store(settled.changes, runs=world.runs)
             prepared = prepare(settled, context=context)

@@ -29,8 +29,8 @@ from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.delivery.context import DeliveryContext
 from gazette.steps.delivery.edition import Rendered, address, edit, variant_for
 from gazette.steps.delivery.pacing import record_outcome, wait_for_permit
-from gazette.steps.delivery.predecessors import chain_of
-from gazette.steps.delivery.prepare import Prepared, prepare, settle
+from gazette.steps.delivery.predecessors import chain_of, settle
+from gazette.steps.delivery.prepare import Prepared, prepare
 from gazette.steps.delivery.types import Delivery, Ending, WaitingFor
 from gazette.steps.runs import apply, make_claim, store
 
@@ -220,7 +220,7 @@ def _prepare(
     chain = chain_of(key, runs=context.runs)
     if chain is None:
         return None
-    settled = settle(chain, context=context)
+    settled = settle(chain, now=context.clock(), limits=context.limits)
     if isinstance(settled, Ending):
         return settled
     store(settled.changes, runs=context.runs)

@@ -1,22 +1,29 @@
-"""The older runs of a schedule, which determine the content and the time of the next run."""
+"""Decide whether a run has to wait for the other runs of its schedule, and which of them end."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from gazette.domain.delivery.run import (
+    BEGINNING,
     Reason,
     Run,
     Status,
     known_sent_until,
     settled_until,
 )
-from gazette.domain.delivery.signals import Cancel, Carry, DeadlinePassed, GiveUp, Stop
+from gazette.domain.delivery.signals import Cancel, Carry, DeadlinePassed, GiveUp, Skip, Stop
 from gazette.domain.identity import latest_run
 from gazette.domain.model import RunKey, Window
 from gazette.domain.ports.ledgers import Runs
+from gazette.domain.ports.queues import LONGEST_DELAY
 from gazette.domain.scheduling.chain import is_behind_head
+from gazette.domain.scheduling.limits import DeliveryLimits
+from gazette.steps.delivery.types import Delivery, Ending, WaitingFor
+from gazette.steps.occurrences.next_run import next_run
 from gazette.steps.runs import Change, Changes, changed
+
+_SOON = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +82,30 @@ def chain_of(key: RunKey, *, runs: Runs) -> Chain | None:
         return Chain(run, newer, older) if run.key == key else None
     run_of_key = runs.get(key) if newer else None
     return Chain(run_of_key, newer, older) if run_of_key else None
+
+
+def settle(chain: Chain, *, now: datetime, limits: DeliveryLimits) -> Settled | Ending:
+    """Decide whether a run may be sent now, and which earlier runs end.
+
+    Makes no writes. Returns an Ending if the run is not sent now. `deliver` stores the decisions
+    first (rule 3); a forecast does not store them.
+    """
+    changes = Changes()
+    run = without_claimant(chain.run, changes, now=now, evidence_grace=limits.evidence_grace)
+    if run.status not in {Status.PENDING, Status.RETRYING}:
+        return Ending(Delivery(run), changes.decided)
+    if (not_before := _not_before(run, chain.older, limits)) > now:
+        waiting_for = WaitingFor.PAUSE_OVER if run.retry_at else WaitingFor.COLLECTED
+        return Ending(Delivery(run, not_before, waiting_for))
+    if run.is_unclaimed and gives_way(run, chain.newer, changes):
+        return _left_to_a_later_run(run, chain.newer[0], changes, now)
+    if run.is_too_late(now, limits.max_lateness):
+        return Ending(Delivery(changes.apply(run, Skip(Reason.TOO_LATE))), changes.decided)
+    settled = settle_older(run, chain, changes, now=now, evidence_grace=limits.evidence_grace)
+    if isinstance(settled, Run):
+        again_at = _when_settled(settled, now)
+        return Ending(Delivery(run, again_at, WaitingFor.OLDER_RUN), changes.decided)
+    return settled
 
 
 def gives_way(run: Run, newer: Sequence[Run], changes: Changes) -> bool:
@@ -149,6 +180,50 @@ def window_of(run: Run, since: datetime, *, until: datetime) -> Window:
     if run.window is not None:
         return Window(since, run.window.until)
     return Window(since, max(since, until))
+
+
+def _not_before(run: Run, older: Sequence[Run], limits: DeliveryLimits) -> datetime:
+    """Return the earliest time at which the run may be sent.
+
+    A refused run waits for its delay. A run that collects events waits until collecting ends.
+
+    The collecting time of each run that this run will supersede also counts, because a run that a
+    redrive starts is due immediately.
+    """
+    if run.retry_at is not None:
+        return run.retry_at
+    if run.key.is_immediate:
+        collecting = (run, *(each for each in older if each.is_unclaimed))
+        return max(each.due_at for each in collecting) + limits.settle_lag
+    return BEGINNING
+
+
+def _left_to_a_later_run(run: Run, newest: Run, changes: Changes, now: datetime) -> Ending:
+    """Supersede the run, because the newest run or its successor sends the remaining events.
+
+    If this run were sent, its sequence would precede runs that were sent earlier, and a backward
+    read of the chain would not find it.
+    """
+    starts = not newest.is_unclaimed
+    if starts:
+        newest = next_run(newest, now=now, check_after=run.check_at - run.due_at)
+    else:
+        newest = changed(newest, Stop())
+    changes.apply(run, Cancel(Reason.SUPERSEDED))
+    return Ending(Delivery(newest, now, WaitingFor.COLLECTED), changes.decided, starts)
+
+
+def _when_settled(older: Run, now: datetime) -> datetime:
+    """Return the estimated time at which the older run ends: its deadline, or the end of the grace
+    period.
+
+    After the grace period, the run waits for proof that delivery events arrive, which may take
+    hours.
+    """
+    expected = older.deadline if older.status is Status.SENDING else older.check_at
+    if expected is None or expected < now:
+        return now + LONGEST_DELAY
+    return expected + _SOON
 
 
 def _collects_beyond(older: Run, run: Run) -> bool:

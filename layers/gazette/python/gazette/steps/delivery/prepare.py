@@ -1,8 +1,6 @@
-"""Prepare a run for its claim: decide whether it must wait and which events it sends. Makes no
-writes.
+"""Prepare a run for its claim: decide which events it sends, and whether it is sent.
 
-`settle` decides about the runs of the schedule, then `prepare` decides about the events and the
-reader. `deliver` stores their decisions first (rule 3); a forecast does not store them.
+Makes no writes. `deliver` stores the decisions; a forecast does not store them.
 """
 
 from collections.abc import Sequence
@@ -10,38 +8,24 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from gazette.domain.delivery.run import (
-    BEGINNING,
     EACH_READ,
     MOST_NEWEST,
     OUTDATED_FOR,
     STILL_WRITTEN,
     Reason,
     Run,
-    Status,
     receives,
     why_not_sent,
 )
-from gazette.domain.delivery.signals import Cancel, GiveUp, Signal, Skip, Stop
+from gazette.domain.delivery.signals import GiveUp, Signal, Skip
 from gazette.domain.model import StoredEvent, Window
-from gazette.domain.ports.queues import LONGEST_DELAY
 from gazette.domain.ports.stores import EVENTS_AT_ONCE
-from gazette.domain.scheduling.limits import DeliveryLimits
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.delivery.context import PrepareContext
-from gazette.steps.delivery.predecessors import (
-    Chain,
-    Settled,
-    gives_way,
-    settle_older,
-    window_of,
-    without_claimant,
-)
+from gazette.steps.delivery.predecessors import Settled, window_of
 from gazette.steps.delivery.types import Delivery, Ending, WaitingFor
 from gazette.steps.delivery.windows import WindowEvents, is_too_late, read_window
-from gazette.steps.occurrences.next_run import next_run
-from gazette.steps.runs import Change, Changes, changed
-
-_SOON = timedelta(minutes=1)
+from gazette.steps.runs import Change, Changes
 
 _WHILE_HELD = (timedelta(seconds=600), timedelta(seconds=900))
 """The minimum and maximum delay of an immediate run whose events are on hold. SQS allows at most
@@ -76,29 +60,6 @@ class Prepared:
     These events may belong to other schedules, so they are routed again before the claim (rule 15).
     None if there are no such events.
     """
-
-
-def settle(chain: Chain, *, context: PrepareContext) -> Settled | Ending:
-    """Decide whether a run may be sent now, and which earlier runs end.
-
-    Returns an Ending if the run is not sent now.
-    """
-    limits, now, changes = context.limits, context.clock(), Changes()
-    run = without_claimant(chain.run, changes, now=now, evidence_grace=limits.evidence_grace)
-    if run.status not in {Status.PENDING, Status.RETRYING}:
-        return Ending(Delivery(run), changes.decided)
-    if (not_before := _not_before(run, chain.older, limits)) > now:
-        waiting_for = WaitingFor.PAUSE_OVER if run.retry_at else WaitingFor.COLLECTED
-        return Ending(Delivery(run, not_before, waiting_for))
-    if run.is_unclaimed and gives_way(run, chain.newer, changes):
-        return _left_to_a_later_run(run, chain.newer[0], changes, now)
-    if run.is_too_late(now, limits.max_lateness):
-        return _ended(run, Skip(Reason.TOO_LATE), changes)
-    settled = settle_older(run, chain, changes, now=now, evidence_grace=limits.evidence_grace)
-    if isinstance(settled, Run):
-        again_at = _when_settled(settled, now)
-        return Ending(Delivery(run, again_at, WaitingFor.OLDER_RUN), changes.decided)
-    return settled
 
 
 def prepare(settled: Settled, *, context: PrepareContext) -> Prepared | Ending:
@@ -210,21 +171,6 @@ def _why_empty(
     return Reason.NOTHING_NEW if run.sources else Reason.EMPTY
 
 
-def _left_to_a_later_run(run: Run, newest: Run, changes: Changes, now: datetime) -> Ending:
-    """Supersede the run, because the newest run or its successor sends the remaining events.
-
-    If this run were sent, its sequence would precede runs that were sent earlier, and a backward
-    read of the chain would not find it.
-    """
-    starts = not newest.is_unclaimed
-    if starts:
-        newest = next_run(newest, now=now, check_after=run.check_at - run.due_at)
-    else:
-        newest = changed(newest, Stop())
-    changes.apply(run, Cancel(Reason.SUPERSEDED))
-    return Ending(Delivery(newest, now, WaitingFor.COLLECTED), changes.decided, starts)
-
-
 def _only_held(
     run: Run, due: WindowEvents, changes: Changes, context: PrepareContext
 ) -> Ending | None:
@@ -259,32 +205,3 @@ def _ended(run: Run, signal: Signal, changes: Changes, due: WindowEvents | None 
     if due is None:
         return ended
     return replace(ended, over=due.over, may_have_been_sent=due.may_have_been_sent)
-
-
-def _not_before(run: Run, older: Sequence[Run], limits: DeliveryLimits) -> datetime:
-    """Return the earliest time at which the run may be sent.
-
-    A refused run waits for its delay. A run that collects events waits until collecting ends.
-
-    The collecting time of each run that this run will supersede also counts, because a run that a
-    redrive starts is due immediately.
-    """
-    if run.retry_at is not None:
-        return run.retry_at
-    if run.key.is_immediate:
-        collecting = (run, *(each for each in older if each.is_unclaimed))
-        return max(each.due_at for each in collecting) + limits.settle_lag
-    return BEGINNING
-
-
-def _when_settled(older: Run, now: datetime) -> datetime:
-    """Return the estimated time at which the older run ends: its deadline, or the end of the grace
-    period.
-
-    After the grace period, the run waits for proof that delivery events arrive, which may take
-    hours.
-    """
-    expected = older.deadline if older.status is Status.SENDING else older.check_at
-    if expected is None or expected < now:
-        return now + LONGEST_DELAY
-    return expected + _SOON

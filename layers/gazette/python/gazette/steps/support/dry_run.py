@@ -16,8 +16,8 @@ from gazette.domain.ports.stores import Suppressions
 from gazette.steps.delivery.context import PrepareContext
 from gazette.steps.delivery.deliver import is_cancelled
 from gazette.steps.delivery.pacing import without_permit
-from gazette.steps.delivery.predecessors import Chain, chain_of
-from gazette.steps.delivery.prepare import prepare, settle
+from gazette.steps.delivery.predecessors import Chain, chain_of, settle
+from gazette.steps.delivery.prepare import prepare
 from gazette.steps.delivery.types import Delivery, Ending
 from gazette.steps.occurrences.redrive import RedrivePlanContext, plan_redrive
 from gazette.steps.runs import changed
@@ -78,7 +78,7 @@ def dry_run_redrive(failed: Run, *, context: DryRunContext) -> tuple[Redriven, D
 
 
 def _dry_run(chain: Chain, context: DryRunContext) -> DryRun:
-    settled = settle(chain, context=context)
+    settled = settle(chain, now=context.clock(), limits=context.limits)
     if isinstance(settled, Ending):
         return DryRun(settled.delivery, would_send=False)
     prepared = prepare(settled, context=context)
