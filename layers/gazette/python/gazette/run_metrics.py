@@ -4,16 +4,19 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from time import thread_time
+from typing import TYPE_CHECKING
 
 from gazette.domain.delivery.redrive import Redriven
 from gazette.domain.delivery.run import Status
 from gazette.domain.delivery.signals import RefusedAccount, Uncertain
 from gazette.domain.feedback.reputation import CategoryHold
 from gazette.domain.identity import run_id
-from gazette.domain.ports.rendering import CacheCount
 from gazette.domain.stored import is_known
 from gazette.observability import count, logger, measure_milliseconds, measure_seconds
 from gazette.steps.delivery.types import Delivery, Postponed, WaitingFor
+
+if TYPE_CHECKING:
+    from gazette.domain.ports.rendering import CacheCount
 
 
 def record_unreadable_rows(rows: Sequence[str]) -> None:
@@ -24,7 +27,7 @@ def record_unreadable_rows(rows: Sequence[str]) -> None:
         logger().warning("row cannot be read", row=row)
 
 
-def record_fragments(shared: CacheCount) -> None:
+def record_fragments(shared: "CacheCount") -> None:
     """Count the groups that were found in the cache (`fragments_found`) or rendered
     (`fragments_made`).
 

@@ -1,4 +1,4 @@
-"""Time limits for sending an email, for an invocation, and for writing an event."""
+"""Time limits for sending an email and for an invocation."""
 
 from datetime import timedelta
 
@@ -9,10 +9,6 @@ LONGEST_INVOCATION = timedelta(minutes=15)
 """The maximum timeout of a Lambda function.
 https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
 """
-
-EVENT_WRITE_TIMEOUT = timedelta(seconds=1.5)
-"""The maximum duration of one attempt to write an event. The `settle_lag` setting must be
-longer."""
 
 MAX_RATE_WITH_SMTP = 500
 """The maximum number of emails per second over SMTP.

@@ -4,9 +4,9 @@ from dataclasses import dataclass, fields
 from datetime import timedelta
 
 from gazette.domain.scheduling.lifetime import longest_kept
-from gazette.domain.scheduling.limits import DeliveryLimits
+from gazette.domain.scheduling.limits import EVENT_WRITE_TIMEOUT, DeliveryLimits
 from gazette.settings.arrangement import ArrangementSettings
-from gazette.settings.budgets import EVENT_WRITE_TIMEOUT, MAX_RATE_WITH_SMTP, smtp_budget
+from gazette.settings.budgets import MAX_RATE_WITH_SMTP, smtp_budget
 from gazette.settings.environment import InvalidSetting
 from gazette.settings.ingest import RoutingSettings
 from gazette.settings.pacing import PacingSettings

@@ -16,7 +16,7 @@ from gazette.domain.ports.ledgers import Runs, Schedules
 from gazette.domain.ports.stores import Events, Subscribers, Suppressions
 from gazette.domain.ports.templates import VersionsInForce
 from gazette.domain.scheduling.lifetime import longest_life
-from gazette.settings.budgets import EVENT_WRITE_TIMEOUT
+from gazette.domain.scheduling.limits import EVENT_WRITE_TIMEOUT
 from gazette.settings.ingest import ActivitiesSettings, RoutingSettings
 from gazette.settings.ranges import ASKED_SOURCE
 from gazette.steps.context import RoutingContext

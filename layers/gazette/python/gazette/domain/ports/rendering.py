@@ -7,16 +7,18 @@ repeats the call. All instants are timezone-aware UTC.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from gazette.domain.delivery.arrangement import Arrangement
 from gazette.domain.delivery.compose import Digest
 from gazette.domain.links import LinkKeys, LinkToken, Scope
 from gazette.domain.model import Edition
-from gazette.domain.subscribers.leaving import Leaving
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.domain.templates.settings import NO_SETTINGS, VersionSettings
 from gazette.domain.templates.versions import Version
+
+if TYPE_CHECKING:
+    from gazette.domain.subscribers.leaving import Leaving
 
 
 class Renderer(Protocol):
@@ -147,7 +149,7 @@ class Pages(Protocol):
     unknown.
     """
 
-    def confirm_leaving(self, accepted: str, leaving: Leaving, *, settings: str) -> str:
+    def confirm_leaving(self, accepted: str, leaving: "Leaving", *, settings: str) -> str:
         """Return a page that shows what an unsubscribe link does, and for whom, and asks for
         confirmation.
 
@@ -155,7 +157,7 @@ class Pages(Protocol):
         page, or empty.
         """
 
-    def left(self, accepted: str, leaving: Leaving, *, undo: str, settings: str) -> str:
+    def left(self, accepted: str, leaving: "Leaving", *, undo: str, settings: str) -> str:
         """Return a page that confirms an unsubscription and offers to unsubscribe from other
         scopes.
 

@@ -7,6 +7,9 @@ ranges are in gazette/settings/ranges.py.
 from dataclasses import dataclass
 from datetime import timedelta
 
+EVENT_WRITE_TIMEOUT = timedelta(seconds=1.5)
+"""The maximum duration of one attempt to write an event."""
+
 _ROUNDING = timedelta(seconds=1)
 
 
@@ -44,7 +47,7 @@ class SettlingLimits:
     settle_lag: timedelta
     """The minimum time between the end of a window and the read of its events.
 
-    It must be longer than the longest event write plus `clock_skew`.
+    It must be longer than EVENT_WRITE_TIMEOUT plus `clock_skew`.
     """
 
     clock_skew: timedelta
