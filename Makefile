@@ -14,6 +14,8 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport PYTHONDONTWRITEBYTECODE
 # With this variable, tests might import a different copy of the package.
 unexport PYTHONPATH
+# Node then compiles the CDK once, and not in each process.
+export NODE_COMPILE_CACHE := $(CURDIR)/build/node
 # Read time zones from the pinned package instead of the machine's folders.
 export PYTHONTZPATH :=
 

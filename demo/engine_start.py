@@ -5,8 +5,9 @@ The default bus accepts `aws.` sources. On AWS and in the unchanged engine, PutE
 must be able to publish them.
 https://docs.aws.amazon.com/eventbridge/latest/ref/events-structure.html
 
-It unpacks each layer once. The engine would do so for each worker of each function. That takes
-longer than the rest of a cold start, and on a busy machine invocations would time out.
+It unpacks each layer once. The engine would do so for each worker of each function, and would check
+the paths of the layer's thousands of files. That takes longer than the rest of a cold start, and on
+a busy machine invocations would time out.
 
 The clock of functions can be ahead by the seconds in their variable DEMO_CLOCK_AHEAD.
 
@@ -44,22 +45,38 @@ if "DEMO_CLOCK_AHEAD" in os.environ:
 """
 
 
-class _Archive(ZipFile):
-    """A zip file whose layers are unpacked once and then linked for each worker."""
+class _Layer:
+    """The archive of a layer, which is unpacked once and then linked for each worker."""
 
     _unpacking = threading.Lock()
 
-    def extractall(self, path: Any = None, members: Any = None, pwd: Any = None) -> None:
-        if not Path(path).name.startswith(_LAYER):
-            super().extractall(path, members, pwd)
-            return
-        digest = hashlib.sha256(Path(str(self.filename)).read_bytes()).hexdigest()
+    def __init__(self, archive: Path) -> None:
+        self._archive = archive
+
+    def __enter__(self) -> "_Layer":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def namelist(self) -> list[str]:
+        """Return no names, because the engine would check each of them for each worker."""
+        return []
+
+    def extractall(self, path: str) -> None:
+        """Link the folder `path` to the unpacked layer."""
+        digest = hashlib.sha256(self._archive.read_bytes()).hexdigest()
         unpacked = Path(tempfile.gettempdir()) / f"layers-{digest}"
         with self._unpacking:
             if not unpacked.exists():
-                super().extractall(unpacked, members, pwd)
+                with ZipFile(self._archive) as archive:
+                    archive.extractall(unpacked)
         Path(path).rmdir()
         Path(path).symlink_to(unpacked)
+
+
+def _open_archive(path: str) -> ZipFile | _Layer:
+    return _Layer(Path(path)) if Path(path).name.startswith(_LAYER) else ZipFile(path)
 
 
 def _count_write_units(tables: Any, file: Path) -> None:
@@ -110,7 +127,7 @@ def main() -> None:
     if not (hasattr(workers, "zipfile") and hasattr(workers, "_PYTHON_WORKER_SCRIPT")):
         raise SystemExit("Workers of this engine have changed. See demo/engine_start.py.")
     workers.zipfile = SimpleNamespace(
-        ZipFile=_Archive, BadZipFile=BadZipFile, LargeFileError=LargeZipFile
+        ZipFile=_open_archive, BadZipFile=BadZipFile, LargeFileError=LargeZipFile
     )
     first = os.environ.get("DEMO_WORKERS_RUN_FIRST")
     before = _CLOCK + (Path(first).read_text() if first else "")

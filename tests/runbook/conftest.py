@@ -1,5 +1,6 @@
 """The stage `prod` on the embedded engine, and the folder where commands of the runbook run."""
 
+import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -13,7 +14,15 @@ from demo.service import Service
 from demo.ses import StandIn
 from tests.runbook.pages import PAGES, commands
 from tests.runbook.state import State
+from tests.runbook.warm import Program, warm_commands
 from tests.stage import FEW, Deployed, mark_below
+
+PROGRAMS = {
+    "gazette": Program(Path(sys.executable), "gazette_cli.main:main"),
+    "aws": Program(
+        ROOT / ".awscli" / "bin" / "python", "awscli.clidriver:main", ("awscli.handlers",)
+    ),
+}
 
 _A_CENTURY = 100 * 365
 """Days. The pages name a slot of 2026, which is too late for no test, whenever it runs."""
@@ -61,12 +70,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
+@pytest.fixture(scope="package")
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder with the commands `gazette` and `aws`."""
+    folder = tmp_path_factory.mktemp("bin")
+    with warm_commands(folder, PROGRAMS):
+        yield folder
+
+
 @pytest.fixture
-def state(stage: Deployed, folder: Path) -> Iterator[State]:
+def state(stage: Deployed, folder: Path, warm: Path) -> Iterator[State]:
     """The stage as each page finds it: a digest of Ann is due, and nothing is wrong."""
     with as_client_of(stage.engine):
         forget()
-        found = State.of(stage, folder)
+        found = State.of(stage, folder, warm)
         found.begin()
         yield found
     forget()

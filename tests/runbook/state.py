@@ -55,10 +55,14 @@ _NUMBERS = count(1)
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The deployed stage with its tables, and `folder`, where commands run."""
+    """The deployed stage with its tables, and `folder`, where commands run.
+
+    `commands` is the folder on PATH that contains `gazette` and `aws`.
+    """
 
     deployed: Deployed
     folder: Path
+    commands: Path
     runs: DynamoRuns
     schedules: DynamoSchedules
     events: DynamoEvents
@@ -69,7 +73,7 @@ class State:
     templates: TemplatesContext
 
     @classmethod
-    def of(cls, deployed: Deployed, folder: Path) -> "State":
+    def of(cls, deployed: Deployed, folder: Path, commands: Path) -> "State":
         """By the settings of its functions."""
         settings = GenerateSettings.from_env(deployed.service.settings("generate"))
         ingest = IngestSettings.from_env(deployed.service.settings("ingest"))
@@ -77,6 +81,7 @@ class State:
         return cls(
             deployed,
             folder,
+            commands,
             runs=DynamoRuns(settings.runs_table, retention=retention),
             schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
             events=DynamoEvents(

@@ -7,13 +7,11 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
-from demo.engine import ROOT
 from tests.runbook.pages import PAGES, Command, commands
 from tests.runbook.scenarios import scenario_of
 from tests.runbook.state import State
@@ -39,14 +37,13 @@ def run(
     command: Command, state: State, *, shell: tuple[str, ...] = BASH
 ) -> subprocess.CompletedProcess[str]:
     """In a folder like that of the project, and confirmed where it asks."""
-    paths = [str(Path(sys.executable).parent), str(ROOT / ".awscli" / "bin"), os.environ["PATH"]]
     return subprocess.run(
         [*shell, "-c", f"{command.given}{command.text}"],
         cwd=state.folder,
         env={
             **os.environ,
             **state.deployed.engine.environment,
-            "PATH": os.pathsep.join(paths),
+            "PATH": os.pathsep.join((str(state.commands), os.environ["PATH"])),
             "AWS_PAGER": "",
             "BROWSER": "true",  # a program that does nothing
         },

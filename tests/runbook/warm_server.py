@@ -1,0 +1,82 @@
+"""The server of a warm command. It imports a program once and forks for each command.
+
+It runs on the interpreter of the program, which may be in a different environment. It ends with its
+standard input.
+"""
+
+import contextlib
+import gc
+import importlib
+import json
+import os
+import select
+import signal
+import socket
+import sys
+from collections.abc import Mapping
+
+
+def main() -> None:
+    """Serve the entry point `argv[2]` on the Unix socket `argv[1]`.
+
+    Import the modules of the further arguments too, because the program imports them when it needs
+    them.
+    """
+    address, entry_point, *modules = sys.argv[1:]
+    module, _, function = entry_point.partition(":")
+    before = dict(os.environ)
+    program = getattr(importlib.import_module(module), function)
+    for each in modules:
+        importlib.import_module(each)
+    set_by_imports = dict(os.environ.items() - before.items())
+    gc.freeze()
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(address)
+        server.listen()
+        sys.stdout.write("ready\n")
+        sys.stdout.flush()
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # do not wait for the children
+        while server in select.select([server, sys.stdin], [], [])[0]:
+            connection, _ = server.accept()
+            with connection:
+                if os.fork():
+                    continue
+                server.close()
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                if _becomes_command(connection, set_by_imports):
+                    break
+                os._exit(0)
+        else:
+            return
+    sys.exit(program())
+
+
+def _becomes_command(connection: socket.socket, set_by_imports: Mapping[str, str]) -> bool:
+    """Return True in a new child, which has the arguments, folder, environment and streams.
+
+    In the parent, wait for the child, and send its exit status.
+    """
+    _, streams, _, _ = socket.recv_fds(connection, 1, 3)
+    with connection.makefile("rb") as request:
+        arguments, folder, environment = json.load(request)
+    if child := os.fork():
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        with contextlib.suppress(BrokenPipeError):  # the command was killed
+            connection.sendall(str(status).encode())
+        return False
+    for target, stream in enumerate(streams):
+        os.dup2(stream, target)
+        os.close(stream)
+    # The server's streams know whether its own are seekable.
+    sys.stdin = open(0, closefd=False)  # noqa: SIM115 -- closed with the process
+    sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", 1, errors="backslashreplace", closefd=False)  # noqa: SIM115
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment | set_by_imports)
+    sys.argv = arguments
+    return True
+
+
+if __name__ == "__main__":
+    main()
