@@ -8,11 +8,11 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from gazette.adapters.contract import decode
-from gazette.adapters.contract.published import examples
 from gazette.domain.commands import CreateActivity
 from gazette.domain.model import Event
 from gazette.domain.subscribers.following import Activity
 
+from gazette_support.adapters.published_contract import examples
 from tests.functions.messages import envelope
 
 DETAIL: dict[str, Any] = examples()["activity.created"][1]

@@ -6,9 +6,9 @@ from datetime import timedelta
 from typing import Any
 
 from gazette.adapters.contract.details import HappeningDetail
-from gazette.adapters.contract.published import example
 from hypothesis import strategies as st
 
+from gazette_support.adapters.published_contract import example
 from tests.builders import NOW
 
 USERS = ["ann", "bo", "cy", "dee"]
