@@ -202,7 +202,8 @@ def test_cached_data_stays_within_the_counted_memory(
 @pytest.mark.parametrize("name", TEXTS)
 def test_each_shown_text_and_its_cleaned_copy_are_counted(name: str) -> None:
     def size(text: str) -> int:
-        (group,) = compose([replace(an_event(), **{name: text})], max_blocks=1).groups
+        given: dict[str, Any] = {name: text}
+        (group,) = compose([replace(an_event(), **given)], max_blocks=1).groups
         picked = pick(group, ENGLISH, UTC)
         return fragments._bytes_of(picked, clean(picked, group.latest.entity, ENGLISH), "")
 
