@@ -43,7 +43,7 @@ def main() -> int:
     for ending in (signal.SIGINT, signal.SIGTERM):
         signal.signal(ending, signal.default_int_handler)
     try:
-        return _demo(console, port=arguments.port, keep=arguments.keep)
+        return _demo(console, port=arguments.port, keep=arguments.keep, days=arguments.days)
     except (EngineError, ServiceError) as err:
         console.print(f"demo: {err}", style="bold red", soft_wrap=True)
         return 1
@@ -52,14 +52,15 @@ def main() -> int:
         return 130
 
 
-def _demo(console: Console, *, port: int, keep: bool) -> int:
+def _demo(console: Console, *, port: int, keep: bool, days: int) -> int:
     began = time.monotonic()
 
     def progress(text: str) -> None:
         console.print(f"[dim]{time.monotonic() - began:6.1f} s[/dim]  {text}", soft_wrap=True)
 
-    messages = campus.messages()
-    events = [*invented.thread(), *invented.happened(messages)]
+    messages = [each for each in campus.messages() if each.day < days]
+    thread = [each for each in invented.thread() if each.message.day < days]
+    events = [*thread, *invented.happened(messages)]
     with StandIn() as ses, running(ses_url=ses.url, folder=_FOLDER, port=port) as engine:
         progress(f"engine at {engine.url}")
         outputs = deploy(engine, _FOLDER, base_url=ses.url, max_lateness=_LATE)
@@ -210,6 +211,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make demo", description=__doc__)
     parser.add_argument("--port", type=int, default=0, help="port of the engine (default: free)")
     parser.add_argument("--keep", action="store_true", help="leave everything running at the end")
+    parser.add_argument("--days", type=int, default=7, help="replay only the first days")
     return parser.parse_args()
 
 
