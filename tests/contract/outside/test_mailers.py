@@ -187,8 +187,8 @@ def test_each_stream_has_a_separate_smtp_sender(smtp: tuple[SmtpInbox, SmtpServe
         smtp_host=server.host,
         smtp_port=server.port,
         smtp_security=server.security,
-        smtp_command_timeout=5,
-        smtp_reply_timeout=5,
+        smtp_command_timeout=timedelta(seconds=5),
+        smtp_reply_timeout=timedelta(seconds=5),
         sender=SENDER,
         immediate_sender="now@example.com",
     )
