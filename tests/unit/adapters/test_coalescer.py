@@ -5,7 +5,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count
-from threading import Event, Thread, current_thread
+from threading import Barrier, Event, Thread, current_thread
 
 import pytest
 from gazette.adapters.cached import Coalescer
@@ -107,13 +107,14 @@ def test_coalescer_does_not_wait_for_failed_thread(source: Source) -> None:
 
 
 def test_wait_for_delayed_thread_is_limited(source: Source) -> None:
-    coalescer, answered = Coalescer(patience=0.01), Event()
+    coalescer, others_answered = Coalescer(patience=0.01), Barrier(3)
 
     def work(number: int) -> None:
         if number == 0:
-            assert answered.wait(WITHIN)
+            others_answered.wait(WITHIN)
         coalescer.ask(source.answer, number)
-        answered.set()
+        if number != 0:
+            others_answered.wait(WITHIN)
 
     run(work, 3, coalescer)
     assert Counter(each for together in source.rounds for each in together) == Counter(range(3))
