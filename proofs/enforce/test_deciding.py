@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import fields
+from datetime import timedelta
 
 import pytest
 
@@ -47,9 +48,9 @@ def test_one_name_for_what_are_two_elsewhere_decides_and_two_for_one_do_not() ->
     assert differing(OWN, {**OWN, **one}) == set()
 
 
-def test_amounts_are_numbers_of_a_stage_or_the_day_on_which_its_warm_up_begins() -> None:
+def test_amounts_are_numbers_durations_or_the_first_warm_up_day() -> None:
     kinds = {f"GAZETTE_{each.name.upper()}": each.type for each in fields(Stage)}
-    assert {kinds[name] for name in AMOUNTS - {"GAZETTE_WARMUP_FROM"}} == {int}
+    assert {kinds[name] for name in AMOUNTS - {"GAZETTE_WARMUP_FROM"}} == {int, timedelta}
 
 
 ASKS = {
