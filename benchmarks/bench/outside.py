@@ -60,7 +60,7 @@ def demo(_: BenchStage, __: int) -> Mapping[str, Measured]:
     """Run `make demo` once in a copy of the project's files, including installation.
 
     Packages come from the machine's caches if available. The copy remains until the next run or
-    `make clean`, because removing its 50,000 files can take minutes.
+    `make clean`, because removing its 40,000 files can take minutes.
     """
     clone = FOLDER / "clone"
     shutil.rmtree(clone, ignore_errors=True)
