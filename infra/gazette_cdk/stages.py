@@ -59,6 +59,10 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
     return stage
 
 
+_LARGEST = 1_000_000_000
+"""The largest number of a duration, 31 years in seconds, which can be added to any date."""
+
+
 def other_stages(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Iterator[Stage]:
     """Yield all other stages, without their invalid settings.
 
@@ -123,6 +127,10 @@ def _unreadable(values: Mapping[str, Any]) -> Iterator[Wrong]:
             yield Wrong(
                 f"{setting} must be of type {getattr(kind, '__name__', kind)}.", of=(setting,)
             )
+        elif setting in DURATIONS and abs(value) > _LARGEST:
+            allowed = DURATIONS[setting]
+            limit = f"at most {_LARGEST}" if value in allowed else str(allowed)
+            yield Wrong(f"{setting} must be {limit}.", of=(setting,))
     for setting in _required():
         if values.get(setting, "") == "":
             yield Wrong(
