@@ -44,7 +44,7 @@ from tests.builders import a_mail
 from tests.fakes import FakeMailer
 
 SENDER = "Gazette <digest@example.com>"
-TIMEOUT = timedelta(seconds=5)
+TIMEOUT = timedelta(seconds=30)
 
 pytestmark = pytest.mark.enable_socket
 

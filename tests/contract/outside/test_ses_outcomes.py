@@ -29,7 +29,7 @@ from demo.ses import Answer, StandIn
 from demo.ses_http import Loss
 from tests.builders import a_mail
 
-SEND_TIMEOUT = timedelta(seconds=5)
+SEND_TIMEOUT = timedelta(seconds=30)
 SHORT = timedelta(seconds=2.2)
 """Of which 2 s are for the connection: so 0.2 s for the answer."""
 
