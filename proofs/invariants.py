@@ -172,7 +172,7 @@ def excused(stored: StoredEvent, runs: Iterable[Run]) -> str:
 
 
 def why_unsent(world: World, user_id: str, event_id: str) -> str:
-    """Return the reason why an event is in no email, or `LOST` if there is no reason.
+    """Return the reason why no email contains an event, or `LOST` if the event was lost.
 
     `gone`: the event's row is deleted, as for a muted or erased event.
     """

@@ -18,7 +18,7 @@ from gazette_cdk.stages import StageError, other_stages, read_stage, refused
 
 def context() -> dict[str, Any]:
     """Return the context of the project's cdk.json."""
-    return folders.context(folders.project())
+    return folders.context()
 
 
 def main() -> None:

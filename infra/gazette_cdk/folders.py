@@ -23,13 +23,20 @@ def project() -> Path:
     return next((each for each in (here, *here.parents) if _has_stages(each)), GAZETTE)
 
 
-def context(of: Path) -> dict[str, Any]:
-    """Return the context in the cdk.json of a project. Raises OSError and ValueError."""
-    return dict(json.loads((of / _CDK_JSON).read_text())["context"])
+def context() -> dict[str, Any]:
+    """Return the context in the cdk.json of the project.
+
+    Raises OSError, ValueError, KeyError and TypeError.
+    """
+    return _context_in(project())
+
+
+def _context_in(folder: Path) -> dict[str, Any]:
+    return dict(json.loads((folder / _CDK_JSON).read_text())["context"])
 
 
 def _has_stages(folder: Path) -> bool:
     try:
-        return "stages" in context(folder)
+        return "stages" in _context_in(folder)
     except (OSError, ValueError, KeyError, TypeError):
         return False

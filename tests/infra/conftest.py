@@ -37,7 +37,7 @@ RUNBOOK = f"https://git.shop.example/{'x' * 175}"
 
 @pytest.fixture(scope="session")
 def varied(stages: Stages) -> Synthesis:
-    """The stage prod with settings of which each changes something else, its layers not built."""
+    """The stage prod with settings that each change a different part. Its layers are not built."""
     return stages(
         "varied",
         "prod",

@@ -137,8 +137,10 @@ def test_functions_receive_the_settings_of_their_stage(local: Synthesis) -> None
 
 
 def test_only_ingest_receives_the_source_permissions(varied: Synthesis) -> None:
-    told = {step.name: _environment(varied, step).get("GAZETTE_SOURCES") for step in STEPS}
-    assert {name: each for name, each in told.items() if each} == {"ingest": json.dumps(SOURCES)}
+    configured = {step.name: _environment(varied, step).get("GAZETTE_SOURCES") for step in STEPS}
+    assert {name: each for name, each in configured.items() if each} == {
+        "ingest": json.dumps(SOURCES)
+    }
 
 
 def test_functions_receive_only_tables_they_may_access(

@@ -147,9 +147,9 @@ def test_attack_api_address_behind_the_rate_limit_is_not_published(fronted: Synt
     own = "{EdgeApi}.execute-api.eu-central-1.{AWS::URLSuffix}"
     assert origin["DomainName"] == own
     assert not fronted.service.has("AWS::ApiGatewayV2::ApiMapping")
-    told = str(fronted.service.outputs) + str(fronted.service.of_type("AWS::Lambda::Function"))
-    assert "execute-api" not in told
-    assert "{EdgeApi" not in told
+    deployed = str(fronted.service.outputs) + str(fronted.service.of_type("AWS::Lambda::Function"))
+    assert "execute-api" not in deployed
+    assert "{EdgeApi" not in deployed
 
 
 def test_requests_pass_through_cloudfront_unchanged(fronted: Synthesis) -> None:

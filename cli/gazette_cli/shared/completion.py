@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from gazette.domain.scheduling.calendar import SLOT, slot_id, slot_of
 
-from gazette_cdk.folders import context, project
+from gazette_cdk.folders import context
 
 _SLOTS = range(1, -18, -1)
 """The offsets of the suggested slots: the next slot, the current slot, and the last three hours."""
@@ -13,7 +13,7 @@ _SLOTS = range(1, -18, -1)
 def known_stages(incomplete: str) -> list[str]:
     """Return the stages in cdk.json, or no stages if the file is unreadable."""
     try:
-        stages = context(project())["stages"]
+        stages = context()["stages"]
     except (OSError, ValueError, KeyError, TypeError):
         return []
     return _of([*stages], incomplete)

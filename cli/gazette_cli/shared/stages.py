@@ -6,7 +6,7 @@ from types import MappingProxyType
 from gazette.domain.hosts import LinkHosts
 from gazette.domain.sources import Sources
 
-from gazette_cdk.folders import context, project
+from gazette_cdk.folders import context
 from gazette_cdk.stage import Stage
 from gazette_cdk.stages import StageError, read_stage
 from gazette_cli.shared.console import NotPossible
@@ -16,7 +16,7 @@ def stage_of(name: str, *, overrides: Mapping[str, object] = MappingProxyType({}
     """Read a stage from the project's cdk.json, with optional overrides of settings. Raises
     NotPossible.
     """
-    stages = context(project())["stages"]
+    stages = context()["stages"]
     if name in stages:
         stages[name] = {**stages[name], **overrides}
     try:

@@ -24,7 +24,7 @@ def test_project_is_the_nearest_folder_with_stages(
     (tmp_path / "cdk.json").write_text(json.dumps({"context": {"stages": {"prod": {}}}}))
     monkeypatch.chdir(below)
     assert project() == tmp_path
-    assert context(project()) == {"stages": {"prod": {}}}
+    assert context() == {"stages": {"prod": {}}}
 
 
 @pytest.mark.parametrize(

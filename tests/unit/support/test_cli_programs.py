@@ -162,7 +162,7 @@ def test_slot_completion_lists_the_next_slots_first(monkeypatch: pytest.MonkeyPa
 def test_stage_completion_is_empty_without_cdk_json(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(completion, "project", lambda: tmp_path)
+    monkeypatch.setattr("gazette_cdk.folders.project", lambda: tmp_path)
     assert completion.known_stages("") == []
 
 

@@ -133,7 +133,7 @@ class Selection:
 
     @property
     def is_everything(self) -> bool:
-        """True if there are no conditions."""
+        """True if the selection has no conditions."""
         return self == Selection(None, None, None)
 
     def includes(self, letter: DeadLetter, due_at: DueAt) -> bool:
