@@ -27,7 +27,7 @@ _FAR = datetime.max.replace(tzinfo=UTC)
 class Observed(Life):
     """A life with strikes aimed at kinds of calls, which also records dormant readers."""
 
-    def __init__(self, scenario: Scenario, strikes: tuple[Strike, ...]) -> None:
+    def __init__(self, scenario: Scenario[Life], strikes: tuple[Strike, ...]) -> None:
         self.naps: list[tuple[str, datetime, datetime]] = []
         self.unquiet: list[str] = []
         self._since: dict[str, datetime] = {}
@@ -114,7 +114,7 @@ class Observed(Life):
 
 def live(history: History) -> tuple[Life, Outcome]:
     """Run a history until all work has settled, and return the verdict."""
-    scenario = Scenario(
+    scenario = Scenario[Life](
         name="features",
         policy=history.policy,
         evidence=history.evidence,

@@ -1,5 +1,6 @@
 """Actions of services, readers, operators and SQS in a scenario."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
@@ -28,11 +29,16 @@ from gazette.domain.templates.versions import DEPLOYED, InForce, Version
 from gazette_support.steps.batches import cancel_batch
 from proofs.prove.land import Register
 from proofs.prove.life import FIRST_DUE, Life
-from proofs.prove.scenario import Act, Overtake
 from proofs.prove.strikes import How, Worker
 from tests.builders import a_complaint, a_link, a_subscriber, an_activity, an_event
 from tests.fake_stores import FakeRateLimiter
 from tests.world import Watched
+
+Act = Callable[[Life], None]
+"""An action in a life, repeated until it is acknowledged."""
+
+Overtake = Callable[[Life, Worker], None]
+"""An action that interrupts a worker's calls."""
 
 CANCELLED, LEFT, RETRACTED, MUTED, ERASED = "cancelled", "left", "retracted", "muted", "erased"
 """Names of acknowledged actions, which apply to every later claim."""

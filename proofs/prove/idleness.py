@@ -1,17 +1,16 @@
 """A check that schedules go idle when no event waits in them, and only then (rule 23)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gazette.domain.ports.ledgers import ScheduleKey
 
 from proofs.invariants import forgotten
-
-if TYPE_CHECKING:
-    from proofs.prove.life import Life
-
+from proofs.prove.land import Land
+from proofs.prove.strikes import Calls
+from tests.builders import SettableClock
 
 _APART = timedelta(seconds=5)
 """The most that the clock that stamps an event may lag behind the true time."""
@@ -40,14 +39,22 @@ class Looks:
 class Idleness:
     """The state of the schedules of one life. `broken` lists each violation found."""
 
-    def __init__(self, life: "Life") -> None:
+    def __init__(
+        self,
+        land: Land,
+        readers: Sequence[str],
+        calls: Calls,
+        clock: SettableClock,
+        is_ingest_behind: Callable[[], bool],
+    ) -> None:
         self.broken: list[str] = []
-        self._life = life
+        self._onlooker, self._readers = land.onlooker, readers
+        self._calls, self._clock, self._is_ingest_behind = calls, clock, is_ingest_behind
         self._in_vain = set[ScheduleKey]()
         self._at_work = 0
         self._behind_since: datetime | None = None
         self._behind: list[tuple[datetime, datetime]] = []
-        life.world.events = Looks(life.world.events, self._in_vain)  # type: ignore[assignment]
+        land.world.events = Looks(land.world.events, self._in_vain)  # type: ignore[assignment]
 
     @contextmanager
     def of_invocation(self) -> Iterator[None]:
@@ -56,7 +63,7 @@ class Idleness:
         Between invocations, with no message on its way to ingest, also check that no event waits in
         an idle schedule.
         """
-        calls, outer = self._life.calls, self._in_vain.copy()
+        calls, outer = self._calls, self._in_vain.copy()
         struck, has_ended = calls.struck, False
         self._in_vain.clear()
         self._at_work += 1
@@ -71,7 +78,7 @@ class Idleness:
             if has_ended and calls.struck == struck:
                 self.broken += self._visited_in_vain()
             if not self._at_work and self._behind_since is None:
-                self.broken += forgotten(self._life.onlooker, self._life.scenario.readers)
+                self.broken += forgotten(self._onlooker, self._readers)
             self._in_vain.clear()
             self._in_vain |= outer
             calls.worker = worker
@@ -84,7 +91,7 @@ class Idleness:
         )
 
     def _note_whether_behind(self) -> None:
-        is_behind, now = self._life.is_ingest_behind(), self._life.clock()
+        is_behind, now = self._is_ingest_behind(), self._clock()
         if is_behind and self._behind_since is None:
             self._behind_since = now
         elif not is_behind and self._behind_since:
@@ -93,6 +100,6 @@ class Idleness:
 
     def _visited_in_vain(self) -> Iterator[str]:
         for user_id, name in sorted(self._in_vain):
-            schedule = self._life.onlooker.schedules.get(user_id, name)
+            schedule = self._onlooker.schedules.get(user_id, name)
             if schedule and not schedule.is_idle and not schedule.sources:
                 yield f"rule 23: {name} of {user_id} was visited in vain, and is {schedule.state}"

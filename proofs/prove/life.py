@@ -71,7 +71,7 @@ class Moment(NamedTuple):
 class Life:
     """The queues, provider, workers and clock of one world, struck according to the plan."""
 
-    def __init__(self, scenario: Scenario, plan: Plan, ground: Ground = FAKES) -> None:
+    def __init__(self, scenario: Scenario["Life"], plan: Plan, ground: Ground = FAKES) -> None:
         self.scenario = scenario
         self.clock = SettableClock()
         self.queues = {
@@ -136,7 +136,9 @@ class Life:
         self.settled: dict[RunKey, int] = {}
         self.delivery_events: list[DeliveryEvent] = []
         self.reported: dict[tuple[RunKey, int], datetime] = {}
-        self.idleness = Idleness(self)
+        self.idleness = Idleness(
+            self.land, scenario.readers, self.calls, self.clock, self.is_ingest_behind
+        )
         self._seen: tuple[list[Schedule], list[Run]] | None = None
         self._first_check: datetime | None = None
         self._later: list[Moment] = []

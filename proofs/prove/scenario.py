@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import Generic, TypeVar
 
 from gazette.domain.delivery.signals import Policy
 from gazette.domain.subscribers.frequency import Frequency
@@ -12,14 +12,8 @@ from gazette.domain.templates.settings import SourcePolicy
 from proofs.prove.provider import Answer, Evidence
 from proofs.prove.strikes import How, Worker
 
-if TYPE_CHECKING:
-    from proofs.prove.life import Life
-
-Act = Callable[["Life"], None]
-"""An action in a life, repeated until it is acknowledged."""
-
-Overtake = Callable[["Life", Worker], None]
-"""An action that interrupts a worker's calls."""
+WorldT = TypeVar("WorldT")
+"""The world in which the actions of a scenario take place."""
 
 _HALF = timedelta(seconds=2.5)
 SLOW = frozenset({"ingest", "followers", "sweep"})
@@ -42,7 +36,7 @@ def _events() -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scenario:
+class Scenario(Generic[WorldT]):
     """One scenario. Times are relative to when the first digest is due."""
 
     name: str
@@ -56,10 +50,10 @@ class Scenario:
     """The events of each reader that exist before the first digest is due."""
 
     frequency: Frequency = Frequency.DAILY
-    acts: tuple[tuple[timedelta, Act], ...] = ()
-    """The actions, each with its time."""
+    acts: tuple[tuple[timedelta, Callable[[WorldT], None]], ...] = ()
+    """The actions, each with its time. An action is repeated until it is acknowledged."""
 
-    meanwhile: Overtake | None = None
+    meanwhile: Callable[[WorldT, Worker], None] | None = None
     """The action that interrupts a worker's calls."""
 
     copies: int = 1

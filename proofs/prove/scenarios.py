@@ -9,6 +9,8 @@ from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.templates.settings import SourcePolicy
 
 from proofs.prove.acts import (
+    Act,
+    Overtake,
     at,
     bury_messages,
     cancel,
@@ -39,8 +41,9 @@ from proofs.prove.acts import (
     roll_back,
     share_address,
 )
+from proofs.prove.life import Life
 from proofs.prove.provider import Answer, Evidence
-from proofs.prove.scenario import EVERY_WAY, SLOW, Act, Overtake, Scenario, skews
+from proofs.prove.scenario import EVERY_WAY, SLOW, Scenario, skews
 from proofs.prove.strikes import How
 from tests.builders import a_bounce, a_complaint
 
@@ -52,7 +55,7 @@ _SPREAD = timedelta(minutes=1)
 """The delivery delay of a message that leaves time for another action before it."""
 
 
-def _plain() -> Iterator[Scenario]:
+def _plain() -> Iterator[Scenario[Life]]:
     for policy in Policy:
         for evidence in Evidence:
             yield Scenario(name=f"happy/{policy}/{evidence}", policy=policy, evidence=evidence)
@@ -95,7 +98,7 @@ def _plain() -> Iterator[Scenario]:
     yield Scenario(name="weekly", frequency=Frequency.WEEKLY, days=8)
 
 
-def _versions() -> Iterator[Scenario]:
+def _versions() -> Iterator[Scenario[Life]]:
     """Yield scenarios in which the templates change between a claim and its retry."""
     for first, second in ((7, 8), (7, 0), (0, 7)):
         pushes = (at(push_version(first), hours=-1), at(push_version(second), seconds=50))
@@ -116,9 +119,9 @@ def _versions() -> Iterator[Scenario]:
     )
 
 
-def _content() -> Iterator[Scenario]:
+def _content() -> Iterator[Scenario[Life]]:
     """Yield scenarios with a content source that is available, or unavailable for a while."""
-    asking = Scenario(name="content", asks=True, days=2, settling=4)
+    asking = Scenario[Life](name="content", asks=True, days=2, settling=4)
     for down in (0, 3, 8):
         for events in (("e1",), ()):
             has = "events" if events else "none"
@@ -133,7 +136,7 @@ def _content() -> Iterator[Scenario]:
     yield replace(asking, name="content/event comes", acts=(at(put("e3"), seconds=1),), days=3)
 
 
-def _unknown() -> Iterator[Scenario]:
+def _unknown() -> Iterator[Scenario[Life]]:
     """Yield scenarios in which the provider's answer is lost once or twice, with later evidence."""
     for policy in Policy:
         for answer in (_LOST, _NEITHER):
@@ -185,7 +188,7 @@ def _unknown() -> Iterator[Scenario]:
         )
 
 
-def _messages() -> Iterator[Scenario]:
+def _messages() -> Iterator[Scenario[Life]]:
     """Yield scenarios with lost, dead, redriven, duplicated and concurrent messages."""
     old = [at(old_message(), minutes=10), at(old_message(), hours=2), at(old_message(), hours=25)]
     for policy in Policy:
@@ -227,7 +230,7 @@ def _messages() -> Iterator[Scenario]:
     )
 
 
-def _supersede() -> Iterator[Scenario]:
+def _supersede() -> Iterator[Scenario[Life]]:
     """Yield scenarios in which the first run is still open when the second is due."""
     for policy in Policy:
         for answers in ((), (_LOST,), (_NEITHER,), (_NOW,)):
@@ -282,7 +285,7 @@ _STOPS: dict[str, Overtake] = {
 }
 
 
-def _stops() -> Iterator[Scenario]:
+def _stops() -> Iterator[Scenario[Life]]:
     """Yield scenarios in which an action interrupts a worker's calls."""
     for name, overtake in _STOPS.items():
         yield Scenario(name=f"stop/{name}", meanwhile=overtake, hows=())
@@ -312,7 +315,7 @@ def _stops() -> Iterator[Scenario]:
         )
 
 
-def _at_once() -> Iterator[Scenario]:
+def _at_once() -> Iterator[Scenario[Life]]:
     """Yield scenarios with immediate email, where no later digest includes the unsent events."""
     for policy in Policy:
         cases: dict[str, tuple[Sequence[Answer], Evidence]] = {
@@ -353,7 +356,7 @@ def _at_once() -> Iterator[Scenario]:
     )
 
 
-def _streams() -> Iterator[Scenario]:
+def _streams() -> Iterator[Scenario[Life]]:
     """Yield scenarios in which immediate email is rejected for longer than a digest may be late."""
     acts = (
         at(put("d1", category="like"), hours=-5),
@@ -375,7 +378,7 @@ def _streams() -> Iterator[Scenario]:
         )
 
 
-def _held() -> Iterator[Scenario]:
+def _held() -> Iterator[Scenario[Life]]:
     """Yield scenarios with a category held before or during a run and released a day later."""
     like = at(put("e2", category="like"), hours=-5)
     late = at(put("e3", category="like"), hours=12)
@@ -383,7 +386,7 @@ def _held() -> Iterator[Scenario]:
     for policy in Policy:
         for answers in ((), (_NOW,), (_LOST,), (_NEITHER,)):
             label = f"{'/'.join(answers) or 'accepts'}/{policy}"
-            shared = Scenario(
+            shared = Scenario[Life](
                 name=f"held/{label}",
                 policy=policy,
                 answers=answers,
@@ -435,7 +438,7 @@ def _held() -> Iterator[Scenario]:
     )
 
 
-def _foreign() -> Iterator[Scenario]:
+def _foreign() -> Iterator[Scenario[Life]]:
     """Yield scenarios with rows of a newer version in the same partitions as the other rows."""
     for policy in Policy:
         for answers in ((), (_NOW,), (_LOST,)):
@@ -449,7 +452,7 @@ def _foreign() -> Iterator[Scenario]:
             )
 
 
-def _held_up() -> Iterator[Scenario]:
+def _held_up() -> Iterator[Scenario[Life]]:
     """Yield scenarios in which the daily cap or a held category delays a weekly digest too long."""
     for frequency in (Frequency.WEEKLY, Frequency.DAILY):
         capped = Scenario(
@@ -487,7 +490,7 @@ def _held_up() -> Iterator[Scenario]:
     )
 
 
-def _unheard() -> Iterator[Scenario]:
+def _unheard() -> Iterator[Scenario[Life]]:
     """Yield scenarios in which every provider answer is lost and evidence is late or missing."""
     more = (at(put("e3"), hours=20), at(put("e4"), hours=44))
     for policy in Policy:
@@ -513,7 +516,7 @@ def _unheard() -> Iterator[Scenario]:
         )
 
 
-def _late() -> Iterator[Scenario]:
+def _late() -> Iterator[Scenario[Life]]:
     """Yield scenarios with a worker that stalls between stamping and writing an event."""
     for slow in (SLOW, frozenset({"generate", "resend"})):
         for policy in Policy:
@@ -543,7 +546,7 @@ def _late() -> Iterator[Scenario]:
     )
 
 
-def _moves() -> Iterator[Scenario]:
+def _moves() -> Iterator[Scenario[Life]]:
     """Yield scenarios in which an event moves while the runs of both schedules are due or fail."""
     held_up = (How.HELD_UP, How.KILLED_AFTER, How.UNANSWERED)
     day, shortly_before = timedelta(days=1), {"hours": 23, "minutes": 59, "seconds": 40}
@@ -595,7 +598,7 @@ def _moves() -> Iterator[Scenario]:
     )
 
 
-def _idle() -> Iterator[Scenario]:
+def _idle() -> Iterator[Scenario[Life]]:
     """Yield scenarios with an action on a schedule that has no events and is idle or going idle."""
     nothing = Scenario(
         name="idle/an event meanwhile",
@@ -619,7 +622,7 @@ def _idle() -> Iterator[Scenario]:
         )
 
 
-def _threads() -> Iterator[Scenario]:
+def _threads() -> Iterator[Scenario[Life]]:
     """Yield scenarios with several events of an entity, inside and outside the collapse window."""
     for policy in Policy:
         for answers in ((), (_NOW,), (_LOST,)):
@@ -639,7 +642,7 @@ def _threads() -> Iterator[Scenario]:
             )
 
 
-def _templates() -> Iterator[Scenario]:
+def _templates() -> Iterator[Scenario[Life]]:
     """Yield scenarios in which a template temporarily cannot show an event that may have been
     sent.
     """
@@ -668,7 +671,7 @@ def _templates() -> Iterator[Scenario]:
             )
 
 
-def _lapses() -> Iterator[Scenario]:
+def _lapses() -> Iterator[Scenario[Life]]:
     """Yield scenarios with an event that expires and is extended between unknown attempts.
 
     In others, the event expires while one worker is about to claim it and another removes it.
@@ -711,7 +714,7 @@ def _lapses() -> Iterator[Scenario]:
         )
 
 
-def _of_others() -> Iterator[Scenario]:
+def _of_others() -> Iterator[Scenario[Life]]:
     """Yield scenarios with reports on emails of other tables and by other readers."""
     for policy in Policy:
         yield Scenario(
@@ -737,7 +740,7 @@ def _of_others() -> Iterator[Scenario]:
     )
 
 
-def _faults() -> Iterator[Scenario]:
+def _faults() -> Iterator[Scenario[Life]]:
     """Yield scenarios with bounces and complaints, each of which stops its reader.
 
     A report without a recipient stops no reader, but still proves that the email arrived.
@@ -764,7 +767,7 @@ def _faults() -> Iterator[Scenario]:
             )
 
 
-def _together() -> Iterator[Scenario]:
+def _together() -> Iterator[Scenario[Life]]:
     """Yield scenarios with messages that reach one invocation of ingest at the same time.
 
     They include events that are routed together and events that must keep their order.

@@ -7,10 +7,10 @@ from datetime import timedelta
 from functools import partial
 from random import Random
 
-from proofs.prove.acts import put, register
+from proofs.prove.acts import Act, put, register
 from proofs.prove.land import FAKES, Ground
 from proofs.prove.life import FIRST_DUE, Life, Restless
-from proofs.prove.scenario import Act, Scenario
+from proofs.prove.scenario import Scenario
 from proofs.prove.story import story
 from proofs.prove.strikes import How, Plan
 from proofs.prove.verdict import Verdict, judge
@@ -53,7 +53,7 @@ class Tally:
     """Reports of the first violations."""
 
 
-def world(scenario: Scenario, plan: Plan, ground: Ground = FAKES) -> tuple[Life, Verdict]:
+def world(scenario: Scenario[Life], plan: Plan, ground: Ground = FAKES) -> tuple[Life, Verdict]:
     """Run one world from start to end."""
     life = Life(scenario, plan, ground)
     for after, act in (*_before(scenario), *scenario.acts):
@@ -70,7 +70,7 @@ def world(scenario: Scenario, plan: Plan, ground: Ground = FAKES) -> tuple[Life,
     return life, verdict
 
 
-def _before(scenario: Scenario) -> Iterator[tuple[timedelta, Act]]:
+def _before(scenario: Scenario[Life]) -> Iterator[tuple[timedelta, Act]]:
     """Register the readers and publish their events, the day before."""
     day_before = NOW - FIRST_DUE
     for reader in scenario.readers:
@@ -80,7 +80,7 @@ def _before(scenario: Scenario) -> Iterator[tuple[timedelta, Act]]:
             yield day_before / 2 + timedelta(seconds=number), put(own, reader)
 
 
-def search(scenario: Scenario, effort: Effort = FULL, ground: Ground = FAKES) -> Tally:
+def search(scenario: Scenario[Life], effort: Effort = FULL, ground: Ground = FAKES) -> Tally:
     """Search all worlds of a scenario, starting with the one without strikes."""
     tally = Tally(scenario.name)
     random = Random(scenario.name)
@@ -105,7 +105,7 @@ def search(scenario: Scenario, effort: Effort = FULL, ground: Ground = FAKES) ->
     return tally
 
 
-def _note(tally: Tally, scenario: Scenario, plan: Plan, ground: Ground) -> int:
+def _note(tally: Tally, scenario: Scenario[Life], plan: Plan, ground: Ground) -> int:
     """Run one world, add it to the tally, and return its number of calls."""
     life, verdict = world(scenario, plan, ground)
     tally.worlds += 1

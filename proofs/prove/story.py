@@ -6,7 +6,7 @@ from proofs.prove.strikes import Plan
 from proofs.prove.verdict import Verdict
 
 
-def story(scenario: Scenario, plan: Plan, life: Life, verdict: Verdict) -> str:
+def story(scenario: Scenario[Life], plan: Plan, life: Life, verdict: Verdict) -> str:
     """Return the violations, calls, runs and emails of a world as text."""
     struck = " ".join(f"{number}:{how}" for number, how in plan) or "nothing"
     position = f" --position {'+'.join(f'{n}:{how}' for n, how in plan)}" if plan else ""

@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 from gazette.domain.delivery.run import Reason, Status
 
+from proofs.prove.life import Life
 from proofs.prove.on_moto import moto_ground
 from proofs.prove.provider import Answer, Evidence
 from proofs.prove.scenario import Scenario
@@ -39,7 +40,7 @@ def test_nor_between_the_real_adapters_and_aws() -> None:
 
 def test_an_email_that_nobody_may_send_is_found() -> None:
     """The verdict depends on the accepted emails, whatever the rows contain."""
-    scenario = Scenario(name="happy")
+    scenario = Scenario[Life](name="happy")
     life, verdict = world(scenario, ())
     assert not verdict.violations
     life.provider.taken *= 2
@@ -78,7 +79,7 @@ def test_a_worker_whose_time_ends_while_it_stands_still_writes_nothing(how: How)
 def test_a_worker_that_is_killed_after_the_provider_took_the_email_leaves_an_unknown_outcome(
     how: How,
 ) -> None:
-    scenario = Scenario(name="unknown", answers=(Answer.ACCEPTS,), evidence=Evidence.LATE)
+    scenario = Scenario[Life](name="unknown", answers=(Answer.ACCEPTS,), evidence=Evidence.LATE)
     life, _ = world(scenario, ())
     sends = next(number for _, _, number, name, _ in life.calls.story if name == "mailer.send")
     life, verdict = world(scenario, ((sends, how),))
