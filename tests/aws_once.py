@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from copy import deepcopy
 from functools import cache
 from inspect import CO_VARKEYWORDS
+from itertools import count
 from typing import Any
 
 import boto3
@@ -19,6 +20,7 @@ import botocore.session
 import moto.core.responses
 import moto.sqs.models
 import pytest
+from botocore.auth import SigV4Auth
 from botocore.config import Config
 from botocore.hooks import EVENT_ALIASES, EventAliaser
 from botocore.session import Session
@@ -32,6 +34,7 @@ from moto.core.serialize import (
     XFormedAttributePicker,
 )
 from moto.dynamodb.parsing import ast_nodes, expressions, validators
+from moto.utilities import aws_headers
 
 _NODES: Any = ast_nodes  # both modules have no types
 _EXPRESSIONS: Any = expressions
@@ -48,6 +51,8 @@ def aws_once() -> Iterator[None]:
         patch.setattr(botocore.session, "create_loader", cache(botocore.session.create_loader))
         patch.setattr(UserAgentComponent, "to_string", cache(UserAgentComponent.to_string))
         _register_quickly(patch)
+        _name_the_caller_only(patch)
+        _number_requests(patch)
         _share_clients(patch)
         _remember_what_moto_looks_up(patch)
         _serialize_what_is_there(patch)
@@ -97,6 +102,40 @@ def _register_quickly(patch: pytest.MonkeyPatch) -> None:
 
     patch.setattr(EventAliaser, "__init__", with_known_names)
     patch.setattr(botocore.hooks, "accepts_kwargs", accepts_more)
+
+
+def _name_the_caller_only(patch: pytest.MonkeyPatch) -> None:
+    """Write the caller, the region and the service into each request, but compute no signature.
+
+    moto reads the first three from the header, and checks no signature.
+    """
+    sign = SigV4Auth.add_auth
+
+    def named(auth: Any, request: Any) -> None:
+        if not _ON_MOTO.enabled or auth.credentials is None:
+            sign(auth, request)
+            return
+        scope = f"{auth.credentials.access_key}/20260101/{auth._region_name}/{auth._service_name}"
+        del request.headers["Authorization"]
+        request.headers["Authorization"] = (
+            f"AWS4-HMAC-SHA256 Credential={scope}/aws4_request, SignedHeaders=host, Signature=0"
+        )
+
+    patch.setattr(SigV4Auth, "add_auth", named)
+
+
+def _number_requests(patch: pytest.MonkeyPatch) -> None:
+    """Number the requests. moto would draw 52 random characters for the id of each."""
+    numbers = count(1)
+
+    def request_id(headers: Any = None) -> str:
+        number = f"{next(numbers):052d}"
+        if isinstance(headers, dict):
+            headers["x-amzn-requestid"] = number
+        return number
+
+    for module in (aws_headers, moto.core.responses):
+        patch.setattr(module, "gen_amzn_requestid_long", request_id)
 
 
 def _remember_what_moto_looks_up(patch: pytest.MonkeyPatch) -> None:
