@@ -1231,7 +1231,7 @@ RULES: Final = (
     ),
     Mutation(
         "items that are stale at the due time are fetched again",
-        "domain/content.py",
+        "domain/content/asking.py",
         " and now - fetched_at <= fresh_for\n",
         "\n",
         f"{_CONTENT}::test_stale_items_are_refetched_at_due_time",

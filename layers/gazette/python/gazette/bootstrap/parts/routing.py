@@ -24,7 +24,7 @@ from gazette.steps.context import RoutingContext
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
-    from gazette.domain.scheduling.asking import ContentSources
+    from gazette.domain.content.asking import ContentSources
 
 
 def routing_context(
