@@ -132,7 +132,7 @@ docs: setup ## Generate docs/events, docs/content, docs/lifecycle.md, docs/confi
 	@$(BIN)/python -m proofs.history.page
 
 messages: setup ## Update the translation catalogues from the templates (FOLDER=… for your own)
-	@$(BIN)/python -m gazette_cdk.assets.messages $(FOLDER)
+	@$(BIN)/python -m gazette_cdk.assets.templates.messages $(FOLDER)
 
 plots: setup ## Draw the plots of the docs, and print their figures; 36 hours of a stage pass (AGAIN=1: not again)
 	@$(BIN)/python -m benchmarks.stagger

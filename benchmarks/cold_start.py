@@ -24,7 +24,7 @@ import botocore
 
 from benchmarks.answering import answering
 from gazette_cdk.assets.aws_data import SERVICES, shrink
-from gazette_cdk.assets.templates import build_templates
+from gazette_cdk.assets.templates.build import build_templates
 from tests.functions.conftest import QUEUES, every_setting
 
 ROOT = Path(__file__).parents[1]

@@ -36,8 +36,8 @@ from jinja2 import Environment, FunctionLoader, select_autoescape
 from premailer import transform
 
 from benchmarks.peers import mjml, peer
-from gazette_cdk.assets.inline import inline
-from gazette_cdk.assets.templates import build_templates
+from gazette_cdk.assets.templates.build import build_templates
+from gazette_cdk.assets.templates.inline import inline
 
 COLD, WARM, FLOOR = "cold", "warm", "plain Jinja2"
 """The names of our rendering with an empty and with a full cache, and of the floor."""

@@ -32,7 +32,7 @@ from gazette.domain.ports.rendering import Links
 from gazette.steps.delivery.windows import read_window
 
 from benchmarks.answering import answering
-from gazette_cdk.assets.templates import build_templates
+from gazette_cdk.assets.templates.build import build_templates
 from tests.builders import KEY, NOW, a_subscriber, an_event
 
 _PAGE = 2_000

@@ -16,8 +16,8 @@ from gazette.settings.environment import use_pinned_zones
 from hypothesis import HealthCheck, settings
 from jinja2 import Environment
 
-from gazette_cdk.assets import templates
-from gazette_cdk.assets.templates import build_templates
+from gazette_cdk.assets.templates import build
+from gazette_cdk.assets.templates.build import build_templates
 from tests.aws_once import aws_once
 from tests.builders import SettableClock
 
@@ -92,8 +92,8 @@ def templates_are_worked_on_once() -> Iterator[None]:
     """The same page with the same style sheet comes to the same, what compiled compiles again, and
     the same catalogues are read and written alike: premailer, Jinja and Babel take their time.
     """
-    check, compiled = templates._check, set[str]()
-    compile_catalogues, written = templates._compile_catalogues, dict[object, dict[str, bytes]]()
+    check, compiled = build._check, set[str]()
+    compile_catalogues, written = build._compile_catalogues, dict[object, dict[str, bytes]]()
 
     def check_once(text: str, origin: Path, target: Path) -> None:
         if text not in compiled:
@@ -114,9 +114,9 @@ def templates_are_worked_on_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         for name in ("inline", "inline_part"):
-            patch.setattr(templates, name, cache(getattr(templates, name)))
-        patch.setattr(templates, "_check", check_once)
-        patch.setattr(templates, "_compile_catalogues", compile_catalogues_once)
+            patch.setattr(build, name, cache(getattr(build, name)))
+        patch.setattr(build, "_check", check_once)
+        patch.setattr(build, "_compile_catalogues", compile_catalogues_once)
         yield
 
 

@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 from math import ceil
 from typing import Generic, TypeVar
 
-from gazette.domain.content import Answer, Question
+from gazette.domain.content.items import Answer
+from gazette.domain.content.ports import Question
 from gazette.domain.delivery.arrangement import Arrangement, Ranking
 from gazette.domain.delivery.compose import Digest
 from gazette.domain.delivery.pace import Quota

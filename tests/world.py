@@ -17,7 +17,8 @@ from gazette.domain.commands import (
     CreateEvents,
     EraseSubscriber,
 )
-from gazette.domain.content import Fetch
+from gazette.domain.content.asking import ContentPlan, ContentSources
+from gazette.domain.content.ports import Fetch, QueuedFetch
 from gazette.domain.delivery.arrangement import DEFAULT
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.delivery.redrive import Redriven
@@ -32,12 +33,10 @@ from gazette.domain.links import LinkToken
 from gazette.domain.model import DAILY, Event, RunKey, StoredEvent
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.clock import TimeLeft
-from gazette.domain.ports.content import QueuedFetch
 from gazette.domain.ports.control import HeldCategories
 from gazette.domain.ports.queues import FollowerPage, QueuedRun, Shard, Walk
 from gazette.domain.ports.rendering import Renderer, VersionTemplates
 from gazette.domain.ports.stores import DeferredEvents
-from gazette.domain.scheduling.asking import ContentPlan, ContentSources
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.scheduling.limits import (
     DeliveryLimits,
@@ -55,6 +54,7 @@ from gazette.domain.subscribers.subscriber import Reader
 from gazette.domain.subscribers.suppression import SoftLimit
 from gazette.domain.templates.settings import SourcePolicy
 from gazette.domain.templates.versions import version_for
+from gazette.steps.content.ahead import look_ahead
 from gazette.steps.content.ask import AskContext, ProcessHealth
 from gazette.steps.content.fetch import FetchContext, FetchResult, fetch
 from gazette.steps.context import RoutingContext
@@ -67,7 +67,6 @@ from gazette.steps.delivery.pacing import Pacing, StreamPacing, postponed_until
 from gazette.steps.delivery.resend import resend
 from gazette.steps.delivery.types import Delivery, Postponed
 from gazette.steps.delivery.versions import RunTemplates
-from gazette.steps.fanout.ahead import look_ahead
 from gazette.steps.fanout.fanout import FannedOut, fan_out, tick
 from gazette.steps.feedback.bounces import SuppressionContext
 from gazette.steps.feedback.feedback import (

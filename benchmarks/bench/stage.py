@@ -16,7 +16,7 @@ from gazette.settings.ranges import RANGES
 
 from benchmarks.bench.naive import NaiveEvent, NaiveReader
 from benchmarks.loopback.client import Loopback, loopback
-from gazette_cdk.assets.templates import build_templates
+from gazette_cdk.assets.templates.build import build_templates
 from tests.functions.conftest import QUEUES, every_setting
 from tests.moto_tables import NAMES, table_definitions
 

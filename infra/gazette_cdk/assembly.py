@@ -6,8 +6,8 @@ from typing import Any
 
 from aws_cdk import App
 
-from gazette_cdk.assets.inline import TemplateError
 from gazette_cdk.assets.layers import BuildError
+from gazette_cdk.assets.templates.inline import TemplateError
 from gazette_cdk.stacks.data import DataStack
 from gazette_cdk.stacks.front import REGION, FrontStack
 from gazette_cdk.stacks.placement import placement

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from itertools import combinations
 from zoneinfo import ZoneInfo
 
-from gazette.domain.content import source_of
+from gazette.domain.content.items import source_of
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.model import DAILY, RunKey, StoredEvent
 from gazette.domain.scheduling.kinds import Unsent

@@ -1231,7 +1231,7 @@ RULES: Final = (
     ),
     Mutation(
         "items that are stale at the due time are fetched again",
-        "domain/content.py",
+        "domain/content/asking.py",
         " and now - fetched_at <= fresh_for\n",
         "\n",
         f"{_CONTENT}::test_stale_items_are_refetched_at_due_time",
@@ -1501,7 +1501,7 @@ RULES: Final = (
     ),
     Mutation(
         "a pushed template cannot format a date or time of unlimited length",
-        "adapters/rendering/sandbox/templates.py",
+        "adapters/templates/sandbox/templates.py",
         "                    check_instant(each)\n",
         "                    pass\n",
         "tests/unit/templates/test_sandbox.py"
@@ -1509,7 +1509,7 @@ RULES: Final = (
     ),
     Mutation(
         "a pushed template cannot pad a text to an unlimited width",
-        "adapters/rendering/sandbox/sizes.py",
+        "adapters/templates/sandbox/sizes.py",
         " or _width(text) > LONGEST:\n",
         ":\n",
         "tests/unit/templates/test_sandbox.py"
@@ -1517,7 +1517,7 @@ RULES: Final = (
     ),
     Mutation(
         "a pushed template calls only functions bounded by the sandbox",
-        "adapters/rendering/sandbox/templates.py",
+        "adapters/templates/sandbox/templates.py",
         '        del self.globals["_"]\n',
         "",
         "tests/unit/templates/test_sandbox.py"

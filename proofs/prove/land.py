@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from gazette.domain import content
-from gazette.domain.content import EVENTS, RECOMMENDATIONS, Item, Question
+from gazette.domain.content import items
+from gazette.domain.content.asking import ContentPlan
+from gazette.domain.content.items import EVENTS, RECOMMENDATIONS, Item
+from gazette.domain.content.ports import Question
 from gazette.domain.delivery.compose import Digest
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.delivery.signals import Policy, SendOutcome
@@ -16,7 +18,6 @@ from gazette.domain.errors import RenderingFailed, SourceFailed
 from gazette.domain.identity import shard_of
 from gazette.domain.model import Edition, Mail
 from gazette.domain.ports.rendering import Links
-from gazette.domain.scheduling.asking import ContentPlan
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.domain.templates.settings import SourcePolicy
 from gazette.domain.window import folded
@@ -69,11 +70,11 @@ class OfferingSource(FakeSource):
         super().__init__()
         self._down = down
 
-    def ask(self, question: Question) -> content.Answer:
+    def ask(self, question: Question) -> items.Answer:
         self.asked.append(question)
         if len(self.asked) <= self._down:
             raise SourceFailed("It is down.")
-        return content.Answer(tuple(map(_item, ITEMS)))
+        return items.Answer(tuple(map(_item, ITEMS)))
 
 
 def _item(name: str) -> Item:

@@ -10,7 +10,7 @@ from itertools import count, cycle
 from typing import NamedTuple
 
 from gazette.domain.commands import Command
-from gazette.domain.content import RECOMMENDATIONS, event_id
+from gazette.domain.content.items import RECOMMENDATIONS, event_id
 from gazette.domain.delivery.run import Run, Status, settled_until
 from gazette.domain.errors import Hidden, InvalidEvent, NotYet, Unavailable
 from gazette.domain.feedback.delivery_events import DeliveryEvent

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import repeat
 
+from gazette.domain.content.ports import QueuedFetch
 from gazette.domain.model import RunKey
 from gazette.domain.ports.bus import BusCommand
 from gazette.domain.ports.clock import Clock
-from gazette.domain.ports.content import QueuedFetch
 from gazette.domain.ports.queues import FollowerPage, QueuedRun, Shard, Walk
 from gazette.domain.redelivery import MANY, pause_before
 

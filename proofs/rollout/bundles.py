@@ -7,7 +7,7 @@ from pathlib import Path
 from gazette.adapters.templates.bundle import checksum_of, pack
 from gazette.domain.templates.versions import Version
 
-from gazette_cdk.assets.templates import build_templates
+from gazette_cdk.assets.templates.build import build_templates
 
 _TEMPLATES = Path(__file__).parents[2] / "templates"
 _SAID = re.compile(r"made by version (\d+)")

@@ -33,7 +33,7 @@ from benchmarks.stored import as_client_of
 from demo.engine import deploy, running
 from demo.service import Service, ServiceError
 from demo.ses import Accepted, Answer, StandIn
-from gazette_support.domain.template_changes import Changed, pushed, rolled_back
+from gazette_support.domain.templates.changes import Changed, pushed, rolled_back
 from proofs.rollout.bundles import bundle, versions_said
 
 _AHEAD = timedelta(hours=2)

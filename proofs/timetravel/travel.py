@@ -12,13 +12,13 @@ from unittest.mock import patch
 from zoneinfo import ZoneInfo
 
 from gazette.adapters.aws.queues import decode_shard, encode_shard
-from gazette.domain.content import EVENTS, RECOMMENDATIONS, Fetch
+from gazette.domain.content.asking import ContentPlan
+from gazette.domain.content.items import EVENTS, RECOMMENDATIONS
+from gazette.domain.content.ports import Fetch, QueuedFetch
 from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status
 from gazette.domain.model import RunKey, Schedule, Window
-from gazette.domain.ports.content import QueuedFetch
 from gazette.domain.ports.queues import QueuedRun, Shard
 from gazette.domain.scheduling import calendar
-from gazette.domain.scheduling.asking import ContentPlan
 from gazette.domain.scheduling.calendar import (
     SLOT,
     Days,
@@ -30,7 +30,7 @@ from gazette.domain.scheduling.calendar import (
 from gazette.domain.scheduling.limits import FanoutLimits
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber
-from gazette.steps.fanout.ahead import look_ahead
+from gazette.steps.content.ahead import look_ahead
 from gazette.steps.fanout.fanout import fan_out, tick
 from gazette.steps.occurrences.asking import AskingContext
 from gazette.steps.occurrences.context import FanoutContext

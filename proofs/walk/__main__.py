@@ -11,7 +11,7 @@ from pathlib import Path
 
 from gazette.observability import logger
 
-from gazette_cdk.assets.templates import build_templates
+from gazette_cdk.assets.templates.build import build_templates
 from proofs.walk.event import walk
 from proofs.walk.hops import PAGE, first_problem, hops
 from proofs.walk.record import ROOT, Record

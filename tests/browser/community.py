@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-from gazette.domain.content import RECOMMENDATIONS, Item, event_of
+from gazette.domain.content.items import RECOMMENDATIONS, Item, event_of
 from gazette.domain.model import DAILY, Actor, Entity, Event, Image
 from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.subscriber import Subscriber

@@ -12,7 +12,7 @@ from gazette.domain.subscribers.overview import Overview
 from playwright.sync_api import Browser
 
 from demo.engine import ROOT
-from gazette_cdk.assets.templates import build_templates
+from gazette_cdk.assets.templates.build import build_templates
 from gazette_cli.preview.rendering import render
 from gazette_cli.preview.sample import READER
 from gazette_cli.templates.building import Templates

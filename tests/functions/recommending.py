@@ -7,20 +7,19 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from gazette.adapters.aws.fetch_messages import encode_fetch
 from gazette.adapters.aws.queues import decode_run_key
 from gazette.adapters.content.connection import Connection
+from gazette.adapters.content.fetch_messages import encode_fetch
 from gazette.adapters.dynamodb.pacing.pace import RECOMMENDATIONS_ROW, DynamoRateLimiter
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.bootstrap import content
 from gazette.bootstrap.parts.clock import now
-from gazette.domain.content import Fetch
+from gazette.domain.content.ports import Fetch, QueuedFetch
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.delivery.run import Run
 from gazette.domain.model import DAILY, RunKey, Schedule
-from gazette.domain.ports.content import QueuedFetch
 
 from proofs.sources.service import Reply, Service, items, serving
 from tests.functions.conftest import Cloud, fan_out, make_cold

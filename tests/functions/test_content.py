@@ -7,19 +7,18 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from gazette.adapters.aws.fetch_messages import decode_fetch, encode_fetch
 from gazette.adapters.aws.queues import decode_run_key, decode_shard
 from gazette.adapters.content.connection import Connection
+from gazette.adapters.content.fetch_messages import decode_fetch, encode_fetch
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.pacing.pace import RECOMMENDATIONS_ROW, DynamoRateLimiter
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.bootstrap import content, fanout
 from gazette.bootstrap.parts.clock import now
-from gazette.domain.content import Fetch
+from gazette.domain.content.ports import Fetch, QueuedFetch
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.model import DAILY, Schedule
-from gazette.domain.ports.content import QueuedFetch
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.templates.settings import SourcePolicy, VersionSettings
 

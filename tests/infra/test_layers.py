@@ -186,6 +186,7 @@ def _gazette(at: Path) -> Path:
     for name in (
         "assets/layers.py",
         "assets/aws_data.py",
+        "assets/templates/build.py",
         "dependencies/requirements.txt",
         "dependencies/requirements.in",
         "package/domain/model.py",
@@ -216,6 +217,7 @@ def test_locations_of_gazette_and_of_own_templates_do_not_affect_layer_hashes(
     [
         ("venv/assets/layers.py", (True, True)),
         ("venv/assets/aws_data.py", (True, True)),
+        ("venv/assets/templates/build.py", (False, True)),
         ("venv/dependencies/requirements.txt", (True, False)),
         ("venv/dependencies/requirements.in", (False, False)),
         ("venv/package/domain/model.py", (False, True)),

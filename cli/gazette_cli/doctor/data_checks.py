@@ -6,7 +6,7 @@ from typing import Any
 
 from gazette.adapters.templates.bundle import BundleError, checksum_of, unpack
 from gazette.domain.errors import Unavailable, UnreadableRow
-from gazette.domain.ports.templates import BundleStore, TemplateVersions
+from gazette.domain.templates.ports import BundleStore, TemplateVersions
 from gazette.domain.templates.versions import Version
 
 from gazette_cli.doctor.findings import Finding, Unseen, ok, problem, unseen

@@ -13,8 +13,8 @@ def schemas_of(stage: str) -> Schemas:
     if not own or not any((project() / own).glob(SCHEMA_FILES)):
         return {}
     # The import takes a tenth of a second, and only stages with schemas need it.
-    from gazette_cdk.assets.data_schemas import check_schemas
-    from gazette_cdk.assets.inline import TemplateError
+    from gazette_cdk.assets.templates.data_schemas import check_schemas
+    from gazette_cdk.assets.templates.inline import TemplateError
 
     try:
         return check_schemas(project() / own)

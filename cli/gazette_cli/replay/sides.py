@@ -25,7 +25,7 @@ from gazette_cli.templates.building import (
 from gazette_cli.templates.renderers import check_variation_of, side_of
 from gazette_cli.templates.stage import files_of, in_words_of, number_of, version_of
 from gazette_support.domain.replay import SentEmail
-from gazette_support.domain.template_changes import InvalidRollout
+from gazette_support.domain.templates.changes import InvalidRollout
 from gazette_support.steps.replay import Side, show_alone
 from gazette_support.steps.templates import TemplatesContext
 

@@ -12,7 +12,7 @@ from gazette.domain.templates.versions import Change
 
 from gazette_cli.shared.console import NotPossible, printable
 from gazette_support.domain.experiment_readers import Compared
-from gazette_support.domain.template_history import last_rollout
+from gazette_support.domain.templates.history import last_rollout
 from gazette_support.steps import statistics as steps
 from gazette_support.steps.statistics import ArmOf
 

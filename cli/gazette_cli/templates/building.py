@@ -22,10 +22,10 @@ from gazette.domain.errors import RenderingFailed
 from gazette.domain.templates.settings import VersionSettings
 from jinja2 import Environment
 
-from gazette_cdk.assets.inline import TemplateError
-from gazette_cdk.assets.templates import build_templates
-from gazette_cdk.assets.trial import render_all, try_out
-from gazette_cdk.assets.version_settings import read_version_settings
+from gazette_cdk.assets.templates.build import build_templates
+from gazette_cdk.assets.templates.inline import TemplateError
+from gazette_cdk.assets.templates.trial import render_all, try_out
+from gazette_cdk.assets.templates.version_settings import read_version_settings
 from gazette_cdk.folders import GAZETTE, project
 from gazette_cli.shared.console import NotPossible
 from gazette_cli.shared.stages import stage_of

@@ -4,8 +4,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from gazette.adapters.rendering.sandbox import SandboxedTemplates
 from gazette.adapters.templates.bundle import BundleError, pack, unpack
+from gazette.adapters.templates.sandbox import SandboxedTemplates
 from gazette.domain.templates.settings import VersionSettings
 
 from gazette_cli.shared.console import NotPossible

@@ -7,8 +7,8 @@ from functools import cache
 from gazette.adapters.rendering.brand import BrandError
 from gazette.adapters.rendering.environment import VARIATIONS
 from gazette.adapters.rendering.renderer import JinjaRenderer
-from gazette.adapters.rendering.sandbox import SandboxedTemplates
 from gazette.adapters.rendering.variations import VariationError
+from gazette.adapters.templates.sandbox import SandboxedTemplates
 from gazette.adapters.templates.unpacked import Unpacked
 from gazette.domain.delivery.run import Run
 from gazette.domain.templates.versions import DEPLOYED, Version, version_for

@@ -15,7 +15,7 @@ from gazette_cli.shared.deployed import settings_of
 from gazette_cli.templates.deployed import read_layer
 from gazette_cli.templates.differences import Files
 from gazette_support.bootstrap.templates import build_templates
-from gazette_support.domain.template_changes import InvalidRollout
+from gazette_support.domain.templates.changes import InvalidRollout
 from gazette_support.steps.templates import TemplatesContext, version_by_number
 
 _OF_S3 = {"GetObject", "PutObject"}

@@ -8,9 +8,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from gazette.adapters.content.items import AnswerDetail, ItemDetail
 from gazette.adapters.contract.decoding import DETAIL_MODELS
 from gazette.adapters.contract.details import EventCreated, EventRetracted
-from gazette.adapters.contract.items import AnswerDetail, ItemDetail
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, models_json_schema
 from pydantic_core import core_schema

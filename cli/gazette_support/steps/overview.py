@@ -13,8 +13,8 @@ from gazette.domain.delivery.streams import Streams
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.feedback.reputation import CategoryHold
 from gazette.domain.ports.ledgers import Runs
-from gazette.domain.ports.templates import TemplateVersions
 from gazette.domain.scheduling.calendar import SLOT, slot_of
+from gazette.domain.templates.ports import TemplateVersions
 from gazette.domain.templates.versions import InForce, PushedVersion
 
 from gazette_support.steps.batches import BatchContext, BatchView, latest_batches

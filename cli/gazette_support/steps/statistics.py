@@ -12,8 +12,8 @@ from gazette.domain.feedback.experiment import Experiment, experiment
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.control import Experiments
 from gazette.domain.ports.ledgers import Engagements, Runs
-from gazette.domain.ports.templates import TemplateVersions
 from gazette.domain.stored import readable
+from gazette.domain.templates.ports import TemplateVersions
 
 from gazette_support.domain.experiment_readers import Readers
 from gazette_support.domain.statistics import Counts, kinds

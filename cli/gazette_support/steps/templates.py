@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 
 from gazette.domain.errors import Overtaken, Unavailable
 from gazette.domain.ports.clock import Clock
-from gazette.domain.ports.templates import BundleStore, TemplateVersions
+from gazette.domain.templates.ports import BundleStore, TemplateVersions
 from gazette.domain.templates.settings import VersionSettings
 from gazette.domain.templates.versions import DEPLOYED, InForce, PushedVersion, Version
 
-from gazette_support.domain import template_changes as changes
-from gazette_support.domain.template_changes import Changed, InvalidRollout
-from gazette_support.domain.template_history import current_before
+from gazette_support.domain.templates import changes
+from gazette_support.domain.templates.changes import Changed, InvalidRollout
+from gazette_support.domain.templates.history import current_before
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

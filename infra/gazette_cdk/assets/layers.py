@@ -19,8 +19,8 @@ from aws_cdk import aws_lambda as lambda_
 from babel.core import get_global
 
 from gazette_cdk.assets.aws_data import shrink
-from gazette_cdk.assets.templates import build_templates
-from gazette_cdk.assets.trial import try_out
+from gazette_cdk.assets.templates.build import build_templates
+from gazette_cdk.assets.templates.trial import try_out
 from gazette_cdk.folders import GAZETTE
 
 _ASSETS = Path(__file__).parent
@@ -82,7 +82,7 @@ def core_code(target: Target, overlay: Path | None) -> lambda_.Code:
         *_inputs("gazette", _PACKAGE, "**/*.py"),
         *_inputs("templates", _TEMPLATES, "**/*"),
         *(_inputs("own", overlay, "**/*") if overlay else []),
-        *_inputs("assets", _ASSETS, "*.py"),
+        *_inputs("assets", _ASSETS, "**/*.py"),
     ]
     tools = [f"{tool}=={version(tool)}" for tool in _TOOLS]
 

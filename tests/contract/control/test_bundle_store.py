@@ -6,7 +6,7 @@ from gazette.adapters.aws.clients import forget
 from gazette.adapters.templates.bundle import MAX_PACKED
 from gazette.adapters.templates.s3 import S3Bundles, key_of
 from gazette.domain.errors import Unavailable
-from gazette.domain.ports.templates import BundleStore
+from gazette.domain.templates.ports import BundleStore
 from gazette.domain.templates.versions import Version
 
 from tests.fake_templates import FakeBundles

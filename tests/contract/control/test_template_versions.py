@@ -10,7 +10,7 @@ from gazette.adapters.dynamodb.control.template_versions import DynamoTemplateVe
 from gazette.adapters.dynamodb.tables import ControlRow
 from gazette.domain.delivery.arrangement import Ranking
 from gazette.domain.errors import UnreadableRow
-from gazette.domain.ports.templates import TemplateVersions
+from gazette.domain.templates.ports import TemplateVersions
 from gazette.domain.templates.settings import SourcePolicy, VersionSettings
 from gazette.domain.templates.versions import (
     DEPLOYED,
@@ -22,7 +22,7 @@ from gazette.domain.templates.versions import (
 )
 from gazette.settings.ranges import RANGES
 
-from gazette_support.domain.template_changes import (
+from gazette_support.domain.templates.changes import (
     Changed,
     pushed,
     rolled_back,

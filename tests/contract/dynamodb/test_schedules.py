@@ -9,7 +9,7 @@ import boto3
 import pytest
 from botocore.client import BaseClient
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
-from gazette.domain.content import REMEMBERED, Shown
+from gazette.domain.content.items import REMEMBERED, Shown
 from gazette.domain.identity import shard_of
 from gazette.domain.model import DAILY, Schedule, ScheduleState
 from gazette.domain.ports.ledgers import Schedules

@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 import pytest
 from gazette.adapters.content.connection import Connection
 from gazette.adapters.content.http_source import HttpSource, retry_after
-from gazette.adapters.contract.items import Normaliser
-from gazette.domain.content import Answer, Question
+from gazette.adapters.content.items import Normaliser
+from gazette.domain.content.items import Answer
+from gazette.domain.content.ports import ContentSource, Question
 from gazette.domain.errors import SourceFailed
-from gazette.domain.ports.content import ContentSource
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -12,7 +12,7 @@ import pytest
 from jinja2 import Environment
 from typer.testing import CliRunner
 
-from gazette_cdk.assets.trial import try_out
+from gazette_cdk.assets.templates.trial import try_out
 from gazette_cli.reference.permissions import PERMISSIONS, Grant
 from gazette_cli.templates import building, deployed
 from tests.functions.conftest import Cloud

@@ -24,7 +24,7 @@ from gazette.settings.ranges import RANGES
 from lxml.html import document_fromstring
 from typer.testing import CliRunner, Result
 
-from gazette_cdk.assets.templates import build_templates
+from gazette_cdk.assets.templates.build import build_templates
 from gazette_cli.find.scan import SEGMENTS
 from gazette_cli.main import app
 from gazette_cli.replay import command

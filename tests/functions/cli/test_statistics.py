@@ -29,7 +29,7 @@ from typer.testing import CliRunner, Result
 from gazette_cli.main import app
 from gazette_cli.shared import answers
 from gazette_cli.statistics import command, periods
-from gazette_support.domain.template_changes import Changed, pushed, taken_back
+from gazette_support.domain.templates.changes import Changed, pushed, taken_back
 from tests.builders import NOW, a_run
 from tests.functions.conftest import Cloud
 from tests.functions.deployed import deploy

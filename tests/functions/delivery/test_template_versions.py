@@ -16,7 +16,7 @@ from gazette.domain.delivery.run import Run
 from gazette.domain.templates.versions import DEPLOYED, PushedVersion, Version
 from gazette.settings.ranges import RANGES
 
-from gazette_support.domain.template_changes import pushed, rolled_back
+from gazette_support.domain.templates.changes import pushed, rolled_back
 from proofs.rollout.bundles import bundle, versions_said
 from tests.functions.conftest import Cloud, make_cold
 from tests.functions.in_stages import Provider

@@ -42,7 +42,8 @@ from gazette.adapters.dynamodb.tables import (
     SubscriberRow,
     SuppressionRow,
 )
-from gazette.domain.content import REMEMBERED, Shown
+from gazette.domain.content.asking import ContentPlan
+from gazette.domain.content.items import REMEMBERED, Shown
 from gazette.domain.delivery import pace as pacing
 from gazette.domain.delivery import run as run_state
 from gazette.domain.delivery.batch import Batch, batch_run
@@ -74,7 +75,6 @@ from gazette.domain.feedback.delivery_events import Engagement
 from gazette.domain.feedback.experiment import Experiment, Variant, variant_of
 from gazette.domain.identity import address_hash, run_id, shard_of
 from gazette.domain.model import Retracted, Schedule, StoredEvent, Window
-from gazette.domain.scheduling.asking import ContentPlan
 from gazette.domain.scheduling.calendar import (
     Days,
     DigestTimes,

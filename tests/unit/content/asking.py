@@ -4,12 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from gazette.domain.content import RECOMMENDATIONS, Answer, Fetch, Item, Shown
+from gazette.domain.content.asking import ContentPlan, ContentSources
+from gazette.domain.content.items import RECOMMENDATIONS, Answer, Item, Shown
+from gazette.domain.content.ports import Fetch, QueuedFetch
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.errors import SourceFailed
 from gazette.domain.model import DAILY, Schedule, StoredEvent
-from gazette.domain.ports.content import QueuedFetch
-from gazette.domain.scheduling.asking import ContentPlan, ContentSources
 from gazette.domain.templates.settings import SourcePolicy
 from gazette.steps.content.ask import AskContext, ProcessHealth
 from gazette.steps.content.fetch import FetchContext, FetchResult, fetch

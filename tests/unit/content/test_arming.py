@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from gazette.domain.content import EVENTS, RECOMMENDATIONS
+from gazette.domain.content.asking import ContentSources
+from gazette.domain.content.items import EVENTS, RECOMMENDATIONS
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import DAILY, ScheduleState
-from gazette.domain.scheduling.asking import ContentSources
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Reader, SubscriberStatus
 

@@ -3,7 +3,8 @@
 from datetime import timedelta
 
 import pytest
-from gazette.domain.content import Answer, Question
+from gazette.domain.content.items import Answer
+from gazette.domain.content.ports import Question
 from gazette.domain.delivery.circuit_breaker import FIRST_STEP, LONGEST_STEP
 from gazette.domain.delivery.pace import NoPermit, PacePlan, Permit
 from gazette.domain.errors import SourceFailed, Unavailable

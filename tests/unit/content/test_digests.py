@@ -6,13 +6,14 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from gazette.domain.content import EVENTS, RECOMMENDATIONS, Answer, Fetch
+from gazette.domain.content.asking import ContentPlan
+from gazette.domain.content.items import EVENTS, RECOMMENDATIONS, Answer
+from gazette.domain.content.ports import Fetch
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.delivery.signals import RefusedForNow
 from gazette.domain.errors import SourceFailed
 from gazette.domain.model import DAILY, RunKey, Schedule, ScheduleState
 from gazette.domain.ports.queues import Shard
-from gazette.domain.scheduling.asking import ContentPlan
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.scheduling.chain import PAGE
 from gazette.domain.subscribers.frequency import Frequency

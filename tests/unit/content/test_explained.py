@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gazette.domain.content import RECOMMENDATIONS
+from gazette.domain.content.items import RECOMMENDATIONS
 from gazette.domain.delivery.run import Reason
 from gazette.domain.subscribers.frequency import Frequency
 

@@ -5,7 +5,8 @@ from datetime import timedelta
 
 import pytest
 from gazette.domain.commands import RetractEvent
-from gazette.domain.content import Answer, Fetch
+from gazette.domain.content.items import Answer
+from gazette.domain.content.ports import Fetch
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.errors import NotYet, SourceFailed, Unavailable
 from gazette.domain.model import DAILY

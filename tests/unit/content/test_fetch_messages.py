@@ -4,10 +4,9 @@ import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from gazette.adapters.aws.fetch_messages import decode_fetch, encode_fetch
-from gazette.domain.content import Fetch
+from gazette.adapters.content.fetch_messages import decode_fetch, encode_fetch
+from gazette.domain.content.ports import Fetch, QueuedFetch
 from gazette.domain.errors import InvalidEvent
-from gazette.domain.ports.content import QueuedFetch
 from hypothesis import given
 from hypothesis import strategies as st
 

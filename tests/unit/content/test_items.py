@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from gazette.domain.content import (
+from gazette.domain.content.items import (
     CONTENT_SOURCES,
     EVENTS,
     LONGEST_ID,

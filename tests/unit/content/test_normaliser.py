@@ -5,8 +5,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from gazette.adapters.contract.items import MOST_ITEMS, Normaliser
-from gazette.domain.content import Answer, Broken
+from gazette.adapters.content.items import MOST_ITEMS, Normaliser
+from gazette.domain.content.items import Answer, Broken
 from gazette.domain.errors import SourceFailed
 from gazette.domain.hosts import LinkHosts
 from gazette.domain.model import Image

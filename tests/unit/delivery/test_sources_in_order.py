@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from gazette.domain.content import EVENTS, RECOMMENDATIONS
+from gazette.domain.content.items import EVENTS, RECOMMENDATIONS
 from gazette.domain.delivery.arrangement import Arrangement, Ranking
 from gazette.domain.delivery.compose import Digest, compose
 from gazette.domain.model import Event

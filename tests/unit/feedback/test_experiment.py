@@ -20,7 +20,7 @@ from gazette.domain.model import DAILY, RunKey
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gazette_cdk.assets.templates import build_templates
+from gazette_cdk.assets.templates.build import build_templates
 from tests.builders import NOW, a_subscriber, an_event
 from tests.fakes import FakeRenderer
 from tests.world import World

@@ -37,7 +37,7 @@ STAGES: dict[str, tuple[str, ...]] = {
     ".routing": ("routing", *_SHARED),
     ".occurrences": ("occurrences", *_SHARED),
     ".ingest": ("ingest", *_MIDDLE),
-    ".content": ("content", *_MIDDLE),
+    ".content": ("content", "fanout", *_MIDDLE),
     ".fanout": ("fanout", *_MIDDLE),
     ".delivery": ("delivery", *_MIDDLE),
     ".feedback": ("feedback", *_MIDDLE),

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from gazette.domain.content import CATEGORY_OF, CONTENT_SOURCES
+from gazette.domain.content.items import CATEGORY_OF, CONTENT_SOURCES
 from gazette.domain.delivery.arrangement import WEIGHTS, Arrangement, Ranking, Sections
 from gazette.domain.delivery.pace import MAX_RATE
 from gazette.domain.ports.queues import LONGEST_DELAY

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from gazette.adapters.contract import decode, read_detail
 from gazette.domain.commands import Command
-from gazette.domain.content import source_of
+from gazette.domain.content.items import source_of
 from gazette.domain.errors import InvalidEvent
 from hypothesis import example, given, settings
 from hypothesis import strategies as st

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
-from gazette_cdk.assets.data_schemas import DRAFT, check_schemas
-from gazette_cdk.assets.inline import TemplateError
-from gazette_cdk.assets.templates import build_templates
-from gazette_cdk.assets.trial import try_out
+from gazette_cdk.assets.templates.build import build_templates
+from gazette_cdk.assets.templates.data_schemas import DRAFT, check_schemas
+from gazette_cdk.assets.templates.inline import TemplateError
+from gazette_cdk.assets.templates.trial import try_out
 from tests.unit.ingest.test_contract import ACTIVITY, EVENT, envelope
 
 TEMPLATES = Path(__file__).parents[3] / "templates"

@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 from gazette.domain.commands import ChangeSubscriber
-from gazette.domain.content import CATEGORY_OF, EVENTS, RECOMMENDATIONS
-from gazette.domain.scheduling.asking import ContentSources
+from gazette.domain.content.asking import ContentSources
+from gazette.domain.content.items import CATEGORY_OF, EVENTS, RECOMMENDATIONS
 from gazette.domain.subscribers.frequency import (
     ASKED_CATEGORIES,
     EVERYTHING,

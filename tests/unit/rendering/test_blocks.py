@@ -19,7 +19,7 @@ from gazette.domain.model import DAILY, Actor, Edition, Entity, Event, Image
 from gazette.domain.ports.rendering import CacheCount, Links
 from gazette.domain.scheduling.kinds import immediate_schedule
 
-from gazette_cdk.assets.templates import build_templates
+from gazette_cdk.assets.templates.build import build_templates
 from tests.builders import LINKS, a_subscriber, an_event
 
 SOURCE = Path(__file__).parents[3] / "templates"

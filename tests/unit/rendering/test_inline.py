@@ -17,8 +17,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from premailer import Premailer
 
-from gazette_cdk.assets.inline import TemplateError, inline
-from gazette_cdk.assets.templates import build_templates
+from gazette_cdk.assets.templates.build import build_templates
+from gazette_cdk.assets.templates.inline import TemplateError, inline
 from tests import builders
 from tests.builders import a_subscriber, an_event
 

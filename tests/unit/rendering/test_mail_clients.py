@@ -12,8 +12,8 @@ from cssutils import parseString
 from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.domain.model import Edition
 
-from gazette_cdk.assets import trial
-from gazette_cdk.assets.templates import build_templates
+from gazette_cdk.assets.templates import trial
+from gazette_cdk.assets.templates.build import build_templates
 from tests.mail_clients.features import uses
 from tests.mail_clients.support import Problem, clients, problems, reasons, table
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from gazette_cdk.assets.messages import TEMPLATES, extract, main
-from gazette_cdk.assets.templates import read_catalogue
+from gazette_cdk.assets.templates.build import read_catalogue
+from gazette_cdk.assets.templates.messages import TEMPLATES, extract, main
 
 
 def messages(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

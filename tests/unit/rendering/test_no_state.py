@@ -14,8 +14,8 @@ from gazette.adapters.rendering.environment import Press, environment
 from gazette.adapters.rendering.pages import JinjaPages
 from gazette.adapters.rendering.preference_page import PreferencePages
 from gazette.adapters.rendering.renderer import JinjaRenderer
-from gazette.adapters.rendering.sandbox import SandboxedTemplates
 from gazette.adapters.rendering.sheets import Sheets
+from gazette.adapters.templates.sandbox import SandboxedTemplates
 from gazette.domain.delivery.arrangement import Arrangement, Sections
 from gazette.domain.delivery.compose import compose
 from gazette.domain.errors import RenderingFailed

@@ -37,7 +37,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from gazette_cdk.assets.templates import build_templates
+from gazette_cdk.assets.templates.build import build_templates
 from tests.builders import NOW, a_follow, a_subscriber
 
 ROOT = Path(__file__).parents[3]

@@ -12,8 +12,8 @@ from gazette.domain.delivery.arrangement import DEFAULT, Ranking
 from gazette.domain.delivery.compose import compose
 from gazette.domain.model import DAILY, Edition
 
-from gazette_cdk.assets.inline import TemplateError
-from gazette_cdk.assets.templates import build_templates
+from gazette_cdk.assets.templates.build import build_templates
+from gazette_cdk.assets.templates.inline import TemplateError
 from tests.builders import LINKS, a_subscriber, an_event
 
 LINK = '<link rel="stylesheet" href="email.css"></head><body></body></html>'

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from gazette_cdk.assets.inline import TemplateError
-from gazette_cdk.assets.templates import build_templates
-from gazette_cdk.assets.trial import try_out
+from gazette_cdk.assets.templates.build import build_templates
+from gazette_cdk.assets.templates.inline import TemplateError
+from gazette_cdk.assets.templates.trial import try_out
 
 SOURCE = Path(__file__).parents[3] / "templates"
 

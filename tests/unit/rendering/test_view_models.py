@@ -14,7 +14,7 @@ from gazette.domain.errors import RenderingFailed
 from gazette.domain.model import DAILY, Actor, Event, Image, Importance
 from jinja2 import Environment
 
-from gazette_cdk.assets.templates import build_templates
+from gazette_cdk.assets.templates.build import build_templates
 from tests.builders import LINKS, NOW, a_subscriber, an_event
 from tests.every_field import EVENT
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from gazette.adapters.dynamodb.runs import run_row
-from gazette.domain.content import CONTENT_SOURCES
+from gazette.domain.content.items import CONTENT_SOURCES
 from gazette.domain.delivery.run import (
     EACH_READ,
     MOST_NEWEST,

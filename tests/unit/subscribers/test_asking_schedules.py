@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 from gazette.domain.commands import ChangeSubscriber
-from gazette.domain.content import EVENTS, RECOMMENDATIONS
+from gazette.domain.content.asking import ContentSources
+from gazette.domain.content.items import EVENTS, RECOMMENDATIONS
 from gazette.domain.model import DAILY, Schedule, ScheduleState
-from gazette.domain.scheduling.asking import ContentSources
 from gazette.domain.scheduling.calendar import DigestTimes
 from gazette.domain.subscribers.frequency import Frequency, frequencies
 

@@ -17,7 +17,7 @@ from gazette.domain.templates.versions import (
     Version,
 )
 
-from gazette_support.domain.template_changes import InvalidRollout
+from gazette_support.domain.templates.changes import InvalidRollout
 from gazette_support.steps.templates import Bundle, TemplatesContext, push, roll_back, roll_out
 from tests.builders import NOW
 from tests.conftest import ROOT

@@ -9,11 +9,11 @@ from datetime import timedelta
 
 import pytest
 from gazette.domain.commands import CreateActivity, RetractActivity
+from gazette.domain.content.asking import ContentPlan
 from gazette.domain.delivery.run import Run, Status
 from gazette.domain.errors import Unavailable, UnreadableRow
 from gazette.domain.model import DAILY, RunKey, Schedule, ScheduleState
 from gazette.domain.ports.queues import QueuedRun, Shard
-from gazette.domain.scheduling.asking import ContentPlan
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.stored import of_one_row
 from gazette.steps.routing.route import route

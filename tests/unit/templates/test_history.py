@@ -7,7 +7,7 @@ from gazette.domain.templates.versions import DEPLOYED, NOTHING_PUSHED, Change, 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gazette_support.domain.template_changes import (
+from gazette_support.domain.templates.changes import (
     Changed,
     InvalidRollout,
     pushed,
@@ -15,7 +15,7 @@ from gazette_support.domain.template_changes import (
     rolled_out,
     taken_back,
 )
-from gazette_support.domain.template_history import Rollout, current_before, last_rollout
+from gazette_support.domain.templates.history import Rollout, current_before, last_rollout
 from tests.builders import NOW
 
 VERSIONS = {number: Version(number, f"{number:064x}") for number in range(1, 10)}

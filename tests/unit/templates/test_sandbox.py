@@ -15,7 +15,7 @@ from babel import Locale
 from gazette.adapters.rendering.environment import environment
 from gazette.adapters.rendering.language import Language, Languages
 from gazette.adapters.rendering.renderer import JinjaRenderer
-from gazette.adapters.rendering.sandbox import SandboxedTemplates
+from gazette.adapters.templates.sandbox import SandboxedTemplates
 from gazette.adapters.web.links import SignedLinks
 from gazette.domain.delivery.compose import compose
 from gazette.domain.errors import RenderingFailed

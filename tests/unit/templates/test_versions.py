@@ -14,7 +14,7 @@ from gazette.domain.templates.versions import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gazette_support.domain.template_changes import (
+from gazette_support.domain.templates.changes import (
     InvalidRollout,
     pushed,
     rolled_back,

@@ -7,19 +7,18 @@ from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 
-from gazette.adapters.aws.fetch_messages import decode_fetch, encode_fetch
 from gazette.adapters.aws.queues import SqsBacklog, SqsQueue, sqs_client
 from gazette.adapters.cached import Cached, once, when_asked
 from gazette.adapters.content.connection import Connection
-from gazette.adapters.content.http_source import LARGEST_ANSWER, HttpSource
-from gazette.adapters.content.token import read_token
-from gazette.adapters.contract.items import Normaliser
+from gazette.adapters.content.fetch_messages import decode_fetch, encode_fetch
+from gazette.adapters.content.http_source import LARGEST_ANSWER, HttpSource, read_token
+from gazette.adapters.content.items import Normaliser
 from gazette.adapters.dynamodb.pacing.pace import RECOMMENDATIONS_ROW, DynamoRateLimiter
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.content import content_plan
 from gazette.bootstrap.parts.routing import announce, routing_context
 from gazette.bootstrap.parts.versions import settings_for, versions_in_force
-from gazette.domain.content import RECOMMENDATIONS
+from gazette.domain.content.items import RECOMMENDATIONS
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.hosts import LinkHosts
 from gazette.domain.ports.clock import TimeLeft

@@ -91,7 +91,7 @@ def _asking(settings: FanoutSettings, sqs: "SQSClient") -> "AskingContext | None
     """
     if ASKED_SOURCE not in settings.content_sources:
         return None
-    from gazette.adapters.aws.fetch_messages import encode_fetch
+    from gazette.adapters.content.fetch_messages import encode_fetch
     from gazette.bootstrap.parts.content import content_plan
     from gazette.steps.occurrences.asking import AskingContext
 
@@ -111,7 +111,7 @@ def _look_ahead(
 ) -> Callable[[Shard, TimeLeft], FannedOut] | None:
     if context.content is None:
         return None
-    from gazette.steps.fanout.ahead import look_ahead
+    from gazette.steps.content.ahead import look_ahead
 
     return partial(
         look_ahead,

@@ -86,7 +86,7 @@ def _content(
 
     Only stages that query a source import its modules.
     """
-    from gazette.adapters.aws.fetch_messages import encode_fetch
+    from gazette.adapters.content.fetch_messages import encode_fetch
     from gazette.bootstrap.parts.versions import settings_for
     from gazette.domain.templates.settings import SourcePolicy
     from gazette.steps.delivery.content import ContentContext

@@ -18,7 +18,7 @@ from gazette.domain.subscribers.frequency import Frequencies
 from gazette.domain.templates.settings import VersionSettings
 
 if TYPE_CHECKING:
-    from gazette.domain.scheduling.asking import ContentSources
+    from gazette.domain.content.asking import ContentSources
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""A recommendation service over HTTP (docs/content.md)."""
+"""A recommendation service over HTTP (docs/content.md), and its bearer token."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -6,10 +6,12 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from urllib.parse import urlencode, urlsplit
 
+from gazette.adapters.aws.secrets import read_secret
 from gazette.adapters.content.connection import Connection, HttpAnswer
-from gazette.adapters.contract.items import Normaliser
-from gazette.domain.content import Answer, Question
-from gazette.domain.errors import SourceFailed
+from gazette.adapters.content.items import Normaliser
+from gazette.domain.content.items import Answer
+from gazette.domain.content.ports import Question
+from gazette.domain.errors import InvalidKeys, SourceFailed
 from gazette.domain.ports.clock import Clock
 
 LARGEST_ANSWER = 524_288
@@ -77,6 +79,23 @@ class HttpSource:
             return SourceFailed(why)
         wait = retry_after(answer.headers.get("retry-after", ""), now=self._clock())
         return SourceFailed(why, refuses=True, retry_after=wait)
+
+
+def read_token(secret: str) -> str:
+    """Read the token from a secret with one GetSecretValue, and strip surrounding spaces.
+
+    Raises Unavailable if the token cannot be read. Raises InvalidKeys if the token contains
+    characters that an Authorization header does not allow (RFC 6750, section 2.1).
+    """
+    token = (
+        read_secret(secret, "The recommendation service's token").get("SecretString", "").strip()
+    )
+    if not token or not token.isascii() or not token.isprintable() or " " in token:
+        raise InvalidKeys(
+            f"The secret {secret} does not contain a bearer token. Store only the token as the "
+            "text of the secret, in printable ASCII without spaces."
+        )
+    return token
 
 
 def retry_after(header: str, *, now: datetime) -> timedelta:

@@ -166,7 +166,7 @@ Key = Annotated[str, StringConstraints(min_length=1, max_length=128), _ONE_LINE]
 """1 to 128 characters on one line."""
 
 _OF_A_SOURCE = r"recommendations[:#]"
-"""The pattern of event ids that are reserved for content sources (`domain.content.event_id`)."""
+"""The pattern of event ids that are reserved for content sources (`domain/content/items.py`)."""
 
 
 def _of_a_service(event_id: str) -> str:

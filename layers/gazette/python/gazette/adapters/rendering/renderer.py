@@ -80,7 +80,7 @@ class EmailReason(NamedTuple):
 class JinjaRenderer:
     """Implementation of the `Renderer` port backed by a folder of built templates.
 
-    See infra/gazette_cdk/assets/templates.py for the build.
+    See infra/gazette_cdk/assets/templates/build.py for the build.
 
     `kind` is the class of the environment; None means the regular class without a sandbox. `held`
     is an object that must live as long as the renderer, such as a temporary folder. `count` counts

@@ -16,7 +16,7 @@ from gazette.adapters.templates.unpacked import Unpacked
 from gazette.domain.errors import Unavailable, VersionGone, VersionUnusable
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.rendering import VersionTemplates
-from gazette.domain.ports.templates import BundleStore, TemplateVersions
+from gazette.domain.templates.ports import BundleStore, TemplateVersions
 from gazette.domain.templates.versions import Version
 
 MOST = 3

@@ -3,7 +3,7 @@
 import json
 from datetime import timedelta
 
-from gazette.domain.scheduling.asking import ContentPlan, ContentSources
+from gazette.domain.content.asking import ContentPlan, ContentSources
 from gazette.domain.scheduling.calendar import SLOT
 
 

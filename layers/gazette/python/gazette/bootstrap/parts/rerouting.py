@@ -7,7 +7,7 @@ from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.bootstrap.parts.routing import stored_events, with_tables
 from gazette.domain.ports.ledgers import Runs, Schedules
 from gazette.domain.ports.stores import Subscribers
-from gazette.domain.ports.templates import VersionsInForce
+from gazette.domain.templates.ports import VersionsInForce
 from gazette.settings.delivery import SendingSettings
 from gazette.steps.delivery.context import RouteAgain
 from gazette.steps.routing.reroute import route_again

@@ -14,9 +14,9 @@ from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.versions import settings_for
 from gazette.domain.ports.ledgers import Runs, Schedules
 from gazette.domain.ports.stores import Events, Subscribers, Suppressions
-from gazette.domain.ports.templates import VersionsInForce
 from gazette.domain.scheduling.lifetime import longest_life
 from gazette.domain.scheduling.limits import EVENT_WRITE_TIMEOUT
+from gazette.domain.templates.ports import VersionsInForce
 from gazette.settings.ingest import ActivitiesSettings, RoutingSettings
 from gazette.settings.ranges import ASKED_SOURCE
 from gazette.steps.context import RoutingContext
@@ -24,7 +24,7 @@ from gazette.steps.context import RoutingContext
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
-    from gazette.domain.scheduling.asking import ContentSources
+    from gazette.domain.content.asking import ContentSources
 
 
 def routing_context(

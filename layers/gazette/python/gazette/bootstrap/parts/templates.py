@@ -14,7 +14,7 @@ from gazette.adapters.rendering.fragments import FragmentCount
 from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.bootstrap.parts.clock import now
 from gazette.domain.ports.rendering import TemplateLibrary, VersionTemplates
-from gazette.domain.ports.templates import VersionsInForce
+from gazette.domain.templates.ports import VersionsInForce
 from gazette.domain.templates.settings import NO_SETTINGS, version_settings
 from gazette.domain.templates.versions import Version
 from gazette.settings.ranges import RANGES
@@ -92,10 +92,10 @@ def _library(
     waiting: Callable[[], AbstractContextManager[None]],
 ) -> TemplateLibrary:
     # Imported here because only stages with a pushed version need S3, the sandbox and bundles.
-    from gazette.adapters.rendering.sandbox import SandboxedTemplates
     from gazette.adapters.templates.bundle import SETTINGS_FILE
     from gazette.adapters.templates.library import Library
     from gazette.adapters.templates.s3 import S3Bundles
+    from gazette.adapters.templates.sandbox import SandboxedTemplates
     from gazette.steps.delivery.trial import try_out
 
     def load(number: int, unpacked: "Unpacked") -> VersionTemplates:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from gazette.adapters.cached import Cached, once
 from gazette.adapters.dynamodb.control.template_versions import DynamoTemplateVersions
 from gazette.bootstrap.parts.clock import now
-from gazette.domain.ports.templates import VersionsInForce
+from gazette.domain.templates.ports import VersionsInForce
 from gazette.domain.templates.settings import VersionSettings
 from gazette.domain.templates.versions import NOTHING_PUSHED, InForce, version_for
 from gazette.settings.ranges import RANGES

@@ -5,12 +5,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from gazette.domain.content import Answer, Question
+from gazette.domain.content.items import Answer
+from gazette.domain.content.ports import ContentSource, Question
 from gazette.domain.delivery.backlog import delay_among
 from gazette.domain.delivery.pace import LONGEST_WAIT_FOR_A_PERMIT, NoPermit, Permit
 from gazette.domain.errors import SourceFailed, Unavailable
 from gazette.domain.ports.clock import Clock
-from gazette.domain.ports.content import ContentSource
 from gazette.domain.ports.pacing import CircuitBreaker, RateLimiter
 from gazette.domain.ports.queues import LONGEST_DELAY
 from gazette.steps.content.health import SourceHealth

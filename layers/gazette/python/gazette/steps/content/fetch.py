@@ -11,22 +11,16 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from gazette.domain.content import (
-    RECOMMENDATIONS,
-    Broken,
-    Fetch,
-    Question,
-    Shown,
-)
+from gazette.domain.content.asking import ContentPlan
+from gazette.domain.content.items import RECOMMENDATIONS, Broken, Shown
+from gazette.domain.content.ports import Fetch, FetchQueue, Question, QueuedFetch
 from gazette.domain.delivery.pace import NoPermit, Permit
 from gazette.domain.delivery.run import BEGINNING, settled_until
 from gazette.domain.errors import SourceFailed
 from gazette.domain.identity import latest_run
 from gazette.domain.model import Schedule, StoredEvent
 from gazette.domain.ports.clock import TimeLeft
-from gazette.domain.ports.content import FetchQueue, QueuedFetch
 from gazette.domain.ports.queues import LONGEST_DELAY
-from gazette.domain.scheduling.asking import ContentPlan
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.domain.templates.settings import SourcePolicy

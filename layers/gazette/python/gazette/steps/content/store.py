@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from gazette.domain.content import Item, Shown, event_id, refreshed
+from gazette.domain.content.items import Item, Shown, event_id, refreshed
 from gazette.domain.model import Schedule, StoredEvent
 from gazette.domain.outcome import Outcome
 from gazette.steps.context import RoutingContext

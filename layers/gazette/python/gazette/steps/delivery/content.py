@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from gazette.domain.content import Fetch, asked_among, is_fresh
+from gazette.domain.content.asking import is_fresh, waits_until
+from gazette.domain.content.items import asked_among
+from gazette.domain.content.ports import Fetch, FetchQueue, QueuedFetch
 from gazette.domain.delivery.run import Run
-from gazette.domain.ports.content import FetchQueue, QueuedFetch
 from gazette.domain.ports.ledgers import RunSequences
 from gazette.domain.ports.queues import LONGEST_DELAY
-from gazette.domain.scheduling.asking import waits_until
 from gazette.domain.scheduling.limits import DeliveryLimits
 from gazette.domain.templates.settings import SourcePolicy
 from gazette.steps.delivery.types import Delivery, Ending, WaitingFor

@@ -12,7 +12,7 @@ from gazette.domain.model import RunKey, StoredEvent
 from gazette.steps.runs import Change
 
 if TYPE_CHECKING:
-    from gazette.domain.content import Fetch
+    from gazette.domain.content.ports import Fetch
 
 
 class WaitingFor(StrEnum):

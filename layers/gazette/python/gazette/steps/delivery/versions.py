@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from gazette.domain.delivery.run import Run
 from gazette.domain.errors import Unavailable, VersionGone, VersionUnusable
 from gazette.domain.ports.rendering import TemplateLibrary, VersionTemplates
-from gazette.domain.ports.templates import VersionsInForce
+from gazette.domain.templates.ports import VersionsInForce
 from gazette.domain.templates.versions import NOTHING_PUSHED, InForce, version_for
 
 Unusable = Callable[[int, Exception], None]

@@ -7,11 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from gazette.domain.content import Fetch
+from gazette.domain.content.asking import ContentPlan
+from gazette.domain.content.ports import Fetch, FetchQueue, QueuedFetch
 from gazette.domain.delivery.run import Run
 from gazette.domain.model import Schedule
-from gazette.domain.ports.content import FetchQueue, QueuedFetch
-from gazette.domain.scheduling.asking import ContentPlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

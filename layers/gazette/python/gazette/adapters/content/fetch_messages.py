@@ -4,9 +4,8 @@ import json
 from datetime import UTC, datetime
 
 from gazette.adapters.aws.queues import Encoded
-from gazette.domain.content import Fetch
+from gazette.domain.content.ports import Fetch, QueuedFetch
 from gazette.domain.errors import InvalidEvent
-from gazette.domain.ports.content import QueuedFetch
 
 
 def encode_fetch(queued: QueuedFetch) -> Encoded:

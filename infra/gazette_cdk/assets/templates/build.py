@@ -18,10 +18,10 @@ from gazette.adapters.rendering.language import CATALOGUE
 from gazette.adapters.rendering.variations import VariationError, read_changes
 from jinja2 import TemplateSyntaxError
 
-from gazette_cdk.assets.data_schemas import check_schemas
-from gazette_cdk.assets.inline import TemplateError, inline, inline_part
-from gazette_cdk.assets.overlay import check_names
-from gazette_cdk.assets.version_settings import read_version_settings
+from gazette_cdk.assets.templates.data_schemas import check_schemas
+from gazette_cdk.assets.templates.inline import TemplateError, inline, inline_part
+from gazette_cdk.assets.templates.overlay import check_names
+from gazette_cdk.assets.templates.version_settings import read_version_settings
 
 _STYLE_SHEET = "email.css"
 _OUTLOOK = "outlook.css"

@@ -7,7 +7,7 @@ from gazette.adapters.rendering.environment import VARIATIONS
 from gazette.adapters.rendering.variations import VARIATION_FILE
 from gazette.adapters.templates.bundle import SETTINGS_FILE
 
-from gazette_cdk.assets.inline import TemplateError
+from gazette_cdk.assets.templates.inline import TemplateError
 
 _FREE = {"parts", "locales"}
 """Folders in which any file name is allowed. They contain translations, and parts that templates

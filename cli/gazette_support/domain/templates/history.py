@@ -6,7 +6,7 @@ from datetime import datetime
 
 from gazette.domain.templates.versions import DEPLOYED, Act, Change
 
-from gazette_support.domain.template_changes import InvalidRollout
+from gazette_support.domain.templates.changes import InvalidRollout
 
 
 def current_before(current: int, changes: Sequence[Change]) -> int:

@@ -5,9 +5,9 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from gazette.domain.content import EVENTS, RECOMMENDATIONS
+from gazette.domain.content.asking import ContentPlan, ahead_of
+from gazette.domain.content.items import EVENTS, RECOMMENDATIONS
 from gazette.domain.identity import shard_of
-from gazette.domain.scheduling.asking import ContentPlan, ahead_of
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.stored import as_stored
 from gazette.domain.subscribers.frequency import EVERYTHING, Frequencies, Frequency

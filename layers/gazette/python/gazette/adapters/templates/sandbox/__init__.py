@@ -6,6 +6,6 @@ secrets.
 https://jinja.palletsprojects.com/en/stable/sandbox/
 """
 
-from gazette.adapters.rendering.sandbox.templates import SandboxedTemplates
+from gazette.adapters.templates.sandbox.templates import SandboxedTemplates
 
 __all__ = ["SandboxedTemplates"]

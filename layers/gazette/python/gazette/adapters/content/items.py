@@ -21,7 +21,7 @@ from gazette.adapters.contract.fields import (
 )
 from gazette.adapters.contract.strict_json import UnreadableError, read_json
 from gazette.adapters.contract.wording import in_words
-from gazette.domain.content import Answer, Broken, Item
+from gazette.domain.content.items import Answer, Broken, Item
 from gazette.domain.errors import SourceFailed
 from gazette.domain.hosts import LinkHosts
 from gazette.domain.model import Image

@@ -15,7 +15,7 @@ from gazette.domain.templates.settings import (
 )
 from gazette.settings.ranges import RANGES
 
-from gazette_cdk.assets.inline import TemplateError
+from gazette_cdk.assets.templates.inline import TemplateError
 
 
 def read_version_settings(templates: Path) -> VersionSettings:

@@ -20,7 +20,8 @@ from markupsafe import Markup
 
 from gazette.adapters.rendering.environment import FreshTemplate, QuickContext, QuickEnvironment
 from gazette.adapters.rendering.language import Language
-from gazette.adapters.rendering.sandbox.operations import (
+from gazette.adapters.rendering.view_models import ShownLine
+from gazette.adapters.templates.sandbox.operations import (
     add,
     bounded_filters,
     bounded_method,
@@ -28,8 +29,8 @@ from gazette.adapters.rendering.sandbox.operations import (
     fill,
     multiply,
 )
-from gazette.adapters.rendering.sandbox.rendered import Buffer, joined
-from gazette.adapters.rendering.sandbox.sizes import (
+from gazette.adapters.templates.sandbox.rendered import Buffer, joined
+from gazette.adapters.templates.sandbox.sizes import (
     check_given,
     check_instant,
     check_length,
@@ -40,7 +41,6 @@ from gazette.adapters.rendering.sandbox.sizes import (
     check_shown,
     check_spec,
 )
-from gazette.adapters.rendering.view_models import ShownLine
 
 _WITHOUT_ATTRIBUTES = (
     BuiltinFunctionType,

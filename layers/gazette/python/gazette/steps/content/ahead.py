@@ -8,14 +8,13 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 
-from gazette.domain.content import Fetch
+from gazette.domain.content.asking import LookAhead, ahead_of
+from gazette.domain.content.ports import Fetch, QueuedFetch
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import Schedule
 from gazette.domain.ports.clock import Clock, TimeLeft
-from gazette.domain.ports.content import QueuedFetch
 from gazette.domain.ports.ledgers import Schedules
 from gazette.domain.ports.queues import Shard, ShardQueue
-from gazette.domain.scheduling.asking import LookAhead, ahead_of
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.stored import of_one_row, readable
 from gazette.steps.fanout.fanout import ENOUGH, FannedOut

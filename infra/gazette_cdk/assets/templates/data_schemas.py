@@ -15,7 +15,7 @@ from gazette.adapters.contract.strict_json import UnreadableError, read_json
 from jsonschema import Draft7Validator
 from jsonschema.exceptions import SchemaError
 
-from gazette_cdk.assets.inline import TemplateError
+from gazette_cdk.assets.templates.inline import TemplateError
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 

@@ -26,8 +26,8 @@ from gazette.domain.scheduling.kinds import (
 from gazette.domain.subscribers.subscriber import Subscriber
 from jinja2 import Environment
 
-from gazette_cdk.assets.data_schemas import example_of
-from gazette_cdk.assets.inline import TemplateError
+from gazette_cdk.assets.templates.data_schemas import example_of
+from gazette_cdk.assets.templates.inline import TemplateError
 
 _NOW = datetime(2026, 1, 1, tzinfo=UTC)
 _URL = "https://example.com/what-happened"

@@ -15,7 +15,7 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import write_po
 from gazette.adapters.rendering.language import CATALOGUE
 
-from gazette_cdk.assets.templates import is_to_do, read_catalogue
+from gazette_cdk.assets.templates.build import is_to_do, read_catalogue
 from gazette_cdk.folders import GAZETTE
 
 TEMPLATES = GAZETTE / "templates"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import ceil
 
-from gazette.domain.content import CATEGORY_OF, EVENTS, asked_among, is_fresh
+from gazette.domain.content.items import CATEGORY_OF, EVENTS, asked_among
 from gazette.domain.model import DAILY, Schedule
 from gazette.domain.scheduling.calendar import SLOT
 from gazette.domain.subscribers.frequency import Frequencies, Frequency, frequency_for, in_digest
@@ -38,6 +38,24 @@ class ContentSources:
     def asked_by(self, schedule: Schedule) -> tuple[str, ...]:
         """Return the schedule's content sources that the stage still uses."""
         return tuple(name for name in asked_among(schedule.sources) if name in self.sources)
+
+
+def is_fresh(
+    *,
+    fetched_at: datetime | None,
+    fetched_for: datetime | None,
+    due_at: datetime,
+    now: datetime,
+    fresh_for: timedelta,
+) -> bool:
+    """Return True if the fetched items are fresh enough for the digest that is due at `due_at`.
+
+    No new query is then needed. `fetched_for` is the due time of the digest that the items were
+    fetched for, and `fresh_for` is their maximum age.
+    """
+    if fetched_at is None or fetched_for is None:
+        return False
+    return fetched_for >= due_at and now - fetched_at <= fresh_for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,14 +1,13 @@
-"""Content sources, the items that they return for a reader, and the record of shown items. Pure.
+"""The content sources, the items that they return for a reader, and the record of shown items.
 
-Content sources are queried for a reader and a period. The source `events` reads the table;
-`recommendations` queries an HTTP service of the adopter. Each returned item becomes an event
-(`event_of`), so the rules for events apply to items too.
+Each returned item becomes an event (`event_of`), so the rules for events apply to items too.
+Pure.
 """
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from types import MappingProxyType
 
 from gazette.domain.model import Entity, Event, Image, StoredEvent
@@ -99,50 +98,6 @@ class Answer:
     broken: tuple[Broken, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """A query to a content source for the items of one reader's digest."""
-
-    user_id: str
-    schedule: str
-    since: datetime | None
-    """The end of the period that earlier digests covered; None before the first digest."""
-
-    until: datetime
-    """The time at which the digest is due."""
-
-    limit: int
-    """The maximum number of items to return."""
-
-    locale: str
-    """The reader's locale."""
-
-    time_zone: str
-    """The reader's time zone."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fetch:
-    """A request to query a schedule's content sources for the digest that is due at `due_at`."""
-
-    user_id: str
-    schedule: str
-    due_at: datetime
-    tries: int = 0
-    """The number of failed attempts so far."""
-
-    asked_at: datetime | None = None
-    """The time at which a digest started to wait for the items; None if no digest is waiting."""
-
-    @property
-    def waits_since(self) -> datetime:
-        """The time at which the digest starts to wait for the items.
-
-        Later than `due_at` if fan-out was late.
-        """
-        return max(self.due_at, self.asked_at or self.due_at)
-
-
 def event_id(source: str, item_id: str) -> str:
     """Return the id of an item's event, such as `recommendations:4711`.
 
@@ -223,24 +178,6 @@ def refreshed(
         if before is None or replace(event, amended_at=before.event.amended_at) != before.event:
             changed_events.append(event)
     return Refreshed(tuple(changed_events), tuple(offered))
-
-
-def is_fresh(
-    *,
-    fetched_at: datetime | None,
-    fetched_for: datetime | None,
-    due_at: datetime,
-    now: datetime,
-    fresh_for: timedelta,
-) -> bool:
-    """Return True if the fetched items are fresh enough for the digest that is due at `due_at`.
-
-    No new query is then needed. `fetched_for` is the due time of the digest that the items were
-    fetched for, and `fresh_for` is their maximum age.
-    """
-    if fetched_at is None or fetched_for is None:
-        return False
-    return fetched_for >= due_at and now - fetched_at <= fresh_for
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial, update_wrapper
 from typing import Any
 
-from gazette.adapters.rendering.sandbox.sizes import (
+from gazette.adapters.templates.sandbox.sizes import (
     LONGEST,
     OF_JINJA,
     WIDEST,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from itertools import islice
 
-from gazette.adapters.rendering.sandbox.sizes import check_length
+from gazette.adapters.templates.sandbox.sizes import check_length
 
 _AT_ONCE = 50
 """The number of parts that are rendered between two size checks. Each part has at most LONGEST
