@@ -29,7 +29,7 @@ from gazette.domain.model import (
     Retracted,
     StoredEvent,
 )
-from gazette.domain.naming.visible import is_name
+from gazette.domain.naming import is_name
 from gazette.domain.stored import as_stored
 from gazette.domain.window.briefs import Brief, StoredBrief, stored_brief_of
 

@@ -15,7 +15,7 @@ from gazette.domain.delivery.arrangement import (
     Sections,
 )
 from gazette.domain.model import Actor, Event, Importance
-from gazette.domain.naming.newest import parent_of, with_newest_names
+from gazette.domain.naming import parent_of, with_newest_names
 from gazette.domain.window.briefs import Brief
 from gazette.domain.window.folded import (
     Folded,
