@@ -804,7 +804,7 @@ RULES: Final = (
     ),
     Mutation(
         "choices that the older version writes after a rollback are effective",
-        "adapters/dynamodb/attributes.py",
+        "adapters/dynamodb/histories.py",
         "        if digest == _digest(maps):\n",
         "        if digest:\n",
         "tests/contract/dynamodb/test_former_choices.py"

@@ -1,15 +1,21 @@
-"""Validation of stored values that are used in calculations (decision 90).
+"""Conversion between fields of the domain and attributes of a row, and validation of stored values.
 
-All functions raise ValueError. Unknown names, such as a status of a newer version, are not
-validated here, but read unchanged (domain/stored.py).
+All stored values that are used in calculations are validated (decision 90). The functions raise
+ValueError. Unknown names, such as a status of a newer version, are not validated here, but read
+unchanged (domain/stored.py).
 """
 
-from collections.abc import Iterable
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, date, datetime
+from functools import lru_cache
 from math import isfinite
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from pynamodb.attributes import NumberAttribute, TTLAttribute
+from pynamodb.models import Model
+
+from gazette.domain.scheduling.calendar import Days
 
 _FIRST, _LAST = 1800, 9000
 """The supported range of years. It is wider than the contract's 1990 to 2199, so that any time zone
@@ -33,7 +39,7 @@ def whole(value: object, least: int = 0, most: int = MANY) -> int:
     number = int(value)  # type: ignore[call-overload] # a number, as checked above
     if not least <= number <= most:
         raise ValueError(f"not from {least} to {most}")
-    return int(number)
+    return number
 
 
 def number(value: object) -> float:
@@ -119,3 +125,82 @@ class ExpiryAttribute(TTLAttribute):
 def wholes(values: Iterable[Any], least: int = 0, most: int = MANY) -> frozenset[int]:
     """Return the set of `values` if all are whole numbers from `least` to `most`."""
     return frozenset(whole(each, least, most) for each in values)
+
+
+_LONGEST_CYCLE = 53
+"""The maximum interval of a recurrence in weeks. The contract accepts up to four weeks."""
+
+remembered = lru_cache(maxsize=256)
+"""A decorator that caches decoded values, because the same row is often read twice in quick
+succession."""
+
+
+def write_days(days: Days) -> str:
+    """Encode recurrence days as JSON: `[weekdays, every, phase]` or `[day of the month]`."""
+    if days.month_day is not None:
+        return json.dumps([days.month_day])
+    return json.dumps([sorted(days.weekdays), days.every, days.phase])
+
+
+@remembered
+def read_days(stored: str) -> Days:
+    """Return the recurrence days that `write_days` encoded."""
+    match json.loads(stored):
+        case [month_day]:
+            return Days(month_day=whole(month_day, 1, 31))
+        case [[_, *_] as weekdays, every, phase]:
+            weeks = whole(every, 1, _LONGEST_CYCLE)
+            return Days(wholes(weekdays, 1, 7), weeks, whole(phase, 0, weeks - 1))
+        case _:
+            raise ValueError("the text does not name the days of a recurrence")
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _words(stored: str) -> tuple[str, ...]:
+    return tuple(stored.split())
+
+
+class Codec(NamedTuple):
+    """The functions that convert a field of the domain to an attribute, and back."""
+
+    write: Callable[[Any], Any] = _same
+    read: Callable[[Any], Any] = _same
+
+
+SAME: Final = Codec()
+"""The codec of a field whose attribute has the same value."""
+
+DATE: Final = Codec(date.isoformat, day)
+DAYS: Final = Codec(write_days, read_days)
+WORDS: Final = Codec(" ".join, _words)
+"""The codec of names without spaces."""
+
+Codecs = Mapping[str, Codec]
+"""The codecs of fields by name, for fields and attributes of the same name."""
+
+
+def attributes_of(value: object, codecs: Codecs, model: type[Model]) -> dict[str, Any]:
+    """Return the attributes for a row of `model`. Empty values of optional attributes are
+    omitted."""
+    attributes = model.get_attributes()
+    return {
+        name: codec.write(each)
+        for name, codec in codecs.items()
+        if (each := getattr(value, name)) or not attributes[name].null
+    }
+
+
+def fields_in(row: Model, codecs: Codecs, *, needs: Collection[str] = ()) -> dict[str, Any]:
+    """Return the fields that the row contains. The class of the domain has defaults for the others.
+
+    Raise KeyError if an attribute in `needs` is missing.
+    """
+    stored = row.attribute_values
+    return {
+        name: codec.read(stored[name])
+        for name, codec in codecs.items()
+        if name in needs or stored.get(name) is not None
+    }
