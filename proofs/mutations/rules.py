@@ -156,7 +156,7 @@ RULES: Final = (
     Mutation(
         "an event that may have been sent is not deferred",
         "steps/delivery/windows.py",
-        " and stored.stored_at > self._possibly_sent_until:\n",
+        " and stored.stored_at > self.possibly_sent_until:\n",
         ":\n",
         "tests/unit/delivery/test_category_hold.py"
         "::test_delivery_evidence_during_hold_prevents_duplicate_events",

@@ -783,7 +783,7 @@ PREVENTED: Final = (
         "an attempt shows only events that earlier attempts with an unknown outcome showed",
         "steps/delivery/windows.py",
         "            elif unknown and self._is_passed_over(stored):\n",
-        "            elif not self._now:\n",
+        "            elif not self.now:\n",
         "tests/unit/routing/test_late_writes.py"
         "::test_trace_x_second_attempt_shows_no_additional_events",
         "x",
@@ -791,7 +791,7 @@ PREVENTED: Final = (
     Mutation(
         "a run names the events that it omitted",
         "steps/delivery/windows.py",
-        "                self._left_out.append(name_of(event.id))\n",
+        "                self.left_out.append(name_of(event.id))\n",
         "                continue\n",
         "tests/unit/routing/test_late_writes.py"
         "::test_trace_x_event_omitted_by_an_unknown_run_is_not_counted_as_shown",
