@@ -112,13 +112,43 @@ class Head:
     """The latest end of a sent window among the runs up to the head."""
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """The delivery of one email.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contents:
+    """The email that a claim sends, which the run remembers.
 
-    The times `created_at`, `claimed_at` and `sent_at`, and the description of the last email
-    (`variant`, `locale`, `categories`), are only for display. They are None or empty in rows of
-    older versions.
+    `variant`, `locale` and `categories` are only for display. They are empty in rows of older
+    versions.
+    """
+
+    variant: Variant = DEFAULT_VARIANT
+    locale: str = ""
+    categories: tuple[str, ...] = ()
+    newest: tuple[str, ...] = ()
+    """The short names of the most recently stored events (`newest_of`), or EACH_READ."""
+
+    left_out: tuple[str, ...] = ()
+    """The short names of events in the window that the email does not show.
+
+    An earlier attempt with an unknown outcome should have shown them and did not. There is at most
+    one for each worker that stalled during a write.
+    """
+
+    without: tuple[str, ...] = ()
+    """The content sources whose items the email did not wait for."""
+
+    templates: int = 0
+    """The template version that the first claim used.
+
+    Every later claim uses the same version, so the run is pinned to it.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Run(Contents):
+    """The delivery of one email, with the contents of the last claim.
+
+    The times `created_at`, `claimed_at` and `sent_at` are only for display. They are None in rows
+    of older versions.
     """
 
     key: RunKey
@@ -167,19 +197,6 @@ class Run:
     detail: str = ""
     """The provider's code for the last refusal or for the unknown outcome."""
 
-    variant: Variant = DEFAULT_VARIANT
-    locale: str = ""
-    categories: tuple[str, ...] = ()
-    newest: tuple[str, ...] = ()
-    """The short names of the most recently stored events (`newest_of`), or EACH_READ."""
-
-    left_out: tuple[str, ...] = ()
-    """The short names of events in the window that the email does not show.
-
-    An earlier attempt with an unknown outcome should have shown them and did not. There is at most
-    one for each worker that stalled during a write.
-    """
-
     sources: tuple[str, ...] = ()
     """The content sources of the schedule, in order; empty if the schedule has only events."""
 
@@ -187,15 +204,6 @@ class Run:
     """The time of the first query of the run's content sources.
 
     None if the items were stored before the run was due.
-    """
-
-    without: tuple[str, ...] = ()
-    """The content sources whose items the email did not wait for."""
-
-    templates: int = 0
-    """The template version that the first claim used.
-
-    Every later claim uses the same version, so the run is pinned to it.
     """
 
     templates_gone: int = 0
