@@ -1024,14 +1024,14 @@ RULES: Final = (
     Mutation(
         "events of runs that a head covers are not sent again",
         "domain/delivery/run.py",
-        "        known_sent_until(runs),\n        *(run.window.until for",
+        "        known_sent_until(chain),\n        *(run.window.until for",
         "        *(run.window.until for",
         f"{_HEADS}::test_run_chain_ends_at_newest_head",
     ),
     Mutation(
         "sent events of runs that a head covers do not move",
         "domain/delivery/run.py",
-        "        known_sent_until(runs),\n        *(\n",
+        "        known_sent_until(chain),\n        *(\n",
         "        *(\n",
         f"{_HEADS}::test_run_chain_ends_at_newest_head",
     ),
