@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 from gazette.adapters.dynamodb import activities, follows, runs, schedules, subscribers
 from gazette.adapters.dynamodb.activities import body_of_activity
-from gazette.adapters.dynamodb.client import Row, decoded, instant_number
+from gazette.adapters.dynamodb.client import Row, decoded
 from gazette.adapters.dynamodb.control import batches, experiments
 from gazette.adapters.dynamodb.control.template_versions import in_force_of
 from gazette.adapters.dynamodb.event_rows import body_of, brief_in, event_or_trace_in
@@ -41,7 +41,7 @@ from gazette.adapters.dynamodb.tables import (
     SubscriberRow,
     SuppressionRow,
 )
-from gazette.adapters.dynamodb.values import write_days
+from gazette.adapters.dynamodb.values import instant_number, write_days
 from gazette.domain.content import REMEMBERED, Shown
 from gazette.domain.delivery import pace as pacing
 from gazette.domain.delivery import run as run_state

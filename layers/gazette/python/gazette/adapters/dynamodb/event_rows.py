@@ -9,7 +9,7 @@ from typing import Any
 
 from pynamodb.expressions.condition import Condition
 
-from gazette.adapters.dynamodb.client import MALFORMED, decoded, instant_text, read_instant
+from gazette.adapters.dynamodb.client import MALFORMED, decoded
 from gazette.adapters.dynamodb.tables import EventRow
 from gazette.adapters.dynamodb.values import (
     LAST_SECOND,
@@ -17,7 +17,9 @@ from gazette.adapters.dynamodb.values import (
     Codecs,
     in_years,
     instant,
+    instant_text,
     number,
+    read_instant,
     text,
     texts,
 )

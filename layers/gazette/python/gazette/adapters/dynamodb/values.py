@@ -7,12 +7,13 @@ unchanged (domain/stored.py).
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from math import isfinite
 from typing import Any, Final, NamedTuple
 
-from pynamodb.attributes import NumberAttribute, TTLAttribute
+from pynamodb.attributes import Attribute, NumberAttribute, TTLAttribute
+from pynamodb.constants import STRING
 from pynamodb.models import Model
 
 from gazette.domain.scheduling.calendar import Days
@@ -100,6 +101,57 @@ def day(value: object) -> date:
     if not _FIRST <= date_.year <= _LAST:
         raise ValueError("not a date in the supported years")
     return date_
+
+
+_INSTANT_CHARACTERS = len("2026-11-21T09:30:00.000000Z")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+MICROSECOND = timedelta(microseconds=1)
+"""The unit of instants and durations that are stored as numbers."""
+
+
+def instant_text(instant: datetime) -> str:
+    """Return an instant as text in UTC with microseconds, so that texts sort by time."""
+    return f"{instant.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
+
+
+def instant_number(instant: datetime) -> int:
+    """Return the instant in microseconds since 1970, as a number that DynamoDB can increment."""
+    return (instant - _EPOCH) // MICROSECOND
+
+
+def numbered_instant(number: float) -> datetime:
+    """Return the instant that `instant_number` encoded.
+
+    PynamoDB types the value as float, but it is a whole number.
+    """
+    return _EPOCH + int(number) * MICROSECOND
+
+
+def read_instant(value: str) -> datetime:
+    """Return the instant that `instant_text` encoded. Raise ValueError for any other text.
+
+    `strptime` is not used, because it would double the time for decoding an event.
+    """
+    if len(value) == _INSTANT_CHARACTERS and value[4:20:3] == "--T::." and value[-1] == "Z":
+        return in_years(datetime.fromisoformat(value))
+    raise ValueError(f"{value!r} is not an instant in UTC with microseconds")
+
+
+class InstantAttribute(Attribute[datetime]):
+    """An attribute that stores a time-zone-aware instant as text. PynamoDB's own
+    UTCDateTimeAttribute would omit the `Z`.
+    """
+
+    attr_type = STRING
+
+    def serialize(self, value: datetime) -> str:
+        """Return the instant as text in UTC."""
+        return instant_text(value)
+
+    def deserialize(self, value: str) -> datetime:
+        """Return the instant. Raises ValueError for text that `instant_text` did not produce."""
+        return read_instant(value)
 
 
 class WholeAttribute(NumberAttribute):

@@ -11,16 +11,7 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
 from gazette.adapters.cached import ALONE, Coalescer
-from gazette.adapters.dynamodb.client import (
-    MICROSECOND,
-    bind,
-    decoded,
-    instant_number,
-    numbered_instant,
-    read_row,
-    translated,
-    update_or_current,
-)
+from gazette.adapters.dynamodb.client import bind, decoded, read_row, translated, update_or_current
 from gazette.adapters.dynamodb.pacing.circuit_breaker import (
     breaker_in,
     changes_to,
@@ -28,7 +19,17 @@ from gazette.adapters.dynamodb.pacing.circuit_breaker import (
     is_still,
 )
 from gazette.adapters.dynamodb.tables import PaceRow
-from gazette.adapters.dynamodb.values import DATE, SAME, Codec, Codecs, fields_in, rate
+from gazette.adapters.dynamodb.values import (
+    DATE,
+    MICROSECOND,
+    SAME,
+    Codec,
+    Codecs,
+    fields_in,
+    instant_number,
+    numbered_instant,
+    rate,
+)
 from gazette.domain.delivery.circuit_breaker import OpenBreaker, opened_by_hand, tripped
 from gazette.domain.delivery.pace import (
     NoPermit,
