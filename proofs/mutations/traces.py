@@ -226,8 +226,8 @@ PREVENTED: Final = (
     Mutation(
         "a new schedule is due after the current slot",
         "domain/model.py",
-        "self.recurrence, after=last_instant_of_slot(now), last=",
-        "self.recurrence, after=now, last=",
+        "        after = last_instant_of_slot(now)\n",
+        "        after = now\n",
         "tests/unit/subscribers/test_schedules.py::test_trace_k_open_slot_is_never_chosen",
         "k",
     ),
