@@ -33,9 +33,9 @@ from gazette.domain.model import (
     Retracted,
     StoredEvent,
 )
-from gazette.domain.naming import is_name
 from gazette.domain.stored import as_stored
 from gazette.domain.window.briefs import Brief, StoredBrief, stored_brief_of
+from gazette.domain.window.naming import is_name
 
 
 def stored_key(schedule: str, instant: datetime) -> str:

@@ -194,8 +194,8 @@ _FIELDS: Codecs = {
     "uncertain": Codec(set, partial(wholes, least=1)),
 }
 
-
 _COUNTED_AS_PENDING = {Status.PENDING, Status.SENDING}
+"""The statuses of runs without `state`, so that a claim does not write to the index of batches."""
 
 
 def description(run: Run, model: type[Row]) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def whole(value: object, least: int = 0, most: int = MANY) -> int:
     is_whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
     if isinstance(value, bool) or not is_whole:
         raise ValueError("not a whole number")
-    number = int(value)  # type: ignore[call-overload] # a number, as checked above
+    number: int = int(value)  # type: ignore[call-overload] # a number, as checked above
     if not least <= number <= most:
         raise ValueError(f"not from {least} to {most}")
     return number
@@ -235,8 +235,10 @@ Codecs = Mapping[str, Codec]
 
 
 def attributes_of(value: object, codecs: Codecs, model: type[Model]) -> dict[str, Any]:
-    """Return the attributes for a row of `model`. Empty values of optional attributes are
-    omitted."""
+    """Return the attributes for a row of `model`.
+
+    Optional attributes are omitted if their value is empty: None, 0, False, or nothing to list.
+    """
     attributes = model.get_attributes()
     return {
         name: codec.write(each)

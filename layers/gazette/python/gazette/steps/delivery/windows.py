@@ -130,7 +130,7 @@ class _Sorting:
     now: datetime
     folding: Folding
     over: list[StoredEvent] = field(default_factory=list)
-    held: list[str] = field(default_factory=list)
+    to_defer: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     may_have_been_sent: set[str] = field(default_factory=set)
     categories: set[str] = field(default_factory=set)
@@ -147,7 +147,7 @@ class _Sorting:
             elif unknown and self._is_passed_over(stored):
                 self.left_out.append(name_of(event.id))
             elif event.category in self.on_hold and stored.stored_at > self.possibly_sent_until:
-                self.held.append(event.id)
+                self.to_defer.append(event.id)
                 self._add_movable(stored)
             else:
                 self.folding.add(stored)
@@ -172,7 +172,7 @@ class _Sorting:
             over.sort(key=lambda stored: is_too_late(stored, self.now))
         return WindowEvents(
             self.folding.folded(),
-            self.held,
+            self.to_defer,
             over[:most],
             len(over) > most,
             newest,
