@@ -7,7 +7,7 @@ from datetime import date, datetime, timedelta
 from typing import Any
 from zlib import crc32
 
-from gazette.domain.delivery.batch import Batch, BatchRun, batch_run
+from gazette.domain.delivery.batch import Batch, BatchRun
 from gazette.domain.delivery.circuit_breaker import OpenBreaker, opened_by_hand, tripped
 from gazette.domain.delivery.pace import (
     NoPermit,
@@ -486,7 +486,7 @@ class FakeRuns:
 
     def of_batch(self, slot: datetime) -> Iterator[BatchRun | UnreadableRow]:
         """Of what the index holds, nothing can be missing but the number of the run."""
-        return (batch_run(run) for run in list(self.rows.values()) if run.slot == slot)
+        return (_batch_run(run) for run in list(self.rows.values()) if run.slot == slot)
 
     def swap_together(self, pairs: Sequence[tuple[Run, Run]]) -> bool:
         _within_a_transaction(len(pairs))
@@ -1129,6 +1129,12 @@ def _in_place(row: StoredEvent | Retracted | None, stored: StoredEvent) -> bool:
         stored.schedule,
         stored.stored_at,
     )
+
+
+def _batch_run(run: Run) -> BatchRun:
+    if run.status in {Status.PENDING, Status.SENDING}:
+        return BatchRun(run.key, Status.PENDING, Reason.DUE)
+    return BatchRun(run.key, run.status, run.reason)
 
 
 def _held(run: Run | None) -> tuple[Status, Reason, int, int] | None:

@@ -59,9 +59,8 @@ from gazette.steps.content.ask import AskContext, ProcessHealth
 from gazette.steps.content.fetch import FetchContext, FetchResult, fetch
 from gazette.steps.context import RoutingContext
 from gazette.steps.delivery.content import ContentContext
-from gazette.steps.delivery.context import DeliveryContext
+from gazette.steps.delivery.context import DeliveryContext, EditionContext
 from gazette.steps.delivery.deliver import deliver
-from gazette.steps.delivery.edition import EditionContext
 from gazette.steps.delivery.generate import generate
 from gazette.steps.delivery.pacing import Pacing, StreamPacing, postponed_until
 from gazette.steps.delivery.resend import resend

@@ -4,8 +4,8 @@ from datetime import timedelta
 from typing import Any
 
 from gazette.adapters.dynamodb import activities
-from gazette.adapters.dynamodb.attributes import write_changes
 from gazette.adapters.dynamodb.events import event_row
+from gazette.adapters.dynamodb.histories import write_changes
 from gazette.adapters.dynamodb.runs import run_row
 from gazette.adapters.dynamodb.tables import ActivityRow, FollowRow
 from gazette.domain.delivery.run import Run

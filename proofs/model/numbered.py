@@ -113,7 +113,7 @@ def is_to_be_carried(number: int, since: int) -> bool:
 @cache
 def sent_up_to(chain: tuple[int, ...]) -> int:
     """Return the instant up to which the runs were sent, as the domain computes it."""
-    return INSTANTS.index(sent_until(_RUNS[number] for number in chain))
+    return INSTANTS.index(sent_until([_RUNS[number] for number in chain]))
 
 
 @cache
@@ -121,7 +121,7 @@ def given_up_to(chain: tuple[int, ...]) -> int:
     """Return the instant up to which all events were in two unknown attempts, as the domain
     computes it.
     """
-    return INSTANTS.index(given_up_until(_RUNS[number] for number in chain))
+    return INSTANTS.index(given_up_until([_RUNS[number] for number in chain]))
 
 
 @cache

@@ -156,7 +156,7 @@ RULES: Final = (
     Mutation(
         "an event that may have been sent is not deferred",
         "steps/delivery/windows.py",
-        " and stored.stored_at > self._possibly_sent_until:\n",
+        " and stored.stored_at > self.possibly_sent_until:\n",
         ":\n",
         "tests/unit/delivery/test_category_hold.py"
         "::test_delivery_evidence_during_hold_prevents_duplicate_events",
@@ -804,7 +804,7 @@ RULES: Final = (
     ),
     Mutation(
         "choices that the older version writes after a rollback are effective",
-        "adapters/dynamodb/attributes.py",
+        "adapters/dynamodb/histories.py",
         "        if digest == _digest(maps):\n",
         "        if digest:\n",
         "tests/contract/dynamodb/test_former_choices.py"
@@ -1024,14 +1024,14 @@ RULES: Final = (
     Mutation(
         "events of runs that a head covers are not sent again",
         "domain/delivery/run.py",
-        "        known_sent_until(runs),\n        *(run.window.until for",
+        "        known_sent_until(chain),\n        *(run.window.until for",
         "        *(run.window.until for",
         f"{_HEADS}::test_run_chain_ends_at_newest_head",
     ),
     Mutation(
         "sent events of runs that a head covers do not move",
         "domain/delivery/run.py",
-        "        known_sent_until(runs),\n        *(\n",
+        "        known_sent_until(chain),\n        *(\n",
         "        *(\n",
         f"{_HEADS}::test_run_chain_ends_at_newest_head",
     ),

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from gazette.adapters.dynamodb.client import instant_text
+from gazette.adapters.dynamodb.values import instant_text
 
 from tests.e2e.test_comes_back import DAY, a_digest, row, run_of
 from tests.stage import Deployed, a_comment

@@ -3,15 +3,10 @@
 from datetime import datetime
 from typing import Any
 
-from gazette.adapters.dynamodb.client import (
-    LONG_READ,
-    bind,
-    each_decoded,
-    instant_text,
-    translated,
-)
+from gazette.adapters.dynamodb.client import LONG_READ, bind, each_decoded, translated
 from gazette.adapters.dynamodb.runs import run_of
 from gazette.adapters.dynamodb.tables import RunRow
+from gazette.adapters.dynamodb.values import instant_text
 from gazette.domain.delivery.run import Status
 
 from gazette_support.domain.replay import Part

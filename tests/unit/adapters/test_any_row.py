@@ -15,19 +15,18 @@ from typing import Any, NamedTuple
 import pytest
 from gazette.adapters.dynamodb import activities, follows, runs, schedules, subscribers
 from gazette.adapters.dynamodb.activities import body_of_activity
-from gazette.adapters.dynamodb.attributes import (
-    write_changes,
-    write_choices,
-    write_days,
-    write_reader_choices,
-    write_service_choices,
-)
-from gazette.adapters.dynamodb.client import Row, decoded, instant_number
+from gazette.adapters.dynamodb.client import Row, decoded
 from gazette.adapters.dynamodb.control import batches, experiments
 from gazette.adapters.dynamodb.control.template_versions import in_force_of
 from gazette.adapters.dynamodb.event_rows import body_of, brief_in, event_or_trace_in
 from gazette.adapters.dynamodb.events import event_row
 from gazette.adapters.dynamodb.feedback import bounces, statistics, suppressions
+from gazette.adapters.dynamodb.histories import (
+    write_changes,
+    write_choices,
+    write_reader_choices,
+    write_service_choices,
+)
 from gazette.adapters.dynamodb.pacing import pace
 from gazette.adapters.dynamodb.tables import (
     ActivityRow,
@@ -42,11 +41,12 @@ from gazette.adapters.dynamodb.tables import (
     SubscriberRow,
     SuppressionRow,
 )
+from gazette.adapters.dynamodb.values import instant_number, write_days
 from gazette.domain.content.asking import ContentPlan
 from gazette.domain.content.items import REMEMBERED, Shown
 from gazette.domain.delivery import pace as pacing
 from gazette.domain.delivery import run as run_state
-from gazette.domain.delivery.batch import Batch, batch_run
+from gazette.domain.delivery.batch import Batch
 from gazette.domain.delivery.circuit_breaker import tripped
 from gazette.domain.delivery.compose import compose
 from gazette.domain.delivery.lifecycle import transition
@@ -171,7 +171,6 @@ def use_run(run: Run) -> None:
     for after in (run, *(transition(run, signal) for signal in SIGNALS)):
         if isinstance(after, Run):
             item(runs.run_row(after, retention=200 * DAY))
-            batch_run(after)
     others = (run, a_run(7))
     run_state.settled_until(others)
     run_state.possibly_sent_until(others)

@@ -3,8 +3,9 @@
 from datetime import datetime
 
 import pytest
-from gazette.adapters.dynamodb import attributes
-from gazette.adapters.dynamodb.attributes import read_choices, read_days, write_choices, write_days
+from gazette.adapters.dynamodb import histories, values
+from gazette.adapters.dynamodb.histories import read_choices, write_choices
+from gazette.adapters.dynamodb.values import read_days, write_days
 from gazette.domain.scheduling.calendar import Days
 from gazette.domain.subscribers.frequency import frequencies
 
@@ -16,7 +17,8 @@ def test_repeated_value_is_decoded_once(
 ) -> None:
     days, choices = write_days(Days(month_day=7)), write_choices(((AT, frequencies({})),))
     first = read_days(days), read_choices(choices)
-    monkeypatch.setattr(attributes, "json", None)
+    monkeypatch.setattr(histories, "json", None)
+    monkeypatch.setattr(values, "json", None)
     assert (read_days(days), read_choices(choices)) == first
 
 

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from gazette.adapters.dynamodb.client import InstantAttribute, instant_text
+from gazette.adapters.dynamodb.values import InstantAttribute, instant_text
 from hypothesis import given
 from hypothesis import strategies as st
 

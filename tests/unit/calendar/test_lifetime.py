@@ -237,7 +237,7 @@ def test_trace_v_expired_unsent_event_is_counted_once_as_reason() -> None:
     world = expired_world()
     done = delivered(world)
     assert (done.run.status, done.run.reason) == (Status.SKIPPED, Reason.EXPIRED)
-    assert done.expired == 1
+    assert done.unsent.expired == 1
     come_due(world, DAILY)
     assert [run.reason for run in readable(world.runs.of_user("ann"))][-1] is Reason.NOTHING_WAITED
     assert not world.emails()
@@ -246,10 +246,10 @@ def test_trace_v_expired_unsent_event_is_counted_once_as_reason() -> None:
 def test_expired_event_is_counted_if_other_events_are_sent() -> None:
     world = expired_world(also=True)
     done = delivered(world)
-    assert (done.run.status, done.expired) == (Status.SENT, 1)
+    assert (done.run.status, done.unsent.expired) == (Status.SENT, 1)
     assert [email.lines for email in world.emails()] == [("post2: 1",)]
     world.create(an_event("e3", occurred_at=world.clock()))
-    assert delivered(world).expired == 0
+    assert delivered(world).unsent.expired == 0
 
 
 @pytest.mark.parametrize("held", ["by the hold of its category", "by the cap of the day"])
@@ -265,7 +265,7 @@ def test_expired_event_is_counted_if_no_email_is_sent(held: str) -> None:
     assert done
     assert done.run.status is Status.SKIPPED
     assert done.run.reason in {Reason.DAILY_CAP, Reason.CATEGORY_HELD}
-    assert done.expired == 1
+    assert done.unsent.expired == 1
 
 
 def test_expired_event_is_counted_once_if_claim_fails() -> None:
@@ -278,7 +278,7 @@ def test_expired_event_is_counted_once_if_claim_fails() -> None:
     with world.meanwhile("rate_limiter.reserve", overtake):
         done = world.deliver(key)
     assert done
-    assert (done.run.status, done.expired) == (Status.SENT, 1)
+    assert (done.run.status, done.unsent.expired) == (Status.SENT, 1)
 
 
 def test_crash_keeps_expired_reason_and_other_events() -> None:
@@ -313,7 +313,7 @@ def test_event_extended_before_counting_is_sent(also: bool) -> None:
     with world.meanwhile("deferred_events.expire", extend, before=True):
         done = world.deliver(key)
     assert done
-    assert done.expired == 0
+    assert done.unsent.expired == 0
     world.send_digest()
     lines = [line for email in world.emails() for line in email.lines]
     assert sorted(lines) == ["post1: 1", "post2: 1"][: 1 + also]

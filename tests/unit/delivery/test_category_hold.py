@@ -81,7 +81,7 @@ def test_deferred_events_keep_schedule_and_move_past_window() -> None:
     world = a_world_with_a_hold()
     done = world.deliver(KEY)
     assert done
-    assert (done.deferred, done.run.categories) == (1, ("comment",))
+    assert (done.unsent.deferred, done.run.categories) == (1, ("comment",))
     assert done.run.window
     stored = world.events.get("ann", "l0")
     assert isinstance(stored, StoredEvent)
@@ -99,7 +99,7 @@ def test_deferred_events_are_counted_if_claim_is_retried() -> None:
     with world.meanwhile("runs.swap", change, before=True):
         done = world.deliver(KEY)
     assert done
-    assert (done.run.status, done.deferred) == (Status.SENT, 2)
+    assert (done.run.status, done.unsent.deferred) == (Status.SENT, 2)
 
 
 def test_digest_with_only_held_events_ends_without_writes() -> None:

@@ -125,7 +125,7 @@ def test_all_exclusions_are_counted_despite_concurrent_cancellation() -> None:
     with world.meanwhile("deferred_events.exclude", stop, before=True, times=2):
         done = world.deliver(KEY)
     assert done
-    assert (done.run.status, done.excluded) == (Status.SENT, 2)
+    assert (done.run.status, done.unsent.excluded) == (Status.SENT, 2)
 
 
 def a_long_window(renderer: Choking, poison: set[int], number: int) -> World:
@@ -161,7 +161,7 @@ def test_poison_event_is_found_by_binary_search(poison: set[int], renderings: in
     world = a_long_window(renderer, poison, 20)
     done = world.deliver(KEY)
     assert done
-    assert (done.run.status, done.excluded) == (Status.SENT, len(poison))
+    assert (done.run.status, done.unsent.excluded) == (Status.SENT, len(poison))
     assert excluded(world) == {f"e{each:04}" for each in poison}
     assert renderer.renderings == renderings
 
@@ -173,7 +173,7 @@ def test_number_of_renderings_is_independent_of_hidden_events(number: int) -> No
     world = a_long_window(renderer, {3, number - 1}, number)
     done = world.deliver(KEY)
     assert done
-    assert (done.run.status, done.excluded) == (Status.SENT, 1)
+    assert (done.run.status, done.unsent.excluded) == (Status.SENT, 1)
     assert excluded(world) == {f"e{number - 1:04}"}
     assert renderer.renderings == 1 + 1 + 1 + 2 * 5 + 1
     assert world.emails()[0].lines[0] == f"post{number - 2:04}: 1"
@@ -203,7 +203,7 @@ def test_second_poison_event_in_group_is_also_excluded() -> None:
     world.clock.pass_time(minutes=1)
     done = world.deliver(KEY)
     assert done
-    assert (done.run.status, done.excluded) == (Status.SENT, 20)
+    assert (done.run.status, done.unsent.excluded) == (Status.SENT, 20)
     assert world.emails()[0].lines == ("post1: 10",)
 
 
@@ -212,10 +212,10 @@ def test_poison_search_resumes_with_next_message_if_time_runs_out() -> None:
     world.time_left = lambda: timedelta(seconds=25)
     done = world.deliver(KEY)
     assert done
-    assert (done.run.status, done.excluded) == (Status.PENDING, 2)
+    assert (done.run.status, done.unsent.excluded) == (Status.PENDING, 2)
     assert (done.again_at, done.waiting_for) == (world.clock.now, WaitingFor.REMOVAL)
     assert done.run == world.runs.rows[KEY]
     world.time_left = lambda: timedelta(seconds=60)
     last = world.deliver(KEY)
     assert last
-    assert (last.run.status, last.excluded) == (Status.SENT, 0)
+    assert (last.run.status, last.unsent.excluded) == (Status.SENT, 0)

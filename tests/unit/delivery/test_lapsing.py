@@ -57,7 +57,7 @@ def test_event_expiring_before_digest_is_omitted_and_recorded() -> None:
     world = world_with(lapsing(NOW + HOUR))
     done = delivered(world)
     assert (done.run.status, done.run.reason) == (Status.SKIPPED, Reason.LAPSED)
-    assert (done.lapsed, done.expired) == (1, 0)
+    assert (done.unsent.lapsed, done.unsent.expired) == (1, 0)
     assert not world.emails()
 
 
@@ -72,16 +72,16 @@ def test_expired_event_no_longer_waits() -> None:
 def test_remaining_events_are_sent_and_lapsed_events_counted_once() -> None:
     world = world_with(lapsing(NOW + HOUR), an_event("e2", entity_id="post2"))
     done = delivered(world)
-    assert (done.run.status, done.lapsed) == (Status.SENT, 1)
+    assert (done.run.status, done.unsent.lapsed) == (Status.SENT, 1)
     assert lines(world) == [("post2: 1",)]
     world.create(an_event("e3", occurred_at=world.clock()))
-    assert delivered(world).lapsed == 0
+    assert delivered(world).unsent.lapsed == 0
 
 
 def test_unexpired_event_is_sent() -> None:
     world = world_with(lapsing(DUE + HOUR))
     done = delivered(world)
-    assert (done.run.status, done.lapsed) == (Status.SENT, 0)
+    assert (done.run.status, done.unsent.lapsed) == (Status.SENT, 0)
     assert lines(world) == [("post1: 1",)]
 
 
@@ -92,7 +92,7 @@ def test_expired_reason_takes_precedence_over_lapsed_reason() -> None:
     later = datetime.fromisoformat("2026-12-28T07:00:00+00:00")
     world.schedules.rows["ann", DAILY] = replace(schedule, next_due_at=later)
     done = delivered(world)
-    assert (done.run.reason, done.expired, done.lapsed) == (Reason.EXPIRED, 1, 1)
+    assert (done.run.reason, done.unsent.expired, done.unsent.lapsed) == (Reason.EXPIRED, 1, 1)
 
 
 def test_event_that_lapsed_long_ago_does_not_count_as_expired() -> None:
@@ -102,14 +102,14 @@ def test_event_that_lapsed_long_ago_does_not_count_as_expired() -> None:
     later = datetime.fromisoformat("2026-12-28T07:00:00+00:00")
     world.schedules.rows["ann", DAILY] = replace(schedule, next_due_at=later)
     done = delivered(world)
-    assert (done.run.reason, done.expired, done.lapsed) == (Reason.LAPSED, 0, 1)
+    assert (done.run.reason, done.unsent.expired, done.unsent.lapsed) == (Reason.LAPSED, 0, 1)
 
 
 def test_expired_event_is_not_held_with_its_category() -> None:
     world = world_with(lapsing(NOW + HOUR))
     world.category_holds.add(category_hold("comment", "why", world.clock()))
     done = delivered(world)
-    assert (done.run.reason, done.deferred) == (Reason.LAPSED, 0)
+    assert (done.run.reason, done.unsent.deferred) == (Reason.LAPSED, 0)
 
 
 def test_event_that_arrives_expired_is_omitted() -> None:
@@ -137,7 +137,7 @@ def test_trace_v_event_expiring_during_permit_wait_is_omitted() -> None:
 
     with world.meanwhile("rate_limiter.reserve", pass_time):
         done = delivered(world)
-    assert (done.run.status, done.lapsed, done.permit_unused) == (Status.SENT, 1, False)
+    assert (done.run.status, done.unsent.lapsed, done.permit_unused) == (Status.SENT, 1, False)
     assert lines(world) == [("post2: 1",)]
 
 
@@ -197,7 +197,7 @@ def test_event_extended_between_read_and_count_is_sent(also: bool) -> None:
 
     with world.meanwhile("deferred_events.expire", amend, before=True):
         done = delivered(world)
-    assert done.lapsed == 0
+    assert done.unsent.lapsed == 0
     world.send_digest()
     shown = [line for email in world.emails() for line in email.lines]
     assert sorted(shown) == ["post1: 1", "post2: 1"][: 1 + also]
@@ -215,7 +215,7 @@ def test_event_extended_by_slow_writer_is_not_lost() -> None:
 
     with world.meanwhile("deferred_events.expire", write, before=True):
         done = delivered(world)
-    assert (done.run.status, done.lapsed) == (Status.SENT, 0)
+    assert (done.run.status, done.unsent.lapsed) == (Status.SENT, 0)
     world.create(more)
     world.send_digest()
     shown = [line for email in world.emails() for line in email.lines]

@@ -178,7 +178,7 @@ def test_many_expired_events_are_each_removed_and_counted_once(*, waits: bool) -
         with world.calls() as made:
             done = world.deliver(KEY)
         assert done
-        expired.append(done.expired)
+        expired.append(done.unsent.expired)
         calls.append(made.count("deferred_events.expire"))
         waited_for.append(done.waiting_for)
         if done.again_at is None:
@@ -200,9 +200,9 @@ def test_expired_reason_takes_precedence_over_many_lapsed_events() -> None:
     world = a_world(an_event("early"), *lapsed, later=RETENTION)
     counted = 0
     while (done := world.deliver(KEY)) and done.again_at:
-        counted += done.lapsed
+        counted += done.unsent.lapsed
     assert done
-    assert (counted + done.lapsed, done.expired) == (120, 1)
+    assert (counted + done.unsent.lapsed, done.unsent.expired) == (120, 1)
     assert done.run.reason is Reason.EXPIRED
 
 
@@ -219,7 +219,7 @@ def test_remaining_expired_events_are_removed_if_an_event_is_extended() -> None:
     with world.meanwhile("deferred_events.expire", extend, before=True):
         done = world.deliver(KEY)
     assert done
-    assert done.expired == 9
+    assert done.unsent.expired == 9
     assert world.waiting()["e4"] == DAILY
     assert list(world.waiting().values()).count(Unsent.EXPIRED) == 9
 

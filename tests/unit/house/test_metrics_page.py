@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 
 import gazette
@@ -13,6 +14,7 @@ from gazette.domain.outcome import Outcome
 from gazette.domain.subscribers.overview import Notice
 from gazette.domain.subscribers.suppression import Cause
 from gazette.steps.content.fetch import FetchOutcome
+from gazette.steps.delivery.types import EventCounts
 from gazette.steps.sweep.unknown import Swept
 
 ROOT = Path(__file__).parents[3]
@@ -42,6 +44,7 @@ NOT_OF_SKIPPED_RUNS = {
     Reason.PREFERENCES_CHANGED,
 }
 FAMILIES: dict[str, set[str]] = {
+    "events_": {each.name for each in fields(EventCounts)},
     "fetch_": {*FetchOutcome},
     "ingest_": {*Outcome},
     "mail_": {*DeliveryEventType},

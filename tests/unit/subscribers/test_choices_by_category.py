@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise, permutations
 
 import pytest
-from gazette.adapters.dynamodb.attributes import read_reader_choices, write_reader_choices
+from gazette.adapters.dynamodb.histories import read_reader_choices, write_reader_choices
 from gazette.domain.commands import ChangeSubscriber, ChoosePreferences, Command
 from gazette.domain.scheduling.calendar import DigestTimes
 from gazette.domain.subscribers.choices import (

@@ -47,22 +47,22 @@ set.
 
 def count(name: str, number: int = 1) -> None:
     """Add `number` to a count metric of this invocation."""
-    with _ADDING:
-        metrics().add_metric(name=name, unit=MetricUnit.Count, value=number)
+    _add(name, MetricUnit.Count, number)
 
 
 def measure_seconds(name: str, took: timedelta) -> None:
     """Record a duration in seconds. Each value is stored, so that percentiles are exact."""
-    value = round(took.total_seconds(), 3)
-    with _ADDING:
-        metrics().add_metric(name=name, unit=MetricUnit.Seconds, value=value)
+    _add(name, MetricUnit.Seconds, round(took.total_seconds(), 3))
 
 
 def measure_milliseconds(name: str, took: timedelta) -> None:
     """Record a duration in milliseconds. Each value is stored, so that percentiles are exact."""
-    value = round(took.total_seconds() * 1000, 3)
+    _add(name, MetricUnit.Milliseconds, round(took.total_seconds() * 1000, 3))
+
+
+def _add(name: str, unit: MetricUnit, value: float) -> None:
     with _ADDING:
-        metrics().add_metric(name=name, unit=MetricUnit.Milliseconds, value=value)
+        metrics().add_metric(name=name, unit=unit, value=value)
 
 
 TimeLeft = Callable[[], timedelta]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from time import thread_time
 from typing import TYPE_CHECKING
@@ -122,14 +123,10 @@ def record_delivery(delivery: Delivery | Postponed | None, message_id: str) -> N
         count("breaker_opened")
     if delivery.permit_unused:
         count("permits_unused")
-    if delivery.excluded:
-        count("events_excluded", delivery.excluded)
-    if delivery.deferred:
-        count("events_deferred", delivery.deferred)
-    if delivery.expired:
-        count("events_expired", delivery.expired)
-    if delivery.lapsed:
-        count("events_lapsed", delivery.lapsed)
+    unsent = asdict(delivery.unsent)
+    for reason, number in unsent.items():
+        if number:
+            count(f"events_{reason}", number)
     logger().info(
         "run ended" if run.status.is_final else "run requeued",
         correlation_id=run_id(run.key),
@@ -140,10 +137,7 @@ def record_delivery(delivery: Delivery | Postponed | None, message_id: str) -> N
         waiting_for=delivery.waiting_for,
         again_at=delivery.again_at,
         overtaken=run.overtaken,
-        excluded=delivery.excluded,
-        deferred=delivery.deferred,
-        expired=delivery.expired,
-        lapsed=delivery.lapsed,
+        **unsent,
     )
 
 

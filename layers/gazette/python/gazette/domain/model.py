@@ -8,7 +8,7 @@ from typing import Self
 from gazette.domain.scheduling.calendar import (
     Recurrence,
     last_instant_of_slot,
-    next_after_change,
+    next_on_another_date,
 )
 from gazette.domain.scheduling.kinds import ScheduleKind, is_critical, kind_of
 from gazette.domain.subscribers.frequency import Frequency
@@ -265,9 +265,8 @@ class Schedule:
         """
         if self.listed:
             return self.next_due_at
-        return next_after_change(
-            self.recurrence, after=last_instant_of_slot(now), last=self.last_due_at, pending=None
-        )
+        after = last_instant_of_slot(now)
+        return next_on_another_date(self.recurrence, after=after, last=self.last_due_at)
 
     def is_asked_for(self, due_at: datetime) -> bool:
         """Return True if the content sources are queried for the occurrence at `due_at`.

@@ -108,8 +108,12 @@ def read_detail(
     `hosts` and `schemas` have the same meaning as in `decode`.
     """
     problem = _no_detail(detail_type, detail)
-    if problem:
-        return Reading(None, (problem,))
+    return Reading(None, (problem,)) if problem else _detail(detail_type, detail, hosts, schemas)
+
+
+def _detail(
+    detail_type: str, detail: dict[str, Any], hosts: LinkHosts | None, schemas: Schemas
+) -> Reading:
     if detail_type == "event.created" and "events" in detail:
         return _read_list(detail, hosts, schemas)
     return _read(DETAIL_MODELS[detail_type][0], detail, hosts, schemas)
@@ -118,18 +122,17 @@ def read_detail(
 def _decode(
     envelope: Any, sources: Sources | None, hosts: LinkHosts | None, schemas: Schemas
 ) -> Command:
-    fields = envelope if isinstance(envelope, dict) else {}
+    fields: Any = envelope if isinstance(envelope, dict) else {}
     detail_type, detail = fields.get("detail-type"), fields.get("detail")
-    problem = _no_detail(detail_type, detail)
-    if problem:
+    if problem := _no_detail(detail_type, detail):
         raise InvalidEvent(f"{problem}.")
     _check_envelope(fields)
-    if sources and (refusal := sources.refusal(str(detail_type), fields["source"])):
+    if sources and (refusal := sources.refusal(detail_type, fields["source"])):
         raise ForeignEvent(refusal)
-    reading = read_detail(detail_type, detail, hosts=hosts, schemas=schemas)
+    reading = _detail(detail_type, detail, hosts, schemas)
     if not reading.problems and reading.command:
         return _narrowed(reading.command, fields)
-    reason = sentence(str(detail_type), reading.problems, reasons=REASONS, besides=reading.more)
+    reason = sentence(detail_type, reading.problems, reasons=REASONS, besides=reading.more)
     if isinstance(reading.command, CreateEvents):
         return replace(reading.command, problems=f"{reason} {_accepted_count(reading.command)}")
     raise InvalidEvent(reason)
@@ -140,15 +143,15 @@ def _narrowed(command: Command, envelope: dict[str, Any]) -> Command:
 
     Until version 0.2.0, the page also sends all unchanged frequencies, for the previous version.
     """
+    if not isinstance(command, ChoosePreferences) or envelope["source"] != PREFERENCES:
+        return command
     changed = [
         name
         for each in envelope["resources"]
         if each.startswith(CHANGED_CATEGORY)
         and CATEGORY_NAME.fullmatch(name := each.removeprefix(CHANGED_CATEGORY))
     ]
-    if not (changed and isinstance(command, ChoosePreferences)):
-        return command
-    if envelope["source"] != PREFERENCES or command.choice.frequencies is None:
+    if not changed or command.choice.frequencies is None:
         return command
     whole = dict(command.choice.frequencies)
     chosen = frequencies({name: whole.get(name, DEFAULT) for name in changed})
@@ -156,12 +159,12 @@ def _narrowed(command: Command, envelope: dict[str, Any]) -> Command:
 
 
 def _no_detail(detail_type: object, detail: object) -> str:
+    if isinstance(detail_type, str) and detail_type in DETAIL_MODELS:
+        return "" if isinstance(detail, dict) else "detail: must be an object"
     known = ", ".join(sorted(DETAIL_MODELS))
     if not isinstance(detail_type, str):
         return f"detail-type: must be one of {known}"
-    if detail_type not in DETAIL_MODELS:
-        return f"detail-type: {repr(detail_type)[:60]} is not one of {known}"
-    return "" if isinstance(detail, dict) else "detail: must be an object"
+    return f"detail-type: {repr(detail_type)[:60]} is not one of {known}"
 
 
 def _accepted_count(command: CreateEvents) -> str:

@@ -1,7 +1,7 @@
 """Encoding and decoding of rows in the `events` table, and conditions for writes to the rows."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields
 from datetime import UTC, datetime
 from functools import lru_cache, partial
@@ -9,13 +9,17 @@ from typing import Any
 
 from pynamodb.expressions.condition import Condition
 
-from gazette.adapters.dynamodb.client import MALFORMED, decoded, instant_text, read_instant
+from gazette.adapters.dynamodb.client import MALFORMED, decoded
 from gazette.adapters.dynamodb.tables import EventRow
 from gazette.adapters.dynamodb.values import (
     LAST_SECOND,
+    Codec,
+    Codecs,
     in_years,
     instant,
+    instant_text,
     number,
+    read_instant,
     text,
     texts,
 )
@@ -29,9 +33,9 @@ from gazette.domain.model import (
     Retracted,
     StoredEvent,
 )
-from gazette.domain.naming.visible import is_name
 from gazette.domain.stored import as_stored
 from gazette.domain.window.briefs import Brief, StoredBrief, stored_brief_of
+from gazette.domain.window.naming import is_name
 
 
 def stored_key(schedule: str, instant: datetime) -> str:
@@ -95,11 +99,9 @@ def body_of(event: Event) -> str:
         "occurred_at": event.occurred_at.isoformat(),
         "excerpt": event.excerpt,
     }
-    if event.amended_at:
-        body["amended_at"] = event.amended_at.isoformat()
-    if event.via:
-        body["via"] = list(event.via)
-    return as_json(body | optional_fields(event) | _source_fields(event))
+    return as_json(
+        body | _given(event, _VERSION) | optional_fields(event) | _given(event, _OF_SOURCE)
+    )
 
 
 def as_json(value: object) -> str:
@@ -124,18 +126,28 @@ def actor_fields(actor: Actor | None) -> list[str]:
     return [actor.id, actor.name] if actor else ["", ""]
 
 
-_OPTIONAL: Mapping[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
-    "parent_title": (str, text),
-    "importance": (str, lambda stored: as_stored(Importance, text(stored))),
-    "expires_at": (datetime.isoformat, instant),
-    "data": (json.loads, as_json),
+_OPTIONAL: Codecs = {
+    "parent_title": Codec(str, text),
+    "importance": Codec(str, lambda stored: as_stored(Importance, text(stored))),
+    "expires_at": Codec(datetime.isoformat, instant),
+    "data": Codec(json.loads, as_json),
 }
-"""The functions that write and read each optional field of events and activities.
+"""The codecs of the optional fields of events and activities.
 
 The order of the fields must not change, because amendments compare the JSON with the stored JSON.
 """
 
-_DEFAULTS = {each.name: each.default for each in fields(Happening)}
+_VERSION: Codecs = {
+    "amended_at": Codec(datetime.isoformat, instant),
+    "via": Codec(list, texts),
+}
+"""The codecs of optional fields that the JSON of an activity does not contain."""
+
+_OF_SOURCE: Codecs = {"source": Codec(str, text), "score": Codec(read=number)}
+"""The codecs of the fields that only events from content sources have."""
+
+_OF_EVENT: Codecs = {**_VERSION, **_OPTIONAL, **_OF_SOURCE}
+_DEFAULTS = {each.name: each.default for each in fields(Event)}
 
 
 def optional_fields(content: Happening) -> dict[str, Any]:
@@ -149,21 +161,16 @@ def optional_fields(content: Happening) -> dict[str, Any]:
         "actor_url": actor.url if actor else "",
         "avatar": actor.avatar if actor else "",
     }
-    return {name: value for name, value in stored.items() if value} | {
-        name: write(getattr(content, name))
-        for name, (write, _) in _OPTIONAL.items()
-        if getattr(content, name) != _DEFAULTS[name]
+    return {name: value for name, value in stored.items() if value} | _given(content, _OPTIONAL)
+
+
+def _given(content: Happening, codecs: Codecs) -> dict[str, Any]:
+    """Return the fields that differ from their defaults."""
+    return {
+        name: codec.write(value)
+        for name, codec in codecs.items()
+        if (value := getattr(content, name)) != _DEFAULTS[name]
     }
-
-
-def _source_fields(event: Event) -> dict[str, Any]:
-    """Return the fields that only events from content sources have. Return no fields for other
-    events.
-    """
-    stored: dict[str, Any] = {"source": event.source} if event.source else {}
-    if event.score is not None:
-        stored["score"] = event.score
-    return stored
 
 
 def entity_in(body: Mapping[str, Any]) -> Entity:
@@ -181,8 +188,8 @@ def actor_in(body: Mapping[str, Any]) -> Actor | None:
     return Actor(actor_id, name, text(body.get("actor_url", "")), text(body.get("avatar", "")))
 
 
-def content_in(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields that the JSON of an event and of an activity have in common, by name.
+def content_in(body: Mapping[str, Any], optional: Codecs = _OPTIONAL) -> dict[str, Any]:
+    """Return the fields in the JSON of an activity, by name. For an event, pass `_OF_EVENT`.
 
     Older rows lack the optional fields.
     """
@@ -191,23 +198,19 @@ def content_in(body: Mapping[str, Any]) -> dict[str, Any]:
         "entity": entity_in(body),
         "actor": actor_in(body),
         "excerpt": text(body["excerpt"]),
-    } | {name: read(body[name]) for name, (_, read) in _OPTIONAL.items() if name in body}
+    } | {
+        name: codec.read(body[name])
+        for name, codec in optional.items()
+        if body.get(name) not in (None, "")
+    }
 
 
 def event_in(row: EventRow) -> Event:
     """Return the event in a row that has a body."""
     body = json.loads(row.body or "")
-    amended_at = body.get("amended_at")
-    return Event(
-        user_id=row.user_id,
-        id=row.event_id,
-        occurred_at=instant(body["occurred_at"]),
-        amended_at=instant(amended_at) if amended_at else None,
-        via=texts(body.get("via", [])),
-        source=text(body.get("source", "")),
-        score=number(body["score"]) if body.get("score") is not None else None,
-        **content_in(body),
-    )
+    occurred_at = instant(body["occurred_at"])
+    content = content_in(body, _OF_EVENT)
+    return Event(user_id=row.user_id, id=row.event_id, occurred_at=occurred_at, **content)
 
 
 def brief_in(raw: dict[str, Any], now: datetime) -> StoredBrief | None:
@@ -299,13 +302,13 @@ def _optional_of_brief(body: Mapping[str, Any], via: tuple[str, ...]) -> tuple[A
 
     Also validates the fields that a brief lacks, so that malformed fields are reported.
     """
-    content = content_in(body)
+    content = content_in(body, _OF_EVENT)
     actor = content["actor"]
     return (
         content.get("expires_at"),
         content.get("importance", Importance.NORMAL),
-        text(body.get("source", "")),
-        number(body["score"]) if body.get("score") is not None else None,
+        content.get("source", ""),
+        content.get("score"),
         bool(actor and actor.url),
         bool(actor and actor.avatar),
         via[-1] if via and content.get("parent_title") else "",

@@ -10,7 +10,6 @@ from pynamodb.transactions import TransactWrite
 from gazette.adapters.aws.clients import Patience
 from gazette.adapters.dynamodb.client import (
     LONG_READ,
-    MICROSECOND,
     ConditionFailed,
     bind,
     decoded,
@@ -38,6 +37,7 @@ from gazette.adapters.dynamodb.event_rows import (
 from gazette.adapters.dynamodb.runs import raise_epoch, run_sort_key
 from gazette.adapters.dynamodb.schedules import raise_revision
 from gazette.adapters.dynamodb.tables import EventRow, RunRow
+from gazette.adapters.dynamodb.values import MICROSECOND
 from gazette.domain.errors import Unavailable, UnreadableRow
 from gazette.domain.model import Event, Retracted, StoredEvent, Window
 from gazette.domain.ports.clock import Clock

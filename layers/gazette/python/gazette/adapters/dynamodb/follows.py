@@ -7,7 +7,6 @@ from datetime import timedelta
 
 from pynamodb.expressions.condition import Condition
 
-from gazette.adapters.dynamodb.attributes import read_changes, write_changes
 from gazette.adapters.dynamodb.client import (
     bind,
     decoded,
@@ -19,6 +18,7 @@ from gazette.adapters.dynamodb.client import (
     translated,
     written,
 )
+from gazette.adapters.dynamodb.histories import read_changes, write_changes
 from gazette.adapters.dynamodb.tables import FollowRow
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.ports.clock import Clock

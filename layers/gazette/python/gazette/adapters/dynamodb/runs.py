@@ -1,14 +1,17 @@
 """Runs in DynamoDB: one row per run. All writes are conditional."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
 
 from pynamodb.expressions.condition import Condition
 from pynamodb.transactions import TransactWrite
 
 from gazette.adapters.dynamodb.client import (
     ConditionFailed,
+    Row,
     bind,
     decoded,
     each_decoded,
@@ -19,8 +22,17 @@ from gazette.adapters.dynamodb.client import (
     translated,
 )
 from gazette.adapters.dynamodb.tables import RunRow
-from gazette.adapters.dynamodb.values import in_years, wholes
-from gazette.domain.delivery.batch import BatchRun, batch_run
+from gazette.adapters.dynamodb.values import (
+    SAME,
+    WORDS,
+    Codec,
+    Codecs,
+    attributes_of,
+    fields_in,
+    in_years,
+    wholes,
+)
+from gazette.domain.delivery.batch import BatchRun
 from gazette.domain.delivery.run import Head, Reason, Run, Status
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.feedback.experiment import Variant
@@ -168,49 +180,50 @@ def run_sort_key(key: RunKey) -> str:
     return f"{key.schedule}#{key.sequence:010d}"
 
 
+_DESCRIPTION: Codecs = {"locale": SAME, "categories": WORDS, "templates": SAME}
+
+_FIELDS: Codecs = {
+    **dict.fromkeys(("due_at", "check_at", "created_at", "claimed_at", "sent_at"), SAME),
+    **dict.fromkeys(("retry_at", "deadline", "asked_at"), SAME),
+    **dict.fromkeys(("attempt", "refusals", "epoch", "resent", "overtaken"), SAME),
+    **dict.fromkeys(("nonce", "message_id", "detail", "templates_gone"), SAME),
+    **dict.fromkeys(("newest", "left_out", "sources", "without"), WORDS),
+    **_DESCRIPTION,
+    "status": Codec(str, partial(as_stored, Status)),
+    "reason": Codec(str, partial(as_stored, Reason)),
+    "uncertain": Codec(set, partial(wholes, least=1)),
+}
+
+_COUNTED_AS_PENDING = {Status.PENDING, Status.SENDING}
+"""The statuses of runs without `state`, so that a claim does not write to the index of batches."""
+
+
+def description(run: Run, model: type[Row]) -> dict[str, Any]:
+    """Return the attributes that describe the email of a run."""
+    return attributes_of(run, _DESCRIPTION, model) | _variant(run)
+
+
+def _variant(run: Run) -> dict[str, Any]:
+    variant = run.variant
+    return asdict(variant) if variant.experiment else {}
+
+
 def run_row(run: Run, *, retention: timedelta) -> RunRow:
     """Return the whole row of a run."""
-    partition, slot, summary = shard_of(run.key.user_id, PARTITIONS), run.slot, batch_run(run)
+    partition, slot = shard_of(run.key.user_id, PARTITIONS), run.slot
     return RunRow(
-        user_id=run.key.user_id,
-        run=run_sort_key(run.key),
-        due_at=run.due_at,
-        check_at=run.check_at,
+        run.key.user_id,
+        run_sort_key(run.key),
         open=f"{partition:02d}" if run.is_open else None,
         batch=slot_partition(slot, partition) if slot else None,
-        state=None if summary.status is Status.PENDING else f"{summary.status} {summary.reason}",
-        status=run.status.value,
-        reason=run.reason.value,
-        attempt=run.attempt,
-        refusals=run.refusals,
-        epoch=run.epoch,
-        uncertain=set(run.uncertain) or None,
-        resent=run.resent,
-        overtaken=run.overtaken or None,
-        retry_at=run.retry_at,
+        state=None if run.status in _COUNTED_AS_PENDING else f"{run.status} {run.reason}",
         since=run.window.since if run.window else None,
         until=run.window.until if run.window else None,
-        deadline=run.deadline,
-        nonce=run.nonce or None,
-        created_at=run.created_at,
-        claimed_at=run.claimed_at,
-        sent_at=run.sent_at,
-        message_id=run.message_id or None,
-        detail=run.detail or None,
-        variation=run.variant.variation if run.variant.experiment else None,
-        experiment=run.variant.experiment or None,
-        locale=run.locale or None,
-        categories=" ".join(run.categories) or None,
-        newest=" ".join(run.newest) or None,
-        left_out=" ".join(run.left_out) or None,
-        sources=" ".join(run.sources) or None,
-        asked_at=run.asked_at,
-        without=" ".join(run.without) or None,
-        templates=run.templates or None,
-        templates_gone=run.templates_gone or None,
         head=run.head.sequence if run.head else None,
         head_sent_until=run.head.sent_until if run.head else None,
         expires_at=run.check_at + retention,
+        **attributes_of(run, _FIELDS, RunRow),
+        **_variant(run),
     )
 
 
@@ -267,36 +280,10 @@ def run_of(row: RunRow) -> Run:
     """Return the run in a complete row."""
     return Run(
         key=_key(row),
-        due_at=row.due_at,
-        check_at=row.check_at,
-        status=as_stored(Status, row.status),
-        reason=as_stored(Reason, row.reason),
-        attempt=int(row.attempt),
-        refusals=int(row.refusals),
-        epoch=int(row.epoch),
-        uncertain=wholes(row.uncertain or (), 1),
-        resent=row.resent,
-        overtaken=bool(row.overtaken),
-        retry_at=row.retry_at,
         window=Window(row.since, row.until) if row.since and row.until else None,
-        deadline=row.deadline,
-        nonce=row.nonce or "",
-        created_at=row.created_at,
-        claimed_at=row.claimed_at,
-        sent_at=row.sent_at,
-        message_id=row.message_id or "",
-        detail=row.detail or "",
         variant=Variant(int(row.variation or 1), row.experiment or ""),
-        locale=row.locale or "",
-        categories=tuple((row.categories or "").split()),
-        newest=tuple((row.newest or "").split()),
-        left_out=tuple((row.left_out or "").split()),
-        sources=tuple((row.sources or "").split()),
-        asked_at=row.asked_at,
-        without=tuple((row.without or "").split()),
-        templates=int(row.templates or 0),
-        templates_gone=int(row.templates_gone or 0),
         head=_head(row),
+        **fields_in(row, _FIELDS),
     )
 
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
+from itertools import islice
 
 from pynamodb.expressions.condition import Condition
 from pynamodb.transactions import TransactWrite
 
-from gazette.adapters.dynamodb.attributes import read_date, read_days, write_date, write_days
 from gazette.adapters.dynamodb.client import (
     bind,
     decoded,
@@ -18,6 +18,16 @@ from gazette.adapters.dynamodb.client import (
     written,
 )
 from gazette.adapters.dynamodb.tables import ScheduleRow
+from gazette.adapters.dynamodb.values import (
+    DATE,
+    DAYS,
+    SAME,
+    WORDS,
+    Codec,
+    Codecs,
+    attributes_of,
+    fields_in,
+)
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.identity import shard_of
 from gazette.domain.model import Schedule, ScheduleState
@@ -66,18 +76,10 @@ class DynamoSchedules:
 
     def due(self, slot: datetime, shard: int) -> Iterator[Sequence[ScheduleKey]]:
         """Read the due schedules of a shard with one Query of the index per hundred schedules."""
-        last_key = None
-        while True:
-            with translated():
-                page = ScheduleRow.due_index.query(
-                    _due(slot, shard), limit=_PAGE, last_evaluated_key=last_key
-                )
-                keys = [(row.user_id, row.name) for row in page]
-            if keys:
+        with translated():
+            rows = ScheduleRow.due_index.query(_due(slot, shard), page_size=_PAGE)
+            while keys := [(row.user_id, row.name) for row in islice(rows, _PAGE)]:
                 yield keys
-            last_key = page.last_evaluated_key
-            if last_key is None:
-                return
 
     def count_due(self, slot: datetime, shard: int) -> int:
         """Count the due schedules of a shard with one Query of the index per megabyte."""
@@ -116,29 +118,27 @@ class DynamoSchedules:
         )
 
     def _row(self, schedule: Schedule) -> ScheduleRow:
+        shard = shard_of(schedule.user_id, self._shards)
         return ScheduleRow(
-            user_id=schedule.user_id,
-            name=schedule.name,
-            hour=schedule.recurrence.hour,
-            minute=schedule.recurrence.minute,
-            time_zone=schedule.recurrence.time_zone,
-            days=write_days(schedule.recurrence.days),
-            paused_until=write_date(schedule.recurrence.paused_until),
-            next_due_at=schedule.next_due_at,
-            sequence=schedule.sequence,
-            revision=schedule.revision,
-            changed_at=schedule.changed_at,
-            last_due_at=schedule.last_due_at,
-            active_until=schedule.active_until,
-            state=schedule.state.value,
-            sources=" ".join(schedule.sources) or None,
-            fetched_at=schedule.fetched_at,
-            fetched_for=schedule.fetched_for,
-            shown=schedule.shown or None,
-            due=_due(slot_of(schedule.next_due_at), shard_of(schedule.user_id, self._shards))
-            if schedule.listed
-            else None,
+            due=_due(slot_of(schedule.next_due_at), shard) if schedule.listed else None,
+            **attributes_of(schedule, _FIELDS, ScheduleRow),
+            **attributes_of(schedule.recurrence, _RECURRENCE, ScheduleRow),
         )
+
+
+_RECURRENCE: Codecs = {
+    **dict.fromkeys(("hour", "minute", "time_zone"), SAME),
+    "days": DAYS,
+    "paused_until": DATE,
+}
+
+_FIELDS: Codecs = {
+    **dict.fromkeys(("user_id", "name", "next_due_at", "sequence", "revision"), SAME),
+    **dict.fromkeys(("changed_at", "last_due_at", "active_until"), SAME),
+    **dict.fromkeys(("fetched_at", "fetched_for", "shown"), SAME),
+    "state": Codec(str, ScheduleState),
+    "sources": WORDS,
+}
 
 
 def _due(slot: datetime, shard: int) -> str:
@@ -170,25 +170,5 @@ def raise_revision(schedule: Schedule, writes: TransactWrite) -> None:
 
 
 def _schedule(row: ScheduleRow) -> Schedule:
-    return Schedule(
-        user_id=row.user_id,
-        name=row.name,
-        recurrence=Recurrence(
-            hour=int(row.hour),
-            minute=int(row.minute),
-            time_zone=row.time_zone,
-            days=read_days(row.days),
-            paused_until=read_date(row.paused_until),
-        ),
-        next_due_at=row.next_due_at,
-        sequence=int(row.sequence),
-        revision=int(row.revision),
-        changed_at=row.changed_at,
-        last_due_at=row.last_due_at,
-        active_until=row.active_until,
-        state=ScheduleState(row.state),
-        sources=tuple((row.sources or "").split()),
-        fetched_at=row.fetched_at,
-        fetched_for=row.fetched_for,
-        shown=row.shown or b"",
-    )
+    recurrence = Recurrence(**fields_in(row, _RECURRENCE))
+    return Schedule(recurrence=recurrence, **fields_in(row, _FIELDS))

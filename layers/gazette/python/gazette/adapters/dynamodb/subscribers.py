@@ -3,21 +3,11 @@
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from datetime import date, datetime
+from functools import partial
 
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
-from gazette.adapters.dynamodb.attributes import (
-    read_choices,
-    read_date,
-    read_days,
-    read_reader_choices,
-    read_service_choices,
-    write_choices,
-    write_days,
-    write_reader_choices,
-    write_service_choices,
-)
 from gazette.adapters.dynamodb.client import (
     LONG_READ,
     RowReader,
@@ -29,8 +19,24 @@ from gazette.adapters.dynamodb.client import (
     translated,
     written,
 )
+from gazette.adapters.dynamodb.histories import (
+    read_choices,
+    read_reader_choices,
+    read_service_choices,
+    write_choices,
+    write_reader_choices,
+    write_service_choices,
+)
 from gazette.adapters.dynamodb.tables import SubscriberRow
-from gazette.adapters.dynamodb.values import in_years, text
+from gazette.adapters.dynamodb.values import (
+    DATE,
+    DAYS,
+    SAME,
+    Codec,
+    Codecs,
+    fields_in,
+    write_days,
+)
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.scheduling.calendar import DigestTimes
 from gazette.domain.stored import as_stored
@@ -266,32 +272,24 @@ def _with_reader_choices(row: SubscriberRow, profile: Subscriber) -> Subscriber:
     return replace(profile, reader_choices=chosen)
 
 
+_TIMES: Codecs = {
+    **dict.fromkeys(("hour", "minute", "weekly_on"), SAME),
+    "custom_on": DAYS,
+    "paused_until": DATE,
+}
+_PROFILE: Codecs = {
+    **dict.fromkeys(("user_id", "email", "name", "locale", "time_zone", "changed_at"), SAME),
+    **dict.fromkeys(("resumed_at", "routed_for", "routes_since", "revision"), SAME),
+    **dict.fromkeys(("erased_at", "addressed_after", "left_at"), SAME),
+    **dict.fromkeys(("registered_on", "paused_last", "active_on"), DATE),
+    "status": Codec(str, partial(as_stored, SubscriberStatus)),
+    "choices": Codec(write_choices, read_choices),
+}
+
+
 def _profile_of(row: SubscriberRow) -> Subscriber:
-    return Subscriber(
-        user_id=row.user_id,
-        email=row.email,
-        name=text(row.name),
-        locale=text(row.locale),
-        time_zone=text(row.time_zone),
-        changed_at=in_years(row.changed_at),
-        status=as_stored(SubscriberStatus, text(row.status)),
-        times=DigestTimes(
-            hour=int(row.hour),
-            minute=int(row.minute) if row.minute is not None else None,
-            weekly_on=int(row.weekly_on),
-            custom_on=read_days(row.custom_on),
-            paused_until=read_date(row.paused_until),
-        ),
-        choices=read_choices(row.choices),
-        recorded_service_choices=read_service_choices(row.service_choices),
-        registered_on=read_date(row.registered_on),
-        paused_last=read_date(row.paused_last),
-        active_on=read_date(row.active_on),
-        resumed_at=row.resumed_at,
-        routed_for=row.routed_for or "",
-        routes_since=row.routes_since,
-        revision=int(row.revision),
-        erased_at=row.erased_at,
-        addressed_after=row.addressed_after,
-        left_at=row.left_at,
-    )
+    times = fields_in(row, _TIMES, needs=("hour", "weekly_on", "custom_on"))
+    profile = fields_in(row, _PROFILE, needs=("status", "choices", "revision"))
+    if row.service_choices:
+        profile["recorded_service_choices"] = read_service_choices(row.service_choices)
+    return Subscriber(times=DigestTimes(**times), **profile)

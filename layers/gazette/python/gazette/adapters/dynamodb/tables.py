@@ -19,8 +19,8 @@ from pynamodb.indexes import (
     LocalSecondaryIndex,
 )
 
-from gazette.adapters.dynamodb.client import InstantAttribute, Row
-from gazette.adapters.dynamodb.values import ExpiryAttribute, WholeAttribute
+from gazette.adapters.dynamodb.client import Row
+from gazette.adapters.dynamodb.values import ExpiryAttribute, InstantAttribute, WholeAttribute
 from gazette.domain.identity import LAST_SEQUENCE
 
 _MICROSECONDS = 253_402_300_799_999_999

@@ -1,15 +1,22 @@
-"""Validation of stored values that are used in calculations (decision 90).
+"""Conversion between fields of the domain and attributes of a row, and validation of stored values.
 
-All functions raise ValueError. Unknown names, such as a status of a newer version, are not
-validated here, but read unchanged (domain/stored.py).
+All stored values that are used in calculations are validated (decision 90). The functions raise
+ValueError. Unknown names, such as a status of a newer version, are not validated here, but read
+unchanged (domain/stored.py).
 """
 
-from collections.abc import Iterable
-from datetime import UTC, date, datetime
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping
+from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 from math import isfinite
-from typing import Any
+from typing import Any, Final, NamedTuple
 
-from pynamodb.attributes import NumberAttribute, TTLAttribute
+from pynamodb.attributes import Attribute, NumberAttribute, TTLAttribute
+from pynamodb.constants import STRING
+from pynamodb.models import Model
+
+from gazette.domain.scheduling.calendar import Days
 
 _FIRST, _LAST = 1800, 9000
 """The supported range of years. It is wider than the contract's 1990 to 2199, so that any time zone
@@ -30,10 +37,10 @@ def whole(value: object, least: int = 0, most: int = MANY) -> int:
     is_whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
     if isinstance(value, bool) or not is_whole:
         raise ValueError("not a whole number")
-    number = int(value)  # type: ignore[call-overload] # a number, as checked above
+    number: int = int(value)  # type: ignore[call-overload] # a number, as checked above
     if not least <= number <= most:
         raise ValueError(f"not from {least} to {most}")
-    return int(number)
+    return number
 
 
 def number(value: object) -> float:
@@ -96,6 +103,57 @@ def day(value: object) -> date:
     return date_
 
 
+_INSTANT_CHARACTERS = len("2026-11-21T09:30:00.000000Z")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+MICROSECOND = timedelta(microseconds=1)
+"""The unit of instants and durations that are stored as numbers."""
+
+
+def instant_text(instant: datetime) -> str:
+    """Return an instant as text in UTC with microseconds, so that texts sort by time."""
+    return f"{instant.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
+
+
+def instant_number(instant: datetime) -> int:
+    """Return the instant in microseconds since 1970, as a number that DynamoDB can increment."""
+    return (instant - _EPOCH) // MICROSECOND
+
+
+def numbered_instant(number: float) -> datetime:
+    """Return the instant that `instant_number` encoded.
+
+    PynamoDB types the value as float, but it is a whole number.
+    """
+    return _EPOCH + int(number) * MICROSECOND
+
+
+def read_instant(value: str) -> datetime:
+    """Return the instant that `instant_text` encoded. Raise ValueError for any other text.
+
+    `strptime` is not used, because it would double the time for decoding an event.
+    """
+    if len(value) == _INSTANT_CHARACTERS and value[4:20:3] == "--T::." and value[-1] == "Z":
+        return in_years(datetime.fromisoformat(value))
+    raise ValueError(f"{value!r} is not an instant in UTC with microseconds")
+
+
+class InstantAttribute(Attribute[datetime]):
+    """An attribute that stores a time-zone-aware instant as text. PynamoDB's own
+    UTCDateTimeAttribute would omit the `Z`.
+    """
+
+    attr_type = STRING
+
+    def serialize(self, value: datetime) -> str:
+        """Return the instant as text in UTC."""
+        return instant_text(value)
+
+    def deserialize(self, value: str) -> datetime:
+        """Return the instant. Raises ValueError for text that `instant_text` did not produce."""
+        return read_instant(value)
+
+
 class WholeAttribute(NumberAttribute):
     """An attribute for a whole number from `least` to `most`."""
 
@@ -119,3 +177,84 @@ class ExpiryAttribute(TTLAttribute):
 def wholes(values: Iterable[Any], least: int = 0, most: int = MANY) -> frozenset[int]:
     """Return the set of `values` if all are whole numbers from `least` to `most`."""
     return frozenset(whole(each, least, most) for each in values)
+
+
+_LONGEST_CYCLE = 53
+"""The maximum interval of a recurrence in weeks. The contract accepts up to four weeks."""
+
+remembered = lru_cache(maxsize=256)
+"""A decorator that caches decoded values, because the same row is often read twice in quick
+succession."""
+
+
+def write_days(days: Days) -> str:
+    """Encode recurrence days as JSON: `[weekdays, every, phase]` or `[day of the month]`."""
+    if days.month_day is not None:
+        return json.dumps([days.month_day])
+    return json.dumps([sorted(days.weekdays), days.every, days.phase])
+
+
+@remembered
+def read_days(stored: str) -> Days:
+    """Return the recurrence days that `write_days` encoded."""
+    match json.loads(stored):
+        case [month_day]:
+            return Days(month_day=whole(month_day, 1, 31))
+        case [[_, *_] as weekdays, every, phase]:
+            weeks = whole(every, 1, _LONGEST_CYCLE)
+            return Days(wholes(weekdays, 1, 7), weeks, whole(phase, 0, weeks - 1))
+        case _:
+            raise ValueError("the text does not name the days of a recurrence")
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _words(stored: str) -> tuple[str, ...]:
+    return tuple(stored.split())
+
+
+class Codec(NamedTuple):
+    """The functions that convert a field of the domain to an attribute, and back."""
+
+    write: Callable[[Any], Any] = _same
+    read: Callable[[Any], Any] = _same
+
+
+SAME: Final = Codec()
+"""The codec of a field whose attribute has the same value."""
+
+DATE: Final = Codec(date.isoformat, day)
+DAYS: Final = Codec(write_days, read_days)
+WORDS: Final = Codec(" ".join, _words)
+"""The codec of names without spaces."""
+
+Codecs = Mapping[str, Codec]
+"""The codecs of fields by name, for fields and attributes of the same name."""
+
+
+def attributes_of(value: object, codecs: Codecs, model: type[Model]) -> dict[str, Any]:
+    """Return the attributes for a row of `model`.
+
+    Optional attributes are omitted if their value is empty: None, 0, False, or nothing to list.
+    """
+    attributes = model.get_attributes()
+    return {
+        name: codec.write(each)
+        for name, codec in codecs.items()
+        if (each := getattr(value, name)) or not attributes[name].null
+    }
+
+
+def fields_in(row: Model, codecs: Codecs, *, needs: Collection[str] = ()) -> dict[str, Any]:
+    """Return the fields that the row contains. The class of the domain has defaults for the others.
+
+    Raise KeyError if an attribute in `needs` is missing.
+    """
+    stored = row.attribute_values
+    return {
+        name: codec.read(stored[name])
+        for name, codec in codecs.items()
+        if name in needs or stored.get(name) is not None
+    }

@@ -101,7 +101,8 @@ class JinjaRenderer:
         self._brand: Brand = read_brand(templates / "brand.json")
         self._languages = Languages(templates)
         self._changes = read_changes(templates)
-        self._environments: dict[int, Environment] = {}
+        # Most readers get the first variation. It is ready before the first email is.
+        self._environments = {1: environment(templates, kind=kind)}
         self._lock = Lock()
         self._fragments = Fragments(self._brand, self._count)
         self._tracks_clicks = False

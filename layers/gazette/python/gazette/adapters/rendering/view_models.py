@@ -19,7 +19,7 @@ from gazette.domain.delivery.compose import Group
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.links import is_web_link
 from gazette.domain.model import Entity, Image, Importance
-from gazette.domain.naming.visible import NEVER_SHOWN, is_visible, without_hidden
+from gazette.domain.window.naming import NEVER_SHOWN, is_visible, without_hidden
 
 _NAME, _TITLE, _EXCERPT = 80, 200, 300
 """The maximum lengths of names, titles and excerpts in characters. The contract has the same limit

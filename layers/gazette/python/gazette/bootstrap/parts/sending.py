@@ -36,8 +36,7 @@ from gazette.domain.ports.mail import Mailer
 from gazette.run_metrics import measured_rendering, record_version_unusable
 from gazette.settings.delivery import LEAVES_ALL, SendingSettings
 from gazette.settings.ranges import RANGES
-from gazette.steps.delivery.context import DeliveryContext, RouteAgain
-from gazette.steps.delivery.edition import EditionContext
+from gazette.steps.delivery.context import DeliveryContext, EditionContext, RouteAgain
 from gazette.steps.delivery.pacing import Pacing, StreamPacing
 
 if TYPE_CHECKING:

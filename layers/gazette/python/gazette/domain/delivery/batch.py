@@ -4,7 +4,7 @@ Pure."""
 from dataclasses import dataclass
 from datetime import datetime
 
-from gazette.domain.delivery.run import Reason, Run, Status
+from gazette.domain.delivery.run import Reason, Status
 from gazette.domain.model import RunKey
 
 
@@ -28,10 +28,3 @@ class BatchRun:
     key: RunKey
     status: Status
     reason: Reason
-
-
-def batch_run(run: Run) -> BatchRun:
-    """Return the entry for a run in the counts of its batch."""
-    if run.status in {Status.PENDING, Status.SENDING}:
-        return BatchRun(run.key, Status.PENDING, Reason.DUE)
-    return BatchRun(run.key, run.status, run.reason)

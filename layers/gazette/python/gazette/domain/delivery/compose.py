@@ -15,7 +15,6 @@ from gazette.domain.delivery.arrangement import (
     Sections,
 )
 from gazette.domain.model import Actor, Event, Importance
-from gazette.domain.naming.newest import parent_of, with_newest_names
 from gazette.domain.window.briefs import Brief
 from gazette.domain.window.folded import (
     Folded,
@@ -27,6 +26,7 @@ from gazette.domain.window.folded import (
     lines_of,
     weight_of,
 )
+from gazette.domain.window.naming import parent_of, with_newest_names
 
 _CATEGORIES = 10
 """The maximum number of categories that the row of a run stores. Each KB of a row costs one write

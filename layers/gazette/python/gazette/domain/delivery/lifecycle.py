@@ -4,12 +4,12 @@ The module does no I/O. A step reads a run, calls `transition`, and stores the r
 condition that the run is unchanged. For the numbered rules, see docs/protocol.md.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from typing import assert_never
 
 from gazette.domain.delivery.retries import PAUSES
-from gazette.domain.delivery.run import Reason, Run, Status
+from gazette.domain.delivery.run import Contents, Reason, Run, Status
 from gazette.domain.delivery.signals import (
     Accepted,
     Cancel,
@@ -38,7 +38,7 @@ count."""
 _OVERDUE = timedelta(minutes=15)
 """The time after `retry_at` before the sweep checks a run that was not retried."""
 
-
+_CONTENTS = tuple(each.name for each in fields(Contents))
 _HANDED_OVER = {Reason.CARRIED_INTO, Reason.GIVEN_UP}
 
 
@@ -119,14 +119,8 @@ def _claim(run: Run, signal: Claim) -> Run | Ignored:
         deadline=signal.deadline,
         nonce=signal.nonce,
         claimed_at=signal.at,
-        variant=signal.variant,
-        locale=signal.locale,
-        categories=signal.categories,
-        newest=signal.newest,
-        left_out=signal.left_out,
-        without=signal.without,
-        templates=signal.templates,
         templates_gone=signal.templates_gone or run.templates_gone,
+        **{name: getattr(signal, name) for name in _CONTENTS},
     )
 
 

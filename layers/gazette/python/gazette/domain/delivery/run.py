@@ -1,7 +1,7 @@
 """A run, which delivers one email. A run has a status and the values that its claim fixed."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -112,13 +112,43 @@ class Head:
     """The latest end of a sent window among the runs up to the head."""
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """The delivery of one email.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contents:
+    """The email that a claim sends, which the run remembers.
 
-    The times `created_at`, `claimed_at` and `sent_at`, and the description of the last email
-    (`variant`, `locale`, `categories`), are only for display. They are None or empty in rows of
-    older versions.
+    `variant`, `locale` and `categories` are only for display. They are empty in rows of older
+    versions.
+    """
+
+    variant: Variant = DEFAULT_VARIANT
+    locale: str = ""
+    categories: tuple[str, ...] = ()
+    newest: tuple[str, ...] = ()
+    """The short names of the most recently stored events (`newest_of`), or EACH_READ."""
+
+    left_out: tuple[str, ...] = ()
+    """The short names of events in the window that the email does not show.
+
+    An earlier attempt with an unknown outcome should have shown them and did not. There is at most
+    one for each worker that stalled during a write.
+    """
+
+    without: tuple[str, ...] = ()
+    """The content sources whose items the email did not wait for."""
+
+    templates: int = 0
+    """The template version that the first claim used.
+
+    Every later claim uses the same version, so the run is pinned to it.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Run(Contents):
+    """The delivery of one email, with the contents of the last claim.
+
+    The times `created_at`, `claimed_at` and `sent_at` are only for display. They are None in rows
+    of older versions.
     """
 
     key: RunKey
@@ -167,19 +197,6 @@ class Run:
     detail: str = ""
     """The provider's code for the last refusal or for the unknown outcome."""
 
-    variant: Variant = DEFAULT_VARIANT
-    locale: str = ""
-    categories: tuple[str, ...] = ()
-    newest: tuple[str, ...] = ()
-    """The short names of the most recently stored events (`newest_of`), or EACH_READ."""
-
-    left_out: tuple[str, ...] = ()
-    """The short names of events in the window that the email does not show.
-
-    An earlier attempt with an unknown outcome should have shown them and did not. There is at most
-    one for each worker that stalled during a write.
-    """
-
     sources: tuple[str, ...] = ()
     """The content sources of the schedule, in order; empty if the schedule has only events."""
 
@@ -187,15 +204,6 @@ class Run:
     """The time of the first query of the run's content sources.
 
     None if the items were stored before the run was due.
-    """
-
-    without: tuple[str, ...] = ()
-    """The content sources whose items the email did not wait for."""
-
-    templates: int = 0
-    """The template version that the first claim used.
-
-    Every later claim uses the same version, so the run is pinned to it.
     """
 
     templates_gone: int = 0
@@ -349,21 +357,20 @@ BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)
 """An instant before any data was stored."""
 
 
-def sent_until(chain: Iterable[Run]) -> datetime:
+def sent_until(chain: Sequence[Run]) -> datetime:
     """Return the time up to which a schedule's events were sent, which is the latest end of a sent
     window.
 
     If the chain ends at a head, the head stores this time for earlier windows.
     """
-    runs = tuple(chain)
     return max(
-        known_sent_until(runs),
-        *(run.window.until for run in runs if run.status is Status.SENT and run.window),
+        known_sent_until(chain),
+        *(run.window.until for run in chain if run.status is Status.SENT and run.window),
         BEGINNING,
     )
 
 
-def known_sent_until(chain: Iterable[Run]) -> datetime:
+def known_sent_until(chain: Sequence[Run]) -> datetime:
     """Return the latest `sent_until` among the heads of a chain."""
     return max((run.head.sent_until for run in chain if run.head), default=BEGINNING)
 
@@ -375,7 +382,7 @@ After that, the event is given up.
 """
 
 
-def given_up_until(chain: Iterable[Run]) -> datetime:
+def given_up_until(chain: Sequence[Run]) -> datetime:
     """Return the time up to which every event was included in MAX_UNKNOWN_ATTEMPTS attempts with an
     unknown outcome.
 
@@ -387,22 +394,20 @@ def given_up_until(chain: Iterable[Run]) -> datetime:
     return ends[-MAX_UNKNOWN_ATTEMPTS] if len(ends) >= MAX_UNKNOWN_ATTEMPTS else BEGINNING
 
 
-def is_given_up(stored_at: datetime, chain: Iterable[Run]) -> bool:
+def is_given_up(stored_at: datetime, chain: Sequence[Run]) -> bool:
     """Return True if an event stored at `stored_at` is given up.
 
     A given-up event is not sent again, although no email is known to have included it.
     """
-    runs = tuple(chain)
     is_sent = any(
-        run.status is Status.SENT and run.window and run.window.holds(stored_at) for run in runs
+        run.status is Status.SENT and run.window and run.window.holds(stored_at) for run in chain
     )
-    return stored_at <= given_up_until(runs) and not is_sent
+    return stored_at <= given_up_until(chain) and not is_sent
 
 
-def settled_until(chain: Iterable[Run]) -> datetime:
+def settled_until(chain: Sequence[Run]) -> datetime:
     """Return the time up to which every event was sent or given up."""
-    runs = tuple(chain)
-    return max(sent_until(runs), given_up_until(runs))
+    return max(sent_until(chain), given_up_until(chain))
 
 
 _NOT_SENT = {
@@ -416,17 +421,16 @@ _NOT_SENT = {
 attempt."""
 
 
-def possibly_sent_until(chain: Iterable[Run]) -> datetime:
+def possibly_sent_until(chain: Sequence[Run]) -> datetime:
     """Return the time up to which events were sent, are being sent or may have been sent.
 
     Events that were stored up to that time are not moved.
     """
-    runs = tuple(chain)
     return max(
-        known_sent_until(runs),
+        known_sent_until(chain),
         *(
             run.window.until
-            for run in runs
+            for run in chain
             if run.window and (run.status not in _NOT_SENT or run.uncertain)
         ),
         BEGINNING,

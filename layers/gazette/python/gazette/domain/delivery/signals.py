@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from gazette.domain.delivery.run import Reason
-from gazette.domain.feedback.experiment import DEFAULT_VARIANT, Variant
+from gazette.domain.delivery.run import Contents, Reason
 from gazette.domain.model import Window
 
 
@@ -18,23 +17,12 @@ class Policy(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
-    """A signal that a worker is about to call the provider, at the instant `at`.
-
-    `variant`, `locale`, `categories`, `newest`, `left_out` and `without` describe the email.
-    `templates` and `templates_gone` name the versions of its templates (run.Run).
-    """
+class Claim(Contents):
+    """A signal that a worker is about to call the provider with this email, at the instant `at`."""
 
     window: Window
     deadline: datetime
     nonce: str
-    variant: Variant = DEFAULT_VARIANT
-    locale: str = ""
-    categories: tuple[str, ...] = ()
-    newest: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
-    without: tuple[str, ...] = ()
-    templates: int = 0
     templates_gone: int = 0
     at: datetime | None = None
 

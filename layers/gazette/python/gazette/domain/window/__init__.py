@@ -1,1 +1,1 @@
-"""The events of a window: briefs, and the lines that group them."""
+"""The events of a window: briefs, the lines that group them, and the names that they contain."""

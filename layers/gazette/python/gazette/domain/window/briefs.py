@@ -5,8 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from gazette.domain.model import Event, Importance, StoredEvent
-from gazette.domain.naming.newest import parent_of
-from gazette.domain.naming.visible import is_name
+from gazette.domain.window.naming import is_name, parent_of
 
 
 class Brief(NamedTuple):

@@ -2,6 +2,7 @@
 events stay in memory. Pure."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from gazette.domain.model import Event, Importance
@@ -166,23 +167,25 @@ def _with(thing: Thing, brief: Brief) -> Thing:
     return thing
 
 
+@dataclass(slots=True, eq=False)
 class Folded:
-    """The events of a window, counted by line, and the newest names of people and things.
+    """The events of a window, counted by line, and the newest names of people and things."""
 
-    `things` is keyed by entity. `load` returns whole events; `loaded` contains the events loaded so
-    far.
-    """
+    _load: Load
+    """A function that returns whole events."""
 
-    def __init__(self, load: Load) -> None:
-        self._load = load
-        self.things: dict[str, Thing] = {}
-        self._people: dict[str, Brief] = {}
-        self._pages: dict[str, Brief] = {}
-        self._avatars: dict[str, Brief] = {}
-        self._parents: dict[str, Brief] = {}
-        self._events = 0
-        self.latest_at: datetime | None = None
-        self.loaded: dict[str, Event] = {}
+    things: dict[str, Thing] = field(default_factory=dict, init=False)
+    """The lines by entity."""
+
+    latest_at: datetime | None = field(default=None, init=False)
+    loaded: dict[str, Event] = field(default_factory=dict, init=False)
+    """The events that were loaded so far."""
+
+    _people: dict[str, Brief] = field(default_factory=dict, init=False)
+    _pages: dict[str, Brief] = field(default_factory=dict, init=False)
+    _avatars: dict[str, Brief] = field(default_factory=dict, init=False)
+    _parents: dict[str, Brief] = field(default_factory=dict, init=False)
+    _events: int = field(default=0, init=False)
 
     def __len__(self) -> int:
         """Return the number of events in the window."""

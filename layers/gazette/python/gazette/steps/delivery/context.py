@@ -4,16 +4,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gazette.domain.delivery.arrangement import Arrangement
+from gazette.domain.delivery.run import Run
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.model import RunKey, Window
 from gazette.domain.ports.clock import Clock, TimeLeft
-from gazette.domain.ports.control import HeldCategories
+from gazette.domain.ports.control import HeldCategories, RunningExperiment
 from gazette.domain.ports.ledgers import Batches, Runs
 from gazette.domain.ports.mail import Mailer
-from gazette.domain.ports.stores import EventReader, LastLook, Subscribers
+from gazette.domain.ports.rendering import LinkMaker
+from gazette.domain.ports.stores import DeferredEvents, EventReader, LastLook, Subscribers
 from gazette.domain.scheduling.limits import DeliveryLimits
-from gazette.steps.delivery.edition import EditionContext
 from gazette.steps.delivery.pacing import Pacing
+from gazette.steps.delivery.versions import Chosen, Unusable
 
 if TYPE_CHECKING:
     from gazette.steps.delivery.content import ContentContext
@@ -36,6 +39,32 @@ class PrepareContext:
     limits: DeliveryLimits
     content: "ContentContext | None" = None
     """The content sources. None if runs do not wait for items."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditionContext:
+    """The dependencies for turning events into an email.
+
+    A template version may override `max_blocks` and `arrangement`.
+    """
+
+    templates: Callable[[Run], Chosen]
+    """A function that returns the template version of a run."""
+
+    unusable: Unusable
+    """A function to call with the number of a pushed version that fails on events.
+
+    It is called only if the deployed version can show these events.
+    """
+
+    experiment: RunningExperiment
+    link_maker: LinkMaker
+    deferred_events: DeferredEvents
+    max_blocks: int
+    """The maximum number of blocks in an email."""
+
+    arrangement: Arrangement
+    """The stage's ranking and sections of digests."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """Deliver one run. Only this module sends email to readers."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from gazette.domain.delivery.pace import Permit
@@ -31,7 +31,7 @@ from gazette.steps.delivery.edition import Rendered, address, edit, variant_for
 from gazette.steps.delivery.pacing import record_outcome, wait_for_permit
 from gazette.steps.delivery.predecessors import chain_of, settle
 from gazette.steps.delivery.prepare import Prepared, prepare
-from gazette.steps.delivery.types import Delivery, Ending, WaitingFor
+from gazette.steps.delivery.types import Delivery, Ending, EventCounts, WaitingFor
 from gazette.steps.runs import apply, make_claim, store
 
 _SOON = timedelta(minutes=1)
@@ -47,20 +47,11 @@ class _Tries:
     """
 
     permit: Permit | None = None
-    excluded: int = 0
-    deferred: int = 0
-    expired: int = 0
-    lapsed: int = 0
+    unsent: EventCounts = field(default_factory=EventCounts)
 
     def counted(self, delivery: Delivery) -> Delivery:
-        return replace(
-            delivery,
-            excluded=self.excluded,
-            deferred=self.deferred,
-            expired=self.expired,
-            lapsed=self.lapsed,
-            permit_unused=self.permit is not None and delivery.outcome is None,
-        )
+        permit_unused = self.permit is not None and delivery.outcome is None
+        return replace(delivery, unsent=self.unsent, permit_unused=permit_unused)
 
 
 def deliver(key: RunKey, time_left: TimeLeft, *, context: DeliveryContext) -> Delivery | None:
@@ -176,18 +167,11 @@ def _render(
     this invocation, the next message continues.
     """
     while isinstance(prepared := _prepare(key, context, time_left), Prepared):
-        rendered = edit(
-            prepared.run,
-            prepared.due.sent,
-            prepared.subscriber,
-            may_have_been_sent=prepared.due.may_have_been_sent,
-            until=prepared.window.until,
-            context=context.editing,
-        )
+        rendered = edit(prepared, context=context.editing)
         if isinstance(rendered, Rendered):
             return prepared, rendered
         run, excluded = rendered
-        tries.excluded += excluded
+        tries.unsent.excluded += excluded
         if time_left() < _A_ROUND + context.limits.send_timeout + context.limits.commit_margin:
             return Ending(Delivery(run, context.clock(), WaitingFor.REMOVAL))
     return prepared
@@ -269,8 +253,8 @@ def _remove(
                 continue
             run, removed = after, removed + len(some)
             lapsed = sum(stored.event.has_lapsed(context.clock()) for stored in some)
-            tries.lapsed += lapsed
-            tries.expired += len(some) - lapsed
+            tries.unsent.lapsed += lapsed
+            tries.unsent.expired += len(some) - lapsed
             if some is together:
                 break
         if removed == before:
@@ -286,7 +270,7 @@ def _defer(run: Run, event_ids: Sequence[str], tries: _Tries, context: DeliveryC
     after = context.editing.deferred_events.defer(event_ids, run)
     if after is None:
         raise Overtaken(f"Run {run_id(run.key)} has changed since it was read.")
-    tries.deferred += len(event_ids)
+    tries.unsent.deferred += len(event_ids)
     return after
 
 

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from gazette.domain.delivery.arrangement import Arrangement
 from gazette.domain.delivery.compose import compose
@@ -21,13 +22,16 @@ from gazette.domain.links import (
     immediate_of,
 )
 from gazette.domain.model import Actor, Edition, Entity, Event, Mail
-from gazette.domain.ports.control import RunningExperiment
-from gazette.domain.ports.rendering import LinkMaker, Links, VersionTemplates
+from gazette.domain.ports.rendering import Links, VersionTemplates
 from gazette.domain.ports.stores import DeferredEvents
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.domain.templates.settings import NO_SETTINGS
 from gazette.domain.window.folded import Folded, age_of_event
-from gazette.steps.delivery.versions import Chosen, Unusable
+from gazette.steps.delivery.versions import Chosen
+
+if TYPE_CHECKING:
+    from gazette.steps.delivery.context import EditionContext
+    from gazette.steps.delivery.prepare import Prepared
 
 HARMLESS = Event(
     user_id="nobody",
@@ -41,32 +45,6 @@ HARMLESS = Event(
 
 If rendering this event fails, the template is at fault.
 """
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EditionContext:
-    """The dependencies for turning events into an email.
-
-    A template version may override `max_blocks` and `arrangement`.
-    """
-
-    templates: Callable[[Run], Chosen]
-    """A function that returns the template version of a run."""
-
-    unusable: Unusable
-    """A function to call with the number of a pushed version that fails on events.
-
-    It is called only if the deployed version can show these events.
-    """
-
-    experiment: RunningExperiment
-    link_maker: LinkMaker
-    deferred_events: DeferredEvents
-    max_blocks: int
-    """The maximum number of blocks in an email."""
-
-    arrangement: Arrangement
-    """The stage's ranking and sections of digests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +61,8 @@ class Rendered:
     """The number of the template version that rendered the email."""
 
 
-def edit(
-    run: Run,
-    events: Folded,
-    subscriber: Subscriber,
-    *,
-    may_have_been_sent: Collection[str],
-    until: datetime,
-    context: EditionContext,
-) -> Rendered | tuple[Run, int]:
-    """Render `events` as an email.
+def edit(prepared: "Prepared", *, context: "EditionContext") -> Rendered | tuple[Run, int]:
+    """Render the events of the window as an email.
 
     If rendering fails, exclude the events that cannot be shown, and return the run after the
     exclusion and the number of excluded events. If a pushed version cannot show events that the
@@ -106,7 +76,7 @@ def edit(
     shown, raises RenderingFailed and excludes no event. Raises Overtaken if the run or an event has
     changed since it was read.
     """
-
+    run, events, subscriber = prepared.run, prepared.due.sent, prepared.subscriber
     links = context.link_maker.links(LinkToken.of(run.key, run.due_at, subscriber))
     variant = variant_for(run.key.user_id, context)
     chosen = context.templates(run)
@@ -121,7 +91,7 @@ def edit(
             templates=templates,
             max_blocks=context.max_blocks,
             arrangement=context.arrangement,
-            until=until,
+            until=prepared.window.until,
         )
 
     templates, fallback = chosen.templates, chosen.fallback
@@ -146,12 +116,12 @@ def edit(
         failed,
         versions=versions,
         show=show,
-        may_have_been_sent=may_have_been_sent,
+        may_have_been_sent=prepared.due.may_have_been_sent,
         deferred_events=context.deferred_events,
     )
 
 
-def variant_for(user_id: str, context: EditionContext) -> Variant:
+def variant_for(user_id: str, context: "EditionContext") -> Variant:
     """Return the variant of the running experiment that a reader gets."""
     running = context.experiment()
     return variant_of(user_id, running) if running else DEFAULT_VARIANT

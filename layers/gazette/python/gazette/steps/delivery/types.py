@@ -1,7 +1,7 @@
 """The results of a delivery."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -31,6 +31,23 @@ class WaitingFor(StrEnum):
     REMOVAL = "removal"
 
 
+@dataclass(slots=True)
+class EventCounts:
+    """The numbers of a message's events that were not sent, by reason."""
+
+    excluded: int = 0
+    """The number of events that cannot be rendered."""
+
+    deferred: int = 0
+    """The number of events that are deferred because their category is on hold."""
+
+    expired: int = 0
+    """The number of events that expired before they were included in an email."""
+
+    lapsed: int = 0
+    """The number of events that lapsed before they were included in an email."""
+
+
 @dataclass(frozen=True, slots=True)
 class Delivery:
     """The result of delivering one message: the stored run, and the time of the next try."""
@@ -50,18 +67,7 @@ class Delivery:
     outcome: SendOutcome | None = None
     """The outcome of the attempt, if one was made."""
 
-    excluded: int = 0
-    """The number of events that cannot be rendered."""
-
-    deferred: int = 0
-    """The number of events that are deferred because their category is on hold."""
-
-    expired: int = 0
-    """The number of events that expired before they were included in an email."""
-
-    lapsed: int = 0
-    """The number of events that lapsed before they were included in an email."""
-
+    unsent: EventCounts = field(default_factory=EventCounts)
     accepted_at: datetime | None = None
     """The time at which the provider accepted the email in this attempt, or None."""
 

@@ -1,7 +1,7 @@
 """Read the window of a run and sort its events, keeping only a few of them in memory."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from gazette.domain.delivery.run import Run, name_of, newest_of, possibly_sent_until
@@ -116,55 +116,49 @@ def load_from(key: RunKey, window: Window, events: EventReader) -> Load:
     return load
 
 
+@dataclass(slots=True, kw_only=True, eq=False)
 class _Sorting:
-    """A sorter that decides the treatment of each event while a window is read.
+    """A sorter that decides the treatment of each event while a window is read."""
 
-    `unknown` contains attempts that may have sent some of the events, up to the instant
-    `possibly_sent_until`.
-    """
+    unknown: Sequence[Run]
+    """The attempts that may have sent some of the events."""
 
-    def __init__(
-        self,
-        *,
-        unknown: Sequence[Run],
-        possibly_sent_until: datetime,
-        on_hold: Collection[str],
-        now: datetime,
-        folding: Folding,
-    ) -> None:
-        self._unknown, self._possibly_sent_until = unknown, possibly_sent_until
-        self._on_hold, self._now = on_hold, now
-        self._folding = folding
-        self._over: list[StoredEvent] = []
-        self._held: list[str] = []
-        self._left_out: list[str] = []
-        self._may_have_been_sent: set[str] = set()
-        self._categories: set[str] = set()
-        self._lapse_at: datetime | None = None
-        self._movable_from: datetime | None = None
+    possibly_sent_until: datetime
+    """The last instant up to which these attempts may have sent events."""
+
+    on_hold: Collection[str]
+    now: datetime
+    folding: Folding
+    over: list[StoredEvent] = field(default_factory=list)
+    to_defer: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    may_have_been_sent: set[str] = field(default_factory=set)
+    categories: set[str] = field(default_factory=set)
+    lapse_at: datetime | None = None
+    movable_from: datetime | None = None
 
     def each_sent(self, window: Iterator[StoredBrief]) -> Iterator[StoredBrief]:
         """Sort the events of a window. Yield the events to send without keeping them in memory."""
-        unknown = self._unknown
+        unknown = self.unknown
         for stored in window:
             event = stored.event
-            if stored.is_over(self._now):
+            if stored.is_over(self.now):
                 self._add_over(stored)
             elif unknown and self._is_passed_over(stored):
-                self._left_out.append(name_of(event.id))
-            elif event.category in self._on_hold and stored.stored_at > self._possibly_sent_until:
-                self._held.append(event.id)
+                self.left_out.append(name_of(event.id))
+            elif event.category in self.on_hold and stored.stored_at > self.possibly_sent_until:
+                self.to_defer.append(event.id)
                 self._add_movable(stored)
             else:
-                self._folding.add(stored)
+                self.folding.add(stored)
                 if unknown and self._is_shown(stored):
-                    self._may_have_been_sent.add(event.id)
+                    self.may_have_been_sent.add(event.id)
                 else:
-                    self._categories.add(event.category)
+                    self.categories.add(event.category)
                     self._add_movable(stored)
                 lapse_at = stored.lapses_at
-                if lapse_at and (self._lapse_at is None or lapse_at < self._lapse_at):
-                    self._lapse_at = lapse_at
+                if lapse_at and (self.lapse_at is None or lapse_at < self.lapse_at):
+                    self.lapse_at = lapse_at
                 yield stored
 
     def sorted(self, newest: tuple[str, ...]) -> WindowEvents:
@@ -173,38 +167,35 @@ class _Sorting:
         If too many events are expired or lapsed, events that Gazette delivered too late are removed
         last, because they are the reason for an otherwise empty run.
         """
-        over, most = self._over, MOST_REMOVED
+        over, most = self.over, MOST_REMOVED
         if len(over) > most:
-            over.sort(key=lambda stored: is_too_late(stored, self._now))
+            over.sort(key=lambda stored: is_too_late(stored, self.now))
         return WindowEvents(
-            self._folding.folded(),
-            self._held,
+            self.folding.folded(),
+            self.to_defer,
             over[:most],
             len(over) > most,
             newest,
-            tuple(sorted(self._left_out)),
-            frozenset(self._may_have_been_sent),
-            frozenset(self._categories),
-            self._lapse_at,
-            self._movable_from,
+            tuple(sorted(self.left_out)),
+            frozenset(self.may_have_been_sent),
+            frozenset(self.categories),
+            self.lapse_at,
+            self.movable_from,
         )
 
     def _add_movable(self, stored: StoredBrief) -> None:
-        self._movable_from = (
-            self._movable_from or stored.stored_at
-        )  # events are read in the order of `stored_at`
+        # Events are read in the order of `stored_at`.
+        self.movable_from = self.movable_from or stored.stored_at
 
     def _add_over(self, stored: StoredBrief) -> None:
-        if len(self._over) > MOST_REMOVED:
+        if len(self.over) > MOST_REMOVED:
             return
-        self._over.append(stored.decode())
+        self.over.append(stored.decode())
         if self._is_shown(stored):
-            self._may_have_been_sent.add(stored.event.id)
+            self.may_have_been_sent.add(stored.event.id)
 
     def _is_passed_over(self, stored: StoredBrief) -> bool:
-        return any(
-            each.has_passed_over(stored.event.id, stored.stored_at) for each in self._unknown
-        )
+        return any(each.has_passed_over(stored.event.id, stored.stored_at) for each in self.unknown)
 
     def _is_shown(self, stored: StoredBrief) -> bool:
-        return any(each.has_shown(stored.event.id, stored.stored_at) for each in self._unknown)
+        return any(each.has_shown(stored.event.id, stored.stored_at) for each in self.unknown)

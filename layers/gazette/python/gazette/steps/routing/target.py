@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from types import MappingProxyType
 
 from gazette.domain.identity import address_hash
@@ -37,20 +38,14 @@ class RoutingInputs:
 
     def decides_like(self, other: "RoutingInputs") -> bool:
         """Return True if both inputs result in the same target for every event."""
-        return self._deciding() == other._deciding()
+        return (_deciding(self.reader), self.follows) == (_deciding(other.reader), other.follows)
 
-    def _deciding(self) -> object:
-        reader = self.reader
-        if isinstance(reader, Subscriber):
-            return (
-                reader.choices,
-                reader.status,
-                reader.pause,
-                reader.resumed_at,
-                reader.erased_at,
-                self.follows,
-            )
-        return reader, self.follows
+
+_DECIDING = attrgetter("choices", "status", "pause", "resumed_at", "erased_at")
+
+
+def _deciding(reader: Reader) -> object:
+    return _DECIDING(reader) if isinstance(reader, Subscriber) else reader
 
 
 def routing_inputs(

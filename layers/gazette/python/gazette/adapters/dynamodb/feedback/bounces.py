@@ -5,9 +5,9 @@ from datetime import timedelta
 
 from pynamodb.expressions.update import Action
 
-from gazette.adapters.dynamodb.client import bind, decoded, instant_text, translated
+from gazette.adapters.dynamodb.client import bind, decoded, translated
 from gazette.adapters.dynamodb.tables import BounceRow
-from gazette.adapters.dynamodb.values import instant
+from gazette.adapters.dynamodb.values import instant, instant_text
 from gazette.domain.identity import keyed_hash
 from gazette.domain.ports.clock import Clock
 from gazette.domain.subscribers.suppression import SoftBounce

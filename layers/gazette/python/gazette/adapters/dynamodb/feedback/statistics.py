@@ -12,7 +12,7 @@ from gazette.adapters.dynamodb.client import (
     updated_from,
     written,
 )
-from gazette.adapters.dynamodb.runs import PARTITIONS, slot_partition
+from gazette.adapters.dynamodb.runs import PARTITIONS, description, slot_partition
 from gazette.adapters.dynamodb.tables import CategoryStatsRow, EngagementRow
 from gazette.domain.delivery.run import Run
 from gazette.domain.errors import Unavailable, UnreadableRow
@@ -50,15 +50,8 @@ class DynamoEngagements:
             EngagementRow.due_in.set(slot),
             EngagementRow.expires_at.set(slot + self._retention),
         ]
-        if run.locale:
-            actions.append(EngagementRow.locale.set(run.locale))
-        if run.categories:
-            actions.append(EngagementRow.categories.set(" ".join(run.categories)))
-        if run.variant.experiment:
-            actions.append(EngagementRow.variation.set(run.variant.variation))
-            actions.append(EngagementRow.experiment.set(run.variant.experiment))
-        if run.templates:
-            actions.append(EngagementRow.templates.set(run.templates))
+        for name, value in description(run, EngagementRow).items():
+            actions.append(getattr(EngagementRow, name).set(value))
         before = updated_from(row, actions, first.does_not_exist() | (first > at))
         return before is not None and first.attr_name not in before
 

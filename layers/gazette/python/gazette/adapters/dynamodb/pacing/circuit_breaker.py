@@ -8,8 +8,8 @@ from pynamodb.attributes import Attribute
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
-from gazette.adapters.dynamodb.client import MICROSECOND, instant_number, numbered_instant
 from gazette.adapters.dynamodb.tables import PaceRow
+from gazette.adapters.dynamodb.values import MICROSECOND, instant_number, numbered_instant
 from gazette.domain.delivery.circuit_breaker import OpenBreaker
 
 

@@ -11,17 +11,7 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
 from gazette.adapters.cached import ALONE, Coalescer
-from gazette.adapters.dynamodb import values
-from gazette.adapters.dynamodb.client import (
-    MICROSECOND,
-    bind,
-    decoded,
-    instant_number,
-    numbered_instant,
-    read_row,
-    translated,
-    update_or_current,
-)
+from gazette.adapters.dynamodb.client import bind, decoded, read_row, translated, update_or_current
 from gazette.adapters.dynamodb.pacing.circuit_breaker import (
     breaker_in,
     changes_to,
@@ -29,6 +19,17 @@ from gazette.adapters.dynamodb.pacing.circuit_breaker import (
     is_still,
 )
 from gazette.adapters.dynamodb.tables import PaceRow
+from gazette.adapters.dynamodb.values import (
+    DATE,
+    MICROSECOND,
+    SAME,
+    Codec,
+    Codecs,
+    fields_in,
+    instant_number,
+    numbered_instant,
+    rate,
+)
 from gazette.domain.delivery.circuit_breaker import OpenBreaker, opened_by_hand, tripped
 from gazette.domain.delivery.pace import (
     NoPermit,
@@ -326,8 +327,12 @@ def _is(attribute: Attribute[Any], value: object) -> Condition:
     return condition
 
 
-def _instant(number: float | None) -> datetime | None:
-    return None if number is None else numbered_instant(number)
+_INSTANT = Codec(instant_number, numbered_instant)
+_FIELDS: Codecs = {
+    **dict.fromkeys(("quota_at", "used_up_at", "next_at", "set_back_at", "stretch_at"), _INSTANT),
+    **dict.fromkeys(("stretch_taken", "last_taken", "taken"), SAME),
+    "day": DATE,
+}
 
 
 def _pace(row: PaceRow | None) -> Pace:
@@ -335,21 +340,12 @@ def _pace(row: PaceRow | None) -> Pace:
 
 
 def _read(row: PaceRow) -> Pace:
-    return Pace(
-        quota=None if row.quota is None else _quota(row),
-        quota_at=_instant(row.quota_at),
-        used_up_at=_instant(row.used_up_at),
-        next_at=_instant(row.next_at),
-        set_back_at=_instant(row.set_back_at),
-        stretch_at=_instant(row.stretch_at),
-        stretch_taken=int(row.stretch_taken or 0),
-        last_taken=int(row.last_taken or 0),
-        day=values.day(row.day) if row.day else None,
-        taken=int(row.taken or 0),
-        breaker=breaker_in(row),
-    )
+    quota = None if row.quota is None else _quota(row)
+    return Pace(quota=quota, breaker=breaker_in(row), **fields_in(row, _FIELDS))
+
+
+_OF_ACCOUNT: Codecs = dict.fromkeys(("daily", "left"), SAME)
 
 
 def _quota(row: PaceRow) -> Quota:
-    daily, remaining = (None if each is None else int(each) for each in (row.daily, row.left))
-    return Quota(rate=values.rate(row.quota), daily=daily, left=remaining)
+    return Quota(rate=rate(row.quota), **fields_in(row, _OF_ACCOUNT))

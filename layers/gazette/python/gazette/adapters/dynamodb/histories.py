@@ -1,4 +1,4 @@
-"""JSON encoding of recurrences and of value histories, each in one DynamoDB attribute.
+"""JSON encoding of value histories, each in one DynamoDB attribute.
 
 JSON strings are used because a write condition can compare a string, and because a string is
 decoded three times as fast as a map.
@@ -9,11 +9,19 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, date, datetime
-from functools import lru_cache
 from typing import Any, TypeVar
 
-from gazette.adapters.dynamodb.values import day, instant, text, truth, whole, wholes
-from gazette.domain.scheduling.calendar import Days, DigestTimes
+from gazette.adapters.dynamodb.values import (
+    day,
+    instant,
+    read_days,
+    remembered,
+    text,
+    truth,
+    whole,
+    write_days,
+)
+from gazette.domain.scheduling.calendar import DigestTimes
 from gazette.domain.stored import as_stored
 from gazette.domain.subscribers.choices import ByCategory, Preferences, ReaderChoices
 from gazette.domain.subscribers.following import FollowState
@@ -22,43 +30,6 @@ from gazette.domain.subscribers.history import History
 from gazette.domain.subscribers.whole_maps import from_whole_maps, to_whole_maps
 
 ValueT = TypeVar("ValueT")
-
-_LONGEST_CYCLE = 53
-"""The maximum interval of a recurrence in weeks. The contract accepts up to four weeks."""
-
-_remembered = lru_cache(maxsize=256)
-"""A decorator that caches decoded values, because the same row is often read twice in quick
-succession."""
-
-
-def write_days(days: Days) -> str:
-    """Encode recurrence days as JSON: `[weekdays, every, phase]` or `[day of the month]`."""
-    if days.month_day is not None:
-        return json.dumps([days.month_day])
-    return json.dumps([sorted(days.weekdays), days.every, days.phase])
-
-
-@_remembered
-def read_days(stored: str) -> Days:
-    """Return the recurrence days that `write_days` encoded."""
-    match json.loads(stored):
-        case [month_day]:
-            return Days(month_day=whole(month_day, 1, 31))
-        case [[_, *_] as weekdays, every, phase]:
-            weeks = whole(every, 1, _LONGEST_CYCLE)
-            return Days(wholes(weekdays, 1, 7), weeks, whole(phase, 0, weeks - 1))
-        case _:
-            raise ValueError("the text does not name the days of a recurrence")
-
-
-def write_date(date_: date | None) -> str | None:
-    """Return a date in ISO 8601, or None for None."""
-    return date_.isoformat() if date_ else None
-
-
-def read_date(stored: str | None) -> date | None:
-    """Return the date that `write_date` encoded, or None if the attribute is missing."""
-    return day(stored) if stored else None
 
 
 def read_frequencies(chosen: dict[str, Any]) -> Frequencies:
@@ -71,7 +42,7 @@ def write_choices(choices: History[Frequencies]) -> str:
     return _write_history(choices, lambda chosen: (dict(chosen),))
 
 
-@_remembered
+@remembered
 def read_choices(stored: str) -> History[Frequencies]:
     """Return the choices that `write_choices` encoded."""
     return _read_history(stored, read_frequencies)
@@ -106,10 +77,10 @@ def write_service_choices(choices: History[Preferences]) -> str:
     return _write_history(choices, _write_preferences) if choices else ""
 
 
-@_remembered
-def read_service_choices(stored: str | None) -> History[Preferences]:
+@remembered
+def read_service_choices(stored: str) -> History[Preferences]:
     """Return the history that `write_service_choices` encoded."""
-    return _read_history(stored or "[]", _read_preferences)
+    return _read_history(stored, _read_preferences)
 
 
 def write_reader_choices(choices: ReaderChoices, service: History[Preferences]) -> tuple[str, str]:
@@ -147,7 +118,7 @@ def read_reader_choices(
     return replace(choices, frequencies=from_whole_maps(maps, service)) if maps else choices
 
 
-@_remembered
+@remembered
 def _read_fields(stored: str | None) -> tuple[ReaderChoices, History[Frequencies]]:
     histories: dict[str, Any] = {
         name: tuple((instant(at), _READ[name](value)) for at, value in history)
@@ -167,7 +138,7 @@ def _write_categories(by_category: ByCategory, maps: History[Frequencies]) -> st
     return _json({"maps": _digest(maps), "chosen": chosen}) if chosen else ""
 
 
-@_remembered
+@remembered
 def _read_categories(stored: str) -> tuple[str, ByCategory]:
     content = json.loads(stored)
     histories: dict[str, list[tuple[datetime, Frequency]]] = {}
@@ -178,7 +149,7 @@ def _read_categories(stored: str) -> tuple[str, ByCategory]:
     return content["maps"], tuple(sorted((name, tuple(each)) for name, each in histories.items()))
 
 
-@_remembered
+@remembered
 def _digest(maps: History[Frequencies]) -> str:
     return hashlib.sha256(write_choices(maps).encode()).hexdigest()[:16]
 
@@ -191,7 +162,7 @@ def _write_preferences(each: Preferences) -> tuple[Any, ...]:
         times.minute,
         times.weekly_on,
         write_days(times.custom_on),
-        write_date(times.paused_until),
+        times.paused_until.isoformat() if times.paused_until else None,
         each.time_zone,
     )
 
@@ -209,7 +180,7 @@ def _read_preferences(
         *_read_clock([hour, minute]),
         _read_weekday(weekly_on),
         read_days(text(custom_on)),
-        read_date(paused_until),
+        day(paused_until) if paused_until else None,
     )
     return Preferences(read_frequencies(chosen), times, text(time_zone))
 

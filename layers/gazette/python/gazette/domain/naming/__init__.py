@@ -1,1 +1,0 @@
-"""The names of people and things in an email."""
