@@ -169,10 +169,11 @@ def test_threads_share_cache_keys(
         return call
 
     if made == "templates":
+        shared = JinjaRenderer(built_templates)  # has only the environment of the first variation
         monkeypatch.setattr(renderer, "environment", slow(environment))
     else:
         monkeypatch.setattr(Languages, "_negotiate", slow(Languages._negotiate))
-    shared = JinjaRenderer(built_templates)
+        shared = JinjaRenderer(built_templates)
     threads = [Thread(target=email, args=(shared, 1)) for _ in range(2)]
     for thread in threads:
         thread.start()
