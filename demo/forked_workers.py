@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,8 @@ class Servers:
 
     def __init__(self) -> None:
         self._starting = threading.Lock()
-        self._running: dict[str, subprocess.Popen[bytes]] = {}
+        self._numbers = count()
+        self._running: dict[str, tuple[str, subprocess.Popen[bytes]]] = {}
 
     def popen(self, command: list[str], **options: Any) -> Any:
         """Fork a worker that has layers. Start any other process like Popen.
@@ -50,19 +52,24 @@ class Servers:
     def _address(self, folders: str, environment: dict[str, str]) -> str:
         """Return the socket of the server for these folders, relative to the engine's folder."""
         with self._starting:
-            if folders not in self._running:
-                address = f"warm-{len(self._running)}"
-                server = subprocess.Popen(
-                    [sys.executable, "-P", str(_SERVER), address, "__main__:run_script", *_MODULES],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    env=environment | {"PYTHONPATH": folders},
-                )
-                if server.stdout is None or server.stdout.readline() != b"ready\n":
-                    server.communicate()
-                    raise RuntimeError("The layers lack modules. See demo/forked_workers.py.")
-                self._running[folders] = server
-            return f"warm-{[*self._running].index(folders)}"
+            address, server = self._running.get(folders, ("", None))
+            if server is None or server.poll() is not None:
+                address = f"warm-{next(self._numbers)}"
+                self._running[folders] = address, _start(address, folders, environment)
+            return address
+
+
+def _start(address: str, folders: str, environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    server = subprocess.Popen(
+        [sys.executable, "-P", str(_SERVER), address, "__main__:run_script", *_MODULES],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=environment | {"PYTHONPATH": folders},
+    )
+    if server.stdout is None or server.stdout.readline() != b"ready\n":
+        server.communicate()
+        raise RuntimeError("The layers lack modules of demo/forked_workers.py. See the log.")
+    return server
 
 
 class Forked:

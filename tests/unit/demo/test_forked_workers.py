@@ -46,8 +46,9 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def servers() -> Iterator[Servers]:
     servers = Servers()
     yield servers
-    for server in servers._running.values():
-        server.communicate()
+    for _, server in servers._running.values():
+        with server:
+            pass  # a server ends with its standard input
 
 
 @pytest.fixture
@@ -105,6 +106,14 @@ def test_a_killed_worker_ends_and_the_next_one_starts(start: Start, number: int)
     worker.terminate() if number == signal.SIGTERM else worker.kill()
     assert worker.wait(30) == worker.poll() == -number
     assert worker.stdout.readline() == ""
+    assert _answer(start("b"))[1] == "b"
+
+
+def test_a_server_that_has_ended_is_started_again(start: Start, servers: Servers) -> None:
+    start("a")
+    for _, server in servers._running.values():
+        with server:
+            server.kill()
     assert _answer(start("b"))[1] == "b"
 
 
