@@ -37,9 +37,9 @@ class Servers:
         self._running: dict[str, tuple[str, subprocess.Popen[bytes]]] = {}
 
     def popen(self, command: list[str], **options: Any) -> Any:
-        """Fork a worker that has layers. Start any other process like Popen.
+        """Start a worker that has layers as a fork, and any other process like Popen.
 
-        Elsewhere than on Linux, forks may not work after an import, so workers are not forked.
+        On other systems than Linux, forks may not work after an import, so workers are not forked.
         """
         layers = options.get("env", {}).get("_LAMBDA_LAYERS_DIRS")
         if not layers or command[0] != sys.executable or sys.platform != "linux":

@@ -67,7 +67,7 @@ def _becomes_program(connection: socket.socket, set_by_imports: Mapping[str, str
     with connection.makefile("rb") as request:
         arguments, folder, environment = json.load(request)
     if child := os.fork():
-        with contextlib.suppress(BrokenPipeError):  # nothing waits for the child any more
+        with contextlib.suppress(BrokenPipeError):  # the client has ended
             connection.sendall(f"{child}\n".encode())
             status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
             connection.sendall(f"{status}\n".encode())

@@ -33,7 +33,7 @@ Start = Callable[..., Any]
 
 def _answer(worker: Any) -> list[str]:
     worker.stdin.write("event\n")
-    return worker.stdout.readline().split()
+    return str(worker.stdout.readline()).split()
 
 
 @pytest.fixture(scope="module")
