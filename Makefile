@@ -3,7 +3,7 @@
 
 PYTHON ?= python3
 PORT ?= 0
-CHROMIUM ?= chromium
+CHROMIUM ?= chromium-headless-shell
 UV_VERSION := 0.13.8
 # An alternative environment, such as VENV=.venv-3.13 with PYTHON=python3.13.
 VENV ?= .venv
@@ -211,10 +211,10 @@ node_modules/.ready: package-lock.json | $(VENV)/.ready
 	@touch $@
 
 chromium:
-	@$(call from_apt,$(CHROMIUM),$(filter chromium,$(CHROMIUM)),chromium fonts-liberation)
+	@$(call from_apt,$(CHROMIUM),$(filter chromium-headless-shell,$(CHROMIUM)),chromium-headless-shell fonts-liberation)
 	@command -v $(CHROMIUM) >/dev/null || \
-	  { echo "make: $(CHROMIUM) is missing. Install Chromium (the package chromium of Debian), or" \
-	    "say CHROMIUM=… for the path of one." >&2; exit 1; }
+	  { echo "make: $(CHROMIUM) is missing. Install the package chromium-headless-shell of Debian, or" \
+	    "say CHROMIUM=chromium, or the path of another Chromium." >&2; exit 1; }
 
 zsh:
 	@$(call from_apt,zsh,zsh,zsh)

@@ -15,8 +15,8 @@ class NoMemory(Exception):
 class Workers:
     """The workers of function `name`, run by the engine with process id `engine`.
 
-    The engine runs each worker in a folder with the function's name. `peaks` contains the peak
-    memory of each worker in KB, including workers that have ended.
+    The engine runs each worker in a folder inside its own, with the function's name. `peaks`
+    contains the peak memory of each worker in KB, including workers that have ended.
     """
 
     engine: int
@@ -46,14 +46,16 @@ class Workers:
 
         https://man7.org/linux/man-pages/man5/proc_pid_status.5.html
         """
+        of_engine = (self.processes / str(self.engine) / "cwd").readlink()
         for folder in self.processes.glob("[0-9]*"):
             try:
-                command = (folder / "cmdline").read_text(errors="replace")
+                code = (folder / "cwd").readlink()
                 lines = (folder / "status").read_text(errors="replace").splitlines()
             except OSError:
                 continue  # the worker has ended
             status = dict(line.split(":", 1) for line in lines if ":" in line)
-            if f"-{self.name}-" not in command or int(status["PPid"]) != self.engine:
+            of_worker = code.parent
+            if of_worker.parent != of_engine or f"-{self.name}-" not in of_worker.name:
                 continue
             if "VmHWM" in status:
                 yield int(folder.name), int(status["VmHWM"].split()[0])

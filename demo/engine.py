@@ -25,7 +25,10 @@ _START = ROOT / "demo" / "engine_start.py"
 WRITE_UNITS = "write_units.json"
 """The file in an engine's folder with the write units, updated whenever the tables are listed."""
 _CDK = ROOT / "node_modules" / ".bin" / "cdk"
+_ASSETS = ROOT / "build" / "assets"
+"""The assets of earlier deployments, built and zipped. The CDK names them by their inputs."""
 _STARTS_WITHIN = 60
+_A_DAY = 24 * 60 * 60
 _REGION = "us-east-1"
 _ACCOUNT = "000000000000"
 
@@ -124,7 +127,8 @@ def deploy(
     outputs = folder / "outputs.json"
     environment = _cdk_environment(engine, assembly)
     environment["CDK_CONTEXT_JSON"] = json.dumps(_context(stage, base_url=base_url, **settings))
-    _run([sys.executable, "-m", app], environment, folder / "synth.log")
+    with shared_assets(assembly, _ASSETS):
+        _run([sys.executable, "-m", app], environment, folder / "synth.log")
     _run(
         _cdk("bootstrap", "--app", str(assembly), f"aws://{_ACCOUNT}/{_REGION}"),
         environment,
@@ -140,6 +144,41 @@ def deploy(
     )
     stacks = json.loads(outputs.read_text())
     return {name: value for stack in stacks.values() for name, value in stack.items()}
+
+
+@contextmanager
+def shared_assets(assembly: Path, shared: Path) -> Iterator[None]:
+    """Link the assets in `shared` to the assembly that the block synthesises, and keep new ones.
+
+    Building and zipping the layers takes longer than the rest of a synthesis and a deployment. Only
+    one synthesis runs at a time, so that each asset is built once. Assets are kept for a day.
+    """
+    zips = shared / ".cache"  # the name that the CDK command line expects in an assembly
+    for folder in (assembly, zips):
+        folder.mkdir(parents=True, exist_ok=True)
+    with (shared / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        _delete_old(shared, assembly)
+        for asset in (zips, *shared.glob("asset.*")):
+            if not (assembly / asset.name).exists():
+                (assembly / asset.name).symlink_to(asset)
+        yield
+        for asset in assembly.glob("asset.*"):
+            if not (shared / asset.name).exists():
+                copy = shared / "copy"
+                shutil.rmtree(copy, ignore_errors=True)  # left by a process that was killed
+                shutil.copytree(asset, copy)
+                copy.rename(shared / asset.name)
+
+
+def _delete_old(shared: Path, assembly: Path) -> None:
+    """Delete assets and zips that are older than a day, and the links of an earlier synthesis."""
+    for path in (*shared.glob("asset.*"), *shared.glob(".cache/*")):
+        if path.stat().st_mtime < time.time() - _A_DAY:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    for path in assembly.iterdir():
+        if path.is_symlink():
+            path.unlink()
 
 
 def destroy(engine: Engine, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""The start of the embedded engine in its own interpreter, with six changes.
+"""The start of the embedded engine in its own interpreter, with seven changes.
 
 The default bus accepts `aws.` sources. On AWS and in the unchanged engine, PutEvents rejects a
 `source` that begins with `aws.`. The engine does not publish SES events, so the stand-in for SES
@@ -8,6 +8,8 @@ https://docs.aws.amazon.com/eventbridge/latest/ref/events-structure.html
 It unpacks each layer once. The engine would do so for each worker of each function, and would check
 the paths of the layer's thousands of files. That takes longer than the rest of a cold start, and on
 a busy machine invocations would time out.
+
+It forks workers instead of starting them (demo/forked_workers.py).
 
 The clock of functions can be ahead by the seconds in their variable DEMO_CLOCK_AHEAD.
 
@@ -26,6 +28,8 @@ import importlib
 import json
 import os
 import runpy
+import subprocess
+import sys
 import tempfile
 import threading
 from collections import Counter
@@ -35,6 +39,8 @@ from typing import Any
 from zipfile import BadZipFile, LargeZipFile, ZipFile
 
 _LAYER = "layer_"
+_CHANGED = ("zipfile", "subprocess", "_PYTHON_WORKER_SCRIPT")
+"""The names in the engine's module of workers that `main` replaces."""
 _CLOCK = """
 import os
 if "DEMO_CLOCK_AHEAD" in os.environ:
@@ -124,11 +130,14 @@ def main() -> None:
         raise SystemExit("PutEvents of this engine has changed. See demo/engine_start.py.")
     put_events.__defaults__ = (True,)  # allow_aws_source
     workers: Any = importlib.import_module("ministack.core.lambda_runtime")
-    if not (hasattr(workers, "zipfile") and hasattr(workers, "_PYTHON_WORKER_SCRIPT")):
+    if not all(hasattr(workers, name) for name in _CHANGED):
         raise SystemExit("Workers of this engine have changed. See demo/engine_start.py.")
     workers.zipfile = SimpleNamespace(
         ZipFile=_open_archive, BadZipFile=BadZipFile, LargeFileError=LargeZipFile
     )
+    sys.path.append(str(Path(__file__).parents[1]))
+    servers = importlib.import_module("demo.forked_workers").Servers()
+    workers.subprocess = SimpleNamespace(**vars(subprocess) | {"Popen": servers.popen})
     first = os.environ.get("DEMO_WORKERS_RUN_FIRST")
     before = _CLOCK + (Path(first).read_text() if first else "")
     workers._PYTHON_WORKER_SCRIPT = f"{before}\n{workers._PYTHON_WORKER_SCRIPT}"

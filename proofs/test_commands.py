@@ -25,7 +25,7 @@ PROGRAMS = {
     "prove": ("proofs.prove", "--on", "fakes", "--every", "2000"),
     "simulate": ("gazette_cli.simulate.published", "--load", "0.02"),
     "state": ("proofs.state", "--examples", "5"),
-    "timetravel": ("proofs.timetravel", "--zones", "1", "--subscribers", "30", "--days", "30"),
+    "timetravel": ("proofs.timetravel", "--zones", "1", "--subscribers", "30", "--days", "3"),
 }
 NEEDS_A_STAGE = ("proofs.chaos", "proofs.rollout", "proofs.sources", "demo")
 """Programs whose seeds in `make e2e` run everything except their arguments."""

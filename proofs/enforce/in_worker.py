@@ -1,7 +1,7 @@
 """A script that runs first in each worker of the embedded engine, and records all botocore calls.
 
-None of our modules is available, and botocore comes later with a layer. It is therefore changed
-when it is imported. The file is in the folder that ENFORCE_WORKERS names. Each line has the
+None of our modules is available, and botocore may come later with a layer. It is then changed when
+it is imported. The file is in the folder that ENFORCE_WORKERS names. Each line has the
 function, its settings, and the call.
 """
 
@@ -60,4 +60,7 @@ def _record(clients: Any) -> None:
 
 
 if os.environ.get("ENFORCE_WORKERS"):
-    sys.meta_path.insert(0, _Recorder())
+    if "botocore.client" in sys.modules:  # in a forked worker
+        _record(sys.modules["botocore.client"].BaseClient)
+    else:
+        sys.meta_path.insert(0, _Recorder())

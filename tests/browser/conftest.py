@@ -39,7 +39,7 @@ def deployed(edge: Edge, tmp_path_factory: pytest.TempPathFactory) -> Iterator[D
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """Debian's Chromium, or the one that CHROMIUM names."""
+    """Debian's headless Chromium, or the one that CHROMIUM names."""
     expect.set_options(timeout=PATIENCE)
     with chromium() as browser:
         yield browser

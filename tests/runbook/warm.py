@@ -11,7 +11,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-_SERVER = Path(__file__).with_name("warm_server.py")
+from demo.engine import ROOT
+
+_SERVER = ROOT / "demo" / "warm_server.py"
 
 _COMMAND = """#!{python} -IS
 import json, os, socket, sys
@@ -21,8 +23,8 @@ with socket.socket(socket.AF_UNIX) as server:
     socket.send_fds(server, [b"."], [0, 1, 2])
     server.sendall(json.dumps([sys.argv, os.getcwd(), dict(os.environ)]).encode())
     server.shutdown(socket.SHUT_WR)
-    status = server.recv(4)
-sys.exit(int(status) if status else "The server of this command has ended.")
+    _, *status = server.makefile()
+sys.exit(int(*status) if status else "The server of this command has ended.")
 """
 
 

@@ -112,13 +112,20 @@ def test_batch_must_count_every_reader_as_sent() -> None:
     ]
 
 
+def an_engine(folder: Path, number: int) -> None:
+    (folder / "self").mkdir()
+    (folder / "self" / "status").touch()
+    (folder / str(number)).mkdir()
+    (folder / str(number) / "cwd").symlink_to(f"/engine-{number}")
+
+
 def a_process(
-    folder: Path, number: int, name: str, peak: int, *, parent: int = 7, status: str = ""
+    folder: Path, number: int, name: str, peak: int, *, engine: int = 7, status: str = ""
 ) -> None:
     process = folder / str(number)
-    process.mkdir(exist_ok=True)
-    (process / "cmdline").write_text(f"python\0/tmp/ministack-lambda-{name}-x1y/_worker.py\0")
-    status = status or f"Name:\tpython\nPPid:\t{parent}\nVmHWM:\t  {peak} kB\n"
+    process.mkdir()
+    (process / "cwd").symlink_to(f"/engine-{engine}/ministack-lambda-{name}-x1y/code")
+    status = status or f"Name:\tpython\nVmHWM:\t  {peak} kB\n"
     (process / "status").write_text(status)
 
 
@@ -126,10 +133,9 @@ def test_peak_memory_covers_only_workers_of_the_function(tmp_path: Path) -> None
     a_process(tmp_path, 11, "gazette-local-fanout", 61440)
     a_process(tmp_path, 12, "gazette-local-fanout", 65536)
     a_process(tmp_path, 13, "gazette-local-generate", 99999)
-    a_process(tmp_path, 14, "gazette-local-fanout", 99999, parent=8)
-    a_process(tmp_path, 15, "gazette-local-fanout", 0, status="Name:\tpython\nPPid:\t7\n")
-    (tmp_path / "self").mkdir()
-    (tmp_path / "self" / "status").touch()
+    a_process(tmp_path, 14, "gazette-local-fanout", 99999, engine=8)
+    a_process(tmp_path, 15, "gazette-local-fanout", 0, status="Name:\tpython\n")
+    an_engine(tmp_path, 7)
     workers = Workers(7, "gazette-local-fanout", tmp_path)
     with pytest.raises(NoMemory, match="no worker of gazette-local-fanout"):
         workers.peak_mb  # noqa: B018 -- it raises
@@ -139,8 +145,7 @@ def test_peak_memory_covers_only_workers_of_the_function(tmp_path: Path) -> None
 
 
 def test_peak_memory_includes_ended_workers(tmp_path: Path) -> None:
-    (tmp_path / "self").mkdir()
-    (tmp_path / "self" / "status").touch()
+    an_engine(tmp_path, 7)
     a_process(tmp_path, 11, "gazette-local-fanout", 65536)
     workers = Workers(7, "gazette-local-fanout", tmp_path)
     workers.look()

@@ -1,4 +1,4 @@
-"""The server of a warm command. It imports a program once and forks for each command.
+"""The server of a warm program. It imports a program once and forks for each run.
 
 It runs on the interpreter of the program, which may be in a different environment. It ends with its
 standard input.
@@ -9,6 +9,7 @@ import gc
 import importlib
 import json
 import os
+import runpy
 import select
 import signal
 import socket
@@ -19,6 +20,7 @@ from collections.abc import Mapping
 def main() -> None:
     """Serve the entry point `argv[2]` on the Unix socket `argv[1]`.
 
+    The entry point is `module:function`; `__main__:run_script` runs the script that each run names.
     Import the modules of the further arguments too, because the program imports them when it needs
     them.
     """
@@ -43,7 +45,7 @@ def main() -> None:
                     continue
                 server.close()
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                if _becomes_command(connection, set_by_imports):
+                if _becomes_program(connection, set_by_imports):
                     break
                 os._exit(0)
         else:
@@ -51,18 +53,24 @@ def main() -> None:
     sys.exit(program())
 
 
-def _becomes_command(connection: socket.socket, set_by_imports: Mapping[str, str]) -> bool:
+def run_script() -> None:
+    """Run the script `argv[0]`."""
+    runpy.run_path(sys.argv[0], run_name="__main__")
+
+
+def _becomes_program(connection: socket.socket, set_by_imports: Mapping[str, str]) -> bool:
     """Return True in a new child, which has the arguments, folder, environment and streams.
 
-    In the parent, wait for the child, and send its exit status.
+    In the parent, send the process id of the child, wait for the child, and send its exit status.
     """
     _, streams, _, _ = socket.recv_fds(connection, 1, 3)
     with connection.makefile("rb") as request:
         arguments, folder, environment = json.load(request)
     if child := os.fork():
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        with contextlib.suppress(BrokenPipeError):  # the command was killed
-            connection.sendall(str(status).encode())
+        with contextlib.suppress(BrokenPipeError):  # the client has ended
+            connection.sendall(f"{child}\n".encode())
+            status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            connection.sendall(f"{status}\n".encode())
         return False
     for target, stream in enumerate(streams):
         os.dup2(stream, target)
