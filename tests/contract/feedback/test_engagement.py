@@ -70,3 +70,17 @@ def test_engagement_row_expires_like_a_run(engagements: Engagements) -> None:
     engagements.record(RUN, EngagementEvent.DELIVERED, NOW)
     (row,) = EngagementRow.scan()
     assert row.expires_at == SLOT + RUN_RETENTION
+
+
+def test_engagement_of_runs_is_read_together(engagements: Engagements) -> None:
+    runs = [
+        replace(RUN, key=RunKey(f"user {number}", "daily", 1), due_at=RUN.due_at + number * SECOND)
+        for number in range(101)
+    ]
+    for run in runs:
+        engagements.record(run, EngagementEvent.DELIVERED, NOW)
+    found = engagements.of_runs([*runs, RUN])
+    assert {key: each.first for key, each in found.items()} == {
+        run.key: {EngagementEvent.DELIVERED: NOW} for run in runs
+    }
+    assert engagements.of_runs([]) == {}

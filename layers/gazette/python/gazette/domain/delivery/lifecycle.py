@@ -123,6 +123,7 @@ def _claim(run: Run, signal: Claim) -> Run | Ignored:
         locale=signal.locale,
         categories=signal.categories,
         newest=signal.newest,
+        events=signal.events,
         left_out=signal.left_out,
         without=signal.without,
         templates=signal.templates,

@@ -21,7 +21,8 @@ class Policy(StrEnum):
 class Claim:
     """A signal that a worker is about to call the provider, at the instant `at`.
 
-    `variant`, `locale`, `categories`, `newest`, `left_out` and `without` describe the email.
+    `variant`, `locale`, `categories`, `newest`, `events`, `left_out` and `without` describe the
+    email.
     `templates` and `templates_gone` name the versions of its templates (run.Run).
     """
 
@@ -32,6 +33,7 @@ class Claim:
     locale: str = ""
     categories: tuple[str, ...] = ()
     newest: tuple[str, ...] = ()
+    events: int | None = None
     left_out: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
     templates: int = 0
