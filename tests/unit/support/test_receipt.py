@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 from gazette.domain.commands import ChangeSubscriber
-from gazette.domain.delivery.run import Reason, Run, Status
+from gazette.domain.delivery.run import Reason, Run, Status, name_of
 from gazette.domain.delivery.signals import Policy, Uncertain
 from gazette.domain.feedback.delivery_events import EngagementEvent
 from gazette.domain.feedback.reputation import category_hold
@@ -16,7 +16,7 @@ from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.subscribers.frequency import Frequency
 
 from proofs.receipts import IN_NO_EMAIL
-from tests.builders import NOW, RETENTION, a_run, a_subscriber
+from tests.builders import NOW, RETENTION, a_run, a_stored_event, a_subscriber, an_event
 from tests.receipt_stories import (
     EVENT,
     MINUTE,
@@ -169,6 +169,18 @@ def test_emailed_event_stays_emailed_after_it_can_no_longer_be_sent() -> None:
     assert receipt_of(world, EVENT).state is State.EMAILED
     world.clock.now += 3 * DAY
     assert receipt_of(world, EVENT).state is State.NOT_STORED
+
+
+def test_event_that_was_written_too_late_for_an_email_is_not_in_it() -> None:
+    """Its time is in the window of the email, but its row was written after the read."""
+    run = sent_run(newest=(name_of("other"),))
+    stored = a_stored_event(an_event(EVENT), DAILY, NOW - MINUTE)
+    standing = standing_of(FoundEvent(stored), [run], NOW)
+    assert (standing.state, standing.emails) == (State.WAITING, ())
+    old = replace(stored, stored_at=NOW - DAY / 2)
+    left_out = replace(run, left_out=(name_of(EVENT),))
+    assert standing_of(FoundEvent(old), [run], NOW).state is State.EMAILED
+    assert standing_of(FoundEvent(old), [left_out], NOW).state is State.WAITING
 
 
 # Retractions.
