@@ -91,6 +91,7 @@ RUN: Shape = {
     "window_since": "instant?",
     "window_until": "instant?",
     "covers": {"*": "number"},
+    "events": "number?",
     "asked_at": "instant?",
     "without": ["text"],
 }

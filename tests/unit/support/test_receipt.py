@@ -7,6 +7,7 @@ import pytest
 from gazette.domain.commands import ChangeSubscriber
 from gazette.domain.delivery.run import Reason, Run, Status, name_of
 from gazette.domain.delivery.signals import Policy, Uncertain
+from gazette.domain.errors import InvalidEvent
 from gazette.domain.feedback.delivery_events import EngagementEvent
 from gazette.domain.feedback.reputation import category_hold
 from gazette.domain.model import DAILY, Retracted, StoredEvent, Window
@@ -303,6 +304,13 @@ def test_mute_is_recognised_by_category_and_time() -> None:
     assert told == [*[Because.NEVER_OR_GONE] * 3, Because.MUTED]
     world.critical = frozenset({"comment"})
     assert receipt_of(world, EVENT, **asked[3]).because is Because.NEVER_OR_GONE  # type: ignore[arg-type]
+
+
+def test_event_in_quarantine_looks_like_one_that_was_never_published() -> None:
+    world = a_world()
+    world.say(InvalidEvent("the field `id` is missing"))
+    invalid, unpublished = receipt_of(world, "invalid"), receipt_of(world, "unpublished")
+    assert invalid.because is unpublished.because is Because.NEVER_OR_GONE
 
 
 def test_mute_that_ended_before_the_event_is_no_reason() -> None:

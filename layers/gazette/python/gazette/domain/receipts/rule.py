@@ -70,7 +70,7 @@ def standing_of(found: FoundEvent, chain: Sequence[Run], now: datetime) -> Stand
     """
     row = found.row
     if isinstance(row, Retracted):
-        return _retracted(found, chain)
+        return _retracted(row.id, found, chain)
     if kind_of(row.schedule) is ScheduleKind.UNSENT:
         return _unsent(row, now)
     emails = [
@@ -147,7 +147,7 @@ def _waiting(row: StoredEvent, chain: Sequence[Run]) -> Standing:
     return Standing(state, row.stored_at, open_run=open_run)
 
 
-def _retracted(found: FoundEvent, chain: Sequence[Run]) -> Standing:
+def _retracted(event_id: str, found: FoundEvent, chain: Sequence[Run]) -> Standing:
     because = None
     if not found.was_schedule:
         because = Because.BEFORE_IT_ARRIVED
@@ -156,12 +156,12 @@ def _retracted(found: FoundEvent, chain: Sequence[Run]) -> Standing:
     emails = [
         (run, certainty)
         for run in reversed(chain)
-        if (certainty := _certainty_of_retracted(run, found))
+        if (certainty := _certainty_of_retracted(run, event_id, found))
     ]
     return Standing(State.RETRACTED, found.retracted_at, emails, because=because)
 
 
-def _certainty_of_retracted(run: Run, found: FoundEvent) -> Certainty | None:
+def _certainty_of_retracted(run: Run, event_id: str, found: FoundEvent) -> Certainty | None:
     """Return the certainty that a run's email contains an event that was retracted.
 
     A claim that follows a retraction does not send the event, although the run's window contains
@@ -170,7 +170,7 @@ def _certainty_of_retracted(run: Run, found: FoundEvent) -> Certainty | None:
     """
     if found.was_stored_at is None or not run.has_taken(found.was_stored_at):
         return None
-    is_in = _last_attempt_showed(run, found.row.id, found.was_stored_at, found.retracted_at)
+    is_in = _last_attempt_showed(run, event_id, found.was_stored_at, found.retracted_at)
     if is_in:
         return _certainty_of(run)
     is_unclear = is_in is None or bool(run.uncertain - {run.attempt})
