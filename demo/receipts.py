@@ -114,7 +114,9 @@ def compare_with_command(
             text=True,
             check=False,
         )
-        told = json.loads(done.stdout)["receipts"][0] if done.stdout else {"state": done.stderr}
+        told: dict[str, Any] = {"state": done.stderr}
+        if done.stdout:
+            (told,) = json.loads(done.stdout)["receipts"]
         emails = [each["email"] for each in told.get("emails", ())]
         if (told["state"], emails) != (expected.state, [each.email for each in expected.emails]):
             yield f"gazette {' '.join(command)} states {told['state']} in {emails}"

@@ -544,7 +544,7 @@ class FakeSentRuns:
 
 @dataclass
 class FakeEngagements:
-    """The port `Engagements` in memory."""
+    """The ports `Engagements` and `EmailOutcomes` in memory."""
 
     rows: dict[RunKey, Engagement] = field(default_factory=dict)
     unreadable: set[RunKey] = field(default_factory=set)

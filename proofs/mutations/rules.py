@@ -1540,7 +1540,7 @@ RULES: Final = (
         f"{_RECEIPT}::test_event_is_never_in_no_email_while_an_attempt_may_have_sent_it",
     ),
     Mutation(
-        "an email that is assumed to be sent is no proof",
+        "the assumption that an email was sent does not count as proof",
         _RULE_OF_RECEIPTS,
         "    return _CERTAINTY.get(run.reason, Certainty.ASSUMED)\n",
         "    return _CERTAINTY.get(run.reason, Certainty.ACCEPTED)\n",

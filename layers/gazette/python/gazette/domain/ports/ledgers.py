@@ -261,7 +261,3 @@ class Engagements(Protocol):
 
         Eventually consistent. An email without delivery events is not included.
         """
-
-    def of_runs(self, runs: Sequence[Run]) -> Mapping[RunKey, Engagement]:
-        """Return the engagement of these runs' emails. Runs without delivery events, and rows that
-        cannot be read, are omitted."""

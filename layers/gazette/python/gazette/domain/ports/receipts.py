@@ -1,11 +1,14 @@
-"""The port of receipts, which reads rows of events for any readers.
+"""The ports of receipts, which read rows of events for any readers, and rows of emails.
 
-The port may raise `Unavailable`. Reads are strongly consistent.
+Every port may raise `Unavailable`. Reads are strongly consistent.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
+from gazette.domain.delivery.run import Run
+from gazette.domain.feedback.delivery_events import Engagement
+from gazette.domain.model import RunKey
 from gazette.domain.receipts.receipt import Found, FoundEvent
 
 
@@ -20,3 +23,11 @@ class EventTraces(Protocol):
 
     def find_many(self, keys: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], Found]:
         """Return the rows of these pairs of user id and event id. Missing events are omitted."""
+
+
+class EmailOutcomes(Protocol):
+    """A port that reads the delivery events of emails."""
+
+    def of_runs(self, runs: Sequence[Run]) -> Mapping[RunKey, Engagement]:
+        """Return the engagement of these runs' emails. Runs without delivery events, and rows that
+        cannot be read, are omitted."""

@@ -12,8 +12,8 @@ from gazette.domain.identity import latest_run
 from gazette.domain.model import StoredEvent
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.control import HeldCategories
-from gazette.domain.ports.ledgers import Engagements, Runs, RunSequences
-from gazette.domain.ports.receipts import EventTraces
+from gazette.domain.ports.ledgers import Runs, RunSequences
+from gazette.domain.ports.receipts import EmailOutcomes, EventTraces
 from gazette.domain.ports.stores import Subscribers
 from gazette.domain.receipts.receipt import (
     Because,
@@ -45,7 +45,7 @@ class ReceiptContext:
 
     events: EventTraces
     runs: Runs
-    engagements: Engagements
+    engagements: EmailOutcomes
     schedules: RunSequences
     subscribers: Subscribers
     held_categories: HeldCategories
@@ -131,7 +131,7 @@ def _read(
 
 
 def _emails(
-    emails: Sequence[tuple[Run, Certainty]], engagements: Engagements
+    emails: Sequence[tuple[Run, Certainty]], engagements: EmailOutcomes
 ) -> tuple[ReceiptEmail, ...]:
     """Return the emails with their delivery events. Makes no call if there is no email."""
     reported = engagements.of_runs([run for run, _ in emails]) if emails else {}

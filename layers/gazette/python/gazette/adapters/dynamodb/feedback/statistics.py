@@ -33,7 +33,7 @@ _COUNT = {mark: getattr(CategoryStatsRow, mark.value) for mark in Mark}
 
 
 class DynamoEngagements:
-    """Implementation of the `Engagements` port backed by the `engagement` table.
+    """Implementation of the ports `Engagements` and `EmailOutcomes`, by the `engagement` table.
 
     Rows are stored as long as runs. `connections` is the number of threads that may read at the
     same time.
