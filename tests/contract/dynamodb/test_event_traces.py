@@ -96,7 +96,7 @@ def test_events_of_several_readers_are_found_together(events: Events, traces: Ev
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_trace_of_an_older_version_is_found_without_its_place(
+def test_mark_of_an_older_version_is_found_without_its_place(
     events: Events, traces: EventTraces
 ) -> None:
     EventRow("ann", "e1", was=DAILY, expires_at=NOW + RETENTION).save()
