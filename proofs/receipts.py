@@ -7,7 +7,7 @@ state that no email contains an event if one was accepted.
 from collections.abc import Collection, Iterable
 
 from gazette.domain.model import RunKey
-from gazette.domain.receipts.receipt import Because, Certainty, Receipt, State
+from gazette.domain.receipts.receipt import Certainty, Receipt, State
 
 _PROVEN = frozenset({Certainty.ACCEPTED, Certainty.EVIDENCE})
 
@@ -27,7 +27,7 @@ IN_NO_EMAIL = frozenset(
 def says_no_email(receipt: Receipt) -> bool:
     """Return True if the receipt states that no email contains the event."""
     if receipt.state is State.RETRACTED:
-        return not receipt.emails and receipt.because is not Because.EMAILS_UNKNOWN
+        return not receipt.emails and receipt.because is None
     return receipt.state in IN_NO_EMAIL
 
 

@@ -139,8 +139,11 @@ def _lapsed(receipt: Receipt) -> Iterator[str]:
 def _retracted(receipt: Receipt) -> Iterator[str]:
     at = f" at {moment(receipt.at)}" if receipt.at else ""
     lead = f"A service retracted the event{at}."
-    if receipt.because is Because.BEFORE_IT_ARRIVED:
-        yield f"{lead} It had not arrived before, so no email contains it."
+    if receipt.because is Because.WAS_NOT_STORED:
+        yield (
+            f"{lead} The event was not stored then. If it had not arrived, no email contains it. "
+            "If its row had been deleted, earlier emails are unknown."
+        )
     elif receipt.because is Because.EMAILS_UNKNOWN:
         yield f"{lead} It is not known whether an email contains it."
     elif not receipt.emails:

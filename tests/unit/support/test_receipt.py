@@ -197,12 +197,23 @@ def test_event_retracted_before_the_digest_is_in_no_email() -> None:
     assert receipt.at == NOW + HOUR
 
 
-def test_event_retracted_before_it_arrives_says_so() -> None:
+def test_event_retracted_before_it_arrives_was_not_stored() -> None:
     world = World()
     world.choose()
     retract(world)
     receipt = receipt_of(world, EVENT)
-    assert (receipt.state, receipt.because) == (State.RETRACTED, Because.BEFORE_IT_ARRIVED)
+    assert (receipt.state, receipt.because) == (State.RETRACTED, Because.WAS_NOT_STORED)
+
+
+def test_retraction_after_an_erasure_makes_no_statement_about_earlier_emails() -> None:
+    world = STORIES[State.EMAILED]()
+    world.clock.now += HOUR
+    world.erase()
+    world.clock.now += HOUR
+    world.say(ChangeSubscriber(a_subscriber(changed_at=world.clock())))
+    retract(world)
+    receipt = receipt_of(world, EVENT)
+    assert (receipt.state, receipt.because) == (State.RETRACTED, Because.WAS_NOT_STORED)
 
 
 def test_event_retracted_after_an_unknown_outcome_may_be_in_the_email() -> None:

@@ -47,7 +47,7 @@ def test_event_on_hold_names_the_category_and_the_command() -> None:
     ("because", "certainty", "said"),
     [
         (None, None, "No email contains it."),
-        (Because.BEFORE_IT_ARRIVED, None, "It had not arrived before, so no email contains it."),
+        (Because.WAS_NOT_STORED, None, "If it had not arrived, no email contains it."),
         (Because.EMAILS_UNKNOWN, None, "It is not known whether an email contains it."),
         (None, Certainty.ACCEPTED, "An email contains it."),
         (None, Certainty.UNKNOWN, "An email may contain it."),

@@ -80,8 +80,9 @@ class Because(StrEnum):
     NOT_STARTED = "not_started"
     """The digest has not been scheduled yet."""
 
-    BEFORE_IT_ARRIVED = "before_it_arrived"
-    """The event was retracted before it arrived."""
+    WAS_NOT_STORED = "was_not_stored"
+    """The event was not stored when it was retracted. It had not arrived, or its row had been
+    deleted, for example because the reader was erased. Earlier emails are then unknown."""
 
     EMAILS_UNKNOWN = "emails_unknown"
     """A version of Gazette without receipts retracted the event. Earlier emails are unknown."""

@@ -150,7 +150,7 @@ def _waiting(row: StoredEvent, chain: Sequence[Run]) -> Standing:
 def _retracted(event_id: str, found: FoundEvent, chain: Sequence[Run]) -> Standing:
     because = None
     if not found.was_schedule:
-        because = Because.BEFORE_IT_ARRIVED
+        because = Because.WAS_NOT_STORED
     elif found.was_stored_at is None or found.was_schedule == Unsent.GIVEN_UP:
         because = Because.EMAILS_UNKNOWN
     emails = [
