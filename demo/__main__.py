@@ -21,6 +21,7 @@ from demo.audit import audit
 from demo.engine import ROOT, WRITE_UNITS, Engine, EngineError, deploy, running
 from demo.forecast import Compared, compare, forecast, measured, put_times, week_of
 from demo.inbox import LARGEST_HTML, Repeated, look, row
+from demo.receipts import compare_with_command, compare_with_emails, receipts_of
 from demo.replay import last_slot, let_pass, register, replay, time_to_begin, time_to_go
 from demo.service import Service, ServiceError
 from demo.ses import StandIn
@@ -96,6 +97,9 @@ def _demo(console: Console, *, port: int, keep: bool, days: int) -> int:
         sizes = sorted(each.html_bytes for each in inbox_rows) or [0]
         tables = stored(engine)
         rows = tables.rows
+        receipts = receipts_of(events, tables.items, last_slot(events[-1].message.day, registered))
+        compared = compare_with_emails(receipts, ses.accepted)
+        compared.problems += compare_with_command(receipts, engine)
         measurement = measured(
             tables.due, (mail.tags["run"] for mail in ses.accepted), _FOLDER / WRITE_UNITS
         )
@@ -129,6 +133,7 @@ def _demo(console: Console, *, port: int, keep: bool, days: int) -> int:
             "things_twice": repeated.things,
             "html_bytes_median": sizes[len(sizes) // 2],
             "html_bytes_largest": sizes[-1],
+            "receipts_agreeing": compared.agreeing,
             "quarantined": service.messages_in("quarantine"),
             "write_units": comparison.measured_units,
             "write_units_forecast": comparison.forecast_units,
@@ -137,13 +142,13 @@ def _demo(console: Console, *, port: int, keep: bool, days: int) -> int:
             "wall_s": round(time.monotonic() - began, 1),
         }
         results.write(_FOLDER, ses.accepted, inbox_rows, tables.due, report)
-        _show(console, report, findings.problems)
+        _show(console, report, [*findings.problems, *compared.problems])
         _say(console, report, repeated)
         _say_forecast(console, comparison)
         if keep:
             _keep(console, engine, ses, service, last_slot(messages[-1].day, registered))
     is_right = findings.clean and published == len(events) and repeated == Repeated()
-    is_right = is_right and comparison.agrees
+    is_right = is_right and comparison.agrees and not compared.problems
     return 0 if is_right else 1
 
 

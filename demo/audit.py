@@ -86,6 +86,11 @@ def read(mail: Accepted) -> Seen:
     )
 
 
+def kind_of(event: Happened) -> str:
+    """Return the key of `_LINES` whose lines describe the event."""
+    return event.category if event.category in _LINES else "other"
+
+
 def _counts(text: str) -> Counts:
     """Count the lines above each link, which describe the events of that entity."""
     counts: Counts = Counter()
@@ -118,8 +123,7 @@ def audit(events: Iterable[Happened], accepted: Sequence[Accepted]) -> Findings:
     expected: dict[str, dict[int, Counts]] = defaultdict(lambda: defaultdict(Counter))
     for event in events:
         day = expected[campus.address(event.message.target)][event.message.day]
-        what = event.category if event.category in _LINES else "other"
-        day[event.thing.url, what] += 1
+        day[event.thing.url, kind_of(event)] += 1
     arrived: dict[str, list[Seen]] = defaultdict(list)
     findings = Findings()
     runs: set[str] = set()

@@ -118,7 +118,7 @@ def event_created(message: Message, first_day: date) -> dict[str, Any]:
     at = midnight(first_day) + timedelta(days=message.day, minutes=message.minute_of_day)
     return {
         "user_id": user_id(message.target),
-        "id": f"message{message.row}",
+        "id": event_id(message),
         "category": "message",
         "entity": {
             "type": "conversation",
@@ -129,6 +129,11 @@ def event_created(message: Message, first_day: date) -> dict[str, Any]:
         "actor": {"id": user_id(message.source), "name": name(message.source)},
         "occurred_at": at.isoformat(),
     }
+
+
+def event_id(message: Message) -> str:
+    """Return the id of the event or activity of a message."""
+    return f"message{message.row}"
 
 
 def midnight(day: date) -> datetime:

@@ -15,10 +15,16 @@ from demo.engine import Engine
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """The numbers of rows by table and of runs by status, and the due time of each run."""
+    """The numbers of rows by table and of runs by status, and the due time of each run.
+
+    `items` contains the raw rows of events and runs.
+    """
 
     rows: Counter[str] = field(default_factory=Counter)
     due: dict[str, datetime] = field(default_factory=dict)
+    items: dict[str, list[dict[str, Any]]] = field(
+        default_factory=lambda: {"events": [], "runs": []}
+    )
 
 
 def stored(engine: Engine) -> Stored:
@@ -26,6 +32,8 @@ def stored(engine: Engine) -> Stored:
     result = Stored()
     for kind, item in _items(engine):
         result.rows[kind] += 1
+        if kind in result.items:
+            result.items[kind].append(item)
         if kind == "runs":
             result.rows[item["status"]["S"]] += 1
             schedule, _, sequence = item["run"]["S"].partition("#")

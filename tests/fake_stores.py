@@ -39,6 +39,7 @@ from gazette.domain.model import (
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import ScheduleKey
 from gazette.domain.ports.stores import Guard, Placed
+from gazette.domain.receipts.receipt import Found, FoundEvent
 from gazette.domain.scheduling.calendar import Recurrence, slot_of
 from gazette.domain.scheduling.chain import back_to_end
 from gazette.domain.scheduling.kinds import Unsent
@@ -543,7 +544,7 @@ class FakeSentRuns:
 
 @dataclass
 class FakeEngagements:
-    """The port `Engagements` in memory."""
+    """The ports `Engagements` and `EmailOutcomes` in memory."""
 
     rows: dict[RunKey, Engagement] = field(default_factory=dict)
     unreadable: set[RunKey] = field(default_factory=set)
@@ -557,6 +558,10 @@ class FakeEngagements:
             run.key, slot_of(run.due_at), run.locale, run.variant, run.categories, first
         )
         return is_news
+
+    def of_runs(self, runs: Sequence[Run]) -> Mapping[RunKey, Engagement]:
+        keys = {run.key for run in runs} - self.unreadable
+        return {key: self.rows[key] for key in keys & self.rows.keys()}
 
     def of_slot(self, slot: datetime) -> Iterator[Engagement | UnreadableRow]:
         for row in self.rows.values():
@@ -721,7 +726,8 @@ class FakeRateLimiter:
 
 @dataclass
 class FakeEvents:
-    """The ports `Events`, `EventReader`, `DeferredEvents` and `EventHistory` in memory.
+    """The ports `Events`, `EventReader`, `DeferredEvents`, `EventHistory` and `EventTraces` in
+    memory.
 
     `runs` and `schedules` are its guards'. What DynamoDB should delete, it has deleted at once.
     What is stamped is written a moment later: `around` may let time pass before, and others go on.
@@ -733,6 +739,7 @@ class FakeEvents:
     rows: dict[tuple[str, str], StoredEvent | Retracted] = field(default_factory=dict)
     expires_at: dict[tuple[str, str], datetime] = field(default_factory=dict)
     reasons: dict[tuple[str, str], str] = field(default_factory=dict)
+    traces: dict[tuple[str, str], FoundEvent] = field(default_factory=dict)
     unreadable: set[tuple[str, str]] = field(default_factory=set)
     around: Callable[[str, Callable[[], Any]], Any] = lambda _, call: call()
 
@@ -937,8 +944,39 @@ class FakeEvents:
         if found is None and not early:
             return None
         trace = Retracted(event_id, found.schedule if found else "")
-        self._keep((user_id, event_id), trace, self.clock() + RETENTION)
+        key, now = (user_id, event_id), self.clock()
+        was = self.rows.get(key) if self._is_kept(key) else None
+        stored = was if isinstance(was, StoredEvent) else None
+        self.traces[key] = FoundEvent(
+            trace,
+            was_schedule=stored.schedule if stored else "",
+            was_stored_at=stored.stored_at if stored else None,
+            retracted_at=now,
+        )
+        self._keep(key, trace, now + RETENTION)
         return trace
+
+    def find(self, user_id: str, event_id: str) -> FoundEvent | None:
+        key = (user_id, event_id)
+        if not self._is_kept(key):
+            return None
+        row = self.rows[key]
+        if isinstance(row, Retracted):
+            return self.traces.get(key, FoundEvent(row, was_schedule=row.schedule))
+        require_readable([self._as_read(row)])
+        return FoundEvent(row, why=self.reasons.get(key, ""))
+
+    def find_many(self, keys: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], Found]:
+        found: dict[tuple[str, str], Found] = {}
+        for key in keys:
+            try:
+                one = self.find(*key)
+            except UnreadableRow as unreadable:
+                found[key] = unreadable
+            else:
+                if one:
+                    found[key] = one
+        return found
 
     def stored_under(
         self, user_id: str, schedule: str, *, after: datetime

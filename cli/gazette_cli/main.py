@@ -20,6 +20,7 @@ from gazette_cli.links.command import links
 from gazette_cli.overview.command import overview
 from gazette_cli.preview.command import preview
 from gazette_cli.preview.send_test import send_test
+from gazette_cli.receipt.command import receipt_command
 from gazette_cli.replay.command import replay
 from gazette_cli.restore.command import restore
 from gazette_cli.rollback.command import rollback
@@ -60,6 +61,7 @@ app.command("explain", cls=Command)(explain)
 app.command("find", cls=Command)(find)
 app.command("overview", cls=Command)(overview)
 app.command("preview", cls=Command)(preview)
+app.command("receipt", cls=Command)(receipt_command)
 app.command("replay", cls=Command)(replay)
 app.command("restore", cls=Command)(restore)
 app.command("rollback", cls=Command)(rollback)

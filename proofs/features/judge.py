@@ -43,12 +43,13 @@ class Outcome:
     """The verdict on one history.
 
     `ends` counts events by outcome. `copies` counts events by the number of emails that contained
-    them.
+    them. `receipts` is the number of receipts that were compared with the emails.
     """
 
     violations: list[str] = field(default_factory=list)
     ends: Counter[str] = field(default_factory=Counter)
     copies: Counter[int] = field(default_factory=Counter)
+    receipts: int = 0
 
 
 def judge(life: Life, town: Town) -> Outcome:

@@ -16,13 +16,14 @@ class Total:
     histories: int = 0
     emails: int = 0
     events: int = 0
+    receipts: int = 0
     copies_max: int = 0
     violations: int = 0
 
     def __str__(self) -> str:
         return (
             f"features: histories={self.histories} emails={self.emails} events={self.events} "
-            f"copies_max={self.copies_max} violations={self.violations}"
+            f"receipts={self.receipts} copies_max={self.copies_max} violations={self.violations}"
         )
 
 
@@ -43,6 +44,7 @@ def search(numbers: Iterable[int]) -> Total:
         total.histories += 1
         total.emails += len(life.provider.taken)
         total.events += sum(outcome.copies.values())
+        total.receipts += outcome.receipts
         total.copies_max = max(total.copies_max, *outcome.copies, 0)
         if outcome.violations:
             raise Broken(number, outcome.violations)

@@ -15,7 +15,12 @@ from proofs.prove.land import FAKES
 from proofs.prove.life import FIRST_DUE, Life, Restless
 from proofs.prove.scenario import Scenario
 from proofs.prove.strikes import How, Worker
+from proofs.receipts import false_claims
 from tests.builders import NOW
+from tests.receipts import receipt_of
+
+_EACH = 7
+"""The number of invocations from one check of all receipts to the next."""
 
 _SETTLING = 45
 """The days after which a monthly digest has come due once, and not twice."""
@@ -30,6 +35,8 @@ class Observed(Life):
     def __init__(self, scenario: Scenario[Life], strikes: tuple[Strike, ...]) -> None:
         self.naps: list[tuple[str, datetime, datetime]] = []
         self.unquiet: list[str] = []
+        self.receipts = 0
+        self._invocations = 0
         self._since: dict[str, datetime] = {}
         self._begun: list[datetime] = []
         self._strikes = list(strikes)
@@ -82,9 +89,25 @@ class Observed(Life):
             begun = self._begun[0]
             self._begun.pop()
             self._note_naps(begun)
+            self._invocations += 1
+            if self._invocations % _EACH == 0:
+                self.unquiet += self.false_receipts()
             if not self._begun and not self.is_ingest_behind():
                 self.unquiet += self.town.kept_of_the_erased()
                 self.unquiet += self._listed_while_dormant()
+
+    def false_receipts(self) -> Iterator[str]:
+        """Return false statements about events, in the middle of the work of other workers."""
+        for wanted in self.town.wanted.values():
+            containing = {
+                taken.key
+                for taken in self.provider.taken
+                if taken.key.user_id == wanted.user_id and wanted.event_id in taken.shows
+            }
+            self.receipts += 1
+            yield from false_claims(
+                receipt_of(self.onlooker, wanted.event_id, wanted.user_id), containing
+            )
 
     def _note_naps(self, begun: datetime) -> None:
         for user_id in self.scenario.readers:
@@ -148,5 +171,7 @@ def live(history: History) -> tuple[Life, Outcome]:
         return life, outcome
     outcome = judge(life, town)
     outcome.violations += rested(life, life.all_naps())
+    outcome.violations += life.false_receipts()
+    outcome.receipts = life.receipts
     outcome.violations += dict.fromkeys((*life.unquiet, *life.idleness.broken))
     return life, outcome

@@ -32,6 +32,8 @@ _ONE_ROW = "tests/unit/sweep/test_one_row.py"
 _MANY_LATE = "tests/unit/routing/test_many_late.py"
 _ODD_CLOCKS = "tests/contract/pacing/test_odd_clocks.py"
 _PATIENCE = "tests/contract/outside/test_patience.py"
+_RECEIPT = "tests/unit/support/test_receipt.py"
+_RULE_OF_RECEIPTS = "domain/receipts/rule.py"
 _NEW_RULES = "tests/unit/fanout/test_new_zone_rules.py"
 _NOT_ACKNOWLEDGED = (
     "tests/functions/test_acknowledging.py::test_message_is_not_acknowledged_if_its_commit_failed"
@@ -1471,7 +1473,7 @@ RULES: Final = (
     Mutation(
         "a run that names no events has shown all events of its window",
         "domain/delivery/run.py",
-        " and self.newest != EACH_READ:\n",
+        " or self.newest == EACH_READ:\n",
         ":\n",
         f"{_MANY_LATE}::test_event_counts_as_shown_unless_listed_as_left_out",
     ),
@@ -1522,5 +1524,55 @@ RULES: Final = (
         "",
         "tests/unit/templates/test_sandbox.py"
         "::test_attack_template_cannot_replace_the_translation_function",
+    ),
+    Mutation(
+        "an email contains an event only if its read included the event",
+        _RULE_OF_RECEIPTS,
+        "        if run.has_shown(row.event.id, row.stored_at)\n",
+        "        if run.has_taken(row.stored_at)\n",
+        f"{_RECEIPT}::test_event_that_was_written_too_late_for_an_email_is_not_in_it",
+    ),
+    Mutation(
+        "an event may be in an email with an unknown outcome",
+        _RULE_OF_RECEIPTS,
+        "    return State.MAY_HAVE_BEEN_EMAILED if certainties else None\n",
+        "    return None\n",
+        f"{_RECEIPT}::test_event_is_never_in_no_email_while_an_attempt_may_have_sent_it",
+    ),
+    Mutation(
+        "the assumption that an email was sent does not count as proof",
+        _RULE_OF_RECEIPTS,
+        "    return _CERTAINTY.get(run.reason, Certainty.ASSUMED)\n",
+        "    return _CERTAINTY.get(run.reason, Certainty.ACCEPTED)\n",
+        f"{_RECEIPT}::test_story_ends_in_its_state",
+    ),
+    Mutation(
+        "a claim after a retraction does not contain the event",
+        _RULE_OF_RECEIPTS,
+        "    return False if is_later or run.claimed_at >= written + _INVOCATION else None\n",
+        "    return True\n",
+        f"{_RECEIPT}::test_event_retracted_before_the_digest_is_in_no_email",
+    ),
+    Mutation(
+        "an earlier attempt with an unknown outcome may contain a retracted event",
+        _RULE_OF_RECEIPTS,
+        "    is_unclear = is_in is None or bool(run.uncertain - {run.attempt})\n",
+        "    is_unclear = is_in is None\n",
+        f"{_RECEIPT}::test_earlier_attempt_with_unknown_outcome_may_contain_a_retracted_event",
+    ),
+    Mutation(
+        "the mark of a retraction keeps the place of the event",
+        "adapters/dynamodb/events.py",
+        "                was_stored=current.stored if current else None,\n",
+        "",
+        "tests/contract/dynamodb/test_event_traces.py::test_retraction_keeps_the_place_of_its_event",
+    ),
+    Mutation(
+        "an event is read again if a run was claimed just now",
+        "steps/support/receipt.py",
+        "        if not any(run.claimed_at and run.claimed_at + _JUST_NOW >= now for run in chain)"
+        ":\n",
+        "        if True:\n",
+        f"{_RECEIPT}::test_event_that_moves_between_the_two_reads_is_read_again",
     ),
 )

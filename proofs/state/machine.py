@@ -20,6 +20,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from gazette_support.steps.batches import cancel_batch
 from proofs.invariants import forgotten
+from proofs.receipts import false_claims
 from proofs.state.batons import Order, Worker
 from proofs.state.post import FailedLetters, Letter, Post
 from proofs.state.promises import (
@@ -35,6 +36,7 @@ from proofs.state.promises import (
 from proofs.state.provider import Behaviour, HeardCanary, NotingRuns, Provider
 from proofs.state.tally import TALLY
 from tests.builders import NOW, RETENTION, SettableClock, an_event
+from tests.receipts import receipt_of
 from tests.world import Around, World
 
 _WORKERS = 4
@@ -92,6 +94,7 @@ class Machine(RuleBasedStateMachine):
         self.told: dict[RunKey, int] = {}
         self.workers: list[Worker] = []
         self.events = 0
+        self.steps = 0
         self.world = World(
             clock=self.clock,
             runs=self.runs,
@@ -241,6 +244,16 @@ class Machine(RuleBasedStateMachine):
         """
         self._expect(forgotten(self.world, ["ann"]))
 
+    @invariant()
+    def no_receipt_is_false(self) -> None:
+        """Check the receipt of one event after each step, while workers wait in their calls.
+
+        Each step checks the next event, because a check of all of them would take most of the time.
+        """
+        self.steps += 1
+        if self.events:
+            self._check_receipt(self.steps % self.events + 1)
+
     def teardown(self) -> None:
         """Finish all work with a provider that accepts, and check the whole history."""
         try:
@@ -251,6 +264,8 @@ class Machine(RuleBasedStateMachine):
                 for delivery_event in self._late:
                     self._feedback(delivery_event, self.world)
                 self.nothing_was_sent_that_must_not()
+                for number in range(1, self.events + 1):
+                    self._check_receipt(number)
                 self._count()
         finally:
             for worker in self.workers:
@@ -264,6 +279,12 @@ class Machine(RuleBasedStateMachine):
         for done in self.world.say_together(said, said):
             if isinstance(done, Exception):
                 raise done
+
+    def _check_receipt(self, number: int) -> None:
+        name = f"e{number}"
+        containing = {taken.key for taken in self.provider.taken if name in taken.shown}
+        TALLY.receipts += 1
+        self._expect(false_claims(receipt_of(self.world, name), containing))
 
     def _next_due(self) -> datetime | None:
         schedule = self.world.schedules.rows["ann", DAILY]

@@ -8,7 +8,8 @@ class Tally:
     """The totals of all histories.
 
     `unknown` counts those `attempts` whose outcome was at first unknown. `repeated` counts emails
-    that repeat an event which a policy had given up.
+    that repeat an event which a policy had given up. `receipts` counts the receipts that were
+    compared with the emails.
     """
 
     histories: int = 0
@@ -19,6 +20,7 @@ class Tally:
     emails: int = 0
     unknown: int = 0
     repeated: int = 0
+    receipts: int = 0
     violations: int = 0
 
     def __str__(self) -> str:

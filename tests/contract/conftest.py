@@ -13,6 +13,7 @@ from gazette.adapters.dynamodb.activities import DynamoActivities
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.events import DynamoEventReader, DynamoEvents
 from gazette.adapters.dynamodb.feedback.bounces import DynamoBounces
+from gazette.adapters.dynamodb.feedback.event_traces import DynamoEventTraces
 from gazette.adapters.dynamodb.feedback.statistics import DynamoEngagements
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.adapters.dynamodb.follows import DynamoFollows
@@ -25,6 +26,7 @@ from gazette.domain.explanation import EventHistory
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import Batches, Engagements, Runs, Schedules
 from gazette.domain.ports.pacing import QuotaStore, RateLimiter
+from gazette.domain.ports.receipts import EventTraces
 from gazette.domain.ports.stores import (
     Activities,
     Bounces,
@@ -233,6 +235,12 @@ def paced(engine: str) -> Paced:
 def history(engine: str, clock: SettableClock, events: Events) -> EventHistory:
     """Reads what `events` wrote."""
     return events if isinstance(events, FakeEvents) else DynamoEventReader("events", clock=clock)
+
+
+@pytest.fixture
+def traces(engine: str, clock: SettableClock, events: Events) -> EventTraces:
+    """Reads what `events` wrote."""
+    return events if isinstance(events, FakeEvents) else DynamoEventTraces("events", clock=clock)
 
 
 @pytest.fixture

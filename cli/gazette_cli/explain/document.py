@@ -105,6 +105,7 @@ def _run(entry: ExplainedRun, stage: str) -> Document:
         "window_since": window.since if window and window.since > BEGINNING else None,
         "window_until": window.until if window else None,
         "covers": dict(entry.covers),
+        "events": run.events,
         "asked_at": run.asked_at,
         "without": run.without,
     }

@@ -12,13 +12,11 @@ from gazette.domain.identity import USER_ID, run_id
 from gazette.domain.model import RunKey
 from gazette.domain.subscribers.addresses import canonical
 from gazette.settings.delivery import GenerateSettings
-from rich.console import Console
-from rich.progress import Progress
 
-from gazette_cli.cost.prices import read_prices
 from gazette_cli.find.clues import Address, Clue, MessageId, clue_in, clue_in_email
-from gazette_cli.find.scan import Condition, scan, size_of
-from gazette_cli.shared.answers import Rows, confirm
+from gazette_cli.find.scan import Condition
+from gazette_cli.find.scanned import scanned
+from gazette_cli.shared.answers import Rows
 from gazette_cli.shared.aws_errors import refusals_of_tables
 from gazette_cli.shared.console import NotPossible, note, printable
 from gazette_cli.shared.deployed import StageName, settings_of
@@ -119,7 +117,7 @@ def _runs(
         if isinstance(clue, RunKey)
         else [
             RunKey(row["user_id"], *_schedule(row["run"]))
-            for row in _scanned(
+            for row in scanned(
                 settings.runs_table,
                 Condition.equals("message_id", clue.text),
                 shown=("user_id", "run"),
@@ -140,43 +138,13 @@ def _readers_at(
     Stored addresses are ASCII, so an address and its canonical spelling have the same length.
     """
     spelling = canonical(address.text)
-    rows = _scanned(
+    rows = scanned(
         settings.subscribers_table,
         Condition.has_bytes("email", len(spelling)),
         shown=("user_id", "email"),
         yes=yes,
     )
     return [(row["user_id"], *_UNKNOWN) for row in rows if canonical(row["email"]) == spelling]
-
-
-def _scanned(
-    table: str,
-    condition: Condition,
-    *,
-    shown: Sequence[str],
-    yes: bool,
-    most: int | None = None,
-) -> list[dict[str, str]]:
-    """Scan a table after confirmation."""
-    size = size_of(table)
-    if not yes:
-        prices = read_prices()
-        dollars = prices.of["dynamodb.reads"].of(size.read_units)
-        confirm(
-            f"Read all {size.rows:,} rows of {table} ({size.size / 1e6:,.0f} MB) for "
-            f"${dollars:.4f} in {prices.region}?"
-        )
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("reading", total=size.rows or None)
-        rows = scan(
-            table,
-            condition,
-            shown=shown,
-            most=most,
-            progress=lambda number: bar.advance(task, number),
-        )
-    return [dict(row) for row in rows]
 
 
 def _schedule(sort_key: str) -> tuple[str, int]:

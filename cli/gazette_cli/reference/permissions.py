@@ -234,6 +234,16 @@ PERMISSIONS: Mapping[str, frozenset[Grant]] = {
     | _on("table/subscribers", "GetItem")
     | _on("table/runs", "Query")
     | _on("table/events/index/*", "Query"),
+    "receipt": _settings_of("ingest")
+    | _settings_of("feedback")
+    | _on("table/events", "GetItem", "BatchGetItem", "DescribeTable", "Scan")
+    | _on("table/runs", "Query")
+    | _on("table/engagement", "BatchGetItem")
+    | _on("table/schedules", "GetItem")
+    | _on("table/subscribers", "GetItem")
+    | _on("table/control", "Query")
+    | _on("table/activities", "GetItem")
+    | _on("table/follows", "BatchGetItem", "Query"),
     "replay": _settings_of("generate")
     | _on("layer/*", "GetLayerVersion")
     | _on("table/control", "GetItem")

@@ -91,6 +91,7 @@ RUN: Shape = {
     "window_since": "instant?",
     "window_until": "instant?",
     "covers": {"*": "number"},
+    "events": "number?",
     "asked_at": "instant?",
     "without": ["text"],
 }
@@ -296,6 +297,48 @@ SHAPES: Mapping[str, Shape] = {
         "critical_categories": ["text"],
         "runs": [RUN],
         "unreadable": ["text"],
+    },
+    "receipt": {
+        "answer": ["text"],
+        "id": "text",
+        "receipts": [
+            {
+                "user_id": "text",
+                "id": "text",
+                "state": "text",
+                "because": "text?",
+                "why": "text?",
+                "at": "instant?",
+                "category": "text?",
+                "schedule": "text?",
+                "next_digest": "instant?",
+                "held": "boolean",
+                "known_since": "instant",
+                "emails": [
+                    {
+                        "email": "text",
+                        "sent_at": "instant?",
+                        "certainty": "text",
+                        "events": "number?",
+                        "outcomes": {"*": "instant"},
+                    }
+                ],
+            }
+        ],
+        "activities": [
+            {
+                "entity": "text",
+                "id": "text",
+                "stored": "boolean",
+                "retracted": "boolean",
+                "distributed": "boolean",
+                "expires_at": "instant?",
+                "followers": {"*": "number"},
+                "others": "number",
+                "unreadable": "number",
+                "next": "text?",
+            }
+        ],
     },
     "links list": {"keys": [{"key": "text", "signs": "boolean"}]},
     "links rotate": {"signs": "text", "retired": "text?", "keys": ["text"]},

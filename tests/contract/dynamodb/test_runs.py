@@ -50,6 +50,7 @@ def test_run_is_read_with_all_attributes(runs: Runs) -> None:
         nonce="nonce",
         message_id="message",
         detail="TooManyRequestsException",
+        events=12,
     )
     assert runs.swap(a_run(), full) == full
     assert list(runs.chain(KEY)) == [full]

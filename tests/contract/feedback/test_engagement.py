@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Protocol
 
 import pytest
 from gazette.adapters.dynamodb.tables import EngagementRow
@@ -9,6 +10,7 @@ from gazette.domain.feedback.delivery_events import Engagement, EngagementEvent
 from gazette.domain.feedback.experiment import DEFAULT_VARIANT, Variant
 from gazette.domain.model import RunKey
 from gazette.domain.ports.ledgers import Engagements
+from gazette.domain.ports.receipts import EmailOutcomes
 from gazette.domain.scheduling.calendar import slot_of
 
 from tests.builders import NOW, a_run
@@ -70,3 +72,21 @@ def test_engagement_row_expires_like_a_run(engagements: Engagements) -> None:
     engagements.record(RUN, EngagementEvent.DELIVERED, NOW)
     (row,) = EngagementRow.scan()
     assert row.expires_at == SLOT + RUN_RETENTION
+
+
+class Both(Engagements, EmailOutcomes, Protocol):
+    """The port that writes and the port that reads."""
+
+
+def test_engagement_of_runs_is_read_together(engagements: Both) -> None:
+    runs = [
+        replace(RUN, key=RunKey(f"user {number}", "daily", 1), due_at=RUN.due_at + number * SECOND)
+        for number in range(101)
+    ]
+    for run in runs:
+        engagements.record(run, EngagementEvent.DELIVERED, NOW)
+    found = engagements.of_runs([*runs, RUN])
+    assert {key: each.first for key, each in found.items()} == {
+        run.key: {EngagementEvent.DELIVERED: NOW} for run in runs
+    }
+    assert engagements.of_runs([]) == {}

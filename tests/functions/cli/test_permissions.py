@@ -50,7 +50,14 @@ from tests.functions.cli.test_restore import create_copies, write_once_more
 from tests.functions.conftest import Cloud, fan_out
 from tests.functions.deployed import deploy, publish
 from tests.functions.failing import dead_letter, refused_to_the_end
-from tests.functions.messages import complaint, envelope, event, follow, profile
+from tests.functions.messages import (
+    complaint,
+    delivery_event,
+    envelope,
+    event,
+    follow,
+    profile,
+)
 from tests.shapes import check, fields_of
 
 Run = Callable[..., None]
@@ -324,6 +331,24 @@ def test_explain_command_uses_exactly_the_documented_permissions(cloud: Cloud, r
     cloud.work("generate", *fan_out(cloud))
     run("explain", "ann")
     assert_exact(cloud, "explain")
+
+
+@pytest.mark.usefixtures("later")
+def test_receipt_command_uses_exactly_the_documented_permissions(cloud: Cloud, run: Run) -> None:
+    wait(cloud)
+    cloud.say("follow.created", follow(), follow(entity="blog#b1"))
+    activity = event(2) | {"id": "a1"}
+    del activity["user_id"]
+    cloud.say("activity.created", activity | {"parent": {"type": "blog", "id": "b1", "title": "B"}})
+    run("receipt", event(1)["id"], "--user", "ann")
+    run("receipt", event(1)["id"], "--yes")
+    run("receipt", "a1", "--entity", "post:p1", "--limit", "1")
+    run("receipt", "a1", "--entity", "post:p1")
+    run("receipt", "unknown", "--user", "ann", exits=1)
+    cloud.work("generate", *fan_out(cloud))
+    cloud.work("feedback", delivery_event())
+    run("receipt", event(1)["id"], "--user", "ann")
+    assert_exact(cloud, "receipt")
 
 
 def test_preview_command_uses_exactly_the_documented_permissions(

@@ -169,6 +169,9 @@ UNREACHED = {
     "redrive dead letters",
     "gazette.bootstrap.support": "the dependencies of `gazette.steps.support`",
     "gazette.domain.explanation": "the result of `gazette.steps.support.explain`",
+    "gazette.domain.receipts": "the result of `gazette.steps.support.receipt`, and its rule",
+    "gazette.domain.ports.receipts": "the port that reads an event and its retraction",
+    "gazette.adapters.dynamodb.feedback.event_traces": "the implementation of this port",
     "gazette.domain.dead_letters": "the queues, messages and selection of a redrive",
     "gazette.adapters.aws.dead_letters": "the redrive of these queues in SQS",
 }

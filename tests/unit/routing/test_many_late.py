@@ -211,6 +211,7 @@ def worst_run() -> Run:
         locale="l" * 35,
         categories=tuple("c" * 32 for _ in range(10)),
         newest=tuple(name_of(str(nth)) for nth in range(MOST_NEWEST)),
+        events=999_999,
         left_out=tuple(name_of(str(nth)) for nth in range(10)),
         sources=CONTENT_SOURCES,
         asked_at=NOW,

@@ -21,7 +21,7 @@ _LOOKS = {"ChangeMessageVisibility"}
 SENDS_ONE_EMAIL = {"doctor", "send-test"}
 """Commands whose only effect is an email that was asked for by `--send`, or by an address."""
 
-ASKS_BEFORE_IT_READS = {"find"}
+ASKS_BEFORE_IT_READS = {"find", "receipt"}
 
 
 def changes(path: str) -> bool:

@@ -113,7 +113,9 @@ class DynamoEvents:
 
     def get(self, user_id: str, event_id: str) -> StoredEvent | Retracted | None:
         """Read an event with one strongly consistent GetItem."""
-        row = read_row(EventRow, user_id, event_id)
+        return self._unexpired(read_row(EventRow, user_id, event_id))
+
+    def _unexpired(self, row: EventRow | None) -> StoredEvent | Retracted | None:
         if row is None:
             return None
         stored = decoded(row, event_or_trace_in)
@@ -243,18 +245,22 @@ class DynamoEvents:
         per attempt, for up to three attempts.
         """
         for _ in range(_ATTEMPTS):
-            stored = self.get(user_id, event_id)
+            current = read_row(EventRow, user_id, event_id)
+            stored = self._unexpired(current)
             if isinstance(stored, Retracted):
                 return stored
             if stored is None and not early:
                 return None
+            now = self._clock()
             row = self._writes(
                 user_id,
                 event_id,
                 was=stored.schedule if stored else None,
-                expires_at=self._clock() + self._retention,
+                was_stored=current.stored if current else None,
+                retracted_at=now,
+                expires_at=now + self._retention,
             )
-            condition = in_place(stored) if stored else absent(self._clock())
+            condition = in_place(stored) if stored else absent(now)
             if written(row.save, condition):
                 return trace_in(row)
         raise Unavailable(f"The event {event_id!r} of {user_id} kept changing; try again.")

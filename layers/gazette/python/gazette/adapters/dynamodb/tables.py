@@ -227,9 +227,9 @@ class EventRow(Row):
     string.
 
     A string is decoded three times as fast as a map of the same content. A row without `stored` and
-    `body` marks a retracted event, whose schedule is in `was`. `why` is the reason for an
-    exclusion. An event can be sent until `lasts_until`, and is stored until `expires_at`. Rows of
-    an earlier release have only `expires_at`.
+    `body` marks a retracted event, whose schedule is in `was` and whose former `stored` is in
+    `was_stored`. `why` is the reason for an exclusion. An event can be sent until `lasts_until`,
+    and is stored until `expires_at`. Rows of an earlier release have only `expires_at`.
     """
 
     class Meta:
@@ -240,6 +240,8 @@ class EventRow(Row):
     stored = UnicodeAttribute(null=True)
     body = UnicodeAttribute(null=True)
     was = UnicodeAttribute(null=True)
+    was_stored = UnicodeAttribute(null=True)
+    retracted_at = InstantAttribute(null=True)
     why = UnicodeAttribute(null=True)
     lasts_until = InstantAttribute(null=True)
     expires_at = ExpiryAttribute()
@@ -316,6 +318,7 @@ class RunRow(Row):
     locale = UnicodeAttribute(null=True)
     categories = UnicodeAttribute(null=True)
     newest = UnicodeAttribute(null=True)
+    events = WholeAttribute(null=True)
     left_out = UnicodeAttribute(null=True)
     sources = UnicodeAttribute(null=True)
     asked_at = InstantAttribute(null=True)

@@ -126,6 +126,9 @@ class Contents:
     newest: tuple[str, ...] = ()
     """The short names of the most recently stored events (`newest_of`), or EACH_READ."""
 
+    events: int | None = None
+    """The number of events in the email; None in rows of older versions."""
+
     left_out: tuple[str, ...] = ()
     """The short names of events in the window that the email does not show.
 
@@ -257,9 +260,13 @@ class Run(Contents):
         if self.window is None or not self.has_taken(stored_at):
             return False
         name = name_of(event_id)
-        if stored_at > self.window.until - STILL_WRITTEN and self.newest != EACH_READ:
-            return name in self.newest
-        return name not in self.left_out
+        return name in self.newest if self.names(stored_at) else name not in self.left_out
+
+    def names(self, stored_at: datetime) -> bool:
+        """Return True if `newest` names every event of the email that was stored at `stored_at`."""
+        if self.window is None or self.newest == EACH_READ:
+            return False
+        return stored_at > self.window.until - STILL_WRITTEN
 
     def has_passed_over(self, event_id: str, stored_at: datetime) -> bool:
         """Return True if the run's email should have included this event but did not."""

@@ -185,12 +185,19 @@ def _states_since(follow: Follow | None, instant: datetime) -> tuple[FollowState
 
 
 def _by_category(event: Event, choices: History[Frequencies], defaults: Frequencies) -> Frequency:
-    """Return the frequency of the event's category.
+    return category_frequency(event.category, event.counts_at, choices, defaults)
 
-    The first known choice also counts for earlier times.
+
+def category_frequency(
+    category: str, at: datetime, choices: History[Frequencies], defaults: Frequencies
+) -> Frequency:
+    """Return the frequency of a category for an event that occurred at `at`.
+
+    The first known choice also counts for earlier times. `never` at any time since `at` mutes the
+    event.
     """
     since = [
-        frequency_for(event.category, chosen=chosen, defaults=defaults)
-        for _, chosen in in_force_since(choices, event.counts_at) or ((None, ()),)
+        frequency_for(category, chosen=chosen, defaults=defaults)
+        for _, chosen in in_force_since(choices, at) or ((None, ()),)
     ]
     return Frequency.NEVER if Frequency.NEVER in since else since[-1]

@@ -146,6 +146,7 @@ def _claim(
         locale=prepared.subscriber.locale,
         categories=rendered.edition.categories,
         newest=due.newest,
+        events=len(due.sent),
         left_out=due.left_out,
         without=prepared.without,
         templates=rendered.templates,

@@ -1,13 +1,14 @@
 """Email statistics in DynamoDB: engagement by run, and event counts by category and hour."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from gazette.adapters.dynamodb.client import (
     bind,
     delete_rows,
     each_decoded,
+    read_each,
     translated,
     updated_from,
     written,
@@ -20,7 +21,9 @@ from gazette.domain.feedback.delivery_events import Engagement, EngagementEvent,
 from gazette.domain.feedback.experiment import Variant
 from gazette.domain.feedback.reputation import SPAN, CategoryCounts
 from gazette.domain.identity import parse_run_id, run_id, shard_of
+from gazette.domain.model import RunKey
 from gazette.domain.scheduling.calendar import slot_of
+from gazette.domain.stored import readable
 
 _FIRST = {event: getattr(EngagementRow, f"{event}_at") for event in EngagementEvent}
 """The attribute with the time of an email's first event, for each kind of event."""
@@ -30,7 +33,7 @@ _COUNT = {mark: getattr(CategoryStatsRow, mark.value) for mark in Mark}
 
 
 class DynamoEngagements:
-    """Implementation of the `Engagements` port backed by the `engagement` table.
+    """Implementation of the ports `Engagements` and `EmailOutcomes`, by the `engagement` table.
 
     Rows are stored as long as runs. `connections` is the number of threads that may read at the
     same time.
@@ -43,8 +46,7 @@ class DynamoEngagements:
     def record(self, run: Run, event: EngagementEvent, at: datetime) -> bool:
         """Record a delivery event of an email with one conditional UpdateItem."""
         slot, first = slot_of(run.due_at), _FIRST[event]
-        partition = shard_of(run.key.user_id, PARTITIONS)
-        row = self._rows(slot_partition(slot, partition), run_id(run.key))
+        row = self._rows(*_key(run))
         actions = [
             first.set(at),
             EngagementRow.due_in.set(slot),
@@ -64,6 +66,17 @@ class DynamoEngagements:
             with translated():
                 rows = self._rows.query(slot_partition(slot, partition))
                 yield from each_decoded(rows, _engagement)
+
+    def of_runs(self, runs: Sequence[Run]) -> Mapping[RunKey, Engagement]:
+        """Read the engagement of runs with one strongly consistent BatchGetItem per hundred."""
+        rows = read_each(self._rows, map(_key, runs))
+        return {each.key: each for each in readable(each_decoded(rows, _engagement))}
+
+
+def _key(run: Run) -> tuple[str, str]:
+    """Return the key of a run's engagement row."""
+    partition = shard_of(run.key.user_id, PARTITIONS)
+    return slot_partition(slot_of(run.due_at), partition), run_id(run.key)
 
 
 def _engagement(row: EngagementRow) -> Engagement:

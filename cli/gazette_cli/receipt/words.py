@@ -1,0 +1,222 @@
+"""Sentences about what became of an event."""
+
+from collections.abc import Iterator, Mapping
+
+from gazette.domain.receipts.receipt import (
+    ActivityReceipt,
+    Because,
+    Certainty,
+    FollowerOutcomes,
+    Receipt,
+    ReceiptEmail,
+    State,
+)
+
+from gazette_cli.explain.phrases import counted, name_of
+from gazette_cli.shared.answers import moment
+from gazette_cli.shared.descriptions import listed
+
+_PROOF: Mapping[Certainty, str] = {
+    Certainty.ACCEPTED: "was accepted by the provider",
+    Certainty.EVIDENCE: "was sent, as a delivery event proves",
+    Certainty.ASSUMED: "is assumed to be sent, because its outcome remained unknown",
+    Certainty.UNKNOWN: "may have been sent",
+}
+
+OUTCOMES: Mapping[State, str] = {
+    State.EMAILED: "emailed",
+    State.ASSUMED_EMAILED: "assumed to be emailed",
+    State.MAY_HAVE_BEEN_EMAILED: "may have been emailed",
+    State.WAITING: "waiting for a digest or an immediate email",
+    State.COLLECTING: "waiting for an immediate email that has been started",
+    State.WAITS_FOR_PROFILE: "waiting for the profile",
+    State.GIVEN_UP: "given up after an unknown outcome",
+    State.EXCLUDED: "excluded by the templates",
+    State.EXPIRED: "expired before an email was sent",
+    State.LAPSED: "lapsed before an email was sent",
+    State.RETRACTED: "retracted",
+    State.NOT_STORED: "not stored: muted, not followed at the time, opted out, or not arrived",
+}
+"""The meaning of each state in a count of followers, in the order of the output."""
+
+
+def sentences(receipt: Receipt) -> Iterator[str]:
+    """Yield the sentences that state what became of an event. The first one names the state."""
+    yield from _LEADS[receipt.state](receipt)
+    for email in receipt.emails:
+        yield _described(email)
+    if receipt.is_held:
+        yield (
+            f"The category {receipt.category} is on hold, so the event waits until the hold ends. "
+            "Run `gazette sending status`."
+        )
+
+
+def _waits_for_profile(_: Receipt) -> Iterator[str]:
+    yield (
+        "The event waits for the reader's profile. Publish subscriber.changed, and the next email "
+        "includes the event."
+    )
+
+
+def _waiting(receipt: Receipt) -> Iterator[str]:
+    email = name_of(receipt.schedule)
+    match receipt.because:
+        case None if receipt.next_digest:
+            yield f"The event waits for {email}, which is due at {moment(receipt.next_digest)}."
+        case Because.NO_EMAIL_STARTED:
+            yield (
+                f"The event waits for {email}. The last email about its entity ended without being "
+                "sent, so the next event about the entity starts the next email."
+            )
+        case Because.READER_GETS_NO_EMAIL:
+            yield (
+                f"The event waits for {email}, but none is scheduled, because the reader gets no "
+                f"email at present. Run `gazette explain {receipt.user_id}`."
+            )
+        case _:
+            yield (
+                f"The event waits for {email}, which is not scheduled yet. If this lasts for more "
+                "than a few minutes, run `gazette dlq list`."
+            )
+
+
+def _collecting(receipt: Receipt) -> Iterator[str]:
+    due = f" at {moment(receipt.next_digest)}" if receipt.next_digest else ""
+    yield f"The event waits for {name_of(receipt.schedule)}, which is sent{due}."
+
+
+def _emailed(receipt: Receipt) -> Iterator[str]:
+    at = f" at {moment(receipt.at)}" if receipt.at else ""
+    yield f"The event was emailed{at}."
+
+
+def _assumed(_: Receipt) -> Iterator[str]:
+    yield (
+        "The event is assumed to be emailed. The setting `unknown_policy` determines what happens "
+        "if the outcome of an email remains unknown."
+    )
+
+
+def _may_have_been_emailed(_: Receipt) -> Iterator[str]:
+    yield (
+        "The event may have been emailed. A delivery event determines the outcome. If none "
+        "arrives, the sweep applies `unknown_policy`."
+    )
+
+
+def _given_up(_: Receipt) -> Iterator[str]:
+    yield (
+        "The event may have been emailed, and is not sent again, because no delivery event has "
+        "arrived. See the runbook page of the alarm given-up."
+    )
+
+
+def _excluded(receipt: Receipt) -> Iterator[str]:
+    why = f": {receipt.why}" if receipt.why else ""
+    yield (
+        f"No email contains the event, because the templates could not show it{why}. Fix the "
+        "templates, and publish the event again."
+    )
+
+
+def _expired(receipt: Receipt) -> Iterator[str]:
+    at = f" at {moment(receipt.at)}" if receipt.at else ""
+    yield (
+        f"No email contains the event. It expired{at}, because it had waited longer than events "
+        "are kept. Find out why it waited, and publish it again."
+    )
+
+
+def _lapsed(receipt: Receipt) -> Iterator[str]:
+    at = f" ({moment(receipt.at)})" if receipt.at else ""
+    yield (
+        f"No email contains the event. Its expires_at{at} passed before an email was sent. No "
+        "action is required."
+    )
+
+
+def _retracted(receipt: Receipt) -> Iterator[str]:
+    at = f" at {moment(receipt.at)}" if receipt.at else ""
+    lead = f"A service retracted the event{at}."
+    if receipt.because is Because.WAS_NOT_STORED:
+        yield (
+            f"{lead} The event was not stored then. If it had not arrived, no email contains it. "
+            "If its row had been deleted, earlier emails are unknown."
+        )
+    elif receipt.because is Because.EMAILS_UNKNOWN:
+        yield f"{lead} It is not known whether an email contains it."
+    elif not receipt.emails:
+        yield f"{lead} No email contains it."
+    elif any(each.certainty is not Certainty.UNKNOWN for each in receipt.emails):
+        yield f"{lead} An email contains it."
+    else:
+        yield f"{lead} An email may contain it."
+
+
+def _not_stored(receipt: Receipt) -> Iterator[str]:
+    at = f" at {moment(receipt.at)}" if receipt.at else ""
+    match receipt.because:
+        case Because.ERASED:
+            yield f"The event is not stored, because the reader was erased{at}."
+        case Because.MUTED:
+            yield "The event is not stored, because the reader had muted its category."
+        case _:
+            yield (
+                "The event is not stored. It never arrived, it is in quarantine, the reader had "
+                "muted or not followed it, the reader had opted out, or its row was deleted. "
+                f"Events that arrived after {moment(receipt.known_since)} are not deleted yet. "
+                f"Run `gazette quarantine list` and `gazette explain {receipt.user_id}`."
+            )
+
+
+_LEADS = {
+    State.WAITS_FOR_PROFILE: _waits_for_profile,
+    State.WAITING: _waiting,
+    State.COLLECTING: _collecting,
+    State.EMAILED: _emailed,
+    State.ASSUMED_EMAILED: _assumed,
+    State.MAY_HAVE_BEEN_EMAILED: _may_have_been_emailed,
+    State.GIVEN_UP: _given_up,
+    State.EXCLUDED: _excluded,
+    State.EXPIRED: _expired,
+    State.LAPSED: _lapsed,
+    State.RETRACTED: _retracted,
+    State.NOT_STORED: _not_stored,
+}
+
+
+def _described(email: ReceiptEmail) -> str:
+    """Describe an email: its run, the proof that it was sent, and its delivery events."""
+    sent = f" of {moment(email.sent_at)}" if email.sent_at else ""
+    size = f" with {counted(email.events)}" if email.events else ""
+    text = f"The email {email.email}{sent}{size} {_PROOF[email.certainty]}."
+    if not email.outcomes:
+        return text
+    times = sorted(email.outcomes.items(), key=lambda each: each[1])
+    return f"{text} Delivery events: {listed([f'{name} {moment(at)}' for name, at in times])}."
+
+
+def of_activity(receipt: ActivityReceipt) -> str:
+    """Return a sentence about the row of an activity."""
+    if receipt.retracted:
+        return "A service retracted the activity."
+    if not receipt.stored:
+        return (
+            "The activity is not stored. It never arrived, it is in quarantine, or its row was "
+            "deleted. Run `gazette quarantine list`."
+        )
+    if not receipt.distributed:
+        return "The activity is stored, and is being delivered to its followers."
+    return "The activity is stored, and was delivered to its followers."
+
+
+def of_followers(found: FollowerOutcomes) -> Iterator[tuple[str, int]]:
+    """Yield the number of followers with each outcome, for outcomes that have a follower."""
+    for state, words in OUTCOMES.items():
+        if number := found.outcomes.get(state, 0):
+            yield words, number
+    if found.others:
+        yield "no follower at the time, the actor, or counted already", found.others
+    if found.unreadable:
+        yield "unreadable row", found.unreadable

@@ -1,0 +1,1 @@
+"""Receipts: what became of an event, and which emails contain it."""
