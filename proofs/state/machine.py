@@ -21,6 +21,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from gazette_support.steps.batches import cancel_batch
 from proofs.invariants import forgotten
 from proofs.state.batons import Order, Worker
+from proofs.state.outbox import misreported
 from proofs.state.post import FailedLetters, Letter, Post
 from proofs.state.promises import (
     Stops,
@@ -248,6 +249,7 @@ class Machine(RuleBasedStateMachine):
                 self._settle()
                 self._expect(lost(self.world, self.provider.taken, self.stops))
                 self._expect(silent(self.world, self.stops))
+                self._expect(misreported(self.runs))
                 for delivery_event in self._late:
                     self._feedback(delivery_event, self.world)
                 self.nothing_was_sent_that_must_not()

@@ -70,10 +70,11 @@ class DynamoEngagements:
         for partition in range(PARTITIONS):
             with translated():
                 rows = self._rows.query(slot_partition(slot, partition))
-                yield from each_decoded(rows, _engagement)
+                yield from each_decoded(rows, engagement_in)
 
 
-def _engagement(row: EngagementRow) -> Engagement:
+def engagement_in(row: EngagementRow) -> Engagement:
+    """Return the delivery events in a row."""
     times = {event: getattr(row, first.attr_name) for event, first in _FIRST.items()}
     return Engagement(
         key=parse_run_id(row.run),
