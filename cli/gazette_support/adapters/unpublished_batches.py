@@ -2,12 +2,9 @@
 
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gazette_support.domain.unpublished import UnreadableBatch
-
-if TYPE_CHECKING:
-    from mypy_boto3_s3 import S3Client
 
 
 class S3UnpublishedBatches:
@@ -17,7 +14,7 @@ class S3UnpublishedBatches:
     https://docs.aws.amazon.com/lambda/latest/dg/services-dynamodb-errors.html
     """
 
-    def __init__(self, client: "S3Client", bucket: str) -> None:
+    def __init__(self, client: Any, bucket: str) -> None:
         self._client = client
         self._bucket = bucket
 

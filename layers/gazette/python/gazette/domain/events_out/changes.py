@@ -56,10 +56,11 @@ def events_of(change: Change) -> Iterator[EventOut]:
     on the row before, so consumers recognise what they already know.
     """
     match change:
-        case ReaderChange(UnreadableRow(), after, at):
-            yield from present_state(after, at)
         case ReaderChange(before, after, at):
-            yield from reader_events(before, after, at)
+            if isinstance(before, UnreadableRow):
+                yield from present_state(after, at)
+            else:
+                yield from reader_events(before, after, at)
         case RunChange(before, after, at):
             yield from run_events(_if_readable(before), after, at)
         case EngagementChange(before, after, _):
