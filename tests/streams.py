@@ -73,7 +73,7 @@ class Recorded(dict[KeyT, RowT]):
             self[key] = row
         return self
 
-    def setdefault(self, key: KeyT, row: RowT) -> RowT:  # type: ignore[override]
+    def setdefault(self, key: KeyT, row: RowT) -> RowT:
         if key not in self:
             self[key] = row
         return self[key]

@@ -6,12 +6,15 @@ validates the details of all events against the schemas.
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from gazette.adapters.aws.events_out import VERSION
 from gazette.domain.events_out.events import By, Certainty, EventType
 from gazette.domain.subscribers.frequency import DEFAULT, Frequency
 from pydantic import BaseModel, Field
+
+_MISSING: Any = None
+"""The default of an optional field, which the schemas omit."""
 
 _INSTANT = r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$"
 
@@ -45,19 +48,19 @@ class _OfReader(_Out):
         ge=1,
     )
     erased_at: Instant = Field(
-        default=None,
+        default=_MISSING,
         description="The time of the last erasure of this user id. Missing if the id was never "
         "erased. Compare `erased_at` before `revision`.",
         examples=["2026-01-07T12:00:00.000Z"],
     )
     by: By = Field(
-        default=None,
+        default=_MISSING,
         description="The party that caused the change. `service` means a service that published a "
         "profile. `gazette` means a bounce, a complaint, or an operator. Missing if `retold`.",
         examples=["reader"],
     )
     retold: Literal[True] = Field(
-        default=None,
+        default=_MISSING,
         description="Present if the event describes the present state of the reader instead of a "
         "change.",
         examples=[True],
@@ -68,7 +71,7 @@ class SubscriberOut(_OfReader):
     """A change of the status of a subscriber."""
 
     email: str = Field(
-        default=None,
+        default=_MISSING,
         description="The subscriber's address. Missing, unless the stage publishes addresses.",
         examples=["ann@example.com"],
     )
@@ -84,17 +87,17 @@ class CustomOut(BaseModel):
     """The days of the custom digest: days of the week, or one day of each month."""
 
     days: list[Weekday] = Field(
-        default=None, description="The days of the week.", examples=[["tuesday", "friday"]]
+        default=_MISSING, description="The days of the week.", examples=[["tuesday", "friday"]]
     )
-    every_weeks: int = Field(default=None, description="The interval in weeks.", examples=[2])
+    every_weeks: int = Field(default=_MISSING, description="The interval in weeks.", examples=[2])
     starting: str = Field(
-        default=None,
+        default=_MISSING,
         description="A date in a week that has a digest.",
         examples=["2026-01-05"],
         json_schema_extra={"format": "date"},
     )
     day_of_month: int = Field(
-        default=None,
+        default=_MISSING,
         description="The day of each month, instead of days of the week.",
         examples=[31],
     )
@@ -104,7 +107,11 @@ class DigestOut(BaseModel):
     """The digest times that are in force differently."""
 
     hour: int = Field(
-        default=None, description="The hour in the reader's time zone.", examples=[7], ge=0, le=23
+        default=_MISSING,
+        description="The hour in the reader's time zone.",
+        examples=[7],
+        ge=0,
+        le=23,
     )
     minute: int | None = Field(
         default=None,
@@ -113,8 +120,8 @@ class DigestOut(BaseModel):
         ge=0,
         le=59,
     )
-    weekly: WeeklyOut = Field(default=None, description="The day of `weekly` digests.")
-    custom: CustomOut = Field(default=None, description="The days of `custom` digests.")
+    weekly: WeeklyOut = Field(default=_MISSING, description="The day of `weekly` digests.")
+    custom: CustomOut = Field(default=_MISSING, description="The days of `custom` digests.")
     paused_until: str | None = Field(
         default=None,
         description="The date until which email is paused. A past date or null: no pause.",
@@ -131,20 +138,20 @@ class PreferencesOut(_OfReader):
     """
 
     frequency: ChosenFrequency = Field(
-        default=None,
+        default=_MISSING,
         description="The frequency of all categories without their own frequency.",
         examples=["weekly"],
     )
     frequencies: dict[str, ChosenFrequency] = Field(
-        default=None,
+        default=_MISSING,
         description="The frequencies by category. `default`: the category no longer has its own "
         "frequency.",
         examples=[{"article": "never", "like": "default"}],
     )
     time_zone: str = Field(
-        default=None, description="The IANA time zone in force.", examples=["Europe/Berlin"]
+        default=_MISSING, description="The IANA time zone in force.", examples=["Europe/Berlin"]
     )
-    digest: DigestOut = Field(default=None, description="The digest times that changed.")
+    digest: DigestOut = Field(default=_MISSING, description="The digest times that changed.")
 
 
 class EmailOut(_Out):
@@ -164,7 +171,7 @@ class EmailOut(_Out):
         examples=["2026-11-21T06:10:00.000Z"],
     )
     categories: list[str] = Field(
-        default=None,
+        default=_MISSING,
         description="The categories of the events in the email.",
         examples=[["comment", "like"]],
     )
@@ -174,7 +181,7 @@ class EmailSentOut(EmailOut):
     """The email was sent."""
 
     certainty: Certainty = Field(
-        default=None,
+        default=_MISSING,
         description="`accepted`: the provider accepted the email. `evidence`: a delivery event "
         "proves it. `assumed`: the outcome is unknown, and the stage assumes it.",
         examples=["accepted"],
@@ -185,7 +192,7 @@ class EmailEndedOut(EmailOut):
     """The email was not sent."""
 
     reason: str = Field(
-        default=None,
+        default=_MISSING,
         description="The reason, as in `gazette explain`. Later versions may add reasons.",
         examples=["unsubscribed"],
     )

@@ -39,8 +39,9 @@ def a_sent(sequence: int) -> tuple[Run, Run]:
 
 
 def a_batch(runs: int) -> list[dict[str, object]]:
-    sent = (map(run_image, a_sent(number)) for number in range(1, runs + 1))
-    return [a_record(SUBSCRIBERS, READER, LEFT), *(a_record(RUNS, *images) for images in sent)]
+    sent = [a_sent(number) for number in range(1, runs + 1)]
+    ended = (a_record(RUNS, run_image(before), run_image(after)) for before, after in sent)
+    return [a_record(SUBSCRIBERS, READER, LEFT), *ended]
 
 
 def publish(

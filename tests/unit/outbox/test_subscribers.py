@@ -33,7 +33,8 @@ ERASED = Erased("ann", NOW)
 
 
 def reader(status: SubscriberStatus = ACTIVE, revision: int = 5, **chosen: Frequency) -> Subscriber:
-    return replace(a_subscriber(**chosen), status=status, revision=revision)
+    row = replace(a_subscriber(), choices=((NOW, frequencies(chosen)),))
+    return replace(row, status=status, revision=revision)
 
 
 def changed(before: Reader, after: Reader) -> list[EventOut]:
@@ -177,7 +178,8 @@ def test_profile_is_of_the_service() -> None:
     after = replace(before.with_choices(service, before.reader_choices), revision=6)
     (event,) = changed(before, after)
     assert isinstance(event, PreferencesChanged)
-    assert (event.by, event.settings) == (By.SERVICE, {Setting.TIME_ZONE})
+    assert event.by is By.SERVICE
+    assert event.settings == {Setting.TIME_ZONE}
     assert event.preferences.time_zone == "Asia/Tokyo"
 
 

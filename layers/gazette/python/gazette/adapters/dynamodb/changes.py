@@ -47,42 +47,48 @@ class StreamDecoder:
 
 
 def _reader_change(table: str, stream: Mapping[str, Any], at: datetime) -> Change:
-    before = _image(stream, "OldImage", SubscriberRow, reader_of, table)
-    return ReaderChange(
-        before, _sound(_image(stream, "NewImage", SubscriberRow, reader_of, table)), at
-    )
+    before = _before(stream, SubscriberRow, reader_of, table)
+    return ReaderChange(before, _after(stream, SubscriberRow, reader_of, table), at)
 
 
 def _run_change(table: str, stream: Mapping[str, Any], at: datetime) -> Change:
-    before = _image(stream, "OldImage", RunRow, run_of, table)
-    return RunChange(before, _sound(_image(stream, "NewImage", RunRow, run_of, table)), at)
+    before = _before(stream, RunRow, run_of, table)
+    return RunChange(before, _after(stream, RunRow, run_of, table), at)
 
 
 def _engagement_change(table: str, stream: Mapping[str, Any], at: datetime) -> Change:
-    before = _image(stream, "OldImage", EngagementRow, engagement_in, table)
-    after = _sound(_image(stream, "NewImage", EngagementRow, engagement_in, table))
-    return EngagementChange(before, after, at)
+    before = _before(stream, EngagementRow, engagement_in, table)
+    return EngagementChange(before, _after(stream, EngagementRow, engagement_in, table), at)
 
 
-def _image(
-    stream: Mapping[str, Any],
-    name: str,
+def _before(
+    stream: Mapping[str, Any], model: type[RowT], decode: Callable[[RowT], ValueT], table: str
+) -> ValueT | UnreadableRow | None:
+    """Return the row before the change, or the error if it cannot be read."""
+    try:
+        return _row(stream.get("OldImage"), model, decode, table)
+    except UnreadableRow as err:
+        return err
+
+
+def _after(
+    stream: Mapping[str, Any], model: type[RowT], decode: Callable[[RowT], ValueT], table: str
+) -> ValueT | None:
+    """Return the row after the change. Raises UnreadableRow."""
+    return _row(stream.get("NewImage"), model, decode, table)
+
+
+def _row(
+    image: dict[str, Any] | None,
     model: type[RowT],
     decode: Callable[[RowT], ValueT],
     table: str,
-) -> ValueT | UnreadableRow | None:
-    """Return the row in an image; None if the row did not exist."""
-    image = stream.get(name)
+) -> ValueT | None:
+    """Return the row in an image; None if the row did not exist. Raises UnreadableRow."""
     if not image:
         return None
     try:
         return decoded(model.from_raw_data(image), decode)
     except UnreadableRow as err:
         # The model is not bound to a table, because this process reads no table.
-        return UnreadableRow(table, err.key, err.why)
-
-
-def _sound(value: ValueT | UnreadableRow) -> ValueT:
-    if isinstance(value, UnreadableRow):
-        raise value
-    return value
+        raise UnreadableRow(table, err.key, err.why) from err
