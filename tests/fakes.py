@@ -15,6 +15,7 @@ from gazette.domain.delivery.compose import Digest
 from gazette.domain.delivery.pace import Quota
 from gazette.domain.delivery.signals import Accepted, SendOutcome
 from gazette.domain.errors import GazetteError, SourceFailed, Unavailable
+from gazette.domain.events_out.events import EventOut
 from gazette.domain.feedback.experiment import Experiment, ExperimentPeriod
 from gazette.domain.links import LinkKeys, LinkToken
 from gazette.domain.model import Edition, Mail
@@ -89,6 +90,22 @@ class FakeBus:
         if answer:
             self.taken.extend(said)
         return answer
+
+
+@dataclass
+class FakeEventsOut:
+    """The port `EventsOut`: keeps its events. `answers`: how many of the events of the next calls
+    the bus takes before it fails; it takes all where there is no answer.
+    """
+
+    taken: list[EventOut] = field(default_factory=list)
+    answers: deque[int] = field(default_factory=deque)
+
+    def publish(self, events: Sequence[EventOut]) -> None:
+        if self.answers:
+            self.taken.extend(events[: self.answers.popleft()])
+            raise Unavailable("The bus rejected some of the entries.")
+        self.taken.extend(events)
 
 
 @dataclass

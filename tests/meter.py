@@ -184,8 +184,16 @@ def _grants(service: str, operation: str, request: dict[str, Any]) -> Iterator[t
         case "secretsmanager":
             name = _SUFFIX.sub("", request["SecretId"].rpartition(":")[2])
             yield f"secret/{name}", f"secretsmanager:{operation}"
+        case "events" if operation == "PutEvents":
+            for entry in request["Entries"]:
+                yield f"bus/{_STAGE.sub('', entry['EventBusName'])}", "events:PutEvents"
+        case "s3" if operation == "ListObjectsV2":
+            yield f"bucket/{request['Bucket']}", "s3:ListBucket"
         case "s3":
-            yield f"bucket/{request['Bucket']}/versions/*", f"s3:{operation}"
+            inside = (
+                "aws/lambda" if request.get("Key", "").startswith("aws/lambda/") else "versions"
+            )
+            yield f"bucket/{request['Bucket']}/{inside}/*", f"s3:{operation}"
             if operation == "GetObject":  # else what is missing is denied
                 yield f"bucket/{request['Bucket']}", "s3:ListBucket"
         case "sts" if operation == "GetCallerIdentity":

@@ -13,6 +13,7 @@ from gazette_cli.dead_letters.command import dlq
 from gazette_cli.dead_letters.quarantine import quarantine
 from gazette_cli.doctor.command import doctor
 from gazette_cli.events.command import event
+from gazette_cli.events_out.command import events_out
 from gazette_cli.experiments.command import experiment
 from gazette_cli.explain.command import explain
 from gazette_cli.find.command import find
@@ -48,6 +49,7 @@ def gazette(version: Version = False) -> None:
 app.add_typer(event, name="event")
 app.add_typer(batch, name="batch")
 app.add_typer(dlq, name="dlq")
+app.add_typer(events_out, name="events-out")
 app.add_typer(experiment, name="experiment")
 app.add_typer(links, name="links")
 app.add_typer(quarantine, name="quarantine")

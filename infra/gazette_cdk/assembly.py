@@ -48,6 +48,7 @@ def build(app: App) -> tuple[DataStack, ServiceStack]:
         installation=data.installation,
         links=data.links,
         front=front,
+        events_out=data.events_out,
         **placement(stage, "service"),
     )
     return data, service

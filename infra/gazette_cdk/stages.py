@@ -109,6 +109,13 @@ def _unreadable(values: Mapping[str, Any]) -> Iterator[Wrong]:
                 of=(setting,),
             )
             continue
+        if setting == "recommendations_concurrency":
+            yield Wrong(
+                f'recommendations_concurrency is now part of concurrency. Write "concurrency": '
+                f'{{"content": {value}}}.',
+                of=(setting,),
+            )
+            continue
         if setting not in _SETTINGS:
             yield Wrong(
                 f"there is no setting {setting!r}. docs/configuration.md lists all settings.",

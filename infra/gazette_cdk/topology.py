@@ -46,6 +46,10 @@ class Table:
     # True if neither a service nor a later event can supply the data again.
     is_irreplaceable: bool = False
 
+    # True if the table has a stream of its changes. A stream costs nothing until it is read. It is
+    # always on, because another stack imports its ARN, so it could not be turned off again.
+    has_stream: bool = False
+
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
@@ -100,7 +104,9 @@ class Step:
         return (self.queue, *self.beside) if self.queue else ()
 
 
-SUBSCRIBERS = Table(name="subscribers", partition_key="user_id", is_irreplaceable=True)
+SUBSCRIBERS = Table(
+    name="subscribers", partition_key="user_id", is_irreplaceable=True, has_stream=True
+)
 SCHEDULES = Table(
     name="schedules",
     partition_key="user_id",
@@ -124,6 +130,7 @@ RUNS = Table(
         Index(name="batch", partition_key="batch", sort_key="user_id", holds=("state",)),
     ),
     ttl="expires_at",
+    has_stream=True,
 )
 FOLLOWS = Table(
     name="follows",
@@ -145,7 +152,9 @@ CONTROL = Table(
 )
 SUPPRESSIONS = Table(name="suppressions", partition_key="address_hash", is_irreplaceable=True)
 BOUNCES = Table(name="bounces", partition_key="address_hash", ttl="expires_at")
-ENGAGEMENT = Table(name="engagement", partition_key="slot", sort_key="run", ttl="expires_at")
+ENGAGEMENT = Table(
+    name="engagement", partition_key="slot", sort_key="run", ttl="expires_at", has_stream=True
+)
 CATEGORY_STATS = Table(
     name="category_stats", partition_key="category", sort_key="hour", ttl="expires_at"
 )
@@ -344,3 +353,13 @@ CONTENT = Step(
     ),
 )
 """The additional function of a stage that has a content source."""
+
+OUTBOX = Step(
+    name="outbox",
+    timeout=60,  # a hundred changes in ten calls, each of which may be repeated twice
+    memory=256,
+    queue=None,  # it reads the streams of tables
+    batch_size=100,
+    tables=(),
+)
+"""The additional function of a stage that publishes events out."""

@@ -82,8 +82,10 @@ def asked(service: str, operation: str, request: Mapping[str, Any]) -> Iterator[
             # https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
             yield Asked("s3:GetObject", "bucket", request["Bucket"], f"/{request['Key']}")
             yield Asked("s3:ListBucket", "bucket", request["Bucket"])
-        case "s3", "PutObject":
-            yield Asked("s3:PutObject", "bucket", request["Bucket"], f"/{request['Key']}")
+        case "s3", "ListObjectsV2":
+            yield Asked("s3:ListBucket", "bucket", request["Bucket"])
+        case "s3", ("PutObject" | "DeleteObject"):
+            yield Asked(f"s3:{operation}", "bucket", request["Bucket"], f"/{request['Key']}")
         case "secretsmanager", _:
             yield Asked(f"secretsmanager:{operation}", "secret", request["SecretId"])
         case "events", "PutEvents":

@@ -51,7 +51,9 @@ AMOUNTS = frozenset(
 """Amounts, durations and rates. They change the number and time of calls, but not their kind. The
 rate of emails is in the row with the account's quota, and is read with it."""
 
-_NAMED = re.compile(r"GAZETTE_(.*_(TABLE|URL|SECRET|SET|BUCKET)|(IMMEDIATE_)?SENDER|BUS)")
+_NAMED = re.compile(
+    r"GAZETTE_(.*_(TABLE|URL|SECRET|SET|BUCKET)|(IMMEDIATE_)?SENDER|(EVENTS_OUT_)?BUS)"
+)
 """Settings with names of resources. The same setting names the resource of another stage."""
 
 _ON_OR_OFF = frozenset(
@@ -66,6 +68,9 @@ Calls without a source therefore count everywhere, and those with one only where
 
 _CRITICAL = "GAZETTE_CRITICAL_CATEGORIES"
 """Likewise: a stage with critical categories does all that another one does, and more."""
+
+_TYPES = "GAZETTE_EVENTS_OUT"
+"""The types of events out, which are all published by the same call."""
 
 _NOTHING = frozenset({"", "0"})
 
@@ -82,7 +87,7 @@ def differing(told: Mapping[str, str], own: Mapping[str, str]) -> set[str]:
 
 def _different(told: Mapping[str, str], own: Mapping[str, str]) -> Iterator[str]:
     for name, value in own.items():
-        if not name.startswith("GAZETTE_") or name in AMOUNTS:
+        if not name.startswith("GAZETTE_") or name in AMOUNTS or name == _TYPES:
             continue
         there = told.get(name)
         if name in _BESIDE:

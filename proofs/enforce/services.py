@@ -33,11 +33,27 @@ def _of_function(account: Account, function: Resource) -> Made:
 
 def _of_mapping(account: Account, mapping: Resource) -> Made:
     """Yield the calls of an event source mapping.
-    https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html"""
-    queue = mapping.properties["EventSourceArn"]
+    https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
+    https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/iam-policy-example-lamda-process-dynamodb-streams.html
+    """
+    source = mapping.properties["EventSourceArn"]
     role = _role(account, mapping.properties["FunctionName"])
+    if "/stream/" in source:
+        for action in ("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams"):
+            yield _request(role, f"dynamodb:{action}", source), "Lambda reads the stream"
+        yield from _of_discarded(mapping, role)
+        return
     for action in ("ReceiveMessage", "DeleteMessage", "GetQueueAttributes"):
-        yield _request(role, f"sqs:{action}", queue), "Lambda takes messages from the queue"
+        yield _request(role, f"sqs:{action}", source), "Lambda takes messages from the queue"
+
+
+def _of_discarded(mapping: Resource, role: str) -> Made:
+    """Yield the calls for a batch that Lambda discards.
+    https://docs.aws.amazon.com/lambda/latest/dg/services-dynamodb-errors.html"""
+    why = "Lambda puts a discarded batch into the bucket"
+    bucket = mapping.properties["DestinationConfig"]["OnFailure"]["Destination"]
+    yield _request(role, "s3:PutObject", f"{bucket}/aws/lambda/0/shard/2026/11/22/0"), why
+    yield _request(role, "s3:ListBucket", bucket), why
 
 
 def _of_async(account: Account, config: Resource) -> Made:

@@ -24,6 +24,11 @@ _ASKS: Mapping[str, Any] = {
 }
 """Settings of a content source with a token, which either provider may have."""
 
+_PUBLISHES: Mapping[str, Any] = {
+    "events_out": ["subscriber.left", "email.sent", "email.delivered", "address"]
+}
+"""Events out from each of the tables."""
+
 EVERYTHING: Mapping[str, Any] = {
     "sender": "Gazette <digest@gazette.dev>",
     "immediate_sender": "Now <now@gazette.dev>",
@@ -36,6 +41,7 @@ EVERYTHING: Mapping[str, Any] = {
     "track_opens": True,
     "feedback_by_sns": True,
     "archive_days": 7,
+    **_PUBLISHES,
     **_ASKS,
     **_CRITICAL,
 }

@@ -15,8 +15,8 @@ from proofs.enforce.template import ACCOUNT, in_account
 _OTHER_ACCOUNT = "999999999999"
 _OTHER_REGION = "ap-southeast-2"
 _STREAM = ":log-stream:"
-_VERSIONS = "/versions/"
-"""The part of the bucket from which functions may read every object."""
+_EVERY_OBJECT = ("/versions/", "/aws/lambda/")
+"""The parts of buckets in which functions may read or write every object."""
 
 
 def strangers_of(account: Account, request: Request) -> Iterator[Request]:
@@ -49,7 +49,7 @@ def _other_resources(account: Account, resource: str) -> Iterator[str]:
     whole = _whole(account, resource)
     within = resource.removeprefix(whole)
     yield f"{whole}-x{within}"
-    if within.startswith(_VERSIONS):
+    if within.startswith(_EVERY_OBJECT):
         yield f"{whole}/x{within}"
     elif within and not within.startswith(_STREAM):
         yield f"{resource}-x"

@@ -167,6 +167,8 @@ class Templates:
         kind, _ = self._resource(stack, name)
         if attribute in {"Arn", "TopicArn", "EventBusArn"}:
             return self._arn(stack, name)
+        if attribute == "StreamArn":
+            return f"{self._arn(stack, name)}/stream/2026-11-22T00:00:00.000"
         if kind == "AWS::Lambda::Version" and attribute == "Version":
             return "1"
         if attribute in {"AliasArn", "FunctionArn"}:

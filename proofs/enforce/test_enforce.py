@@ -23,6 +23,7 @@ from proofs.enforce.verdict import Verdict
 _TESTS = (
     "tests/functions/test_grants.py",
     "tests/functions/test_grants_besides_tables.py",
+    "tests/functions/test_outbox.py",
     "tests/functions/delivery/test_template_versions.py",
 )
 """Test modules that together use every grant of every function, in each stage."""

@@ -261,7 +261,7 @@ def _settings(url: str) -> Mapping[str, Any]:
         "content_sources": ["events", "recommendations"],
         "recommendations_url": url,
         "recommendations_per_second": _RATE,
-        "recommendations_concurrency": _WORKERS,
+        "concurrency": {"content": _WORKERS},
         "recommendations_ramp_from": 1,
         "ramp_every": 15,
         "recommendations_timeout": 1,

@@ -22,6 +22,7 @@ from gazette_support.steps.batches import cancel_batch
 from proofs.invariants import forgotten
 from proofs.receipts import false_claims
 from proofs.state.batons import Order, Worker
+from proofs.state.outbox import misreported
 from proofs.state.post import FailedLetters, Letter, Post
 from proofs.state.promises import (
     Stops,
@@ -261,6 +262,7 @@ class Machine(RuleBasedStateMachine):
                 self._settle()
                 self._expect(lost(self.world, self.provider.taken, self.stops))
                 self._expect(silent(self.world, self.stops))
+                self._expect(misreported(self.runs))
                 for delivery_event in self._late:
                     self._feedback(delivery_event, self.world)
                 self.nothing_was_sent_that_must_not()

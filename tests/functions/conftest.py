@@ -32,12 +32,14 @@ from gazette.bootstrap import (
     followers,
     generate,
     ingest,
+    outbox,
     preferences,
     resend,
     sweep,
 )
 from gazette.bootstrap.parts import sending
 from gazette.bootstrap.support import dead_letters
+from gazette.domain.events_out.events import EventType
 from gazette.domain.links import LinkToken, Scope
 from gazette.domain.model import DAILY, Mail, RunKey
 from gazette.domain.scheduling.calendar import SLOT, slot_of
@@ -49,6 +51,7 @@ from gazette.settings.environment import Settings
 from gazette.settings.fanout import FanoutSettings
 from gazette.settings.feedback import FeedbackSettings
 from gazette.settings.ingest import FollowersSettings, IngestSettings
+from gazette.settings.outbox import OutboxSettings
 from gazette.settings.preferences import PreferencesSettings
 from gazette.settings.ranges import as_typed
 from gazette.settings.sweep import SweepSettings
@@ -61,10 +64,11 @@ from functions.feedback.handler import lambda_handler as feedback_handler
 from functions.followers.handler import lambda_handler as followers_handler
 from functions.generate.handler import lambda_handler as generate_handler
 from functions.ingest.handler import lambda_handler as ingest_handler
+from functions.outbox.handler import lambda_handler as outbox_handler
 from functions.preferences.handler import lambda_handler as preferences_handler
 from functions.resend.handler import lambda_handler as resend_handler
 from functions.sweep.handler import lambda_handler as sweep_handler
-from gazette_cdk.topology import CONTENT, STEPS
+from gazette_cdk.topology import CONTENT, OUTBOX, STEPS
 from proofs.enforce.account import Account
 from proofs.enforce.record import FOLDER, keep, stages_in
 from proofs.enforce.stages import BY_SMTP, IN_THE_SANDBOX, synthesised
@@ -82,6 +86,7 @@ TOKEN = "recommend-token"
 
 _KEYS = json.dumps({"k1": "k" * 64})
 _SQS = "https://sqs.us-east-1.amazonaws.com"
+OUT_BUS = "gazette-prod-out"
 QUEUES = (
     "ingest",
     "quarantine",
@@ -97,7 +102,7 @@ QUEUES = (
     "sweep",
     "content",
 )
-_HANDLERS: dict[str, Callable[[dict[str, Any], LambdaContext], dict[str, Any]]] = {
+_HANDLERS: dict[str, Callable[[dict[str, Any], LambdaContext], Any]] = {
     "ingest": ingest_handler,
     "followers": followers_handler,
     "fanout": fanout_handler,
@@ -107,6 +112,7 @@ _HANDLERS: dict[str, Callable[[dict[str, Any], LambdaContext], dict[str, Any]]] 
     "sweep": sweep_handler,
     "preferences": preferences_handler,
     "content": content_handler,
+    "outbox": outbox_handler,
 }
 _BUILDS: dict[str, tuple[Any, ...]] = {
     "ingest": (ingest.build,),
@@ -123,6 +129,7 @@ _BUILDS: dict[str, tuple[Any, ...]] = {
     "sweep": (sweep.build_begin, sweep.build_sweep, sweep.build_standing),
     "preferences": (preferences.build,),
     "content": (content.build,),
+    "outbox": (outbox.build,),
 }
 
 
@@ -136,7 +143,7 @@ def granted_with(mail_provider: str) -> dict[str, set[tuple[str, str]]]:
             )
             for action in actions
         }
-        for step in (*STEPS, CONTENT)
+        for step in (*STEPS, CONTENT, OUTBOX)
     }
 
 
@@ -184,7 +191,8 @@ class Cloud:
     def invoke(self, step: str, event: dict[str, Any]) -> dict[str, Any]:
         """One invocation of a function, as Lambda makes it."""
         with self.meter.acting(step):
-            return _HANDLERS[step](event, Context())
+            answer: dict[str, Any] = _HANDLERS[step](event, Context())
+            return answer
 
     def work(self, step: str, *bodies: str) -> None:
         """Process messages from the queue of a function; none may fail."""
@@ -464,7 +472,8 @@ def _create_secrets() -> dict[str, str]:
 
 
 def _create_bus() -> None:
-    boto3.client("events").create_event_bus(Name="gazette")
+    for name in ("gazette", OUT_BUS):
+        boto3.client("events").create_event_bus(Name=name)
 
 
 def _create_identities() -> None:
@@ -596,6 +605,10 @@ def every_setting(queues: dict[str, str], secrets: dict[str, str]) -> tuple[Sett
         "bus": "gazette",
         "templates_bucket": "templates",
         "base_url": "https://example.com",
+        "events_out": json.dumps([*EventType]),
+        "events_out_bus": OUT_BUS,
+        "events_out_source": "gazette.prod",
+        "unpublished_bucket": "outunpublished",
         "configuration_set": "digest",
         "immediate_sender": "Gazette now <now@example.com>",
         "immediate_configuration_set": "immediate",
@@ -612,6 +625,7 @@ def every_setting(queues: dict[str, str], secrets: dict[str, str]) -> tuple[Sett
         SweepSettings,
         PreferencesSettings,
         ContentSettings,
+        OutboxSettings,
     )
     return tuple(
         kind(**{name: as_typed(name, known[name]) for name in kind.__dataclass_fields__})

@@ -95,6 +95,7 @@ PAGES = EACH | {"babel", "jinja2", "markupsafe"}
         ("sweep", EACH, 315),
         ("preferences", PAGES, 390),
         ("content", EACH | {"pydantic"}, 385),
+        ("outbox", EACH, 300),
     ],
 )
 def test_function_imports_only_required_modules(

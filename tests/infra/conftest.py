@@ -118,8 +118,18 @@ def asking(stages: Stages) -> Synthesis:
         content_sources=["events", "recommendations"],
         recommendations_url="https://recommend.example.com/v1/items",
         recommendations_secret="recommend-token",
-        recommendations_concurrency=7,
+        concurrency={"content": 7},
     )
+
+
+EVERY = ["subscriber.left", "preferences.changed", "email.sent", "email.delivered", "address"]
+"""A type of event from each table, and the address."""
+
+
+@pytest.fixture(scope="session")
+def publishing(stages: Stages) -> Synthesis:
+    """The stage prod with events out from every table, its layers not built."""
+    return stages("publishing", "prod", bundled=False, events_out=EVERY)
 
 
 @pytest.fixture(scope="session")

@@ -6,20 +6,11 @@ from gazette_cli.reference.permissions import IN_THE_CONSOLE, PERMISSIONS, arns
 from tests.infra.synthesis import Synthesis
 
 
-def test_every_resource_of_a_command_policy_is_deployed(asking: Synthesis) -> None:
-    data, service = asking.data.of_type, asking.service.of_type
-    deployed = {
-        *(f"table/GazetteDataProd-{name}*" for name in data("AWS::DynamoDB::Table")),
-        *(f"secret:{name}*" for name in data("AWS::SecretsManager::Secret")),
-        *(f"gazettedataprod-{name.lower()}*" for name in data("AWS::S3::Bucket")),
-        *(each["QueueName"] for each in service("AWS::SQS::Queue").values()),
-        *(
-            f"function:{each['FunctionName']}{qualifier}"
-            for each in service("AWS::Lambda::Function").values()
-            if "FunctionName" in each
-            for qualifier in ("", f":{LIVE}")
-        ),
-    }
+def test_every_resource_of_a_command_policy_is_deployed(
+    asking: Synthesis, publishing: Synthesis
+) -> None:
+    """In a stage with a content source, or in one with events out."""
+    deployed = resources_of(asking) | resources_of(publishing)
     named = {
         arn
         for grants in (*PERMISSIONS.values(), IN_THE_CONSOLE)
@@ -31,3 +22,24 @@ def test_every_resource_of_a_command_policy_is_deployed(asking: Synthesis) -> No
     for kind in ("table/", "secret:", "function:", "gazette-prod-", "gazettedataprod-"):
         assert any(name.startswith(kind) for name in names), kind
     assert names <= deployed
+
+
+def resources_of(stage: Synthesis) -> set[str]:
+    """The resources of a stage as the policies name them."""
+    data, service = stage.data.of_type, stage.service.of_type
+    buses = (
+        data("AWS::Events::EventBus").values() if stage.data.has("AWS::Events::EventBus") else ()
+    )
+    return {
+        *(f"event-bus/{each['Name']}" for each in buses),
+        *(f"table/GazetteDataProd-{name}*" for name in data("AWS::DynamoDB::Table")),
+        *(f"secret:{name}*" for name in data("AWS::SecretsManager::Secret")),
+        *(f"gazettedataprod-{name.lower()}*" for name in data("AWS::S3::Bucket")),
+        *(each["QueueName"] for each in service("AWS::SQS::Queue").values()),
+        *(
+            f"function:{each['FunctionName']}{qualifier}"
+            for each in service("AWS::Lambda::Function").values()
+            if "FunctionName" in each
+            for qualifier in ("", f":{LIVE}")
+        ),
+    }

@@ -13,6 +13,7 @@ CPU: Mapping[str, float] = MappingProxyType(
         "delivery event": 8.0,
         "due schedule": 8.0,
         "fetch": 8.0,
+        "change": 1.0,
         "tick of a shard": 40.0,
         "sweep of a partition": 40.0,
     }
@@ -32,7 +33,7 @@ CALL = 5.0
 """The duration of a DynamoDB or SQS call within a region, in milliseconds."""
 
 CALLS: Mapping[str, float] = MappingProxyType(
-    {"event in a list": 1.03, "event alone": 1.3, "delivery event": 2.5}
+    {"event in a list": 1.03, "event alone": 1.3, "delivery event": 2.5, "change": 0.1}
 )
 """The number of sequential DynamoDB and SQS calls per message."""
 
@@ -55,7 +56,15 @@ emails per invocation. `make pacing` measured these numbers.
 """
 
 MEMORY: Mapping[str, int] = MappingProxyType(
-    {"ingest": 512, "generate": 1024, "feedback": 512, "fanout": 512, "sweep": 512, "content": 256}
+    {
+        "ingest": 512,
+        "generate": 1024,
+        "feedback": 512,
+        "fanout": 512,
+        "sweep": 512,
+        "content": 256,
+        "outbox": 256,
+    }
 )
 """The memory of each function in MB, as in infra/gazette_cdk/topology.py."""
 

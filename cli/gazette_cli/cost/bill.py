@@ -101,6 +101,8 @@ def _bus(usage: Usage) -> Iterator[Item]:
     signs = usage.readers * usage.signs * usage.days / MONTH
     yield Item("EventBridge", "events", "eventbridge.events", usage.entries * chunks(usage.entry))
     yield Item("EventBridge", "reader activity", "eventbridge.events", signs)
+    if usage.published:
+        yield Item("EventBridge", "events out", "eventbridge.events", usage.published)
     fired = (TICKS + SWEEPS) * usage.days
     yield Item("EventBridge", "ticks and sweeps", "eventbridge.schedules", fired, fixed=True)
 
@@ -149,6 +151,12 @@ def _functions(usage: Usage) -> Iterator[Item]:
             _gb_seconds("content", "fetch") + seconds * MEMORY["content"] / 1024
         ) * usage.fetches
         yield Item("Lambda", "content, fetch", "lambda.gb_seconds", used)
+    if usage.changes:
+        used = _gb_seconds("outbox", "change") * usage.changes
+        invoked = usage.changes / usage.together
+        yield Item("Lambda", "requests of events out", "lambda.requests", invoked)
+        yield Item("Lambda", "outbox, change", "lambda.gb_seconds", used)
+        yield Item("DynamoDB", "streams, read by Lambda", "dynamodb.streams", usage.changes)
     if usage.emails:
         yield Item("Lambda", "generate, emails", "lambda.gb_seconds", _sending(usage))
     used = _gb_seconds("fanout", "tick of a shard") * clock

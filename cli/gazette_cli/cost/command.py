@@ -134,6 +134,7 @@ def cost(
             f"Plan {plan!r} does not exist. Specify one of {', '.join(charged.plans)}."
         )
     settings = stage_of(stage)
+    reports = 1 + settings.report_deliveries if settings.mail_provider == "ses" else 0
     usage = Usage(
         readers=readers,
         events=events,
@@ -145,6 +146,8 @@ def cost(
         items=items,
         categories=categories,
         signs=signs,
+        events_out=_events_out(settings.events_out, reports=reports),
+        changes_out=_changes_out(settings.events_out, reports=reports),
         days=days,
         together=together,
         digests_together=settings.sizes["generate"].batch,
@@ -170,6 +173,21 @@ def cost(
         f"Prices of {charged.region}, excluding free tiers. The oldest price dates from "
         f"{charged.oldest()}."
     )
+
+
+def _events_out(types: Sequence[str], *, reports: int) -> int:
+    """Return the number of events out of an email that is sent and delivered.
+
+    `reports` is the number of delivery events per email.
+    """
+    return ("email.sent" in types) + (reports > 1 and "email.delivered" in types)
+
+
+def _changes_out(types: Sequence[str], *, reports: int) -> int:
+    """Return the number of changes of such an email that the outbox function gets."""
+    of_runs = {"email.sent", "email.skipped", "email.failed"}
+    others = {each for each in types if each.startswith("email.")} - of_runs
+    return (not of_runs.isdisjoint(types)) + (reports if others else 0)
 
 
 def sums(lines: Sequence[Line]) -> dict[str, float]:

@@ -49,6 +49,12 @@ class Usage:
     # Activity events per reader per month.
     signs: float = 4
 
+    # Events out per email: those that it was sent and delivered. Few emails cause others.
+    events_out: float = 0
+
+    # Changes of rows per email that the outbox function gets.
+    changes_out: float = 0
+
     # The number of days to estimate the cost for.
     days: float = 30
 
@@ -113,6 +119,16 @@ class Usage:
         return self.sent_digests * _requeued(self.digests_together) + self.at_once * _requeued(
             self.immediate_together
         )
+
+    @property
+    def published(self) -> float:
+        """The number of events out."""
+        return self.emails * self.events_out
+
+    @property
+    def changes(self) -> float:
+        """The number of changes that the outbox function gets."""
+        return self.emails * self.changes_out
 
     @property
     def in_a_digest(self) -> float:

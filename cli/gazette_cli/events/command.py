@@ -22,7 +22,7 @@ from gazette_cli.shared.deployed import StageName
 from gazette_cli.shared.descriptions import in_words
 from gazette_cli.shared.stages import hosts_of, sources_of
 from gazette_cli.templates.building import is_one_of, templates_of
-from gazette_support.adapters import published_contract
+from gazette_support.adapters import published_events
 from gazette_support.steps.replay import Side
 
 event = typer.Typer(
@@ -119,7 +119,7 @@ def schemas(
 ) -> None:
     """Write the JSON Schema and examples of every detail type."""
     try:
-        written = [str(path) for path in published_contract.write(folder)]
+        written = [str(path) for path in published_events.write(folder)]
     except OSError as err:
         raise NotPossible(
             f"{folder} is not writable ({err.strerror}). Specify a different folder."

@@ -29,6 +29,8 @@ EXAMPLES: Mapping[str, str] = {
     "sources stop": 'gazette sources stop "the service is being moved"',
     "sources resume": "gazette sources resume",
     "sources arm": "gazette sources arm",
+    "events-out republish": "gazette events-out republish --stage prod",
+    "events-out tell": "gazette events-out tell ann",
     "suppression list": "gazette suppression list --reason bounced --since 2026-11-01",
     "suppression add": "gazette suppression add ann@example.com",
     "suppression remove": "gazette suppression remove ann@example.com",

@@ -23,6 +23,7 @@ Grant = tuple[str, str]
 
 _SERVICES = {
     "table": "dynamodb",
+    "bus": "events",
     "queue": "sqs",
     "function": "lambda",
     "secret": "secretsmanager",
@@ -113,6 +114,13 @@ _VIEW_BATCH = (
 )
 
 PERMISSIONS: Mapping[str, frozenset[Grant]] = {
+    "events-out republish": _settings_of("outbox")
+    | _on("bucket/outunpublished", "ListBucket")
+    | _on("bucket/outunpublished/aws/lambda/*", "GetObject", "DeleteObject")
+    | _on("bus/out", "PutEvents"),
+    "events-out tell": _settings_of("outbox")
+    | _on("table/subscribers", "GetItem")
+    | _on("bus/out", "PutEvents"),
     "event lint": frozenset(),
     "event preview": _settings_of("generate")
     | _on("layer/*", "GetLayerVersion")
@@ -342,6 +350,8 @@ def _arn(resource: str, stage: str) -> str:
             return f"arn:aws:dynamodb:*:*:table/{pattern}" + (f"/{index}" if index else "")
         case "queue":
             return f"arn:aws:sqs:*:*:gazette-{stage}-{name}"
+        case "bus":
+            return f"arn:aws:events:*:*:event-bus/gazette-{stage}-{name}"
         case "function":
             return f"arn:aws:lambda:*:*:function:gazette-{stage}-{name}"
         case "stack":

@@ -524,6 +524,8 @@ SHAPES: Mapping[str, Shape] = {
     "templates rollout": {"in_force": _IN_FORCE, "changed": "boolean"},
     "templates rollback": {"in_force": _IN_FORCE, "changed": "boolean"},
     "restore": {"back": "number", "changed": "number", "deleted": "number", "written": "number"},
+    "events-out republish": {"batches": "number", "events": "number", "failed": ["text"]},
+    "events-out tell": {"events": ["text"]},
     "suppression list": {
         "addresses": [{"address_hash": "text", "reason": "text", "since": "instant"}],
         "more": "boolean",

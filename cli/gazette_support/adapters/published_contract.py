@@ -1,11 +1,10 @@
 """The published contract: JSON Schemas and examples, generated from the models.
 
-No function imports this module. `gazette event schemas` writes the files for docs/events; `make
-docs` also writes the files in docs/content.
+No function imports this module. `gazette event schemas` writes the files for docs/events
+(published_events.py); `make docs` also writes the files in docs/content.
 """
 
 import json
-from pathlib import Path
 from typing import Any
 
 from gazette.adapters.content.items import AnswerDetail, ItemDetail
@@ -76,7 +75,7 @@ def answer_example() -> dict[str, Any]:
 
 
 def documents() -> dict[str, str]:
-    """Return the contents of the files in docs/events, by file name."""
+    """Return the contents of the files about events of services, by file name."""
     schemas = {f"{name}.schema.json": _json(schema(name)) for name in DETAIL_MODELS}
     entries = {
         f"{name}.example.json": _json(
@@ -85,17 +84,6 @@ def documents() -> dict[str, str]:
         for name, (detail_type, detail) in examples().items()
     }
     return {**schemas, **entries}
-
-
-def write(folder: Path) -> list[Path]:
-    """Write all documents into `folder`, and return their paths. Raises OSError."""
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = []
-    for name, text in documents().items():
-        path = folder / name
-        path.write_text(text, encoding="utf-8")
-        paths.append(path)
-    return paths
 
 
 def schema(detail_type: str) -> dict[str, Any]:

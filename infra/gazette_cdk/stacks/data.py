@@ -11,6 +11,7 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
 from gazette_cdk.constructs.domain import SendingDomain
+from gazette_cdk.constructs.events_out import EventsOut
 from gazette_cdk.constructs.grants import LeastSecret
 from gazette_cdk.constructs.web.links_domain import LinksDomain
 from gazette_cdk.stacks.placement import Placement
@@ -23,7 +24,8 @@ class DataStack(Stack):
 
     `tables` contains the tables by name. `links_secret` contains the keys that sign the links in
     emails. `suppressions_secret` contains the key of the hashes in `suppressions`, which are
-    useless without the key. `templates` is the bucket of pushed templates.
+    useless without the key. `templates` is the bucket of pushed templates. `events_out` contains
+    the event bus of a stage that publishes events out.
 
     `installation` identifies these tables, even if a stage is deleted and deployed again with the
     same names. It is the last part of the stack's ARN, which CloudFormation generates.
@@ -71,6 +73,7 @@ class DataStack(Stack):
         if stage.domain:
             SendingDomain(self, "Domain", stage=stage)
         self.links = LinksDomain(self, "Links", stage=stage) if stage.links_host else None
+        self.events_out = EventsOut(self, "Out", stage=stage) if stage.events_out else None
 
     def _templates(self, stage: Stage) -> s3.Bucket:
         """Create the bucket of pushed templates.
@@ -99,6 +102,7 @@ class DataStack(Stack):
             point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
                 point_in_time_recovery_enabled=stage.restores(table)
             ),
+            stream=dynamodb.StreamViewType.NEW_AND_OLD_IMAGES if table.has_stream else None,
             deletion_protection=stage.retain,
             removal_policy=RemovalPolicy.RETAIN if stage.retain else RemovalPolicy.DESTROY,
         )

@@ -21,6 +21,7 @@ from gazette.settings.environment import Settings
 from gazette.settings.fanout import FanoutSettings
 from gazette.settings.feedback import FeedbackSettings
 from gazette.settings.ingest import FollowersSettings, IngestSettings
+from gazette.settings.outbox import OutboxSettings
 from gazette.settings.preferences import PreferencesSettings
 from gazette.settings.sweep import SweepSettings
 
@@ -29,6 +30,7 @@ from gazette_cdk.constructs.clock import start_clocks
 from gazette_cdk.constructs.configuration_set import may_send, name_of_set
 from gazette_cdk.constructs.delivery_events import publish_delivery_events
 from gazette_cdk.constructs.deployment import name_deployment
+from gazette_cdk.constructs.events_out import EventsOut, publish_changes
 from gazette_cdk.constructs.grants import may_read, may_read_versions
 from gazette_cdk.constructs.layers import build_layers
 from gazette_cdk.constructs.must_be_empty import (
@@ -40,6 +42,7 @@ from gazette_cdk.constructs.must_be_empty import (
 )
 from gazette_cdk.constructs.step import StepConstruct
 from gazette_cdk.constructs.watching.dashboard import Dashboard
+from gazette_cdk.constructs.watching.events_out import watch_events_out
 from gazette_cdk.constructs.watching.watch import watch_metrics, watch_parts
 from gazette_cdk.constructs.web.front import Front
 from gazette_cdk.constructs.web.http_api import API, ReadersApi
@@ -56,6 +59,7 @@ from gazette_cdk.topology import (
     FOLLOWERS,
     GENERATE,
     INGEST,
+    OUTBOX,
     PREFERENCES,
     RESEND,
     SWEEP,
@@ -85,6 +89,7 @@ class ServiceStack(Stack):
         installation: str,
         links: LinksDomain | None,
         front: FrontStack | None,
+        events_out: EventsOut | None,
         **placement: Unpack[Placement],
     ) -> None:
         super().__init__(scope, construct_id, **placement)
@@ -112,6 +117,7 @@ class ServiceStack(Stack):
         sweep = self._step(SWEEP)
         preferences = self._step(PREFERENCES)
         content = self._step(CONTENT) if stage.asks_source else None
+        outbox = self._step(OUTBOX) if events_out else None
         fed = [ingest, followers, fanout, generate, resend, feedback, sweep]
         fed += [content] if content else []
         self._queues = {name: queue for built in fed for name, queue in built.queues.items()}
@@ -136,6 +142,11 @@ class ServiceStack(Stack):
         self._configure_feedback(feedback, bus)
         self._configure_sweep(sweep)
         self._configure_preferences(preferences, bus, base_url)
+        if events_out and outbox:
+            publish_changes(outbox, events_out, stage=stage, tables=tables)
+            bucket = events_out.unpublished.bucket_name
+            outbox.configure(self._settings(OutboxSettings, unpublished_bucket=bucket))
+            watch_events_out(self, outbox.function, stage, self._topic)
         by_critical = (followers,) if self._stage.critical_categories else ()
         for reader in (ingest, *by_critical, generate, resend, feedback, preferences):
             self._suppressions_secret.grant_read(reader.function)
@@ -148,7 +159,8 @@ class ServiceStack(Stack):
             sweep=sweep,
             undelivered=ticks_undelivered(self, stage, self._topic),
         )
-        name_deployment(self, (*fed, preferences), self._layers)
+        unfed = [preferences, *([outbox] if outbox else [])]
+        name_deployment(self, (*fed, *unfed), self._layers)
 
         watch_parts(self, stage, self._topic)
         if stage.dashboard:
@@ -316,6 +328,8 @@ class ServiceStack(Stack):
         digest, immediate = self._stage.streams
         known: dict[str, Any] = {
             "content_queue_url": "",
+            "events_out_bus": self._stage.out_bus,
+            "events_out_source": f"gazette.{self._stage.name}",
             **as_functions_read(self._stage),
             "links_secret": self._links_secret.secret_arn,
             "templates_bucket": self._templates.bucket_name,

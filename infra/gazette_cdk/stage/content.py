@@ -68,13 +68,6 @@ class Content:
     0 to 1,000. Too high: a cold service is overloaded at once.
     """
 
-    recommendations_concurrency: int = 10
-    """[requests] The maximum number of concurrent requests of all workers.
-
-    2 to 1,000. Too low: Gazette cannot reach the request rate. For example, 10 requests a second
-    that take 2 seconds each need a concurrency of 20.
-    """
-
     recommendations_timeout: timedelta = timedelta(seconds=3)
     """The time-out of a request, from its start to the end of the response.
 

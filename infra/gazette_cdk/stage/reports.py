@@ -1,7 +1,9 @@
 """Settings of tracking, delivery reports and bounces."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from gazette.settings.outbox import ADDRESS
 
 from gazette_cdk.stage.checks.addresses import wrong_domain
 from gazette_cdk.stage.checks.wrong import Wrong
@@ -70,6 +72,16 @@ class Reports:
     1 to 365.
     """
 
+    events_out: list[str] = field(default_factory=list)
+    """The types of [events](events/README.md#events-out) that Gazette publishes on the event bus
+    `gazette-<stage>-out`, such as `["subscriber.left", "email.bounced"]`. The entry `address` adds
+    the reader's address to events about subscribers. Empty: no events and no event bus.
+
+    Each entry must be a type in the list of events out, or `address`. Deployments with `retain`
+    keep the event bus after the list is empty. Delete the bus before you list types again, because
+    the deployment cannot create it a second time.
+    """
+
     category_hold: bool = True
     """Automatic holds. Gazette puts a category on hold if too many emails of the category bounce or
     cause complaints.
@@ -85,6 +97,11 @@ def wrong_with_reports(reports: Reports) -> Iterator[Wrong]:
         yield Wrong(
             "opens_are_life needs track_opens. Otherwise SES does not report opens.",
             of=("opens_are_life", "track_opens"),
+        )
+    if set(reports.events_out) == {ADDRESS}:
+        yield Wrong(
+            f"events_out has only {ADDRESS}. List a type of event, such as subscriber.left.",
+            of=("events_out",),
         )
     yield from wrong_domain("tracking_domain", reports.tracking_domain)
     if reports.tracking_domain and not (reports.track_clicks or reports.track_opens):

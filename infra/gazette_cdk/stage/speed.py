@@ -8,7 +8,7 @@ from gazette.settings.ranges import Range
 
 from gazette_cdk.concurrency import LEAST, MOST
 from gazette_cdk.stage.checks.wrong import Wrong, out_of_range
-from gazette_cdk.topology import STEPS
+from gazette_cdk.topology import CONTENT, STEPS
 
 _RANGES = {"account_concurrency": Range(10, because="no account has less")}
 
@@ -65,12 +65,14 @@ class Speed:
 
     concurrency: dict[str, int] = field(default_factory=dict)
     """The maximum concurrency of functions, such as `{"generate": 40}`. `immediate` is the part of
-    generate that sends immediate emails. By default, Gazette derives the concurrency of each
-    function from the sending rate.
+    generate that sends immediate emails. `content` is also the maximum number of concurrent
+    requests to the recommendation service, which is 10 by default. By default, Gazette derives the
+    concurrency of each other function from the sending rate.
 
     2 to 1,000 for each of `ingest`, `followers`, `fanout`, `generate`, `immediate`, `resend`,
-    `feedback` and `sweep`. Too low: email goes out more slowly than `emails_per_second`. Too high:
-    workers request permits that they do not get.
+    `feedback`, `sweep` and `content`. Too low: email goes out more slowly than `emails_per_second`,
+    or Gazette cannot reach `recommendations_per_second`. For example, 10 requests a second that
+    take 2 seconds each need 20. Too high: workers request permits that they do not get.
     """
 
     account_concurrency: int = 1000
@@ -109,7 +111,8 @@ class Speed:
 def wrong_with_speed(speed: Speed) -> Iterator[Wrong]:
     """Yield the problems with the settings of rates and concurrency."""
     yield from out_of_range(speed, _RANGES)
-    known = [each for step in STEPS if step.queue for each in (step.name, *step.beside)]
+    steps = (*STEPS, CONTENT)
+    known = [each for step in steps if step.queue for each in (step.name, *step.beside)]
     for name, number in speed.concurrency.items():
         if name not in known or type(number) is not int or not LEAST <= number <= MOST:
             yield Wrong(

@@ -20,7 +20,20 @@ from gazette_cdk.stage.sending import Sending
 from gazette_cdk.stage.speed import Speed
 from gazette_cdk.stage.storage import Storage
 from gazette_cdk.stage.unknown import Unknown
-from gazette_cdk.topology import CONTENT, FEEDBACK, GENERATE, INGEST, RESEND, STEPS, Step
+from gazette_cdk.topology import (
+    CONTENT,
+    FEEDBACK,
+    GENERATE,
+    INGEST,
+    OUTBOX,
+    RESEND,
+    STEPS,
+    TABLES,
+    Step,
+)
+
+_REQUESTS = 10
+"""The default number of concurrent requests to the recommendation service."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +82,16 @@ class Stage(
     @property
     def steps(self) -> tuple[Step, ...]:
         """The functions of this stage."""
-        return (*STEPS, CONTENT) if self.asks_source else STEPS
+        return (
+            *STEPS,
+            *((CONTENT,) if self.asks_source else ()),
+            *((OUTBOX,) if self.events_out else ()),
+        )
+
+    @property
+    def out_bus(self) -> str:
+        """The event bus on which Gazette publishes events out."""
+        return f"gazette-{self.name}-out"
 
     @property
     def sizes(self) -> dict[str, Size]:
@@ -90,10 +112,14 @@ class Stage(
                 )
             )
         )
-        for name, chosen in self.concurrency.items():
-            by_name[name] = replace(by_name[name], concurrency=chosen)
         if self.asks_source:
-            by_name[CONTENT.name] = Size(self.recommendations_concurrency, CONTENT.batch_size)
+            by_name[CONTENT.name] = Size(_REQUESTS, CONTENT.batch_size)
+        for name, chosen in self.concurrency.items():
+            if name in by_name:
+                by_name[name] = replace(by_name[name], concurrency=chosen)
+        if self.events_out:
+            streams = sum(table.has_stream for table in TABLES)
+            by_name[OUTBOX.name] = Size(streams, OUTBOX.batch_size)
         if self.preferences_concurrency:
             by_name["preferences"] = Size(self.preferences_concurrency)
         return by_name

@@ -36,6 +36,7 @@ from gazette.settings.delivery import GenerateSettings
 from gazette.settings.fanout import FanoutSettings
 from gazette.settings.feedback import FeedbackSettings
 from gazette.settings.ingest import IngestSettings
+from gazette.settings.outbox import OutboxSettings
 from gazette.settings.preferences import PreferencesSettings
 from typer.testing import CliRunner
 
@@ -45,6 +46,7 @@ from gazette_cli.restore.command import COPY, Restorable
 from gazette_cli.rollback.versions import FUNCTIONS
 from tests.builders import SUPPRESSION_KEY, a_run, a_window
 from tests.functions.cli.test_batches import slot
+from tests.functions.cli.test_events_out import keep_batch
 from tests.functions.cli.test_overview import make_queues
 from tests.functions.cli.test_restore import create_copies, write_once_more
 from tests.functions.conftest import Cloud, fan_out
@@ -59,6 +61,7 @@ from tests.functions.messages import (
     profile,
 )
 from tests.shapes import check, fields_of
+from tests.unit.outbox.test_publish import a_batch
 
 Run = Callable[..., None]
 
@@ -283,6 +286,19 @@ def test_sources_commands_use_exactly_the_documented_permissions(
     assert_exact(cloud, "sources")
     assert {a_daily(reader).sources for reader in ("ann", "bo")} == {("events", "recommendations")}
     assert a_daily("ann").listed
+
+
+def test_events_out_commands_use_exactly_the_documented_permissions(cloud: Cloud, run: Run) -> None:
+    deploy("outbox", OutboxSettings.from_env().to_env())
+    cloud.say("subscriber.changed", profile("ann"))
+    with cloud.meter.acting("somebody else"):
+        boto3.client("s3").create_bucket(Bucket="outunpublished")
+        keep_batch("outunpublished", a_batch(2))
+        keep_batch("outunpublished", "no batch", key="aws/lambda/0/later")
+    run("events-out republish", exits=1)
+    run("events-out tell", "ann")
+    run("events-out tell", "bo", exits=2)
+    assert_exact(cloud, "events-out")
 
 
 def a_daily(user_id: str) -> Schedule:

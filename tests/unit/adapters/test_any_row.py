@@ -510,7 +510,7 @@ KINDS: dict[str, Kind] = {
         use_in_force,
     ),
     "engagement": Kind(
-        item(an_engagement_row()), EngagementRow, statistics._engagement, use_engagement
+        item(an_engagement_row()), EngagementRow, statistics.engagement_in, use_engagement
     ),
     "bounces": Kind(
         item(BounceRow("h", messages={f"{NOW.isoformat()} m1"}, expires_at=NOW)),

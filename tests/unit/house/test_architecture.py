@@ -41,6 +41,7 @@ STAGES: dict[str, tuple[str, ...]] = {
     ".fanout": ("fanout", *_MIDDLE),
     ".delivery": ("delivery", *_MIDDLE),
     ".feedback": ("feedback", *_MIDDLE),
+    ".outbox": ("outbox",),
     ".sweep": ("sweep", "delivery", "fanout", *_MIDDLE),
     ".preferences": ("preferences", "ingest", "delivery", *_MIDDLE),
     ".support": ("support", "delivery", "fanout", *_MIDDLE),
@@ -87,12 +88,20 @@ ALLOWED: dict[str, frozenset[str]] = {
             STDLIB,
             "gazette.domain",
             *(f"gazette.steps.{below}" for below in STAGES[".support"]),
+            "gazette.steps.outbox",  # a command publishes batches as the function does
             "gazette_support.domain",
             "gazette_support.steps",
         }
     ),
     "gazette_support.adapters": frozenset(
-        {STDLIB, LIBRARIES, "gazette.domain", "gazette.adapters", "gazette_support.domain"}
+        {
+            STDLIB,
+            LIBRARIES,
+            "gazette.domain",
+            "gazette.adapters",
+            "gazette_support.domain",
+            "gazette_support.adapters",
+        }
     ),
     "gazette_support.bootstrap": frozenset({STDLIB, LIBRARIES, "gazette", "gazette_support"}),
     "gazette_cdk.folders": frozenset({STDLIB}),

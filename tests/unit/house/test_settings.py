@@ -18,6 +18,7 @@ from gazette.settings.environment import InvalidSetting, Settings
 from gazette.settings.fanout import FanoutSettings
 from gazette.settings.feedback import FeedbackSettings
 from gazette.settings.ingest import MOST_CRITICAL, FollowersSettings, IngestSettings
+from gazette.settings.outbox import OutboxSettings
 from gazette.settings.preferences import PreferencesSettings
 from gazette.settings.ranges import ASKED_SOURCE, DURATIONS, LISTS, as_typed
 from gazette.settings.sweep import SweepSettings
@@ -34,6 +35,7 @@ CLASSES = (
     FollowersSettings,
     GenerateSettings,
     IngestSettings,
+    OutboxSettings,
     PreferencesSettings,
     ResendSettings,
     SweepSettings,
@@ -45,6 +47,7 @@ VALID: dict[str, Any] = {
     "sources": '{"subscriber.deleted": ["shop.accounts"]}',
     "content_sources": '["events", "recommendations"]',
     "recommendations_policy": "without",
+    "events_out": '["subscriber.left", "address"]',
     "recommendations_timeout": 3,
     "recommendations_items": 5,
     "recommendations_fresh_for": 1440,

@@ -16,7 +16,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from gazette_support.adapters.published_contract import documents, examples, schema
+from gazette_support.adapters.published_contract import examples, schema
+from gazette_support.adapters.published_events import documents
 from tests.unit.ingest.test_contract import envelope
 
 FOLDER = Path(__file__).parents[3] / "docs" / "events"

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from gazette_cli.cost.bill import bill
-from gazette_cli.cost.command import COLUMNS, sums
+from gazette_cli.cost.command import COLUMNS, _changes_out, _events_out, sums
 from gazette_cli.cost.page import ALONE, MILLION, PAGE, README, dollars, page, readme
 from gazette_cli.cost.prices import OURS, Price, read_prices
 from gazette_cli.cost.usage import Usage, chunks
@@ -54,6 +54,39 @@ def test_dynamodb_prices_are_per_unit_and_gigabyte() -> None:
     assert costs(alone, "DynamoDB", "writes: ") == pytest.approx(34 * 0.625, abs=0.2)
     assert costs(many, "DynamoDB", "writes: ") == pytest.approx(32.3 * 0.625, abs=0.1)
     assert costs(MILLION, "DynamoDB", "storage: events") == pytest.approx(3.56, abs=0.01)
+
+
+def test_million_events_out_cost_about_a_dollar() -> None:
+    """Half a million emails, each sent and delivered; and a stage without them pays nothing."""
+    half = replace(MILLION, readers=MILLION.readers / 2)
+    publishing = replace(half, events_out=2, changes_out=3)
+    assert publishing.published == pytest.approx(1_000_000)
+    more = (dollars(publishing) - dollars(half)) / 2  # of a million emails, two events each
+    assert costs(publishing, "EventBridge", "events out") == pytest.approx(1.00)
+    assert more == pytest.approx(1.08, abs=0.01)
+    assert costs(half, "EventBridge", "events out") == 0
+    many = replace(publishing, together=1)
+    assert costs(many, "Lambda", "requests of events out") == pytest.approx(0.30)
+
+
+@pytest.mark.parametrize(
+    ("types", "reports", "events", "changes"),
+    [
+        ([], 2, 0, 0),
+        (["subscriber.left", "address"], 2, 0, 0),
+        (["email.sent"], 2, 1, 1),
+        (["email.failed"], 2, 0, 1),
+        (["email.bounced"], 2, 0, 2),
+        (["email.sent", "email.delivered"], 2, 2, 3),
+        (["email.sent", "email.delivered"], 1, 1, 2),
+        (["email.sent", "email.delivered"], 0, 1, 1),
+    ],
+)
+def test_events_out_per_email_follow_the_listed_types(
+    types: list[str], reports: int, events: int, changes: int
+) -> None:
+    assert _events_out(types, reports=reports) == events
+    assert _changes_out(types, reports=reports) == changes
 
 
 def test_price_is_charged_per_number_of_units() -> None:

@@ -12,6 +12,7 @@ from gazette.settings.environment import InvalidSetting, Settings
 from gazette.settings.fanout import FanoutSettings
 from gazette.settings.feedback import FeedbackSettings
 from gazette.settings.ingest import FollowersSettings, IngestSettings
+from gazette.settings.outbox import OutboxSettings
 from gazette.settings.preferences import PreferencesSettings
 from gazette.settings.sweep import SweepSettings
 
@@ -28,6 +29,7 @@ _KINDS: tuple[type[Settings], ...] = (
     SweepSettings,
     PreferencesSettings,
     ContentSettings,
+    OutboxSettings,
 )
 
 _VARIABLE = re.compile(r"GAZETTE_([A-Z_]+)")

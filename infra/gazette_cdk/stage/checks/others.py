@@ -87,6 +87,16 @@ def _names(stage: Stage, default: Place) -> Iterator[_Name]:
         why="The name of a bus must be unique in an account and Region.",
         to_do=f"Choose a different bus, such as {stage.bus}-{stage.name}, {elsewhere}.",
     )
+    if stage.events_out:
+        yield _Name(
+            "event bus",
+            stage.out_bus,
+            account,
+            region,
+            of=("events_out",),
+            why="The name of a bus must be unique in an account and Region.",
+            to_do=f"Choose a different bus for the other stage, {elsewhere}.",
+        )
     if stage.domain:
         yield _Name(
             "SES identity",

@@ -19,6 +19,12 @@ def wrong_together(stage: Stage) -> Iterator[Wrong]:
     yield from _wrong_with_smtp(stage)
     yield from _wrong_with_times(stage)
     yield from _wrong_with_content(stage)
+    if stage.events_out and stage.bus == stage.out_bus:
+        yield Wrong(
+            f"bus must not be {stage.out_bus}, which is the bus of events out. Choose a different "
+            "name.",
+            of=("bus", "events_out"),
+        )
     if stage.links_host:
         yield from _wrong_with_links(stage)
 

@@ -100,7 +100,6 @@ RANGES: Mapping[str, Range] = MappingProxyType(
         "soft_bounce_days": Range(1, 365),
         "recommendations_per_second": Range(1, 1000, "each request writes one row of DynamoDB"),
         "recommendations_ramp_from": Range(0, 1000),
-        "recommendations_concurrency": Range(2, 1000),
         "recommendations_items": Range(1, 20),
     }
 )

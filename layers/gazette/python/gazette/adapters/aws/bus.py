@@ -5,7 +5,7 @@ them. A test decodes every entry that this module writes.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -66,33 +66,7 @@ class EventBridgeBus:
         entries.
         https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-putevents.html
         """
-        remaining = map(self._entry, commands)
-        accepted = 0
-        while ten := list(islice(remaining, _ENTRIES_A_CALL)):
-            refused = self._put(ten)
-            accepted += len(ten) - len(refused)
-            if refused and accepted:
-                raise Unavailable(
-                    f"The bus rejected {len(refused)} entries and accepted {accepted}."
-                )
-            if refused:
-                return False
-        return True
-
-    def _put(
-        self, entries: "list[PutEventsRequestEntryTypeDef]"
-    ) -> "list[PutEventsRequestEntryTypeDef]":
-        """Publish the entries. Return the entries that the bus rejected at every attempt."""
-        for _ in range(_ATTEMPTS):
-            try:
-                answer = self._client.put_events(Entries=entries)
-            except (BotoCoreError, ClientError) as err:
-                raise Unavailable(f"The bus did not answer: {err}") from err
-            results = zip(entries, answer["Entries"], strict=True)
-            entries = [entry for entry, result in results if "ErrorCode" in result]
-            if not entries:
-                break
-        return entries
+        return put_entries(self._client, map(self._entry, commands))
 
     def _entry(self, command: BusCommand) -> "PutEventsRequestEntryTypeDef":
         detail_type, detail = encode(command)
@@ -105,6 +79,41 @@ class EventBridgeBus:
         return (
             {**entry, "Resources": changed} if (changed := changed_categories(command)) else entry
         )
+
+
+def put_entries(
+    client: "EventBridgeClient", entries: "Iterable[PutEventsRequestEntryTypeDef]"
+) -> bool:
+    """Publish entries with one PutEvents per ten entries. Return False if the bus accepted none.
+
+    Raises Unavailable if the bus rejected some entries, or if the result is unknown.
+    """
+    remaining = iter(entries)
+    accepted = 0
+    while ten := list(islice(remaining, _ENTRIES_A_CALL)):
+        refused = _put(client, ten)
+        accepted += len(ten) - len(refused)
+        if refused and accepted:
+            raise Unavailable(f"The bus rejected {len(refused)} entries and accepted {accepted}.")
+        if refused:
+            return False
+    return True
+
+
+def _put(
+    client: "EventBridgeClient", entries: "list[PutEventsRequestEntryTypeDef]"
+) -> "list[PutEventsRequestEntryTypeDef]":
+    """Publish the entries. Return the entries that the bus rejected at every attempt."""
+    for _ in range(_ATTEMPTS):
+        try:
+            answer = client.put_events(Entries=entries)
+        except (BotoCoreError, ClientError) as err:
+            raise Unavailable(f"The bus did not answer: {err}") from err
+        results = zip(entries, answer["Entries"], strict=True)
+        entries = [entry for entry, result in results if "ErrorCode" in result]
+        if not entries:
+            break
+    return entries
 
 
 def encode(command: BusCommand) -> tuple[str, dict[str, Any]]:
@@ -178,20 +187,26 @@ def _digest(choice: Choice, at: datetime) -> Iterator[tuple[str, Any]]:
         if minute is not None:
             yield "minute", minute
     if choice.weekly_on:
-        yield "weekly", {"day": _DAYS[choice.weekly_on - 1]}
+        yield "weekly", {"day": day_name(choice.weekly_on)}
     if choice.custom_on:
-        yield "custom", _custom(choice.custom_on, at)
+        yield "custom", custom_days(choice.custom_on, at)
     if choice.paused_until:
         yield "paused_until", choice.paused_until.isoformat()
 
 
-def _custom(days: Days, at: datetime) -> dict[str, Any]:
+def day_name(number: int) -> str:
+    """Return the contract's name of a weekday. Monday is 1 and Sunday is 7."""
+    return _DAYS[number - 1]
+
+
+def custom_days(days: Days, at: datetime) -> dict[str, Any]:
+    """Return the days of custom digests as the contract specifies them, for a choice at `at`."""
     if days.month_day is not None:
         return {"day_of_month": days.month_day}
     weeks = (at.date() + timedelta(weeks=number) for number in range(days.every))
     starting = next(day for day in weeks if week_number(day) % days.every == days.phase)
     return {
-        "days": [_DAYS[day - 1] for day in sorted(days.weekdays)],
+        "days": [day_name(day) for day in sorted(days.weekdays)],
         "every_weeks": days.every,
         "starting": starting.isoformat(),
     }

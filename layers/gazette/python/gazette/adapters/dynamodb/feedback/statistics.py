@@ -65,7 +65,7 @@ class DynamoEngagements:
         for partition in range(PARTITIONS):
             with translated():
                 rows = self._rows.query(slot_partition(slot, partition))
-                yield from each_decoded(rows, _engagement)
+                yield from each_decoded(rows, engagement_in)
 
     def of_runs(self, runs: Sequence[Run]) -> Mapping[RunKey, Engagement]:
         """Read the engagement of runs with one strongly consistent BatchGetItem per hundred."""
@@ -79,7 +79,8 @@ def _key(run: Run) -> tuple[str, str]:
     return slot_partition(slot_of(run.due_at), partition), run_id(run.key)
 
 
-def _engagement(row: EngagementRow) -> Engagement:
+def engagement_in(row: EngagementRow) -> Engagement:
+    """Return the delivery events in a row."""
     times = {event: getattr(row, first.attr_name) for event, first in _FIRST.items()}
     return Engagement(
         key=parse_run_id(row.run),

@@ -1,0 +1,1 @@
+"""The events that Gazette publishes about readers and emails, derived from changes of rows."""

@@ -1,0 +1,1 @@
+"""The publication of events out."""
