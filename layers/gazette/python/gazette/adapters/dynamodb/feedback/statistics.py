@@ -70,7 +70,7 @@ class DynamoEngagements:
     def of_runs(self, runs: Sequence[Run]) -> Mapping[RunKey, Engagement]:
         """Read the engagement of runs with one strongly consistent BatchGetItem per hundred."""
         rows = read_each(self._rows, map(_key, runs))
-        return {each.key: each for each in readable(each_decoded(rows, _engagement))}
+        return {each.key: each for each in readable(each_decoded(rows, engagement_in))}
 
 
 def _key(run: Run) -> tuple[str, str]:
