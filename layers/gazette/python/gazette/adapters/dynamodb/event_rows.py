@@ -138,12 +138,15 @@ The order of the fields must not change, because amendments compare the JSON wit
 """
 
 _VERSION: Codecs = {
-    "amended_at": Codec(datetime.isoformat, instant),
+    "amended_at": Codec(datetime.isoformat, lambda stored: instant(stored) if stored else None),
     "via": Codec(list, texts),
 }
 """The codecs of optional fields that the JSON of an activity does not contain."""
 
-_OF_SOURCE: Codecs = {"source": Codec(str, text), "score": Codec(read=number)}
+_OF_SOURCE: Codecs = {
+    "source": Codec(str, text),
+    "score": Codec(read=lambda stored: None if stored is None else number(stored)),
+}
 """The codecs of the fields that only events from content sources have."""
 
 _OF_EVENT: Codecs = {**_VERSION, **_OPTIONAL, **_OF_SOURCE}
@@ -198,11 +201,7 @@ def content_in(body: Mapping[str, Any], optional: Codecs = _OPTIONAL) -> dict[st
         "entity": entity_in(body),
         "actor": actor_in(body),
         "excerpt": text(body["excerpt"]),
-    } | {
-        name: codec.read(body[name])
-        for name, codec in optional.items()
-        if body.get(name) not in (None, "")
-    }
+    } | {name: codec.read(body[name]) for name, codec in optional.items() if name in body}
 
 
 def event_in(row: EventRow) -> Event:
