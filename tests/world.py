@@ -50,7 +50,7 @@ from gazette.domain.subscribers.frequency import Frequencies, Frequency
 from gazette.domain.subscribers.leaving import LeaveAct, Leaving, Undone
 from gazette.domain.subscribers.overview import Notice, Overview
 from gazette.domain.subscribers.preference_form import Act, Fields, Submission
-from gazette.domain.subscribers.subscriber import Reader
+from gazette.domain.subscribers.subscriber import Reader, Subscriber
 from gazette.domain.subscribers.suppression import SoftLimit
 from gazette.domain.templates.settings import SourcePolicy
 from gazette.domain.templates.versions import version_for
@@ -874,10 +874,24 @@ class World:
             follows_after=follows_after,
         )
 
-    def resubscribe(self, user_id: str = "ann", email: str = "") -> bool:
-        """A reader who left starts again, at the address of `a_subscriber` where none is given."""
-        address = address_hash(email or a_subscriber(user_id).email)
-        return resubscribe(user_id, address, suppressions=self.suppressions, context=self.context)
+    def resubscribe(
+        self,
+        user_id: str = "ann",
+        email: str = "",
+        *,
+        is_meant: Callable[[Subscriber], bool] = lambda _: True,
+    ) -> bool:
+        """A reader who left starts again, at the address of `a_subscriber` where none is given.
+
+        By default, whichever unsubscription is stored is meant.
+        """
+        return resubscribe(
+            user_id,
+            address_hash(email or a_subscriber(user_id).email),
+            suppressions=self.suppressions,
+            context=self.context,
+            is_meant=is_meant,
+        )
 
     def read_overview(self, user_id: str = "ann") -> Overview | None:
         """What the preference page shows."""

@@ -615,7 +615,9 @@ class Town:
                     raise NotYet("the profile is on its way")
             elif reader.status is SubscriberStatus.UNSUBSCRIBED:
                 self._lift(person, "left")
-                self.life.world.resubscribe(person.user_id, person.email)
+                self.life.world.resubscribe(
+                    person.user_id, person.email, is_meant=lambda now: now.left_at == reader.left_at
+                )
 
         self.life.persist("preferences", act, back)
 

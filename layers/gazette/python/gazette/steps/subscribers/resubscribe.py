@@ -18,7 +18,7 @@ def resubscribe(
     *,
     suppressions: Suppressions,
     context: ScheduleContext,
-    is_meant: Callable[[Subscriber], bool] = lambda _: True,
+    is_meant: Callable[[Subscriber], bool],
 ) -> bool:
     """Resume email to a reader who unsubscribed. The address is given as a hash.
 
