@@ -249,9 +249,9 @@ class Machine(RuleBasedStateMachine):
                 self._settle()
                 self._expect(lost(self.world, self.provider.taken, self.stops))
                 self._expect(silent(self.world, self.stops))
-                self._expect(misreported(self.runs))
                 for delivery_event in self._late:
                     self._feedback(delivery_event, self.world)
+                self._expect(misreported(self.runs))
                 self.nothing_was_sent_that_must_not()
                 self._count()
         finally:
