@@ -262,9 +262,9 @@ class Machine(RuleBasedStateMachine):
                 self._settle()
                 self._expect(lost(self.world, self.provider.taken, self.stops))
                 self._expect(silent(self.world, self.stops))
-                self._expect(misreported(self.runs))
                 for delivery_event in self._late:
                     self._feedback(delivery_event, self.world)
+                self._expect(misreported(self.runs))
                 self.nothing_was_sent_that_must_not()
                 for number in range(1, self.events + 1):
                     self._check_receipt(number)

@@ -91,13 +91,17 @@ def _rule(check: str, _: Deployed, now: Answer) -> Finding:
 
 
 def _mapping(check: str, each: Deployed, now: Answer) -> Finding:
-    page = f"{_LAMBDA}/services-sqs-configure.html"
+    is_stream = "StartingPosition" in each.template
+    page, effect = f"{_LAMBDA}/services-sqs-configure.html", "its queue grows"
+    if is_stream:
+        page = "docs/runbook/events-out-late.md"
+        effect = "no events out are published, and changes of over 24 hours ago are lost"
     state = now.get("State")
     if state not in ("Enabled", "Creating", "Enabling", "Updating"):
         command = f"aws lambda update-event-source-mapping --uuid {each.physical} --enabled"
         todo = (
             f"To enable the mapping, run `{command}`. A deployment does not enable it. Until "
-            "then, its queue grows."
+            f"then, {effect}."
         )
         return problem(check, f"{state}", todo, page)
     expected, actual = size_of_mapping(each.template), size_of_mapping(now)

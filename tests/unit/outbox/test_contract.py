@@ -11,14 +11,15 @@ from gazette.adapters.contract import DETAIL_MODELS
 from gazette.domain.events_out.events import EventOut, EventType
 from gazette.domain.events_out.subscribers import present_state
 from hypothesis import given, settings
-from jsonschema import Draft202012Validator
+from jsonschema import Draft7Validator, Draft202012Validator
 
 from gazette_support.adapters.published_events import asyncapi, event_out, schema_out
 from tests.builders import NOW, a_subscriber
 from tests.unit.outbox.test_details import CHANGED, LEFT, SENT
 from tests.unit.outbox.test_histories import histories, told
 
-FOLDER = Path(__file__).parents[3] / "docs" / "events"
+ROOT = Path(__file__).parents[3]
+FOLDER = ROOT / "docs" / "events"
 
 
 def strict(type_: EventType) -> Draft202012Validator:
@@ -86,3 +87,13 @@ def test_asyncapi_names_every_event_of_both_directions() -> None:
     for name, each in messages.items():
         file = FOLDER / each["payload"]["schema"]["$ref"]
         assert json.loads(file.read_text())["title"].split()[0] == name
+
+
+def test_asyncapi_document_matches_the_official_schema() -> None:
+    """That of the npm package @asyncapi/specs, which the parsers of AsyncAPI use."""
+    schemas = ROOT / "node_modules" / "@asyncapi" / "specs" / "schemas"
+    official = Draft7Validator(json.loads((schemas / "3.0.0-without-$id.json").read_text()))
+    document = json.loads((FOLDER / "asyncapi.json").read_text())
+    assert [error.message for error in official.iter_errors(document)] == []
+    document["channels"]["in"]["adress"] = "gazette"
+    assert list(official.iter_errors(document))

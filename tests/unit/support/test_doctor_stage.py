@@ -236,6 +236,15 @@ def test_changed_event_source_mapping_is_restored_by_a_command() -> None:
     ) in finding.todo
 
 
+def test_disabled_mapping_of_a_stream_names_what_is_lost() -> None:
+    stream = {"StartingPosition": "TRIM_HORIZON", "BatchSize": 100}
+    (finding,) = wrong(findings(with_one(one(MAPPING, {"State": "Disabled"}, **stream))))
+    assert "no events out are published, and changes of over 24 hours ago are lost" in finding.todo
+    assert finding.page == "docs/runbook/events-out-late.md"
+    healthy = one(MAPPING, {"State": "Enabled", **stream}, **stream)
+    assert wrong(findings(with_one(healthy))) == []
+
+
 def test_deleted_resource_requires_a_deployment_with_drift_detection() -> None:
     for kind in (SCHEDULE, RULE, ALIAS, QUEUE):
         (finding,) = wrong(findings(with_one(one(kind, None))))
