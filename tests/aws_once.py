@@ -107,12 +107,13 @@ def _register_quickly(patch: pytest.MonkeyPatch) -> None:
 def _name_the_caller_only(patch: pytest.MonkeyPatch) -> None:
     """Write the caller, the region and the service into each request, but compute no signature.
 
-    moto reads the first three from the header, and checks no signature.
+    moto reads the first three from the header, and checks no signature. S3 signs in its own way.
     """
     sign = SigV4Auth.add_auth
 
     def named(auth: Any, request: Any) -> None:
-        if not _ON_MOTO.enabled or auth.credentials is None:
+        is_of_s3 = type(auth) is not SigV4Auth
+        if not _ON_MOTO.enabled or is_of_s3 or auth.credentials is None:
             sign(auth, request)
             return
         scope = f"{auth.credentials.access_key}/20260101/{auth._region_name}/{auth._service_name}"

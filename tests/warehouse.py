@@ -2,7 +2,8 @@
 
 import re
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -33,11 +34,12 @@ def _module() -> ModuleType:
 WAREHOUSE: Any = _module()
 
 
-def opened(file: str = ":memory:") -> sqlite3.Connection:
+@contextmanager
+def opened(file: str = ":memory:") -> Iterator[sqlite3.Connection]:
     """A database of the program."""
-    db = sqlite3.connect(file)
-    db.executescript(WAREHOUSE.TABLES)
-    return db
+    with closing(sqlite3.connect(file)) as db:
+        db.executescript(WAREHOUSE.TABLES)
+        yield db
 
 
 def store(db: sqlite3.Connection, envelopes: Iterable[Mapping[str, Any]]) -> None:

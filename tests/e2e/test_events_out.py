@@ -178,11 +178,9 @@ def test_killed_consumer_rebuilds_statistics_and_choices(
         known: Any = None
         while known != (expected, away) and time.monotonic() < ends_at:
             time.sleep(1)
-            with suppress(Exception):
-                db = warehouse.opened(str(file))
+            with suppress(Exception), warehouse.opened(str(file)) as db:
                 known = warehouse.totals(db), warehouse.away(db)
                 choices = warehouse.choices(db)
-                db.close()
         assert known == (expected, away)
         assert len(started) > 5, "the consumer was not killed"
 

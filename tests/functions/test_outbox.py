@@ -119,22 +119,22 @@ def test_changes_of_every_function_are_published(streams: Cloud) -> None:
         ("subscriber.suppressed", "bo::2:status"),
         ("subscriber.suppressed", "cy::2:status"),
     ]
-    db = warehouse.opened()
-    warehouse.store(db, [*reversed(events), *events])
-    assert warehouse.totals(db) == {
-        "sent": 3,
-        "delivered": 2,
-        "bounced": 1,
-        "clicked": 1,
-        "complained": 1,
-    }
-    likes = {name: each["frequencies.like"] for name, each in warehouse.choices(db).items()}
-    assert likes == {"ann": "never", "bo": "weekly", "cy": "weekly"}
-    assert warehouse.away(db) == {
-        "ann": "subscriber.left",
-        "bo": "subscriber.suppressed",
-        "cy": "subscriber.suppressed",
-    }
+    with warehouse.opened() as db:
+        warehouse.store(db, [*reversed(events), *events])
+        assert warehouse.totals(db) == {
+            "sent": 3,
+            "delivered": 2,
+            "bounced": 1,
+            "clicked": 1,
+            "complained": 1,
+        }
+        likes = {name: each["frequencies.like"] for name, each in warehouse.choices(db).items()}
+        assert likes == {"ann": "never", "bo": "weekly", "cy": "weekly"}
+        assert warehouse.away(db) == {
+            "ann": "subscriber.left",
+            "bo": "subscriber.suppressed",
+            "cy": "subscriber.suppressed",
+        }
     assert "@" not in json.dumps(events)
 
 

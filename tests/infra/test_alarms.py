@@ -1,6 +1,7 @@
 """Alarms on metrics: they watch what functions count."""
 
 import re
+from dataclasses import fields
 from pathlib import Path
 
 import gazette
@@ -8,6 +9,7 @@ import pytest
 from gazette.adapters.dynamodb.runs import PARTITIONS
 from gazette.domain.delivery.run import Status
 from gazette.domain.outcome import Outcome
+from gazette.steps.delivery.types import EventCounts
 from gazette.steps.sweep.unknown import Swept
 
 from gazette_cdk.constructs.watching.counted import COUNTED, Counted
@@ -109,6 +111,7 @@ def test_alarm_metric_is_written_by_a_function(asking: Synthesis, counted: Count
     assert len(alarm["AlarmDescription"]) <= 1024
     known = {f"swept_{swept}" for swept in Swept} | {f"ingest_{each}" for each in Outcome}
     known |= {f"run_{status}" for status in Status if status.is_final}
+    known |= {f"events_{each.name}" for each in fields(EventCounts)}
     for folder in (ROOT / "functions", ROOT / "layers" / "gazette"):
         for source in folder.rglob("*.py"):
             known.update(re.findall(r"\bcount\(\s*\"([a-z_]+)\"", source.read_text()))

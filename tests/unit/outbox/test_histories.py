@@ -152,14 +152,14 @@ def test_consumer_knows_status_and_choices_of_every_history(
     assert all(len(contents) == 1 for contents in by_id.values())
 
     twice = data.draw(st.permutations([*events, *events]))
-    db = warehouse.opened()
-    warehouse.store(db, map(envelope, twice))
-    if not isinstance(row, Subscriber):
-        return
-    assert warehouse.away(db).get("ann") == AWAY.get(row.status)
-    assert known(warehouse.choices(db).get("ann", {})) == in_force(row)
-    zone = warehouse.choices(db).get("ann", {}).get("time_zone", "Europe/Berlin")
-    assert zone == row.time_zone
+    with warehouse.opened() as db:
+        warehouse.store(db, map(envelope, twice))
+        if not isinstance(row, Subscriber):
+            return
+        assert warehouse.away(db).get("ann") == AWAY.get(row.status)
+        assert known(warehouse.choices(db).get("ann", {})) == in_force(row)
+        zone = warehouse.choices(db).get("ann", {}).get("time_zone", "Europe/Berlin")
+        assert zone == row.time_zone
 
 
 @given(history=histories, lost=st.lists(st.booleans(), min_size=40))
@@ -171,8 +171,8 @@ def test_state_told_anew_replaces_what_was_lost(
     arrived = [event for event, is_lost in zip(events, lost, strict=False) if not is_lost]
     if not isinstance(row, Subscriber):
         return
-    db = warehouse.opened()
     state = [*present_state(row, datetime(2027, 1, 1, tzinfo=UTC))]
-    warehouse.store(db, map(envelope, [*state, *arrived]))
-    assert known(warehouse.choices(db).get("ann", {})) == in_force(row)
-    assert warehouse.away(db).get("ann") == AWAY.get(row.status)
+    with warehouse.opened() as db:
+        warehouse.store(db, map(envelope, [*state, *arrived]))
+        assert known(warehouse.choices(db).get("ann", {})) == in_force(row)
+        assert warehouse.away(db).get("ann") == AWAY.get(row.status)
