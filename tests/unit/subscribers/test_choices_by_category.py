@@ -239,6 +239,27 @@ def test_mute_ends_only_with_a_change_of_the_same_category(
             assert at in spoken, (name, at)
 
 
+def test_profile_that_another_of_the_same_instant_replaces_ends_no_choice() -> None:
+    """The greater by `repr` counts as the later, so the other was never in force."""
+    own = reader_of([(NOW - 2 * HOUR, comment(Frequency.NEVER))])
+    own = own.with_choice(NOW - 2 * HOUR, Choice(clock=(7, None)))
+    service: History[Preferences] = ()
+    for at, often, hour in (
+        (NOW - 3 * HOUR, Frequency.NEVER, 9),
+        (NOW - HOUR, Frequency.IMMEDIATE, 8),
+        (NOW - HOUR, Frequency.NEVER, 9),
+    ):
+        said = Preferences(comment(often), DigestTimes(hour), "Europe/Berlin")
+        service = remember(service, at, said)
+    service = remember(service, NOW, Preferences((), DigestTimes(9), "Europe/Berlin"))
+    now = resolve(service, own)[1]
+    assert (dict(now.frequencies), now.times.hour) == ({"comment": Frequency.NEVER}, 7)
+
+
+def comment(often: Frequency) -> Frequencies:
+    return frequencies({"comment": often})
+
+
 # Rows that the version before wrote, or reads.
 
 

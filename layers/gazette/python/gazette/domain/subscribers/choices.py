@@ -6,7 +6,7 @@ is a separate field. The result depends only on the two records, so the same mes
 give the same result.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import date, datetime
 from itertools import groupby
@@ -206,7 +206,12 @@ _SERVICE_VALUE: Mapping[str, Callable[[Preferences], Any]] = {
 
 
 def _service_values(field: str, service: History[Preferences]) -> History[Any]:
-    return tuple((at, _SERVICE_VALUE[field](chosen)) for at, chosen in service)
+    return tuple((at, _SERVICE_VALUE[field](chosen)) for at, chosen in _in_force(service))
+
+
+def _in_force(service: History[Preferences]) -> Iterable[tuple[datetime, Preferences]]:
+    """Return the last profile of each instant. The others at that instant were never in force."""
+    return dict(service).items()
 
 
 def _frequencies_over_time(
@@ -236,7 +241,7 @@ def _over_time(
 
     The same object is yielded each time, with changed values.
     """
-    entries = [(at, 0, preferences.frequencies) for at, preferences in service]
+    entries = [(at, 0, preferences.frequencies) for at, preferences in _in_force(service)]
     entries += [(at, 1, ((EVERYTHING, often),)) for at, often in reader.frequency]
     entries += [
         (at, 1, ((category, often),))
