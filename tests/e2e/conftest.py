@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -54,12 +55,30 @@ def worker_of(test: str) -> str:
     )
 
 
+@contextmanager
+def judged_workers(folder: Path, module: Path) -> Iterator[None]:
+    """At the end: AWS would have denied no call of the workers of the engine in `folder`.
+
+    `module` names the record that `make enforce` reads.
+    """
+    with recorded_workers(folder / "calls"):
+        yield
+    verdict = Verdict(Account.of(Templates.of(folder / "cdk.out")))
+    by_function: dict[tuple[str, Told], set[Asked]] = defaultdict(set)
+    for step, asked, told in called(folder / "calls"):
+        by_function[step, frozenset(told.items())].update(asked)
+        verdict.judge(step, asked, told)
+    keep(by_function, module)
+    assert verdict.denied == set()
+    assert verdict.used, "no worker was recorded"
+
+
 @pytest.fixture(scope="package")
 def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
-    """The stage, with delivery events by both ways. At the end: AWS would have denied no call."""
+    """The stage, with delivery events by both ways."""
     folder = tmp_path_factory.mktemp("engine")
     with (
-        recorded_workers(folder / "calls"),
+        judged_workers(folder, Path(__file__)),
         StandIn() as ses,
         running(ses_url=ses.url, folder=folder) as engine,
     ):
@@ -73,14 +92,6 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
         )
         ses.forward = partial(engine.request, outputs["PreferencesUrl"])
         yield Deployed(engine, Service.at(engine, outputs), ses)
-    verdict = Verdict(Account.of(Templates.of(folder / "cdk.out")))
-    by_function: dict[tuple[str, Told], set[Asked]] = defaultdict(set)
-    for step, asked, told in called(folder / "calls"):
-        by_function[step, frozenset(told.items())].update(asked)
-        verdict.judge(step, asked, told)
-    keep(by_function, Path(__file__))
-    assert verdict.denied == set()
-    assert verdict.used, "no worker was recorded"
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ from demo.service import Service
 from demo.ses import Accepted, StandIn
 from demo.ses_events import default_bus
 from tests import warehouse
+from tests.e2e.conftest import judged_workers
 from tests.e2e.test_comes_back import delivery, now, put, record, row
 from tests.leaving import leaving_everything
 from tests.stage import FEW, Deployed, a_comment, a_profile, next_due
@@ -37,7 +38,11 @@ _PATIENCE = 180.0
 def publishing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
     """A stage of its own, so that the statistics are those of this consumer."""
     folder = tmp_path_factory.mktemp("publishing")
-    with StandIn() as ses, running(ses_url=ses.url, folder=folder) as engine:
+    with (
+        judged_workers(folder, Path(__file__)),
+        StandIn() as ses,
+        running(ses_url=ses.url, folder=folder) as engine,
+    ):
         outputs = deploy(
             engine,
             folder,
