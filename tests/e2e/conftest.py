@@ -56,13 +56,21 @@ def worker_of(test: str) -> str:
 
 
 @contextmanager
-def judged_workers(folder: Path, module: Path) -> Iterator[None]:
-    """At the end: AWS would have denied no call of the workers of the engine in `folder`.
+def judged_stage(folder: Path, module: Path, **settings: Any) -> Iterator[Deployed]:
+    """A stage on an engine of its own. At the end: AWS would have denied no call of its workers.
 
     `module` names the record that `make enforce` reads.
     """
-    with recorded_workers(folder / "calls"):
-        yield
+    with (
+        recorded_workers(folder / "calls"),
+        StandIn() as ses,
+        running(ses_url=ses.url, folder=folder) as engine,
+    ):
+        outputs = deploy(
+            engine, folder, base_url=ses.url, concurrency=FEW, track_clicks=True, **settings
+        )
+        ses.forward = partial(engine.request, outputs["PreferencesUrl"])
+        yield Deployed(engine, Service.at(engine, outputs), ses)
     verdict = Verdict(Account.of(Templates.of(folder / "cdk.out")))
     by_function: dict[tuple[str, Told], set[Asked]] = defaultdict(set)
     for step, asked, told in called(folder / "calls"):
@@ -77,21 +85,8 @@ def judged_workers(folder: Path, module: Path) -> Iterator[None]:
 def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
     """The stage, with delivery events by both ways."""
     folder = tmp_path_factory.mktemp("engine")
-    with (
-        judged_workers(folder, Path(__file__)),
-        StandIn() as ses,
-        running(ses_url=ses.url, folder=folder) as engine,
-    ):
-        outputs = deploy(
-            engine,
-            folder,
-            base_url=ses.url,
-            concurrency=FEW,
-            track_clicks=True,
-            feedback_by_sns=True,
-        )
-        ses.forward = partial(engine.request, outputs["PreferencesUrl"])
-        yield Deployed(engine, Service.at(engine, outputs), ses)
+    with judged_stage(folder, Path(__file__), feedback_by_sns=True) as deployed:
+        yield deployed
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -20,15 +19,13 @@ import pytest
 from gazette.domain.events_out.events import EventType
 from gazette.domain.scheduling.calendar import slot_id, slot_of
 
-from demo.engine import deploy, running
-from demo.service import Service
-from demo.ses import Accepted, StandIn
+from demo.ses import Accepted
 from demo.ses_events import default_bus
 from tests import warehouse
-from tests.e2e.conftest import judged_workers
+from tests.e2e.conftest import judged_stage
 from tests.e2e.test_comes_back import delivery, now, put, record, row
 from tests.leaving import leaving_everything
-from tests.stage import FEW, Deployed, a_comment, a_profile, next_due
+from tests.stage import Deployed, a_comment, a_profile, next_due
 
 READERS = [f"reader{number}" for number in range(8)]
 PATTERN = json.dumps({"source": ["gazette.local"]})
@@ -39,21 +36,8 @@ _PATIENCE = 180.0
 def publishing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
     """A stage of its own, so that the statistics are those of this consumer."""
     folder = tmp_path_factory.mktemp("publishing")
-    with (
-        judged_workers(folder, Path(__file__)),
-        StandIn() as ses,
-        running(ses_url=ses.url, folder=folder) as engine,
-    ):
-        outputs = deploy(
-            engine,
-            folder,
-            base_url=ses.url,
-            concurrency=FEW,
-            track_clicks=True,
-            events_out=[*EventType],
-        )
-        ses.forward = partial(engine.request, outputs["PreferencesUrl"])
-        yield Deployed(engine, Service.at(engine, outputs), ses)
+    with judged_stage(folder, Path(__file__), events_out=[*EventType]) as deployed:
+        yield deployed
 
 
 def subscribe(deployed: Deployed, name: str) -> str:

@@ -87,8 +87,7 @@ def _collecting(receipt: Receipt) -> Iterator[str]:
 
 
 def _emailed(receipt: Receipt) -> Iterator[str]:
-    at = f" at {moment(receipt.at)}" if receipt.at else ""
-    yield f"The event was emailed{at}."
+    yield f"The event was emailed{_at(receipt)}."
 
 
 def _assumed(_: Receipt) -> Iterator[str]:
@@ -121,10 +120,9 @@ def _excluded(receipt: Receipt) -> Iterator[str]:
 
 
 def _expired(receipt: Receipt) -> Iterator[str]:
-    at = f" at {moment(receipt.at)}" if receipt.at else ""
     yield (
-        f"No email contains the event. It expired{at}, because it had waited longer than events "
-        "are kept. Find out why it waited, and publish it again."
+        f"No email contains the event. It expired{_at(receipt)}, because it had waited longer than "
+        "events are kept. Find out why it waited, and publish it again."
     )
 
 
@@ -137,8 +135,7 @@ def _lapsed(receipt: Receipt) -> Iterator[str]:
 
 
 def _retracted(receipt: Receipt) -> Iterator[str]:
-    at = f" at {moment(receipt.at)}" if receipt.at else ""
-    lead = f"A service retracted the event{at}."
+    lead = f"A service retracted the event{_at(receipt)}."
     if receipt.because is Because.WAS_NOT_STORED:
         yield (
             f"{lead} The event was not stored then. If it had not arrived, no email contains it. "
@@ -155,10 +152,9 @@ def _retracted(receipt: Receipt) -> Iterator[str]:
 
 
 def _not_stored(receipt: Receipt) -> Iterator[str]:
-    at = f" at {moment(receipt.at)}" if receipt.at else ""
     match receipt.because:
         case Because.ERASED:
-            yield f"The event is not stored, because the reader was erased{at}."
+            yield f"The event is not stored, because the reader was erased{_at(receipt)}."
         case Because.MUTED:
             yield "The event is not stored, because the reader had muted its category."
         case _:
@@ -184,6 +180,11 @@ _LEADS = {
     State.RETRACTED: _retracted,
     State.NOT_STORED: _not_stored,
 }
+
+
+def _at(receipt: Receipt) -> str:
+    """Return the time of the state, for the end of a phrase; empty if it is unknown."""
+    return f" at {moment(receipt.at)}" if receipt.at else ""
 
 
 def _described(email: ReceiptEmail) -> str:

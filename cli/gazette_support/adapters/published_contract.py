@@ -17,14 +17,16 @@ from pydantic_core import core_schema
 _SOURCE = "shop.comments"
 
 
-class _Generator(GenerateJsonSchema):
-    """A generator of concise JSON Schemas, without titles derived from field names and without
-    null.
-    """
+class UntitledGenerator(GenerateJsonSchema):
+    """A generator of JSON Schemas without titles derived from field names."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002
         """Return False, because a title would only repeat the field's name."""
         return False
+
+
+class _Generator(UntitledGenerator):
+    """A generator of concise JSON Schemas, also without null."""
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
         """Omit null, because optional fields may be missing but not null (`Given`)."""
@@ -47,15 +49,15 @@ class _AnswerGenerator(_Generator):
 def answer_documents() -> dict[str, str]:
     """Return the contents of the files in docs/content, by file name."""
     return {
-        "answer.schema.json": _json(answer_schema()),
-        "answer.example.json": _json(answer_example()),
+        "answer.schema.json": json_text(answer_schema()),
+        "answer.example.json": json_text(answer_example()),
     }
 
 
 def answer_schema() -> dict[str, Any]:
     """Return the JSON Schema of a recommendation service's answer."""
     rules = AnswerDetail.model_json_schema(schema_generator=_AnswerGenerator)
-    named = {name: _plain(each) for name, each in sorted(rules.pop("$defs").items())}
+    named = {name: plain(each) for name, each in sorted(rules.pop("$defs").items())}
     return {
         "$schema": _Generator.schema_dialect,
         **rules,
@@ -76,9 +78,9 @@ def answer_example() -> dict[str, Any]:
 
 def documents() -> dict[str, str]:
     """Return the contents of the files about events of services, by file name."""
-    schemas = {f"{name}.schema.json": _json(schema(name)) for name in DETAIL_MODELS}
+    schemas = {f"{name}.schema.json": json_text(schema(name)) for name in DETAIL_MODELS}
     entries = {
-        f"{name}.example.json": _json(
+        f"{name}.example.json": json_text(
             {"Source": _SOURCE, "DetailType": detail_type, "Detail": detail}
         )
         for name, (detail_type, detail) in examples().items()
@@ -92,7 +94,7 @@ def schema(detail_type: str) -> dict[str, Any]:
     references, definitions = models_json_schema(
         [(model, "validation") for model in models], schema_generator=_Generator
     )
-    named = {name: _plain(each) for name, each in sorted(definitions["$defs"].items())}
+    named = {name: plain(each) for name, each in sorted(definitions["$defs"].items())}
     if len(models) == 1:
         (reference,) = references.values()
         rules = named.pop(reference["$ref"].removeprefix("#/$defs/"))
@@ -147,10 +149,14 @@ def _description(model: type[BaseModel]) -> str:
     return " ".join(str(model.__doc__).split())
 
 
-def _plain(definition: dict[str, Any]) -> dict[str, Any]:
+def plain(definition: dict[str, Any]) -> dict[str, Any]:
+    """Return a definition without its title, and with its description in one line."""
     rest = {name: each for name, each in definition.items() if name != "title"}
-    return {**rest, "description": " ".join(definition["description"].split())}
+    if "description" in rest:
+        rest["description"] = " ".join(rest["description"].split())
+    return rest
 
 
-def _json(value: object) -> str:
+def json_text(value: object) -> str:
+    """Return a value as the text of a file."""
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"

@@ -3,7 +3,6 @@
 `gazette event schemas` writes the files. No function imports this module.
 """
 
-import json
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -25,21 +24,18 @@ from gazette.domain.model import RunKey
 from gazette.domain.scheduling.calendar import DigestTimes, slot_of
 from gazette.domain.subscribers.choices import Preferences
 from gazette.domain.subscribers.frequency import DEFAULT, Frequency
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import core_schema
 
 from gazette_support.adapters import published_contract
 from gazette_support.adapters.events_out_contract import MODELS
+from gazette_support.adapters.published_contract import UntitledGenerator, json_text, plain
 
 _STAGE = "prod"
 
 
-class _Generator(GenerateJsonSchema):
-    """A generator of schemas without titles and defaults, because a missing field has no value."""
-
-    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002
-        """Return False, because a title would only repeat the field's name."""
-        return False
+class _Generator(UntitledGenerator):
+    """A generator of schemas also without defaults, because a missing field has no value."""
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
         """Omit the default."""
@@ -48,7 +44,7 @@ class _Generator(GenerateJsonSchema):
 
 def documents() -> dict[str, str]:
     """Return the contents of the files in docs/events, by file name."""
-    return {**published_contract.documents(), **_out(), "asyncapi.json": _json(asyncapi())}
+    return {**published_contract.documents(), **_out(), "asyncapi.json": json_text(asyncapi())}
 
 
 def write(folder: Path) -> list[Path]:
@@ -63,8 +59,8 @@ def write(folder: Path) -> list[Path]:
 
 
 def _out() -> dict[str, str]:
-    schemas = {f"{_name(type_)}.schema.json": _json(schema_out(type_)) for type_ in EventType}
-    events = {f"{_name(type_)}.event.json": _json(event_out(type_)) for type_ in EventType}
+    schemas = {f"{_name(type_)}.schema.json": json_text(schema_out(type_)) for type_ in EventType}
+    events = {f"{_name(type_)}.event.json": json_text(event_out(type_)) for type_ in EventType}
     return {**schemas, **events}
 
 
@@ -72,7 +68,7 @@ def schema_out(type_: EventType) -> dict[str, Any]:
     """Return the JSON Schema (draft 2020-12) of the detail of an event out."""
     model, description = MODELS[type_]
     rules = model.model_json_schema(schema_generator=_Generator)
-    named = {name: _plain(each) for name, each in sorted(rules.pop("$defs", {}).items())}
+    named = {name: plain(each) for name, each in sorted(rules.pop("$defs", {}).items())}
     rules = {name: each for name, each in rules.items() if name not in {"title", "description"}}
     return {
         "$schema": _Generator.schema_dialect,
@@ -199,14 +195,3 @@ def _key(name: str) -> str:
 
 def _name(type_: EventType) -> str:
     return f"{type_}.v{VERSION}"
-
-
-def _plain(definition: dict[str, Any]) -> dict[str, Any]:
-    rest = {name: each for name, each in definition.items() if name != "title"}
-    if "description" in rest:
-        rest["description"] = " ".join(rest["description"].split())
-    return rest
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"

@@ -17,7 +17,7 @@ from gazette.domain.events_out.events import (
 )
 from gazette.domain.scheduling.calendar import AT_EIGHT
 from gazette.domain.stored import is_known
-from gazette.domain.subscribers.choices import Preferences
+from gazette.domain.subscribers.choices import VALUE_OF, Preferences
 from gazette.domain.subscribers.frequency import DEFAULT, Frequencies, difference
 from gazette.domain.subscribers.subscriber import Erased, Reader, Subscriber, SubscriberStatus
 
@@ -170,14 +170,7 @@ def _preferences(reader: Subscriber) -> Preferences:
 
 
 def _values(of: Preferences) -> dict[Setting, object]:
-    times = of.times
-    return {
-        Setting.CLOCK: (times.hour, times.minute),
-        Setting.WEEKLY_ON: times.weekly_on,
-        Setting.CUSTOM_ON: times.custom_on,
-        Setting.PAUSED_UNTIL: times.paused_until,
-        Setting.TIME_ZONE: of.time_zone,
-    }
+    return {setting: VALUE_OF[setting](of) for setting in Setting}
 
 
 def _published(changed: Frequencies) -> Frequencies:

@@ -179,7 +179,7 @@ def without_ended(
     earlier_service = _until(service, until)
     changed: dict[str, Any] = {
         field: _after(history, until)
-        for field in _SERVICE_VALUE
+        for field in VALUE_OF
         if (history := getattr(reader, field))
         and _is_overtaken(_service_values(field, earlier_service), _until(history, until))
     }
@@ -195,18 +195,18 @@ def without_ended(
     return replace(reader, **changed, frequencies=remaining)
 
 
-_SERVICE_VALUE: Mapping[str, Callable[[Preferences], Any]] = {
+VALUE_OF: Mapping[str, Callable[[Preferences], Any]] = {
     "clock": lambda chosen: (chosen.times.hour, chosen.times.minute),
     "weekly_on": lambda chosen: chosen.times.weekly_on,
     "custom_on": lambda chosen: chosen.times.custom_on,
     "paused_until": lambda chosen: chosen.times.paused_until,
     "time_zone": lambda chosen: chosen.time_zone,
 }
-"""The service's value for each field that is not a frequency."""
+"""The functions that return the value of each preference that is not a frequency."""
 
 
 def _service_values(field: str, service: History[Preferences]) -> History[Any]:
-    return tuple((at, _SERVICE_VALUE[field](chosen)) for at, chosen in _in_force(service))
+    return tuple((at, VALUE_OF[field](chosen)) for at, chosen in _in_force(service))
 
 
 def _in_force(service: History[Preferences]) -> Iterable[tuple[datetime, Preferences]]:
