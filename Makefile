@@ -3,6 +3,8 @@
 
 PYTHON ?= python3
 PORT ?= 0
+# One process more than cores, because some tests wait for a server, a process or a time limit.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 CHROMIUM ?= chromium-headless-shell
 UV_VERSION := 0.13.8
 # An alternative environment, such as VENV=.venv-3.13 with PYTHON=python3.13.
@@ -27,14 +29,14 @@ help: ## List the targets
 demo: setup ## Replay a real week on the embedded engine (KEEP=1 leaves it running, PORT=… sets its port, DAYS=…)
 	@$(BIN)/python -m demo --port $(PORT) $(if $(KEEP),--keep) $(if $(DAYS),--days $(DAYS))
 
-test: setup ## Run all tests that need no deployed stage, on all cores (TESTS=… names some)
-	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(TESTS)
+test: setup ## Run all tests that need no deployed stage, on all cores (TESTS=… names some, WORKERS=… sets the processes)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(TESTS)
 
 seeds: setup .bench/.ready ## Run a short seed of each proof, and one round of each part of make bench
 	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder proofs
 
 e2e: setup .awscli/.ready zsh ## Test the stacks as deployed to the embedded engine, the runbook, and seeds of chaos, rollout and sources
-	@$(BIN)/python -m pytest -n 3 -m e2e tests/e2e tests/runbook tests/lifetime tests/outage proofs/chaos proofs/rollout proofs/sources proofs/test_bench.py
+	@$(BIN)/python -m pytest -n 4 -m e2e tests/e2e tests/runbook tests/lifetime tests/outage proofs/chaos proofs/rollout proofs/sources proofs/test_bench.py
 
 browser: setup chromium ## Test emails and pages in Chromium on the deployed stacks: keyboard, axe-core
 	@CHROMIUM=$(CHROMIUM) $(BIN)/python -m pytest -vv -m browser tests/browser

@@ -41,7 +41,7 @@ def test_the_demo_runs_from_nothing_to_its_end(
 ) -> None:
     """`make demo` runs in a copy of the project, including installation.
 
-    It replays the first two days of the week, so the figures of the whole week are lower.
+    It replays the first day of the week, so the figures of the whole week are lower.
     """
-    monkeypatch.setenv("DAYS", "2")
+    monkeypatch.setenv("DAYS", "1")
     assert_measured("demo", made)

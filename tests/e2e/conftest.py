@@ -31,7 +31,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 WORKERS = (
     {"tests/runbook"},
     {"tests/e2e", "proofs/rollout"},
-    {"tests/lifetime", "tests/outage", "proofs/chaos", "proofs", "proofs/sources"},
+    {"tests/lifetime", "tests/outage", "proofs/chaos", "proofs/sources"},
+    {"proofs"},
 )
 """Folders whose tests each worker runs in turn. All workers take about as long."""
 
