@@ -17,6 +17,7 @@ from typing import Any
 import boto3
 import botocore.hooks
 import botocore.session
+import moto.core.models
 import moto.core.responses
 import moto.sqs.models
 import pytest
@@ -53,6 +54,9 @@ def aws_once() -> Iterator[None]:
         _register_quickly(patch)
         _name_the_caller_only(patch)
         _number_requests(patch)
+        # For the package `requests`, which nothing here uses, each account would register over a
+        # thousand addresses.
+        patch.setattr(moto.core.models, "RESPONSES_METHODS", [])
         _share_clients(patch)
         _remember_what_moto_looks_up(patch)
         _serialize_what_is_there(patch)
