@@ -6,6 +6,7 @@ every one of them, and what tests replace they replace in its class.
 """
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
@@ -34,6 +35,8 @@ from moto.core.serialize import (
     ResponseSerializer,
     XFormedAttributePicker,
 )
+from moto.dynamodb.comparisons import ConditionExpressionParser
+from moto.dynamodb.models.dynamo_type import DynamoType
 from moto.dynamodb.parsing import ast_nodes, expressions, validators
 from moto.utilities import aws_headers
 
@@ -41,6 +44,8 @@ _NODES: Any = ast_nodes  # both modules have no types
 _EXPRESSIONS: Any = expressions
 _ON_MOTO: BotocoreStubber = botocore_stubber
 """`enabled` while moto answers."""
+
+_SCALARS = frozenset({"S", "N", "B", "BOOL", "NULL"})
 
 
 @contextmanager
@@ -61,6 +66,8 @@ def aws_once() -> Iterator[None]:
         _remember_what_moto_looks_up(patch)
         _serialize_what_is_there(patch)
         _read_updates_once(patch)
+        _read_conditions_once(patch)
+        _copy_what_may_change(patch)
         yield
 
 
@@ -261,3 +268,30 @@ def _shown(value: Any) -> str:
     if isinstance(value, tuple):
         return str([_shown(each) for each in value])
     return repr(value)
+
+
+def _read_conditions_once(patch: pytest.MonkeyPatch) -> None:
+    """Split the same text of a condition into the same tokens, which nothing changes."""
+    split: Callable[[Any], deque[Any]] = ConditionExpressionParser._lex_condition_expression
+    known: dict[str, deque[Any]] = {}
+
+    def tokens(parser: Any) -> deque[Any]:
+        text = parser.condition_expression
+        if text not in known:
+            known[text] = split(parser)
+        return known[text].copy()  # the parser takes tokens from it
+
+    patch.setattr(ConditionExpressionParser, "_lex_condition_expression", tokens)
+
+
+def _copy_what_may_change(patch: pytest.MonkeyPatch) -> None:
+    """Copy no numbers, strings and truth values, of which each transaction would copy a table's.
+
+    moto replaces them, and changes only lists, maps and sets.
+    """
+    copy: Callable[[Any, dict[int, Any]], Any] = DynamoType.__deepcopy__
+
+    def copied(value: Any, memo: dict[int, Any]) -> Any:
+        return value if value.type in _SCALARS else copy(value, memo)
+
+    patch.setattr(DynamoType, "__deepcopy__", copied)
