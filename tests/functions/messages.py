@@ -52,6 +52,12 @@ def envelope(
     )
 
 
+def delivery_report(type_: str, reference: object, to: str = "ann@example.com", **more: Any) -> str:
+    """A `delivery.reported` event on the feedback queue."""
+    told = {"reference": str(reference), "recipient": to, "type": type_, "at": ago()}
+    return envelope("delivery.reported", {**told, **more}, source="shop.mailgun")
+
+
 def reference(entity: str) -> dict[str, Any]:
     """An entity by its key, such as `post#p1`."""
     kind, _, entity_id = entity.partition("#")
