@@ -243,7 +243,6 @@ def report(world: World, message: str, *, sources: Sources = SOURCES) -> Any:
 def having(*runs: Run) -> World:
     """A reader with these runs."""
     world = World()
-    world.clock.at = NOW
     world.subscribers.put(a_subscriber(email=ANN), replacing=None)
     for run in runs:
         world.runs.create(run)
