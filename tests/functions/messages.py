@@ -52,10 +52,12 @@ def envelope(
     )
 
 
-def delivery_report(type_: str, reference: object, to: str = "ann@example.com", **more: Any) -> str:
-    """A `delivery.reported` event on the feedback queue."""
-    told = {"reference": str(reference), "recipient": to, "type": type_, "at": ago()}
-    return envelope("delivery.reported", {**told, **more}, source="shop.mailgun")
+def delivery_report(
+    type_: str, reference: object, *, source: str = "shop.mailgun", **more: Any
+) -> str:
+    """A `delivery.reported` event on the feedback queue, about an email to ann."""
+    told = {"reference": str(reference), "recipient": "ann@example.com", "type": type_}
+    return envelope("delivery.reported", {**told, "at": ago(), **more}, source=source)
 
 
 def reference(entity: str) -> dict[str, Any]:
