@@ -76,7 +76,7 @@ class BySmtp:
 
     def publish(self, detail: Mapping[str, Any], *, source: str = PROGRAM.SOURCE) -> None:
         """Publish a delivery event twice, as a bus may."""
-        entry = {
+        entry: Any = {
             "EventBusName": self.deployed.service.bus,
             "Source": source,
             "DetailType": "delivery.reported",
