@@ -70,6 +70,7 @@ from gazette.steps.fanout.fanout import FannedOut, fan_out, tick
 from gazette.steps.feedback.bounces import SuppressionContext
 from gazette.steps.feedback.feedback import (
     CategoryStatsContext,
+    Feedback,
     FeedbackContext,
     process_delivery_event,
 )
@@ -706,7 +707,7 @@ class World:
         done = process_delivery_event(
             "the delivery event", decode=lambda _: event, context=self.feedback_context()
         )
-        return done.recorded.run if done else None
+        return done.recorded.run if isinstance(done, Feedback) else None
 
     def feedback_context(self) -> FeedbackContext:
         """The context of feedback."""

@@ -1,4 +1,4 @@
-"""The feedback function, which processes delivery events from SES."""
+"""The feedback function, which processes delivery events of SES and of other mail providers."""
 
 from typing import Any
 
@@ -35,6 +35,9 @@ def _process(message: Message, _: TimeLeft) -> None:
     result = build().process(message.body)
     if result is None:
         logger().info("not an event of one of our emails", message_id=message.id)
+        return
+    if isinstance(result, str):
+        logger().warning("delivery event quarantined", message_id=message.id, why=result)
         return
     event, run = result.event, result.recorded.run
     correlation_id = run_id(event.run) if event.run else ""

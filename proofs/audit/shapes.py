@@ -49,6 +49,7 @@ SHAPES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "mail_provider": "smtp",
             "smtp_host": "mail.gazette.dev",
             "smtp_secret": "login",
+            "sources": {"delivery.reported": ["shop.mailgun"]},
             "emails_per_second": 5,
             "unknown_policy": "carry_over",
         },

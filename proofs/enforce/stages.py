@@ -66,13 +66,14 @@ SMTP: Mapping[str, Any] = {
     "mail_provider": "smtp",
     "smtp_host": "smtp.gazette.dev",
     "smtp_secret": "gazette-smtp",
+    "sources": {"delivery.reported": ["shop.mailgun"]},
     **_ASKS,
     **_CRITICAL,
     "emails_per_second": 50,
     "unknown_policy": "carry_over",
     "sandbox": False,
 }
-"""Settings of SMTP with a login."""
+"""Settings of SMTP with a login, and with a service that reports delivery events."""
 
 IN_THE_SANDBOX = "everything, in the sandbox"
 BY_SMTP = "SMTP with a login"

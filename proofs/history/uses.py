@@ -18,6 +18,7 @@ from gazette.domain.delivery.streams import Streams
 from gazette.domain.identity import shard_of
 from gazette.domain.links import DIGESTS, LinkToken
 from gazette.domain.model import DAILY, Event, RunKey, Window
+from gazette.domain.receipts.receipt import State
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.scheduling.chain import back_to_end, head_for
 from gazette.domain.scheduling.kinds import critical_schedule, immediate_schedule
@@ -27,6 +28,7 @@ from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import Frequency, frequency_for
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.support.explain import explain
+from gazette.steps.support.receipt import ReceiptContext, receipt
 from gazette.steps.sweep.sweep import standing
 from gazette.steps.time_budget import unlimited
 
@@ -50,7 +52,7 @@ from proofs.history.past import (
     sent,
     stored,
 )
-from tests.builders import NOW, a_link, an_activity
+from tests.builders import NOW, RETENTION, a_link, an_activity
 from tests.fake_stores import PARTITIONS
 from tests.world import World
 
@@ -243,6 +245,28 @@ def _sweep(world: World) -> None:
     standing(partition, runs=world.runs, gauges=gauges, clock=world.clock, time_left=unlimited)
 
 
+def _receipt(world: World) -> None:
+    """Ask what became of an event that waits for the next digest."""
+    answer = receipt(
+        READER,
+        "new0",
+        context=ReceiptContext(
+            events=world.events,
+            runs=world.runs,
+            engagements=world.engagements,
+            schedules=world.schedules,
+            subscribers=world.subscribers,
+            held_categories=lambda: (),
+            clock=world.clock,
+            retention=RETENTION,
+            defaults=(),
+            critical={CRITICAL},
+        ),
+    )
+    if answer.state is not State.WAITING:
+        raise AssertionError(answer.state)
+
+
 def _explain(world: World) -> None:
     explain(
         READER,
@@ -402,6 +426,7 @@ def uses(moved: int) -> tuple[Use, ...]:
             timeout=_WORKER,
         ),
         Use("explain", _explain, lambda _: True, paged_in=_ANY),
+        Use("receipt", _receipt, lambda _: True, prepare=lambda past: past + just_now(1)),
         Use(
             "preference page",
             lambda world: world.read_overview(READER),

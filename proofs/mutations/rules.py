@@ -33,6 +33,7 @@ _MANY_LATE = "tests/unit/routing/test_many_late.py"
 _ODD_CLOCKS = "tests/contract/pacing/test_odd_clocks.py"
 _PATIENCE = "tests/contract/outside/test_patience.py"
 _RECEIPT = "tests/unit/support/test_receipt.py"
+_REPORTS = "tests/unit/feedback/test_reports.py"
 _RULE_OF_RECEIPTS = "domain/receipts/rule.py"
 _NEW_RULES = "tests/unit/fanout/test_new_zone_rules.py"
 _NOT_ACKNOWLEDGED = (
@@ -383,6 +384,69 @@ RULES: Final = (
         "    if isinstance(source, str) and source != _SOURCE:\n",
         "    if source is None:\n",
         "tests/unit/feedback/test_ses_events.py::test_service_event_is_rejected_with_its_source",
+    ),
+    Mutation(
+        "a delivery report needs a proof",
+        "domain/feedback/reports.py",
+        "    if not prover.is_proven(reference, report.recipient):\n",
+        "    if not reference.proof:\n",
+        f"{_REPORTS}::test_attack_altered_reference_is_rejected",
+    ),
+    Mutation(
+        "the proof of a delivery report includes the recipient",
+        "domain/feedback/reports.py",
+        '        text = f"{self.installation} {named} {recipient}"\n',
+        '        text = f"{self.installation} {named}"\n        del recipient\n',
+        f"{_REPORTS}::test_attack_reference_cannot_suppress_another_address",
+    ),
+    Mutation(
+        "the proof of a delivery report includes the installation",
+        "domain/feedback/reports.py",
+        '        text = f"{self.installation} {named} {recipient}"\n',
+        '        text = f"{named} {recipient}"\n',
+        f"{_REPORTS}::test_attack_reference_of_another_installation_is_rejected",
+    ),
+    Mutation(
+        "feedback checks the source of a delivery report",
+        "adapters/contract/reports.py",
+        '    if refusal := sources.refusal(DELIVERY_REPORTED, envelope["source"]):\n',
+        '    if refusal := sources.refusal("", envelope["source"]):\n',
+        f"{_REPORTS}::test_attack_unproven_report_changes_nothing_and_waits_in_quarantine",
+    ),
+    Mutation(
+        "a stage without an entry in sources accepts no delivery reports",
+        "domain/sources.py",
+        "        if allowed is None and detail_type == DELIVERY_REPORTED:\n",
+        "        if allowed is None and not detail_type:\n",
+        f"{_REPORTS}::test_stage_that_lists_no_source_quarantines_every_report",
+    ),
+    Mutation(
+        "a bounce does not stand for the acceptance of its email",
+        "domain/feedback/delivery_events.py",
+        "    if not event.is_reported or event.type not in _ARRIVED:\n",
+        "    if not event.is_reported or event.type is DeliveryEventType.SENT:\n",
+        f"{_REPORTS}::test_service_that_reports_only_bounces_holds_no_category",
+    ),
+    Mutation(
+        "an arrival stands for the acceptance of its email",
+        "steps/feedback/feedback.py",
+        "        _record_acceptance(event, recorded.run, context=context)\n",
+        "        pass\n",
+        f"{_REPORTS}::test_only_an_arrival_stands_for_the_acceptance",
+    ),
+    Mutation(
+        "a reported soft bounce does not count as an email that arrived",
+        "steps/feedback/bounces.py",
+        "        and messages.isdisjoint(reported_ids(run.key, run.attempt))\n",
+        "",
+        f"{_REPORTS}::test_consecutive_soft_bounces_suppress_although_the_server_gave_other_ids",
+    ),
+    Mutation(
+        "an event that happened before its email was sent gets the time of sending",
+        "domain/feedback/reports.py",
+        "        at=max(report.at, reference.sent_at),\n",
+        "        at=report.at,\n",
+        f"{_REPORTS}::test_event_from_before_the_sending_has_the_time_of_sending",
     ),
     Mutation(
         "a retraction raises the epoch of the open runs",

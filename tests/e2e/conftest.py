@@ -68,7 +68,10 @@ def judged_stage(folder: Path, module: Path, **settings: Any) -> Iterator[Deploy
         running(ses_url=ses.url, folder=folder) as engine,
     ):
         outputs = deploy(
-            engine, folder, base_url=ses.url, concurrency=FEW, track_clicks=True, **settings
+            engine,
+            folder,
+            base_url=ses.url,
+            **{"concurrency": FEW, "track_clicks": True, **settings},
         )
         ses.forward = partial(engine.request, outputs["PreferencesUrl"])
         yield Deployed(engine, Service.at(engine, outputs), ses)

@@ -24,6 +24,7 @@ STAGES: Mapping[str, Mapping[str, str]] = {
         "GAZETTE_UNKNOWN_POLICY": "carry_over",
         "GAZETTE_SMTP_HOST": "smtp.example.com",
         "GAZETTE_SMTP_SECRET": LOGIN,
+        "GAZETTE_SOURCES": '{"delivery.reported": ["shop.mailgun"]}',
     },
 }
 """Settings that decide what functions ask of AWS, where they differ: see proofs/enforce."""

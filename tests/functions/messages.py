@@ -52,6 +52,14 @@ def envelope(
     )
 
 
+def delivery_report(
+    type_: str, reference: object, *, source: str = "shop.mailgun", **more: Any
+) -> str:
+    """A `delivery.reported` event on the feedback queue, about an email to ann."""
+    told = {"reference": str(reference), "recipient": "ann@example.com", "type": type_}
+    return envelope("delivery.reported", {**told, "at": ago(), **more}, source=source)
+
+
 def reference(entity: str) -> dict[str, Any]:
     """An entity by its key, such as `post#p1`."""
     kind, _, entity_id = entity.partition("#")

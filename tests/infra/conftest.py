@@ -109,6 +109,21 @@ def by_smtp(stages: Stages) -> Synthesis:
 
 
 @pytest.fixture(scope="session")
+def reported(stages: Stages) -> Synthesis:
+    """The stage prod, sending by SMTP, with two sources of delivery reports."""
+    return stages(
+        "reported",
+        "prod",
+        bundled=False,
+        mail_provider="smtp",
+        smtp_host="mail.example.com",
+        emails_per_second=5,
+        unknown_policy="carry_over",
+        sources={"delivery.reported": ["shop.mailgun", "shop.bounces"]},
+    )
+
+
+@pytest.fixture(scope="session")
 def asking(stages: Stages) -> Synthesis:
     """The stage prod, whose digests ask a recommendation service, its layers not built."""
     return stages(

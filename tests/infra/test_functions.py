@@ -136,10 +136,11 @@ def test_functions_receive_the_settings_of_their_stage(local: Synthesis) -> None
         assert {name: told[name] for name in heard} == {name: said[name] for name in heard}
 
 
-def test_only_ingest_receives_the_source_permissions(varied: Synthesis) -> None:
+def test_only_ingest_and_feedback_receive_the_source_permissions(varied: Synthesis) -> None:
     configured = {step.name: _environment(varied, step).get("GAZETTE_SOURCES") for step in STEPS}
     assert {name: each for name, each in configured.items() if each} == {
-        "ingest": json.dumps(SOURCES)
+        "ingest": json.dumps(SOURCES),
+        "feedback": json.dumps(SOURCES),
     }
 
 

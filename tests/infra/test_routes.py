@@ -188,3 +188,41 @@ def test_undelivered_tick_is_sent_to_a_queue(prod: Synthesis, name: str, step: s
 def test_scheduler_of_the_local_stage_is_disabled(local: Synthesis) -> None:
     ticks = local.service.of_type("AWS::Scheduler::Schedule").values()
     assert [tick["State"] for tick in ticks] == ["DISABLED", "DISABLED"]
+
+
+def test_delivery_reports_of_listed_sources_go_to_feedback_alone(reported: Synthesis) -> None:
+    """Each event on the bus matches exactly one of the three rules."""
+    rules = reported.service.of_type("AWS::Events::Rule")
+    patterns = {
+        name: (rule["EventPattern"], rule["Targets"][0])
+        for name, rule in rules.items()
+        if rule["EventBusName"] == "{Bus}"
+    }
+    listed, types = ["shop.mailgun", "shop.bounces"], ["delivery.reported"]
+    assert {name: pattern for name, (pattern, _) in patterns.items()} == {
+        "AllEvents": {
+            "source": [{"prefix": ""}],
+            "detail-type": [{"anything-but": types}],
+        },
+        "OtherReports": {"source": [{"anything-but": listed}], "detail-type": types},
+        "DeliveryReports": {"source": listed, "detail-type": types},
+    }
+    for name, (queue, dead) in {
+        "AllEvents": ("ingest", "undelivered"),
+        "OtherReports": ("ingest", "undelivered"),
+        "DeliveryReports": ("feedback", "feedback-undelivered"),
+    }.items():
+        target = patterns[name][1]
+        assert target["Arn"] == f"{{{reported.queue(queue)[0]}.Arn}}"
+        assert target["DeadLetterConfig"] == {"Arn": f"{{{reported.queue(dead)[0]}.Arn}}"}
+
+
+def test_stage_without_reporters_has_the_rules_and_resources_of_before(
+    by_smtp: Synthesis, reported: Synthesis
+) -> None:
+    before, after = by_smtp.service.resources, reported.service.resources
+    assert {name: after[name]["Type"] for name in after.keys() - before.keys()} == {
+        "OtherReports": "AWS::Events::Rule",
+        "DeliveryReports": "AWS::Events::Rule",
+    }
+    assert before.keys() <= after.keys()

@@ -6,6 +6,7 @@ import typer
 from gazette.adapters.aws.dead_letters.messages import detail_type
 from gazette.adapters.aws.dead_letters.queues import Held, queues, sent_at
 from gazette.adapters.aws.dead_letters.transfer import redrive
+from gazette.adapters.mail.reported_events import is_report
 from gazette.adapters.mail.ses_events import decode_delivery_event
 from gazette.domain.errors import InvalidEvent
 
@@ -72,7 +73,11 @@ def move(stage: StageName = "prod") -> None:
 
 
 def is_delivery_event(body: str) -> bool:
-    """Return True for a delivery event of SES, and False for an event of a service."""
+    """Return True for a delivery event of any mail provider, and False for any other event of a
+    service.
+    """
+    if is_report(body):
+        return True
     try:
         decode_delivery_event(body)
     except InvalidEvent:

@@ -7,6 +7,7 @@ from typing import Any
 from gazette.adapters.contract import Reading, read_detail
 from gazette.adapters.contract.data import Schemas
 from gazette.domain.commands import Command, from_the_future
+from gazette.domain.feedback.reports import DeliveryReport, from_the_future_at
 from gazette.domain.hosts import LinkHosts
 from gazette.domain.sources import Sources
 
@@ -35,7 +36,7 @@ class Checked:
     envelope: Envelope | None = None
 
     # The decoded command. If there are `problems`, the command has the valid part of the entry.
-    command: Command | None = None
+    command: Command | DeliveryReport | None = None
 
     problems: tuple[str, ...] = ()
 
@@ -100,5 +101,12 @@ def _warning(detail: object) -> str:
 def _read(content: dict[str, Any], hosts: LinkHosts, schemas: Schemas) -> Reading:
     detail_type, detail = content.get("detail-type"), content.get("detail")
     reading = read_detail(detail_type, detail, hosts=hosts, schemas=schemas)
-    ahead = from_the_future(reading.command, datetime.now(UTC)) if reading.command else ""
+    ahead = _ahead(reading.command, datetime.now(UTC)) if reading.command else ""
     return replace(reading, problems=(*reading.problems, *filter(None, [ahead])))
+
+
+def _ahead(command: Command | DeliveryReport, now: datetime) -> str:
+    """Return a problem if the entry is dated too far in the future, else an empty string."""
+    if isinstance(command, DeliveryReport):
+        return from_the_future_at(command.at, now)
+    return from_the_future(command, now)

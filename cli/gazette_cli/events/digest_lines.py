@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from gazette.domain.commands import ChangeSubscriber, Command, CreateActivity, CreateEvents
 from gazette.domain.delivery.compose import Group, compose
+from gazette.domain.feedback.reports import DeliveryReport
 from gazette.domain.model import Event
 from gazette.domain.subscribers.subscriber import Subscriber
 
@@ -19,7 +20,7 @@ ReaderOf = Callable[[str], Subscriber]
 """A function that returns a reader by user id."""
 
 
-def readers_in(commands: Iterable[Command], locale: str | None) -> ReaderOf:
+def readers_in(commands: Iterable[Command | DeliveryReport], locale: str | None) -> ReaderOf:
     """Return a function that returns a reader, based on the reader's latest profile in the
     commands.
 
@@ -40,7 +41,7 @@ def readers_in(commands: Iterable[Command], locale: str | None) -> ReaderOf:
     return reader_of
 
 
-def events_in(commands: Iterable[Command]) -> list[Event]:
+def events_in(commands: Iterable[Command | DeliveryReport]) -> list[Event]:
     """Return the events in the commands. If an event has several versions, return only the
     latest.
     """
@@ -76,7 +77,7 @@ def preview(events: Iterable[Event], *, side: Side, reader_of: ReaderOf) -> Iter
                 yield from _group(group, line)
 
 
-def _events(command: Command) -> tuple[Event, ...]:
+def _events(command: Command | DeliveryReport) -> tuple[Event, ...]:
     match command:
         case CreateEvents(events):
             return events

@@ -15,6 +15,8 @@ from gazette.domain.commands import (
     RetractActivity,
     RetractEvent,
 )
+from gazette.domain.feedback.reports import DeliveryReport
+from gazette.domain.identity import run_id
 from gazette.domain.model import Event
 from gazette.domain.scheduling.calendar import Days
 from gazette.domain.subscribers.following import Activity
@@ -24,9 +26,14 @@ from gazette.domain.subscribers.subscriber import Subscriber
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
-def in_words(command: Command) -> str:
+def in_words(command: Command | DeliveryReport) -> str:
     """Describe the effect of `command`."""
     match command:
+        case DeliveryReport(reference, kind, at):
+            return (
+                f"{kind} at {instant(at)}: attempt {reference.attempt} of run "
+                f"{run_id(reference.run)}, if the stage made the reference"
+            )
         case CreateEvents(events=(event,)):
             return f"{_happening(event)} for {event.user_id}"
         case CreateEvents(events):

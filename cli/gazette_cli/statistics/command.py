@@ -114,8 +114,8 @@ def statistics(
     show(report, more={"since": span.since, "until": span.until, "unreported": unreported})
     if not report.counts:
         note(
-            "There are no delivery events yet. If mail_provider is smtp, delivery events do not "
-            "exist."
+            "There are no delivery events yet. If mail_provider is smtp, publish the delivery "
+            "events of your provider. See docs/delivery-events.md."
         )
     if unreported:
         note(f"{unreported} sent digests have no delivery event yet.")

@@ -41,8 +41,8 @@ def quarantine(scope: Construct, stage: Stage, topic: sns.ITopic) -> WatchedQueu
     return _watched(
         scope,
         "quarantine",
-        "Some events do not match their schema, or SES sent delivery events for emails that these "
-        "tables do not know. Every event is in the queue. What to do: "
+        "Some events do not match their schema, or delivery events belong to no email in these "
+        "tables. Every event is in the queue. What to do: "
         f"`gazette quarantine list --stage {stage.name}` shows the reasons. Fix the cause. Then "
         f"run `gazette quarantine redrive --stage {stage.name}`. "
         f"{_way_back(stage, 'quarantine', str(INGEST.queue))} Delivery events return; redrive "

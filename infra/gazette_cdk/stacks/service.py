@@ -29,6 +29,7 @@ from gazette_cdk.constructs.alarms import AlarmTopic
 from gazette_cdk.constructs.clock import start_clocks
 from gazette_cdk.constructs.configuration_set import may_send, name_of_set
 from gazette_cdk.constructs.delivery_events import publish_delivery_events
+from gazette_cdk.constructs.delivery_reports import route_events
 from gazette_cdk.constructs.deployment import name_deployment
 from gazette_cdk.constructs.events_out import EventsOut, publish_changes
 from gazette_cdk.constructs.grants import may_read, may_read_versions
@@ -132,7 +133,7 @@ class ServiceStack(Stack):
         self._lead_readers(api, links, front)
         base_url = stage.base_url or api.url
 
-        bus = self._receive_events(self._queues["ingest"], undelivered=unreached)
+        bus = self._receive_events(undelivered=unreached, unreported=unreported)
         self._configure_ingest(ingest, followers)
         self._configure_fanout(fanout)
         for sending, kind in ((generate, GenerateSettings), (resend, ResendSettings)):
@@ -208,9 +209,9 @@ class ServiceStack(Stack):
             )
 
     def _receive_events(
-        self, ingest_queue: sqs.Queue, *, undelivered: sqs.IQueue
+        self, *, undelivered: sqs.IQueue, unreported: sqs.IQueue
     ) -> events.EventBus:
-        """Send every event on the bus to ingest, so that unknown types reach the quarantine."""
+        """Create the bus for events of services, with its archive and its rules."""
         bus = events.EventBus(self, "Bus", event_bus_name=self._stage.bus)
         if self._stage.archive_days:
             bus.archive(
@@ -220,12 +221,12 @@ class ServiceStack(Stack):
                 event_pattern=events.EventPattern(source=events.Match.prefix("")),
                 retention=Duration.days(self._stage.archive_days),
             )
-        events.Rule(
+        route_events(
             self,
-            "AllEvents",
-            event_bus=bus,
-            event_pattern=events.EventPattern(source=events.Match.prefix("")),
-            targets=[event_targets.SqsQueue(ingest_queue, dead_letter_queue=undelivered)],
+            self._stage,
+            bus,
+            ingest=event_targets.SqsQueue(self._queues["ingest"], dead_letter_queue=undelivered),
+            feedback=event_targets.SqsQueue(self._queues["feedback"], dead_letter_queue=unreported),
         )
         return bus
 
@@ -293,7 +294,8 @@ class ServiceStack(Stack):
             queue=self._queues["feedback"],
             undelivered=self._queues["feedback_undelivered"],
         )
-        if self._stage.track_clicks or self._stage.opens_are_life:
+        stage = self._stage
+        if stage.track_clicks or stage.opens_are_life or stage.reporters:
             bus.grant_put_events_to(feedback.function)
         self._queues["quarantine"].grant_send_messages(feedback.function)
         feedback.configure(self._settings(FeedbackSettings))

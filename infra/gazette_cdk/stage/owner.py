@@ -78,7 +78,8 @@ class Owner:
 
     sources: dict[str, list[str]] = field(default_factory=dict)
     """The sources that may publish each detail type, such as `{"subscriber.deleted":
-    ["shop.accounts"]}`. A detail type that is not listed may have any source.
+    ["shop.accounts"]}`. Any source may publish a detail type that is not listed, except
+    `delivery.reported`. [Delivery events](delivery-events.md) must have a listed source.
 
     Each key must be one of Gazette's detail types, and each list must have at least one source.
     Events from sources that are not listed go to the quarantine (alarm `events-foreign`).

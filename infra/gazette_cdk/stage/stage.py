@@ -6,6 +6,7 @@ from datetime import timedelta
 from email.utils import parseaddr
 
 from gazette.settings.budgets import invocation_of_one, smtp_budget
+from gazette.settings.feedback import REPORTED
 from gazette.settings.ranges import SECOND
 
 from gazette_cdk.concurrency import Load, Size, sizes
@@ -92,6 +93,12 @@ class Stage(
     def out_bus(self) -> str:
         """The event bus on which Gazette publishes events out."""
         return f"gazette-{self.name}-out"
+
+    @property
+    def reporters(self) -> tuple[str, ...]:
+        """The sources that may report delivery events of any mail provider."""
+        listed = self.sources.get(REPORTED, ())
+        return tuple(listed) if isinstance(listed, list) else ()
 
     @property
     def sizes(self) -> dict[str, Size]:

@@ -5,7 +5,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from email import message_from_bytes
 from email.header import decode_header, make_header
 from email.message import EmailMessage
@@ -19,6 +19,7 @@ from aiosmtpd.smtp import SMTP, AuthResult, Envelope, Session
 from gazette.adapters.mail.canary import SesCanary
 from gazette.adapters.mail.header_words import ascii_sender
 from gazette.adapters.mail.mime import mime
+from gazette.adapters.mail.references import reference_in
 from gazette.adapters.mail.ses import SesMailer, ses_client
 from gazette.adapters.mail.smtp import SmtpMailer
 from gazette.adapters.mail.smtp_exchange import SmtpServer, SmtpTimes
@@ -31,7 +32,9 @@ from gazette.domain.delivery.signals import (
     SendOutcome,
     Uncertain,
 )
-from gazette.domain.model import DAILY
+from gazette.domain.feedback.reports import REFERENCE_HEADER, Prover, read_reference
+from gazette.domain.identity import address_hash
+from gazette.domain.model import DAILY, RunKey
 from gazette.domain.ports.mail import Mailer
 from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.addresses import ADDRESS
@@ -40,7 +43,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from demo.ses import Answer, StandIn
-from tests.builders import a_mail
+from tests.builders import SUPPRESSION_KEY, a_mail
 from tests.fakes import FakeMailer
 
 SENDER = "Gazette <digest@example.com>"
@@ -191,11 +194,33 @@ def test_each_stream_has_a_separate_smtp_sender(smtp: tuple[SmtpInbox, SmtpServe
         smtp_reply_timeout=timedelta(seconds=5),
         sender=SENDER,
         immediate_sender="now@example.com",
+        installation="i1",
     )
-    streams = mailers(cast("SendingSettings", settings))
+    streams = mailers(cast("SendingSettings", settings), SUPPRESSION_KEY)
     for schedule in (immediate_schedule("post#p1"), DAILY):
-        streams.of(schedule).send(a_mail(), 1)
+        streams.of(schedule).send(a_mail(), 3)
     assert [message["From"] for message in inbox.taken] == ["now@example.com", SENDER]
+    prover = Prover(key=SUPPRESSION_KEY, installation="i1")
+    for message in inbox.taken:
+        reference = read_reference(message[REFERENCE_HEADER])
+        assert message["Message-ID"] == f"<{reference}@example.com>"
+        assert (reference.run, reference.attempt) == (RunKey("ann", DAILY, 1), 3)
+        assert abs(reference.sent_at - datetime.now(UTC)) < timedelta(minutes=1)
+        assert prover.is_proven(reference, address_hash("ann@example.com"))
+    assert "ann@example.com" not in inbox.taken[0][REFERENCE_HEADER]
+
+
+def test_email_without_a_run_or_a_key_has_no_reference(
+    smtp: tuple[SmtpInbox, SmtpServer],
+) -> None:
+    """As the email of `gazette send-test` has none."""
+    inbox, server = smtp
+    smtp_mailer(server).send(a_mail(), 1)
+    (message,) = inbox.taken
+    assert REFERENCE_HEADER not in message
+    prover = Prover(key=SUPPRESSION_KEY, installation="i1")
+    test_mail = replace(a_mail(), tags=(("run", "test"),))
+    assert reference_in(test_mail, 1, prover=prover, sent_at=datetime.now(UTC)) == ""
 
 
 @pytest.mark.parametrize(

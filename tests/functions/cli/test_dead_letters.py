@@ -36,7 +36,7 @@ from tests.builders import NOW
 from tests.functions.conftest import Cloud, fan_out
 from tests.functions.deployed import deploy
 from tests.functions.failing import dead_letter, denied, refused_to_the_end
-from tests.functions.messages import envelope, event, profile
+from tests.functions.messages import delivery_report, envelope, event, profile
 from tests.meter import Meter
 
 READS = {
@@ -419,6 +419,18 @@ def test_dead_letters_are_identified_by_key_without_content(stage: Cloud, sqs: S
         "sweep-dead": ("partition 5", "again"),
         "feedback-dead": ("not a Gazette message: []", "fails_again"),
         "ticks-undelivered": ("tick of 2026-11-22T06:10:00Z", "stays"),
+    }
+
+
+def test_dead_delivery_report_is_identified_by_its_run(stage: Cloud, sqs: Sqs) -> None:
+    reference = "ann-daily-17.2.1795248002.5f0c8a1be27d43966f1e0c9ab8d7e254"
+    for told in (reference, "nonsense"):
+        sqs.put("feedback-dead", delivery_report("bounced", told, bounce="permanent"))
+    shown = run(stage, "show")
+    assert "ann@example.com" not in shown.output
+    assert {row[1] for row in rows(shown)} == {
+        "bounced of ann-daily-17",
+        "delivery.reported; a redrive returns the event to the quarantine",
     }
 
 

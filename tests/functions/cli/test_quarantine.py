@@ -16,7 +16,7 @@ from typer.testing import CliRunner, Result
 
 from gazette_cli.main import app
 from tests.credentials import set_credentials
-from tests.functions.messages import delivery_event
+from tests.functions.messages import delivery_event, delivery_report
 
 BODY = '{"detail-type":  "event.created", "detail": {"id": "ü"}}'
 
@@ -124,6 +124,13 @@ def test_ses_event_in_quarantine_is_redriven_to_feedback(sqs: Sqs) -> None:
     assert sqs.bodies("ingest") == [BODY]
     (found,) = sqs.bodies("feedback")
     assert "ann-daily-1" in found
+
+
+def test_delivery_report_in_quarantine_is_redriven_to_feedback(sqs: Sqs) -> None:
+    reports = [delivery_report("bounced", "x"), delivery_report("sent", "ann-daily-1", source="y")]
+    sqs.quarantine(BODY, *reports)
+    assert run("redrive").exit_code == 0
+    assert (sqs.bodies("ingest"), sqs.bodies("feedback")) == ([BODY], sorted(reports))
 
 
 def test_redriven_message_that_fails_again_is_not_moved_twice(

@@ -153,6 +153,7 @@ def test_environment_variable_is_named_after_its_field() -> None:
         "GAZETTE_OPENS_ARE_LIFE",
         "GAZETTE_RUN_RETENTION_DAYS",
         "GAZETTE_SHARDS",
+        "GAZETTE_SOURCES",
     }
 
 

@@ -10,7 +10,7 @@ from gazette.adapters.aws.bus import encode
 from gazette.adapters.contract import DETAIL_MODELS, decode
 from gazette.domain.commands import ChangeFollow, ChoosePreferences, MarkActive
 from gazette.domain.outcome import Outcome
-from gazette.domain.sources import DETAIL_TYPES, FEEDBACK, PREFERENCES, Sources
+from gazette.domain.sources import DELIVERY_REPORTED, DETAIL_TYPES, FEEDBACK, PREFERENCES, Sources
 from gazette.domain.subscribers.choices import Choice
 from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import Frequency
@@ -62,7 +62,9 @@ def test_attack_lookalike_source_is_rejected(world: World, source: str) -> None:
     assert put(world, "subscriber.deleted", source=source, sources=ACCOUNTS) == [Outcome.FOREIGN]
 
 
-@pytest.mark.parametrize("detail_type", sorted(set(DETAIL_MODELS) - {"subscriber.active"}))
+@pytest.mark.parametrize(
+    "detail_type", sorted(set(DETAIL_MODELS) - {"subscriber.active", DELIVERY_REPORTED})
+)
 def test_attack_fake_feedback_source_cannot_publish_service_events(
     world: World, detail_type: str
 ) -> None:
@@ -99,7 +101,7 @@ def test_every_allowed_source_can_publish(world: World, source: str) -> None:
     assert not world.quarantine.kept
 
 
-@pytest.mark.parametrize("detail_type", sorted(DETAIL_MODELS))
+@pytest.mark.parametrize("detail_type", sorted(set(DETAIL_MODELS) - {DELIVERY_REPORTED}))
 def test_detail_type_without_list_accepts_every_source(world: World, detail_type: str) -> None:
     for sources in (None, Sources({"no.such": frozenset({"shop.accounts"})})):
         assert Outcome.FOREIGN not in put(
@@ -135,3 +137,22 @@ def test_invalid_detail_is_quarantined_from_any_source(world: World) -> None:
 
 def test_source_lists_accept_exactly_the_contract_detail_types() -> None:
     assert set(DETAIL_TYPES) == set(DETAIL_MODELS)
+
+
+@pytest.mark.parametrize(
+    ("sources", "words"),
+    [
+        (None, "lists no source for delivery.reported"),
+        (ACCOUNTS, "lists no source for delivery.reported"),
+        (Sources({DELIVERY_REPORTED: frozenset({"shop.other"})}), "Allowed sources: shop.other."),
+        (Sources({DELIVERY_REPORTED: frozenset({"shop.mailgun"})}), "gazette quarantine redrive"),
+    ],
+)
+def test_attack_ingest_never_processes_a_delivery_report(
+    world: World, sources: Sources | None, words: str
+) -> None:
+    """Unlike the other types, this one has no source unless the stage lists one."""
+    said = put(world, DELIVERY_REPORTED, source="shop.mailgun", sources=sources, detail={})
+    assert said == [Outcome.FOREIGN]
+    ((_, reason),) = world.quarantine.kept
+    assert words in reason

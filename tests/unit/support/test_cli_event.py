@@ -300,6 +300,42 @@ def test_attack_event_from_an_unauthorized_source_is_reported(named: Path) -> No
         assert told == bool(exit_code)
 
 
+REPORT = {
+    "reference": "ann-daily-17.2.1795248002.5f0c8a1be27d43966f1e0c9ab8d7e254",
+    "recipient": "ann@example.com",
+    "type": "bounced",
+    "at": "2026-11-21T08:00:05Z",
+    "bounce": "permanent",
+}
+
+
+def test_delivery_report_is_checked_like_other_events(named: Path) -> None:
+    stages: dict[str, Any] = {"prod": {"sender": "a@example.com", "list_id": "b.example"}}
+    stages["prod"] |= {"sources": {"delivery.reported": ["shop.mailgun"]}}
+    (named / "cdk.json").write_text(json.dumps({"context": {"stages": stages}}))
+
+    def lint(**changed: str) -> Result:
+        detail = entry({**REPORT, **changed}, "delivery.reported")
+        return run("lint", {**detail, "Source": "shop.mailgun"})
+
+    result = lint()
+    assert result.exit_code == 0, result.output
+    assert (
+        "delivery.reported: bounced at 21 November 2026, 08:00 UTC: attempt 2 of run ann-daily-17, "
+        "if the stage made the reference" in result.stdout
+    )
+    for changed, words in (
+        ({"at": "2199-01-01T00:00:00Z"}, "detail.at: is more than an hour ahead of now"),
+        ({"bounce": "hard"}, "detail.bounce: must be 'permanent' or 'transient'"),
+        ({"reference": "ann-daily-17"}, "detail.reference: must be the value of the email's"),
+    ):
+        result = lint(**changed)
+        assert result.exit_code == 1
+        assert words in result.stdout
+    shown = run("preview", {**entry(REPORT, "delivery.reported"), "Source": "shop.mailgun"})
+    assert (shown.exit_code, shown.stdout.startswith("delivery.reported: bounced")) == (0, True)
+
+
 def schema_of_comments(project: Path, schema: dict[str, Any]) -> None:
     """The stage `prod` has templates of its own, with a schema for the data of comments."""
     own = project / "ours"
@@ -626,7 +662,11 @@ def test_documented_examples_are_valid(tmp_path: Path) -> None:
     assert examples
     for path in examples:
         result = CliRunner().invoke(app, ["event", "lint", str(path)])
-        assert result.exit_code == 0, result.output
+        if path.name.startswith("delivery.reported."):  # needs an entry in `sources`
+            assert (result.exit_code, result.stdout.count("\n  ")) == (1, 1)
+            assert "The setting sources lists no source for delivery.reported" in result.stdout
+        else:
+            assert result.exit_code == 0, result.output
 
 
 def test_schema_output_failure_is_reported_on_a_single_line(tmp_path: Path) -> None:

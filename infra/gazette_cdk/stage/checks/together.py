@@ -58,14 +58,14 @@ def _wrong_with_smtp(stage: Stage) -> Iterator[Wrong]:
         return
     if stage.unknown_policy == "resend":
         yield Wrong(
-            "mail_provider smtp needs unknown_policy carry_over or assume_sent. resend would wait "
-            "for delivery events, and only SES publishes them.",
+            "mail_provider smtp needs unknown_policy carry_over or assume_sent. resend waits for "
+            "proof that delivery events arrive, which only SES can give.",
             of=("mail_provider", "unknown_policy"),
         )
     if stage.track_clicks or stage.track_opens or stage.feedback_by_sns:
         yield Wrong(
-            "track_clicks, track_opens and feedback_by_sns need mail_provider ses, because only "
-            "SES reports delivery events.",
+            "track_clicks, track_opens and feedback_by_sns need mail_provider ses, because they "
+            "configure SES. For events of another provider, see docs/delivery-events.md.",
             of=("mail_provider", "track_clicks", "track_opens", "feedback_by_sns"),
         )
     if stage.tracking_domain:

@@ -15,10 +15,12 @@ from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
+from gazette.adapters.mail.reported_events import decode_either
 from gazette.adapters.mail.ses_events import decode_delivery_event
 from gazette.bootstrap.parts.clock import now
-from gazette.domain.feedback.delivery_events import DeliveryEventType
-from gazette.domain.sources import FEEDBACK
+from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
+from gazette.domain.feedback.reports import DeliveryReport, Prover
+from gazette.domain.sources import DELIVERY_REPORTED, FEEDBACK, Sources
 from gazette.run_metrics import record_category_held
 from gazette.settings.feedback import FeedbackSettings
 from gazette.steps.feedback.bounces import SuppressionContext
@@ -34,7 +36,7 @@ from gazette.steps.feedback.feedback import (
 class FeedbackFunction:
     """The functions that the feedback handler calls."""
 
-    process: Callable[[str], Feedback | None]
+    process: Callable[[str], Feedback | str | None]
     """The step `process_delivery_event`, to call with the body of each message."""
 
     finish: Callable[[], None]
@@ -50,14 +52,15 @@ def build() -> FeedbackFunction:
     settings = FeedbackSettings.from_env()
     retention = settings.run_retention
     runs = DynamoRuns(settings.runs_table, retention=retention)
+    key = read_suppression_key(settings.suppressions_secret)
     signs = {
-        DeliveryEventType.CLICKED: settings.track_clicks,
+        DeliveryEventType.CLICKED: settings.track_clicks or bool(settings.reporters),
         DeliveryEventType.OPENED: settings.opens_are_life,
     }
     counted = _category_stats(settings)
     process = partial(
         process_delivery_event,
-        decode=partial(decode_delivery_event, installation=settings.installation),
+        decode=_decoder(settings, key),
         context=FeedbackContext(
             runs=runs,
             evidence_log=DynamoEvidenceLog(settings.control_table),
@@ -66,10 +69,29 @@ def build() -> FeedbackFunction:
             bus=EventBridgeBus(events_client(), settings.bus, source=FEEDBACK),
             signs_of_life=frozenset(type_ for type_, is_one in signs.items() if is_one),
             category_stats=counted,
-            suppression=_suppression(settings, runs),
+            suppression=_suppression(settings, runs, key),
         ),
     )
     return FeedbackFunction(process, counted.category_stats.flush if counted else _nothing)
+
+
+def _decoder(settings: FeedbackSettings, key: bytes) -> Callable[[str], DeliveryEvent | None]:
+    """Return the decoder of SES's events and of services' reports."""
+    sources = Sources({DELIVERY_REPORTED: settings.reporters} if settings.reporters else {})
+    return partial(
+        decode_either,
+        by_ses=partial(decode_delivery_event, installation=settings.installation),
+        decode_report=partial(_decode_report, sources=sources),
+        prover=Prover(key=key, installation=settings.installation),
+        clock=now,
+    )
+
+
+def _decode_report(body: str, *, sources: Sources) -> DeliveryReport:
+    # Imported here because few stages get reports, and pydantic delays a cold start.
+    from gazette.adapters.contract.reports import decode_report
+
+    return decode_report(body, sources=sources)
 
 
 def _nothing() -> None:
@@ -87,9 +109,8 @@ def _category_stats(settings: FeedbackSettings) -> CategoryStatsContext | None:
     )
 
 
-def _suppression(settings: FeedbackSettings, runs: DynamoRuns) -> SuppressionContext:
+def _suppression(settings: FeedbackSettings, runs: DynamoRuns, key: bytes) -> SuppressionContext:
     limit = settings.soft_limit
-    key = read_suppression_key(settings.suppressions_secret)
     return SuppressionContext(
         suppressions=DynamoSuppressions(settings.suppressions_table, key=key, clock=now),
         bounces=DynamoBounces(

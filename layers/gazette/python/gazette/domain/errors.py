@@ -17,6 +17,11 @@ class ForeignEvent(InvalidEvent):
     source."""
 
 
+class InvalidReport(InvalidEvent):
+    """A service's report about an email that cannot be processed. The error text names the field
+    and the remedy, and contains no address."""
+
+
 class InvalidToken(GazetteError):
     """A link whose token was altered or was not signed by this installation.
 

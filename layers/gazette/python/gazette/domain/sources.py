@@ -4,8 +4,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+DELIVERY_REPORTED = "delivery.reported"
+"""The detail type of a mail provider's delivery events. A stage processes only those of the sources
+that its `sources` setting lists for this type."""
+
 DETAIL_TYPES = (
     "activity.created",
+    DELIVERY_REPORTED,
     "event.created",
     "event.retracted",
     "follow.created",
@@ -41,7 +46,7 @@ _SHOWN = 40
 @dataclass(frozen=True, slots=True)
 class Sources:
     """The sources that may publish each detail type. Any source may publish a type that is not
-    listed."""
+    listed, except `delivery.reported`."""
 
     by_detail_type: Mapping[str, frozenset[str]]
 
@@ -56,6 +61,12 @@ class Sources:
         Source names are case-sensitive: `Shop.accounts` and `shop.accounts` are different sources.
         """
         allowed = self.by_detail_type.get(detail_type)
+        if allowed is None and detail_type == DELIVERY_REPORTED:
+            return (
+                f"The setting sources lists no source for {DELIVERY_REPORTED}, so the stage does "
+                f"not process delivery events from {source[:_SHOWN]!a}. To process them, add "
+                f'{{"{DELIVERY_REPORTED}": [the source]}} to the setting, deploy, and redrive.'
+            )
         if allowed is None or source in allowed or _OWN.get(detail_type) == source:
             return ""
         return (

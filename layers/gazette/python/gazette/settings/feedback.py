@@ -1,10 +1,15 @@
 """The settings of `feedback`, which records delivery events."""
 
+import json
 from dataclasses import dataclass
 from datetime import timedelta
 
+from gazette.domain.sources import DELIVERY_REPORTED
 from gazette.domain.subscribers.suppression import SoftLimit
 from gazette.settings.environment import FunctionSettings
+
+REPORTED = DELIVERY_REPORTED
+"""The detail type whose sources may report delivery events."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +44,13 @@ class FeedbackSettings(FunctionSettings):
 
     quarantine_queue_url: str
     feedback_queue_url: str
+    sources: str
+    """The sources that may publish each detail type, as JSON."""
+
+    @property
+    def reporters(self) -> frozenset[str]:
+        """The sources that may report delivery events. With none, the stage accepts none."""
+        return frozenset(json.loads(self.sources).get(REPORTED, ()))
 
     @property
     def soft_limit(self) -> SoftLimit:

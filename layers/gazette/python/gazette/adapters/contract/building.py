@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, assert_never, get_args
 
 from gazette.adapters.contract.data import compact
+from gazette.adapters.contract.deliveries import DeliveryReported
 from gazette.adapters.contract.details import (
     ActivityCreated,
     ActorDetail,
@@ -37,6 +38,9 @@ from gazette.domain.commands import (
     RetractActivity,
     RetractEvent,
 )
+from gazette.domain.feedback.delivery_events import DeliveryEventType
+from gazette.domain.feedback.reports import DeliveryReport, read_reference
+from gazette.domain.identity import address_hash
 from gazette.domain.model import Actor, Entity, Event, Image, entity_key
 from gazette.domain.scheduling.calendar import Days, DigestTimes, week_number
 from gazette.domain.subscribers.choices import Choice
@@ -45,7 +49,8 @@ from gazette.domain.subscribers.frequency import DEFAULT, Frequencies, Frequency
 from gazette.domain.subscribers.subscriber import Subscriber
 
 AnyDetail = (
-    EventCreated
+    DeliveryReported
+    | EventCreated
     | EventsCreated
     | ActivityCreated
     | EventRetracted
@@ -58,9 +63,11 @@ AnyDetail = (
 )
 
 
-def command_for(detail: AnyDetail) -> Command:
-    """Return the domain command for a detail."""
+def command_for(detail: AnyDetail) -> Command | DeliveryReport:
+    """Return the domain command for a detail, or the report about an email."""
     match detail:
+        case DeliveryReported():
+            return _report(detail)
         case EventCreated():
             return CreateEvents((event_of(detail),))
         case EventsCreated():
@@ -92,6 +99,17 @@ def command_for(detail: AnyDetail) -> Command:
 def event_of(detail: EventCreated) -> Event:
     """Return the domain event for an `event.created` detail, or for one event of a list."""
     return Event(user_id=detail.user_id, **_happening(detail))
+
+
+def _report(detail: DeliveryReported) -> DeliveryReport:
+    return DeliveryReport(
+        reference=read_reference(detail.reference),
+        type=DeliveryEventType(detail.type),
+        at=detail.at,
+        recipient=address_hash(detail.recipient),
+        is_permanent=detail.bounce == "permanent",
+        status=detail.status or "",
+    )
 
 
 def _happening(detail: HappeningDetail) -> dict[str, Any]:

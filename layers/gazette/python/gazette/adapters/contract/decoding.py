@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from gazette.adapters.contract.building import AnyDetail, command_for, event_of
 from gazette.adapters.contract.data import Schemas, refuse
+from gazette.adapters.contract.deliveries import DeliveryReported
 from gazette.adapters.contract.details import (
     ActivityCreated,
     EventCreated,
@@ -33,10 +34,11 @@ from gazette.domain.commands import (
     CreateEvents,
 )
 from gazette.domain.errors import ForeignEvent, InvalidEvent
+from gazette.domain.feedback.reports import DeliveryReport
 from gazette.domain.hosts import LinkHosts
 from gazette.domain.identity import CATEGORY_NAME
 from gazette.domain.model import Event
-from gazette.domain.sources import PREFERENCES, Sources
+from gazette.domain.sources import DELIVERY_REPORTED, PREFERENCES, Sources
 from gazette.domain.subscribers.frequency import DEFAULT, frequencies
 
 REASONS = 3
@@ -49,6 +51,7 @@ counted."""
 
 DETAIL_MODELS: dict[str, tuple[type[AnyDetail], ...]] = {
     "activity.created": (ActivityCreated,),
+    "delivery.reported": (DeliveryReported,),
     "event.created": (EventCreated, EventsCreated),
     "event.retracted": (EventRetracted,),
     "follow.created": (FollowCreated,),
@@ -61,13 +64,20 @@ DETAIL_MODELS: dict[str, tuple[type[AnyDetail], ...]] = {
 """The models of each detail type. A detail must match one of them."""
 
 
+_ANY_SOURCE = Sources({})
+_TO_FEEDBACK = (
+    f"A {DELIVERY_REPORTED} event belongs in the feedback queue. To send it there, run `gazette "
+    "quarantine redrive`."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """The result of reading a detail: a command, and problems in the form `detail.field: …`."""
 
-    command: Command | None
-    """The command, or None if the detail is invalid. For a list, the command contains only the
-    valid events.
+    command: Command | DeliveryReport | None
+    """The command or report, or None if the detail is invalid. For a list, the command contains
+    only the valid events.
     """
 
     problems: tuple[str, ...] = ()
@@ -86,7 +96,8 @@ def decode(
 
     Links must point to one of `hosts`, if any are given. The data of an event must match the schema
     of its category. Raises InvalidEvent, which names the invalid field. Raises ForeignEvent if the
-    envelope's source is not allowed to publish the detail type.
+    envelope's source is not allowed to publish the detail type, and for delivery events, which the
+    feedback function processes.
     """
     try:
         return _decode(read_json(body), sources, hosts, schemas)
@@ -126,15 +137,18 @@ def _decode(
     detail_type, detail = fields.get("detail-type"), fields.get("detail")
     if problem := _no_detail(detail_type, detail):
         raise InvalidEvent(f"{problem}.")
-    _check_envelope(fields)
-    if sources and (refusal := sources.refusal(detail_type, fields["source"])):
+    check_envelope(fields)
+    if refusal := (sources or _ANY_SOURCE).refusal(detail_type, fields["source"]):
         raise ForeignEvent(refusal)
+    if detail_type == DELIVERY_REPORTED:
+        raise ForeignEvent(_TO_FEEDBACK)
     reading = _detail(detail_type, detail, hosts, schemas)
-    if not reading.problems and reading.command:
-        return _narrowed(reading.command, fields)
+    command = reading.command
+    if not reading.problems and command and not isinstance(command, DeliveryReport):
+        return _narrowed(command, fields)
     reason = sentence(detail_type, reading.problems, reasons=REASONS, besides=reading.more)
-    if isinstance(reading.command, CreateEvents):
-        return replace(reading.command, problems=f"{reason} {_accepted_count(reading.command)}")
+    if isinstance(command, CreateEvents):
+        return replace(command, problems=f"{reason} {_accepted_count(command)}")
     raise InvalidEvent(reason)
 
 
@@ -175,7 +189,8 @@ def _accepted_count(command: CreateEvents) -> str:
             return f"The other {number} events of the list were accepted."
 
 
-def _check_envelope(envelope: dict[str, Any]) -> None:
+def check_envelope(envelope: Any) -> None:
+    """Raise InvalidEvent if `envelope` is not the envelope of an EventBridge event."""
     try:
         Envelope.model_validate(envelope)
     except ValidationError as err:

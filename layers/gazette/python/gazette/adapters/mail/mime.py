@@ -21,6 +21,7 @@ from textwrap import wrap
 from typing import Any, cast
 
 from gazette.adapters.mail.header_words import LONGEST_LINE, ascii_sender, header_words
+from gazette.domain.feedback.reports import REFERENCE_HEADER
 from gazette.domain.model import Mail
 
 
@@ -63,9 +64,12 @@ sections 6.7 and 6.8).
 """
 
 
-def mime(mail: Mail, *, sender: str) -> EmailMessage:
+def mime(mail: Mail, *, sender: str, reference: str = "") -> EmailMessage:
     """Return the message as MIME: text and HTML alternatives, and tags for SES's SMTP endpoint.
     https://docs.aws.amazon.com/ses/latest/dg/event-publishing-send-email.html
+
+    The reference is in Message-ID, which most providers return with delivery events, and in a
+    header of its own, because some providers replace Message-ID.
 
     Raises ValueError for text that UTF-8 cannot encode.
     """
@@ -74,7 +78,10 @@ def mime(mail: Mail, *, sender: str) -> EmailMessage:
     message["To"] = mail.to
     message["Subject"] = header_words(mail.edition.subject, "Subject")
     message["Date"] = formatdate()
-    message["Message-ID"] = make_msgid(domain=parseaddr(sender)[1].rpartition("@")[2])
+    domain = parseaddr(sender)[1].rpartition("@")[2]
+    message["Message-ID"] = f"<{reference}@{domain}>" if reference else make_msgid(domain=domain)
+    if reference:
+        message[REFERENCE_HEADER] = reference
     for name, value in mail.headers:
         message[name] = value
     message["X-SES-MESSAGE-TAGS"] = ", ".join(f"{name}={value}" for name, value in mail.tags)

@@ -36,12 +36,23 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 class SmtpMailer:
-    """Implementation of the `Mailer` port with SMTP. `clock` returns monotonic seconds."""
+    """Implementation of the `Mailer` port with SMTP. `clock` returns monotonic seconds.
+
+    `refer` returns the reference of an email and attempt, by which delivery events name the email.
+    Without it, emails have no reference.
+    """
 
     def __init__(
-        self, server: SmtpServer, *, sender: str, times: SmtpTimes, clock: Callable[[], float]
+        self,
+        server: SmtpServer,
+        *,
+        sender: str,
+        times: SmtpTimes,
+        clock: Callable[[], float],
+        refer: Callable[[Mail, int], str] | None = None,
     ) -> None:
         self._server = server
+        self._refer = refer
         self._sender = sender
         self._times = times
         self._clock = clock
@@ -60,7 +71,9 @@ class SmtpMailer:
         if not _SENDER.fullmatch(sender) or _CONTROL.search(self._sender):
             return RefusedAccount(attempt, "sender: must be an address in ASCII")
         try:
-            data = _dotted(mime(mail, sender=self._sender).as_bytes())
+            reference = self._refer(mail, attempt) if self._refer else ""
+            message = mime(mail, sender=self._sender, reference=reference)
+            data = _dotted(message.as_bytes())
             connection = Exchange(clock=self._clock)
         except (ValueError, LookupError, MessageError) as err:
             return RefusedForGood(attempt, type(err).__name__)

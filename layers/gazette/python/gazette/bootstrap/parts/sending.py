@@ -147,7 +147,7 @@ def delivery_context(
             max_blocks=settings.max_blocks,
             arrangement=settings.arrangement,
         ),
-        mailers=mailers(settings),
+        mailers=mailers(settings, suppression_key),
         pacing=Pacing(
             streams=Streams(
                 digest=StreamPacing(
@@ -180,8 +180,11 @@ def suppressions(settings: SendingSettings, key: bytes) -> DynamoSuppressions:
     return DynamoSuppressions(settings.suppressions_table, key=key, clock=now, read=read)
 
 
-def mailers(settings: SendingSettings) -> Streams[Mailer]:
-    """Return each stream's mailer, with the stream's own sender and configuration set."""
+def mailers(settings: SendingSettings, suppression_key: bytes = b"") -> Streams[Mailer]:
+    """Return each stream's mailer, with the stream's own sender and configuration set.
+
+    With SMTP, emails carry a reference if there is a key.
+    """
     if settings.mail_provider == "ses":
         client = ses_client(settings.send_timeout)
         return Streams(
@@ -201,4 +204,4 @@ def mailers(settings: SendingSettings) -> Streams[Mailer]:
     # Imported here because only some stages use SMTP, and smtplib adds 15 ms to a cold start.
     from gazette.bootstrap.parts.smtp import smtp_mailers
 
-    return smtp_mailers(settings)
+    return smtp_mailers(settings, suppression_key)

@@ -97,6 +97,9 @@ class DeliveryEvent:
     flaw: str = ""
     """The reason why the address at fault cannot be determined."""
 
+    is_reported: bool = False
+    """True if a service reported the event. Not every provider reports acceptance separately."""
+
     @property
     def happened_at(self) -> datetime:
         """The time of the event, or else the time at which the provider accepted the message."""
@@ -133,6 +136,32 @@ class EngagementEvent(StrEnum):
 
 
 _NOT_STORED = {DeliveryEventType.RENDERING_FAILED, DeliveryEventType.SUBSCRIPTION}
+
+
+_ARRIVED = {
+    DeliveryEventType.DELIVERED,
+    DeliveryEventType.OPENED,
+    DeliveryEventType.CLICKED,
+}
+
+
+def acceptance_of(event: DeliveryEvent) -> DeliveryEvent | None:
+    """Return the event that a provider accepted the email, if `event` has to stand for it too.
+
+    SES reports acceptance itself, but many providers do not. Their first report that an email
+    arrived then also counts as sent. A bounce or a complaint does not count as sent. Otherwise, a
+    service that reports only bounces would put every category on hold.
+    """
+    if not event.is_reported or event.type not in _ARRIVED:
+        return None
+    return DeliveryEvent(
+        type=DeliveryEventType.SENT,
+        run=event.run,
+        attempt=event.attempt,
+        message_id=event.message_id,
+        sent_at=event.sent_at,
+        is_reported=True,
+    )
 
 
 def engagement_of(event: DeliveryEvent) -> EngagementEvent | None:

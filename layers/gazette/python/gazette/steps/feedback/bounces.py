@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from gazette.domain.delivery.run import Status
 from gazette.domain.errors import InvalidEvent
 from gazette.domain.feedback.delivery_events import DeliveryEvent, Fault
+from gazette.domain.feedback.reports import reported_ids
 from gazette.domain.model import RunKey
 from gazette.domain.ports.ledgers import Runs, Schedules
 from gazette.domain.ports.stores import Bounces, Subscribers, Suppressions
@@ -83,6 +84,7 @@ def _are_too_many(
         and run.sent_at
         and run.message_id
         and run.message_id not in messages
+        and messages.isdisjoint(reported_ids(run.key, run.attempt))
         # The email may have been sent twice, and the stored id may be the other email's.
         and run.key != bounced_now
     )

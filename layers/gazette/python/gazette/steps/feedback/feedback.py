@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from gazette.domain.commands import MarkActive
 from gazette.domain.delivery.run import Run
 from gazette.domain.delivery.signals import Evidence
-from gazette.domain.errors import ForeignEvent, Unavailable
+from gazette.domain.errors import ForeignEvent, InvalidReport, Unavailable
 from gazette.domain.feedback.delivery_events import (
     AGAINST_RECIPIENT,
     DeliveryEvent,
     DeliveryEventType,
+    EngagementEvent,
     Mark,
+    acceptance_of,
     engagement_of,
     mark_of,
 )
@@ -85,25 +87,39 @@ class Feedback:
 
 def process_delivery_event(
     body: str, *, decode: Callable[[str], DeliveryEvent | None], context: FeedbackContext
-) -> Feedback | None:
-    """Record the event, count it for the categories of its email, and suppress its recipient.
+) -> Feedback | str | None:
+    """Decode the delivery event in a message, and process it. Safe to repeat.
 
     Returns None if `body` does not belong to an email of this installation. If a service published
     `body`, it is returned to the quarantine, because an operator redrove it to the wrong queue and
-    no other copy exists. Safe to repeat after a crash at any point. The event is recorded first,
-    because it is evidence even if it does not name its recipient. Only the first event of a kind is
-    counted.
+    no other copy exists. Returns the reason if a service's report is invalid or not proven. Such a
+    report is quarantined too, because a retry would not help.
 
-    Raises InvalidEvent if the event cannot be decoded or does not name its recipient.
+    Raises InvalidEvent if the provider's event cannot be decoded or does not name its recipient.
     """
     try:
         event = decode(body)
     except ForeignEvent as err:
         context.quarantine.keep(body, str(err))
         return None
-    if event is None:
-        return None
+    except InvalidReport as err:
+        context.quarantine.keep(body, str(err))
+        return str(err)
+    return None if event is None else process(event, body, context=context)
+
+
+def process(event: DeliveryEvent, body: str, *, context: FeedbackContext) -> Feedback:
+    """Record the event, count it for the categories of its email, and suppress its recipient.
+
+    Safe to repeat after a crash at any point. The event is recorded first, because it is evidence
+    even if it does not name its recipient. Only the first event of a kind is counted. `body` is the
+    message that is quarantined if the event names an unknown attempt.
+
+    Raises InvalidEvent if the event does not name its recipient.
+    """
     recorded = record_event(event, body, context=context)
+    if recorded.run and not recorded.is_of_unknown_attempt:
+        _record_acceptance(event, recorded.run, context=context)
     if context.category_stats and recorded.run and recorded.is_first:
         _count_event(event, recorded.run, context=context.category_stats)
     suppressed = None
@@ -137,12 +153,22 @@ def record_event(event: DeliveryEvent, body: str, *, context: FeedbackContext) -
     return Recorded(run, is_first)
 
 
+def _record_acceptance(event: DeliveryEvent, run: Run, *, context: FeedbackContext) -> None:
+    """Record and count that the email was sent, if the event has to stand for its acceptance."""
+    accepted = acceptance_of(event)
+    if accepted is None:
+        return
+    is_first = context.engagements.record(run, EngagementEvent.SENT, accepted.sent_at)
+    if is_first and context.category_stats:
+        _count_event(accepted, run, context=context.category_stats)
+
+
 def _unknown_attempt(event: DeliveryEvent, run: Run) -> str:
     return (
-        f"SES names attempt {event.attempt} of run {run_id(run.key)}, but only {run.attempt} were "
-        "made. Another run had the same id, or the table was restored to an earlier time. The "
-        "event "
-        "does not settle the run, and the events of its email may be sent again."
+        f"A delivery event names attempt {event.attempt} of run {run_id(run.key)}, but only "
+        f"{run.attempt} were made. Another run had the same id, or the table was restored to an "
+        "earlier time. The event does not settle the run, and the events of its email may be sent "
+        "again."
     )
 
 

@@ -12,12 +12,16 @@ from gazette.adapters.aws.queues import (
     decode_shard,
     was_given_up,
 )
+from gazette.adapters.mail.reported_events import is_report
 from gazette.adapters.mail.ses_events import decode_delivery_event
 from gazette.domain.dead_letters import DeadLetter, DeadQueue
 from gazette.domain.errors import ForeignEvent, InvalidEvent
+from gazette.domain.feedback.delivery_events import DeliveryEventType
+from gazette.domain.feedback.reports import read_reference
 from gazette.domain.identity import SCHEDULE_NAME, USER_ID, run_id
 from gazette.domain.model import RunKey
 from gazette.domain.scheduling.calendar import slot_id
+from gazette.domain.sources import DELIVERY_REPORTED
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import MessageTypeDef
@@ -92,12 +96,24 @@ def _delivery_event(body: str) -> str:
     try:
         delivery_event = decode_delivery_event(body)
     except ForeignEvent:
+        if is_report(body):
+            return _report(body)
         return f"{detail_type(body)}; a redrive returns the event to the quarantine"
     if delivery_event is None:
         return "a delivery event for an email that Gazette did not send"
     return (
         f"{delivery_event.type} of {run_id(delivery_event.run) if delivery_event.run else 'no run'}"
     )
+
+
+def _report(body: str) -> str:
+    """Describe a service's report, whose reference has not been checked."""
+    detail = json.loads(body).get("detail")
+    try:
+        run = run_id(read_reference(detail["reference"]).run)
+        return f"{DeliveryEventType(detail['type'])} of {run}"
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return f"{DELIVERY_REPORTED}; a redrive returns the event to the quarantine"
 
 
 def _tick(body: str) -> str:
