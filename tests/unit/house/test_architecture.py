@@ -181,6 +181,7 @@ UNREACHED = {
     "gazette.domain.receipts": "the result of `gazette.steps.support.receipt`, and its rule",
     "gazette.domain.ports.receipts": "the port that reads an event and its retraction",
     "gazette.adapters.dynamodb.feedback.event_traces": "the implementation of this port",
+    "gazette.steps.subscribers.return_reader": "the API for services will return readers",
     "gazette.domain.dead_letters": "the queues, messages and selection of a redrive",
     "gazette.adapters.aws.dead_letters": "the redrive of these queues in SQS",
 }

@@ -51,6 +51,15 @@ def test_every_pair_of_statuses_has_an_answer(was: SubscriberStatus, now: Subscr
     assert types(reader(was), reader(now, 6)) == expected
 
 
+def test_return_on_a_consent_is_by_the_service() -> None:
+    left = reader(UNSUBSCRIBED)
+    (event,) = changed(left, replace(left, status=ACTIVE, revision=6, returned_at=NOW))
+    assert (event.type, event.by) == (EventType.SUBSCRIBER_RETURNED, By.SERVICE)
+    again = replace(left, returned_at=NOW)
+    (event,) = changed(again, replace(again, status=ACTIVE, revision=6))
+    assert event.by is By.READER
+
+
 @pytest.mark.parametrize("revision", [4, 5])
 @pytest.mark.parametrize("status", SubscriberStatus)
 def test_only_a_higher_revision_is_a_change(status: SubscriberStatus, revision: int) -> None:

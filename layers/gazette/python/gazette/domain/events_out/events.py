@@ -31,7 +31,7 @@ class By(StrEnum):
 
     READER = "reader"
     SERVICE = "service"
-    """A service, which published a profile."""
+    """A service, which published a profile or stated a consent."""
 
     GAZETTE = "gazette"
     """Gazette, after a bounce, a complaint, or a suppression by an operator."""
