@@ -20,6 +20,7 @@ _CHAIN = "domain/scheduling/chain.py"
 _TAKING_BACK = "tests/unit/subscribers/test_taking_back.py"
 _CONSENT = "tests/unit/subscribers/test_consent.py"
 _RETURN = "tests/unit/subscribers/test_return_reader.py"
+_EXPORT = "tests/unit/support/test_export.py"
 _BY_CATEGORY = "tests/unit/subscribers/test_choices_by_category.py"
 _TWO_PAGES = "tests/unit/preferences/test_two_pages.py"
 _LEAVING_PAGES = "tests/functions/preferences/test_leaving.py"
@@ -1218,6 +1219,34 @@ RULES: Final = (
         " or (reader.has_left and reader.last_left_at != first.last_left_at):\n",
         ":\n",
         f"{_RETURN}::test_undo_does_not_undo_an_unsubscription_during_it",
+    ),
+    Mutation(
+        "an export names no other reader of an address",
+        "steps/support/export.py",
+        '    return {**values, "by": [each for each in others if each == user_id]}\n',
+        "    return values\n",
+        f"{_EXPORT}::test_suppression_does_not_name_other_readers_of_the_address",
+    ),
+    Mutation(
+        "an export contains no emails from before an erasure",
+        "steps/support/export.py",
+        '        elif str(row.values.get("due_at", "")) > erased_at:\n',
+        "        else:\n",
+        f"{_EXPORT}::test_later_owner_of_an_id_gets_no_emails_from_before_the_erasure",
+    ),
+    Mutation(
+        "an export ends when the reader is erased",
+        "steps/support/export.py",
+        "    if profile is None or _is_only_an_erasure(profile):\n",
+        "    if profile is None:\n",
+        f"{_EXPORT}::test_export_finds_no_row_after_an_erasure",
+    ),
+    Mutation(
+        "a cursor of an export is refused for another reader",
+        "domain/export.py",
+        "str(after)] if owner == user_id:\n",
+        "str(after)]:\n",
+        f"{_EXPORT}::test_cursor_is_read_as_it_was_written",
     ),
     Mutation(
         "an unsubscribe link is valid only for its own address",

@@ -249,7 +249,7 @@ def test_row_of_the_previous_version_has_only_the_first_unsubscription(
     row.save()
     found = suppressions.get(ANN)
     assert found
-    assert (found.left_at, found.last_left_at, found.readers) == (None, NOW, {"ann"})
+    assert (found.left_at, found.last_left_at, *found.readers) == (None, NOW, "ann")
     suppressions.resubscribe(ANN, "ann", before=NOW)
     assert suppressions.holds(ANN)
     suppressions.resubscribe(ANN, "ann", before=NOW + SECOND)
