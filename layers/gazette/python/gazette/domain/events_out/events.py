@@ -146,6 +146,10 @@ class EmailEvent:
     """The reason for which the email counts as sent; None for other events, and for a reason that
     this version does not know."""
 
+    events: int | None = None
+    """The number of events in an email that was sent; None for other events, and for a run of an
+    earlier release."""
+
     reason: str = ""
     """The reason for which no email was sent; empty for other events, and for a reason that this
     version does not know."""
