@@ -283,27 +283,35 @@ class FakeActivities:
 
 @dataclass
 class FakeSuppressions:
-    """The port `Suppressions` in memory; `since` and `by` are kept beside the causes."""
+    """The port `Suppressions` in memory; `since`, `by` and `last` are kept beside the causes."""
 
     clock: Clock = field(default_factory=SettableClock)
     rows: dict[str, Cause] = field(default_factory=dict)
     since: dict[str, datetime] = field(default_factory=dict)
     by: dict[str, set[str]] = field(default_factory=dict)
+    last: dict[str, datetime] = field(default_factory=dict)
     unreadable: set[str] = field(default_factory=set)
 
     def add(self, address_hash: str, cause: Cause, since: datetime | None = None) -> bool:
-        there = self.rows.get(address_hash)
+        at, there = since or self.clock(), self.rows.get(address_hash)
+        if cause is Cause.UNSUBSCRIBED:
+            self.last[address_hash] = max(at, self.last.get(address_hash, at))
         if there is not None and there not in cause.lesser:
             return False
         self.rows[address_hash] = cause
-        self.since[address_hash] = since or self.clock()
+        self.since[address_hash] = at
         return True
 
-    def unsubscribe(self, address_hash: str, user_id: str) -> None:
-        self.add(address_hash, Cause.UNSUBSCRIBED)
+    def unsubscribe(self, address_hash: str, user_id: str, at: datetime | None = None) -> None:
+        self.add(address_hash, Cause.UNSUBSCRIBED, at)
         self.by.setdefault(address_hash, set()).add(user_id)
 
-    def resubscribe(self, address_hash: str, user_id: str) -> None:
+    def resubscribe(
+        self, address_hash: str, user_id: str, *, before: datetime | None = None
+    ) -> None:
+        found = self.get(address_hash) if before else None
+        if before and found and found.last_left_at >= before:
+            return
         others = self.by.pop(address_hash, set()) - {user_id}
         if others:
             self.by[address_hash] = others
@@ -318,7 +326,15 @@ class FakeSuppressions:
         if address_hash in self.unreadable:
             raise unreadable_row("suppressions", address_hash)
         cause = self.rows.get(address_hash)
-        return Suppression(address_hash, cause, self.since[address_hash]) if cause else None
+        if cause is None:
+            return None
+        return Suppression(
+            address_hash,
+            cause,
+            self.since[address_hash],
+            self.last.get(address_hash),
+            frozenset(self.by.get(address_hash, ())),
+        )
 
     def lift(self, address_hash: str, cause: Cause) -> None:
         if self.rows.get(address_hash) != cause:
@@ -328,6 +344,7 @@ class FakeSuppressions:
             return
         del self.rows[address_hash]
         self.by.pop(address_hash, None)
+        self.last.pop(address_hash, None)
 
     def each(self) -> Iterator[Suppression | UnreadableRow]:
         for address_hash in list(self.rows):

@@ -45,6 +45,7 @@ from gazette.domain.scheduling.limits import (
     SweepLimits,
 )
 from gazette.domain.subscribers.choices import NOTHING, Choice
+from gazette.domain.subscribers.consent import Consent
 from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import Frequencies, Frequency
 from gazette.domain.subscribers.leaving import LeaveAct, Leaving, Undone
@@ -85,6 +86,7 @@ from gazette.steps.preferences.requests import PageContext, Shown, leave, submit
 from gazette.steps.routing.reroute import route_again
 from gazette.steps.routing.route import Routed
 from gazette.steps.subscribers.resubscribe import resubscribe
+from gazette.steps.subscribers.return_reader import Returned, return_reader
 from gazette.steps.subscribers.suppress import stop_if_suppressed
 from gazette.steps.subscribers.unsubscribe import record_unsubscribed, unsubscribe
 from gazette.steps.support.dry_run import DryRunContext
@@ -893,6 +895,18 @@ class World:
             context=self.context,
             is_meant=is_meant,
         )
+
+    def return_reader(
+        self, consented_at: datetime, user_id: str = "ann", email: str = ""
+    ) -> Returned:
+        """A service states a consent, to the address of `a_subscriber` where none is given."""
+        consent = Consent(
+            user_id=user_id,
+            email=email or a_subscriber(user_id).email,
+            stated_at=consented_at,
+            arrived_at=self.clock(),
+        )
+        return return_reader(consent, suppressions=self.suppressions, context=self.context)
 
     def read_overview(self, user_id: str = "ann") -> Overview | None:
         """What the preference page shows."""

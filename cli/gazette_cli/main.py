@@ -16,6 +16,7 @@ from gazette_cli.events.command import event
 from gazette_cli.events_out.command import events_out
 from gazette_cli.experiments.command import experiment
 from gazette_cli.explain.command import explain
+from gazette_cli.export.command import export_command
 from gazette_cli.find.command import find
 from gazette_cli.links.command import links
 from gazette_cli.overview.command import overview
@@ -64,6 +65,7 @@ app.command("find", cls=Command)(find)
 app.command("overview", cls=Command)(overview)
 app.command("preview", cls=Command)(preview)
 app.command("receipt", cls=Command)(receipt_command)
+app.command("export", cls=Command)(export_command)
 app.command("replay", cls=Command)(replay)
 app.command("restore", cls=Command)(restore)
 app.command("rollback", cls=Command)(rollback)

@@ -177,6 +177,17 @@ class History:
 _ASKS = 4
 """One history in this many queries a content source."""
 
+_AIMS_OF_CONSENTS = (
+    *("suppressions.resubscribe", "suppressions.holds", "subscribers.mark_active"),
+    *("subscribers.put", "subscribers.put", "schedules.put", "subscribers.get"),
+)
+"""Calls of a return, before which the reader can unsubscribe again."""
+
+_CONSENTS = 7
+"""One history in this many has a reader who unsubscribes again and again, and a service that states
+the reader's consents, old ones too.
+"""
+
 _LAPSES = 6
 """One history in this many has an event that expires and is extended again and again, while the
 outcome of every email is unknown.
@@ -188,6 +199,8 @@ def history(number: int) -> History:
     drawn = _Drawn(Random(number)).history()
     if number % _LAPSES == 1:
         drawn = _with_lapses(drawn, Random(-number - 1))
+    if number % _CONSENTS == 1:
+        drawn = _with_consents(drawn, Random(-number - 1))
     if number % _ASKS:
         return drawn
     asking = Random(-number - 1)
@@ -221,6 +234,37 @@ def _with_lapses(drawn: History, random: Random) -> History:
         deeds=(*drawn.deeds, *lapses, *others),
         strikes=(*drawn.strikes, *(_strike_of_lapses(random) for _ in range(2))),
     )
+
+
+def _with_consents(drawn: History, random: Random) -> History:
+    """Add unsubscriptions, consents around them, and an event each day that causes an email."""
+    who = random.choice(READERS)
+    moments = sorted(
+        timedelta(days=random.choice((-1, 0, 1, 2)), seconds=random.choice(_MOMENTS))
+        for _ in range(4)
+    )
+    deeds = [
+        Deed(at + _seconds(random.choice(_APART)), what, who, 0, random.randrange(6))
+        for at in moments
+        for what in random.sample(("leave", "leave", "consent", "consent", "come_back"), 3)
+    ]
+    puts = [
+        Deed(timedelta(days=day, minutes=random.choice((-50, 20))), "put", who, 0, 0)
+        for day in range(-1, 4)
+    ]
+    strikes = [
+        Strike(
+            "preferences",
+            random.choice(_AIMS_OF_CONSENTS),
+            random.choice(moments),
+            random.choice((0, 0, 0, 1)),
+            random.choice(_HOWS),
+            (Deed(timedelta(0), random.choice(("leave", "leave", "consent")), who, 0, 0),),
+            _seconds(random.choice(_PAUSES)),
+        )
+        for _ in range(2)
+    ]
+    return replace(drawn, deeds=(*drawn.deeds, *deeds, *puts), strikes=(*drawn.strikes, *strikes))
 
 
 def _strike_of_lapses(random: Random) -> Strike:

@@ -1,14 +1,20 @@
 """A few histories. `make features` runs two thousand and removes every rule."""
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from gazette.domain.delivery.signals import Policy
+from gazette.domain.subscribers.frequency import Frequency
 
-from proofs.features.history import AIMS
+from proofs.features.history import AIMS, Deed, History, Strike
 from proofs.features.mutations import CAUGHT, search_without
 from proofs.features.search import Broken, search
+from proofs.features.world import live
 from proofs.mutations.rules import RULES
 from proofs.mutations.traces import PREVENTED
+from proofs.prove.provider import Evidence
+from proofs.prove.strikes import How
 from proofs.prove.without import taken_out
 from tests.world import World
 
@@ -17,6 +23,47 @@ def test_all_features_together_lose_nothing_and_break_no_stop() -> None:
     total = search(range(100))
     assert total.events > 500
     assert total.emails > 200
+
+
+def test_reader_who_unsubscribes_while_starting_again_gets_no_email() -> None:
+    """The reader is unsubscribed already, so that only the time of the second one is new."""
+
+    def deed(what: str, which: int, how: int, who: str = "ann", **at: float) -> Deed:
+        return Deed(timedelta(**at), what, who, which, how)
+
+    found = History(
+        policy=Policy.RESEND,
+        evidence=Evidence.NEXT_DAY,
+        begins=(Frequency.DAILY, Frequency.DAILY),
+        answers=(),
+        delays=(),
+        skews=(),
+        sunset=None,
+        ends_daily=False,
+        deeds=(deed("leave", 3, 2, seconds=36600), deed("put", 3, 5, seconds=36000)),
+        strikes=(
+            Strike(
+                "preferences",
+                "subscribers.put",
+                timedelta(0),
+                0,
+                How.OVERTAKEN,
+                (deed("zone", 4, 1, "bo"), deed("put", 5, 0, "bo")),
+                timedelta(seconds=50),
+            ),
+            Strike(
+                "ingest",
+                "subscribers.put",
+                timedelta(days=4),
+                1,
+                How.OVERTAKEN,
+                (deed("leave", 4, 4),),
+                timedelta(seconds=50),
+                is_copied=True,
+            ),
+        ),
+    )
+    assert live(found)[1].violations == []
 
 
 @pytest.mark.parametrize("call", sorted({call for calls in AIMS.values() for call in calls}))

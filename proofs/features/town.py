@@ -27,6 +27,7 @@ from gazette.domain.scheduling.calendar import SLOT, Days, DigestTimes
 from gazette.domain.subscribers.choices import Choice
 from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.subscribers.preference_form import mark_of_leave
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 
 from gazette_support.steps.batches import cancel_batch
@@ -68,6 +69,9 @@ _UNTIL_IT_LAPSES = (timedelta(minutes=55), timedelta(minutes=10), timedelta(hour
 """The lifetimes of events, by `how`: until between the attempts of a digest or of an immediate
 email, or for a day.
 """
+_CONSENTED_AGO = tuple(timedelta(minutes=each) for each in (0, 0, 0, 1, 180, 1500))
+"""The age of a consent when a service states it, by `how`."""
+
 _SOON = timedelta(minutes=1)
 _END = timedelta(days=DAYS)
 _EARLIEST_MIDNIGHT = timedelta(hours=14)
@@ -107,6 +111,8 @@ class Ban:
     after: timedelta | None = None
     user_id: str = ""
     until: int | None = None
+    said_at: datetime | None = None
+    """The time of the action. Only a consent that is later may lift the ban."""
 
 
 @dataclass
@@ -396,6 +402,7 @@ class Town:
             return
         self._stop(person, "left")
         ban = self._ban("left", _is_to(person.user_id), user_id=person.user_id)
+        ban.said_at = self.life.clock()
 
         def act() -> None:
             if self.life.world.unsubscribe(person.user_id, person.email):
@@ -419,6 +426,34 @@ class Town:
         """Bring back a reader who unsubscribed or was erased, or change a reader's address."""
         if deed.how > 2 or person.has_stopped:
             self._return(person)
+
+    def consent(self, person: Person, deed: Deed) -> None:
+        """State a consent, given now or some time ago, to the service that returns the reader.
+
+        It lifts the unsubscriptions before it, and no other stop. If it is refused, it has lifted
+        none, unless the reader had returned in the meantime.
+        """
+        if person.is_erased:
+            return
+        stated, email = self.life.clock() - _CONSENTED_AGO[deed.how], person.email
+        self._keys += 1
+        key = ("back", f"{person.user_id} consented {self._keys}")
+        lifted: list[Ban] = []
+        left_at = self._left_at(person)
+
+        def act() -> None:
+            for ban in self._open(person, "left"):
+                if ban.said_at and ban.said_at < stated:
+                    ban.until = self.life.calls.count
+                    lifted.append(ban)
+            if self.life.world.return_reader(stated, person.user_id, email).refusal:
+                has_stayed = left_at is not None and self._left_at(person) == left_at
+                for ban in lifted if has_stayed else ():
+                    ban.until = None
+            elif not self._open(person, "left", "suppressed", "erased"):
+                person.back = key
+
+        self.life.persist("preferences", act, key)
 
     def sign_of_life(self, person: Person, _: Deed | None) -> None:
         if not person.is_erased:
@@ -566,10 +601,21 @@ class Town:
     def _acknowledge(self, ban: Ban) -> None:
         self.life.acknowledged[ban.key] = self.life.calls.count
 
+    def _left_at(self, person: Person) -> datetime | None:
+        """Return the time of the reader's stored unsubscription. A return removes it."""
+        reader = self.life.onlooker.subscribers.get(person.user_id)
+        return reader.left_at if isinstance(reader, Subscriber) else None
+
+    def _open(self, person: Person, *kinds: str) -> list[Ban]:
+        return [
+            ban
+            for ban in self.bans
+            if ban.what in kinds and ban.until is None and ban.user_id == person.user_id
+        ]
+
     def _lift(self, person: Person, *kinds: str) -> None:
-        for ban in self.bans:
-            if ban.what in kinds and ban.until is None and ban.user_id == person.user_id:
-                ban.until = self.life.calls.count
+        for ban in self._open(person, *kinds):
+            ban.until = self.life.calls.count
 
     def _stop(self, person: Person, why: str) -> None:
         """Record that a reader is stopped. Events that wait for them may be dropped."""
@@ -615,8 +661,11 @@ class Town:
                     raise NotYet("the profile is on its way")
             elif reader.status is SubscriberStatus.UNSUBSCRIBED:
                 self._lift(person, "left")
+                shown = mark_of_leave(reader)
                 self.life.world.resubscribe(
-                    person.user_id, person.email, is_meant=lambda now: now.left_at == reader.left_at
+                    person.user_id,
+                    person.email,
+                    is_meant=lambda now: mark_of_leave(now) == shown,
                 )
 
         self.life.persist("preferences", act, back)

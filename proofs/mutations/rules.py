@@ -18,6 +18,9 @@ _IMMEDIATE = "tests/unit/routing/test_immediate.py"
 _HEADS = "tests/unit/delivery/test_heads.py"
 _CHAIN = "domain/scheduling/chain.py"
 _TAKING_BACK = "tests/unit/subscribers/test_taking_back.py"
+_CONSENT = "tests/unit/subscribers/test_consent.py"
+_RETURN = "tests/unit/subscribers/test_return_reader.py"
+_EXPORT = "tests/unit/support/test_export.py"
 _BY_CATEGORY = "tests/unit/subscribers/test_choices_by_category.py"
 _TWO_PAGES = "tests/unit/preferences/test_two_pages.py"
 _LEAVING_PAGES = "tests/functions/preferences/test_leaving.py"
@@ -1175,10 +1178,139 @@ RULES: Final = (
     Mutation(
         "only a reader who unsubscribed can undo the unsubscription",
         "steps/subscribers/resubscribe.py",
-        "        suppressions.resubscribe(address, user_id)\n",
+        "        suppressions.resubscribe(address, user_id, before=before)\n",
         "        suppressions.lift(address, suppressions.get(address).cause)\n",
         "tests/unit/subscribers/test_resubscribe.py"
         "::test_attack_reader_sharing_an_address_cannot_lift_anothers_opt_out",
+    ),
+    Mutation(
+        "a consent lifts no unsubscription at its time or later",
+        "domain/subscribers/consent.py",
+        "        return not times or max(times) >= since\n",
+        "        return not times\n",
+        f"{_CONSENT}::test_unsubscription_at_the_consent_or_later_remains",
+    ),
+    Mutation(
+        "a consent lifts no later unsubscription of the address alone",
+        "domain/subscribers/consent.py",
+        "    times = [suppression.last_left_at] if suppression else []\n",
+        "    times = []\n",
+        f"{_RETURN}::test_unsubscription_of_the_address_alone_is_compared_too",
+    ),
+    Mutation(
+        "a consent counts from its arrival at the latest",
+        "domain/subscribers/consent.py",
+        "        return min(self.stated_at, arrived or self.arrived_at)\n",
+        "        return min(self.stated_at, arrived or self.stated_at)\n",
+        f"{_CONSENT}::test_consent_counts_from_its_arrival_at_the_latest",
+    ),
+    Mutation(
+        "a repeated consent counts from its first arrival",
+        "domain/subscribers/consent.py",
+        "        arrived = reader.returned_at if self._is_known_to(reader) else None\n",
+        "        arrived = None\n",
+        f"{_RETURN}"
+        "::test_attack_repeated_request_of_a_clock_that_is_ahead_lifts_no_later_unsubscription",
+    ),
+    Mutation(
+        "a consent lifts no bounce, complaint or suppression by an operator",
+        "domain/subscribers/consent.py",
+        "    if suppression and suppression.cause is not Cause.UNSUBSCRIBED:\n",
+        "    if False:\n",
+        f"{_CONSENT}::test_consent_lifts_no_stronger_cause",
+    ),
+    Mutation(
+        "a consent lifts no unsubscription of another reader of the address",
+        "domain/subscribers/consent.py",
+        "    if suppression and suppression.readers - {reader.user_id}:\n",
+        "    if False:\n",
+        f"{_RETURN}::test_attack_consent_lifts_no_unsubscription_of_another_reader",
+    ),
+    Mutation(
+        "a consent is for the stored address",
+        "domain/subscribers/consent.py",
+        "    if address_hash(reader.email) != consent.address:\n",
+        "    if False:\n",
+        f"{_RETURN}::test_attack_consent_to_another_address_is_refused",
+    ),
+    Mutation(
+        "a consent before an erasure does not count after it",
+        "domain/subscribers/consent.py",
+        "    if reader.erased_at and since <= reader.erased_at:\n",
+        "    if False:\n",
+        f"{_RETURN}::test_new_owner_of_an_id_is_returned_only_by_a_consent_after_the_erasure",
+    ),
+    Mutation(
+        "an unsubscription of the address during a return remains",
+        "steps/subscribers/resubscribe.py",
+        "        suppressions.resubscribe(address, user_id, before=before)\n",
+        "        suppressions.resubscribe(address, user_id)\n",
+        f"{_RETURN}::test_unsubscription_of_the_address_during_a_return_takes_effect",
+    ),
+    Mutation(
+        "a suppression is lifted by a consent only on the condition of its latest time",
+        "adapters/dynamodb/feedback/suppressions.py",
+        "            unsubscribed &= _left_before(before)\n",
+        "            pass\n",
+        "tests/contract/feedback/test_suppressions.py"
+        "::test_consent_lifts_only_an_earlier_unsubscription",
+    ),
+    Mutation(
+        "an unsubscription that is written late does not hide a later one",
+        "adapters/dynamodb/feedback/suppressions.py",
+        "        is_latest = last.does_not_exist() | (last <= at)\n",
+        "        is_latest = SuppressionRow.address_hash.exists() | last.does_not_exist()\n",
+        "tests/contract/feedback/test_suppressions.py"
+        "::test_older_unsubscription_does_not_change_the_latest",
+    ),
+    Mutation(
+        "a repeated unsubscription has a time of its own",
+        "domain/subscribers/subscriber.py",
+        "left_again_at=max(at, last + _NEXT) if at and last else at or last)\n",
+        "left_again_at=self.left_again_at)\n",
+        f"{_RETURN}::test_start_again_on_the_page_does_not_undo_an_unsubscription_during_it",
+    ),
+    Mutation(
+        "a page names the latest unsubscription that it shows",
+        "domain/subscribers/preference_form.py",
+        "return reader.last_left_at.isoformat() if reader.last_left_at else ",
+        "return reader.left_at.isoformat() if reader.left_at else ",
+        f"{_RETURN}::test_start_again_on_the_page_does_not_undo_an_unsubscription_during_it",
+    ),
+    Mutation(
+        "a resubscription notices a repeated unsubscription during it",
+        "steps/subscribers/resubscribe.py",
+        " or (reader.has_left and reader.last_left_at != first.last_left_at):\n",
+        ":\n",
+        f"{_RETURN}::test_undo_does_not_undo_an_unsubscription_during_it",
+    ),
+    Mutation(
+        "an export names no other reader of an address",
+        "steps/support/export.py",
+        '    return {**values, "by": [each for each in others if each == user_id]}\n',
+        "    return values\n",
+        f"{_EXPORT}::test_suppression_does_not_name_other_readers_of_the_address",
+    ),
+    Mutation(
+        "an export contains no emails from before an erasure",
+        "steps/support/export.py",
+        '        elif str(row.values.get("due_at", "")) > erased_at:\n',
+        "        else:\n",
+        f"{_EXPORT}::test_later_owner_of_an_id_gets_no_emails_from_before_the_erasure",
+    ),
+    Mutation(
+        "an export ends when the reader is erased",
+        "steps/support/export.py",
+        "    if profile is None or _is_only_an_erasure(profile):\n",
+        "    if profile is None:\n",
+        f"{_EXPORT}::test_export_finds_no_row_after_an_erasure",
+    ),
+    Mutation(
+        "a cursor of an export is refused for another reader",
+        "domain/export.py",
+        "str(after)] if owner == user_id:\n",
+        "str(after)]:\n",
+        f"{_EXPORT}::test_cursor_is_read_as_it_was_written",
     ),
     Mutation(
         "an unsubscribe link is valid only for its own address",

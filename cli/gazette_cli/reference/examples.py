@@ -46,6 +46,7 @@ EXAMPLES: Mapping[str, str] = {
     "find": "gazette find ann@example.com",
     "overview": "gazette overview",
     "preview": "gazette preview immediate --user ann --locale de",
+    "export": "gazette export ann > ann.jsonl",
     "receipt": "gazette receipt comment-4711 --user ann",
     "replay": "gazette replay --days 3 --sample 500",
     "cost": "gazette cost --readers 100000 --events 10 --immediate 0.02 --plan essentials",

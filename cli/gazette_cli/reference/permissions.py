@@ -242,6 +242,18 @@ PERMISSIONS: Mapping[str, frozenset[Grant]] = {
     | _on("table/subscribers", "GetItem")
     | _on("table/runs", "Query")
     | _on("table/events/index/*", "Query"),
+    "export": _settings_of("ingest")
+    | _settings_of("feedback")
+    | _SUPPRESSION_KEY
+    | _on("table/subscribers", "GetItem")
+    | _on("table/suppressions", "GetItem")
+    | _on("table/bounces", "GetItem")
+    | _on("table/schedules", "Query")
+    | _on("table/follows/index/*", "Query")
+    | _on("table/follows", "BatchGetItem")
+    | _on("table/events", "Query")
+    | _on("table/runs", "Query")
+    | _on("table/engagement", "BatchGetItem"),
     "receipt": _settings_of("ingest")
     | _settings_of("feedback")
     | _on("table/events", "GetItem", "BatchGetItem", "DescribeTable", "Scan")

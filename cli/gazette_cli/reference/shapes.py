@@ -298,6 +298,11 @@ SHAPES: Mapping[str, Shape] = {
         "runs": [RUN],
         "unreadable": ["text"],
     },
+    "export": {
+        "user_id": "text",
+        "rows": [{"table": "text", "row": {"*": "any"}}],
+        "not_included": [{"what": "text", "meaning": "text"}],
+    },
     "receipt": {
         "answer": ["text"],
         "id": "text",

@@ -56,7 +56,7 @@ class _OfReader(_Out):
     by: By = Field(
         default=_MISSING,
         description="The party that caused the change. `service` means a service that published a "
-        "profile. `gazette` means a bounce, a complaint, or an operator. Missing if `retold`.",
+        "profile or stated a consent. `gazette` means a bounce, a complaint, or an operator. Missing if `retold`.",
         examples=["reader"],
     )
     retold: Literal[True] = Field(
@@ -180,6 +180,13 @@ class EmailOut(_Out):
 class EmailSentOut(EmailOut):
     """The email was sent."""
 
+    events: int = Field(
+        default=_MISSING,
+        ge=0,
+        description="The number of events in the email. Missing for an email that an earlier "
+        "release prepared.",
+        examples=[12],
+    )
     certainty: Certainty = Field(
         default=_MISSING,
         description="`accepted`: the provider accepted the email. `evidence`: a delivery event "

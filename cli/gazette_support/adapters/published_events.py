@@ -109,6 +109,7 @@ def _example(type_: EventType) -> EventOut:
         slot=slot_of(_AT),
         at=_AT,
         categories=("comment", "like"),
+        events=12 if type_ is EventType.EMAIL_SENT else None,
         certainty=Certainty.ACCEPTED if type_ is EventType.EMAIL_SENT else None,
         reason=_REASONS.get(type_, ""),
     )

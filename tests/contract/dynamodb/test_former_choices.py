@@ -10,7 +10,11 @@ import pytest
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.domain.subscribers.choices import NO_CHOICES, Choice
 from gazette.domain.subscribers.frequency import DEFAULT, Frequency, frequencies
-from gazette.domain.subscribers.subscriber import EarlyChoices, Subscriber
+from gazette.domain.subscribers.subscriber import (
+    EarlyChoices,
+    Subscriber,
+    SubscriberStatus,
+)
 from moto import mock_aws
 
 from tests.builders import NOW, a_subscriber
@@ -133,6 +137,36 @@ def test_unsubscribe_time_is_stored_and_removed() -> None:
     assert subscribers().put(back, replacing=ann)
     assert subscribers().get("ann") == back
     assert "left_at" not in row()
+
+
+def test_latest_unsubscription_and_consent_are_stored_and_the_former_is_removed() -> None:
+    ann = replace(
+        a_subscriber().left(NOW).left(NOW + SECOND),
+        consented_at=THEN,
+        returned_at=NOW - SECOND,
+        revision=2,
+    )
+    subscribers().put(ann, replacing=None)
+    assert subscribers().get("ann") == ann
+    back = ann.back()
+    assert subscribers().put(back, replacing=ann)
+    assert subscribers().get("ann") == back
+    assert back.consented_at == THEN
+    assert not {"left_at", "left_again_at"} & row().keys()
+
+
+def test_return_by_the_previous_version_leaves_an_outdated_repetition() -> None:
+    """It removes only `left_at`, and stores the next unsubscription in it."""
+    ann = replace(a_subscriber().left(NOW).left(NOW + SECOND), revision=2)
+    subscribers().put(ann, replacing=None)
+    overwrite(left_at="2026-11-23T07:03:00.000000Z")
+    found = subscribers().get("ann")
+    assert isinstance(found, Subscriber)
+    assert found.left_again_at == NOW + SECOND
+    assert found.last_left_at == found.left_at
+    assert found.back().last_left_at is None
+    active = replace(found, status=SubscriberStatus.ACTIVE, left_at=None)
+    assert active.left(THEN).last_left_at == THEN
 
 
 def test_erasure_removes_both_choice_attributes() -> None:

@@ -157,6 +157,105 @@ def test_imported_unsubscribe_can_be_lifted_by_any_reader_of_the_address(
     assert not suppressions.holds(ANN)
 
 
+def times(suppressions: Suppressions) -> tuple[datetime, datetime | None] | None:
+    found = suppressions.get(ANN)
+    return (found.since, found.left_at) if found else None
+
+
+@pytest.mark.parametrize("user_id", ["ann", "bo", ""])
+def test_latest_unsubscription_is_kept_beside_the_first(
+    suppressions: Suppressions, clock: SettableClock, user_id: str
+) -> None:
+    """By the same reader, by another reader, and by the address alone."""
+    suppressions.unsubscribe(ANN, "ann")
+    assert times(suppressions) == (NOW, NOW)
+    clock.now += SECOND
+    if user_id:
+        suppressions.unsubscribe(ANN, user_id)
+    else:
+        assert not suppressions.add(ANN, Cause.UNSUBSCRIBED)
+    assert times(suppressions) == (NOW, NOW + SECOND)
+    found = suppressions.get(ANN)
+    assert found
+    assert found.readers == {"ann", user_id} - {""}
+    assert found.last_left_at == NOW + SECOND
+
+
+def test_older_unsubscription_does_not_change_the_latest(
+    suppressions: Suppressions,
+) -> None:
+    suppressions.unsubscribe(ANN, "ann")
+    assert not suppressions.add(ANN, Cause.UNSUBSCRIBED, NOW - SECOND)
+    assert times(suppressions) == (NOW, NOW)
+    suppressions.unsubscribe(ANN, "bo", NOW - SECOND)
+    assert times(suppressions) == (NOW, NOW)
+    found = suppressions.get(ANN)
+    assert found
+    assert found.readers == {"ann", "bo"}
+    assert suppressions.add(BO, Cause.UNSUBSCRIBED, NOW - SECOND)
+    assert not suppressions.add(BO, Cause.UNSUBSCRIBED, NOW - SECOND)
+
+
+@pytest.mark.parametrize("cause", sorted(set(Cause) - {Cause.UNSUBSCRIBED}))
+def test_unsubscription_behind_a_stronger_cause_keeps_the_cause_and_its_time(
+    suppressions: Suppressions, clock: SettableClock, cause: Cause
+) -> None:
+    suppressions.add(ANN, cause)
+    clock.now += SECOND
+    assert not suppressions.add(ANN, Cause.UNSUBSCRIBED)
+    assert known(suppressions) == (cause, NOW)
+    suppressions.unsubscribe(ANN, "ann", NOW + 2 * SECOND)
+    assert known(suppressions) == (cause, NOW)
+    assert times(suppressions) == (NOW, NOW + 2 * SECOND)
+
+
+@pytest.mark.parametrize("names_reader", [True, False])
+def test_consent_lifts_only_an_earlier_unsubscription(
+    suppressions: Suppressions, clock: SettableClock, names_reader: bool
+) -> None:
+    """Of whichever unsubscription of the address is the latest."""
+
+    def unsubscribe() -> None:
+        if names_reader:
+            suppressions.unsubscribe(ANN, "ann")
+        else:
+            suppressions.add(ANN, Cause.UNSUBSCRIBED)
+
+    unsubscribe()
+    suppressions.resubscribe(ANN, "ann", before=NOW)
+    assert suppressions.holds(ANN)
+    clock.now += SECOND
+    unsubscribe()
+    suppressions.resubscribe(ANN, "ann", before=NOW + SECOND)
+    assert suppressions.holds(ANN)
+    suppressions.resubscribe(ANN, "ann", before=NOW + 2 * SECOND)
+    assert not suppressions.holds(ANN)
+
+
+@pytest.mark.parametrize("cause", sorted(set(Cause) - {Cause.UNSUBSCRIBED}))
+def test_consent_lifts_no_stronger_cause(suppressions: Suppressions, cause: Cause) -> None:
+    suppressions.unsubscribe(ANN, "ann")
+    suppressions.add(ANN, cause)
+    suppressions.resubscribe(ANN, "ann", before=NOW + SECOND)
+    assert known(suppressions) == (cause, NOW)
+
+
+@pytest.mark.parametrize("engine", ["moto"], indirect=True)
+def test_row_of_the_previous_version_has_only_the_first_unsubscription(
+    suppressions: Suppressions,
+) -> None:
+    row = SuppressionRow(keyed_hash(ANN, SUPPRESSION_KEY))
+    row.reason, row.since, row.by = "unsubscribed", NOW, {"ann"}
+    row.save()
+    found = suppressions.get(ANN)
+    assert found
+    assert (found.left_at, found.last_left_at, *found.readers) == (None, NOW, "ann")
+    suppressions.resubscribe(ANN, "ann", before=NOW)
+    assert suppressions.holds(ANN)
+    suppressions.resubscribe(ANN, "ann", before=NOW + SECOND)
+    assert not suppressions.holds(ANN)
+
+
 @pytest.mark.parametrize("cause", sorted(set(Cause) - {Cause.UNSUBSCRIBED}))
 @pytest.mark.parametrize("first", ["the reader", "the cause"])
 def test_unsubscribe_is_remembered_behind_a_stronger_cause(

@@ -367,6 +367,17 @@ def test_receipt_command_uses_exactly_the_documented_permissions(cloud: Cloud, r
     assert_exact(cloud, "receipt")
 
 
+@pytest.mark.usefixtures("later")
+def test_export_command_uses_exactly_the_documented_permissions(cloud: Cloud, run: Run) -> None:
+    wait(cloud)
+    cloud.say("follow.created", follow())
+    cloud.work("generate", *fan_out(cloud))
+    cloud.work("feedback", delivery_event())
+    run("export", "ann")
+    run("export", "nobody", exits=1)
+    assert_exact(cloud, "export")
+
+
 def test_preview_command_uses_exactly_the_documented_permissions(
     cloud: Cloud, run: Run, tmp_path: Any
 ) -> None:

@@ -181,6 +181,10 @@ UNREACHED = {
     "gazette.domain.receipts": "the result of `gazette.steps.support.receipt`, and its rule",
     "gazette.domain.ports.receipts": "the port that reads an event and its retraction",
     "gazette.adapters.dynamodb.feedback.event_traces": "the implementation of this port",
+    "gazette.steps.subscribers.return_reader": "the API for services will return readers",
+    "gazette.domain.export": "the result of `gazette.steps.support.export`",
+    "gazette.domain.ports.personal_rows": "the port that reads the rows of a person",
+    "gazette.adapters.dynamodb.feedback.personal_rows": "the implementation of this port",
     "gazette.domain.dead_letters": "the queues, messages and selection of a redrive",
     "gazette.adapters.aws.dead_letters": "the redrive of these queues in SQS",
 }

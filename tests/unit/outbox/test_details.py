@@ -54,6 +54,7 @@ SENT = EmailEvent(
     slot=NOW,
     at=NOW,
     categories=("comment", "like"),
+    events=12,
     certainty=Certainty.ACCEPTED,
 )
 
@@ -123,6 +124,7 @@ def test_email_event_names_the_email() -> None:
         "slot": "2026-11-22T07:03:00.000Z",
         "at": "2026-11-22T07:03:00.000Z",
         "categories": ["comment", "like"],
+        "events": 12,
         "certainty": "accepted",
     }
 

@@ -89,3 +89,11 @@ def test_later_reason_of_ended_run_is_not_published() -> None:
 
 def test_deleted_run_is_not_published() -> None:
     assert not [*run_events(run_with(Status.SENT, Reason.ACCEPTED), None, NOW)]
+
+
+@pytest.mark.parametrize("events", [None, 0, 1, 4711])
+def test_only_a_sent_email_has_the_number_of_its_events(events: int | None) -> None:
+    for status, number in ((Status.SENT, events), (Status.FAILED, None), (Status.SKIPPED, None)):
+        run = replace(run_with(status, Reason.ACCEPTED), events=events)
+        (event,) = run_events(a_run(), run, NOW)
+        assert event.events == number

@@ -5,7 +5,14 @@ from datetime import date, timedelta
 from itertools import product
 
 import pytest
-from gazette.domain.events_out.events import By, EventOut, EventType, PreferencesChanged, Setting
+from gazette.domain.events_out.events import (
+    By,
+    EventOut,
+    EventType,
+    PreferencesChanged,
+    Setting,
+    SubscriberEvent,
+)
 from gazette.domain.events_out.subscribers import present_state, reader_events
 from gazette.domain.stored import as_stored
 from gazette.domain.subscribers.choices import Choice, Preferences
@@ -49,6 +56,17 @@ def types(before: Reader, after: Reader) -> list[EventType]:
 def test_every_pair_of_statuses_has_an_answer(was: SubscriberStatus, now: SubscriberStatus) -> None:
     expected = [TYPES[now]] if now in TYPES and TYPES.get(was) is not TYPES[now] else []
     assert types(reader(was), reader(now, 6)) == expected
+
+
+def test_return_on_a_consent_is_by_the_service() -> None:
+    left = reader(UNSUBSCRIBED)
+    (event,) = changed(left, replace(left, status=ACTIVE, revision=6, returned_at=NOW))
+    assert isinstance(event, SubscriberEvent)
+    assert (event.type, event.by) == (EventType.SUBSCRIBER_RETURNED, By.SERVICE)
+    again = replace(left, returned_at=NOW)
+    (event,) = changed(again, replace(again, status=ACTIVE, revision=6))
+    assert isinstance(event, SubscriberEvent)
+    assert event.by is By.READER
 
 
 @pytest.mark.parametrize("revision", [4, 5])

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 
 import pytest
@@ -113,9 +114,9 @@ def settling(count: Count) -> Callable[[], object]:
     world = a_world(subscribers=ChangingSubscribers(flips=True))
     add = world.suppressions.unsubscribe
 
-    def counted(address: str, user_id: str) -> None:
+    def counted(address: str, user_id: str, at: datetime | None) -> None:
         count.again()
-        add(address, user_id)
+        add(address, user_id, at)
 
     world.suppressions.unsubscribe = counted  # type: ignore[method-assign, assignment]
     return partial(

@@ -126,6 +126,8 @@ def _email(event: EmailEvent) -> Iterator[tuple[str, Any]]:
     yield "at", _instant(event.at)
     if event.categories:
         yield "categories", [*event.categories]
+    if event.events is not None:
+        yield "events", event.events
     if event.certainty:
         yield "certainty", event.certainty.value
     if event.reason:

@@ -111,9 +111,13 @@ class DynamoSubscribers:
             if service
             else SubscriberRow.service_choices.remove(),
             *_set_reader_choices(subscriber.reader_choices, subscriber.service_choices),
-            SubscriberRow.left_at.set(subscriber.left_at)
-            if subscriber.left_at
-            else SubscriberRow.left_at.remove(),
+            *(
+                attribute.set(at) if at else attribute.remove()
+                for attribute, at in (
+                    (SubscriberRow.left_at, subscriber.left_at),
+                    (SubscriberRow.left_again_at, subscriber.left_again_at),
+                )
+            ),
             SubscriberRow.revision.set(subscriber.revision),
         ]
         if subscriber.registered_on:
@@ -122,6 +126,10 @@ class DynamoSubscribers:
             actions.append(SubscriberRow.paused_last.set(subscriber.paused_last.isoformat()))
         if subscriber.resumed_at:
             actions.append(SubscriberRow.resumed_at.set(subscriber.resumed_at))
+        if subscriber.consented_at:
+            actions.append(SubscriberRow.consented_at.set(subscriber.consented_at))
+        if subscriber.returned_at:
+            actions.append(SubscriberRow.returned_at.set(subscriber.returned_at))
         if subscriber.erased_at:
             actions.append(SubscriberRow.erased_at.set(subscriber.erased_at))
         if subscriber.addressed_after:
@@ -280,7 +288,8 @@ _TIMES: Codecs = {
 _PROFILE: Codecs = {
     **dict.fromkeys(("user_id", "email", "name", "locale", "time_zone", "changed_at"), SAME),
     **dict.fromkeys(("resumed_at", "routed_for", "routes_since", "revision"), SAME),
-    **dict.fromkeys(("erased_at", "addressed_after", "left_at"), SAME),
+    **dict.fromkeys(("erased_at", "addressed_after", "left_at", "left_again_at"), SAME),
+    **dict.fromkeys(("consented_at", "returned_at"), SAME),
     **dict.fromkeys(("registered_on", "paused_last", "active_on"), DATE),
     "status": Codec(str, partial(as_stored, SubscriberStatus)),
     "choices": Codec(write_choices, read_choices),

@@ -66,6 +66,9 @@ class SubscriberRow(Row):
     erased_at = InstantAttribute(null=True)
     addressed_after = InstantAttribute(null=True)
     left_at = InstantAttribute(null=True)
+    left_again_at = InstantAttribute(null=True)
+    consented_at = InstantAttribute(null=True)
+    returned_at = InstantAttribute(null=True)
 
 
 class FollowerIndex(GlobalSecondaryIndex["FollowRow"]):
@@ -135,7 +138,8 @@ class SuppressionRow(Row):
     """The `suppressions` table, with one row per suppressed address: its keyed hash and the reason.
 
     `address_hash` is identity.keyed_hash. `by` contains the user ids of readers who unsubscribed,
-    whatever the reason. Erasure does not delete these rows.
+    whatever the reason. `left_at` is the time of the latest unsubscription, absent from rows of an
+    earlier release. Erasure does not delete these rows.
     """
 
     class Meta:
@@ -145,6 +149,7 @@ class SuppressionRow(Row):
     reason = UnicodeAttribute()
     since = InstantAttribute()
     by = UnicodeSetAttribute(null=True)
+    left_at = InstantAttribute(null=True)
 
 
 class BounceRow(Row):

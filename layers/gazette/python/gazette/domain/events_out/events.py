@@ -31,7 +31,7 @@ class By(StrEnum):
 
     READER = "reader"
     SERVICE = "service"
-    """A service, which published a profile."""
+    """A service, which published a profile or stated a consent."""
 
     GAZETTE = "gazette"
     """Gazette, after a bounce, a complaint, or a suppression by an operator."""
@@ -145,6 +145,10 @@ class EmailEvent:
     certainty: Certainty | None = None
     """The reason for which the email counts as sent; None for other events, and for a reason that
     this version does not know."""
+
+    events: int | None = None
+    """The number of events in an email that was sent; None for other events, and for a run of an
+    earlier release."""
 
     reason: str = ""
     """The reason for which no email was sent; empty for other events, and for a reason that this

@@ -52,6 +52,7 @@ def run_events(before: Run | None, after: Run | None, at: datetime) -> Iterator[
         slot=slot_of(after.due_at),
         at=(after.sent_at if is_sent else None) or at,
         categories=after.categories,
+        events=after.events if is_sent else None,
         certainty=_CERTAINTIES.get(after.reason) if is_sent else None,
         reason=after.reason.value if not is_sent and is_known(after.reason) else "",
     )

@@ -116,13 +116,15 @@ def _status_event(
 def _who_changed_status(type_: EventType, before: Subscriber | None, after: Subscriber) -> By:
     """Return the party that changed the status.
 
-    Only a profile changes `changed_at`, and only a profile with another address ends a suppression
-    without the reader.
+    A service ends an unsubscription by a consent, which changes `returned_at`, and a suppression by
+    a profile with another address, which changes `changed_at`. No other profile changes a status.
     """
     match type_:
         case EventType.SUBSCRIBER_SUPPRESSED:
             return By.GAZETTE
-        case EventType.SUBSCRIBER_RETURNED if before and before.changed_at != after.changed_at:
+        case EventType.SUBSCRIBER_RETURNED if before and (
+            before.changed_at != after.changed_at or before.returned_at != after.returned_at
+        ):
             return By.SERVICE
         case _:
             return By.READER

@@ -393,23 +393,27 @@ class Suppressions(Protocol):
         """Suppress an address, from now or from `since`. Return False if the suppression did not
         change.
 
-        A stronger cause replaces a weaker cause; a weaker or equal cause changes nothing. The
-        result therefore does not depend on the order of calls. The readers who unsubscribed are
-        kept.
+        A stronger cause replaces a weaker cause; a weaker or equal cause changes nothing, except
+        that the time of the latest unsubscription is kept. The result therefore does not depend on
+        the order of calls. The readers who unsubscribed are kept.
         """
 
-    def unsubscribe(self, address_hash: str, user_id: str) -> None:
-        """Suppress an address because this reader unsubscribed.
+    def unsubscribe(self, address_hash: str, user_id: str, at: datetime | None = None) -> None:
+        """Suppress an address because this reader unsubscribed, now or at `at`.
 
-        The row keeps all readers of the address who unsubscribed. A stronger cause is unchanged.
+        The row keeps all readers of the address who unsubscribed, and the time of the latest
+        unsubscription. A stronger cause is unchanged.
         """
 
-    def resubscribe(self, address_hash: str, user_id: str) -> None:
+    def resubscribe(
+        self, address_hash: str, user_id: str, *, before: datetime | None = None
+    ) -> None:
         """Undo the unsubscription of this reader.
 
         Lifts the suppression if no other reader of the address unsubscribed. A suppression without
         a known reader is lifted, because it was imported, or requested by an earlier owner of the
-        address. A stronger cause is not lifted.
+        address. A stronger cause is not lifted. With `before`, the suppression is lifted only if
+        the latest unsubscription of the address, by any of its readers, is before that time.
         """
 
     def holds(self, address_hash: str, *, critical: bool = False) -> bool:

@@ -87,7 +87,7 @@ class Submission:
 def mark_of_leave(reader: Subscriber) -> str:
     """Return the value of the form field `left`, which identifies one unsubscription of this
     reader."""
-    return reader.left_at.isoformat() if reader.left_at else ""
+    return reader.last_left_at.isoformat() if reader.last_left_at else ""
 
 
 def shown_fields(overview: Overview, categories: Collection[str]) -> dict[str, tuple[str, ...]]:

@@ -17,6 +17,9 @@ from gazette.domain.subscribers.choices import NO_CHOICES, Preferences, ReaderCh
 from gazette.domain.subscribers.frequency import Frequencies, Frequency
 from gazette.domain.subscribers.history import History
 
+_NEXT = timedelta(microseconds=1)
+"""The precision of stored times."""
+
 
 class SubscriberStatus(StrEnum):
     """The status of a subscriber. A dormant subscriber becomes active again at the next activity.
@@ -98,6 +101,18 @@ class Subscriber:
     This time identifies the unsubscription to undo.
     """
 
+    left_again_at: datetime | None = None
+    """The time of the latest repetition of the unsubscription; None if it was not repeated."""
+
+    consented_at: datetime | None = None
+    """The time of the consent on which a service returned the reader, by the service's clock."""
+
+    returned_at: datetime | None = None
+    """The time at which a service last returned the reader; None if no service ever did.
+
+    The consent counts from the earlier of this time and `consented_at`.
+    """
+
     @property
     def chosen(self) -> Frequencies:
         """The frequencies that are in force now."""
@@ -144,13 +159,32 @@ class Subscriber:
         """
         return is_known(self.status)
 
+    @property
+    def last_left_at(self) -> datetime | None:
+        """The time of the latest unsubscription; None if unknown."""
+        return max(filter(None, (self.left_at, self.left_again_at)), default=None)
+
     def left(self, at: datetime | None) -> "Subscriber":
-        """Return this subscriber as unsubscribed since `at`, or since an earlier unsubscription."""
-        has_before = self.status is SubscriberStatus.UNSUBSCRIBED
+        """Return this subscriber as unsubscribed since `at`, or since an earlier unsubscription.
+
+        Each repetition has a later time than the one before, even if the clocks differ, so that a
+        process that returns the reader notices the repetition.
+        """
+        if self.status is not SubscriberStatus.UNSUBSCRIBED:
+            return replace(
+                self, status=SubscriberStatus.UNSUBSCRIBED, left_at=at, left_again_at=None
+            )
+        last = self.last_left_at
+        return replace(self, left_again_at=max(at, last + _NEXT) if at and last else at or last)
+
+    def back(self) -> "Subscriber":
+        """Return this subscriber as resubscribed."""
         return replace(
             self,
-            status=SubscriberStatus.UNSUBSCRIBED,
-            left_at=self.left_at if has_before else at,
+            status=SubscriberStatus.ACTIVE,
+            left_at=None,
+            left_again_at=None,
+            revision=self.revision + 1,
         )
 
     def resumed(self, now: datetime) -> "Subscriber":

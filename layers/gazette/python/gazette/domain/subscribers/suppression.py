@@ -15,7 +15,7 @@ class Cause(StrEnum):
     """
 
     UNSUBSCRIBED = "unsubscribed"
-    """The reader unsubscribed. This is the only cause that a reader can lift."""
+    """The reader unsubscribed. This is the only cause that a reader, or a consent, can lift."""
 
     BOUNCED = "bounced"
     COMPLAINED = "complained"
@@ -41,6 +41,19 @@ class Suppression:
 
     cause: Cause
     since: datetime
+    left_at: datetime | None = None
+    """The time of the latest unsubscription of the address; None if no time was stored."""
+
+    readers: frozenset[str] = frozenset()
+    """The ids of the readers of the address who unsubscribed, whatever the cause."""
+
+    @property
+    def last_left_at(self) -> datetime:
+        """The latest time at which the address can have been unsubscribed.
+
+        Rows of the previous release have only the time of the first unsubscription.
+        """
+        return max(filter(None, (self.since, self.left_at)))
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -1,15 +1,19 @@
-"""Resubscribe a reader who unsubscribed. Only the reader can do this."""
+"""Resubscribe a reader who unsubscribed, at their own request or on a consent."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
 
 from gazette.domain.ports.stores import Suppressions
-from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
+from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import ScheduleContext
 from gazette.steps.subscribers.schedules import is_active, set_schedules, withdraw_if_left
 from gazette.steps.subscribers.suppress import stop_if_suppressed
 from gazette.steps.subscribers.unsubscribe import is_at, settle_suppression
+
+if TYPE_CHECKING:
+    from gazette.domain.subscribers.consent import Consent
 
 
 def resubscribe(
@@ -19,46 +23,52 @@ def resubscribe(
     suppressions: Suppressions,
     context: ScheduleContext,
     is_meant: Callable[[Subscriber], bool],
+    consent: "Consent | None" = None,
 ) -> bool:
     """Resume email to a reader who unsubscribed. The address is given as a hash.
 
     Safe to repeat. `is_meant` returns True if the stored unsubscription is the one to undo. If a
-    later unsubscription is stored, nothing changes. Returns False in that case, if the address
-    belongs to no such reader, or if the address stays suppressed. Readers cannot lift suppressions
+    later unsubscription is stored, or the reader unsubscribes again in the meantime, nothing
+    changes. With a `consent`, only unsubscriptions before it are lifted, and its date counts as the
+    reader's activity. Returns False if nothing changed, if the address belongs to no such reader,
+    or if the address stays suppressed. Neither lifts suppressions
     after bounces, complaints, or unsubscriptions of other readers of the address. The schedules are
     added to the due index before the status changes, because after a crash no other process would
     add them. They are written again afterwards, because fan-out may be withdrawing schedules that
     it read while the reader was unsubscribed.
     """
+    settle = partial(
+        settle_suppression,
+        user_id,
+        address,
+        subscribers=context.subscribers,
+        suppressions=suppressions,
+    )
+    first: Subscriber | None = None
     for number in ATTEMPTS:
         reader = context.subscribers.get(user_id)
         if not isinstance(reader, Subscriber) or not is_at(reader, address):
             return False
-        if not is_meant(reader):
+        first = first or reader
+        before = consent.counts_from(reader) if consent else None
+        # A repeated unsubscription changes only its time, because the status is the same.
+        if not is_meant(reader) or (reader.has_left and reader.last_left_at != first.last_left_at):
             if number:  # the reader has unsubscribed again, and that suppression was lifted here
-                settle_suppression(
-                    user_id, address, subscribers=context.subscribers, suppressions=suppressions
-                )
+                settle(before=before)
             return False
-        suppressions.resubscribe(address, user_id)
+        suppressions.resubscribe(address, user_id, before=before)
         if suppressions.holds(address):
-            settle_suppression(
-                user_id, address, subscribers=context.subscribers, suppressions=suppressions
-            )
+            settle(before=before)
             return False
-        context.subscribers.mark_active(user_id, context.clock().date())
-        back = replace(
-            reader, status=SubscriberStatus.ACTIVE, left_at=None, revision=reader.revision + 1
-        )
+        context.subscribers.mark_active(user_id, (before or context.clock()).date())
+        back = consent.recorded_in(reader.back()) if consent else reader.back()
         set_schedules(back, context=context)
         is_back = context.subscribers.put(back, replacing=reader)
         if is_back:
             set_schedules(back, context=context, resumes=True)
         withdraw_if_left(user_id, context=context)
         if is_back:
-            now = settle_suppression(
-                user_id, address, subscribers=context.subscribers, suppressions=suppressions
-            )
+            now = settle(before=before)
             return is_active(now) and not stop_if_suppressed(
                 now,
                 suppressions=suppressions,

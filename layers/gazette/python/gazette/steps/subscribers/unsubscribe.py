@@ -28,19 +28,20 @@ def unsubscribe(
 ) -> Subscriber | None:
     """Stop all email to a hashed address, and to the reader `user_id` if it is their address.
 
-    Safe to repeat. `at` is the time of the unsubscription, which identifies it for an undo; a
-    repetition does not change the time. Returns the unsubscribed reader, or None if the reader is
-    unknown, was erased, or now has another address. In that case, only the address is suppressed,
-    without a reader's name, because the owner of a mailbox cannot act for other readers. The
-    suppression and the status are written first, which cancels every email whose last read takes
-    place afterwards (rule 11); the schedules follow. Raises NotYet if the profile keeps changing.
+    Safe to repeat. `at` is the time of the unsubscription, which identifies it for an undo. A
+    repetition does not change that time. The time of the latest repetition is stored too. Returns
+    the unsubscribed reader, or None if the reader is unknown, was erased, or now has another
+    address. In that case, only the address is suppressed, without a reader's name, because the
+    owner of a mailbox cannot act for other readers. The suppression and the status are written
+    first, which cancels every email whose last read takes place afterwards (rule 11); the schedules
+    follow. Raises NotYet if the profile keeps changing.
     """
     for _ in ATTEMPTS:
         reader = subscribers.get(user_id)
         if not isinstance(reader, Subscriber) or not is_at(reader, address):
-            suppressions.add(address, Cause.UNSUBSCRIBED)
+            suppressions.add(address, Cause.UNSUBSCRIBED, at)
             return None
-        suppressions.unsubscribe(address, user_id)
+        suppressions.unsubscribe(address, user_id, at)
         unsubscribed = replace(reader.left(at), revision=reader.revision + 1)
         if subscribers.put(unsubscribed, replacing=reader):
             break
@@ -70,13 +71,19 @@ def record_unsubscribed(
 
 
 def settle_suppression(
-    user_id: str, address: str, *, subscribers: Subscribers, suppressions: Suppressions
+    user_id: str,
+    address: str,
+    *,
+    subscribers: Subscribers,
+    suppressions: Suppressions,
+    before: datetime | None = None,
 ) -> Reader:
     """Suppress the address if the reader has unsubscribed; otherwise lift the suppression.
 
     Called after unsubscribing and after resubscribing, so that the last writer sees the final
-    status. A reader with another address does not affect this address. Returns the reader. Raises
-    NotYet if the status keeps changing.
+    status. A reader with another address does not affect this address. With `before`, only an
+    unsubscription before that time is lifted. Returns the reader. Raises NotYet if the status keeps
+    changing.
     """
     reader = subscribers.get(user_id)
     for _ in ATTEMPTS:
@@ -84,9 +91,9 @@ def settle_suppression(
             return reader
         status = reader.status
         if status is SubscriberStatus.UNSUBSCRIBED:
-            suppressions.unsubscribe(address, user_id)
+            suppressions.unsubscribe(address, user_id, reader.last_left_at)
         elif not reader.has_left:
-            suppressions.resubscribe(address, user_id)
+            suppressions.resubscribe(address, user_id, before=before)
         reader = subscribers.get(user_id)
         if isinstance(reader, Subscriber) and reader.status is status:
             return reader

@@ -4,6 +4,9 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import cast
 
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
+
 from gazette.adapters.dynamodb.client import (
     RowReader,
     RowsReader,
@@ -54,6 +57,8 @@ class DynamoSuppressions(DynamoSuppressionList):
 
     def add(self, address_hash: str, cause: Cause, since: datetime | None = None) -> bool:
         """Suppress an address with one conditional UpdateItem."""
+        if cause is Cause.UNSUBSCRIBED:
+            return self._add_unsubscription(address_hash, since or self._clock())
         reason = SuppressionRow.reason
         condition = reason.does_not_exist()
         if cause.lesser:
@@ -61,28 +66,44 @@ class DynamoSuppressions(DynamoSuppressionList):
         actions = [reason.set(cause.value), SuppressionRow.since.set(since or self._clock())]
         return written(self._row_of(address_hash).update, actions=actions, condition=condition)
 
-    def unsubscribe(self, address_hash: str, user_id: str) -> None:
-        """Suppress an address because a reader unsubscribed, with one UpdateItem."""
-        reason, since = SuppressionRow.reason, SuppressionRow.since
-        with translated():
-            self._row_of(address_hash).update(
-                actions=[
-                    reason.set(reason | Cause.UNSUBSCRIBED.value),
-                    since.set(since | self._clock()),
-                    SuppressionRow.by.add({user_id}),
-                ]
-            )
+    def _add_unsubscription(self, address_hash: str, at: datetime) -> bool:
+        """Suppress an address, or only store a later time of its unsubscription."""
+        row, last = self._row_of(address_hash), SuppressionRow.left_at
+        is_later = last.does_not_exist() | (last < at)
+        actions = [*_unsubscription(at), last.set(at)]
+        if not written(row.update, actions=actions, condition=is_later):
+            return False
+        return row.reason == Cause.UNSUBSCRIBED.value and row.since == at
 
-    def resubscribe(self, address_hash: str, user_id: str) -> None:
+    def unsubscribe(self, address_hash: str, user_id: str, at: datetime | None = None) -> None:
+        """Suppress an address because a reader unsubscribed, with one conditional UpdateItem.
+
+        If a later unsubscription is stored, one unconditional UpdateItem follows.
+        """
+        row, last = self._row_of(address_hash), SuppressionRow.left_at
+        at = at or self._clock()
+        actions = [*_unsubscription(at), SuppressionRow.by.add({user_id})]
+        is_latest = last.does_not_exist() | (last <= at)
+        if not written(row.update, actions=[*actions, last.set(at)], condition=is_latest):
+            with translated():
+                row.update(actions=actions)
+
+    def resubscribe(
+        self, address_hash: str, user_id: str, *, before: datetime | None = None
+    ) -> None:
         """Undo a reader's unsubscription with one conditional DeleteItem.
 
         If other readers of the address have unsubscribed too, two more writes follow.
         """
         row, by = self._row_of(address_hash), SuppressionRow.by
         unsubscribed = SuppressionRow.reason == Cause.UNSUBSCRIBED.value
+        if before:
+            unsubscribed &= _left_before(before)
         if written(row.delete, unsubscribed & (by.does_not_exist() | (by == {user_id}))):
             return
         has_unsubscribed = by.contains(user_id)
+        if before:
+            has_unsubscribed &= _left_before(before)
         if written(row.update, actions=[by.delete({user_id})], condition=has_unsubscribed):
             written(
                 row.delete, unsubscribed & by.does_not_exist()
@@ -157,5 +178,32 @@ def _suppresses(row: SuppressionRow | None, *, critical: bool) -> bool:
     return row is not None and not (critical and row.reason == Cause.UNSUBSCRIBED.value)
 
 
+def _unsubscription(at: datetime) -> list[Action]:
+    """Return the actions that add an unsubscription to a row. A stronger cause is unchanged."""
+    reason, since = SuppressionRow.reason, SuppressionRow.since
+    return [
+        reason.set(reason | Cause.UNSUBSCRIBED.value),
+        since.set(since | at),
+    ]
+
+
+def _left_before(instant: datetime) -> Condition:
+    """Return the condition that the latest unsubscription is before `instant`.
+
+    Rows of the previous release contain only `since`, the time of the first one.
+    """
+    last = SuppressionRow.left_at
+    earlier: Condition = (SuppressionRow.since < instant) & (
+        last.does_not_exist() | (last < instant)
+    )
+    return earlier
+
+
 def _suppression(row: SuppressionRow) -> Suppression:
-    return Suppression(row.address_hash, as_stored(Cause, row.reason), row.since)
+    return Suppression(
+        row.address_hash,
+        as_stored(Cause, row.reason),
+        row.since,
+        row.left_at,
+        frozenset(row.by or ()),
+    )

@@ -1,0 +1,1 @@
+"""`gazette receipt`: state what became of an event, and which emails contain it."""
