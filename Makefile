@@ -35,7 +35,7 @@ test: setup ## Run all tests that need no deployed stage, on all cores (TESTS=â€
 seeds: setup .bench/.ready ## Run a short seed of each proof, and one round of each part of make bench
 	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder proofs
 
-e2e: setup .awscli/.ready zsh ## Test the stacks as deployed to the embedded engine, the runbook, and seeds of chaos, rollout and sources
+e2e: setup .awscli/.ready .clients/.ready zsh ## Test the stacks as deployed to the embedded engine, the runbook, and seeds of chaos, rollout and sources
 	@$(BIN)/python -m pytest -n 4 -m e2e tests/e2e tests/runbook tests/lifetime tests/outage proofs/chaos proofs/rollout proofs/sources proofs/test_bench.py
 
 browser: setup chromium ## Test emails and pages in Chromium on the deployed stacks: keyboard, axe-core
@@ -158,8 +158,9 @@ lock: setup ## Update and pin all dependencies
 	    $$name.in --output-file $$name.txt || exit 1; \
 	done
 	@$(BIN)/npm install --package-lock-only
-	@$(BIN)/npm install --package-lock-only --omit-lockfile-registry-resolved \
-	  --prefix requirements/bench
+	@for folder in requirements/bench examples/typescript; do \
+	  $(BIN)/npm install --package-lock-only --omit-lockfile-registry-resolved --prefix $$folder || exit 1; \
+	done
 
 setup: $(VENV)/.ready .engine/.ready node_modules/.ready ## Install what the targets need
 
@@ -213,6 +214,13 @@ node_modules/.ready: package-lock.json | $(VENV)/.ready
 	@$(BIN)/npm ci --prefix .bench --loglevel=error --ignore-scripts >/dev/null
 	@touch $@
 
+.clients/.ready: examples/typescript/package.json examples/typescript/package-lock.json | $(VENV)/.ready
+	@echo "setting up .clients"
+	@mkdir -p .clients
+	@cp examples/typescript/package.json examples/typescript/package-lock.json .npmrc .clients
+	@$(BIN)/npm ci --prefix .clients --loglevel=error --ignore-scripts >/dev/null
+	@touch $@
+
 chromium:
 	@$(call from_apt,$(CHROMIUM),$(filter chromium-headless-shell,$(CHROMIUM)),chromium-headless-shell fonts-liberation)
 	@command -v $(CHROMIUM) >/dev/null || \
@@ -237,4 +245,4 @@ command -v $(1) >/dev/null || { \
 endef
 
 clean: ## Remove everything that was built or installed
-	rm -rf .venv .venv-* .engine .awscli .bench node_modules build
+	rm -rf .venv .venv-* .engine .awscli .bench .clients node_modules build
