@@ -41,6 +41,7 @@ EVERYTHING: Mapping[str, Any] = {
     "track_opens": True,
     "feedback_by_sns": True,
     "archive_days": 7,
+    "services_api": {"requests_per_second": 50},
     **_PUBLISHES,
     **_ASKS,
     **_CRITICAL,
