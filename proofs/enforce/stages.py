@@ -67,6 +67,7 @@ SMTP: Mapping[str, Any] = {
     "mail_provider": "smtp",
     "smtp_host": "smtp.gazette.dev",
     "smtp_secret": "gazette-smtp",
+    "services_api": {"requests_per_second": 50},
     **_ASKS,
     **_CRITICAL,
     "emails_per_second": 50,

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from tests.functions.conftest import Cloud
+from tests.functions.conftest import Cloud, fan_out
 from tests.functions.messages import ago, event, follow, happening, profile
 from tests.services import request
 
@@ -15,8 +15,10 @@ def services_of_every_kind(cloud: Cloud, meanwhile: Meanwhile) -> None:
     """Every route is called. A reader's choices move and withdraw waiting events, also where
     another process changed the schedule, started a run or erased the reader meanwhile.
     """
-    for user_id in ("ivy", "jan", "lou"):
+    for user_id in ("hal", "ivy", "jan", "lou"):
         cloud.say("subscriber.changed", profile(user_id))
+    cloud.say("event.created", event(1, user_id="hal"))
+    cloud.work("generate", *fan_out(cloud, "hal"))
     cloud.say("follow.created", follow("ivy"))
     cloud.say("event.created", event(1, user_id="ivy"))
     cloud.say("activity.created", happening(3))
@@ -45,7 +47,7 @@ def services_of_every_kind(cloud: Cloud, meanwhile: Meanwhile) -> None:
 
 def a_request_for_each_route(cloud: Cloud) -> None:
     """Call each route that reads, for an event that waits and for one that was emailed."""
-    for user_id, event_id in (("ivy", "e1"), ("ann", "e1"), ("ivy", "never")):
+    for user_id, event_id in (("ivy", "e1"), ("hal", "e1"), ("ivy", "never")):
         for path, query in (
             ("/v1/subscriber", {"user_id": user_id}),
             ("/v1/subscriber/emails", {"user_id": user_id}),
