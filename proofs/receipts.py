@@ -6,8 +6,9 @@ state that no email contains an event if one was accepted.
 
 from collections.abc import Collection, Iterable
 
+from gazette.domain.delivery.run import Certainty
 from gazette.domain.model import RunKey
-from gazette.domain.receipts.receipt import Certainty, Receipt, State
+from gazette.domain.receipts.receipt import Receipt, State
 
 _PROVEN = frozenset({Certainty.ACCEPTED, Certainty.EVIDENCE})
 

@@ -7,6 +7,7 @@ from datetime import date, datetime, timedelta
 from typing import Any
 from zlib import crc32
 
+from gazette.adapters.dynamodb.runs import run_sort_key
 from gazette.domain.delivery.batch import Batch, BatchRun
 from gazette.domain.delivery.circuit_breaker import OpenBreaker, opened_by_hand, tripped
 from gazette.domain.delivery.pace import (
@@ -44,7 +45,7 @@ from gazette.domain.scheduling.calendar import Recurrence, slot_of
 from gazette.domain.scheduling.chain import back_to_end
 from gazette.domain.scheduling.kinds import Unsent
 from gazette.domain.scheduling.lifetime import kept_until, lasts_until, needed_until
-from gazette.domain.stored import require_readable
+from gazette.domain.stored import readable, require_readable
 from gazette.domain.subscribers.following import Activity, Follow
 from gazette.domain.subscribers.subscriber import (
     EarlyChoices,
@@ -204,6 +205,10 @@ class FakeFollows:
             if key == entity and user_id > after and (not through or user_id <= through)
         ]
         return found[:limit]
+
+    def count_followers(self, entity: str) -> tuple[int, bool]:
+        active = [each for each in self.rows.values() if each.latest.following]
+        return sum(each.entity == entity for each in active), True
 
     def followed_by(
         self, user_id: str, *, after: str = "", at_most: int | None = None
@@ -501,6 +506,18 @@ class FakeRuns:
 
     def _as_read(self, run: Run) -> Run | UnreadableRow:
         return _of_run(run.key) if run.key in self.unreadable else run
+
+    def page(
+        self, user_id: str, *, schedule: str = "", before: str = "", limit: int
+    ) -> tuple[Sequence[Run], str]:
+        rows = {
+            run_sort_key(key): self._as_read(run)
+            for key, run in self.rows.items()
+            if key.user_id == user_id and schedule in {"", key.schedule}
+        }
+        places = [each for each in sorted(rows, reverse=True) if not before or each < before]
+        runs = [rows[each] for each in places[:limit]]
+        return list(readable(runs)), places[limit - 1] if len(places) > limit else ""
 
     def of_batch(self, slot: datetime) -> Iterator[BatchRun | UnreadableRow]:
         """Of what the index holds, nothing can be missing but the number of the run."""

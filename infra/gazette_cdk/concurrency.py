@@ -114,8 +114,13 @@ def sizes(load: Load) -> Mapping[str, Size]:
         **senders(load.rate, immediate_share=load.immediate_share, by_smtp=load.by_smtp),
         "feedback": Size(_workers(reports / _MOST_MESSAGES, TEN_REPORTS)),
         "sweep": Size(_SWEEPS),
-        "preferences": Size(_workers(load.requests_per_second, _A_PAGE)),
+        "preferences": answering(load.requests_per_second),
     }
+
+
+def answering(requests_per_second: int) -> Size:
+    """Return the size of a function that answers HTTP requests. It is not a limit."""
+    return Size(_workers(requests_per_second, _A_PAGE))
 
 
 def senders(rate: float, *, immediate_share: int, by_smtp: bool = False) -> Mapping[str, Size]:

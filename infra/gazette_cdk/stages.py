@@ -109,6 +109,13 @@ def _unreadable(values: Mapping[str, Any]) -> Iterator[Wrong]:
                 of=(setting,),
             )
             continue
+        if setting == "requests_burst":
+            yield Wrong(
+                "requests_burst is no longer a setting, because the burst limit is now twice "
+                "requests_per_second. Remove it.",
+                of=(setting,),
+            )
+            continue
         if setting == "recommendations_concurrency":
             yield Wrong(
                 f'recommendations_concurrency is now part of concurrency. Write "concurrency": '

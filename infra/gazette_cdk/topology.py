@@ -354,6 +354,44 @@ CONTENT = Step(
 )
 """The additional function of a stage that has a content source."""
 
+API = Step(
+    name="api",
+    timeout=25,
+    memory=512,
+    queue=None,
+    tables=(
+        ("subscribers", ("GetItem",)),
+        ("schedules", ("GetItem", "Query")),
+        ("follows", ("BatchGetItem", "Query")),
+        ("follows/by_user", ("Query",)),
+        ("activities", ("GetItem",)),
+        ("events", ("GetItem",)),
+        ("events/stored", ("Query",)),
+        ("runs", ("Query",)),
+        ("control", ("Query",)),
+        ("engagement", ("BatchGetItem",)),
+    ),
+)
+API_WRITES = Step(
+    name="api_writes",
+    timeout=25,
+    memory=512,
+    queue=None,
+    tables=(
+        ("subscribers", ("GetItem", "BatchGetItem", "UpdateItem")),
+        ("schedules", ("GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem")),
+        ("follows", ("BatchGetItem",)),
+        ("follows/by_user", ("Query",)),
+        ("events", ("GetItem", "UpdateItem", "DeleteItem")),
+        ("events/stored", ("Query",)),
+        ("runs", ("Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
+        ("control", ("GetItem", "UpdateItem")),
+    ),
+)
+"""The additional functions of a stage with the API for services. They are separate, because grants
+apply to a function, and most routes only read.
+"""
+
 OUTBOX = Step(
     name="outbox",
     timeout=60,  # a hundred changes in ten calls, each of which may be repeated twice

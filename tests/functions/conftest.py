@@ -26,6 +26,8 @@ from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.adapters.web.links import SignedLinks
 from gazette.bootstrap import (
+    api,
+    api_writes,
     content,
     fanout,
     feedback,
@@ -52,12 +54,18 @@ from gazette.settings.fanout import FanoutSettings
 from gazette.settings.feedback import FeedbackSettings
 from gazette.settings.ingest import FollowersSettings, IngestSettings
 from gazette.settings.outbox import OutboxSettings
-from gazette.settings.preferences import PreferencesSettings
+from gazette.settings.preferences import (
+    ApiSettings,
+    ApiWritesSettings,
+    PreferencesSettings,
+)
 from gazette.settings.ranges import as_typed
 from gazette.settings.sweep import SweepSettings
 from moto import mock_aws
 from moto.core.models import DEFAULT_ACCOUNT_ID
 
+from functions.api.handler import lambda_handler as api_handler
+from functions.api_writes.handler import lambda_handler as api_writes_handler
 from functions.content.handler import lambda_handler as content_handler
 from functions.fanout.handler import lambda_handler as fanout_handler
 from functions.feedback.handler import lambda_handler as feedback_handler
@@ -68,7 +76,7 @@ from functions.outbox.handler import lambda_handler as outbox_handler
 from functions.preferences.handler import lambda_handler as preferences_handler
 from functions.resend.handler import lambda_handler as resend_handler
 from functions.sweep.handler import lambda_handler as sweep_handler
-from gazette_cdk.topology import CONTENT, OUTBOX, STEPS
+from gazette_cdk.topology import API, API_WRITES, CONTENT, OUTBOX, STEPS
 from proofs.enforce.account import Account
 from proofs.enforce.record import FOLDER, keep, stages_in
 from proofs.enforce.stages import BY_SMTP, IN_THE_SANDBOX, synthesised
@@ -113,6 +121,8 @@ _HANDLERS: dict[str, Callable[[dict[str, Any], LambdaContext], Any]] = {
     "preferences": preferences_handler,
     "content": content_handler,
     "outbox": outbox_handler,
+    "api": api_handler,
+    "api_writes": api_writes_handler,
 }
 _BUILDS: dict[str, tuple[Any, ...]] = {
     "ingest": (ingest.build,),
@@ -130,6 +140,8 @@ _BUILDS: dict[str, tuple[Any, ...]] = {
     "preferences": (preferences.build,),
     "content": (content.build,),
     "outbox": (outbox.build,),
+    "api": (api.build,),
+    "api_writes": (api_writes.build,),
 }
 
 
@@ -143,7 +155,7 @@ def granted_with(mail_provider: str) -> dict[str, set[tuple[str, str]]]:
             )
             for action in actions
         }
-        for step in (*STEPS, CONTENT, OUTBOX)
+        for step in (*STEPS, CONTENT, OUTBOX, API, API_WRITES)
     }
 
 
@@ -626,6 +638,8 @@ def every_setting(queues: dict[str, str], secrets: dict[str, str]) -> tuple[Sett
         PreferencesSettings,
         ContentSettings,
         OutboxSettings,
+        ApiSettings,
+        ApiWritesSettings,
     )
     return tuple(
         kind(**{name: as_typed(name, known[name]) for name in kind.__dataclass_fields__})

@@ -55,6 +55,7 @@ from tests.functions.messages import (
     reference,
 )
 from tests.functions.recommending import recommendations_of_every_kind
+from tests.functions.serving import services_of_every_kind
 
 Meanwhile = Callable[[str, str, Callable[[], None]], None]
 
@@ -562,6 +563,7 @@ def test_every_function_uses_exactly_its_table_permissions(
     an_event_that_is_forgotten(cloud, monkeypatch)
     a_slot_in_which_something_was_left_behind(cloud)
     recommendations_of_every_kind(cloud, monkeypatch, meanwhile)
+    services_of_every_kind(cloud, meanwhile)
     granted = granted_with(provider.name)
     nothing: dict[str, set[tuple[str, str]]] = {step: set() for step in granted}
     used = cloud.meter.actions

@@ -80,6 +80,12 @@ EACH = {
     "jmespath",
     "pynamodb",
 }
+API = {
+    "asyncio",
+    "aws_lambda_powertools.event_handler",
+    "aws_lambda_powertools.utilities.data_classes",
+    "pydantic",
+}
 PAGES = EACH | {"babel", "jinja2", "markupsafe"}
 
 
@@ -96,6 +102,8 @@ PAGES = EACH | {"babel", "jinja2", "markupsafe"}
         ("preferences", PAGES, 390),
         ("content", EACH | {"pydantic"}, 385),
         ("outbox", EACH, 300),
+        ("api", EACH | API, 500),
+        ("api_writes", EACH | API, 500),
     ],
 )
 def test_function_imports_only_required_modules(

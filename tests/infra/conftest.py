@@ -89,7 +89,6 @@ def tracking(stages: Stages) -> Synthesis:
         digest_pool="digests",
         immediate_pool="at-once",
         requests_per_second=7,
-        requests_burst=9,
         preferences_concurrency=11,
     )
 
@@ -145,6 +144,26 @@ EVERY = ["subscriber.left", "preferences.changed", "email.sent", "email.delivere
 def publishing(stages: Stages) -> Synthesis:
     """The stage prod with events out from every table, its layers not built."""
     return stages("publishing", "prod", bundled=False, events_out=EVERY)
+
+
+@pytest.fixture(scope="session")
+def serving(stages: Stages) -> Synthesis:
+    """The stage prod with the API for services, its layers not built."""
+    return stages("serving", "prod", bundled=False, services_api={"requests_per_second": 20})
+
+
+@pytest.fixture(scope="session")
+def complete(stages: Stages) -> Synthesis:
+    """The stage prod with every function that a stage may have, its layers not built."""
+    return stages(
+        "complete",
+        "prod",
+        bundled=False,
+        events_out=EVERY,
+        content_sources=["events", "recommendations"],
+        recommendations_url="https://recommend.example.com/v1/items",
+        services_api={"requests_per_second": 20},
+    )
 
 
 @pytest.fixture(scope="session")

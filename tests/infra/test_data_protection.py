@@ -42,6 +42,7 @@ _WITHOUT_DATA = frozenset(
         "AWS::CloudWatch::Alarm",
         "AWS::CloudWatch::Dashboard",
         "AWS::Events::Rule",
+        "AWS::IAM::ManagedPolicy",
         "AWS::IAM::Policy",
         "AWS::IAM::Role",
         "AWS::Lambda::Alias",
@@ -99,9 +100,10 @@ def templates(
     guarded: Synthesis,
     fronted: Synthesis,
     publishing: Synthesis,
+    serving: Synthesis,
 ) -> list[Template]:
     """The templates of stages that together have every feature."""
-    built = (prod, tracking, asking, guarded, fronted, publishing)
+    built = (prod, tracking, asking, guarded, fronted, publishing, serving)
     return [part for each in built for part in (each.data, each.service, each.front) if part]
 
 

@@ -15,7 +15,7 @@ def test_excess_requests_are_throttled_by_the_api(prod: Synthesis) -> None:
 
 def test_stage_can_set_the_throttling_limit(tracking: Synthesis) -> None:
     (stage,) = tracking.service.of_type("AWS::ApiGatewayV2::Stage").values()
-    assert stage["DefaultRouteSettings"] == {"ThrottlingRateLimit": 7, "ThrottlingBurstLimit": 9}
+    assert stage["DefaultRouteSettings"] == {"ThrottlingRateLimit": 7, "ThrottlingBurstLimit": 14}
 
 
 _TELLS_NOTHING_OF_WHO_OR_WHAT = {

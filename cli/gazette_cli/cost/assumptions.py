@@ -64,6 +64,8 @@ MEMORY: Mapping[str, int] = MappingProxyType(
         "sweep": 512,
         "content": 256,
         "outbox": 256,
+        "api": 512,
+        "api_writes": 512,
     }
 )
 """The memory of each function in MB, as in infra/gazette_cdk/topology.py."""

@@ -35,6 +35,7 @@ from gazette_cli.cost.assumptions import (
     TICKS,
 )
 from gazette_cli.cost.prices import Prices
+from gazette_cli.cost.routes import ROUTES, consumed
 from gazette_cli.cost.usage import Usage, chunks
 
 _DAY = 86_400
@@ -83,6 +84,7 @@ def items(usage: Usage) -> Iterator[Item]:
     yield from _queues(usage)
     yield from _functions(usage)
     yield from _units(usage)
+    yield from _requests(usage)
     yield from _stored(usage)
     yield from _watched(usage)
 
@@ -210,6 +212,26 @@ def _units(usage: Usage) -> Iterator[Item]:
     yield Item(
         "DynamoDB", "reads: ticks and sweeps", "dynamodb.reads", reads * usage.days, fixed=True
     )
+
+
+_SERVICES = {
+    "apigateway": "API Gateway",
+    "lambda": "Lambda",
+    "dynamodb": "DynamoDB",
+    "eventbridge": "EventBridge",
+    "cloudwatch": "CloudWatch",
+}
+
+
+def _requests(usage: Usage) -> Iterator[Item]:
+    """Yield the items of the requests of services, by route."""
+    for operation, each in usage.requests:
+        number = each * usage.readers * usage.days / MONTH
+        memory = MEMORY[ROUTES[operation].function]
+        for part in consumed(operation, number, memory=memory):
+            service, _, what = part.price.partition(".")
+            name = f"{operation}: {what.replace('_', '-')}"
+            yield Item(_SERVICES[service], name, part.price, part.quantity)
 
 
 def _stored(usage: Usage) -> Iterator[Item]:

@@ -1,5 +1,6 @@
 """`gazette cost`: estimate the AWS cost of a stage."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -9,6 +10,7 @@ import typer
 
 from gazette_cli.cost.bill import Line, bill
 from gazette_cli.cost.prices import OURS, read_prices
+from gazette_cli.cost.routes import ROUTES
 from gazette_cli.cost.usage import Usage
 from gazette_cli.shared.answers import Rows, Shown
 from gazette_cli.shared.console import NotPossible, note, say
@@ -84,6 +86,16 @@ def cost(
             help="The number of activity events (subscriber.active) per reader per month.",
         ),
     ] = 4,
+    requests: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--requests",
+            help=(
+                "The number of requests to the API for services per reader per month, by route, "
+                "such as getSubscriber=2. Repeat the option for each route."
+            ),
+        ),
+    ] = None,
     days: Annotated[
         float, typer.Option(min=0.01, help="The number of days that the estimate covers.")
     ] = 30,
@@ -148,6 +160,7 @@ def cost(
         signs=signs,
         events_out=_events_out(settings.events_out, reports=reports),
         changes_out=_changes_out(settings.events_out, reports=reports),
+        requests=tuple(map(_requests, requests or ())),
         days=days,
         together=together,
         digests_together=settings.sizes["generate"].batch,
@@ -173,6 +186,21 @@ def cost(
         f"Prices of {charged.region}, excluding free tiers. The oldest price dates from "
         f"{charged.oldest()}."
     )
+
+
+def _requests(text: str) -> tuple[str, float]:
+    """Return the route and the number of requests in the value of an option."""
+    route, _, number = text.partition("=")
+    try:
+        requests = float(number)
+    except ValueError:
+        requests = -1.0
+    if route not in ROUTES or not 0 <= requests < math.inf:
+        raise NotPossible(
+            f"--requests is {text!r}. Specify ROUTE=NUMBER, where ROUTE is one of "
+            f"{', '.join(ROUTES)}."
+        )
+    return route, requests
 
 
 def _events_out(types: Sequence[str], *, reports: int) -> int:

@@ -55,6 +55,9 @@ class Usage:
     # Changes of rows per email that the outbox function gets.
     changes_out: float = 0
 
+    # Requests to the API for services per reader per month, by operation id and number.
+    requests: tuple[tuple[str, float], ...] = ()
+
     # The number of days to estimate the cost for.
     days: float = 30
 

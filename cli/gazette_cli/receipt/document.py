@@ -23,7 +23,7 @@ def receipt_document(receipt: Receipt) -> Document:
         "category": receipt.category or None,
         "schedule": receipt.schedule or None,
         "next_digest": receipt.next_digest,
-        "held": receipt.is_held,
+        "is_held": receipt.is_held,
         "known_since": receipt.known_since,
         "emails": [*map(_email, receipt.emails)],
     }

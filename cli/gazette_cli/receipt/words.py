@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 
+from gazette.domain.delivery.run import Certainty
 from gazette.domain.receipts.receipt import (
     ActivityReceipt,
     Because,
-    Certainty,
     FollowerOutcomes,
     Receipt,
     ReceiptEmail,

@@ -317,7 +317,7 @@ SHAPES: Mapping[str, Shape] = {
                 "category": "text?",
                 "schedule": "text?",
                 "next_digest": "instant?",
-                "held": "boolean",
+                "is_held": "boolean",
                 "known_since": "instant",
                 "emails": [
                     {

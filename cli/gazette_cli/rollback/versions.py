@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import boto3
 from gazette.settings.environment import LIVE
 
-from gazette_cdk.topology import CONTENT, OUTBOX, STEPS
+from gazette_cdk.topology import API, API_WRITES, CONTENT, OUTBOX, STEPS
 from gazette_cli.shared.aws_errors import refusals_in_words
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 FUNCTIONS = tuple(step.name for step in STEPS)
 
-_OPTIONAL = (CONTENT.name, OUTBOX.name)
+_OPTIONAL = (CONTENT.name, OUTBOX.name, API.name, API_WRITES.name)
 """Functions that only some stages have.
 
 A deployment without these functions is complete. A rollback to such a deployment does not change

@@ -9,7 +9,8 @@ from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 from gazette.adapters.aws.events_out import VERSION
-from gazette.domain.events_out.events import By, Certainty, EventType
+from gazette.domain.delivery.run import Certainty
+from gazette.domain.events_out.events import By, EventType
 from gazette.domain.subscribers.frequency import DEFAULT, Frequency
 from pydantic import BaseModel, Field
 
@@ -187,7 +188,7 @@ class EmailSentOut(EmailOut):
         "release prepared.",
         examples=[12],
     )
-    certainty: Certainty = Field(
+    certainty: Literal[Certainty.ACCEPTED, Certainty.EVIDENCE, Certainty.ASSUMED] = Field(
         default=_MISSING,
         description="`accepted`: the provider accepted the email. `evidence`: a delivery event "
         "proves it. `assumed`: the outcome is unknown, and the stage assumes it.",

@@ -10,9 +10,9 @@ from typing import Any
 
 from gazette.adapters.aws.events_out import VERSION, detail_of
 from gazette.adapters.contract.decoding import DETAIL_MODELS
+from gazette.domain.delivery.run import Certainty
 from gazette.domain.events_out.events import (
     By,
-    Certainty,
     EmailEvent,
     EventOut,
     EventType,

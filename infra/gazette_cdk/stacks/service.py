@@ -1,6 +1,6 @@
 """The service stack: bus, queues, functions, clock and alarms."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, TypeVar, Unpack
 
@@ -22,7 +22,7 @@ from gazette.settings.fanout import FanoutSettings
 from gazette.settings.feedback import FeedbackSettings
 from gazette.settings.ingest import FollowersSettings, IngestSettings
 from gazette.settings.outbox import OutboxSettings
-from gazette.settings.preferences import PreferencesSettings
+from gazette.settings.preferences import ApiSettings, ApiWritesSettings, PreferencesSettings
 from gazette.settings.sweep import SweepSettings
 
 from gazette_cdk.constructs.alarms import AlarmTopic
@@ -44,16 +44,21 @@ from gazette_cdk.constructs.must_be_empty import (
 from gazette_cdk.constructs.step import StepConstruct
 from gazette_cdk.constructs.watching.dashboard import Dashboard
 from gazette_cdk.constructs.watching.events_out import watch_events_out
+from gazette_cdk.constructs.watching.services import watch_services
 from gazette_cdk.constructs.watching.watch import watch_metrics, watch_parts
 from gazette_cdk.constructs.web.front import Front
-from gazette_cdk.constructs.web.http_api import API, ReadersApi
+from gazette_cdk.constructs.web.http_api import API as READERS_API
+from gazette_cdk.constructs.web.http_api import ReadersApi
 from gazette_cdk.constructs.web.links_domain import LinksDomain, LinksRecord
+from gazette_cdk.constructs.web.services_api import ServicesApi
 from gazette_cdk.stacks.concurrency import compare_concurrency
 from gazette_cdk.stacks.front import FrontStack
 from gazette_cdk.stacks.placement import Placement
 from gazette_cdk.stage import Stage
 from gazette_cdk.stage.checks.functions import as_functions_read
 from gazette_cdk.topology import (
+    API,
+    API_WRITES,
     CONTENT,
     FANOUT,
     FEEDBACK,
@@ -119,6 +124,7 @@ class ServiceStack(Stack):
         preferences = self._step(PREFERENCES)
         content = self._step(CONTENT) if stage.asks_source else None
         outbox = self._step(OUTBOX) if events_out else None
+        answering = [self._step(step) for step in (API, API_WRITES)] if stage.services_api else []
         fed = [ingest, followers, fanout, generate, resend, feedback, sweep]
         fed += [content] if content else []
         self._queues = {name: queue for built in fed for name, queue in built.queues.items()}
@@ -128,7 +134,7 @@ class ServiceStack(Stack):
             "quarantine": invalid,
             "feedback_undelivered": unreported,
         }
-        api = ReadersApi(self, API, stage=stage)
+        api = ReadersApi(self, READERS_API, stage=stage)
         api.lead_to(preferences.live)
         self._lead_readers(api, links, front)
         base_url = stage.base_url or api.url
@@ -148,6 +154,7 @@ class ServiceStack(Stack):
             bucket = events_out.unpublished.bucket_name
             outbox.configure(self._settings(OutboxSettings, unpublished_bucket=bucket))
             watch_events_out(self, outbox.function, stage, self._topic)
+        self._configure_api(answering, bus, base_url)
         by_critical = (followers,) if self._stage.critical_categories else ()
         for reader in (ingest, *by_critical, generate, resend, feedback, preferences):
             self._suppressions_secret.grant_read(reader.function)
@@ -160,7 +167,7 @@ class ServiceStack(Stack):
             sweep=sweep,
             undelivered=ticks_undelivered(self, stage, self._topic),
         )
-        unfed = [preferences, *([outbox] if outbox else [])]
+        unfed = [preferences, *([outbox] if outbox else []), *answering]
         name_deployment(self, (*fed, *unfed), self._layers)
 
         watch_parts(self, stage, self._topic)
@@ -322,6 +329,23 @@ class ServiceStack(Stack):
         self._queues["immediate"].grant_send_messages(preferences.function)
         self._links_secret.grant_read(preferences.function)
         preferences.configure(self._settings(PreferencesSettings, base_url=base_url))
+
+    def _configure_api(
+        self, answering: Sequence[StepConstruct], bus: events.EventBus, base_url: str
+    ) -> None:
+        """Configure the API for services. `answering` contains its functions, if any."""
+        if not answering:
+            return
+        reads, writes = answering
+        self._links_secret.grant_read(reads.function)
+        bus.grant_put_events_to(writes.function)
+        self._queues["immediate"].grant_send_messages(writes.function)
+        reads.configure(self._settings(ApiSettings, base_url=base_url))
+        writes.configure(self._settings(ApiWritesSettings))
+        functions = {each.step.name: each.live for each in answering}
+        api = ServicesApi(self, "Services", stage=self._stage, functions=functions)
+        watch_services(self, api, self._stage, self._topic)
+        CfnOutput(self, "ServicesUrl", value=api.url)
 
     def _settings(self, kind: type[SettingsT], **given: str) -> SettingsT:
         """Return a function's settings by name, with values from the tables, the queues and the

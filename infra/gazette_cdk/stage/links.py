@@ -11,7 +11,6 @@ from gazette_cdk.stage.owner import NOTHING
 
 _RANGES = {
     "requests_per_second": Range(1, 10_000, "API Gateway gives an account no more"),
-    "requests_burst": Range(1, 5_000, "API Gateway gives an account no more"),
     "preferences_concurrency": Range(0, 1000, "0 reserves nothing"),
 }
 
@@ -87,15 +86,11 @@ class Links:
     """
 
     requests_per_second: int = 50
-    """[requests a second] The rate limit of the HTTP API for all readers combined.
+    """[requests a second] The rate limit of the HTTP API for all readers combined. The burst limit
+    is twice as many requests.
 
     1 to 10,000. The API answers further requests with 429.
     """
-
-    requests_burst: int = 100
-    """[requests] The burst limit of the HTTP API.
-
-    1 to 5,000."""
 
     preferences_concurrency: int = 0
     """[invocations] The reserved concurrency of the function that responds to readers' requests. 0:
@@ -127,6 +122,17 @@ def _front_without_limit(links: Links) -> Iterator[Wrong]:
                 f"{setting} or set front_rate_limit.",
                 of=(setting, "front_rate_limit"),
             )
+
+
+MOST_IN_A_BURST = 5_000
+"""The maximum burst that API Gateway allows an account.
+https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-quotas.html
+"""
+
+
+def burst_of(rate: int) -> int:
+    """Return the burst limit of an HTTP API with a rate limit: two seconds of requests."""
+    return min(2 * rate, MOST_IN_A_BURST)
 
 
 def wrong_with_links(links: Links) -> Iterator[Wrong]:

@@ -4,9 +4,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from gazette.settings.ranges import Range
+
 from gazette_cdk.folders import project
+from gazette_cdk.services import RATE
 from gazette_cdk.stage.checks.addresses import is_address, wrong_sender
 from gazette_cdk.stage.checks.wrong import Wrong
+
+_RATE = Range(1, 10_000, "API Gateway gives an account no more")
 
 NOTHING = "none"
 """The value that disables `alarm_email` or `links_domain` intentionally."""
@@ -85,12 +90,25 @@ class Owner:
     Events from sources that are not listed go to the quarantine (alarm `events-foreign`).
     """
 
+    services_api: dict[str, int] = field(default_factory=dict)
+    """The [API for services](api.md), such as `{"requests_per_second": 50}`. `requests_per_second`
+    is the rate limit for all callers combined. Empty: no API.
+
+    1 to 10,000. The API answers further requests with 429.
+    """
+
     templates: str = ""
     """A folder next to cdk.json. Files in this folder replace the files with the same names in
     `templates/`.
 
     Synthesis refuses a missing folder and a template that cannot be rendered.
     """
+
+
+def is_number_in(value: object, allowed: Range) -> bool:
+    """Return True if the value is an integer in the range. JSON distinguishes numbers and
+    booleans."""
+    return type(value) is int and value in allowed
 
 
 def wrong_with_owner(owner: Owner) -> Iterator[Wrong]:
@@ -125,6 +143,14 @@ def wrong_with_owner(owner: Owner) -> Iterator[Wrong]:
             )
         if not isinstance(value, str) or len(value) > 256:
             yield Wrong(f"tags must give {key!r} a text of at most 256 characters.", of=("tags",))
+    rate = owner.services_api.get(RATE)
+    is_valid = set(owner.services_api) <= {RATE} and (rate is None or is_number_in(rate, _RATE))
+    if not is_valid:
+        yield Wrong(
+            f'services_api must be {{"{RATE}": NUMBER}}, where NUMBER is {_RATE}, or {{}} for no '
+            "API.",
+            of=("services_api",),
+        )
     if owner.templates and not (project() / owner.templates).is_dir():
         yield Wrong(
             f"templates is {owner.templates!r}, but there is no such folder next to cdk.json.",

@@ -9,7 +9,8 @@ from gazette.settings.budgets import invocation_of_one, smtp_budget
 from gazette.settings.feedback import REPORTED
 from gazette.settings.ranges import SECOND
 
-from gazette_cdk.concurrency import Load, Size, sizes
+from gazette_cdk.concurrency import Load, Size, answering, sizes
+from gazette_cdk.services import RATE
 from gazette_cdk.stage.checks.addresses import is_under
 from gazette_cdk.stage.clocks import Advanced, Internals
 from gazette_cdk.stage.content import Content
@@ -22,6 +23,8 @@ from gazette_cdk.stage.speed import Speed
 from gazette_cdk.stage.storage import Storage
 from gazette_cdk.stage.unknown import Unknown
 from gazette_cdk.topology import (
+    API,
+    API_WRITES,
     CONTENT,
     FEEDBACK,
     GENERATE,
@@ -87,6 +90,7 @@ class Stage(
             *STEPS,
             *((CONTENT,) if self.asks_source else ()),
             *((OUTBOX,) if self.events_out else ()),
+            *((API, API_WRITES) if self.services_api else ()),
         )
 
     @property
@@ -99,6 +103,11 @@ class Stage(
         """The sources that may report delivery events of any mail provider."""
         listed = self.sources.get(REPORTED, ())
         return tuple(listed) if isinstance(listed, list) else ()
+
+    @property
+    def services_rate(self) -> int:
+        """The rate limit of the API for services; 0 if the stage has no API."""
+        return self.services_api.get(RATE, 0)
 
     @property
     def sizes(self) -> dict[str, Size]:
@@ -127,6 +136,8 @@ class Stage(
         if self.events_out:
             streams = sum(table.has_stream for table in TABLES)
             by_name[OUTBOX.name] = Size(streams, OUTBOX.batch_size)
+        if self.services_api:
+            by_name |= dict.fromkeys((API.name, API_WRITES.name), answering(self.services_rate))
         if self.preferences_concurrency:
             by_name["preferences"] = Size(self.preferences_concurrency)
         return by_name

@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from gazette.adapters.dynamodb.follows import DynamoFollows
 from gazette.adapters.dynamodb.tables import FollowRow
 from gazette.domain.ports.stores import Follows
 from gazette.domain.subscribers.following import Follow, FollowState
@@ -11,6 +12,7 @@ from gazette.domain.subscribers.frequency import Frequency
 
 from tests.builders import NOW, RETENTION, SettableClock, a_follow
 from tests.contract.conftest import SECOND
+from tests.fake_stores import FakeFollows
 
 POST = "post#post1"
 ENDED = replace(a_follow(), changes=(*a_follow().changes, (NOW, FollowState(False))))
@@ -171,3 +173,13 @@ def test_all_follows_of_a_user_are_deleted(follows: Follows) -> None:
     assert list(follows.followed_by("ann")) == entities[:1]
     assert list(follows.followed_by("bo")) == entities
     follows.forget("ann", [])
+
+
+def test_active_followers_of_an_entity_are_counted(follows: DynamoFollows | FakeFollows) -> None:
+    assert follows.count_followers(POST) == (0, True)
+    put_all(follows, ["ann", "bo", "cy"])
+    put_all(follows, ["ann"], entity="post#post2")
+    assert follows.count_followers(POST) == (3, True)
+    ended = replace(a_follow("bo"), changes=ENDED.changes)
+    assert follows.put(ended, replacing=a_follow("bo"))
+    assert follows.count_followers(POST) == (2, True)

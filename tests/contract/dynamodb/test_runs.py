@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from gazette.adapters.dynamodb.runs import run_sort_key
+from gazette.adapters.dynamodb.runs import DynamoRuns, run_sort_key
 from gazette.adapters.dynamodb.tables import RunRow
 from gazette.domain.delivery.run import Head, Reason, Run, Status
 from gazette.domain.errors import Unavailable
@@ -16,6 +16,7 @@ from gazette.domain.stored import readable
 
 from tests.builders import KEY, NOW, a_claimed_run, a_run, a_window
 from tests.contract.conftest import SECOND
+from tests.fake_stores import FakeRuns
 
 IMMEDIATE = immediate_schedule("post#post1")
 
@@ -223,3 +224,35 @@ def test_run_is_read_by_its_key_alone(runs: Runs) -> None:
     runs.create(a_run())
     runs.create(a_run(2))
     assert runs.get(a_run(2).key) == a_run(2)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 5, 9])
+def test_pages_of_a_readers_runs_are_complete_and_in_descending_order(
+    runs: DynamoRuns | FakeRuns, limit: int
+) -> None:
+    for number in (1, 2, 10):
+        run = a_run(number)
+        for key in (run.key, replace(run.key, schedule="weekly"), replace(run.key, user_id="bo")):
+            runs.create(replace(run, key=key))
+    every: list[RunKey] = []
+    place = ""
+    for _ in range(9):
+        page, place = runs.page("ann", before=place, limit=limit)
+        every += [run.key for run in page]
+        if not place:
+            break
+    assert every == [
+        RunKey("ann", schedule, number) for schedule in ("weekly", DAILY) for number in (10, 2, 1)
+    ]
+
+
+def test_page_of_one_schedule_contains_no_other(runs: DynamoRuns | FakeRuns) -> None:
+    for number in (1, 2):
+        run = a_run(number)
+        for schedule in (DAILY, "dailyx", "dail", "weekly"):
+            runs.create(replace(run, key=replace(run.key, schedule=schedule)))
+    first, place = runs.page("ann", schedule=DAILY, limit=1)
+    last, end = runs.page("ann", schedule=DAILY, before=place, limit=1)
+    assert [run.key for run in (*first, *last)] == [RunKey("ann", DAILY, n) for n in (2, 1)]
+    assert (place, end) == (run_sort_key(RunKey("ann", DAILY, 2)), "")
+    assert runs.page("bo", limit=1) == ([], "")

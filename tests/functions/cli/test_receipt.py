@@ -50,7 +50,11 @@ def test_receipt_of_a_waiting_event_names_its_digest(stage: Cloud) -> None:
     stage.say("subscriber.changed", profile())
     stage.say("event.created", event(1))
     (receipt,) = told(stage, EVENT, "--user", "ann")["receipts"]
-    assert (receipt["state"], receipt["schedule"], receipt["held"]) == ("waiting", "daily", False)
+    assert (receipt["state"], receipt["schedule"], receipt["is_held"]) == (
+        "waiting",
+        "daily",
+        False,
+    )
     assert receipt["next_digest"]
     assert stage.meter.actions["support"] - {("", "")} >= {
         ("events", "GetItem"),

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from gazette.domain.delivery.run import Reason, Run, Status
+from gazette.domain.delivery.run import Certainty, Reason, Run, Status
 from gazette.domain.identity import parse_run_id
-from gazette.domain.receipts.receipt import Certainty, Receipt, ReceiptEmail, State
+from gazette.domain.receipts.receipt import Receipt, ReceiptEmail, State
 
 from demo import campus
 from demo.invented import Happened

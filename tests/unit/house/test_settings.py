@@ -19,7 +19,11 @@ from gazette.settings.fanout import FanoutSettings
 from gazette.settings.feedback import FeedbackSettings
 from gazette.settings.ingest import MOST_CRITICAL, FollowersSettings, IngestSettings
 from gazette.settings.outbox import OutboxSettings
-from gazette.settings.preferences import PreferencesSettings
+from gazette.settings.preferences import (
+    ApiSettings,
+    ApiWritesSettings,
+    PreferencesSettings,
+)
 from gazette.settings.ranges import ASKED_SOURCE, DURATIONS, LISTS, as_typed
 from gazette.settings.sweep import SweepSettings
 from hypothesis import given, settings
@@ -29,6 +33,8 @@ from gazette_cdk.stage import Stage
 from gazette_cdk.stage.content import RECOMMENDATION
 
 CLASSES = (
+    ApiSettings,
+    ApiWritesSettings,
     ContentSettings,
     FanoutSettings,
     FeedbackSettings,

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from gazette.settings.ranges import CHOICES, SECOND
 
+from gazette_cdk.stage.links import burst_of
 from gazette_cdk.stages import StageError, read_stage
 from gazette_cdk.topology import GENERATE, STEPS
 
@@ -219,21 +220,34 @@ def test_sender_without_address_is_rejected(sender: str) -> None:
     [
         ("requests_per_second", 0, "requests_per_second must be 1 to 10000"),
         ("requests_per_second", 10_001, "requests_per_second must be 1 to 10000"),
-        ("requests_burst", 0, "requests_burst must be 1 to 5000"),
-        ("requests_burst", 5_001, "requests_burst must be 1 to 5000"),
+        ("requests_burst", 100, "requests_burst is no longer a setting"),
+        ("services_api", {"requests_per_second": 0}, "NUMBER is 1 to 10000"),
+        ("services_api", {"requests_per_second": 10_001}, "NUMBER is 1 to 10000"),
+        ("services_api", {"requests_per_second": True}, "NUMBER is 1 to 10000"),
+        ("services_api", {"requests_per_second": "50"}, "NUMBER is 1 to 10000"),
+        ("services_api", {"rate": 50}, 'services_api must be {"requests_per_second": NUMBER}'),
+        ("services_api", True, "services_api must be of type dict"),
     ],
 )
 def test_request_limits_above_account_limits_are_rejected(
-    setting: str, wrong: int, said: str
+    setting: str, wrong: object, said: str
 ) -> None:
     assert said in refusal(VALID | {setting: wrong})
 
 
-def test_default_request_limits_are_50_per_second_and_burst_100() -> None:
-    stage = read_stage("prod", {"prod": VALID})
-    assert (stage.requests_per_second, stage.requests_burst) == (50, 100)
-    most = {"requests_per_second": 10_000, "requests_burst": 5_000}
-    assert read_stage("prod", {"prod": VALID | most}).requests_burst == 5_000
+@pytest.mark.parametrize(("rate", "burst"), [(1, 2), (50, 100), (2_500, 5_000), (10_000, 5_000)])
+def test_burst_limit_is_two_seconds_of_requests(rate: int, burst: int) -> None:
+    assert burst_of(rate) == burst
+
+
+def test_default_request_limit_is_50_per_second() -> None:
+    assert read_stage("prod", {"prod": VALID}).requests_per_second == 50
+
+
+def test_api_for_services_is_off_by_default() -> None:
+    assert read_stage("prod", {"prod": VALID}).services_rate == 0
+    on = {"services_api": {"requests_per_second": 20}}
+    assert read_stage("prod", {"prod": VALID | on}).services_rate == 20
 
 
 @pytest.mark.parametrize("shards", [0, -1, 257])

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from botocore.exceptions import ReadTimeoutError
 from gazette.adapters.aws.events_out import EventBridgeOut, detail_of
+from gazette.domain.delivery.run import Certainty
 from gazette.domain.errors import Unavailable
 from gazette.domain.events_out.events import (
     By,
-    Certainty,
     EmailEvent,
     EventOut,
     EventType,

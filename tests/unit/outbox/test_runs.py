@@ -5,8 +5,8 @@ from datetime import timedelta
 from itertools import product
 
 import pytest
-from gazette.domain.delivery.run import Reason, Run, Status
-from gazette.domain.events_out.events import Certainty, EventType
+from gazette.domain.delivery.run import Certainty, Reason, Run, Status
+from gazette.domain.events_out.events import EventType
 from gazette.domain.events_out.runs import run_events
 from gazette.domain.stored import as_stored
 

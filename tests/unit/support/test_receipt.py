@@ -5,13 +5,13 @@ from datetime import timedelta
 
 import pytest
 from gazette.domain.commands import ChangeSubscriber
-from gazette.domain.delivery.run import Reason, Run, Status, name_of
+from gazette.domain.delivery.run import Certainty, Reason, Run, Status, name_of
 from gazette.domain.delivery.signals import Policy, Uncertain
 from gazette.domain.errors import InvalidEvent
 from gazette.domain.feedback.delivery_events import EngagementEvent
 from gazette.domain.feedback.reputation import category_hold
 from gazette.domain.model import DAILY, Retracted, StoredEvent, Window
-from gazette.domain.receipts.receipt import Because, Certainty, FoundEvent, State
+from gazette.domain.receipts.receipt import Because, FoundEvent, State
 from gazette.domain.receipts.rule import standing_of
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.subscribers.frequency import Frequency

@@ -4,10 +4,10 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from gazette.domain.delivery.run import Certainty
 from gazette.domain.receipts.receipt import (
     ActivityReceipt,
     Because,
-    Certainty,
     FollowerOutcomes,
     Receipt,
     ReceiptEmail,

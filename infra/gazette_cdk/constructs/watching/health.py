@@ -36,8 +36,8 @@ TURNED_AWAY = AlarmText(
         "The API rejected over a hundred requests in five minutes, twice in a row (status 429). "
         "The rate exceeds requests_per_second, so readers cannot unsubscribe. What to do: find out "
         "whether the requests come from one caller, whom CloudFront with a rate rule can block, "
-        "or from many readers after a large sending. In that case raise requests_per_second and "
-        "requests_burst, and deploy. See docs/runbook/pages-unanswered.md."
+        "or from many readers after a large sending. In that case raise requests_per_second, and "
+        "deploy. See docs/runbook/pages-unanswered.md."
     ),
 )
 FAILING = AlarmText(

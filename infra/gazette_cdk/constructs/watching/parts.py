@@ -24,10 +24,15 @@ def of_kind(parts: Iterable[IConstruct], kind: type[_Kind]) -> list[_Kind]:
 
 def name_in(stage: Stage, part: sqs.Queue | lambda_.Function) -> str:
     """Return the name of a queue or function without the stage's prefix."""
+    return full_name(part).removeprefix(f"gazette-{stage.name}-")
+
+
+def full_name(part: sqs.Queue | lambda_.Function) -> str:
+    """Return the name of a queue or function."""
     plain = part.node.default_child
     name = (
         cast("sqs.CfnQueue", plain).queue_name
         if isinstance(part, sqs.Queue)
         else cast("lambda_.CfnFunction", plain).function_name
     )
-    return str(name).removeprefix(f"gazette-{stage.name}-")
+    return str(name)

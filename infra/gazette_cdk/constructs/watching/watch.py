@@ -19,10 +19,11 @@ from gazette_cdk.constructs.watching.health import (
 )
 from gazette_cdk.constructs.watching.heartbeats import watch_silence
 from gazette_cdk.constructs.watching.lateness import watch_lateness
-from gazette_cdk.constructs.watching.parts import parts_of
+from gazette_cdk.constructs.watching.parts import full_name, parts_of
 from gazette_cdk.constructs.watching.shares import watch_rates, watch_shares
 from gazette_cdk.constructs.web.http_api import ReadersApi
 from gazette_cdk.stage import Stage
+from gazette_cdk.topology import API, API_WRITES
 
 
 def watch_metrics(scope: Construct, stage: Stage, topic: sns.ITopic) -> None:
@@ -46,7 +47,8 @@ def watch_parts(stack: Construct, stage: Stage, topic: sns.ITopic) -> None:
     """Create the alarms on AWS metrics of every queue, function, rule and API of the stack.
 
     The stack is searched for these resources, so that new resources also get alarms. The embedded
-    engine gets no alarms on several metrics, because it has no metric math.
+    engine gets no alarms on several metrics, because it has no metric math. The functions of
+    the API for services have their own alarms (`watch_services`).
     """
     queues = [queue for queue in parts_of(stack, sqs.Queue) if not isinstance(queue, WatchedQueue)]
     watch_ages(stack, queues, stage, topic)
@@ -55,7 +57,11 @@ def watch_parts(stack: Construct, stage: Stage, topic: sns.ITopic) -> None:
     if stage.host_layers:
         return
     watch_growth(stack, queues, stage, topic)
-    watch_functions(stack, parts_of(stack, lambda_.Function), stage, topic)
+    answering = {f"gazette-{stage.name}-{step.name}" for step in (API, API_WRITES)}
+    functions = [
+        each for each in parts_of(stack, lambda_.Function) if full_name(each) not in answering
+    ]
+    watch_functions(stack, functions, stage, topic)
     watch_rules(stack, parts_of(stack, events.Rule), stage, topic)
     watch_clock(stack, stage, topic)
     for api in parts_of(stack, ReadersApi):

@@ -12,6 +12,7 @@ from constructs import Construct
 
 from gazette_cdk.constructs.web.links_domain import keep_the_former
 from gazette_cdk.stage import Stage
+from gazette_cdk.stage.links import burst_of
 from gazette_cdk.ways import answers_at_links_domain, answers_at_own_address
 
 API = "Edge"
@@ -65,10 +66,11 @@ class ReadersApi(Construct):
             stage_name="$default",
             auto_deploy=True,
             throttle=apigateway.ThrottleSettings(
-                rate_limit=stage.requests_per_second, burst_limit=stage.requests_burst
+                rate_limit=stage.requests_per_second,
+                burst_limit=burst_of(stage.requests_per_second),
             ),
         )
-        self.log = self._log(everything, stage)
+        self.log = access_log(self, everything, name=f"gazette-{stage.name}-readers")
         self.api_id = self._api.api_id
         here = Stack.of(self)
         self.host = f"{self._api.api_id}.execute-api.{here.region}.{here.url_suffix}"
@@ -106,28 +108,29 @@ class ReadersApi(Construct):
         permission = route.node.find_child("Function-Permission")
         route.node.find_child("Function").node.add_dependency(permission)
 
-    def _log(self, everything: apigateway.HttpStage, stage: Stage) -> logs.LogGroup:
-        """Create the log group of the API's access log.
 
-        A group with this prefix needs no entry in the account's resource policy for log groups,
-        whose size is limited.
-        https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/AWS-logs-and-resource-policy.html
-        """
-        group = logs.LogGroup(
-            self,
-            "Log",
-            log_group_name=f"/aws/vendedlogs/gazette-{stage.name}-readers",
-            retention=logs.RetentionDays.ONE_MONTH,
-            removal_policy=RemovalPolicy.DESTROY,
-        )
-        resource = cast("apigateway.CfnStage", everything.node.default_child)
-        resource.access_log_settings = apigateway.CfnStage.AccessLogSettingsProperty(
-            destination_arn=Stack.of(self).format_arn(
-                service="logs",
-                resource="log-group",
-                resource_name=group.log_group_name,
-                arn_format=ArnFormat.COLON_RESOURCE_NAME,
-            ),
-            format=json.dumps(_LOGGED),
-        )
-        return group
+def access_log(scope: Construct, everything: apigateway.HttpStage, *, name: str) -> logs.LogGroup:
+    """Create the log group of an API's access log.
+
+    A group with this prefix needs no entry in the account's resource policy for log groups, whose
+    size is limited.
+    https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/AWS-logs-and-resource-policy.html
+    """
+    group = logs.LogGroup(
+        scope,
+        "Log",
+        log_group_name=f"/aws/vendedlogs/{name}",
+        retention=logs.RetentionDays.ONE_MONTH,
+        removal_policy=RemovalPolicy.DESTROY,
+    )
+    resource = cast("apigateway.CfnStage", everything.node.default_child)
+    resource.access_log_settings = apigateway.CfnStage.AccessLogSettingsProperty(
+        destination_arn=Stack.of(scope).format_arn(
+            service="logs",
+            resource="log-group",
+            resource_name=group.log_group_name,
+            arn_format=ArnFormat.COLON_RESOURCE_NAME,
+        ),
+        format=json.dumps(_LOGGED),
+    )
+    return group

@@ -36,6 +36,9 @@ from gazette.steps.preferences.new_link import mail_new_link
 from gazette.steps.preferences.requests import PageContext, Shown, show, submit
 from gazette.steps.preferences.view import ViewContext, view_email, view_updates
 
+_PAGE = (Purpose.PREFERENCES, Purpose.APP)
+"""The purposes of the links that open the preference page."""
+
 
 @dataclass(frozen=True, slots=True)
 class PreferencesFunction:
@@ -144,8 +147,8 @@ def build() -> PreferencesFunction:
         ),
         styles=sheets.styles,
         images=sheets.images,
-        unsubscribe_link=partial(links.read, purpose=Purpose.UNSUBSCRIBE),
-        preferences_link=partial(links.read, purpose=Purpose.PREFERENCES),
+        unsubscribe_link=lambda token: links.read(token, Purpose.UNSUBSCRIBE),
+        preferences_link=lambda token: links.read(token, *_PAGE),
         email=lambda token: view_email(
             links.read(token, Purpose.RUN),
             links_of_view(token, base_url=settings.base_url),
@@ -171,7 +174,7 @@ def build() -> PreferencesFunction:
             link, form, context=context, time_left=time_left, follows_after=after
         ),
         mail_new_link=lambda token: mail_new_link(
-            links.read_ended(token, Purpose.PREFERENCES),
+            links.read_ended(token, *_PAGE),
             base_url=settings.base_url,
             context=routing,
         ),

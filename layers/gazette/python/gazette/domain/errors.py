@@ -71,6 +71,10 @@ class Unavailable(GazetteError):
     """A service behind a port that did not respond, or reported that it is overloaded."""
 
 
+class OutcomeUnknown(GazetteError):
+    """A request whose effect is unknown, because a service behind a port did not respond."""
+
+
 class SourceFailed(GazetteError):
     """A content source that returned no usable response. Another query may succeed.
 

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -116,14 +116,21 @@ class Purpose(StrEnum):
     PREFERENCES = "preferences"
     RUN = "run"
     UNDO = "undo"
+    APP = "app"
+    """A link to the preference page that an app requests for a reader who is logged in."""
 
     @property
     def lifetime(self) -> timedelta:
-        """The time for which a link works: two years for unsubscribing, otherwise 90 days.
+        """The time for which a link works: two years for unsubscribing, one day for a link that an
+        app requests, otherwise 90 days.
 
         The unsubscribe link must still work in old emails that readers have kept.
         """
-        return timedelta(days=730 if self is Purpose.UNSUBSCRIBE else 90)
+        return timedelta(days={Purpose.UNSUBSCRIBE: 730, Purpose.APP: 1}.get(self, 90))
+
+
+APP_RUN = "app"
+"""The schedule name in the tokens of links that an app requests. No run has it."""
 
 
 NEW_LINK = "new-link"
@@ -249,6 +256,11 @@ class LinkToken:
     def has_expired(self, purpose: Purpose, today: date) -> bool:
         """Return True if a link with this token is too old for `purpose`."""
         return today - self.issued_on > purpose.lifetime
+
+    def expires_at(self, purpose: Purpose) -> datetime:
+        """Return the time from which a link with this token is too old for `purpose`."""
+        last = self.issued_on + purpose.lifetime
+        return datetime.combine(last + timedelta(days=1), time(), UTC)
 
     def to_text(self) -> str:
         """Return the token's payload, which `read_link` parses."""

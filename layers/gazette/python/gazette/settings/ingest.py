@@ -28,11 +28,10 @@ _AT_ONCE = Frequency.IMMEDIATE.value
 
 
 @dataclass(frozen=True, kw_only=True)
-class RoutingSettings(RoutingLimits, ScheduleSettings):
-    """The settings of every function that routes events."""
+class ReaderSettings(ScheduleSettings):
+    """The settings of every function that reads what is in force for a reader."""
 
     follows_table: str
-    immediate_queue_url: str
     default_frequencies: str
     """The default frequencies by category, as JSON, for readers who have not chosen any."""
 
@@ -62,6 +61,13 @@ class RoutingSettings(RoutingLimits, ScheduleSettings):
     def event_retention(self) -> timedelta:
         """The minimum retention of events."""
         return timedelta(days=self.event_retention_days)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoutingSettings(RoutingLimits, ReaderSettings):
+    """The settings of every function that routes events."""
+
+    immediate_queue_url: str
 
 
 @dataclass(frozen=True, kw_only=True)

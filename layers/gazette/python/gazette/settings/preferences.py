@@ -1,9 +1,9 @@
-"""The settings of `preferences`, which serves readers' pages."""
+"""The settings of `preferences`, which serves readers' pages, and of the API for services."""
 
 from dataclasses import dataclass
 
 from gazette.settings.arrangement import ArrangementSettings
-from gazette.settings.ingest import RoutingSettings
+from gazette.settings.ingest import ReaderSettings, RoutingSettings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,3 +25,22 @@ class PreferencesSettings(ArrangementSettings, RoutingSettings):
     """The base URL of the readers' pages."""
 
     templates_bucket: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApiSettings(ReaderSettings):
+    """The settings of `api`, which answers the requests of services that only read."""
+
+    activities_table: str
+    engagement_table: str
+    links_secret: str
+    base_url: str
+    """The base URL of the readers' pages."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApiWritesSettings(RoutingSettings):
+    """The settings of `api_writes`, which submits choices for readers."""
+
+    bus: str
+    """The event bus to which the choices are published."""

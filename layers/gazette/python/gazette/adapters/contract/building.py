@@ -18,6 +18,7 @@ from gazette.adapters.contract.details import (
 from gazette.adapters.contract.digest_times import ChosenDigestDetail, CustomDetail, DigestDetail
 from gazette.adapters.contract.fields import Day, FrequencyOrDefault
 from gazette.adapters.contract.subscribers import (
+    Choices,
     FollowChange,
     FollowCreated,
     FollowDeleted,
@@ -81,7 +82,7 @@ def command_for(detail: AnyDetail) -> Command | DeliveryReport:
         case SubscriberChanged():
             return ChangeSubscriber(_subscriber(detail))
         case PreferencesChosen():
-            return ChoosePreferences(detail.user_id, _choice(detail), detail.chosen_at)
+            return ChoosePreferences(detail.user_id, choice_of(detail), detail.chosen_at)
         case SubscriberActive():
             return MarkActive(detail.user_id, detail.active_at)
         case SubscriberDeleted():
@@ -169,7 +170,8 @@ def _by_category(detail: Mapping[str, FrequencyOrDefault]) -> Frequencies:
     return frequencies({name: _frequency(often) for name, often in detail.items()})
 
 
-def _choice(detail: PreferencesChosen) -> Choice:
+def choice_of(detail: Choices) -> Choice:
+    """Return the choice in a detail, or in a request to the API."""
     return Choice(
         frequency=_frequency(detail.frequency) if detail.frequency else None,
         frequencies=None if detail.frequencies is None else _by_category(detail.frequencies),

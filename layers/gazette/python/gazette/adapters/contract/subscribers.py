@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
-from gazette.adapters.contract.details import EntityReference, OfSubscriber
+from gazette.adapters.contract.details import Detail, EntityReference, OfSubscriber
 from gazette.adapters.contract.digest_times import (
     ChosenDigestDetail,
     DigestDetail,
@@ -89,18 +89,8 @@ def _require_a_choice(schema: dict[str, Any]) -> None:
     schema["anyOf"] = [{"required": [name]} for name in CHOSEN]
 
 
-class PreferencesChosen(OfSubscriber):
-    """A reader's choice, made on the preference page or in your product.
-
-    Only the specified fields change.
-
-    Each category in `frequencies` counts as a separate field. A choice applies until the reader
-    chooses again, or until a profile with a later `changed_at` changes the field. A profile changes
-    a field if the field's value differs from your previous profile. Omitting a category from a
-    profile does not change the field.
-    """
-
-    model_config = ConfigDict(json_schema_extra=_require_a_choice)
+class Choices(Detail):
+    """The fields of a reader's choice. The API has the same fields as the event."""
 
     chosen_at: Instant = Field(
         description="The time of the choice, by your clock, with the offset from UTC. The latest "
@@ -132,7 +122,7 @@ class PreferencesChosen(OfSubscriber):
     )
 
     @model_validator(mode="after")
-    def _chooses_something(self) -> "PreferencesChosen":
+    def _chooses_something(self) -> "Choices":
         if not self.model_fields_set & {*CHOSEN}:
             raise ValueError(f"specify at least one of {', '.join(CHOSEN)}")
         return self
@@ -150,6 +140,20 @@ class PreferencesChosen(OfSubscriber):
             zone = ZoneInfo(time_zone) if time_zone else timezone(timedelta(hours=14))
             check_pause(digest, chosen_at.astimezone(zone).date(), "chosen_at")
         return digest
+
+
+class PreferencesChosen(Choices, OfSubscriber):
+    """A reader's choice, made on the preference page or in your product.
+
+    Only the specified fields change.
+
+    Each category in `frequencies` counts as a separate field. A choice applies until the reader
+    chooses again, or until a profile with a later `changed_at` changes the field. A profile changes
+    a field if the field's value differs from your previous profile. Omitting a category from a
+    profile does not change the field.
+    """
+
+    model_config = ConfigDict(json_schema_extra=_require_a_choice)
 
 
 class SubscriberActive(OfSubscriber):

@@ -27,7 +27,7 @@ _BY_TYPE = {
 def in_words(err: ValidationError, *path: str) -> tuple[str, ...]:
     """Return every problem in the form `detail.entity.url: must be …`, preceded by `path`."""
     return tuple(
-        f"{place(path, problem['loc'])}: {_plain(problem)}"
+        f"{place(path, problem['loc'])}: {plain(problem)}"
         for problem in err.errors(include_url=False, include_input=False)
     )
 
@@ -53,7 +53,8 @@ def _named(part: str | int) -> str:
     return name if _PLAIN_NAME.fullmatch(name) else quoted(name)
 
 
-def _plain(problem: ErrorDetails) -> str:
+def plain(problem: ErrorDetails) -> str:
+    """Return the rule that a field violates, such as `must be a whole number`."""
     message = _BY_TYPE.get(problem["type"]) or problem["msg"].removeprefix("Value error, ")
     return _SUBJECT.sub("must ", message)
 

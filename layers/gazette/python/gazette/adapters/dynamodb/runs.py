@@ -51,7 +51,7 @@ _PAGE_BEHIND = 100
 
 
 class DynamoRuns:
-    """Implementation of the `Runs` port backed by the `runs` table.
+    """Implementation of the ports `Runs` and `RunPages` backed by the `runs` table.
 
     `retention` must be longer than the retention of events.
     """
@@ -108,6 +108,24 @@ class DynamoRuns:
         """Read a user's runs with one strongly consistent Query per megabyte."""
         with translated():
             yield from each_decoded(RunRow.query(user_id, consistent_read=True), run_of)
+
+    def page(
+        self, user_id: str, *, schedule: str = "", before: str = "", limit: int
+    ) -> tuple[Sequence[Run], str]:
+        """Read a page of a user's runs with one strongly consistent Query."""
+        first, last = f"{schedule}#", before or f"{schedule}#{LAST_SEQUENCE:010d}"
+        condition = RunRow.run < before if before else None
+        with translated():
+            matches = RunRow.query(
+                user_id,
+                RunRow.run.between(first, last) if schedule else condition,
+                consistent_read=True,
+                scan_index_forward=False,
+                limit=limit + 2,
+            )
+            rows = [row for row in matches if row.run != before]
+        runs = list(readable(each_decoded(rows[:limit], run_of)))
+        return runs, str(rows[limit - 1].run) if len(rows) > limit else ""
 
     def of_batch(self, slot: datetime) -> Iterator[BatchRun | UnreadableRow]:
         """Read a batch's runs from 16 partitions.

@@ -1,9 +1,10 @@
 """Signed links in emails, and their tokens."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
-from gazette.domain.errors import EndedLink
+from gazette.domain.errors import EndedLink, InvalidToken
 from gazette.domain.links import (
     LinkKeys,
     LinkToken,
@@ -19,8 +20,9 @@ from gazette.domain.ports.rendering import Links
 
 
 class SignedLinks:
-    """Implementation of the `LinkMaker` port. Links begin with `base_url` and are signed with the
-    newest key.
+    """Implementation of the ports `LinkMaker` and `AppLinkMaker`.
+
+    Links begin with `base_url` and are signed with the newest key.
     """
 
     def __init__(self, *, base_url: str, keys: Callable[[], LinkKeys]) -> None:
@@ -52,6 +54,12 @@ class SignedLinks:
             leave=leave,
         )
 
+    def app_link(self, link: LinkToken) -> str:
+        """Return a link to the preference page for an app. It is not valid as a link of an
+        email."""
+        token = sign(link.to_text(), purpose=Purpose.APP, keys=self._keys())
+        return f"{self._base_url}/preferences/{token}"
+
 
 def links_of_view(token: str, *, base_url: str) -> Links:
     """Return the links in the browser version of an email. These links can only display content.
@@ -76,21 +84,33 @@ class LinkReader:
         self._keys = keys
         self._clock = clock
 
-    def read(self, token: str, purpose: Purpose) -> LinkToken:
-        """Verify a token, and return its content.
+    def read(self, token: str, *purposes: Purpose) -> LinkToken:
+        """Verify a token for one of the purposes, and return its content.
 
         Raises InvalidToken, and EndedLink if the token has expired.
         """
-        link = self.read_ended(token, purpose)
+        link, purpose = self._verified(token, purposes)
         if link.has_expired(purpose, self._clock().date()):
             raise EndedLink("This link has expired.")
         return link
 
-    def read_ended(self, token: str, purpose: Purpose) -> LinkToken:
-        """Verify a token, and return its content even if the token has expired. Raises
-        InvalidToken.
+    def read_ended(self, token: str, *purposes: Purpose) -> LinkToken:
+        """Verify a token for one of the purposes, and return its content even if the token has
+        expired. Raises InvalidToken.
         """
-        return read_link(verify(token, purpose=purpose, keys=self._keys()))
+        return self._verified(token, purposes)[0]
+
+    def _verified(self, token: str, purposes: Sequence[Purpose]) -> tuple[LinkToken, Purpose]:
+        """Return the content of a token, and the purpose for which it is valid.
+
+        Raises InvalidToken.
+        """
+        keys = self._keys()
+        *others, last = purposes
+        for purpose in others:
+            with suppress(InvalidToken):
+                return read_link(verify(token, purpose=purpose, keys=keys)), purpose
+        return read_link(verify(token, purpose=last, keys=keys)), last
 
     def settings(self, token: str) -> str:
         """Return the relative link from an unsubscribe page to the preference page, or an empty

@@ -17,7 +17,7 @@ from gazette.domain.ports.stores import Events, Subscribers, Suppressions
 from gazette.domain.scheduling.lifetime import longest_life
 from gazette.domain.scheduling.limits import EVENT_WRITE_TIMEOUT
 from gazette.domain.templates.ports import VersionsInForce
-from gazette.settings.ingest import ActivitiesSettings, RoutingSettings
+from gazette.settings.ingest import ActivitiesSettings, ReaderSettings, RoutingSettings
 from gazette.settings.ranges import ASKED_SOURCE
 from gazette.steps.context import RoutingContext
 
@@ -51,7 +51,7 @@ def routing_context(
     )
 
 
-def stored_events(settings: RoutingSettings) -> DynamoEvents:
+def stored_events(settings: ReaderSettings) -> DynamoEvents:
     """Return the adapter that writes the table `events`."""
     return DynamoEvents(
         settings.events_table,

@@ -10,13 +10,13 @@ from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.bootstrap.parts.clock import now
 from gazette.domain.scheduling.lifetime import longest_life
-from gazette.settings.ingest import ActivitiesSettings
+from gazette.settings.ingest import ActivitiesSettings, ReaderSettings
 from gazette.steps.support.activity_receipt import ActivityContext
 from gazette.steps.support.receipt import ReceiptContext
 
 
-def build_receipts(settings: ActivitiesSettings, *, engagement_table: str) -> ReceiptContext:
-    """Return the context of receipts of events, from the settings of ingest.
+def build_receipts(settings: ReaderSettings, *, engagement_table: str) -> ReceiptContext:
+    """Return the context of receipts of events, from the settings of ingest or of the API.
 
     `engagement_table` is the table of delivery events, which ingest does not use.
     """

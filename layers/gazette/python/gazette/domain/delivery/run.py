@@ -1,7 +1,7 @@
 """A run, which delivers one email. A run has a status and the values that its claim fixed."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -77,6 +77,31 @@ class Reason(StrEnum):
     DORMANT = "dormant"
     ERASED = "erased"
     UNKNOWN_SUBSCRIBER = "unknown_subscriber"
+
+
+class Certainty(StrEnum):
+    """The proof that an email was sent."""
+
+    ACCEPTED = "accepted"
+    """The provider accepted the email."""
+
+    EVIDENCE = "evidence"
+    """The provider did not respond, and a delivery event proves that it accepted the email."""
+
+    ASSUMED = "assumed"
+    """The outcome is unknown, and the stage assumes that such emails were sent."""
+
+    UNKNOWN = "unknown"
+    """The email is being sent, its outcome is unknown, or it was claimed at about the same time as
+    an event was retracted. Only receipts have this value."""
+
+
+CERTAINTIES: Mapping[Reason, Certainty] = {
+    Reason.ACCEPTED: Certainty.ACCEPTED,
+    Reason.EVIDENCE: Certainty.EVIDENCE,
+    Reason.ASSUMED: Certainty.ASSUMED,
+}
+"""The certainty of a sent run, by its reason."""
 
 
 def receives(reader: Reader, key: RunKey) -> TypeGuard[Subscriber]:

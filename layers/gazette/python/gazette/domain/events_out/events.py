@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 
+from gazette.domain.delivery.run import Certainty
 from gazette.domain.identity import run_id
 from gazette.domain.model import RunKey
 from gazette.domain.subscribers.choices import Preferences
@@ -35,19 +36,6 @@ class By(StrEnum):
 
     GAZETTE = "gazette"
     """Gazette, after a bounce, a complaint, or a suppression by an operator."""
-
-
-class Certainty(StrEnum):
-    """The reason for which an email counts as sent."""
-
-    ACCEPTED = "accepted"
-    """The provider accepted the email."""
-
-    EVIDENCE = "evidence"
-    """The provider did not respond, and a delivery event proves that it accepted the email."""
-
-    ASSUMED = "assumed"
-    """The outcome is unknown, and the stage assumes that such emails were sent."""
 
 
 class Setting(StrEnum):

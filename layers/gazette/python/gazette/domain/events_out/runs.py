@@ -5,8 +5,8 @@ Pure.
 from collections.abc import Iterator
 from datetime import datetime
 
-from gazette.domain.delivery.run import Reason, Run, Status
-from gazette.domain.events_out.events import Certainty, EmailEvent, EventType
+from gazette.domain.delivery.run import CERTAINTIES, Reason, Run, Status
+from gazette.domain.events_out.events import EmailEvent, EventType
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.stored import is_known
 
@@ -25,12 +25,6 @@ PUBLISHED = tuple(_TYPES)
 
 QUIET = frozenset({Reason.NOTHING_WAITED, Reason.NOTHING_NEW, Reason.EMPTY, Reason.SUPERSEDED})
 """The reasons for which a skipped run is not published, because there was nothing to send."""
-
-_CERTAINTIES = {
-    Reason.ACCEPTED: Certainty.ACCEPTED,
-    Reason.EVIDENCE: Certainty.EVIDENCE,
-    Reason.ASSUMED: Certainty.ASSUMED,
-}
 
 
 def run_events(before: Run | None, after: Run | None, at: datetime) -> Iterator[EmailEvent]:
@@ -53,6 +47,6 @@ def run_events(before: Run | None, after: Run | None, at: datetime) -> Iterator[
         at=(after.sent_at if is_sent else None) or at,
         categories=after.categories,
         events=after.events if is_sent else None,
-        certainty=_CERTAINTIES.get(after.reason) if is_sent else None,
+        certainty=CERTAINTIES.get(after.reason) if is_sent else None,
         reason=after.reason.value if not is_sent and is_known(after.reason) else "",
     )

@@ -131,6 +131,14 @@ class LinkMaker(Protocol):
         """Return the links for a token. Raises Unavailable if no key is known."""
 
 
+class AppLinkMaker(Protocol):
+    """A factory for the signed links that apps request."""
+
+    def app_link(self, link: LinkToken) -> str:
+        """Return the link to the preference page for a token. Raises Unavailable if no key is
+        known."""
+
+
 class KeyStore(Protocol):
     """The store of the keys that sign links."""
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from gazette.domain.delivery.run import Run
+from gazette.domain.delivery.run import Certainty, Run
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.feedback.delivery_events import EngagementEvent
 from gazette.domain.identity import run_id
@@ -86,23 +86,6 @@ class Because(StrEnum):
 
     EMAILS_UNKNOWN = "emails_unknown"
     """A version of Gazette without receipts retracted the event. Earlier emails are unknown."""
-
-
-class Certainty(StrEnum):
-    """The proof that an email was sent."""
-
-    ACCEPTED = "accepted"
-    """The provider accepted the email."""
-
-    EVIDENCE = "evidence"
-    """A delivery event proves that the provider accepted the email."""
-
-    ASSUMED = "assumed"
-    """The outcome remained unknown, and the policy is to assume that the email was sent."""
-
-    UNKNOWN = "unknown"
-    """The email is being sent, its outcome is unknown, or it was claimed at about the same time as
-    the event was retracted."""
 
 
 @dataclass(frozen=True, slots=True)

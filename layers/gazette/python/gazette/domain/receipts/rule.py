@@ -5,13 +5,20 @@ event, and an event that may have been sent never leaves its schedule with a sto
 delivery could confuse with a different event's (protocol.md, rule 9).
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from gazette.domain.delivery.run import STILL_WRITTEN, Reason, Run, Status, is_given_up
+from gazette.domain.delivery.run import (
+    CERTAINTIES,
+    STILL_WRITTEN,
+    Certainty,
+    Run,
+    Status,
+    is_given_up,
+)
 from gazette.domain.model import Retracted, Schedule, StoredEvent
-from gazette.domain.receipts.receipt import Because, Certainty, FoundEvent, State
+from gazette.domain.receipts.receipt import Because, FoundEvent, State
 from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, kind_of
 from gazette.domain.subscribers.following import category_frequency
 from gazette.domain.subscribers.frequency import Frequencies, Frequency
@@ -24,11 +31,6 @@ _INVOCATION = timedelta(minutes=15)
 """The maximum time between the read of a window and the claim. Lambda ends longer invocations.
 https://docs.aws.amazon.com/lambda/latest/dg/configuration-timeout.html
 """
-
-_CERTAINTY: Mapping[Reason, Certainty] = {
-    Reason.ACCEPTED: Certainty.ACCEPTED,
-    Reason.EVIDENCE: Certainty.EVIDENCE,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,7 @@ def _certainty_of(run: Run) -> Certainty:
     """Return the certainty of a run that has taken an event."""
     if run.status is not Status.SENT:
         return Certainty.UNKNOWN
-    return _CERTAINTY.get(run.reason, Certainty.ASSUMED)
+    return CERTAINTIES.get(run.reason, Certainty.ASSUMED)
 
 
 def _time_of(emails: Sequence[tuple[Run, Certainty]]) -> datetime | None:

@@ -234,6 +234,20 @@ def frequencies_at_each(
     return ((at, in_force.frequencies) for at, in_force in _over_time(service, reader))
 
 
+def chosen_by_reader(
+    service: History[Preferences], reader: ReaderChoices
+) -> Mapping[str, Frequency]:
+    """Return the reader's choices of frequencies that are in force, by category.
+
+    EVERYTHING is the choice for all categories without their own choice. DEFAULT is a choice that
+    restores the default.
+    """
+    chosen: Mapping[str, Frequency] = {}
+    for _, in_force in _over_time(service, reader):
+        chosen = in_force.chosen_frequencies
+    return chosen
+
+
 def _over_time(
     service: History[Preferences], reader: ReaderChoices
 ) -> Iterator[tuple[datetime, "_InForce"]]:
@@ -291,6 +305,11 @@ class _InForce:
     def chosen(self) -> frozenset[str]:
         """The categories in which the reader's choice is in force."""
         return frozenset(self._chosen)
+
+    @property
+    def chosen_frequencies(self) -> dict[str, Frequency]:
+        """The reader's choices in force, including DEFAULT."""
+        return dict(self._chosen)
 
     @property
     def frequencies(self) -> dict[str, Frequency]:

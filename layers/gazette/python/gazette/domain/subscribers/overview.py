@@ -71,6 +71,9 @@ class Overview:
     next_due_at: datetime | None = None
     """The due time of the next digest; None if there is none."""
 
+    schedules: tuple[Schedule, ...] = ()
+    """All schedules of the reader."""
+
     critical: tuple[str, ...] = ()
     """The categories that are sent regardless of the reader's choice."""
 

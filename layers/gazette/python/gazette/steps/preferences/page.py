@@ -1,17 +1,19 @@
 """The requests that readers make on the preference page."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Protocol
 
 from gazette.domain.commands import ChangeFollow, ChoosePreferences
 from gazette.domain.errors import NotYet, Unavailable, UnreadableRow
 from gazette.domain.ports.bus import Bus
-from gazette.domain.ports.clock import TimeLeft
-from gazette.domain.ports.stores import Suppressions
+from gazette.domain.ports.clock import Clock, TimeLeft
+from gazette.domain.ports.ledgers import Schedules
+from gazette.domain.ports.stores import Follows, Subscribers, Suppressions
 from gazette.domain.subscribers.choices import NOTHING, Choice
 from gazette.domain.subscribers.following import Follow, FollowState
-from gazette.domain.subscribers.frequency import ASKED_CATEGORIES
+from gazette.domain.subscribers.frequency import ASKED_CATEGORIES, Frequencies
 from gazette.domain.subscribers.leaving import Change
 from gazette.domain.subscribers.overview import Notice, Overview, next_digest
 from gazette.domain.subscribers.preference_form import (
@@ -46,8 +48,44 @@ Each read returns SHOWN follows. One read may be too few, because ended follows 
 """
 
 
+class OverviewReads(Protocol):
+    """The dependencies for reading an overview, which a RoutingContext contains."""
+
+    @property
+    def subscribers(self) -> Subscribers:
+        """The profiles."""
+
+    @property
+    def follows(self) -> Follows:
+        """The follows."""
+
+    @property
+    def schedules(self) -> Schedules:
+        """The schedules."""
+
+    @property
+    def clock(self) -> Clock:
+        """The clock."""
+
+    @property
+    def defaults(self) -> Frequencies:
+        """The installation's frequencies by category."""
+
+    @property
+    def critical(self) -> Collection[str]:
+        """The categories that are sent regardless of the reader's choice."""
+
+    @property
+    def sunset(self) -> timedelta | None:
+        """The period of inactivity after which a subscriber becomes dormant."""
+
+    @property
+    def content(self) -> object:
+        """The content sources that digests query. None if digests contain only events."""
+
+
 def read_overview(
-    user_id: str, *, context: RoutingContext, follows_after: str = ""
+    user_id: str, *, context: OverviewReads, follows_after: str = ""
 ) -> Overview | None:
     """Return the reader as stored now, or None if the user id is unknown or was erased.
 
@@ -61,6 +99,7 @@ def read_overview(
     reader = stored.as_of(now, sunset=context.sunset)
     queried = tuple(sorted(ASKED_CATEGORIES)) if context.content else ()
     follows, more = some_follows(user_id, follows_after, context)
+    schedules = tuple(context.schedules.of_user(user_id))
     return Overview(
         subscriber=reader,
         now=now,
@@ -72,17 +111,18 @@ def read_overview(
         more_follows=more,
         next_due_at=next_digest(
             reader,
-            context.schedules.of_user(user_id),
+            schedules,
             follows,
             defaults=context.defaults,
             now=now,
             asked=queried,
             are_all=not (follows_after or more),
         ),
+        schedules=schedules,
     )
 
 
-def some_follows(user_id: str, after: str, context: RoutingContext) -> tuple[list[Follow], str]:
+def some_follows(user_id: str, after: str, context: OverviewReads) -> tuple[list[Follow], str]:
     """Return up to SHOWN active follows, sorted by title, starting after the entity `after`.
 
     Also returns the entity after which the next page begins, or an empty string if there are no
@@ -143,7 +183,7 @@ def save(
     previous version. Returns and raises like `keep`.
     """
     now = at or context.clock()
-    chosen = [_chosen(user_id, choice, now, reader)] if choice != NOTHING else []
+    chosen = [choice_command(user_id, choice, now, reader)] if choice != NOTHING else []
     followed = [ChangeFollow(user_id, entity, state, now) for entity, state in follows]
     if not chosen and not followed:
         mark_active(user_id, now, context=context)
@@ -167,7 +207,7 @@ def save_all(
     chosen = list[ChoosePreferences]()
     for at, change in changes:
         if change.choice != NOTHING:
-            chosen.append(_chosen(user_id, change.choice, at, now))
+            chosen.append(choice_command(user_id, change.choice, at, now))
             now = replace(now, reader_choices=now.reader_choices.with_choice(at, change.choice))
     followed = [
         ChangeFollow(user_id, entity, state, at)
@@ -177,9 +217,12 @@ def save_all(
     return keep(user_id, chosen, followed, bus=bus, context=context, time_left=time_left)
 
 
-def _chosen(
+def choice_command(
     user_id: str, choice: Choice, at: datetime, reader: Subscriber | None
 ) -> ChoosePreferences:
+    """Return the command that stores a choice. It contains all frequencies for the previous version
+    if `reader` is given.
+    """
     if reader is None or not choice.frequencies:
         return ChoosePreferences(user_id, choice, at)
     after = reader.reader_choices.with_choice(at, choice)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from gazette.domain.delivery.run import Run
+from gazette.domain.delivery.run import Certainty, Run
 from gazette.domain.identity import latest_run
 from gazette.domain.model import StoredEvent
 from gazette.domain.ports.clock import Clock
@@ -17,7 +17,6 @@ from gazette.domain.ports.receipts import EmailOutcomes, EventTraces
 from gazette.domain.ports.stores import Subscribers
 from gazette.domain.receipts.receipt import (
     Because,
-    Certainty,
     FoundEvent,
     Receipt,
     ReceiptEmail,

@@ -1,0 +1,51 @@
+"""The routes of the API for services, as plain data.
+
+The routes are in `gazette.adapters.api`. A test compares them with this list.
+"""
+
+from dataclasses import dataclass
+
+from gazette_cdk.topology import API, API_WRITES, Step
+
+
+@dataclass(frozen=True, kw_only=True)
+class Route:
+    """A route of the API for services."""
+
+    method: str
+    path: str
+
+    # The function that answers the route.
+    step: Step
+
+    # The managed policy that allows calls of the route, such as `reads`.
+    policy: str
+
+    @property
+    def key(self) -> str:
+        """The key of the route, such as `GET /v1/event`."""
+        return f"{self.method} {self.path}"
+
+
+READS = "reads"
+SETTINGS = "settings"
+
+ROUTES = (
+    Route(method="GET", path="/v1/subscriber", step=API, policy=READS),
+    Route(method="GET", path="/v1/subscriber/emails", step=API, policy=READS),
+    Route(method="GET", path="/v1/event", step=API, policy=READS),
+    Route(method="GET", path="/v1/activity", step=API, policy=READS),
+    Route(method="GET", path="/v1/entity", step=API, policy=READS),
+    Route(method="PATCH", path="/v1/subscriber/choices", step=API_WRITES, policy=SETTINGS),
+    Route(method="POST", path="/v1/subscriber/link", step=API, policy=SETTINGS),
+)
+"""All routes. Backends of settings pages need both policies, because they also read."""
+
+POLICIES = {
+    READS: "Read the preferences, emails and receipts of subscribers",
+    SETTINGS: "Change the preferences of subscribers, and create links to their preference pages",
+}
+"""The managed policies, and their descriptions."""
+
+RATE = "requests_per_second"
+"""The entry of `services_api` that limits the rate. The burst limit is twice as much."""

@@ -1,0 +1,1 @@
+"""The HTTP API for services: its routes, models and errors."""

@@ -1,0 +1,48 @@
+"""The composition that both functions of the API share."""
+
+from importlib.resources import files
+from pathlib import Path
+
+from gazette.adapters.dynamodb.follows import DynamoFollows
+from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.adapters.dynamodb.schedules import DynamoSchedules
+from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
+from gazette.bootstrap.parts.clock import now
+from gazette.bootstrap.parts.routing import stored_events
+from gazette.domain.scheduling.lifetime import longest_life
+from gazette.observability import count, logger
+from gazette.settings.ingest import ReaderSettings
+from gazette.settings.ranges import ASKED_SOURCE
+from gazette.steps.api.reader import ReaderContext
+
+_NO_CATEGORIES = {"other", "__pycache__"}
+
+
+def reader_context(settings: ReaderSettings) -> ReaderContext:
+    """Return the tables for reading the state of a reader. Makes no writes."""
+    retention = longest_life(settings.event_retention)
+    return ReaderContext(
+        subscribers=DynamoSubscribers(settings.subscribers_table),
+        follows=DynamoFollows(settings.follows_table, retention=retention, clock=now),
+        schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
+        runs=DynamoRuns(settings.runs_table, retention=settings.run_retention),
+        events=stored_events(settings),
+        clock=now,
+        defaults=settings.defaults,
+        critical=settings.critical,
+        sunset=settings.sunset,
+        content=True if ASKED_SOURCE in settings.content_sources else None,
+        categories=template_categories(),
+    )
+
+
+def template_categories() -> frozenset[str]:
+    """Return the categories that have a template folder in this deployment."""
+    folder = Path(str(files("gazette_templates"))) / "categories"
+    return frozenset(each.name for each in folder.iterdir() if each.is_dir()) - _NO_CATEGORIES
+
+
+def report(err: Exception) -> None:
+    """Count and log an error of a request."""
+    count("api_failed")
+    logger().exception("request failed", exc_info=err)

@@ -1,0 +1,1 @@
+"""The answers of the API for services."""

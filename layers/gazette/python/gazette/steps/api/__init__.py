@@ -1,0 +1,1 @@
+"""The requests of services to the API."""

@@ -1,0 +1,65 @@
+"""What `gazette cost` states for each route is what the real handlers consume."""
+
+from typing import Any
+
+import pytest
+
+from gazette_cli.cost.prices import read_prices
+from gazette_cli.cost.routes import ROUTES, consumed
+from gazette_support.adapters.published_api import document
+from tests.functions.api.test_routes import stage  # noqa: F401 -- a fixture
+from tests.functions.conftest import Cloud
+from tests.functions.messages import ago, event
+from tests.services import request
+
+_QUERY: dict[str, dict[str, Any]] = {
+    "getSubscriber": {"user_id": "bo"},
+    "listEmails": {"user_id": "ann"},
+    "getEventReceipt": {"user_id": "bo", "id": event(2)["id"]},
+    "getActivityReceipt": {"entity_type": "post", "entity_id": "p1", "id": "a1"},
+    "getEntity": {"type": "post", "id": "p1"},
+    "createLink": {"user_id": "bo"},
+    "patchChoices": {"user_id": "bo"},
+}
+
+
+def operations() -> dict[str, tuple[str, str]]:
+    """Return the method and the path of each operation."""
+    return {
+        operation["operationId"]: (method.upper(), path)
+        for path, methods in document()["paths"].items()
+        for method, operation in methods.items()
+    }
+
+
+def test_every_route_has_a_cost() -> None:
+    assert ROUTES.keys() == operations().keys() == _QUERY.keys()
+
+
+@pytest.mark.parametrize("operation", ROUTES)
+def test_cost_of_a_request_matches_the_bill(stage: Cloud, operation: str) -> None:  # noqa: F811
+    route, (method, path) = ROUTES[operation], operations()[operation]
+    body = None
+    if operation == "patchChoices":
+        body = {"chosen_at": ago(), "frequencies": {"mention": "never"}}
+    stage.meter.clear()
+    answer = stage.invoke(route.function, request(method, path, body, **_QUERY[operation]))
+    assert answer["statusCode"] == 200
+    if route.entries:
+        stage.work_off_bus()
+    calls = [name for name, _ in stage.meter.requests if name.startswith("dynamodb.")]
+    spent = (stage.meter.write_units.total(), sum(stage.meter.read_units.values()), len(calls))
+    assert spent == (route.units.written, route.units.read, route.calls)
+
+
+def test_dollars_of_a_million_requests() -> None:
+    prices = read_prices()
+    dollars = {
+        operation: sum(
+            prices.of[each.price].of(each.quantity)
+            for each in consumed(operation, 1_000_000, memory=512)
+        )
+        for operation in ROUTES
+    }
+    assert dollars["getEntity"] < dollars["getEventReceipt"] < dollars["getSubscriber"] < 3
+    assert 5 < dollars["patchChoices"] < 20
