@@ -26,14 +26,9 @@ from gazette.adapters.rendering.fragments import (
     template_of,
 )
 from gazette.adapters.rendering.language import Languages
+from gazette.adapters.rendering.texts import greeted, one_line, subject_line
 from gazette.adapters.rendering.variations import read_changes
-from gazette.adapters.rendering.view_models import (
-    ShownBlock,
-    greeted,
-    one_line,
-    show,
-    subject_line,
-)
+from gazette.adapters.rendering.view_models import ShownBlock, show
 from gazette.domain.delivery.arrangement import Arrangement, Sections
 from gazette.domain.delivery.compose import Block, Digest
 from gazette.domain.errors import RenderingFailed
