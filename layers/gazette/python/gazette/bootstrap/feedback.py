@@ -37,10 +37,11 @@ class FeedbackFunction:
     process: Callable[[str], Feedback | None]
     """The step `process_delivery_event`, to call with the body of each message."""
 
-    finish: Callable[[], None]
-    """The function to call at the end of the invocation, which writes the counts.
+    finish: Callable[[], None] | None
+    """The function to call at the end of the invocation, which writes the counts by category.
 
-    If it raises Unavailable, the next invocation writes the counts.
+    If it raises Unavailable, the next invocation writes the counts. None for a stage that does not
+    count delivery events by category.
     """
 
 
@@ -69,11 +70,7 @@ def build() -> FeedbackFunction:
             suppression=_suppression(settings, runs),
         ),
     )
-    return FeedbackFunction(process, counted.category_stats.flush if counted else _nothing)
-
-
-def _nothing() -> None:
-    """Do nothing. Used in stages that do not count delivery events by category."""
+    return FeedbackFunction(process, counted.category_stats.flush if counted else None)
 
 
 def _category_stats(settings: FeedbackSettings) -> CategoryStatsContext | None:
