@@ -25,7 +25,8 @@ from zoneinfo import ZoneInfo
 
 from gazette.adapters.rendering.brand import read_brand
 from gazette.adapters.rendering.renderer import JinjaRenderer
-from gazette.adapters.rendering.view_models import COLOURS, initials
+from gazette.adapters.rendering.texts import initials
+from gazette.adapters.rendering.view_models import COLOURS
 from gazette.domain.delivery.arrangement import Arrangement, Ranking
 from gazette.domain.delivery.compose import Block, Digest, compose
 from gazette.domain.links import Scope, ScopeKind

@@ -168,7 +168,7 @@ class FakeLinks:
 
 @dataclass
 class FakeExperiments:
-    """The port `Experiments`; `running` is `RunningExperiment`."""
+    """The port `Experiments`."""
 
     current: Experiment | None = None
     known: dict[str, ExperimentPeriod] = field(default_factory=dict)

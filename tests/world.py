@@ -30,7 +30,7 @@ from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEvent
 from gazette.domain.feedback.reputation import CategoryHold
 from gazette.domain.identity import address_hash, shard_of
 from gazette.domain.links import LinkToken
-from gazette.domain.model import DAILY, Event, RunKey, StoredEvent
+from gazette.domain.model import DAILY, Event, RunKey, StageHeaders, StoredEvent
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.control import HeldCategories
@@ -53,6 +53,7 @@ from gazette.domain.subscribers.overview import Notice, Overview
 from gazette.domain.subscribers.preference_form import Act, Fields, Submission
 from gazette.domain.subscribers.subscriber import Reader, Subscriber
 from gazette.domain.subscribers.suppression import SoftLimit
+from gazette.domain.templates.ports import Decisions
 from gazette.domain.templates.settings import SourcePolicy
 from gazette.domain.templates.versions import version_for
 from gazette.steps.content.ahead import look_ahead
@@ -425,13 +426,17 @@ class World:
         reader = self.subscribers.get(user_id)
         return reader, self.suppressions.holds(address_hash, critical=critical)
 
+    def decisions(self) -> Decisions:
+        """The port `CurrentDecisions`, without a cache."""
+        return Decisions(self.experiments.running(), self.template_versions.in_force())
+
     def run_templates(self) -> RunTemplates:
         """What chooses the version of each run, in one process."""
         return RunTemplates(
             library=FakeLibrary(
                 VersionTemplates(0, self.renderer), self.pushed, self.broken_versions
             ),
-            in_force=self.template_versions.in_force,
+            decisions=self.decisions,
             unusable=lambda number, _: self.unusable.append(number),
         )
 
@@ -448,7 +453,7 @@ class World:
             editing=EditionContext(
                 templates=self.run_templates(),
                 unusable=lambda number, _: self.unusable.append(number),
-                experiment=self.experiments.running,
+                decisions=self.decisions,
                 link_maker=FakeLinks(),
                 deferred_events=self.deferred_events,
                 max_blocks=20,
@@ -475,8 +480,7 @@ class World:
             clock=self.clock,
             draw_nonce=lambda: f"nonce{next(self.nonces)}",
             random=lambda: 0.0,
-            list_id="digest.example.com",
-            installation="here",
+            headers=StageHeaders("digest.example.com", installation="here"),
             limits=self._delivery_limits(),
             content=self._awaited_content(),
         )

@@ -873,8 +873,8 @@ PREVENTED: Final = (
     Mutation(
         "an immediate run is superseded by a later run that was sent",
         "steps/delivery/predecessors.py",
-        "    if run.is_unclaimed and gives_way(run, chain.newer, changes):\n",
-        "    if run.is_unclaimed and gives_way(run, (), changes):\n",
+        "    if chain.newer and run.is_unclaimed and gives_way(run, chain.newer, changes):\n",
+        "    if chain.newer and run.is_unclaimed and gives_way(run, (), changes):\n",
         "tests/unit/routing/test_move.py"
         "::test_trace_ab_run_stored_after_a_later_sent_run_sends_no_duplicate",
         "ab",

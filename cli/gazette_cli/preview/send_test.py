@@ -10,7 +10,7 @@ from gazette.bootstrap.parts.sending import mailers
 from gazette.domain.delivery.run import Run
 from gazette.domain.delivery.signals import Accepted, SendOutcome, Uncertain
 from gazette.domain.identity import address_hash
-from gazette.domain.model import Mail, RunKey
+from gazette.domain.model import Mail, RunKey, StageHeaders
 from gazette.domain.subscribers.addresses import ADDRESS
 from gazette.settings.delivery import LEAVES_ALL, GenerateSettings
 from gazette.steps.delivery.edition import address
@@ -103,9 +103,11 @@ def _mail(letter: EmailContent, stage: str, settings: GenerateSettings) -> Mail:
         edition,
         letter.reader,
         LINKS,
-        list_id=settings.list_id,
-        installation=settings.installation,
-        leaves_all=settings.immediate_unsubscribe == LEAVES_ALL,
+        StageHeaders(
+            settings.list_id,
+            settings.installation,
+            leaves_all=settings.immediate_unsubscribe == LEAVES_ALL,
+        ),
     )
     tags = {**dict(mail.tags), "run": _RUN}
     return replace(mail, tags=tuple(tags.items()))

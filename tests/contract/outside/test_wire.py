@@ -18,7 +18,7 @@ from gazette.adapters.mail.mime import mime
 from gazette.adapters.mail.ses import SesMailer, ses_client
 from gazette.adapters.mail.smtp import SmtpMailer
 from gazette.adapters.mail.smtp_exchange import SmtpServer
-from gazette.adapters.rendering.view_models import subject_line
+from gazette.adapters.rendering.texts import subject_line
 from gazette.domain.delivery.signals import Accepted
 from gazette.domain.model import Mail
 from hypothesis import HealthCheck, example, given, settings

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from gazette.domain.delivery.run import Run
 from gazette.domain.links import MOST_NAMED, NEW_LINK
-from gazette.domain.model import DAILY, Edition, RunKey
+from gazette.domain.model import DAILY, Edition, RunKey, StageHeaders
 from gazette.domain.scheduling.kinds import critical_schedule, immediate_schedule
 from gazette.steps.delivery.edition import address
 
@@ -33,9 +33,7 @@ def headers(
         Edition("subject", "<p>html</p>", "text", categories),
         a_subscriber(user_id),
         FakeLinks().links(a_link(key)),
-        list_id=list_id,
-        installation="here",
-        leaves_all=leaves_all,
+        StageHeaders(list_id, "here", leaves_all=leaves_all),
     )
     assert len(dict(mail.headers)) == len(mail.headers), "each field once"
     return dict(mail.headers)

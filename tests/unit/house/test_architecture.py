@@ -65,7 +65,15 @@ ALLOWED: dict[str, frozenset[str]] = {
     "gazette.settings": frozenset({STDLIB, "gazette.domain", "gazette.settings"}),
     "gazette.observability": frozenset({STDLIB, LIBRARIES, "gazette.domain.errors"}),
     "gazette.run_metrics": frozenset(
-        {STDLIB, "gazette.domain", "gazette.observability", "gazette.steps.delivery.types"}
+        {
+            STDLIB,
+            "gazette.domain",
+            "gazette.observability",
+            "gazette.steps.delivery.types",
+            "gazette.steps.feedback.feedback",
+            "gazette.steps.sweep.audit",
+            "gazette.steps.sweep.unknown",
+        }
     ),
     "gazette.http": frozenset({STDLIB}),
     "gazette.bootstrap": frozenset({STDLIB, LIBRARIES, "gazette"}),
@@ -78,7 +86,6 @@ ALLOWED: dict[str, frozenset[str]] = {
             "gazette.observability",
             "gazette.run_metrics",
             "gazette.domain.errors",
-            "gazette.domain.identity",
             "gazette.domain.subscribers.overview",  # the status that the preference page shows
         }
     ),

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from gazette.adapters.rendering.language import Languages
 from gazette.adapters.rendering.renderer import JinjaRenderer
-from gazette.adapters.rendering.view_models import initials, one_line, show, subject_line
+from gazette.adapters.rendering.texts import initials, one_line, subject_line
+from gazette.adapters.rendering.view_models import show
 from gazette.domain.delivery.compose import compose
 from gazette.domain.model import DAILY, Actor, Edition, Image
 from gazette.domain.scheduling.kinds import immediate_schedule

@@ -7,7 +7,7 @@ from typing import Any
 import lxml.html
 import pytest
 from gazette.adapters.rendering.renderer import LONGEST_HTML, JinjaRenderer
-from gazette.adapters.rendering.view_models import one_line, person, subject_line
+from gazette.adapters.rendering.texts import one_line, person, subject_line
 from gazette.domain.delivery.compose import compose
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.links import LONGEST_URL, is_web_link

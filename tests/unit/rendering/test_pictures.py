@@ -7,7 +7,8 @@ import lxml.html
 import pytest
 from gazette.adapters.rendering.brand import contrast
 from gazette.adapters.rendering.renderer import JinjaRenderer
-from gazette.adapters.rendering.view_models import COLOURS, initials
+from gazette.adapters.rendering.texts import initials
+from gazette.adapters.rendering.view_models import COLOURS
 from gazette.domain.delivery.arrangement import Arrangement
 from gazette.domain.delivery.compose import compose
 from gazette.domain.model import DAILY, Actor, Edition, Event, Image

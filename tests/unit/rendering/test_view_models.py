@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from gazette.adapters.rendering.language import Languages
 from gazette.adapters.rendering.renderer import JinjaRenderer
-from gazette.adapters.rendering.view_models import COLOURS, Person, ShownGroup, greeted, show
+from gazette.adapters.rendering.texts import greeted
+from gazette.adapters.rendering.view_models import COLOURS, Person, ShownGroup, show
 from gazette.domain.delivery.compose import compose
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.model import DAILY, Actor, Event, Image, Importance

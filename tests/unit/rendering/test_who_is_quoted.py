@@ -14,7 +14,8 @@ from gazette.adapters.rendering.language import Languages
 from gazette.adapters.rendering.pages import JinjaPages
 from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.adapters.rendering.sheets import Sheets
-from gazette.adapters.rendering.view_models import COLOURS, initials, show
+from gazette.adapters.rendering.texts import initials
+from gazette.adapters.rendering.view_models import COLOURS, show
 from gazette.domain.delivery.arrangement import Arrangement, Ranking
 from gazette.domain.delivery.compose import Digest, compose
 from gazette.domain.model import DAILY, Actor, Edition, Event

@@ -1,6 +1,7 @@
 """Metrics and log lines about runs. docs/metrics.md lists all metrics."""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 from gazette.domain.delivery.redrive import Redriven
 from gazette.domain.delivery.run import Status
 from gazette.domain.delivery.signals import RefusedAccount, Uncertain
+from gazette.domain.errors import UnreadableRow
 from gazette.domain.feedback.reputation import CategoryHold
 from gazette.domain.identity import run_id
 from gazette.domain.stored import is_known
@@ -17,7 +19,12 @@ from gazette.observability import count, logger, measure_milliseconds, measure_s
 from gazette.steps.delivery.types import Delivery, Postponed, WaitingFor
 
 if TYPE_CHECKING:
+    from gazette.domain.delivery.standing import Standing
+    from gazette.domain.model import RunKey
     from gazette.domain.ports.rendering import CacheCount
+    from gazette.steps.feedback.feedback import Feedback
+    from gazette.steps.sweep.audit import Audited
+    from gazette.steps.sweep.unknown import Swept
 
 
 def record_unreadable_rows(rows: Sequence[str]) -> None:
@@ -158,3 +165,81 @@ def record_resend(outcome: Delivery | Redriven | None, message_id: str) -> None:
         run=run_id(outcome.run.key) if outcome.run else None,
         reason=outcome.reason,
     )
+
+
+def record_feedback(feedback: "Feedback | str | None", message_id: str) -> None:
+    """Count and log a delivery event.
+
+    Pass None if it does not belong to an email of Gazette, and the reason if it was quarantined.
+    """
+    if feedback is None:
+        logger().info("not an event of one of our emails", message_id=message_id)
+        return
+    if isinstance(feedback, str):
+        logger().warning("delivery event quarantined", message_id=message_id, why=feedback)
+        return
+    event, run = feedback.event, feedback.recorded.run
+    correlation_id = run_id(event.run) if event.run else ""
+    count(f"mail_{event.type}")
+    if feedback.recorded.is_of_unknown_attempt:
+        count("unknown_attempt_events")
+        logger().warning("delivery event of an unknown attempt", correlation_id=correlation_id)
+    if event.is_by_policy:
+        count("mail_refused_by_policy")
+    if feedback.suppressed:
+        count(f"suppressed_{feedback.suppressed}")
+    logger().info(
+        "delivery event processed",
+        correlation_id=correlation_id,
+        type=event.type,
+        attempt=event.attempt,
+        status=run.status if run else "",
+        reason=run.reason if run else "",
+        fault=event.fault or "",
+        cause=event.cause,
+        by_policy=event.is_by_policy,
+        suppressed=feedback.suppressed or "",
+    )
+
+
+def record_swept(
+    results: Iterable[tuple["RunKey | UnreadableRow", "Swept"]],
+) -> Counter[str]:
+    """Count the results of a sweep as `swept_<result>`, and return the counts.
+
+    Log decisions about unknown outcomes.
+    """
+    swept: Counter[str] = Counter()
+    unreadable: list[str] = []
+    for key, what in results:
+        swept[what.value] += 1
+        if isinstance(key, UnreadableRow):
+            unreadable.append(str(key))
+        elif what.is_decision:
+            logger().warning("unknown outcome decided", correlation_id=run_id(key), decision=what)
+    for name, number in swept.items():
+        count(f"swept_{name}", number)
+    record_unreadable_rows(unreadable)
+    return swept
+
+
+def record_standing(standing: "Standing", partition: str) -> None:
+    """Measure `oldest_due_age`, and count `held_by_day`."""
+    measure_seconds("oldest_due_age", standing.age)
+    count("held_by_day", standing.held_by_day)
+    if standing.is_cut_off:
+        logger().warning("too many open runs to read all", partition=partition)
+
+
+def record_audit(audited: "Audited") -> None:
+    """Count `audited` and `audit_armed`, and log each schedule that had to be armed."""
+    count("audited", audited.idle)
+    count("audit_armed", len(audited.armed))
+    record_unreadable_rows(audited.unreadable)
+    for schedule in audited.armed:
+        logger().error(
+            "events waited in an idle schedule",
+            user_id=schedule.user_id,
+            schedule=schedule.name,
+            next_due_at=schedule.next_due_at.isoformat(),
+        )

@@ -39,10 +39,11 @@ class FeedbackFunction:
     process: Callable[[str], Feedback | str | None]
     """The step `process_delivery_event`, to call with the body of each message."""
 
-    finish: Callable[[], None]
-    """The function to call at the end of the invocation, which writes the counts.
+    finish: Callable[[], None] | None
+    """The function to call at the end of the invocation, which writes the counts by category.
 
-    If it raises Unavailable, the next invocation writes the counts.
+    If it raises Unavailable, the next invocation writes the counts. None for a stage that does not
+    count delivery events by category.
     """
 
 
@@ -72,7 +73,7 @@ def build() -> FeedbackFunction:
             suppression=_suppression(settings, runs, key),
         ),
     )
-    return FeedbackFunction(process, counted.category_stats.flush if counted else _nothing)
+    return FeedbackFunction(process, counted.category_stats.flush if counted else None)
 
 
 def _decoder(settings: FeedbackSettings, key: bytes) -> Callable[[str], DeliveryEvent | None]:
@@ -92,10 +93,6 @@ def _decode_report(body: str, *, sources: Sources) -> DeliveryReport:
     from gazette.adapters.contract.reports import decode_report
 
     return decode_report(body, sources=sources)
-
-
-def _nothing() -> None:
-    """Do nothing. Used in stages that do not count delivery events by category."""
 
 
 def _category_stats(settings: FeedbackSettings) -> CategoryStatsContext | None:

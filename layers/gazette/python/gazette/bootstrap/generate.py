@@ -18,6 +18,7 @@ from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.sending import decisions, delivery_context, suppressions, waiting_on
 from gazette.domain.ports.clock import TimeLeft
+from gazette.domain.templates.ports import CurrentDecisions
 from gazette.settings.delivery import GenerateSettings
 from gazette.settings.ranges import ASKED_SOURCE
 from gazette.steps.delivery.deliver import deliver
@@ -29,7 +30,6 @@ from gazette.steps.subscribers.suppress import stop_if_suppressed
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
-    from gazette.adapters.dynamodb.control.decisions import CachedDecisions
     from gazette.steps.delivery.content import ContentContext
 
 
@@ -80,7 +80,7 @@ def _content(
     settings: GenerateSettings,
     schedules: DynamoSchedules,
     sqs: "SQSClient",
-    decided: "CachedDecisions",
+    decided: CurrentDecisions,
 ) -> "ContentContext":
     """Return the dependencies for checking content sources.
 
@@ -92,7 +92,7 @@ def _content(
     from gazette.steps.delivery.content import ContentContext
 
     of_stage = SourcePolicy(settings.recommendations_policy)
-    of_reader = settings_for(decided.in_force)
+    of_reader = settings_for(lambda: decided().in_force)
     return ContentContext(
         schedules=schedules,
         fetch_queue=SqsQueue(sqs, settings.content_queue_url, encode_fetch),

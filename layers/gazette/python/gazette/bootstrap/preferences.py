@@ -29,6 +29,7 @@ from gazette.domain.ports.rendering import Pages
 from gazette.domain.sources import PREFERENCES
 from gazette.domain.subscribers.leaving import Leaving
 from gazette.domain.subscribers.preference_form import Fields
+from gazette.domain.templates.ports import Decisions
 from gazette.run_metrics import record_version_unusable
 from gazette.settings.preferences import PreferencesSettings
 from gazette.steps.preferences.leaving import look, press
@@ -130,7 +131,7 @@ def build() -> PreferencesFunction:
         templates=run_templates(
             control_table=settings.control_table,
             bucket=settings.templates_bucket,
-            in_force=in_force,
+            decisions=lambda: Decisions(in_force=in_force()),
             for_sending=lambda made: made,
             unusable=record_version_unusable,
             waiting=nullcontext,

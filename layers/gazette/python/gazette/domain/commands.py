@@ -157,6 +157,8 @@ def latest_instant(command: Command) -> datetime | None:
     A change overrides changes with earlier timestamps.
     """
     match command:
+        case CreateEvents(events):
+            return max((event.amended_at for event in events if event.amended_at), default=None)
         case ChangeSubscriber(subscriber):
             return subscriber.changed_at
         case (
@@ -168,7 +170,5 @@ def latest_instant(command: Command) -> datetime | None:
             return at
         case CreateActivity(activity):
             return activity.amended_at
-        case CreateEvents(events):
-            return max((event.amended_at for event in events if event.amended_at), default=None)
         case RetractEvent() | RetractActivity():
             return None

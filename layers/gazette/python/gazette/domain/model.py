@@ -401,3 +401,15 @@ class Mail:
 
     tags: tuple[tuple[str, str], ...]
     """Tags of `[A-Za-z0-9_-]` that the provider returns with every event of this message."""
+
+
+@dataclass(frozen=True, slots=True)
+class StageHeaders:
+    """The stage's values in the headers and tags of each email."""
+
+    list_id: str
+    installation: str
+    """The id of this installation, by which its delivery events are recognised."""
+
+    leaves_all: bool = False
+    """True if a mail program's unsubscribe button in an immediate email stops all email."""

@@ -15,7 +15,6 @@ from gazette.adapters.dynamodb.values import (
     LAST_SECOND,
     Codec,
     Codecs,
-    in_years,
     instant,
     instant_text,
     number,
@@ -247,39 +246,28 @@ def _usual_brief_in(raw: dict[str, Any], now: datetime) -> StoredBrief | None:
 
     Return None or raise for any other row.
     """
-    stored_body = raw["body"]["S"]
+    stored_body, expires_at = raw["body"]["S"], int(raw["expires_at"]["N"])
     body, end = _decode(stored_body)
-    if raw.keys() != _USUAL_ROW or "S" not in raw["user_id"] or end != len(stored_body):
-        return None
     entity, actor, category = body["entity"], body["actor"], body["category"]
-    via: tuple[str, ...] = ()
     kind, entity_id, title, url = entity
     actor_id, name = actor
-    occurred_at = version = in_years(datetime.fromisoformat(body["occurred_at"]))
-    if amended_at := body.get("amended_at"):
-        version = in_years(datetime.fromisoformat(amended_at))
-    texts_in: tuple[object, ...] = (
-        *(kind, entity_id, title, url),
-        *(actor_id, name, category, body["excerpt"]),
-    )
-    if "via" in body:
-        via = texts(body["via"])
+    every_text = (kind, entity_id, title, url, actor_id, name, category, body["excerpt"])
     is_usual = (
-        type(entity) is type(actor) is list
-        and set(map(type, texts_in)) == _TEXT
-        and occurred_at.tzinfo is not None
-        and version.tzinfo is not None
-        and int(raw["expires_at"]["N"]) < LAST_SECOND
+        raw.keys() == _USUAL_ROW
+        and "S" in raw["user_id"]
+        and end == len(stored_body)
+        and type(entity) is type(actor) is list
+        and set(map(type, every_text)) == _TEXT
     )
-    if not is_usual or int(raw["expires_at"]["N"]) <= now.timestamp():
+    if not is_usual or not now.timestamp() < expires_at < LAST_SECOND:
         return None
-    optional: tuple[Any, ...] = _NO_OPTIONAL
-    if not body.keys() <= _USUAL_BODY:
-        optional = _optional_of_brief(body, via)
+    occurred_at, amended_at = instant(body["occurred_at"]), body.get("amended_at")
+    via = texts(body.get("via", []))
+    optional = _NO_OPTIONAL if body.keys() <= _USUAL_BODY else _optional_of_brief(body, via)
     brief = Brief(
         raw["event_id"]["S"],
         occurred_at,
-        version,
+        instant(amended_at) if amended_at else occurred_at,
         _shared(category),
         _shared(f"{kind}#{entity_id}"),
         _shared(actor_id) if actor_id else None,
@@ -289,10 +277,11 @@ def _usual_brief_in(raw: dict[str, Any], now: datetime) -> StoredBrief | None:
     )
     stored_at = read_instant(raw["stored"]["S"].partition("#")[2])
     lasts_until = read_instant(raw["lasts_until"]["S"])
-    return StoredBrief(brief, stored_at, lasts_until, optional[0], partial(_stored_in, raw))
+    over_at = min(lasts_until, optional[0] or lasts_until)
+    return StoredBrief(brief, stored_at, over_at, optional[0], partial(_stored_in, raw))
 
 
-_NO_OPTIONAL = (None, Importance.NORMAL, "", None, False, False, "")
+_NO_OPTIONAL: tuple[Any, ...] = (None, Importance.NORMAL, "", None, False, False, "")
 
 
 def _optional_of_brief(body: Mapping[str, Any], via: tuple[str, ...]) -> tuple[Any, ...]:

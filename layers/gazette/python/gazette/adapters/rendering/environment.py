@@ -87,7 +87,7 @@ value with this name."""
 _OWN = re.compile("\x01([a-z]+) ([^\x02]*)\x02(.*?)\x04", re.DOTALL)
 _HREF = "\x03"
 """The pattern of the placeholder for a reader's personal link. Its control characters cannot occur
-in texts from services (view_models)."""
+in texts from services (texts.py)."""
 
 
 def own(act: str, category: str = "", *, caller: Callable[[str], str]) -> str:

@@ -14,8 +14,8 @@ from markupsafe import Markup
 from gazette.adapters.rendering.brand import Brand
 from gazette.adapters.rendering.environment import Press, SplitBlock, split_block
 from gazette.adapters.rendering.language import Language
+from gazette.adapters.rendering.texts import LONGEST_HEADLINE, thing
 from gazette.adapters.rendering.view_models import (
-    LONGEST_HEADLINE,
     Picked,
     ShownBlock,
     ShownGroup,
@@ -23,7 +23,6 @@ from gazette.adapters.rendering.view_models import (
     clean,
     in_a_subject,
     pick,
-    thing,
 )
 from gazette.domain.delivery.compose import Block
 from gazette.domain.ports.rendering import CacheCount

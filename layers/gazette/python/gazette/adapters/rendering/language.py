@@ -16,7 +16,6 @@ from babel.dates import (
     format_skeleton,
     format_time,
     get_day_names,
-    get_time_format,
     get_timezone_location,
 )
 from babel.lists import format_list
@@ -77,7 +76,6 @@ class Language:
         self._locale = locale
         self._translations = translations
         self._date_and_time = str(locale.datetime_formats["medium"]).replace("'", "")
-        self._minutes_apart = _are_minutes_apart(_clock(self.name))
         self._today = _translated_or_empty("Today", tag, translations)
         self._yesterday = _translated_or_empty("Yesterday", tag, translations)
         self._quote = translations.gettext(_QUOTATION).partition("%(quoted)s")
@@ -157,9 +155,7 @@ class Language:
 
     def hour(self, local: datetime | time) -> str:
         """Return a time of day, such as `08:30` or `8:30 am`."""
-        if not self._minutes_apart:
-            return _hour_and_minute(self.name, local.hour, local.minute)
-        return _hour(self.name, local.hour).format(_minute(self.name, local.minute))
+        return _time(self.name, local.hour, local.minute)
 
     def city(self, zone: tzinfo) -> str:
         """Return the city of a time zone, such as `Berlin`."""
@@ -274,19 +270,8 @@ def _short_day(locale: str, year: int, month: int, day: int) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _hour_and_minute(locale: str, hour: int, minute: int) -> str:
+def _time(locale: str, hour: int, minute: int) -> str:
     return str(format_time(time(hour, minute), "short", locale=locale))
-
-
-@lru_cache(maxsize=1024)
-def _hour(locale: str, hour: int) -> str:
-    """Return the pattern of an hour, such as `08:{}` or `8:{} am`."""
-    return str(format_time(time(hour), _clock(locale).replace("mm", "'{}'"), locale=locale))
-
-
-@lru_cache(maxsize=1024)
-def _minute(locale: str, minute: int) -> str:
-    return str(format_time(time(0, minute), "mm", locale=locale))
 
 
 @lru_cache(maxsize=4096)
@@ -309,21 +294,6 @@ def _first_weekday(locale: str) -> int:
     """
     likely = get_global("likely_subtags").get(locale, locale)
     return int(Locale.parse(likely).first_week_day)
-
-
-def _clock(locale: str) -> str:
-    """Return the pattern of a time, such as `h:mm a`."""
-    return str(get_time_format("short", locale=locale).pattern)
-
-
-def _are_minutes_apart(clock: str) -> bool:
-    """Return True if a time pattern allows hours and minutes to be formatted separately.
-
-    Then 84 cached hours and minutes replace 1,440 cached times. `b` and `B` stand for parts of the
-    day, which may begin at any minute.
-    https://www.unicode.org/reports/tr35/tr35-dates.html#Date_Field_Symbol_Table
-    """
-    return clock.count("mm") == 1 and not {"b", "B", "'"} & {*clock}
 
 
 @lru_cache(maxsize=512)

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from gazette.adapters.rendering.sheets import Sheets
-from gazette.adapters.rendering.view_models import masked, one_line, show
+from gazette.adapters.rendering.texts import masked, one_line
+from gazette.adapters.rendering.view_models import show
 from gazette.domain.delivery.compose import Digest
 from gazette.domain.links import ScopeKind
 from gazette.domain.scheduling.calendar import zone_of

@@ -9,7 +9,7 @@ from gazette.adapters.rendering.fragments import OTHER
 from gazette.adapters.rendering.language import Language
 from gazette.adapters.rendering.places import regions
 from gazette.adapters.rendering.sheets import Sheets
-from gazette.adapters.rendering.view_models import masked, one_line
+from gazette.adapters.rendering.texts import masked, one_line
 from gazette.domain.scheduling.calendar import LONGEST_PAUSE, zone_of
 from gazette.domain.subscribers.following import Follow
 from gazette.domain.subscribers.frequency import (

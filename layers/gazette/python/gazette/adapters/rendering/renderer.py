@@ -25,15 +25,10 @@ from gazette.adapters.rendering.fragments import (
     Lines,
     template_of,
 )
-from gazette.adapters.rendering.language import Languages
+from gazette.adapters.rendering.language import SOURCE, Languages
+from gazette.adapters.rendering.texts import greeted, one_line, subject_line
 from gazette.adapters.rendering.variations import read_changes
-from gazette.adapters.rendering.view_models import (
-    ShownBlock,
-    greeted,
-    one_line,
-    show,
-    subject_line,
-)
+from gazette.adapters.rendering.view_models import ShownBlock, show
 from gazette.domain.delivery.arrangement import Arrangement, Sections
 from gazette.domain.delivery.compose import Block, Digest
 from gazette.domain.errors import RenderingFailed
@@ -101,8 +96,10 @@ class JinjaRenderer:
         self._brand: Brand = read_brand(templates / "brand.json")
         self._languages = Languages(templates)
         self._changes = read_changes(templates)
-        # Most readers get the first variation. It is ready before the first email is.
+        # The first variation and the language of the templates are used most, and loading them
+        # takes longer than an email. They are ready before the first email is.
         self._environments = {1: environment(templates, kind=kind)}
+        self._languages.of(SOURCE)
         self._lock = Lock()
         self._fragments = Fragments(self._brand, self._count)
         self._tracks_clicks = False

@@ -18,7 +18,7 @@ from gazette.adapters.cached import Coalescer, once, when_asked
 from gazette.adapters.dynamodb.client import read_together, several_together
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.control.category_holds import held_categories
-from gazette.adapters.dynamodb.control.decisions import CachedDecisions
+from gazette.adapters.dynamodb.control.decisions import cached_decisions
 from gazette.adapters.dynamodb.deferred_events import DynamoDeferredEvents
 from gazette.adapters.dynamodb.events import DynamoEventReader
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoLastLook, DynamoSuppressions
@@ -31,8 +31,10 @@ from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.rate_limiters import rate_limiters
 from gazette.bootstrap.parts.templates import run_templates
 from gazette.domain.delivery.streams import Streams
+from gazette.domain.model import StageHeaders
 from gazette.domain.ports.ledgers import Schedules
 from gazette.domain.ports.mail import Mailer
+from gazette.domain.templates.ports import CurrentDecisions
 from gazette.run_metrics import measured_rendering, record_version_unusable
 from gazette.settings.delivery import LEAVES_ALL, SendingSettings
 from gazette.settings.ranges import RANGES
@@ -73,12 +75,12 @@ def waiting_on(backlog: SqsBacklog) -> Callable[[], int]:
     return when_asked(backlog.count, clock=now, default=0)
 
 
-def decisions(control_table: str) -> CachedDecisions:
+def decisions(control_table: str) -> CurrentDecisions:
     """Return the cached decisions of operators that apply to all emails, such as category holds.
 
     All steps of a function share them.
     """
-    return CachedDecisions(control_table, ranges=RANGES, clock=now)
+    return cached_decisions(control_table, ranges=RANGES, clock=now)
 
 
 def delivery_context(
@@ -87,7 +89,7 @@ def delivery_context(
     *,
     schedules: Schedules,
     waiting: Callable[[], int],
-    decided: CachedDecisions,
+    decided: CurrentDecisions,
     suppression_key: bytes,
     content: "ContentContext | None" = None,
 ) -> DeliveryContext:
@@ -112,7 +114,7 @@ def delivery_context(
         return rerouting(
             settings,
             sqs,
-            in_force=decided.in_force,
+            in_force=lambda: decided().in_force,
             subscribers=subscribers,
             schedules=schedules,
             runs=runs,
@@ -131,7 +133,7 @@ def delivery_context(
             templates=run_templates(
                 control_table=settings.control_table,
                 bucket=settings.templates_bucket,
-                in_force=decided.in_force,
+                decisions=decided,
                 for_sending=partial(
                     JinjaRenderer.for_sending,
                     tracks_clicks=bool(settings.track_clicks),
@@ -141,7 +143,7 @@ def delivery_context(
                 waiting=coalescer().aside,
             ),
             unusable=record_version_unusable,
-            experiment=decided.experiment,
+            decisions=decided,
             link_maker=SignedLinks(base_url=settings.base_url, keys=keys.get),
             deferred_events=DynamoDeferredEvents(settings.events_table, clock=now),
             max_blocks=settings.max_blocks,
@@ -166,9 +168,11 @@ def delivery_context(
         clock=now,
         draw_nonce=partial(secrets.token_hex, 8),
         random=random.random,
-        list_id=settings.list_id,
-        installation=settings.installation,
-        leaves_all=settings.immediate_unsubscribe == LEAVES_ALL,
+        headers=StageHeaders(
+            settings.list_id,
+            settings.installation,
+            leaves_all=settings.immediate_unsubscribe == LEAVES_ALL,
+        ),
         limits=settings.limits,
         content=content,
     )

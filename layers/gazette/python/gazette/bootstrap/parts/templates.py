@@ -14,7 +14,7 @@ from gazette.adapters.rendering.fragments import FragmentCount
 from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.bootstrap.parts.clock import now
 from gazette.domain.ports.rendering import TemplateLibrary, VersionTemplates
-from gazette.domain.templates.ports import VersionsInForce
+from gazette.domain.templates.ports import CurrentDecisions
 from gazette.domain.templates.settings import NO_SETTINGS, version_settings
 from gazette.domain.templates.versions import Version
 from gazette.settings.ranges import RANGES
@@ -48,7 +48,7 @@ def run_templates(
     *,
     control_table: str,
     bucket: str,
-    in_force: VersionsInForce,
+    decisions: CurrentDecisions,
     for_sending: ForSending,
     unusable: Unusable,
     waiting: Callable[[], AbstractContextManager[None]],
@@ -63,7 +63,7 @@ def run_templates(
 
     deployed = VersionTemplates(0, for_sending(renderer()))
     return RunTemplates(
-        library=_OnDemand(deployed, once(build)), in_force=in_force, unusable=unusable
+        library=_OnDemand(deployed, once(build)), decisions=decisions, unusable=unusable
     )
 
 

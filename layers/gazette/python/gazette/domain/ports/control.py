@@ -17,13 +17,6 @@ Never raises.
 """
 
 
-RunningExperiment = Callable[[], Experiment | None]
-"""A function that returns the running experiment, or None. A change takes effect within a minute.
-
-Never raises.
-"""
-
-
 class Experiments(Protocol):
     """The store of experiments. Only one experiment runs at a time."""
 

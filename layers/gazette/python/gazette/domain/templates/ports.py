@@ -1,16 +1,40 @@
-"""The template versions in force, the history of versions, and their bundles.
+"""The decisions about templates, the history of template versions, and their bundles.
 
 Every port may raise `Unavailable`. The caller then cannot know whether a write succeeded, and
 repeats the call. All instants are timezone-aware UTC.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from gazette.domain.templates.versions import Change, InForce, PushedVersion, Version
+from gazette.domain.feedback.experiment import Experiment
+from gazette.domain.templates.versions import (
+    NOTHING_PUSHED,
+    Change,
+    InForce,
+    PushedVersion,
+    Version,
+)
 
 VersionsInForce = Callable[[], InForce]
 """A function that returns the template versions in force. A change takes effect within a minute.
+
+Never raises.
+"""
+
+
+class Decisions(NamedTuple):
+    """The decisions of operators that determine the templates of all emails."""
+
+    experiment: Experiment | None = None
+    """The running experiment, or None."""
+
+    in_force: InForce = NOTHING_PUSHED
+    """The template versions in force."""
+
+
+CurrentDecisions = Callable[[], Decisions]
+"""A function that returns the current decisions. A change takes effect within a minute.
 
 Never raises.
 """

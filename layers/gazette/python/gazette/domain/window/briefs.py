@@ -46,16 +46,14 @@ class StoredBrief(NamedTuple):
 
     event: Brief
     stored_at: datetime
-    lasts_until: datetime
+    over_at: datetime
+    """The time from which no email shows the event, because it has expired or lapsed."""
+
     lapses_at: datetime | None
-    """The time from which no email shows the event (`expires_at`)."""
+    """The time at which the event lapses (`expires_at`)."""
 
     decode: Callable[[], StoredEvent]
     """A function that returns the whole event. The function keeps the row in memory."""
-
-    def is_over(self, now: datetime) -> bool:
-        """Return True if no email will show the event, because it has expired or lapsed."""
-        return self.lasts_until <= now or (self.lapses_at is not None and self.lapses_at <= now)
 
 
 def brief_of(event: Event) -> Brief:
@@ -81,10 +79,11 @@ def brief_of(event: Event) -> Brief:
 
 def stored_brief_of(stored: StoredEvent) -> StoredBrief:
     """Return the brief of a stored event."""
+    lapses_at = stored.event.expires_at
     return StoredBrief(
         brief_of(stored.event),
         stored.stored_at,
-        stored.lasts_until,
-        stored.event.expires_at,
+        min(stored.lasts_until, lapses_at or stored.lasts_until),
+        lapses_at,
         lambda: stored,
     )

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 from gazette.domain.delivery.arrangement import Arrangement
 from gazette.domain.delivery.run import Run
 from gazette.domain.delivery.streams import Streams
-from gazette.domain.model import RunKey, Window
+from gazette.domain.model import RunKey, StageHeaders, Window
 from gazette.domain.ports.clock import Clock, TimeLeft
-from gazette.domain.ports.control import HeldCategories, RunningExperiment
+from gazette.domain.ports.control import HeldCategories
 from gazette.domain.ports.ledgers import Batches, Runs
 from gazette.domain.ports.mail import Mailer
 from gazette.domain.ports.rendering import LinkMaker
 from gazette.domain.ports.stores import DeferredEvents, EventReader, LastLook, Subscribers
 from gazette.domain.scheduling.limits import DeliveryLimits
+from gazette.domain.templates.ports import CurrentDecisions
 from gazette.steps.delivery.pacing import Pacing
 from gazette.steps.delivery.versions import Chosen, Unusable
 
@@ -57,7 +58,7 @@ class EditionContext:
     It is called only if the deployed version can show these events.
     """
 
-    experiment: RunningExperiment
+    decisions: CurrentDecisions
     link_maker: LinkMaker
     deferred_events: DeferredEvents
     max_blocks: int
@@ -88,9 +89,5 @@ class DeliveryContext(PrepareContext):
     draw_nonce: Callable[[], str]
     """A function that returns a unique value for each claim."""
 
-    list_id: str
-    installation: str
-    """The id of this installation, by which its delivery events are recognised."""
-
-    leaves_all: bool = False
-    """True if a mail program's unsubscribe button in an immediate email stops all email."""
+    headers: StageHeaders
+    """The stage's values in the headers and tags of each email."""

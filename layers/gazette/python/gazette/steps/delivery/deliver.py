@@ -92,15 +92,7 @@ def _attempt(
     if isinstance(claimed, Ending):
         return _end(claimed, tries, context)
     run, permit = claimed
-    mail = address(
-        run,
-        rendered.edition,
-        prepared.subscriber,
-        rendered.links,
-        list_id=context.list_id,
-        installation=context.installation,
-        leaves_all=context.leaves_all,
-    )
+    mail = address(run, rendered.edition, prepared.subscriber, rendered.links, context.headers)
     return _send(run, mail, prepared.subscriber, permit, context, time_left)
 
 

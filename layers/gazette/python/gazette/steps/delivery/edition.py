@@ -21,7 +21,7 @@ from gazette.domain.links import (
     ScopeKind,
     immediate_of,
 )
-from gazette.domain.model import Actor, Edition, Entity, Event, Mail
+from gazette.domain.model import Actor, Edition, Entity, Event, Mail, StageHeaders
 from gazette.domain.ports.rendering import Links, VersionTemplates
 from gazette.domain.ports.stores import DeferredEvents
 from gazette.domain.subscribers.subscriber import Subscriber
@@ -123,7 +123,7 @@ def edit(prepared: "Prepared", *, context: "EditionContext") -> Rendered | tuple
 
 def variant_for(user_id: str, context: "EditionContext") -> Variant:
     """Return the variant of the running experiment that a reader gets."""
-    running = context.experiment()
+    running = context.decisions().experiment
     return variant_of(user_id, running) if running else DEFAULT_VARIANT
 
 
@@ -287,15 +287,12 @@ def address(
     edition: Edition,
     subscriber: Subscriber,
     links: Links,
-    *,
-    list_id: str,
-    installation: str,
-    leaves_all: bool = False,
+    stage: StageHeaders,
 ) -> Mail:
     """Add the recipient, headers and tags to the email.
 
     One-click unsubscribe (RFC 8058) unsubscribes the reader from the list in List-Id (RFC 2919), or
-    from all email if `leaves_all` is set. Critical emails have no such header, because readers
+    from all email if the stage says so. Critical emails have no such header, because readers
     cannot unsubscribe from them; Gmail requires the header only in "messages that recipients can
     unsubscribe from". Auto-Submitted is defined in RFC 3834.
     https://support.google.com/a/answer/15263077
@@ -305,14 +302,14 @@ def address(
         to=subscriber.email,
         edition=edition,
         headers=(
-            *_one_click(run, scope, links, leaves_all=leaves_all),
-            ("List-Id", f"<{_list_name(scope, critical=run.key.is_critical)}{list_id}>"),
-            *_thread(run, list_id),
+            *_one_click(run, scope, links, leaves_all=stage.leaves_all),
+            ("List-Id", f"<{_list_name(scope, critical=run.key.is_critical)}{stage.list_id}>"),
+            *_thread(run, stage.list_id),
             ("Auto-Submitted", "auto-generated"),
         ),
         tags=(
             ("run", run_id(run.key)),
             ("attempt", str(run.attempt)),
-            ("installation", installation),
+            ("installation", stage.installation),
         ),
     )

@@ -97,7 +97,7 @@ def settle(chain: Chain, *, now: datetime, limits: DeliveryLimits) -> Settled | 
     if (not_before := _not_before(run, chain.older, limits)) > now:
         waiting_for = WaitingFor.PAUSE_OVER if run.retry_at else WaitingFor.COLLECTED
         return Ending(Delivery(run, not_before, waiting_for))
-    if run.is_unclaimed and gives_way(run, chain.newer, changes):
+    if chain.newer and run.is_unclaimed and gives_way(run, chain.newer, changes):
         return _left_to_a_later_run(run, chain.newer[0], changes, now)
     if run.is_too_late(now, limits.max_lateness):
         return Ending(Delivery(changes.apply(run, Skip(Reason.TOO_LATE))), changes.decided)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from gazette.domain.delivery.run import Run
 from gazette.domain.errors import Unavailable, VersionGone, VersionUnusable
 from gazette.domain.ports.rendering import TemplateLibrary, VersionTemplates
-from gazette.domain.templates.ports import VersionsInForce
+from gazette.domain.templates.ports import CurrentDecisions
 from gazette.domain.templates.versions import NOTHING_PUSHED, InForce, version_for
 
 Unusable = Callable[[int, Exception], None]
@@ -42,10 +42,10 @@ class RunTemplates:
     """
 
     def __init__(
-        self, *, library: TemplateLibrary, in_force: VersionsInForce, unusable: Unusable
+        self, *, library: TemplateLibrary, decisions: CurrentDecisions, unusable: Unusable
     ) -> None:
         self._library = library
-        self._in_force = in_force
+        self._decisions = decisions
         self._unusable = unusable
         self._before = library.deployed
         self._seen = 0
@@ -80,7 +80,7 @@ class RunTemplates:
         Otherwise, returns the current version, the last current version that this process could
         use, or the deployed version. A version that was rolled back is not used again.
         """
-        in_force = self._in_force()
+        in_force = self._decisions().in_force
         if in_force is NOTHING_PUSHED:
             return self._library.deployed
         current = in_force.current

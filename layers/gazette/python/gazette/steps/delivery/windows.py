@@ -142,7 +142,7 @@ class _Sorting:
         unknown = self.unknown
         for stored in window:
             event = stored.event
-            if stored.is_over(self.now):
+            if stored.over_at <= self.now:
                 self._add_over(stored)
             elif unknown and self._is_passed_over(stored):
                 self.left_out.append(name_of(event.id))

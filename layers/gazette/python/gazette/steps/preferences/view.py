@@ -121,6 +121,6 @@ def _read(run: Run, window: Window, context: ViewContext) -> Folded:
     now, key = context.clock(), run.key
     folding = Folding(load_from(key, window, context.events), whole=MOST_WHOLE)
     for stored in context.events.skim(key.user_id, key.schedule, window):
-        if not stored.is_over(now):
+        if stored.over_at > now:
             folding.add(stored)
     return folding.folded()
