@@ -150,7 +150,8 @@ def test_unsigned_and_wrongly_signed_calls_are_rejected(shop: Caller) -> None:
 
 def test_caller_without_the_policy_of_a_route_is_rejected(serving: tuple[Deployed, str]) -> None:
     reader = Caller(*serving, "reader", READS)
-    query = {"user_id": "ann", "id": "1", "type": "post", "entity_type": "post", "entity_id": "1"}
+    query: dict[str, Any] = {"user_id": "ann", "id": "1", "type": "post"}
+    query |= {"entity_type": "post", "entity_id": "1"}
     for route in ROUTES:
         status, found = reader.call(route.method, route.path, **query)
         assert status == (200 if route.policy == READS else 403), (route, found)
@@ -176,12 +177,13 @@ def test_each_remaining_character_of_an_id_arrives(shop: Caller) -> None:
 
 
 def test_hostile_requests_get_problem_documents(shop: Caller) -> None:
-    for query in (
+    hostile: list[dict[str, Any]] = [
         {"user_id": "a b"},
         {"user_id": "a" * 65},
         {"user_id": "ann", "cursor": "x"},
         {"user_id": "ann", "limit": "1e9"},
-    ):
+    ]
+    for query in hostile:
         status, found = shop.call("GET", "/v1/subscriber/emails", **query)
         assert (status, found["type"]) == (422, "docs/api.md#invalid-request"), query
     status, found = shop.call("PATCH", "/v1/subscriber/choices", [1], user_id="ann")
