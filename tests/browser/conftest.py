@@ -32,7 +32,8 @@ def deployed(edge: Edge, tmp_path_factory: pytest.TempPathFactory) -> Iterator[D
     """The real stacks on the embedded engine."""
     folder = tmp_path_factory.mktemp("engine")
     with StandIn() as ses, running(ses_url=ses.url, folder=folder) as engine:
-        outputs = deploy(engine, folder, base_url=edge.url, concurrency=FEW)
+        api = {"requests_per_second": 50}
+        outputs = deploy(engine, folder, base_url=edge.url, concurrency=FEW, services_api=api)
         edge.lead_to(outputs["PreferencesUrl"], engine=engine.url)
         yield Deployed(engine, Service.at(engine, outputs), ses)
 
