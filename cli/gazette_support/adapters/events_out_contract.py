@@ -56,7 +56,8 @@ class _OfReader(_Out):
     by: By = Field(
         default=_MISSING,
         description="The party that caused the change. `service` means a service that published a "
-        "profile or stated a consent. `gazette` means a bounce, a complaint, or an operator. Missing if `retold`.",
+        "profile or stated a consent. `gazette` means a bounce, a complaint, or an operator. "
+        "Missing if `retold`.",
         examples=["reader"],
     )
     retold: Literal[True] = Field(
