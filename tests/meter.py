@@ -42,6 +42,7 @@ _SUFFIX = re.compile("-[A-Za-z]{6}$")  # of the ARN of a secret
 _OF_A_SENDER = {"SendEmail"}
 _OF_ANY = {
     "DescribeAlarms": "*",
+    "DescribeEventBus": "*",
     "DescribeRule": "rule/*",
     "GetAccountSettings": "*",
     "GetAlias": "function/*",
@@ -49,6 +50,7 @@ _OF_ANY = {
     "GetMetricStatistics": "*",
     "GetSchedule": "schedule/*",
     "GetTemplate": "stack/*",
+    "ListRuleNamesByTarget": "*",
     "ListStackResources": "stack/*",
     "ListSubscriptionsByTopic": "topic/*",
     "ListVersionsByFunction": "function/*",

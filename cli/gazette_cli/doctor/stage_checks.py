@@ -45,6 +45,24 @@ def check_stage(facts: StageFacts) -> Iterator[Finding]:
         expected = each.physical in by_topic
         yield from _each("subscription", [each], partial(_subscription, expected=expected))
     yield from check_alarms(facts.alarms)
+    yield from _loops(facts.loops)
+
+
+def _loops(loops: Looked) -> Iterator[Finding]:
+    """Warn of rules that route events out to the incoming bus, where each one is quarantined."""
+    check = "events out"
+    if isinstance(loops, Unseen):
+        yield unseen(check, loops)
+    elif loops and loops["RuleNames"]:
+        names = ", ".join(loops["RuleNames"])
+        todo = (
+            "Remove the incoming bus from the targets of these rules. Events out do not match its "
+            "schemas, so each one is quarantined."
+        )
+        state = f"rules route events out to the incoming bus: {names}"
+        yield warning(check, state, todo, "docs/runbook/quarantine-not-empty.md")
+    elif loops:
+        yield ok(check, "no rule routes events out to the incoming bus")
 
 
 def check_alarms(alarms: Looked) -> Iterator[Finding]:

@@ -58,6 +58,9 @@ class StageFacts:
     # The raised alarms.
     alarms: Looked = None
 
+    # The rules that route events out to the incoming bus. None for a stage without events out.
+    loops: Looked = None
+
     def of(self, kind: str) -> list[Deployed]:
         """Return the resources of a type, or an empty result if the resources are unknown."""
         resources = [] if isinstance(self.resources, Unseen) else self.resources
@@ -69,8 +72,9 @@ SCHEDULE, RULE = "AWS::Scheduler::Schedule", "AWS::Events::Rule"
 ALIAS, MAPPING = "AWS::Lambda::Alias", "AWS::Lambda::EventSourceMapping"
 FUNCTION, SUBSCRIPTION = "AWS::Lambda::Function", "AWS::SNS::Subscription"
 ALARM, CONFIGURATION_SET = "AWS::CloudWatch::Alarm", "AWS::SES::ConfigurationSet"
+BUS = "AWS::Events::EventBus"
 _KNOWN = {TABLE, QUEUE, TOPIC, SCHEDULE, RULE, ALIAS, MAPPING, FUNCTION, SUBSCRIPTION, ALARM}
-_KNOWN |= {CONFIGURATION_SET}
+_KNOWN |= {CONFIGURATION_SET, BUS}
 
 
 class Asker:
@@ -127,6 +131,21 @@ class Asker:
                 return asked("ses:GetConfigurationSet", ask)
             case _:
                 return None
+
+    def loops(self, resources: list[Deployed]) -> Looked:
+        """Return the rules of the bus for events out whose target is the incoming bus."""
+        buses = {each.name: each.physical for each in resources if each.kind == BUS}
+        if not {"Bus", "OutBus"} <= buses.keys():
+            return None
+        events = self._of["events"]
+        ask = partial(events.describe_event_bus, Name=buses["Bus"])
+        bus = asked("events:DescribeEventBus", ask)
+        if not isinstance(bus, dict):
+            return bus
+        ask = partial(
+            events.list_rule_names_by_target, TargetArn=bus["Arn"], EventBusName=buses["OutBus"]
+        )
+        return asked("events:ListRuleNamesByTarget", ask)
 
     def queue(self, url: str) -> Looked:
         """Return the attributes of a queue."""
@@ -220,6 +239,7 @@ def stage_facts(stage: str) -> StageFacts:
         ],
         limits=ask.limits(),
         alarms=ask.alarms(stage),
+        loops=ask.loops(deployed),
     )
 
 

@@ -200,6 +200,8 @@ PERMISSIONS: Mapping[str, frozenset[Grant]] = {
         "lambda:GetAccountSettings",
         "cloudwatch:DescribeAlarms",
         "cloudwatch:GetMetricStatistics",
+        "events:DescribeEventBus",
+        "events:ListRuleNamesByTarget",
     )
     | _on("stack/*", "GetTemplate", "ListStackResources")
     | _on("table/*", "DescribeContinuousBackups", "DescribeTable", "DescribeTimeToLive")

@@ -64,6 +64,8 @@ def listed(request: dict[str, Any]) -> dict[str, Any]:
     """All resources are in the service stack; the data stack is empty."""
     found = [(f"R{number}", *each) for number, each in enumerate(_RESOURCES.items())]
     found.append(("Queue1234ABCD", "AWS::SQS::Queue", f"{_QUEUES}-generate"))
+    found.append(("Bus1234ABCD", "AWS::Events::EventBus", "gazette"))
+    found.append(("OutBus1234ABCD", "AWS::Events::EventBus", "gazette-prod-out"))
     names = ("LogicalResourceId", "ResourceType", "PhysicalResourceId")
     summaries = [dict(zip(names, each, strict=True)) for each in found]
     return {"StackResourceSummaries": summaries if request["StackName"] == "GazetteProd" else []}
@@ -105,6 +107,8 @@ def stage(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Cloud:
         "ListSubscriptionsByTopic": {"Subscriptions": [{"SubscriptionArn": "arn:…"}]},
         "GetSchedule": {"State": "ENABLED"},
         "DescribeRule": {"State": "ENABLED"},
+        "DescribeEventBus": {"Arn": "arn:aws:events:us-east-1:123456789012:event-bus/gazette"},
+        "ListRuleNamesByTarget": {"RuleNames": []},
         "GetEventSourceMapping": {"State": "Enabled", **_MAPPED},
         "GetAlias": {"FunctionVersion": "2"},
         "ListVersionsByFunction": {"Versions": [{"Version": "$LATEST"}, {"Version": "2"}]},
@@ -209,6 +213,24 @@ def findings_of_templates(done: Result) -> dict[str, tuple[str, str]]:
         for each in found
         if each["check"].startswith("templates")
     }
+
+
+def test_rule_from_events_out_to_the_incoming_bus_is_a_warning(stage: Cloud) -> None:
+    requests: list[Any] = []
+
+    def rules(request: Any) -> dict[str, Any]:
+        requests.append(request)
+        return {"RuleNames": ["to-our-bus"]}
+
+    stage.answers["ListRuleNamesByTarget"] = rules
+    done = run("--json")
+    assert done.exit_code == 0, done.output
+    (finding,) = (each for each in wrong(done) if each["check"] == "events out")
+    assert finding["level"] == "warning"
+    assert "to-our-bus" in finding["seen"]
+    ((target, bus),) = ((each["TargetArn"], each["EventBusName"]) for each in requests)
+    assert target.endswith("event-bus/gazette")
+    assert bus == "gazette-prod-out"
 
 
 def test_deployment_after_a_template_push_is_a_warning(stage: Cloud) -> None:
