@@ -126,13 +126,20 @@ def _of_alarm(account: Account, alarm: Resource) -> Made:
             yield _request("cloudwatch.amazonaws.com", "sns:Publish", topic, source), "an alarm"
 
 
-def _of_integration(account: Account, integration: Resource) -> Made:
-    """Yield the calls of an API integration.
-    https://docs.aws.amazon.com/lambda/latest/dg/services-apigateway.html"""
-    given = integration.properties
-    stage = in_account(f"execute-api:{{place}}:{given['ApiId']}") + "/$default/$default"
-    source = {"aws:sourcearn": stage, "aws:sourceaccount": ACCOUNT}
-    invoked = given["IntegrationUri"]
+def _of_route(account: Account, route: Resource) -> Made:
+    """Yield the calls of a route of an HTTP API. The source names the method and the path.
+    https://docs.aws.amazon.com/lambda/latest/dg/services-apigateway.html
+    https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-routes.html"""
+    given = route.properties
+    integration = given["Target"].removeprefix("integrations/")
+    invoked = next(
+        each.properties["IntegrationUri"]
+        for each in account.templates.of_type("AWS::ApiGatewayV2::Integration")
+        if each.ref == integration
+    )
+    place = given["RouteKey"].replace(" ", "")
+    arn = in_account(f"execute-api:{{place}}:{given['ApiId']}") + f"/$default/{place}"
+    source = {"aws:sourcearn": arn, "aws:sourceaccount": ACCOUNT}
     yield (
         _request("apigateway.amazonaws.com", "lambda:InvokeFunction", invoked, source),
         "API Gateway asks the function",
@@ -148,7 +155,7 @@ _BY_TYPE = {
     "AWS::SNS::Subscription": _of_subscription,
     "AWS::SES::ConfigurationSetEventDestination": _of_destination,
     "AWS::CloudWatch::Alarm": _of_alarm,
-    "AWS::ApiGatewayV2::Integration": _of_integration,
+    "AWS::ApiGatewayV2::Route": _of_route,
 }
 
 
