@@ -25,6 +25,7 @@ CAUGHT: Final = {
     "a dormant reader who becomes active gets digests again": 30,
     "an expired or lapsed event that may have been sent is given up": 40,
     "a worker that finds another's claim does not send": 50,
+    "a repeated unsubscription has a time of its own": 50,
     "no digest is due in a pause": 50,
     "evidence moves a run from any status to sent": 100,
     "an event that was in two attempts with an unknown outcome is not in a third attempt": 100,
