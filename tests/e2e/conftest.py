@@ -32,9 +32,16 @@ WORKERS = (
     {"tests/runbook"},
     {"tests/e2e", "proofs/rollout"},
     {"tests/lifetime", "tests/outage", "proofs/chaos", "proofs/sources"},
-    {"proofs"},
+    {
+        "proofs",
+        "tests/e2e/test_delivery_reports.py",
+        "tests/e2e/test_events_out.py",
+        "tests/e2e/test_services_api.py",
+        "tests/e2e/test_typescript.py",
+    },
 )
-"""Folders whose tests each worker runs in turn. All workers take about as long."""
+"""Folders, and modules with a stage of their own, whose tests each worker runs in turn. All workers
+take about as long."""
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
@@ -50,10 +57,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
 
 def worker_of(test: str) -> str:
     """Return the name of the worker that runs a test. A folder of no worker gets its own."""
-    folder = test.partition("::")[0].rpartition("/")[0]
-    return next(
-        (f"worker {number}" for number, some in enumerate(WORKERS) if folder in some), folder
-    )
+    module = test.partition("::")[0]
+    folder = module.rpartition("/")[0]
+    workers = {path: f"worker {number}" for number, some in enumerate(WORKERS) for path in some}
+    return workers.get(module) or workers.get(folder, folder)
 
 
 @contextmanager
