@@ -143,7 +143,9 @@ def test_each_deployed_test_folder_has_one_worker() -> None:
     )
     paths = (ROOT / path for path in recipe.split())
     folders = {name(path if path.is_dir() else path.parent) for path in paths}
-    assert sorted(folders) == sorted(folder for worker in WORKERS for folder in worker)
+    named = [ROOT / path for worker in WORKERS for path in worker]
+    assert sorted(folders) == sorted(name(path) for path in named if path.is_dir())
+    assert all(path.exists() for path in named)
 
 
 def test_every_file_named_on_a_page_exists() -> None:
