@@ -102,6 +102,7 @@ def test_run_refused_six_times_is_kept_as_a_dead_letter(cloud: Cloud, provider: 
     assert decode_run_key(kept["Body"]) == decode_run_key(message)
 
 
+@in_each_stage
 def test_activity_is_delivered_to_followers_by_messages(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
