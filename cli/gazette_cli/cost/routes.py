@@ -42,11 +42,12 @@ ROUTES: Mapping[str, Route] = MappingProxyType(
         "getEntity": Route(function="api", units=Units(0, 0.5), calls=1),
         "createLink": Route(function="api", units=Units(0, 1), calls=1),
         "patchChoices": Route(function="api_writes", units=Units(4, 23.5), calls=28, entries=1),
+        "returnSubscriber": Route(function="api_writes", units=Units(9, 10), calls=18),
     }
 )
 """The consumption of each route, by operation id, for a subscriber with one waiting digest and
 without follows. `patchChoices` changes a frequency for which no event waits, and ingest repeats
-the choice.
+the choice. `returnSubscriber` lifts an unsubscription.
 """
 
 

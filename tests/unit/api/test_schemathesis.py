@@ -20,6 +20,14 @@ from tests.services import DAY, Services, request
 from tests.world import World
 
 DOCUMENT = document()
+BODIES = {
+    "PATCH /v1/subscriber/choices": {"chosen_at": NOW.isoformat(), "frequency": "weekly"},
+    "POST /v1/subscriber/return": {
+        "email": "ann@example.com",
+        "consented_at": NOW.isoformat(),
+    },
+}
+"""A valid body for each operation that has one."""
 SCHEMA = schemathesis.openapi.from_dict(DOCUMENT)
 OPERATIONS = {each.ok().label: each.ok() for each in SCHEMA.get_all_operations()}
 
@@ -115,5 +123,5 @@ def test_valid_requests_are_answered(services: Services) -> None:
         method, path = label.split()
         query = {"user_id": "ann", "id": "1", "type": "post"}
         query |= {"entity_type": "post", "entity_id": "p1"}
-        body = {"chosen_at": NOW.isoformat(), "frequency": "weekly"} if method == "PATCH" else None
+        body = BODIES.get(label)
         assert check(services, label, request(method, path, body, **query)) == 200

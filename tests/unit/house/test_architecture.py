@@ -203,7 +203,6 @@ UNREACHED = {
         "the dependencies of these modules",
     ),
     "gazette.domain.explanation": "the result of `gazette.steps.support.explain`",
-    "gazette.steps.subscribers.return_reader": "the API for services will return readers",
     **dict.fromkeys(
         ("gazette.steps.support.export", "gazette.bootstrap.support.export"),
         "the API for services will export what is stored on a person",

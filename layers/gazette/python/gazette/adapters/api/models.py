@@ -32,6 +32,17 @@ Outcomes = Annotated[
     ),
 ]
 
+ReturnRefusal = Literal[
+    "bounced",
+    "complained",
+    "manual",
+    "shared_address",
+    "newer_unsubscription",
+    "other_address",
+    "unknown_status",
+]
+"""The refusals of a consent (`gazette.domain.subscribers.consent`) that are conflicts."""
+
 WEEKDAYS: tuple[Day, ...] = get_args(Day)
 """The days of the week, beginning with Monday."""
 
@@ -164,6 +175,15 @@ class Link(Answer):
     expires_at: datetime
 
 
+class Returned(Answer):
+    """The result of a consent."""
+
+    user_id: str
+    outcome: Literal["returned", "unchanged"] = Field(
+        description="`returned`: an unsubscription was lifted. `unchanged`: there was none."
+    )
+
+
 class Email(Answer):
     """An email, whether it was sent or not."""
 
@@ -276,6 +296,18 @@ class Problem(Answer):
     status: int = Field(examples=[404])
     detail: str
     errors: tuple[FieldError, ...] = Field(description="The errors by field; may be empty.")
+
+
+class RefusedReturn(Problem):
+    """The error for a consent that does not return the subscriber. No change was made."""
+
+    reason: ReturnRefusal = Field(
+        description="`bounced`, `complained`: the address bounced, or its owner complained. "
+        "`manual`: an operator suppressed the address. `shared_address`: another subscriber with "
+        "this address unsubscribed. `newer_unsubscription`: the subscriber unsubscribed at the "
+        "time of the consent or later. `other_address`: the profile has another address. "
+        "`unknown_status`: the status is from a newer version of Gazette."
+    )
 
 
 MEDIA_TYPE: Literal["application/problem+json"] = "application/problem+json"
