@@ -20,8 +20,10 @@ from gazette.steps.api.consents import ConsentContext, state_consent
 from gazette.steps.api.emails import list_emails
 from gazette.steps.api.reader import ReaderContext, read_reader
 from gazette.steps.support.activity_receipt import activity_receipt
+from gazette.steps.support.export import export_page
 from gazette.steps.support.receipt import receipt
 
+from tests.personal_rows import WorldRows
 from tests.receipts import receipt_context
 from tests.world import World
 
@@ -141,6 +143,7 @@ class Services:
                 links=SignedLinks(base_url=BASE_URL, keys=lambda: KEYS),
                 clock=world.clock,
             ),
+            export=partial(export_page, rows=WorldRows(world)),
         )
 
 

@@ -33,6 +33,7 @@ class Route:
 READS = "reads"
 SETTINGS = "settings"
 CONSENT = "consent"
+PRIVACY = "privacy"
 
 RATE = "requests_per_second"
 """The entry of `services_api` that limits the rate. The burst limit is twice as much."""
@@ -43,6 +44,7 @@ RETURN = "return"
 ROUTES = (
     Route(method="GET", path="/v1/subscriber", step=API, policy=READS),
     Route(method="GET", path="/v1/subscriber/emails", step=API, policy=READS),
+    Route(method="GET", path="/v1/subscriber/export", step=API, policy=PRIVACY),
     Route(method="GET", path="/v1/event", step=API, policy=READS),
     Route(method="GET", path="/v1/activity", step=API, policy=READS),
     Route(method="GET", path="/v1/entity", step=API, policy=READS),
@@ -62,5 +64,6 @@ POLICIES = {
     READS: "Read the preferences, emails and receipts of subscribers",
     SETTINGS: "Change the preferences of subscribers, and create links to their preference pages",
     CONSENT: "Return subscribers who unsubscribed, on a new consent",
+    PRIVACY: "Export everything that is stored on a person",
 }
 """The managed policies, and their descriptions. A policy without a route does not exist."""

@@ -374,11 +374,13 @@ API = Step(
         ("follows", ("BatchGetItem", "Query")),
         ("follows/by_user", ("Query",)),
         ("activities", ("GetItem",)),
-        ("events", ("GetItem",)),
+        ("events", ("GetItem", "Query")),
         ("events/stored", ("Query",)),
         ("runs", ("Query",)),
         ("control", ("Query",)),
         ("engagement", ("BatchGetItem",)),
+        ("suppressions", ("GetItem",)),
+        ("bounces", ("GetItem",)),
     ),
 )
 API_WRITES = Step(

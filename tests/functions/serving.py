@@ -56,10 +56,20 @@ def a_request_for_each_route(cloud: Cloud) -> None:
             ("/v1/event", {"user_id": user_id, "id": event_id}),
         ):
             read(cloud, request("GET", path, **query))
+        export(cloud, user_id)
     entity = {"entity_type": "post", "entity_id": "p1", "id": "a3"}
     read(cloud, request("GET", "/v1/activity", **entity))
     read(cloud, request("GET", "/v1/entity", type="post", id="p1"))
     read(cloud, request("POST", "/v1/subscriber/link", user_id="ivy"))
+
+
+def export(cloud: Cloud, user_id: str) -> None:
+    """Read all pages of an export."""
+    cursor = ""
+    while cursor is not None:
+        path = "/v1/subscriber/export"
+        answer = cloud.invoke("api", request("GET", path, user_id=user_id, cursor=cursor))
+        cursor = content(answer)["next"]
 
 
 def subscribers_who_return(cloud: Cloud, meanwhile: Meanwhile) -> None:

@@ -38,7 +38,7 @@ def test_stage_without_the_api_deploys_nothing_of_it(prod: Synthesis, serving: S
         "AWS::ApiGatewayV2::Route": len(ROUTES),
         "AWS::ApiGatewayV2::Integration": 2,
         "AWS::CloudWatch::Alarm": 2,
-        "AWS::IAM::ManagedPolicy": 2,
+        "AWS::IAM::ManagedPolicy": 3,
         "AWS::IAM::Policy": 2,
         "AWS::IAM::Role": 2,
         "AWS::Lambda::Alias": 2,
@@ -115,6 +115,7 @@ def test_policies_allow_exactly_their_routes(serving: Synthesis) -> None:
             f"GET/v1/{path}"
             for path in ("subscriber", "subscriber/emails", "event", "activity", "entity")
         ),
+        "gazette-prod-privacy": ["GET/v1/subscriber/export"],
         "gazette-prod-settings": ["PATCH/v1/subscriber/choices", "POST/v1/subscriber/link"],
     }
 

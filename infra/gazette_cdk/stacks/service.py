@@ -338,6 +338,7 @@ class ServiceStack(Stack):
             return
         reads, writes = answering
         self._links_secret.grant_read(reads.function)
+        self._suppressions_secret.grant_read(reads.function)
         bus.grant_put_events_to(writes.function)
         self._queues["immediate"].grant_send_messages(writes.function)
         if self._stage.accepts_consent:

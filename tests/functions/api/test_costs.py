@@ -23,6 +23,7 @@ _QUERY: dict[str, dict[str, Any]] = {
     "createLink": {"user_id": "bo"},
     "patchChoices": {"user_id": "bo"},
     "returnSubscriber": {"user_id": "ann"},
+    "exportSubscriber": {"user_id": "ann"},
 }
 
 

@@ -11,7 +11,7 @@ from gazette.adapters.dynamodb.runs import run_sort_key
 from gazette.domain.model import RunKey
 
 from tests.functions.conftest import Cloud, fan_out
-from tests.functions.messages import ago, complaint, delivery_event, event, http, profile
+from tests.functions.messages import ago, complaint, delivery_event, event, follow, http, profile
 from tests.functions.serving import leave
 from tests.services import CALLER, content, request
 
@@ -154,6 +154,38 @@ def test_key_of_suppressions_is_read_with_the_first_consent(stage: Cloud) -> Non
     assert called(stage).count("secretsmanager.GetSecretValue") == 1
 
 
+def exported(stage: Cloud, user_id: str) -> list[dict[str, Any]]:
+    """Return the rows of all pages of an export."""
+    rows, cursor = list[dict[str, Any]](), ""
+    while cursor is not None:
+        page = content(get(stage, "/v1/subscriber/export", user_id=user_id, cursor=cursor))
+        rows += page["rows"]
+        cursor = page["next"]
+    return rows
+
+
+def test_export_has_the_rows_of_each_table(stage: Cloud) -> None:
+    stage.say("follow.created", follow("ann"))
+    stage.work("feedback", complaint())
+    rows = exported(stage, "ann")
+    tables = {"subscribers", "suppressions", "schedules", "follows", "events", "runs", "engagement"}
+    assert {each["table"] for each in rows} == tables
+    assert "bo@example.com" not in json.dumps(rows)
+    stage.say("subscriber.deleted", {"user_id": "ann", "deleted_at": ago()})
+    assert exported(stage, "ann") == exported(stage, "nobody") == []
+
+
+def test_pages_of_an_export_cost_their_queries(stage: Cloud) -> None:
+    get(stage, "/v1/subscriber/export", user_id="bo")  # reads the key
+    answer = get(stage, "/v1/subscriber/export", user_id="bo")
+    assert called(stage) == ["dynamodb.GetItem"] * 3
+    counts = []
+    while cursor := content(answer)["next"]:
+        answer = get(stage, "/v1/subscriber/export", user_id="bo", cursor=cursor)
+        counts.append(len(called(stage)))
+    assert counts == [2, 2, 2, 2], "the profile, and one Query each"
+
+
 def test_caller_is_logged_without_the_query(stage: Cloud, logs: io.StringIO) -> None:
     get(stage, "/v1/subscriber", user_id="ann")
     (line,) = [json.loads(each) for each in logs.getvalue().splitlines() if CALLER in each]
@@ -196,6 +228,7 @@ def test_no_read_writes(stage: Cloud) -> None:
         ("/v1/subscriber", {"user_id": "ann"}),
         ("/v1/subscriber/emails", {"user_id": "ann"}),
         ("/v1/event", {"user_id": "bo", "id": event(2)["id"]}),
+        ("/v1/subscriber/export", {"user_id": "ann"}),
     ):
         assert get(stage, path, **query)["statusCode"] == 200
     assert {action for _, action in stage.meter.actions["api"] if action} <= READ

@@ -15,7 +15,7 @@ from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause
 
 from tests.builders import NOW, a_subscriber
-from tests.services import DAY, Services, content
+from tests.services import DAY, Services, content, request
 from tests.world import World
 
 ANN = address_hash("ann@example.com")
@@ -86,7 +86,8 @@ def test_unsubscription_of_another_subscriber_is_not_lifted(world: World) -> Non
 
 
 def test_status_of_a_newer_version_is_refused(world: World) -> None:
-    reader = world.subscribers.rows["ann"]
+    reader = world.subscribers.get("ann")
+    assert isinstance(reader, Subscriber)
     world.subscribers.rows["ann"] = replace(reader, status=as_stored(SubscriberStatus, "frozen"))
     assert refused(Services(world).give_back()) == "unknown_status"
 
@@ -122,7 +123,8 @@ def test_consent_in_the_future_is_rejected(world: World, ahead: timedelta) -> No
     ],
 )
 def test_error_points_to_the_field(world: World, field: str, value: object, pointer: str) -> None:
-    answer = Services(world).give_back(**{field: value})
+    body = {"email": "ann@example.com", "consented_at": NOW.isoformat(), field: value}
+    answer = Services(world).send(request("POST", "/v1/subscriber/return", body, user_id="ann"))
     assert answer["statusCode"] == 422
     assert [error["pointer"] for error in content(answer)["errors"]] == [pointer]
 

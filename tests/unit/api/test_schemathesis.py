@@ -28,7 +28,7 @@ BODIES = {
     },
 }
 """A valid body for each operation that has one."""
-SCHEMA = schemathesis.openapi.from_dict(DOCUMENT)
+SCHEMA: Any = schemathesis.openapi.from_dict(DOCUMENT)
 OPERATIONS = {each.ok().label: each.ok() for each in SCHEMA.get_all_operations()}
 
 

@@ -10,8 +10,7 @@ from gazette.adapters.aws.bus import EventBridgeBus, events_client
 from gazette.adapters.aws.queues import sqs_client
 from gazette.adapters.aws.suppression_key import read_suppression_key
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
-from gazette.bootstrap.api import Resolve
-from gazette.bootstrap.parts.api import counted_consents, reader_context, report
+from gazette.bootstrap.parts.api import Resolve, counted_consents, reader_context, report
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.routing import announce, routing_context
 from gazette.bootstrap.parts.versions import versions_in_force

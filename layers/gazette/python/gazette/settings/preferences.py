@@ -33,6 +33,9 @@ class ApiSettings(ReaderSettings):
 
     activities_table: str
     engagement_table: str
+    suppressions_table: str
+    bounces_table: str
+    suppressions_secret: str
     links_secret: str
     base_url: str
     """The base URL of the readers' pages."""

@@ -6,13 +6,14 @@ shape for each answer.
 
 from datetime import date, datetime
 from enum import StrEnum
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from gazette.adapters.contract.fields import Day
 from gazette.domain.api.choices import Source
 from gazette.domain.delivery.run import Certainty
+from gazette.domain.export import NotIncluded
 from gazette.domain.receipts.receipt import Because, State
 from gazette.domain.subscribers.frequency import Frequency
 
@@ -268,6 +269,36 @@ class EntityFollowers(Answer):
     entity: Entity
     followers: int
     is_exact: bool = Field(description="False if there are more followers than were counted.")
+
+
+class ExportedRow(Answer):
+    """A stored row."""
+
+    table: str = Field(examples=["subscribers"])
+    row: dict[str, Any] = Field(
+        description="The attributes of the row, which docs/tables.md describes. Releases may add "
+        "attributes. Text that contains JSON is parsed.",
+        examples=[{"user_id": "ann", "email": "ann@shop.example"}],
+    )
+
+
+class NotIncludedData(Answer):
+    """Data of a person that an export does not contain."""
+
+    what: NotIncluded
+    meaning: str = Field(description="The data and its retention.")
+
+
+class Export(Answer):
+    """A page of everything that is stored on a person. It contains the address."""
+
+    user_id: str
+    rows: tuple[ExportedRow, ...] = Field(
+        description="The rows, which may be empty before the last page. Without a stored profile, "
+        "there are no rows."
+    )
+    not_included: tuple[NotIncludedData, ...]
+    next: str | None = Field(description="The `cursor` of the next page; null on the last page.")
 
 
 class FieldError(Answer):

@@ -23,6 +23,8 @@ from gazette.domain.identity import CATEGORY_NAME, SCHEDULE_NAME
 from gazette.domain.subscribers.frequency import MOST_CATEGORIES
 
 MOST_EMAILS = 100
+MOST_OF_A_CURSOR = 1_000
+"""The maximum length of a cursor, which contains a user id and a key of up to 161 characters."""
 
 UserIdParameter = Annotated[
     UserId, Query(description="Your id for the subscriber.", examples=["ann"])
@@ -64,12 +66,12 @@ OccurredAtParameter = Annotated[
 
 CursorParameter = Annotated[
     str,
-    StringConstraints(max_length=500),
+    StringConstraints(max_length=MOST_OF_A_CURSOR),
     Query(description="The `next` of the previous page. Omit it for the first page."),
 ]
 FollowsCursorParameter = Annotated[
     str,
-    StringConstraints(max_length=500),
+    StringConstraints(max_length=MOST_OF_A_CURSOR),
     Query(description="The `next_follows` of the previous answer. Omit it for the first page."),
 ]
 LimitParameter = Annotated[

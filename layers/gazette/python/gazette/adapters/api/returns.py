@@ -1,5 +1,6 @@
 """The route that returns a subscriber on a new consent. A stage must turn it on."""
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Literal, Protocol, cast
 
@@ -45,11 +46,11 @@ class ReturnedReader(Protocol):
         """The name of the result: `returned`, `unchanged` or the refusal."""
 
 
-class StateConsent(Protocol):
-    """A function that states a consent (steps/api/consents.py)."""
+StateConsent = Callable[[str, str, datetime], ReturnedReader]
+"""A function that states a consent (steps/api/consents.py).
 
-    def __call__(self, user_id: str, email: str, at: datetime) -> ReturnedReader:
-        """Return the result. Raises OutcomeUnknown."""
+Arguments: user id, address, time. Raises OutcomeUnknown.
+"""
 
 
 def add_return(app: APIGatewayHttpResolver, state_consent: StateConsent, report: Report) -> None:

@@ -4,8 +4,9 @@ from collections.abc import Callable
 from datetime import datetime
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from gazette.adapters.api.resolver import Answer
 from gazette.adapters.dynamodb.follows import DynamoFollows
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
@@ -20,6 +21,9 @@ from gazette.steps.api.reader import ReaderContext
 
 if TYPE_CHECKING:
     from gazette.steps.subscribers.return_reader import Returned
+
+Resolve = Callable[[dict[str, Any], Any], Answer]
+"""A function that answers an event of the HTTP API."""
 
 _NO_CATEGORIES = {"other", "__pycache__"}
 
