@@ -1,6 +1,7 @@
 """Requests of services to the API, as the HTTP API passes them on, and the API on fakes."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
@@ -12,13 +13,17 @@ from gazette.adapters.api.resolver import Answer, new_resolver, resolve
 from gazette.adapters.api.writes import Writes, add_writes
 from gazette.adapters.web.links import SignedLinks
 from gazette.domain.links import read_keys
+from gazette.domain.ports.stores import Suppressions
 from gazette.steps.api.app_link import app_link
 from gazette.steps.api.choices import ChoiceContext, choose
+from gazette.steps.api.consents import ConsentContext, state_consent
 from gazette.steps.api.emails import list_emails
 from gazette.steps.api.reader import ReaderContext, read_reader
 from gazette.steps.support.activity_receipt import activity_receipt
+from gazette.steps.support.export import export_page
 from gazette.steps.support.receipt import receipt
 
+from tests.personal_rows import WorldRows
 from tests.receipts import receipt_context
 from tests.world import World
 
@@ -75,6 +80,8 @@ class Services:
 
     world: World
     reports: list[Exception] = field(default_factory=list)
+    suppressions: Callable[[], Suppressions] | None = None
+    """A function that returns the suppressions instead of those of the world."""
 
     def __post_init__(self) -> None:
         self.app = new_resolver(self.reports.append)
@@ -83,8 +90,20 @@ class Services:
         choices = ChoiceContext(
             routing=self.world.context, bus=self.world.bus, announce=lambda: None
         )
-        submit = partial(choose, context=choices)
-        add_writes(self.app, Writes(choose=submit, reader=reader, report=self.reports.append))
+        consents = ConsentContext(
+            schedules=self.world.context,
+            suppressions=self.suppressions or (lambda: self.world.suppressions),
+            announce=lambda: None,
+        )
+        add_writes(
+            self.app,
+            Writes(
+                choose=partial(choose, context=choices),
+                reader=reader,
+                state_consent=partial(state_consent, context=consents),
+                report=self.reports.append,
+            ),
+        )
 
     def send(self, event: dict[str, Any]) -> Answer:
         """Answer an event of the HTTP API."""
@@ -98,6 +117,17 @@ class Services:
         """Answer a request to patchChoices, with the present time if no other is given."""
         body = {"chosen_at": self.world.clock().isoformat(), **body}
         return self.send(request("PATCH", "/v1/subscriber/choices", body, user_id=user_id))
+
+    def give_back(self, user_id: str = "ann", **body: object) -> Answer:
+        """Answer a request to returnSubscriber, with the address of Ann and the present time if no
+        other is given.
+        """
+        body = {
+            "email": "ann@example.com",
+            "consented_at": self.world.clock().isoformat(),
+            **body,
+        }
+        return self.send(request("POST", "/v1/subscriber/return", body, user_id=user_id))
 
     def _reads(self) -> Reads:
         world = self.world
@@ -113,6 +143,7 @@ class Services:
                 links=SignedLinks(base_url=BASE_URL, keys=lambda: KEYS),
                 clock=world.clock,
             ),
+            export=partial(export_page, rows=WorldRows(world)),
         )
 
 

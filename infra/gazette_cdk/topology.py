@@ -87,8 +87,16 @@ class Step:
     # Further permissions in a stage with critical categories.
     tables_of_critical: Uses = ()
 
+    # Further permissions in a stage in which services may return subscribers.
+    tables_of_consent: Uses = ()
+
     def tables_with(
-        self, mail_provider: str, *, asks_source: bool = False, has_critical: bool = False
+        self,
+        mail_provider: str,
+        *,
+        asks_source: bool = False,
+        has_critical: bool = False,
+        accepts_consent: bool = False,
     ) -> Uses:
         """Return the function's permissions on tables in a stage with this mail provider."""
         return (
@@ -96,6 +104,7 @@ class Step:
             *(self.tables_of_ses if mail_provider == "ses" else ()),
             *(self.tables_of_content if asks_source else ()),
             *(self.tables_of_critical if has_critical else ()),
+            *(self.tables_of_consent if accepts_consent else ()),
         )
 
     @property
@@ -365,11 +374,13 @@ API = Step(
         ("follows", ("BatchGetItem", "Query")),
         ("follows/by_user", ("Query",)),
         ("activities", ("GetItem",)),
-        ("events", ("GetItem",)),
+        ("events", ("GetItem", "Query")),
         ("events/stored", ("Query",)),
         ("runs", ("Query",)),
         ("control", ("Query",)),
         ("engagement", ("BatchGetItem",)),
+        ("suppressions", ("GetItem",)),
+        ("bounces", ("GetItem",)),
     ),
 )
 API_WRITES = Step(
@@ -387,6 +398,7 @@ API_WRITES = Step(
         ("runs", ("Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
         ("control", ("GetItem", "UpdateItem")),
     ),
+    tables_of_consent=(("suppressions", ("GetItem", "UpdateItem", "DeleteItem")),),
 )
 """The additional functions of a stage with the API for services. They are separate, because grants
 apply to a function, and most routes only read.

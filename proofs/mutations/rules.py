@@ -1198,6 +1198,13 @@ RULES: Final = (
         f"{_RETURN}::test_unsubscription_of_the_address_alone_is_compared_too",
     ),
     Mutation(
+        "a consent may be an hour ahead of its arrival",
+        "domain/subscribers/consent.py",
+        "    if consent.stated_at - consent.arrived_at > AHEAD:\n",
+        "    if False:\n",
+        f"{_CONSENT}::test_consent_more_than_an_hour_ahead_is_refused",
+    ),
+    Mutation(
         "a consent counts from its arrival at the latest",
         "domain/subscribers/consent.py",
         "        return min(self.stated_at, arrived or self.arrived_at)\n",

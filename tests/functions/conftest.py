@@ -151,7 +151,7 @@ def granted_with(mail_provider: str) -> dict[str, set[tuple[str, str]]]:
         step.name: {
             (what.partition("/")[0], action)
             for what, actions in step.tables_with(
-                mail_provider, asks_source=True, has_critical=True
+                mail_provider, asks_source=True, has_critical=True, accepts_consent=True
             )
             for action in actions
         }

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 from tests.functions.conftest import Cloud, fan_out
-from tests.functions.messages import ago, event, follow, happening, profile
-from tests.services import request
+from tests.functions.messages import ago, event, follow, happening, http, profile
+from tests.services import content, request
 
 Meanwhile = Callable[[str, str, Callable[[], None]], None]
 
@@ -23,6 +24,7 @@ def services_of_every_kind(cloud: Cloud, meanwhile: Meanwhile) -> None:
     cloud.say("event.created", event(1, user_id="ivy"))
     cloud.say("activity.created", happening(3))
     a_request_for_each_route(cloud)
+    subscribers_who_return(cloud, meanwhile)
     choose(cloud, "ivy", digest={"hour": 5})
     choose(cloud, "ivy", frequencies={"comment": "weekly"})
     choose(cloud, "ivy", frequencies={"comment": "immediate"})
@@ -54,10 +56,47 @@ def a_request_for_each_route(cloud: Cloud) -> None:
             ("/v1/event", {"user_id": user_id, "id": event_id}),
         ):
             read(cloud, request("GET", path, **query))
+        export(cloud, user_id)
     entity = {"entity_type": "post", "entity_id": "p1", "id": "a3"}
     read(cloud, request("GET", "/v1/activity", **entity))
     read(cloud, request("GET", "/v1/entity", type="post", id="p1"))
     read(cloud, request("POST", "/v1/subscriber/link", user_id="ivy"))
+
+
+def export(cloud: Cloud, user_id: str) -> None:
+    """Read all pages of an export."""
+    cursor = ""
+    while cursor is not None:
+        path = "/v1/subscriber/export"
+        answer = cloud.invoke("api", request("GET", path, user_id=user_id, cursor=cursor))
+        cursor = content(answer)["next"]
+
+
+def subscribers_who_return(cloud: Cloud, meanwhile: Meanwhile) -> None:
+    """Hal returns after he unsubscribed, and again while he unsubscribes meanwhile."""
+    leave(cloud, "hal")
+    give_back(cloud, "hal")
+    leave(cloud, "hal")
+    meanwhile("subscribers", "UpdateItem", lambda: leave(cloud, "hal"))
+    give_back(cloud, "hal")
+
+
+def leave(cloud: Cloud, user_id: str) -> None:
+    """Unsubscribe on the preference page."""
+    link = cloud.invoke("api", request("POST", "/v1/subscriber/link", user_id=user_id))
+    path = urlsplit(content(link)["url"]).path
+    form = http("POST", path, "act=unsubscribe", "application/x-www-form-urlencoded")
+    answer = cloud.invoke("preferences", form)
+    assert answer["statusCode"] == 200, answer["body"]
+
+
+def give_back(cloud: Cloud, user_id: str) -> None:
+    """State a consent at the present time."""
+    body = {"email": f"{user_id}@example.com", "consented_at": datetime.now(UTC).isoformat()}
+    answer = cloud.invoke(
+        "api_writes", request("POST", "/v1/subscriber/return", body, user_id=user_id)
+    )
+    assert answer["statusCode"] in {200, 409}, answer["body"]
 
 
 def read(cloud: Cloud, asked: dict[str, Any]) -> None:

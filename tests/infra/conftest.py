@@ -162,7 +162,7 @@ def complete(stages: Stages) -> Synthesis:
         events_out=EVERY,
         content_sources=["events", "recommendations"],
         recommendations_url="https://recommend.example.com/v1/items",
-        services_api={"requests_per_second": 20},
+        services_api={"requests_per_second": 20, "return": True},
     )
 
 

@@ -4,9 +4,12 @@ import json
 from collections import Counter
 from typing import Any
 
-from gazette_cdk.services import ROUTES
+from gazette_cdk.services import ROUTES as ALL
 from gazette_cdk.topology import API, API_WRITES
 from tests.infra.synthesis import Synthesis
+
+ROUTES = [route for route in ALL if not route.option]
+"""The routes that every stage with the API has."""
 
 
 def api_of(stage: Synthesis, name: str = "gazette-prod-services") -> str:
@@ -35,7 +38,7 @@ def test_stage_without_the_api_deploys_nothing_of_it(prod: Synthesis, serving: S
         "AWS::ApiGatewayV2::Route": len(ROUTES),
         "AWS::ApiGatewayV2::Integration": 2,
         "AWS::CloudWatch::Alarm": 2,
-        "AWS::IAM::ManagedPolicy": 2,
+        "AWS::IAM::ManagedPolicy": 3,
         "AWS::IAM::Policy": 2,
         "AWS::IAM::Role": 2,
         "AWS::Lambda::Alias": 2,
@@ -112,8 +115,36 @@ def test_policies_allow_exactly_their_routes(serving: Synthesis) -> None:
             f"GET/v1/{path}"
             for path in ("subscriber", "subscriber/emails", "event", "activity", "entity")
         ),
+        "gazette-prod-privacy": ["GET/v1/subscriber/export"],
         "gazette-prod-settings": ["PATCH/v1/subscriber/choices", "POST/v1/subscriber/link"],
     }
+
+
+def test_return_of_subscribers_is_turned_on_apart(serving: Synthesis, complete: Synthesis) -> None:
+    """The route, its policy, its grants and its alarm exist only with `"return": true`."""
+    for stage, is_on in ((serving, False), (complete, True)):
+        routes = parts_of_api(stage, "AWS::ApiGatewayV2::Route")
+        assert ("POST /v1/subscriber/return" in {each["RouteKey"] for each in routes}) == is_on
+        policies = {
+            str(each["ManagedPolicyName"]): str(each["PolicyDocument"])
+            for each in stage.service.of_type("AWS::IAM::ManagedPolicy").values()
+        }
+        allowing = {name for name, each in policies.items() if "subscriber/return" in each}
+        assert allowing == ({"gazette-prod-consent"} if is_on else set())
+        granted = stage.grants("api_writes")
+        assert any("Suppressions" in each.resource for each in granted) == is_on
+        assert any(each.action.startswith("secretsmanager:") for each in granted) == is_on
+        alarms = stage.service.of_type("AWS::CloudWatch::Alarm").values()
+        assert ("gazette-prod-consents-many" in {each["AlarmName"] for each in alarms}) == is_on
+
+
+def test_alarm_fires_above_a_hundred_consents_in_an_hour(complete: Synthesis) -> None:
+    alarms = complete.service.of_type("AWS::CloudWatch::Alarm").values()
+    (alarm,) = [each for each in alarms if each["AlarmName"] == "gazette-prod-consents-many"]
+    assert alarm["MetricName"] == "consents"
+    assert (alarm["Period"], alarm["Threshold"], alarm["Statistic"]) == (3600, 100, "Sum")
+    assert alarm["ComparisonOperator"] == "GreaterThanThreshold"
+    assert str(alarm["AlarmDescription"]).startswith("NOW")
 
 
 def test_function_that_reads_has_no_grant_to_write() -> None:

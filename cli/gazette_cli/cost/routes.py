@@ -35,6 +35,7 @@ class Route:
 
 ROUTES: Mapping[str, Route] = MappingProxyType(
     {
+        "exportSubscriber": Route(function="api", units=Units(0, 3), calls=3),
         "getSubscriber": Route(function="api", units=Units(0, 4.5), calls=5),
         "listEmails": Route(function="api", units=Units(0, 2), calls=2),
         "getEventReceipt": Route(function="api", units=Units(0, 4), calls=4),
@@ -42,11 +43,13 @@ ROUTES: Mapping[str, Route] = MappingProxyType(
         "getEntity": Route(function="api", units=Units(0, 0.5), calls=1),
         "createLink": Route(function="api", units=Units(0, 1), calls=1),
         "patchChoices": Route(function="api_writes", units=Units(4, 23.5), calls=28, entries=1),
+        "returnSubscriber": Route(function="api_writes", units=Units(9, 10), calls=18),
     }
 )
 """The consumption of each route, by operation id, for a subscriber with one waiting digest and
 without follows. `patchChoices` changes a frequency for which no event waits, and ingest repeats
-the choice.
+the choice. `returnSubscriber` lifts an unsubscription.
+`exportSubscriber` is the first page, and each further one costs less.
 """
 
 

@@ -119,6 +119,7 @@ class StepConstruct(Construct):
             stage.mail_provider,
             asks_source=stage.asks_source,
             has_critical=bool(stage.critical_categories),
+            accepts_consent=stage.accepts_consent,
         ):
             may_use(self.function, tables, what, table_actions)
 

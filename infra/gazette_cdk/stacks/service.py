@@ -338,8 +338,11 @@ class ServiceStack(Stack):
             return
         reads, writes = answering
         self._links_secret.grant_read(reads.function)
+        self._suppressions_secret.grant_read(reads.function)
         bus.grant_put_events_to(writes.function)
         self._queues["immediate"].grant_send_messages(writes.function)
+        if self._stage.accepts_consent:
+            self._suppressions_secret.grant_read(writes.function)
         reads.configure(self._settings(ApiSettings, base_url=base_url))
         writes.configure(self._settings(ApiWritesSettings))
         functions = {each.step.name: each.live for each in answering}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from gazette.settings.ranges import Range
 
 from gazette_cdk.folders import project
-from gazette_cdk.services import RATE
+from gazette_cdk.services import RATE, RETURN
 from gazette_cdk.stage.checks.addresses import is_address, wrong_sender
 from gazette_cdk.stage.checks.wrong import Wrong
 
@@ -90,11 +90,12 @@ class Owner:
     Events from sources that are not listed go to the quarantine (alarm `events-foreign`).
     """
 
-    services_api: dict[str, int] = field(default_factory=dict)
+    services_api: dict[str, int | bool] = field(default_factory=dict)
     """The [API for services](api.md), such as `{"requests_per_second": 50}`. `requests_per_second`
-    is the rate limit for all callers combined. Empty: no API.
+    is the rate limit for all callers combined. `"return": true` lets services return subscribers
+    who unsubscribed, on a [new consent](api.md#a-new-consent). Empty: no API.
 
-    1 to 10,000. The API answers further requests with 429.
+    `requests_per_second`: 1 to 10,000. The API answers further requests with 429.
     """
 
     templates: str = ""
@@ -143,12 +144,10 @@ def wrong_with_owner(owner: Owner) -> Iterator[Wrong]:
             )
         if not isinstance(value, str) or len(value) > 256:
             yield Wrong(f"tags must give {key!r} a text of at most 256 characters.", of=("tags",))
-    rate = owner.services_api.get(RATE)
-    is_valid = set(owner.services_api) <= {RATE} and (rate is None or is_number_in(rate, _RATE))
-    if not is_valid:
+    if owner.services_api and not _is_services_api(owner.services_api):
         yield Wrong(
             f'services_api must be {{"{RATE}": NUMBER}}, where NUMBER is {_RATE}, or {{}} for no '
-            "API.",
+            f'API. Add "{RETURN}": true only if services may return subscribers.',
             of=("services_api",),
         )
     if owner.templates and not (project() / owner.templates).is_dir():
@@ -156,3 +155,11 @@ def wrong_with_owner(owner: Owner) -> Iterator[Wrong]:
             f"templates is {owner.templates!r}, but there is no such folder next to cdk.json.",
             of=("templates",),
         )
+
+
+def _is_services_api(entries: dict[str, int | bool]) -> bool:
+    return (
+        set(entries) <= {RATE, RETURN}
+        and is_number_in(entries.get(RATE), _RATE)
+        and type(entries.get(RETURN, False)) is bool
+    )

@@ -10,7 +10,7 @@ from gazette.settings.feedback import REPORTED
 from gazette.settings.ranges import SECOND
 
 from gazette_cdk.concurrency import Load, Size, answering, sizes
-from gazette_cdk.services import RATE
+from gazette_cdk.services import RATE, RETURN, ROUTES, Route
 from gazette_cdk.stage.checks.addresses import is_under
 from gazette_cdk.stage.clocks import Advanced, Internals
 from gazette_cdk.stage.content import Content
@@ -108,6 +108,19 @@ class Stage(
     def services_rate(self) -> int:
         """The rate limit of the API for services; 0 if the stage has no API."""
         return self.services_api.get(RATE, 0)
+
+    @property
+    def service_routes(self) -> tuple[Route, ...]:
+        """The routes of the API for services."""
+        routes = ROUTES if self.services_api else ()
+        return tuple(
+            each for each in routes if not each.option or self.services_api.get(each.option)
+        )
+
+    @property
+    def accepts_consent(self) -> bool:
+        """True if services may return subscribers on a new consent."""
+        return bool(self.services_api.get(RETURN))
 
     @property
     def sizes(self) -> dict[str, Size]:

@@ -1,5 +1,6 @@
 """What `gazette cost` states for each route is what the real handlers consume."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from gazette_support.adapters.published_api import document
 from tests.functions.api.test_routes import stage  # noqa: F401 -- a fixture
 from tests.functions.conftest import Cloud
 from tests.functions.messages import ago, event
+from tests.functions.serving import leave
 from tests.services import request
 
 _QUERY: dict[str, dict[str, Any]] = {
@@ -20,6 +22,8 @@ _QUERY: dict[str, dict[str, Any]] = {
     "getEntity": {"type": "post", "id": "p1"},
     "createLink": {"user_id": "bo"},
     "patchChoices": {"user_id": "bo"},
+    "returnSubscriber": {"user_id": "ann"},
+    "exportSubscriber": {"user_id": "ann"},
 }
 
 
@@ -38,10 +42,14 @@ def test_every_route_has_a_cost() -> None:
 
 @pytest.mark.parametrize("operation", ROUTES)
 def test_cost_of_a_request_matches_the_bill(stage: Cloud, operation: str) -> None:  # noqa: F811
+    """`returnSubscriber` lifts an unsubscription."""
     route, (method, path) = ROUTES[operation], operations()[operation]
     body = None
     if operation == "patchChoices":
         body = {"chosen_at": ago(), "frequencies": {"mention": "never"}}
+    if operation == "returnSubscriber":
+        leave(stage, "ann")
+        body = {"email": "ann@example.com", "consented_at": datetime.now(UTC).isoformat()}
     stage.meter.clear()
     answer = stage.invoke(route.function, request(method, path, body, **_QUERY[operation]))
     assert answer["statusCode"] == 200

@@ -2,6 +2,7 @@
 
 import io
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import boto3
@@ -10,7 +11,8 @@ from gazette.adapters.dynamodb.runs import run_sort_key
 from gazette.domain.model import RunKey
 
 from tests.functions.conftest import Cloud, fan_out
-from tests.functions.messages import ago, delivery_event, event, http, profile
+from tests.functions.messages import ago, complaint, delivery_event, event, follow, http, profile
+from tests.functions.serving import leave
 from tests.services import CALLER, content, request
 
 READ = {"GetItem", "BatchGetItem", "Query"}
@@ -106,6 +108,84 @@ def test_choice_is_published_and_in_force(stage: Cloud) -> None:
     assert stage.work_off_bus() == 1
 
 
+def give_back(stage: Cloud, user_id: str = "ann") -> dict[str, Any]:
+    body = {"email": f"{user_id}@example.com", "consented_at": datetime.now(UTC).isoformat()}
+    return stage.invoke(
+        "api_writes", request("POST", "/v1/subscriber/return", body, user_id=user_id)
+    )
+
+
+def test_consent_lifts_an_unsubscription(
+    stage: Cloud, logs: io.StringIO, capsys: pytest.CaptureFixture[str]
+) -> None:
+    leave(stage, "ann")
+    assert content(get(stage, "/v1/subscriber", user_id="ann"))["status"] == "unsubscribed"
+    answer = give_back(stage)
+    assert content(answer) == {"user_id": "ann", "outcome": "returned"}
+    found = content(get(stage, "/v1/subscriber", user_id="ann"))
+    assert (found["status"], found["next_digest"] is None) == ("active", False)
+    assert stage.rows("suppressions") == []
+    assert content(give_back(stage))["outcome"] == "unchanged"
+    lines = [json.loads(each) for each in logs.getvalue().splitlines() if "consent stated" in each]
+    assert [(each["user_id"], each["outcome"]) for each in lines] == [
+        ("ann", "returned"),
+        ("ann", "unchanged"),
+    ]
+    assert "@" not in logs.getvalue()
+    written = capsys.readouterr().out
+    assert written.count('"consents":[1.0]') == 2
+    assert written.count('"consent_returned":[1.0]') == 1
+    assert written.count('"consent_unchanged":[1.0]') == 1
+
+
+def test_consent_after_a_complaint_is_refused(stage: Cloud) -> None:
+    stage.work("feedback", complaint())
+    answer = give_back(stage)
+    assert (answer["statusCode"], content(answer)["reason"]) == (409, "complained")
+
+
+def test_key_of_suppressions_is_read_with_the_first_consent(stage: Cloud) -> None:
+    """A stage that accepts no consents does not permit it."""
+    body = {"chosen_at": ago(), "frequencies": {"mention": "never"}}
+    stage.invoke("api_writes", request("PATCH", "/v1/subscriber/choices", body, user_id="bo"))
+    assert "secretsmanager.GetSecretValue" not in called(stage)
+    give_back(stage)
+    give_back(stage)
+    assert called(stage).count("secretsmanager.GetSecretValue") == 1
+
+
+def exported(stage: Cloud, user_id: str) -> list[dict[str, Any]]:
+    """Return the rows of all pages of an export."""
+    rows, cursor = list[dict[str, Any]](), ""
+    while cursor is not None:
+        page = content(get(stage, "/v1/subscriber/export", user_id=user_id, cursor=cursor))
+        rows += page["rows"]
+        cursor = page["next"]
+    return rows
+
+
+def test_export_has_the_rows_of_each_table(stage: Cloud) -> None:
+    stage.say("follow.created", follow("ann"))
+    stage.work("feedback", complaint())
+    rows = exported(stage, "ann")
+    tables = {"subscribers", "suppressions", "schedules", "follows", "events", "runs", "engagement"}
+    assert {each["table"] for each in rows} == tables
+    assert "bo@example.com" not in json.dumps(rows)
+    stage.say("subscriber.deleted", {"user_id": "ann", "deleted_at": ago()})
+    assert exported(stage, "ann") == exported(stage, "nobody") == []
+
+
+def test_pages_of_an_export_cost_their_queries(stage: Cloud) -> None:
+    get(stage, "/v1/subscriber/export", user_id="bo")  # reads the key
+    answer = get(stage, "/v1/subscriber/export", user_id="bo")
+    assert called(stage) == ["dynamodb.GetItem"] * 3
+    counts = []
+    while cursor := content(answer)["next"]:
+        answer = get(stage, "/v1/subscriber/export", user_id="bo", cursor=cursor)
+        counts.append(len(called(stage)))
+    assert counts == [2, 2, 2, 2], "the profile, and one Query each"
+
+
 def test_caller_is_logged_without_the_query(stage: Cloud, logs: io.StringIO) -> None:
     get(stage, "/v1/subscriber", user_id="ann")
     (line,) = [json.loads(each) for each in logs.getvalue().splitlines() if CALLER in each]
@@ -148,6 +228,7 @@ def test_no_read_writes(stage: Cloud) -> None:
         ("/v1/subscriber", {"user_id": "ann"}),
         ("/v1/subscriber/emails", {"user_id": "ann"}),
         ("/v1/event", {"user_id": "bo", "id": event(2)["id"]}),
+        ("/v1/subscriber/export", {"user_id": "ann"}),
     ):
         assert get(stage, path, **query)["statusCode"] == 200
     assert {action for _, action in stage.meter.actions["api"] if action} <= READ

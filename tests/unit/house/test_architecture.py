@@ -203,14 +203,6 @@ UNREACHED = {
         "the dependencies of these modules",
     ),
     "gazette.domain.explanation": "the result of `gazette.steps.support.explain`",
-    "gazette.steps.subscribers.return_reader": "the API for services will return readers",
-    **dict.fromkeys(
-        ("gazette.steps.support.export", "gazette.bootstrap.support.export"),
-        "the API for services will export what is stored on a person",
-    ),
-    "gazette.domain.export": "the result of `gazette.steps.support.export`",
-    "gazette.domain.ports.personal_rows": "the port that reads the rows of a person",
-    "gazette.adapters.dynamodb.feedback.personal_rows": "the implementation of this port",
     "gazette.domain.dead_letters": "the queues, messages and selection of a redrive",
     "gazette.adapters.aws.dead_letters": "the redrive of these queues in SQS",
 }

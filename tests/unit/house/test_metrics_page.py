@@ -11,10 +11,12 @@ from gazette.domain.delivery.redrive import RedriveResult
 from gazette.domain.delivery.run import Reason, Status
 from gazette.domain.feedback.delivery_events import DeliveryEventType
 from gazette.domain.outcome import Outcome
+from gazette.domain.subscribers.consent import Refusal
 from gazette.domain.subscribers.overview import Notice
 from gazette.domain.subscribers.suppression import Cause
 from gazette.steps.content.fetch import FetchOutcome
 from gazette.steps.delivery.types import EventCounts
+from gazette.steps.subscribers.return_reader import Returned
 from gazette.steps.sweep.unknown import Swept
 
 ROOT = Path(__file__).parents[3]
@@ -44,6 +46,7 @@ NOT_OF_SKIPPED_RUNS = {
     Reason.PREFERENCES_CHANGED,
 }
 FAMILIES: dict[str, set[str]] = {
+    "consent_": {*Refusal, Returned().outcome, Returned(has_changed=True).outcome},
     "events_": {each.name for each in fields(EventCounts)},
     "fetch_": {*FetchOutcome},
     "ingest_": {*Outcome},

@@ -226,6 +226,9 @@ def test_sender_without_address_is_rejected(sender: str) -> None:
         ("services_api", {"requests_per_second": True}, "NUMBER is 1 to 10000"),
         ("services_api", {"requests_per_second": "50"}, "NUMBER is 1 to 10000"),
         ("services_api", {"rate": 50}, 'services_api must be {"requests_per_second": NUMBER}'),
+        ("services_api", {"return": True}, 'services_api must be {"requests_per_second": NUMBER}'),
+        ("services_api", {"requests_per_second": 50, "return": 1}, 'Add "return": true only'),
+        ("services_api", {"requests_per_second": 50, "return": "true"}, 'Add "return": true only'),
         ("services_api", True, "services_api must be of type dict"),
     ],
 )
@@ -248,6 +251,18 @@ def test_api_for_services_is_off_by_default() -> None:
     assert read_stage("prod", {"prod": VALID}).services_rate == 0
     on = {"services_api": {"requests_per_second": 20}}
     assert read_stage("prod", {"prod": VALID | on}).services_rate == 20
+
+
+@pytest.mark.parametrize(
+    ("entry", "accepts"), [({}, False), ({"return": False}, False), ({"return": True}, True)]
+)
+def test_services_may_return_subscribers_only_if_allowed(
+    entry: dict[str, bool], accepts: bool
+) -> None:
+    on = {"services_api": {"requests_per_second": 20, **entry}}
+    stage = read_stage("prod", {"prod": VALID | on})
+    assert stage.accepts_consent is accepts
+    assert any(route.option for route in stage.service_routes) is accepts
 
 
 @pytest.mark.parametrize("shards", [0, -1, 257])

@@ -128,6 +128,11 @@ def test_reader_with_a_status_of_a_newer_version_is_not_returned() -> None:
     assert refusal_of(consent(), ann, None) is Refusal.UNKNOWN_STATUS
 
 
+def test_consent_more_than_an_hour_ahead_is_refused() -> None:
+    for ahead, refusal in ((HOUR, None), (HOUR + SECOND, Refusal.AHEAD)):
+        assert refusal_of(consent(NOW + ahead, arrived_at=NOW), a_subscriber(), None) is refusal
+
+
 def test_consent_counts_from_its_arrival_at_the_latest() -> None:
     ahead = consent(NOW + HOUR, arrived_at=NOW)
     assert ahead.counts_from(unsubscribed()) == NOW
@@ -137,10 +142,10 @@ def test_consent_counts_from_its_arrival_at_the_latest() -> None:
 
 def test_repeated_consent_counts_from_its_first_arrival() -> None:
     """A service whose clock is ahead repeats its request after the reader unsubscribed again."""
-    first = consent(NOW + 2 * HOUR, arrived_at=NOW)
+    first = consent(NOW + HOUR, arrived_at=NOW)
     ann = first.recorded_in(unsubscribed().back())
     left = ann.left(NOW + SECOND)
-    for stated in (first.stated_at, NOW + HOUR, NOW - HOUR):
+    for stated in (first.stated_at, NOW, NOW - HOUR):
         again = consent(stated, arrived_at=NOW + HOUR)
         assert refusal_of(again, left, None) is Refusal.NEWER_UNSUBSCRIPTION
         assert again.recorded_in(left) == left

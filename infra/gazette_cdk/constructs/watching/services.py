@@ -6,7 +6,7 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from gazette_cdk.constructs.alarms import AlarmText, Urgency, create_alarm
+from gazette_cdk.constructs.alarms import AlarmText, Urgency, create_alarm, own_metric
 from gazette_cdk.constructs.web.services_api import ServicesApi
 from gazette_cdk.stage import Stage
 
@@ -33,6 +33,25 @@ TURNED_AWAY = AlarmText(
     ),
 )
 
+MOST_CONSENTS = 100
+"""The number of consents in an hour above which the alarm fires.
+
+Subscribers return one at a time. With a weekly digest to a million readers, an unsubscription rate
+of 0.2 % and a return rate of a tenth of these, services state about one consent an hour. A job that
+states a consent for each subscriber exceeds the limit within seconds.
+"""
+CONSENTS = AlarmText(
+    name="consents-many",
+    urgency=Urgency.NOW,
+    meaning=(
+        f"Services stated over {MOST_CONSENTS} consents in an hour. A job may be stating one for "
+        "each subscriber, so subscribers who unsubscribed get email again. What to do: find the "
+        "caller in the log of gazette-{stage}-api_writes (POST /v1/subscriber/return), and detach "
+        "the policy gazette-{stage}-consent from its role. `consent stated` with the outcome "
+        "`returned` names the subscribers. See docs/runbook/consents-many.md."
+    ),
+)
+
 
 def watch_services(scope: Construct, api: ServicesApi, stage: Stage, topic: sns.ITopic) -> None:
     """Create the alarms on failed and on throttled requests.
@@ -55,6 +74,15 @@ def watch_services(scope: Construct, api: ServicesApi, stage: Stage, topic: sns.
         ),
         threshold=2,
     )
+    if stage.accepts_consent:
+        create_alarm(
+            scope,
+            CONSENTS,
+            stage=stage,
+            topic=topic,
+            metric=own_metric("consents", stage, cloudwatch.Stats.SUM, period=Duration.hours(1)),
+            threshold=MOST_CONSENTS,
+        )
     if stage.host_layers:
         return  # the embedded engine has no metric filters
     throttled = logs.MetricFilter(

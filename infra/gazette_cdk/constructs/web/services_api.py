@@ -11,7 +11,7 @@ from aws_cdk.aws_apigatewayv2_integrations import HttpLambdaIntegration
 from constructs import Construct
 
 from gazette_cdk.constructs.web.http_api import access_log
-from gazette_cdk.services import POLICIES, ROUTES
+from gazette_cdk.services import POLICIES
 from gazette_cdk.stage import Stage
 from gazette_cdk.stage.links import burst_of
 
@@ -60,14 +60,16 @@ class ServicesApi(Construct):
         integrations = {
             step: HttpLambdaIntegration(step, function) for step, function in functions.items()
         }
-        for route in ROUTES:
+        for route in stage.service_routes:
             self._api.add_routes(
                 path=route.path,
                 methods=[apigateway.HttpMethod[route.method]],
                 integration=integrations[route.step.name],
             )
+        policies = {route.policy for route in stage.service_routes}
         for policy, description in POLICIES.items():
-            self._policy(policy, f"{description}.", stage)
+            if policy in policies:
+                self._policy(policy, f"{description}.", stage)
 
     def _policy(self, policy: str, description: str, stage: Stage) -> None:
         """Create a managed policy that allows calls of its routes.
@@ -90,7 +92,7 @@ class ServicesApi(Construct):
                             resource=self._api.api_id,
                             resource_name=f"$default/{route.method}{route.path}",
                         )
-                        for route in ROUTES
+                        for route in stage.service_routes
                         if route.policy == policy
                     ],
                 )

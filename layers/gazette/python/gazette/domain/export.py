@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -64,6 +65,10 @@ _MEANINGS = {
 }
 
 
+_KEY = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]{0,200}")
+"""The sort keys of all tables. DynamoDB rejects other texts, such as unpaired surrogates."""
+
+
 class InvalidCursor(Exception):
     """The error for a cursor that was not returned for this reader."""
 
@@ -93,7 +98,7 @@ class Cursor:
 
     def text(self) -> str:
         """Return the cursor as text that fits into a URL."""
-        content = json.dumps([self.user_id, self.part, self.after]).encode()
+        content = json.dumps([self.user_id, self.part, self.after], ensure_ascii=False).encode()
         return base64.urlsafe_b64encode(content).rstrip(b"=").decode()
 
 
@@ -108,7 +113,7 @@ def read_cursor(text: str, user_id: str) -> Cursor:
         padded = text.encode("ascii") + b"=" * (-len(text) % 4)
         content = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
         match content:
-            case [str(owner), str(part), str(after)] if owner == user_id:
+            case [str(owner), str(part), str(after)] if owner == user_id and _KEY.fullmatch(after):
                 return Cursor(user_id, Part(part), after)
     except (ValueError, RecursionError):
         pass

@@ -33,6 +33,9 @@ class ApiSettings(ReaderSettings):
 
     activities_table: str
     engagement_table: str
+    suppressions_table: str
+    bounces_table: str
+    suppressions_secret: str
     links_secret: str
     base_url: str
     """The base URL of the readers' pages."""
@@ -40,7 +43,10 @@ class ApiSettings(ReaderSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class ApiWritesSettings(RoutingSettings):
-    """The settings of `api_writes`, which submits choices for readers."""
+    """The settings of `api_writes`, which submits choices for readers, and returns readers."""
+
+    suppressions_table: str
+    suppressions_secret: str
 
     bus: str
     """The event bus to which the choices are published."""

@@ -17,7 +17,7 @@ def cursor_of(user_id: str, place: str) -> str | None:
     """Return the cursor of a page that begins at `place`; None if `place` is empty."""
     if not place:
         return None
-    text = json.dumps([user_id, place], separators=(",", ":"))
+    text = json.dumps([user_id, place], ensure_ascii=False, separators=(",", ":"))
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 

@@ -6,13 +6,14 @@ shape for each answer.
 
 from datetime import date, datetime
 from enum import StrEnum
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from gazette.adapters.contract.fields import Day
 from gazette.domain.api.choices import Source
 from gazette.domain.delivery.run import Certainty
+from gazette.domain.export import NotIncluded
 from gazette.domain.receipts.receipt import Because, State
 from gazette.domain.subscribers.frequency import Frequency
 
@@ -31,6 +32,17 @@ Outcomes = Annotated[
         examples=[{"delivered": "2026-11-23T07:01:30Z"}],
     ),
 ]
+
+ReturnRefusal = Literal[
+    "bounced",
+    "complained",
+    "manual",
+    "shared_address",
+    "newer_unsubscription",
+    "other_address",
+    "unknown_status",
+]
+"""The refusals of a consent (`gazette.domain.subscribers.consent`) that are conflicts."""
 
 WEEKDAYS: tuple[Day, ...] = get_args(Day)
 """The days of the week, beginning with Monday."""
@@ -164,6 +176,15 @@ class Link(Answer):
     expires_at: datetime
 
 
+class Returned(Answer):
+    """The result of a consent."""
+
+    user_id: str
+    outcome: Literal["returned", "unchanged"] = Field(
+        description="`returned`: an unsubscription was lifted. `unchanged`: there was none."
+    )
+
+
 class Email(Answer):
     """An email, whether it was sent or not."""
 
@@ -250,6 +271,36 @@ class EntityFollowers(Answer):
     is_exact: bool = Field(description="False if there are more followers than were counted.")
 
 
+class ExportedRow(Answer):
+    """A stored row."""
+
+    table: str = Field(examples=["subscribers"])
+    row: dict[str, Any] = Field(
+        description="The attributes of the row, which docs/tables.md describes. Releases may add "
+        "attributes. Text that contains JSON is parsed.",
+        examples=[{"user_id": "ann", "email": "ann@shop.example"}],
+    )
+
+
+class NotIncludedData(Answer):
+    """Data of a person that an export does not contain."""
+
+    what: NotIncluded
+    meaning: str = Field(description="The data and its retention.")
+
+
+class Export(Answer):
+    """A page of everything that is stored on a person. It contains the address."""
+
+    user_id: str
+    rows: tuple[ExportedRow, ...] = Field(
+        description="The rows, which may be empty before the last page. Without a stored profile, "
+        "there are no rows."
+    )
+    not_included: tuple[NotIncludedData, ...]
+    next: str | None = Field(description="The `cursor` of the next page; null on the last page.")
+
+
 class FieldError(Answer):
     """An error in one field of the request."""
 
@@ -276,6 +327,18 @@ class Problem(Answer):
     status: int = Field(examples=[404])
     detail: str
     errors: tuple[FieldError, ...] = Field(description="The errors by field; may be empty.")
+
+
+class RefusedReturn(Problem):
+    """The error for a consent that does not return the subscriber. No change was made."""
+
+    reason: ReturnRefusal = Field(
+        description="`bounced`, `complained`: the address bounced, or its owner complained. "
+        "`manual`: an operator suppressed the address. `shared_address`: another subscriber with "
+        "this address unsubscribed. `newer_unsubscription`: the subscriber unsubscribed at the "
+        "time of the consent or later. `other_address`: the profile has another address. "
+        "`unknown_status`: the status is from a newer version of Gazette."
+    )
 
 
 MEDIA_TYPE: Literal["application/problem+json"] = "application/problem+json"

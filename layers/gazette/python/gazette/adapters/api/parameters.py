@@ -7,15 +7,24 @@ a different path.
 from typing import Annotated, Any
 
 from aws_lambda_powertools.event_handler.openapi.params import Query
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+)
 
 from gazette.adapters.api.models import ChosenFrequency
-from gazette.adapters.contract.fields import Instant, Key, Name, UserId
+from gazette.adapters.contract.fields import Address, Instant, Key, Name, UserId
 from gazette.adapters.contract.subscribers import Choices
 from gazette.domain.identity import CATEGORY_NAME, SCHEDULE_NAME
 from gazette.domain.subscribers.frequency import MOST_CATEGORIES
 
 MOST_EMAILS = 100
+MOST_OF_A_CURSOR = 1_000
+"""The maximum length of a cursor, which contains a user id and a key of up to 161 characters."""
 
 UserIdParameter = Annotated[
     UserId, Query(description="Your id for the subscriber.", examples=["ann"])
@@ -57,12 +66,12 @@ OccurredAtParameter = Annotated[
 
 CursorParameter = Annotated[
     str,
-    StringConstraints(max_length=500),
+    StringConstraints(max_length=MOST_OF_A_CURSOR),
     Query(description="The `next` of the previous page. Omit it for the first page."),
 ]
 FollowsCursorParameter = Annotated[
     str,
-    StringConstraints(max_length=500),
+    StringConstraints(max_length=MOST_OF_A_CURSOR),
     Query(description="The `next_follows` of the previous answer. Omit it for the first page."),
 ]
 LimitParameter = Annotated[
@@ -122,4 +131,20 @@ class ChoicesBody(Choices):
         description="The frequency of each specified category. Categories that are not specified "
         "do not change. `default` withdraws an earlier choice, and so does null.",
         examples=[{"mention": "immediate", "article": "never", "like": "default"}],
+    )
+
+
+class ReturnBody(BaseModel):
+    """A consent to email that a subscriber gave to your service."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    email: Address = Field(
+        description="The address that the subscriber consented to. It must be the stored one.",
+        examples=["ann@shop.example"],
+    )
+    consented_at: Instant = Field(
+        description="The time of the consent. It lifts only earlier unsubscriptions. Never send "
+        "the time of the request instead.",
+        examples=["2026-11-21T09:00:00Z"],
     )

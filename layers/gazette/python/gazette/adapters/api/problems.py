@@ -9,7 +9,13 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 
-from gazette.adapters.api.models import MEDIA_TYPE, FieldError, Problem
+from gazette.adapters.api.models import (
+    MEDIA_TYPE,
+    FieldError,
+    Problem,
+    RefusedReturn,
+    ReturnRefusal,
+)
 from gazette.adapters.contract.wording import plain
 
 _PAGE = "docs/api.md"
@@ -30,6 +36,7 @@ UNREADABLE = Kind(400, "unreadable-body", "The body is not readable")
 UNKNOWN_SUBSCRIBER = Kind(404, "unknown-subscriber", "The subscriber is unknown")
 UNKNOWN_ROUTE = Kind(404, "unknown-route", "The route is unknown")
 NOT_JSON = Kind(415, "unsupported-content-type", "The content type is not supported")
+REFUSED_RETURN = Kind(409, "return-refused", "The subscriber was not returned")
 INVALID = Kind(422, "invalid-request", "The request is invalid")
 FAILED = Kind(500, "failed", "The request failed")
 NOTHING_CHANGED = Kind(503, "unavailable", "The service is unavailable")
@@ -39,6 +46,7 @@ KINDS = (
     UNREADABLE,
     UNKNOWN_SUBSCRIBER,
     UNKNOWN_ROUTE,
+    REFUSED_RETURN,
     NOT_JSON,
     INVALID,
     FAILED,
@@ -54,6 +62,14 @@ class ProblemError(Exception):
     def __init__(self, kind: Kind, detail: str, *errors: FieldError) -> None:
         super().__init__(detail)
         self.kind, self.detail, self.errors = kind, detail, errors
+
+
+class RefusedReturnError(ProblemError):
+    """The error for a consent that does not return the subscriber."""
+
+    def __init__(self, reason: ReturnRefusal, detail: str) -> None:
+        super().__init__(REFUSED_RETURN, detail)
+        self.reason: ReturnRefusal = reason
 
 
 def unknown_subscriber() -> ProblemError:
@@ -102,6 +118,8 @@ def problem_response(problem: ProblemError) -> "Response[str]":
         detail=problem.detail,
         errors=problem.errors,
     )
+    if isinstance(problem, RefusedReturnError):
+        document = RefusedReturn(**dict(document), reason=problem.reason)
     return Response(kind.status, MEDIA_TYPE, document.model_dump_json())
 
 

@@ -9,6 +9,7 @@ from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 
 from gazette.adapters.api import models, parameters
 from gazette.adapters.api.cursors import place_in
+from gazette.adapters.api.exports import Export, add_export
 from gazette.adapters.api.problems import invalid_parameter, unknown_subscriber
 from gazette.adapters.api.resolver import answers
 from gazette.adapters.api.views import (
@@ -63,11 +64,14 @@ class Reads:
     link: Callable[[str], AppLink | None]
     """A function that returns a link to the preference page of a user id."""
 
+    export: Export
+
 
 def add_reads(app: APIGatewayHttpResolver, reads: Reads) -> None:
     """Add the routes that only read."""
     _add_subscriber(app, reads)
     _add_receipts(app, reads)
+    add_export(app, reads.export)
 
 
 def _add_subscriber(app: APIGatewayHttpResolver, reads: Reads) -> None:

@@ -7,6 +7,7 @@ from gazette.adapters.api.cursors import cursor_of
 from gazette.adapters.aws.bus import custom_days
 from gazette.domain.api.answers import EmailPage, ReaderEmail, ReaderState
 from gazette.domain.api.choices import EffectiveChoice
+from gazette.domain.export import ExportPage
 from gazette.domain.receipts.receipt import ActivityReceipt, Receipt, ReceiptEmail
 from gazette.domain.scheduling.calendar import Days, minute_of
 from gazette.domain.stored import is_known
@@ -82,6 +83,20 @@ def activity_answer(receipt: ActivityReceipt) -> models.ActivityReceipt:
         retracted=receipt.retracted,
         distributed=receipt.distributed,
         expires_at=receipt.expires_at,
+    )
+
+
+def export_answer(page: ExportPage) -> models.Export:
+    """Return the answer with a page of an export."""
+    return models.Export(
+        user_id=page.user_id,
+        rows=tuple(
+            models.ExportedRow(table=each.table, row=dict(each.values)) for each in page.rows
+        ),
+        not_included=tuple(
+            models.NotIncludedData(what=each, meaning=each.meaning) for each in page.not_included
+        ),
+        next=page.next.text() if page.next else None,
     )
 
 

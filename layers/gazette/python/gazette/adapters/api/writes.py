@@ -16,6 +16,7 @@ from gazette.adapters.api.problems import (
 )
 from gazette.adapters.api.reads import JSON, ReadReader
 from gazette.adapters.api.resolver import Report, answers, time_left
+from gazette.adapters.api.returns import StateConsent, add_return
 from gazette.adapters.api.views import subscriber_answer
 from gazette.adapters.contract.building import choice_of
 from gazette.domain.api.answers import Chosen
@@ -43,11 +44,13 @@ class Writes:
     reader: ReadReader
     """A function that returns the state of a reader after the choice."""
 
+    state_consent: StateConsent
     report: Report
 
 
 def add_writes(app: APIGatewayHttpResolver, writes: Writes) -> None:
     """Add the routes that write."""
+    add_return(app, writes.state_consent, writes.report)
 
     @app.patch(
         "/v1/subscriber/choices",

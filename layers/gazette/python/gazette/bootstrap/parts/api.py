@@ -1,8 +1,12 @@
 """The composition that both functions of the API share."""
 
+from collections.abc import Callable
+from datetime import datetime
 from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from gazette.adapters.api.resolver import Answer
 from gazette.adapters.dynamodb.follows import DynamoFollows
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
@@ -14,6 +18,12 @@ from gazette.observability import count, logger
 from gazette.settings.ingest import ReaderSettings
 from gazette.settings.ranges import ASKED_SOURCE
 from gazette.steps.api.reader import ReaderContext
+
+if TYPE_CHECKING:
+    from gazette.steps.subscribers.return_reader import Returned
+
+Resolve = Callable[[dict[str, Any], Any], Answer]
+"""A function that answers an event of the HTTP API."""
 
 _NO_CATEGORIES = {"other", "__pycache__"}
 
@@ -46,3 +56,18 @@ def report(err: Exception) -> None:
     """Count and log an error of a request."""
     count("api_failed")
     logger().exception("request failed", exc_info=err)
+
+
+def counted_consents(
+    state_consent: Callable[[str, str, datetime], "Returned"],
+) -> Callable[[str, str, datetime], "Returned"]:
+    """Return the function with a count and a log line of each result."""
+
+    def state(user_id: str, email: str, at: datetime) -> "Returned":
+        count("consents")
+        result = state_consent(user_id, email, at)
+        count(f"consent_{result.outcome}")
+        logger().info("consent stated", user_id=user_id, outcome=result.outcome, consented_at=at)
+        return result
+
+    return state

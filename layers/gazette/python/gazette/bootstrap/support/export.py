@@ -1,16 +1,31 @@
 """Dependencies of the export of a person."""
 
+from typing import Protocol
+
 from gazette.adapters.dynamodb.feedback.personal_rows import DynamoPersonalRows
-from gazette.settings.feedback import FeedbackSettings
-from gazette.settings.ingest import ActivitiesSettings
+from gazette.settings.ingest import ReaderSettings
+
+
+class FeedbackTables(Protocol):
+    """The settings with the tables that feedback writes."""
+
+    @property
+    def engagement_table(self) -> str:
+        """The table of delivery events."""
+
+    @property
+    def suppressions_table(self) -> str:
+        """The table of suppressions."""
+
+    @property
+    def bounces_table(self) -> str:
+        """The table of bounces."""
 
 
 def build_export(
-    settings: ActivitiesSettings, feedback: FeedbackSettings, *, key: bytes
+    settings: ReaderSettings, feedback: FeedbackTables, *, key: bytes
 ) -> DynamoPersonalRows:
-    """Return the rows of persons, from the settings of ingest and feedback and the suppression
-    key.
-    """
+    """Return the rows of persons. `key` is the suppression key."""
     return DynamoPersonalRows(
         tables={
             "subscribers": settings.subscribers_table,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
+from gazette.domain.commands import AHEAD
 from gazette.domain.identity import address_hash
 from gazette.domain.stored import is_known
 from gazette.domain.subscribers.subscriber import Erased, Reader, Subscriber, SubscriberStatus
@@ -21,6 +22,12 @@ class Refusal(StrEnum):
 
     ERASED = "erased"
     """The reader was erased, and the consent is not newer than the erasure."""
+
+    AHEAD = "ahead"
+    """The consent is more than an hour ahead of its arrival.
+
+    Otherwise, all later consents of the reader would count from the arrival of this one.
+    """
 
     OTHER_ADDRESS = "other_address"
     """The stored profile has a different address from the one that the consent is for."""
@@ -90,6 +97,8 @@ def refusal_of(consent: Consent, reader: Reader, suppression: Suppression | None
 
     `suppression` is that of the consent's address.
     """
+    if consent.stated_at - consent.arrived_at > AHEAD:
+        return Refusal.AHEAD
     match reader:
         case None:
             return Refusal.UNKNOWN_READER
