@@ -6,6 +6,7 @@ from pathlib import Path
 
 import gazette
 import pytest
+from gazette import run_metrics
 from gazette.adapters.dynamodb.runs import PARTITIONS
 from gazette.domain.delivery.run import Status
 from gazette.domain.outcome import Outcome
@@ -126,10 +127,10 @@ def test_forgotten_event_alarm_fires_and_refers_to_the_log_message(
     assert (alarm["Statistic"], alarm["TreatMissingData"]) == ("Sum", "notBreaching")
     assert (alarm["Period"], alarm["EvaluationPeriods"], alarm["DatapointsToAlarm"]) == (60, 5, 1)
     assert alarm["Dimensions"] == [{"Name": "service", "Value": "gazette-prod"}]
-    handler = (ROOT / "functions" / "sweep" / "handler.py").read_text()
-    assert f'count("{alarm["MetricName"]}", ' in handler
+    metrics = Path(run_metrics.__file__).read_text()
+    assert f'count("{alarm["MetricName"]}", ' in metrics
     (logged,) = re.findall(r"\(`(.+?)`\)", alarm["AlarmDescription"])
-    assert f'"{logged}"' in handler
+    assert f'"{logged}"' in metrics
 
 
 def test_attack_event_of_an_unauthorized_source_fires_a_separate_alarm(

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from gazette_cdk.stage import Stage
-from gazette_cdk.topology import CONTENT, OUTBOX, STEPS
+from gazette_cdk.topology import API, API_WRITES, CONTENT, OUTBOX, STEPS
 from gazette_cli.cost.assumptions import ALARMS, MEMORY, QUEUES, SECRETS, SHARDS, SWEEPS, TICKS
 from gazette_cli.cost.page import MILLION
 from tests.infra.synthesis import Synthesis
 
 
 def test_billed_memory_matches_the_functions() -> None:
-    memory = {step.name: step.memory for step in (*STEPS, CONTENT, OUTBOX)}
+    memory = {step.name: step.memory for step in (*STEPS, CONTENT, OUTBOX, API, API_WRITES)}
     assert {name: memory[name] for name in MEMORY} == MEMORY
 
 
