@@ -127,10 +127,10 @@ def test_forgotten_event_alarm_fires_and_refers_to_the_log_message(
     assert (alarm["Statistic"], alarm["TreatMissingData"]) == ("Sum", "notBreaching")
     assert (alarm["Period"], alarm["EvaluationPeriods"], alarm["DatapointsToAlarm"]) == (60, 5, 1)
     assert alarm["Dimensions"] == [{"Name": "service", "Value": "gazette-prod"}]
-    told = Path(run_metrics.__file__).read_text()
-    assert f'count("{alarm["MetricName"]}", ' in told
+    metrics = Path(run_metrics.__file__).read_text()
+    assert f'count("{alarm["MetricName"]}", ' in metrics
     (logged,) = re.findall(r"\(`(.+?)`\)", alarm["AlarmDescription"])
-    assert f'"{logged}"' in told
+    assert f'"{logged}"' in metrics
 
 
 def test_attack_event_of_an_unauthorized_source_fires_a_separate_alarm(

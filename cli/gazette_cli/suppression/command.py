@@ -34,7 +34,10 @@ from gazette_support.bootstrap.suppression import build_suppression, build_suppr
 from gazette_support.steps.suppression import SuppressionContext, remove_suppression
 
 _MEANING = {
-    Cause.UNSUBSCRIBED: "The reader unsubscribed. Only the reader can subscribe again.",
+    Cause.UNSUBSCRIBED: (
+        "The reader unsubscribed. Only the reader can subscribe again, or a service that states a "
+        "newer consent of the reader."
+    ),
     Cause.BOUNCED: (
         "An email to the address bounced. If the mailbox does not exist, the next email will "
         "bounce too, and bounces damage the reputation of your domain."
