@@ -890,8 +890,8 @@ RULES: Final = (
     Mutation(
         "ingest applies only the changed fields of a choice from the page",
         "adapters/contract/decoding.py",
-        "        return _narrowed(reading.command, fields)\n",
-        "        return reading.command\n",
+        "        return _narrowed(command, fields)\n",
+        "        return command\n",
         "tests/contract/outside/test_bus.py::test_category_choice_is_sent_as_a_map_and_a_patch",
     ),
     Mutation(
@@ -1315,8 +1315,8 @@ RULES: Final = (
     Mutation(
         "a cursor of an export is refused for another reader",
         "domain/export.py",
-        "str(after)] if owner == user_id:\n",
-        "str(after)]:\n",
+        "if owner == user_id and _KEY",
+        "if _KEY",
         f"{_EXPORT}::test_cursor_is_read_as_it_was_written",
     ),
     Mutation(
