@@ -133,7 +133,12 @@ class Services:
         world = self.world
         return Reads(
             reader=partial(read_reader, context=reader_context(world)),
-            emails=partial(list_emails, runs=world.runs, engagements=world.engagements),
+            emails=partial(
+                list_emails,
+                subscribers=world.subscribers,
+                runs=world.runs,
+                engagements=world.engagements,
+            ),
             receipt=partial(receipt, context=receipt_context(world)),
             activity=partial(activity_receipt, activities=world.activities),
             followers=world.follows.count_followers,

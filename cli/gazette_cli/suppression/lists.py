@@ -92,15 +92,23 @@ def write_list(entries: Iterable[Suppression], to: TextIO) -> Iterator[Suppressi
     rows = csv.writer(to, lineterminator="\n")
     rows.writerow(COLUMNS)
     for each in entries:
-        rows.writerow((each.address, each.cause.value, each.since.isoformat()))
+        rows.writerow((each.address, each.cause.value, _counts_since(each).isoformat()))
         yield each
 
 
 def write_json(entries: Iterable[Suppression]) -> Iterator[Suppression]:
     """Write one JSON object per line."""
     for each in entries:
-        give_line({"address_hash": each.address, "reason": each.cause, "since": each.since})
+        give_line(
+            {"address_hash": each.address, "reason": each.cause, "since": _counts_since(each)}
+        )
         yield each
+
+
+def _counts_since(suppression: Suppression) -> datetime:
+    """Return the time to write: of an unsubscription the latest, with which consents compare."""
+    is_left = suppression.cause is Cause.UNSUBSCRIBED
+    return suppression.last_left_at if is_left else suppression.since
 
 
 def _check(heading: list[str]) -> None:

@@ -9,6 +9,18 @@ from gazette.settings.feedback import REPORTED
 from gazette_cdk.stage import Stage
 
 
+def archived_events(stage: Stage) -> events.EventPattern:
+    """Return the pattern of the events that a replay may publish again.
+
+    Delivery reports are left out, because a replayed bounce would suppress an address again that an
+    operator has released.
+    """
+    if not stage.reporters:
+        return events.EventPattern(source=events.Match.prefix(""))
+    other = events.Match.anything_but(REPORTED)
+    return events.EventPattern(source=events.Match.prefix(""), detail_type=other)
+
+
 def route_events(
     scope: Construct,
     stage: Stage,
@@ -21,7 +33,7 @@ def route_events(
 
     If the stage accepts delivery reports, those of its sources go to feedback instead. A report of
     any other source still goes to ingest, which quarantines it. Together, the three patterns match
-    each event exactly once.
+    each event exactly once. During a deployment that changes them, an event may match two.
     https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-create-pattern-operators.html
     """
     any_source = events.Match.prefix("")
@@ -38,12 +50,15 @@ def route_events(
             source=events.Match.anything_but(*stage.reporters), detail_type=reports
         ),
     }
-    for name, pattern in patterns.items():
-        events.Rule(scope, name, event_bus=bus, event_pattern=pattern, targets=[ingest])
-    events.Rule(
+    first = events.Rule(
         scope,
         "DeliveryReports",
         event_bus=bus,
         event_pattern=events.EventPattern(source=list(stage.reporters), detail_type=reports),
         targets=[feedback],
     )
+    # The others change only when reports can reach feedback, so that none is lost meanwhile.
+    policy = feedback.queue.node.find_child("Policy")
+    for name, pattern in patterns.items():
+        rule = events.Rule(scope, name, event_bus=bus, event_pattern=pattern, targets=[ingest])
+        rule.node.add_dependency(first, policy)

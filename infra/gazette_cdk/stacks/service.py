@@ -29,7 +29,7 @@ from gazette_cdk.constructs.alarms import AlarmTopic
 from gazette_cdk.constructs.clock import start_clocks
 from gazette_cdk.constructs.configuration_set import may_send, name_of_set
 from gazette_cdk.constructs.delivery_events import publish_delivery_events
-from gazette_cdk.constructs.delivery_reports import route_events
+from gazette_cdk.constructs.delivery_reports import archived_events, route_events
 from gazette_cdk.constructs.deployment import name_deployment
 from gazette_cdk.constructs.events_out import EventsOut, publish_changes
 from gazette_cdk.constructs.grants import may_read, may_read_versions
@@ -225,7 +225,7 @@ class ServiceStack(Stack):
                 "Archive",
                 archive_name=f"gazette-{self._stage.name}",
                 description="Events of services, for a replay. See docs/runbook/replay-events.md.",
-                event_pattern=events.EventPattern(source=events.Match.prefix("")),
+                event_pattern=archived_events(self._stage),
                 retention=Duration.days(self._stage.archive_days),
             )
         route_events(

@@ -52,12 +52,12 @@ def test_subscriber_costs_the_calls_of_the_page_and_two_queries_per_digest(stage
     assert called(stage) == ["dynamodb.GetItem", *["dynamodb.Query"] * 4]
 
 
-def test_emails_cost_two_calls(stage: Cloud) -> None:
+def test_emails_cost_three_calls(stage: Cloud) -> None:
     answer = get(stage, "/v1/subscriber/emails", user_id="ann")
     (email,) = content(answer)["emails"]
     assert (email["email"], email["status"], email["events"]) == ("ann-daily-1", "sent", 1)
     assert set(email["outcomes"]) == {"delivered"}
-    assert called(stage) == ["dynamodb.Query", "dynamodb.BatchGetItem"]
+    assert called(stage) == ["dynamodb.GetItem", "dynamodb.Query", "dynamodb.BatchGetItem"]
 
 
 def test_receipt_of_an_emailed_event_costs_three_calls(stage: Cloud) -> None:

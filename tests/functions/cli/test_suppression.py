@@ -1,6 +1,7 @@
 """`gazette suppression` on moto: what it shows, and who gets email afterwards."""
 
-from datetime import UTC, datetime
+import io
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from gazette.settings.feedback import FeedbackSettings
 from typer.testing import CliRunner, Result
 
 from gazette_cli.main import app
-from gazette_cli.suppression.lists import Unreadable, read_list
+from gazette_cli.suppression.lists import Unreadable, read_list, write_list
 from tests.builders import NOW, SUPPRESSION_KEY
 from tests.functions.conftest import Cloud
 from tests.functions.deployed import deploy
@@ -388,6 +389,21 @@ def test_imported_cause_and_time_default_to_manual_and_now() -> None:
     assert read_list(lines, now=NOW) == [
         Suppression(ANN, Cause.MANUAL, NOW),
         Suppression(BO, Cause.MANUAL, NOW),
+    ]
+
+
+def test_exported_unsubscription_has_its_latest_time() -> None:
+    """A consent between the two times must not lift it after an import into another stage."""
+    first, latest = NOW - timedelta(days=5), NOW - timedelta(days=1)
+    entries = [
+        Suppression("a" * 64, Cause.UNSUBSCRIBED, first, latest),
+        Suppression("b" * 64, Cause.BOUNCED, first, latest),
+    ]
+    file = io.StringIO()
+    assert [*write_list(entries, file)] == entries
+    assert [each.since for each in read_list(file.getvalue().splitlines(), now=NOW)] == [
+        latest,
+        first,
     ]
 
 

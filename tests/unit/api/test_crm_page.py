@@ -35,7 +35,7 @@ class Crm:
     """The client of a CRM that has a contact."""
 
     def __init__(self) -> None:
-        self.contacts: dict[str, dict[str, Any]] = {"ann": {"opted_out": False}}
+        self.contacts: dict[str, dict[str, Any]] = {"ann": {"gazette_opted_out": False}}
 
     def read(self, user_id: str) -> dict[str, Any] | None:
         return self.contacts.get(user_id)
@@ -58,9 +58,9 @@ def told(kind: str, revision: int, **detail: str) -> dict[str, Any]:
 )
 def test_each_state_reaches_the_crm(kind: str, opted_out: bool) -> None:
     crm = Crm()
-    crm.contacts["ann"]["opted_out"] = not opted_out
+    crm.contacts["ann"]["gazette_opted_out"] = not opted_out
     CRM_SYNC.to_crm(told(kind, 3), crm)
-    assert crm.contacts["ann"]["opted_out"] is opted_out
+    assert crm.contacts["ann"]["gazette_opted_out"] is opted_out
 
 
 def test_crm_has_the_newest_state_in_any_order_with_repetitions() -> None:
@@ -73,7 +73,7 @@ def test_crm_has_the_newest_state_in_any_order_with_repetitions() -> None:
         crm = Crm()
         for envelope in order:
             CRM_SYNC.to_crm(envelope, crm)
-        assert crm.contacts["ann"]["opted_out"] is True, "the erasure began revisions again"
+        assert crm.contacts["ann"]["gazette_opted_out"] is True, "the erasure began revisions again"
 
 
 @pytest.mark.parametrize("kind", ["preferences.changed", "email.sent"])
@@ -81,7 +81,7 @@ def test_other_events_and_unknown_contacts_change_nothing(kind: str) -> None:
     crm = Crm()
     CRM_SYNC.to_crm(told(kind, 3), crm)
     CRM_SYNC.to_crm(told("subscriber.left", 3, user_id="bo"), crm)
-    assert crm.contacts == {"ann": {"opted_out": False}}
+    assert crm.contacts == {"ann": {"gazette_opted_out": False}}
 
 
 class Backend:

@@ -222,6 +222,17 @@ def test_emails_are_listed_with_their_outcomes() -> None:
     assert set(email["outcomes"]) == {"sent", "delivered"}
 
 
+def test_emails_from_before_an_erasure_are_not_listed() -> None:
+    """The user id may have belonged to another person."""
+    world = STORIES[State.EMAILED]()
+    world.clock.pass_time(days=2)
+    world.erase()
+    assert emails(world)["emails"] == []
+    world.clock.pass_time(minutes=1)
+    world.choose(at=world.clock())
+    assert emails(world)["emails"] == []
+
+
 def emails(world: World, **query: object) -> Any:
     answer = Services(world).get("/v1/subscriber/emails", user_id="ann", **query)
     assert answer["statusCode"] == 200, answer["body"]

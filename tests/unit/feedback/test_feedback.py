@@ -109,6 +109,16 @@ def test_older_delivery_event_keeps_latest_evidence_time() -> None:
     assert world.evidence_log.latest() == NOW
 
 
+def test_report_settles_its_run_but_is_no_evidence_for_resend() -> None:
+    """A service that reports clicks only says nothing about emails without a report."""
+    world = having(a_claimed_run(status=Status.UNKNOWN))
+    world.feedback(replace(EVENT, is_reported=True))
+    assert world.evidence_log.latest() is None
+    stored = world.runs.get(KEY)
+    assert stored
+    assert stored.status is Status.SENT
+
+
 SENT = replace(
     a_claimed_run(),
     status=Status.SENT,

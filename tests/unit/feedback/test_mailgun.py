@@ -56,7 +56,17 @@ def told(request: dict[str, Any]) -> Any:
         ),
         ("failed", failure("permanent", None), {"type": "bounced", "bounce": "permanent"}),
         ("failed", failure("permanent", ""), {"type": "bounced", "bounce": "permanent"}),
-        ("failed", {"severity": "permanent"}, {"type": "bounced", "bounce": "permanent"}),
+        ("failed", {"severity": "permanent"}, {"type": "bounced", "bounce": "transient"}),
+        (
+            "failed",
+            failure("permanent", "5.1.1") | {"reason": "suppress-bounce"},
+            {"type": "bounced", "bounce": "permanent", "status": "5.1.1"},
+        ),
+        (
+            "failed",
+            failure("permanent", "4.4.1") | {"reason": "old"},
+            {"type": "bounced", "bounce": "transient", "status": "4.4.1"},
+        ),
     ],
 )
 def test_each_webhook_becomes_a_valid_report(

@@ -149,6 +149,40 @@ def test_attack_repeated_request_of_a_clock_that_is_ahead_lifts_no_later_unsubsc
     assert_consistent(world)
 
 
+def test_attack_repeated_request_lifts_nothing_if_the_first_changed_nothing() -> None:
+    world = known()
+    stated = world.clock() + timedelta(hours=1)
+    for _ in range(2):
+        assert world.return_reader(stated) == UNCHANGED
+    assert ann(world).revision == known_revision() + 1, "a repetition stores nothing"
+    world.clock.pass_time(minutes=1)
+    world.unsubscribe()
+    world.clock.pass_time(minutes=1)
+    assert world.return_reader(stated) == Returned(Refusal.NEWER_UNSUBSCRIPTION)
+    assert_consistent(world)
+
+
+def known_revision() -> int:
+    return ann(known()).revision
+
+
+def test_attack_repeated_request_lifts_nothing_after_a_crash_of_the_first() -> None:
+    """Only a crash before the first write leaves nothing by which a repetition is recognised."""
+    stated = NOW + timedelta(minutes=30)
+    returned = 0
+    for world, crash in crashes(left, lambda world: world.return_reader(stated)):
+        first = ann(world).returned_at
+        world.clock.pass_time(minutes=1)
+        world.unsubscribe()
+        world.clock.pass_time(minutes=1)
+        result = world.return_reader(stated)
+        if first:
+            assert result == Returned(Refusal.NEWER_UNSUBSCRIPTION), crash
+            assert_consistent(world, str(crash))
+        returned += first is None
+    assert returned == 5, "three reads, of which two come back, and the write that did not"
+
+
 def test_unknown_and_erased_readers_are_refused() -> None:
     world = left()
     result = world.return_reader(CONSENTED, "nobody", "ann@example.com")

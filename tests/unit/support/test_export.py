@@ -3,6 +3,7 @@
 import pytest
 from gazette.domain.export import Cursor, InvalidCursor, NotIncluded, Part, StoredRow, read_cursor
 from gazette.domain.identity import address_hash
+from gazette.steps.support.export import _without_others as without_others
 from gazette.steps.support.export import export_page
 from hypothesis import given
 from hypothesis import strategies as st
@@ -54,12 +55,29 @@ def test_export_finds_no_row_after_an_erasure() -> None:
     assert exported(world) == []
 
 
+def test_export_finds_what_an_interrupted_erasure_left() -> None:
+    world = a_world()
+    world.subscribers.erase("ann", world.clock())
+    assert {"events", "schedules"} <= tables(exported(world))
+
+
+def test_export_has_events_that_wait_for_a_profile() -> None:
+    world = World()
+    world.create(an_event("e1"))
+    assert tables(exported(world)) == {"events"}
+
+
+def test_bounces_do_not_name_other_readers_of_the_address() -> None:
+    row = StoredRow("bounces", {"messages": ["2026-11-21T08:00:00.000000Z bob-daily-3.1"]})
+    assert without_others(row.values, "ann") == {"messages": ["2026-11-21T08:00:00.000000Z"]}
+
+
 def test_export_ends_when_the_reader_is_erased_between_two_pages() -> None:
     for part in list(Part)[1:]:
         world = a_world()
         world.erase()
         page = export_page("ann", Cursor("ann", part).text(), rows=WorldRows(world))
-        assert (page.rows, page.next) == ((), None)
+        assert (list(page.rows), page.next) == ([], None)
 
 
 def test_later_owner_of_an_id_gets_no_emails_from_before_the_erasure() -> None:

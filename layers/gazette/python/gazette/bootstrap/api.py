@@ -45,6 +45,7 @@ def reads(settings: ApiSettings) -> Reads:
         reader=partial(read_reader, context=readers),
         emails=partial(
             list_emails,
+            subscribers=readers.subscribers,
             runs=DynamoRuns(settings.runs_table, retention=run_retention),
             engagements=DynamoEngagements(settings.engagement_table, retention=run_retention),
         ),

@@ -24,6 +24,9 @@ from gazette.domain.errors import NotYet, OutcomeUnknown, Unavailable, Unreadabl
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.subscribers.choices import Choice
 
+_FIRST_YEAR = 1990
+"""The first year that the event contract allows."""
+
 _Answered = models.Subscriber | models.AcceptedChoice
 
 
@@ -68,6 +71,8 @@ def add_writes(app: APIGatewayHttpResolver, writes: Writes) -> None:
     def patch_choices(
         user_id: parameters.UserIdParameter, body: parameters.ChoicesBody
     ) -> Response[_Answered]:
+        if body.chosen_at.year < _FIRST_YEAR:  # in UTC, as which the choice is published
+            raise invalid_field("chosen_at", f"must not be before {_FIRST_YEAR} in UTC")
         match _choose(user_id, body, writes, time_left(app)):
             case Chosen.UNKNOWN_READER:
                 raise unknown_subscriber()

@@ -113,17 +113,25 @@ def _status_event(
     )
 
 
+def _is_by_consent(before: Subscriber, after: Subscriber) -> bool:
+    arrived, left_at = after.returned_at, before.last_left_at
+    return arrived is not None and (
+        arrived != before.returned_at or (left_at is not None and left_at <= arrived)
+    )
+
+
 def _who_changed_status(type_: EventType, before: Subscriber | None, after: Subscriber) -> By:
     """Return the party that changed the status.
 
-    A service ends an unsubscription by a consent, which changes `returned_at`, and a suppression by
-    a profile with another address, which changes `changed_at`. No other profile changes a status.
+    A service ends an unsubscription by a consent, whose arrival is stored with the change or before
+    it, and a suppression by a profile with another address, which changes `changed_at`. No other
+    profile changes a status.
     """
     match type_:
         case EventType.SUBSCRIBER_SUPPRESSED:
             return By.GAZETTE
         case EventType.SUBSCRIBER_RETURNED if before and (
-            before.changed_at != after.changed_at or before.returned_at != after.returned_at
+            before.changed_at != after.changed_at or _is_by_consent(before, after)
         ):
             return By.SERVICE
         case _:

@@ -76,8 +76,8 @@ class Consent:
     def counts_from(self, reader: Subscriber) -> datetime:
         """Return the time from which the consent counts, which is never after its arrival.
 
-        A consent that already returned this reader counts from its first arrival. Otherwise a
-        repetition of a request from a clock that is ahead would lift an unsubscription in between.
+        A consent that is already stored counts from its first arrival. Otherwise a repetition of a
+        request from a clock that is ahead would lift an unsubscription in between.
         """
         arrived = reader.returned_at if self._is_known_to(reader) else None
         return min(self.stated_at, arrived or self.arrived_at)
@@ -87,6 +87,16 @@ class Consent:
         if self._is_known_to(reader):
             return reader
         return replace(reader, consented_at=self.stated_at, returned_at=self.arrived_at)
+
+    def to_note_in(self, reader: Subscriber) -> Subscriber | None:
+        """Return the reader with this consent if its arrival must be stored before anything else.
+
+        The arrival of a consent matters only if the service's clock is ahead. Return None if it
+        does not matter, or is stored.
+        """
+        if self.stated_at <= self.arrived_at or self._is_known_to(reader):
+            return None
+        return replace(self.recorded_in(reader), revision=reader.revision + 1)
 
     def _is_known_to(self, reader: Subscriber) -> bool:
         return reader.consented_at is not None and self.stated_at <= reader.consented_at

@@ -143,7 +143,10 @@ def record_event(event: DeliveryEvent, body: str, *, context: FeedbackContext) -
     if run and event.type is not DeliveryEventType.RENDERING_FAILED:
         proof = Evidence(event.attempt, event.message_id, at=event.sent_at)
         run = apply(run, proof, runs=context.runs)
-    context.evidence_log.record(event.sent_at)
+    if (
+        not event.is_reported
+    ):  # a report does not prove that SES's events arrive, as `resend` requires
+        context.evidence_log.record(event.sent_at)
     engagement = engagement_of(event)
     if run is None or engagement is None:
         return Recorded(run)

@@ -45,6 +45,9 @@ def return_reader(
         refusal = refusal_of(consent, reader, suppression)
         if refusal or not isinstance(reader, Subscriber):
             return Returned(refusal)
+        if noted := consent.to_note_in(reader):
+            context.subscribers.put(noted, replacing=reader)
+            continue
         if not reader.has_left and suppression is None:
             return Returned()
         if resubscribe(

@@ -17,26 +17,30 @@ def export_page(
 ) -> ExportPage:
     """Return one page of the rows of a person, and the cursor of the next page.
 
-    The profile is read again for each page, so an export ends when the reader is erased. Emails
-    from before an erasure are left out, because the user id may have belonged to another person.
-    Raises InvalidCursor.
+    The profile is read again for each page. Without a profile, rows can still be stored: events
+    that wait for the profile, and rows that an interrupted erasure has not yet deleted. Empty pages
+    of such a person are skipped. Emails from before an erasure are left out, because the user id
+    may have belonged to another person. Raises InvalidCursor.
     """
     place = read_cursor(cursor, user_id)
     profile = rows.profile(user_id)
-    if profile is None or _is_only_an_erasure(profile):
-        return ExportPage(user_id, (), None)
+    is_known = profile is not None and not profile.values.keys() <= {"user_id", "erased_at"}
     if place.part is Part.SUBSCRIBERS:
-        first = [profile, *_of_address(profile, user_id, rows)]
-        return ExportPage(user_id, first, _next_part(place))
-    page, after = rows.page(user_id, place.part, after=place.after, limit=limit)
-    erased_at = profile.values.get("erased_at")
-    if place.part is Part.RUNS and isinstance(erased_at, str):
-        page = _since(erased_at, page)
-    return ExportPage(user_id, page, replace(place, after=after) if after else _next_part(place))
-
-
-def _is_only_an_erasure(profile: StoredRow) -> bool:
-    return profile.values.keys() <= {"user_id", "erased_at"}
+        if profile and is_known:
+            first = [profile, *_of_address(profile, user_id, rows)]
+            return ExportPage(user_id, first, _next_part(place))
+        place = Cursor(user_id, Part.SCHEDULES)
+    while True:
+        if place.part is Part.RUNS and profile and not is_known:
+            return ExportPage(user_id, (), None)  # emails from before the erasure
+        page, after = rows.page(user_id, place.part, after=place.after, limit=limit)
+        erased_at = profile.values.get("erased_at") if profile else None
+        if place.part is Part.RUNS and isinstance(erased_at, str):
+            page = _since(erased_at, page)
+        following = replace(place, after=after) if after else _next_part(place)
+        if page or is_known or following is None:
+            return ExportPage(user_id, page, following)
+        place = following
 
 
 def _next_part(place: Cursor) -> Cursor | None:
@@ -57,10 +61,13 @@ def _of_address(profile: StoredRow, user_id: str, rows: PersonalRows) -> Sequenc
 
 
 def _without_others(values: Mapping[str, object], user_id: str) -> Mapping[str, object]:
-    others = values.get("by")
-    if not isinstance(others, list):
-        return values
-    return {**values, "by": [each for each in others if each == user_id]}
+    own = dict(values)
+    if isinstance(readers := values.get("by"), list):
+        own["by"] = [each for each in readers if each == user_id]
+    if isinstance(bounced := values.get("messages"), list):
+        # The time of each message; its id can contain the user id of another reader.
+        own["messages"] = [str(each).partition(" ")[0] for each in bounced]
+    return own
 
 
 def _since(erased_at: str, page: Sequence[StoredRow]) -> Sequence[StoredRow]:
