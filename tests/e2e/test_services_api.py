@@ -88,7 +88,7 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Deployed
                 app="proofs.enforce.own_credentials",
                 base_url=ses.url,
                 concurrency=FEW,
-                services_api={"requests_per_second": 50},
+                services_api={"requests_per_second": 50, "return": True},
             )
             _complete(engine)
             deployed = Deployed(engine, Service.at(engine, outputs), ses)

@@ -36,6 +36,9 @@ Report = Callable[[Exception], None]
 
 _JSON = "application/json"
 
+_PHRASES = {422: "Unprocessable Content"}
+"""The phrases of RFC 9110 that differ in the standard library of some Python versions."""
+
 
 def new_resolver(report: Report) -> APIGatewayHttpResolver:
     """Return a resolver without routes, which answers all errors with problem documents.
@@ -100,7 +103,7 @@ def answers(model: type[Any], description: str, *others: int) -> dict[int, Any]:
     """
     problems = {
         status: {
-            "description": HTTPStatus(status).phrase,
+            "description": _PHRASES.get(status, HTTPStatus(status).phrase),
             "content": {MEDIA_TYPE: {"model": Problem}},
         }
         for status in sorted({*others, 404, 422, 500, 503})
