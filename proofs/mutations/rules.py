@@ -1294,8 +1294,8 @@ RULES: Final = (
     Mutation(
         "an export names no other reader of an address",
         "steps/support/export.py",
-        '    return {**values, "by": [each for each in others if each == user_id]}\n',
-        "    return values\n",
+        'own["by"] = [each for each in readers if each == user_id]\n',
+        'own["by"] = readers\n',
         f"{_EXPORT}::test_suppression_does_not_name_other_readers_of_the_address",
     ),
     Mutation(
@@ -1308,9 +1308,16 @@ RULES: Final = (
     Mutation(
         "an export ends when the reader is erased",
         "steps/support/export.py",
-        "    if profile is None or _is_only_an_erasure(profile):\n",
-        "    if profile is None:\n",
+        ' and not profile.values.keys() <= {"user_id", "erased_at"}\n',
+        "\n",
         f"{_EXPORT}::test_export_finds_no_row_after_an_erasure",
+    ),
+    Mutation(
+        "an export finds the rows that an interrupted erasure left",
+        "steps/support/export.py",
+        "        place = Cursor(user_id, Part.SCHEDULES)\n",
+        "        return ExportPage(user_id, (), None)\n",
+        f"{_EXPORT}::test_export_finds_what_an_interrupted_erasure_left",
     ),
     Mutation(
         "a cursor of an export is refused for another reader",
