@@ -4,22 +4,15 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.api_writes import build
+from gazette.bootstrap.parts.api import answer_request
 from gazette.bootstrap.parts.init import during_init
-from gazette.http import caller_of
-from gazette.observability import logger, observed
+from gazette.observability import observed
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """Return the response to a request from the HTTP API for services."""
     with observed(context):
-        answer = build()(event, context)
-        logger().info(
-            "request answered",
-            caller=caller_of(event),
-            route=event.get("routeKey"),
-            status=answer["statusCode"],
-        )
-        return answer
+        return answer_request(build(), event, context)
 
 
 during_init(build)

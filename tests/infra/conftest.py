@@ -2,7 +2,8 @@
 
 import fcntl
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import pytest
 
@@ -93,6 +94,14 @@ def tracking(stages: Stages) -> Synthesis:
     )
 
 
+_SMTP: Mapping[str, Any] = {
+    "mail_provider": "smtp",
+    "smtp_host": "mail.example.com",
+    "emails_per_second": 5,
+    "unknown_policy": "carry_over",
+}
+
+
 @pytest.fixture(scope="session")
 def by_smtp(stages: Stages) -> Synthesis:
     """The stage prod, sending by SMTP, its layers not built."""
@@ -100,10 +109,7 @@ def by_smtp(stages: Stages) -> Synthesis:
         "by_smtp",
         "prod",
         bundled=False,
-        mail_provider="smtp",
-        smtp_host="mail.example.com",
-        emails_per_second=5,
-        unknown_policy="carry_over",
+        **_SMTP,
     )
 
 
@@ -114,10 +120,7 @@ def reported(stages: Stages) -> Synthesis:
         "reported",
         "prod",
         bundled=False,
-        mail_provider="smtp",
-        smtp_host="mail.example.com",
-        emails_per_second=5,
-        unknown_policy="carry_over",
+        **_SMTP,
         sources={"delivery.reported": ["shop.mailgun", "shop.bounces"]},
     )
 

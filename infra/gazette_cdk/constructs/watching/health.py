@@ -153,25 +153,32 @@ def watch_clock(scope: Construct, stage: Stage, topic: sns.ITopic) -> None:
     _watch_sum(scope, CLOCK, metrics, stage, topic)
 
 
-def watch_readers(scope: Construct, api: ReadersApi, stage: Stage, topic: sns.ITopic) -> None:
-    """Create an alarm on failed requests to the API.
-
-    https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-metrics.html
-    """
+def watch_failed_requests(
+    scope: Construct, text: AlarmText, api_id: str, stage: Stage, topic: sns.ITopic
+) -> None:
+    """Create an alarm on three failed requests (5xx) to an HTTP API in a quarter of an hour."""
     create_alarm(
         scope,
-        UNANSWERED,
+        text,
         stage=stage,
         topic=topic,
         metric=cloudwatch.Metric(
             namespace="AWS/ApiGateway",
             metric_name="5xx",
-            dimensions_map={"ApiId": api.api_id},
+            dimensions_map={"ApiId": api_id},
             period=Duration.minutes(15),
             statistic=cloudwatch.Stats.SUM,
         ),
         threshold=2,
     )
+
+
+def watch_readers(scope: Construct, api: ReadersApi, stage: Stage, topic: sns.ITopic) -> None:
+    """Create an alarm on failed requests to the API.
+
+    https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-metrics.html
+    """
+    watch_failed_requests(scope, UNANSWERED, api.api_id, stage, topic)
 
 
 def watch_requests(scope: Construct, api: ReadersApi, stage: Stage, topic: sns.ITopic) -> None:

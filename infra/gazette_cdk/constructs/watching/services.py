@@ -7,6 +7,7 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from gazette_cdk.constructs.alarms import AlarmText, Urgency, create_alarm, own_metric
+from gazette_cdk.constructs.watching.health import watch_failed_requests
 from gazette_cdk.constructs.web.services_api import ServicesApi
 from gazette_cdk.stage import Stage
 
@@ -60,20 +61,7 @@ def watch_services(scope: Construct, api: ServicesApi, stage: Stage, topic: sns.
     the API are therefore not part of the alarms on all functions, whose metric math allows only ten
     metrics. https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-metrics.html
     """
-    create_alarm(
-        scope,
-        UNANSWERED,
-        stage=stage,
-        topic=topic,
-        metric=cloudwatch.Metric(
-            namespace="AWS/ApiGateway",
-            metric_name="5xx",
-            dimensions_map={"ApiId": api.api_id},
-            period=Duration.minutes(15),
-            statistic=cloudwatch.Stats.SUM,
-        ),
-        threshold=2,
-    )
+    watch_failed_requests(scope, UNANSWERED, api.api_id, stage, topic)
     if stage.accepts_consent:
         create_alarm(
             scope,

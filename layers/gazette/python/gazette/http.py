@@ -117,13 +117,3 @@ def _answer(status: int, html: str, policy: str) -> Answer:
         "body": html,
         "isBase64Encoded": False,
     }
-
-
-def caller_of(event: Mapping[str, Any]) -> str:
-    """Return the ARN of the caller of an API with IAM authorisation.
-
-    https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html
-    """
-    context: Any = event.get("requestContext") or {}
-    iam: Any = (context.get("authorizer") or {}).get("iam") or {}
-    return str(iam.get("userArn") or "")

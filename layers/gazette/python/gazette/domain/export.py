@@ -1,11 +1,11 @@
 """The export of everything that is stored on a person, one table per page. Pure."""
 
-import base64
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+
+from gazette.domain.api.cursors import decode, encode
 
 
 class Part(StrEnum):
@@ -98,8 +98,7 @@ class Cursor:
 
     def text(self) -> str:
         """Return the cursor as text that fits into a URL."""
-        content = json.dumps([self.user_id, self.part, self.after], ensure_ascii=False).encode()
-        return base64.urlsafe_b64encode(content).rstrip(b"=").decode()
+        return encode([self.user_id, self.part, self.after])
 
 
 def read_cursor(text: str, user_id: str) -> Cursor:
@@ -110,12 +109,10 @@ def read_cursor(text: str, user_id: str) -> Cursor:
     if not text:
         return Cursor(user_id)
     try:
-        padded = text.encode("ascii") + b"=" * (-len(text) % 4)
-        content = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
-        match content:
+        match decode(text):
             case [str(owner), str(part), str(after)] if owner == user_id and _KEY.fullmatch(after):
                 return Cursor(user_id, Part(part), after)
-    except (ValueError, RecursionError):
+    except ValueError:
         pass
     raise InvalidCursor
 

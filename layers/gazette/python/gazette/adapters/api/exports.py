@@ -6,7 +6,7 @@ from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 
 from gazette.adapters.api import models, parameters
 from gazette.adapters.api.problems import invalid_parameter
-from gazette.adapters.api.resolver import answers
+from gazette.adapters.api.resolver import JSON, answers
 from gazette.adapters.api.views import export_answer
 from gazette.domain.export import ExportPage, InvalidCursor
 
@@ -35,4 +35,4 @@ def add_export(app: APIGatewayHttpResolver, export: Export) -> None:
         except InvalidCursor:
             detail = "must be the `next` of a previous page of the same user_id"
             raise invalid_parameter("cursor", detail) from None
-        return Response(200, "application/json", export_answer(page))
+        return Response(200, JSON, export_answer(page))

@@ -11,7 +11,7 @@ from gazette.adapters.api import models, parameters
 from gazette.adapters.api.cursors import place_in
 from gazette.adapters.api.exports import Export, add_export
 from gazette.adapters.api.problems import invalid_parameter, unknown_subscriber
-from gazette.adapters.api.resolver import answers
+from gazette.adapters.api.resolver import JSON, answers
 from gazette.adapters.api.views import (
     activity_answer,
     email_page_answer,
@@ -21,8 +21,6 @@ from gazette.adapters.api.views import (
 from gazette.domain.api.answers import AppLink, EmailPage, ReaderState
 from gazette.domain.model import entity_key
 from gazette.domain.receipts.receipt import ActivityReceipt, Receipt
-
-JSON = "application/json"
 
 
 class ReadReader(Protocol):

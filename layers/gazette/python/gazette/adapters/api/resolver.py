@@ -34,7 +34,7 @@ Answer = dict[str, Any]
 Report = Callable[[Exception], None]
 """A function that logs an unexpected error."""
 
-_JSON = "application/json"
+JSON = "application/json"
 
 _PHRASES = {422: "Unprocessable Content"}
 """The phrases of RFC 9110 that differ in the standard library of some Python versions."""
@@ -108,7 +108,7 @@ def answers(model: type[Any], description: str, *others: int) -> dict[int, Any]:
         }
         for status in sorted({*others, 404, 422, 500, 503})
     }
-    return {200: {"description": description, "content": {_JSON: {"model": model}}}, **problems}
+    return {200: {"description": description, "content": {JSON: {"model": model}}}, **problems}
 
 
 def _with_plain_body(event: Mapping[str, Any]) -> dict[str, Any]:
@@ -121,9 +121,9 @@ def _with_plain_body(event: Mapping[str, Any]) -> dict[str, Any]:
     if not body:
         return {**event, "body": None, "isBase64Encoded": False}
     headers = event.get("headers") or {}
-    sent = next((each for name, each in headers.items() if name.lower() == "content-type"), _JSON)
-    if sent.partition(";")[0].strip().lower() != _JSON:
-        raise ProblemError(NOT_JSON, f"Send the body with the content type {_JSON}.")
+    sent = next((each for name, each in headers.items() if name.lower() == "content-type"), JSON)
+    if sent.partition(";")[0].strip().lower() != JSON:
+        raise ProblemError(NOT_JSON, f"Send the body with the content type {JSON}.")
     if event.get("isBase64Encoded"):
         try:
             body = base64.b64decode(body, validate=True).decode()
@@ -134,7 +134,7 @@ def _with_plain_body(event: Mapping[str, Any]) -> dict[str, Any]:
         **event,
         "body": body,
         "isBase64Encoded": False,
-        "headers": {**others, "content-type": _JSON},
+        "headers": {**others, "content-type": JSON},
     }
 
 

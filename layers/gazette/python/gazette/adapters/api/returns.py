@@ -14,8 +14,7 @@ from gazette.adapters.api.problems import (
     invalid_field,
     unknown_subscriber,
 )
-from gazette.adapters.api.reads import JSON
-from gazette.adapters.api.resolver import Report, answers
+from gazette.adapters.api.resolver import JSON, Report, answers
 from gazette.domain.errors import OutcomeUnknown
 from gazette.domain.subscribers.consent import Refusal
 

@@ -14,8 +14,8 @@ from gazette.adapters.api.problems import (
     invalid_field,
     unknown_subscriber,
 )
-from gazette.adapters.api.reads import JSON, ReadReader
-from gazette.adapters.api.resolver import Report, answers, time_left
+from gazette.adapters.api.reads import ReadReader
+from gazette.adapters.api.resolver import JSON, Report, answers, time_left
 from gazette.adapters.api.returns import StateConsent, add_return
 from gazette.adapters.api.views import subscriber_answer
 from gazette.adapters.contract.building import choice_of

@@ -1,6 +1,6 @@
 """The composition that both functions of the API share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from importlib.resources import files
 from pathlib import Path
@@ -50,6 +50,28 @@ def template_categories() -> frozenset[str]:
     """Return the categories that have a template folder in this deployment."""
     folder = Path(str(files("gazette_templates"))) / "categories"
     return frozenset(each.name for each in folder.iterdir() if each.is_dir()) - _NO_CATEGORIES
+
+
+def answer_request(resolve: Resolve, event: dict[str, Any], context: Any) -> Answer:
+    """Answer a request, and log its caller, route and status."""
+    answer = resolve(event, context)
+    logger().info(
+        "request answered",
+        caller=_caller_of(event),
+        route=event.get("routeKey"),
+        status=answer["statusCode"],
+    )
+    return answer
+
+
+def _caller_of(event: Mapping[str, Any]) -> str:
+    """Return the ARN of the caller of an API with IAM authorisation.
+
+    https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html
+    """
+    context: Any = event.get("requestContext") or {}
+    iam: Any = (context.get("authorizer") or {}).get("iam") or {}
+    return str(iam.get("userArn") or "")
 
 
 def report(err: Exception) -> None:
