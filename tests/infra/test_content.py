@@ -92,6 +92,8 @@ def test_content_alarms_exist_only_with_a_content_source(
         ({"recommendations_url": ""}, "recommendations_url is required"),
         ({"recommendations_url": "http://shop.example"}, "recommendations_url must be an https"),
         ({"recommendations_url": "ftp://shop.example"}, "recommendations_url must be an https"),
+        ({"recommendations_url": "https://[::1"}, "recommendations_url must be an https"),
+        ({"recommendations_url": "https://a.b:x/"}, "recommendations_url must be an https"),
         ({"content_sources": ["recommendations"]}, "content_sources is"),
         ({"content_sources": ["events", "news"]}, "content_sources is"),
         ({"recommendations_lead": 5}, "recommendations_lead must be a multiple of 10"),
@@ -107,6 +109,7 @@ def test_content_alarms_exist_only_with_a_content_source(
             "recommendations_secret must be the name of a secret, not its ARN",
         ),
         ({"recommendations_fallback_image": "x"}, "recommendations_fallback_image must be"),
+        ({"recommendations_fallback_image": "https://[a]"}, "recommendations_fallback_image must"),
         ({"critical_categories": ["recommendation"]}, "critical_categories must not have"),
         (
             {"recommendations_patience": 3600, "max_lateness": 3600},

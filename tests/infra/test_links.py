@@ -219,6 +219,9 @@ def test_external_zone_uses_the_configured_us_east_1_certificate(
             {"links_domain": _HOST, "hosted_zone": _ZONE, "base_url": "https://a.dev"},
             "links_domain and base_url cannot be used together",
         ),
+        ({"links_domain": "none", "base_url": "ftp://a.dev"}, "base_url must begin with https"),
+        ({"links_domain": "none", "base_url": "https://[::1"}, "base_url is not a URL with a host"),
+        ({"links_domain": "none", "base_url": "https:///a"}, "base_url is not a URL with a host"),
         ({"api_address": True}, "api_address needs links_domain"),
         ({"front_rate_limit": 2000}, "front_rate_limit needs links_domain"),
         (

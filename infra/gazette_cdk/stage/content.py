@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from gazette.settings.ranges import ASKED_SOURCE, LISTS
 
+from gazette_cdk.stage.checks.addresses import has_host
 from gazette_cdk.stage.checks.wrong import Wrong
 
 _URL = re.compile(
@@ -161,4 +162,4 @@ def wrong_with_content(stage: Content) -> Iterator[Wrong]:
 
 
 def _fits(pattern: re.Pattern[str], url: str) -> bool:
-    return len(url) <= _LONGEST_URL and bool(pattern.fullmatch(url))
+    return len(url) <= _LONGEST_URL and bool(pattern.fullmatch(url)) and has_host(url)

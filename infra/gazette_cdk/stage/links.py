@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from gazette.settings.ranges import Range
 
-from gazette_cdk.stage.checks.addresses import is_domain
+from gazette_cdk.stage.checks.addresses import has_host, is_domain
 from gazette_cdk.stage.checks.wrong import Wrong, no_choice, out_of_range
 from gazette_cdk.stage.owner import NOTHING
 
@@ -141,6 +141,11 @@ def wrong_with_links(links: Links) -> Iterator[Wrong]:
     yield from no_choice(links, {"front": FRONTS})
     if links.base_url and not links.base_url.startswith(("https://", "http://127.0.0.1:")):
         yield Wrong("base_url must begin with https://.", of=("base_url",))
+    elif links.base_url and not has_host(links.base_url):
+        yield Wrong(
+            "base_url is not a URL with a host. Write it like https://links.shop.example.",
+            of=("base_url",),
+        )
     if not links.links_host:
         if needing := [each for each in _OF_A_DOMAIN if getattr(links, each)]:
             *others, last = needing

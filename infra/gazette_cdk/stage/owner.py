@@ -8,7 +8,7 @@ from gazette.settings.ranges import Range
 
 from gazette_cdk.folders import project
 from gazette_cdk.services import RATE, RETURN
-from gazette_cdk.stage.checks.addresses import is_address, wrong_sender
+from gazette_cdk.stage.checks.addresses import has_host, is_address, wrong_sender
 from gazette_cdk.stage.checks.wrong import Wrong
 
 _RATE = Range(1, 10_000, "API Gateway gives an account no more")
@@ -126,7 +126,8 @@ def wrong_with_owner(owner: Owner) -> Iterator[Wrong]:
             f'alarm_email must be one address, such as team@shop.example, or "{NOTHING}".',
             of=("alarm_email",),
         )
-    if owner.runbook_url and not _RUNBOOK_URL.fullmatch(owner.runbook_url):
+    url = owner.runbook_url
+    if url and not (_RUNBOOK_URL.fullmatch(url) and has_host(url)):
         yield Wrong(
             "runbook_url must be a URL with http or https and must not end with a slash.",
             of=("runbook_url",),

@@ -178,7 +178,10 @@ URLS = st.builds(
 @settings(max_examples=500, deadline=None)
 def test_attack_no_url_spelling_bypasses_allowed_hosts(url: str) -> None:
     """Another parser reads the host: it is the named one, or below one with `*.`."""
-    host = (urlsplit(url).hostname or "").removesuffix(".")
+    try:
+        host = (urlsplit(url).hostname or "").removesuffix(".")
+    except ValueError:  # newer patch versions of Python refuse text after an IPv6 address
+        host = ""
     below = host.removesuffix(".shop.example")
     is_below = below != host and all(below.split("."))
     assert HOSTS.allow(url) == (host == "example.com" or is_below)

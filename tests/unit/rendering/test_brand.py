@@ -33,6 +33,8 @@ def test_brand_requires_only_name_and_address(tmp_path: Path) -> None:
         ({"logo": "http://shop.example/logo.png"}, "logo must be a web address that begins"),
         ({"logo_dark": "https://shop.example/dark.png"}, "logo_dark requires logo"),
         ({"help": "https://shop.example/<x>"}, "help must be a web address that begins"),
+        ({"logo": "https://[::1"}, "logo must be a web address that begins"),
+        ({"home": "https://[shop]/"}, "home must be a web address that begins"),
         ({"logo_width": 0}, "logo_width must be 1 to 536 pixels"),
         ({"logo_height": 537}, "logo_height must be 1 to 536 pixels"),
         ({"name": "Shop\u202e"}, "name must be one line without control characters"),
