@@ -5,7 +5,8 @@ import subprocess
 import sys
 import time
 import urllib.request
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -29,11 +30,14 @@ FEW = dict.fromkeys([name for step in STEPS for name in (step.name, *step.beside
 
 @dataclass(frozen=True, slots=True)
 class Deployed:
-    """A deployed stage: its engine, its services' side, and the mailboxes of its readers."""
+    """A deployed stage: its engine, its services' side, the mailboxes of its readers, and the
+    outputs of its stacks.
+    """
 
     engine: Engine
     service: Service
     ses: StandIn
+    outputs: Mapping[str, str] = field(default_factory=dict)
 
     def settle(self) -> None:
         """Everything that was put is stored, and old enough to be in a digest."""

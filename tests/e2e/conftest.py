@@ -37,7 +37,6 @@ WORKERS = (
         "tests/e2e/test_delivery_reports.py",
         "tests/e2e/test_events_out.py",
         "tests/e2e/test_services_api.py",
-        "tests/e2e/test_typescript.py",
     },
 )
 """Folders, and modules with a stage of their own, whose tests each worker runs in turn. All workers
@@ -81,7 +80,7 @@ def judged_stage(folder: Path, module: Path, **settings: Any) -> Iterator[Deploy
             **{"concurrency": FEW, "track_clicks": True, **settings},
         )
         ses.forward = partial(engine.request, outputs["PreferencesUrl"])
-        yield Deployed(engine, Service.at(engine, outputs), ses)
+        yield Deployed(engine, Service.at(engine, outputs), ses, outputs)
     verdict = Verdict(Account.of(Templates.of(folder / "cdk.out")))
     by_function: dict[tuple[str, Told], set[Asked]] = defaultdict(set)
     for step, asked, told in called(folder / "calls"):
@@ -94,9 +93,10 @@ def judged_stage(folder: Path, module: Path, **settings: Any) -> Iterator[Deploy
 
 @pytest.fixture(scope="package")
 def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
-    """The stage, with delivery events by both ways."""
+    """The stage, with delivery events by both ways, and with the API for services."""
     folder = tmp_path_factory.mktemp("engine")
-    with judged_stage(folder, Path(__file__), feedback_by_sns=True) as deployed:
+    settings = {"feedback_by_sns": True, "services_api": {"requests_per_second": 50}}
+    with judged_stage(folder, Path(__file__), **settings) as deployed:
         yield deployed
 
 

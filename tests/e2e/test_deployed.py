@@ -21,30 +21,30 @@ from tests.stage import HOUR, Deployed, a_comment, a_profile, next_due
 
 def test_repeated_events_and_ticks_send_a_single_email(deployed: Deployed) -> None:
     put = deployed.service.put
-    assert put("event.created", [a_comment("ann", 0)]) == 1, "before its subscriber"
-    assert put("subscriber.changed", [a_profile("ann")] * 2) == 2
-    assert put("event.created", [a_comment("ann", number) for number in range(3)] * 2) == 6
+    assert put("event.created", [a_comment("olga", 0)]) == 1, "before its subscriber"
+    assert put("subscriber.changed", [a_profile("olga")] * 2) == 2
+    assert put("event.created", [a_comment("olga", number) for number in range(3)] * 2) == 6
     deployed.settle()
     due = next_due()
     for _ in range(2):
         deployed.tick(due)
-    (mail,) = deployed.inbox("ann")
+    (mail,) = deployed.inbox("olga")
     assert mail.message["Subject"].startswith("3 new comments on “")
     assert "3 updates for you" in mail.part("plain")
     assert "On &lt;digests&gt;" in mail.part("html")
     assert mail.message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
     installation = mail.tags["installation"]
-    assert mail.tags == {"run": "ann-daily-1", "attempt": "1", "installation": installation}
+    assert mail.tags == {"run": "olga-daily-1", "attempt": "1", "installation": installation}
     assert re.fullmatch(r"[0-9a-f-]{36}", installation)
 
     deployed.tick(due + timedelta(days=1))
-    assert len(deployed.inbox("ann")) == 1, "nothing new, no email"
+    assert len(deployed.inbox("olga")) == 1, "nothing new, no email"
 
 
 def test_invalid_detail_is_quarantined_with_the_field_name(
     deployed: Deployed,
 ) -> None:
-    wrong = a_comment("ann", 1)
+    wrong = a_comment("olga", 1)
     wrong["entity"]["url"] = "javascript:alert(1)"
     deployed.service.put("event.created", [wrong])
     deployed.service.put("event.vanished", [{}])

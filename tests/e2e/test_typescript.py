@@ -2,10 +2,10 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sysconfig
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 import pytest
 
 from demo.engine import ROOT
-from tests.e2e.conftest import judged_stage
 from tests.stage import Deployed, a_profile
 
 EXAMPLE = ROOT / "examples" / "typescript"
@@ -41,16 +40,11 @@ def built(project: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def answering(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Deployed, str]]:
-    """A stage with the API for services, and the API's URL."""
-    folder = tmp_path_factory.mktemp("answering")
-    api = {"requests_per_second": 50}
-    with judged_stage(folder, Path(__file__), services_api=api) as deployed:
-        stacks = json.loads((folder / "outputs.json").read_text()).values()
-        (url,) = [stack["ServicesUrl"] for stack in stacks if "ServicesUrl" in stack]
-        api_id = urlsplit(url).netloc.partition(".")[0]
-        # The host name of the API ends with an IP address, which is an invalid URL in Node.
-        yield deployed, f"{deployed.engine.url}/_aws/execute-api/{api_id}/$default"
+def url(stage: Deployed) -> str:
+    """The URL of the stage's API for services."""
+    host = urlsplit(stage.outputs["ServicesUrl"]).netloc
+    # The host name of the API ends with an IP address, which is an invalid URL in Node.
+    return f"{stage.engine.url}/_aws/execute-api/{host.partition('.')[0]}/$default"
 
 
 def node(folder: Path, program: str, *arguments: str, **environment: str) -> Any:
@@ -90,35 +84,46 @@ def test_page_contains_the_programs(program: str) -> None:
     assert f"```ts\n{(EXAMPLE / program).read_text()}```" in PAGE.read_text()
 
 
-@pytest.mark.parametrize(
-    ("program", "valid", "invalid", "told"),
-    [
-        ("producer.ts", '"comment"', "7", "Type 'number' is not assignable to type 'string'"),
-        ("producer.ts", "occurred_at:", "occured_at:", "occured_at"),
-        ("client.ts", '"weekly"', '"weakly"', "Type '\"weakly\"' is not assignable"),
-        ("client.ts", "user_id:", "user:", "user_id"),
-        ("client.ts", "/v1/subscriber/choices", "/v1/subscriber/choice", "/v1/subscriber/choice"),
-    ],
+MISTAKES = (
+    ("producer.ts", '"comment"', "7", "Type 'number' is not assignable to type 'string'"),
+    ("producer.ts", "occurred_at:", "occured_at:", "occured_at"),
+    ("client.ts", '"weekly"', '"weakly"', "Type '\"weakly\"' is not assignable"),
+    ("client.ts", "user_id:", "user:", "user_id"),
+    ("client.ts", "/v1/subscriber/choices", "/v1/subscriber/choice", "/v1/subscriber/choice"),
 )
-def test_compiler_detects_a_mistake(
-    project: Path, program: str, valid: str, invalid: str, told: str
-) -> None:
-    source = (project / program).read_text()
-    assert valid in source
-    wrong = project / f"wrong-{program}"
-    wrong.write_text(source.replace(valid, invalid))
+"""A program, what stands in it, the mistake instead, and what the compiler says about it."""
+
+
+@pytest.fixture(scope="module")
+def told(project: Path) -> str:
+    """What the compiler says about one program for each mistake. It runs once, because it takes
+    seconds.
+    """
+    wrong = [project / f"wrong-{number}-{name}" for number, (name, *_) in enumerate(MISTAKES)]
+    for path, (program, valid, invalid, _) in zip(wrong, MISTAKES, strict=True):
+        source = (project / program).read_text()
+        assert valid in source
+        path.write_text(source.replace(valid, invalid))
     try:
         done = node(project, "node", "node_modules/typescript/bin/tsc", "--noEmit")
     finally:
-        wrong.unlink()
+        for path in wrong:
+            path.unlink()
     assert done.returncode != 0
-    assert told in done.stdout
+    return str(done.stdout)
+
+
+@pytest.mark.parametrize("number", range(len(MISTAKES)))
+def test_compiler_detects_a_mistake(told: str, number: int) -> None:
+    program, _, _, words = MISTAKES[number]
+    of_program = re.split(r"^(?=\S+\.ts\()", told, flags=re.MULTILINE)
+    found = [each for each in of_program if each.startswith(f"wrong-{number}-{program}(")]
+    assert any(words in each for each in found), told
 
 
 def test_event_and_choice_from_typescript_are_stored(
-    built: Path, answering: tuple[Deployed, str]
+    built: Path, deployed: Deployed, url: str
 ) -> None:
-    deployed, url = answering
     deployed.service.put("subscriber.changed", [a_profile("ann")])
     deployed.service.wait_until_drained("ingest", "followers")
     run(built, "producer.js", deployed)
