@@ -37,6 +37,7 @@ _ODD_CLOCKS = "tests/contract/pacing/test_odd_clocks.py"
 _PATIENCE = "tests/contract/outside/test_patience.py"
 _RECEIPT = "tests/unit/support/test_receipt.py"
 _REPORTS = "tests/unit/feedback/test_reports.py"
+_DELIVERY_EVENTS = "tests/unit/api/test_delivery_events.py"
 _RULE_OF_RECEIPTS = "domain/receipts/rule.py"
 _NEW_RULES = "tests/unit/fanout/test_new_zone_rules.py"
 _NOT_ACKNOWLEDGED = (
@@ -415,6 +416,35 @@ RULES: Final = (
         '    if refusal := sources.refusal(DELIVERY_REPORTED, envelope["source"]):\n',
         '    if refusal := sources.refusal("", envelope["source"]):\n',
         f"{_REPORTS}::test_attack_unproven_report_changes_nothing_and_waits_in_quarantine",
+    ),
+    Mutation(
+        "no event on the bus can pretend to come from the API",
+        "adapters/contract/envelope.py",
+        "    return isinstance(envelope, dict) and envelope.get(_ROUTE) == _REPORTED_BY\n",
+        '    return envelope.get("source") == "gazette.services"\n',
+        f"{_REPORTS}::test_attack_event_on_the_bus_cannot_pretend_to_come_from_the_api",
+    ),
+    Mutation(
+        "the API accepts a delivery event only once it is stored",
+        "steps/api/delivery_events.py",
+        "    return Submitted.STORED if is_stored else Submitted.NOT_STORED\n",
+        "    return Submitted.STORED\n",
+        f"{_DELIVERY_EVENTS}::test_delivery_event_that_the_queue_rejects_is_not_accepted",
+    ),
+    Mutation(
+        "a rejection after a repetition is not certain",
+        "adapters/aws/intake.py",
+        '    return status < _SERVER_ERROR and not about.get("RetryAttempts", 0)\n',
+        "    return status < _SERVER_ERROR\n",
+        "tests/contract/outside/test_queues.py"
+        "::test_message_without_a_certain_answer_may_be_queued",
+    ),
+    Mutation(
+        "a reported click is activity in every stage",
+        "steps/feedback/feedback.py",
+        "    if event.type in context.signs_of_life or _is_reported_click(event):\n",
+        "    if event.type in context.signs_of_life:\n",
+        f"{_DELIVERY_EVENTS}::test_click_is_activity_in_every_stage",
     ),
     Mutation(
         "a stage without an entry in sources accepts no delivery reports",
