@@ -19,6 +19,7 @@ _HEADS = "tests/unit/delivery/test_heads.py"
 _CHAIN = "domain/scheduling/chain.py"
 _TAKING_BACK = "tests/unit/subscribers/test_taking_back.py"
 _CONSENT = "tests/unit/subscribers/test_consent.py"
+_RESUBSCRIBE = "tests/unit/subscribers/test_resubscribe.py"
 _RETURN = "tests/unit/subscribers/test_return_reader.py"
 _EXPORT = "tests/unit/support/test_export.py"
 _BY_CATEGORY = "tests/unit/subscribers/test_choices_by_category.py"
@@ -1320,6 +1321,43 @@ RULES: Final = (
         " or (reader.has_left and reader.last_left_at != first.last_left_at):\n",
         ":\n",
         f"{_RETURN}::test_undo_does_not_undo_an_unsubscription_during_it",
+    ),
+    Mutation(
+        "an outdated erasure lifts only a suppression that it wrote",
+        "steps/ingest/erasure.py",
+        "        if isinstance(reader, Subscriber) and left_at:\n",
+        "        if isinstance(reader, Subscriber):\n"
+        "            left_at = left_at or context.clock()\n",
+        f"{_RESUBSCRIBE}::test_outdated_erasure_keeps_an_unsubscription_of_the_address",
+    ),
+    Mutation(
+        "an outdated erasure lifts no later unsubscription of the address",
+        "steps/ingest/erasure.py",
+        "                before=just_after(left_at),\n",
+        "                before=None,\n",
+        f"{_RESUBSCRIBE}::test_outdated_erasure_keeps_an_unsubscription_of_the_address_during_it",
+    ),
+    Mutation(
+        "an unsubscription lifts no later unsubscription of the address",
+        "steps/subscribers/unsubscribe.py",
+        "        before=just_after(unsubscribed.last_left_at or at),\n",
+        "        before=None,\n",
+        f"{_RESUBSCRIBE}::test_unsubscribe_keeps_an_unsubscription_of_the_address_during_it",
+    ),
+    Mutation(
+        "a resubscription lifts no unsubscription of the address that follows its lift",
+        "steps/subscribers/resubscribe.py",
+        "        until = before or just_after(max(start, reader.last_left_at or start))\n",
+        "        until = before\n",
+        f"{_RESUBSCRIBE}"
+        "::test_resubscribe_keeps_an_unsubscription_of_the_address_that_follows_its_lift",
+    ),
+    Mutation(
+        "a settled suppression that the reader's return overtook is lifted",
+        "steps/subscribers/unsubscribe.py",
+        "            before = _also_lifting(reader.last_left_at, before)\n",
+        "",
+        f"{_RESUBSCRIBE}::test_settling_lifts_what_it_wrote_itself",
     ),
     Mutation(
         "an export names no other reader of an address",

@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from gazette.domain.ports.stores import Suppressions
-from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.domain.subscribers.subscriber import Subscriber, just_after
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import ScheduleContext
 from gazette.steps.subscribers.schedules import is_active, set_schedules, withdraw_if_left
@@ -44,6 +44,7 @@ def resubscribe(
         subscribers=context.subscribers,
         suppressions=suppressions,
     )
+    start = context.clock()
     first: Subscriber | None = None
     for number in ATTEMPTS:
         reader = context.subscribers.get(user_id)
@@ -51,14 +52,15 @@ def resubscribe(
             return False
         first = first or reader
         before = consent.counts_from(reader) if consent else None
+        until = before or just_after(max(start, reader.last_left_at or start))
         # A repeated unsubscription changes only its time, because the status is the same.
         if not is_meant(reader) or (reader.has_left and reader.last_left_at != first.last_left_at):
             if number:  # the reader has unsubscribed again, and that suppression was lifted here
-                settle(before=before)
+                settle(before=until)
             return False
         suppressions.resubscribe(address, user_id, before=before)
         if suppressions.holds(address):
-            settle(before=before)
+            settle(before=until)
             return False
         context.subscribers.mark_active(user_id, (before or context.clock()).date())
         back = consent.recorded_in(reader.back()) if consent else reader.back()
@@ -68,7 +70,7 @@ def resubscribe(
             set_schedules(back, context=context, resumes=True)
         withdraw_if_left(user_id, context=context)
         if is_back:
-            now = settle(before=before)
+            now = settle(before=until)
             return is_active(now) and not stop_if_suppressed(
                 now,
                 suppressions=suppressions,
