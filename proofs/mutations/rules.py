@@ -1360,6 +1360,13 @@ RULES: Final = (
         f"{_RESUBSCRIBE}::test_settling_lifts_what_it_wrote_itself",
     ),
     Mutation(
+        "a refused return leaves the reader unsubscribed",
+        "steps/subscribers/resubscribe.py",
+        "                _restore(reader, context=context)\n",
+        "                pass\n",
+        f"{_RETURN}::test_refused_consent_leaves_the_reader_unsubscribed",
+    ),
+    Mutation(
         "an export names no other reader of an address",
         "steps/support/export.py",
         'own["by"] = [each for each in readers if each == user_id]\n',

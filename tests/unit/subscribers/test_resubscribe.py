@@ -178,6 +178,18 @@ def test_settling_lifts_what_it_wrote_itself() -> None:
     assert_consistent(world, "")
 
 
+def test_reader_who_becomes_dormant_during_a_return_is_not_stopped() -> None:
+    def sleep(world: World) -> None:
+        if status(world) is SubscriberStatus.ACTIVE:
+            world.subscribers.set_status("ann", SubscriberStatus.DORMANT)
+
+    statuses = set()
+    for world, _ in interleavings(left, World.resubscribe, sleep):
+        statuses.add(status(world))
+        assert not world.suppressions.rows
+    assert statuses == {SubscriberStatus.ACTIVE, SubscriberStatus.DORMANT}
+
+
 def test_attack_former_owner_of_an_id_cannot_resubscribe_the_new_owner() -> None:
     """Nor for the next address of the same reader, at whatever moment the id moves."""
 
