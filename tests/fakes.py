@@ -93,6 +93,22 @@ class FakeBus:
 
 
 @dataclass
+class FakeIntake:
+    """The port `Intake`: keeps its messages. `answers`: False or an error, for the next calls."""
+
+    taken: list[str] = field(default_factory=list)
+    answers: deque[bool | Exception] = field(default_factory=deque)
+
+    def put(self, body: str) -> bool:
+        answer = self.answers.popleft() if self.answers else True
+        if isinstance(answer, Exception):
+            raise answer
+        if answer:
+            self.taken.append(body)
+        return answer
+
+
+@dataclass
 class FakeEventsOut:
     """The port `EventsOut`: keeps its events. `answers`: how many of the events of the next calls
     the bus takes before it fails; it takes all where there is no answer.

@@ -21,14 +21,17 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
 
 
-def _module() -> ModuleType:
-    (program,) = blocks("python")
+def _module(*programs: str) -> ModuleType:
     module = ModuleType("mailgun")
-    exec(program, module.__dict__)  # noqa: S102 -- our own page
+    for program in programs:
+        exec(program, module.__dict__)  # noqa: S102 -- our own page
     return module
 
 
-PROGRAM: Any = _module()
+_BY_THE_BUS, _BY_THE_API = blocks("python")
+PROGRAM: Any = _module(_BY_THE_BUS)
+BY_THE_API: Any = _module(_BY_THE_BUS, _BY_THE_API)
+"""The program with the function that uses the API instead of the bus."""
 
 
 def webhook(

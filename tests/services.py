@@ -17,12 +17,14 @@ from gazette.domain.ports.stores import Suppressions
 from gazette.steps.api.app_link import app_link
 from gazette.steps.api.choices import ChoiceContext, choose
 from gazette.steps.api.consents import ConsentContext, state_consent
+from gazette.steps.api.delivery_events import IntakeContext, submit_delivery_event
 from gazette.steps.api.emails import list_emails
 from gazette.steps.api.reader import ReaderContext, read_reader
 from gazette.steps.support.activity_receipt import activity_receipt
 from gazette.steps.support.export import export_page
 from gazette.steps.support.receipt import receipt
 
+from tests.fakes import FakeIntake
 from tests.personal_rows import WorldRows
 from tests.receipts import receipt_context
 from tests.world import World
@@ -80,6 +82,7 @@ class Services:
 
     world: World
     reports: list[Exception] = field(default_factory=list)
+    intake: FakeIntake = field(default_factory=FakeIntake)
     suppressions: Callable[[], Suppressions] | None = None
     """A function that returns the suppressions instead of those of the world."""
 
@@ -95,12 +98,14 @@ class Services:
             suppressions=self.suppressions or (lambda: self.world.suppressions),
             announce=lambda: None,
         )
+        intake = IntakeContext(intake=self.intake, clock=self.world.clock)
         add_writes(
             self.app,
             Writes(
                 choose=partial(choose, context=choices),
                 reader=reader,
                 state_consent=partial(state_consent, context=consents),
+                submit_delivery_event=partial(submit_delivery_event, context=intake),
                 report=self.reports.append,
             ),
         )
@@ -128,6 +133,10 @@ class Services:
             **body,
         }
         return self.send(request("POST", "/v1/subscriber/return", body, user_id=user_id))
+
+    def report_delivery(self, body: object) -> Answer:
+        """Answer a request to reportDeliveryEvent."""
+        return self.send(request("POST", "/v1/delivery-event", body))
 
     def _reads(self) -> Reads:
         world = self.world

@@ -34,6 +34,7 @@ READS = "reads"
 SETTINGS = "settings"
 CONSENT = "consent"
 PRIVACY = "privacy"
+DELIVERY_EVENTS = "delivery-events"
 
 RATE = "requests_per_second"
 """The entry of `services_api` that limits the rate. The burst limit is twice as much."""
@@ -57,6 +58,7 @@ ROUTES = (
         policy=CONSENT,
         option=RETURN,
     ),
+    Route(method="POST", path="/v1/delivery-event", step=API_WRITES, policy=DELIVERY_EVENTS),
 )
 """All routes. Backends of settings pages need `reads` and `settings`, because they also read."""
 
@@ -65,5 +67,6 @@ POLICIES = {
     SETTINGS: "Change the preferences of subscribers, and create links to their preference pages",
     CONSENT: "Return subscribers who unsubscribed, on a new consent",
     PRIVACY: "Export everything that is stored on a person",
+    DELIVERY_EVENTS: "Report the delivery events of a mail provider",
 }
 """The managed policies, and their descriptions. A policy without a route does not exist."""

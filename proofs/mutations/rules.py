@@ -19,6 +19,7 @@ _HEADS = "tests/unit/delivery/test_heads.py"
 _CHAIN = "domain/scheduling/chain.py"
 _TAKING_BACK = "tests/unit/subscribers/test_taking_back.py"
 _CONSENT = "tests/unit/subscribers/test_consent.py"
+_RESUBSCRIBE = "tests/unit/subscribers/test_resubscribe.py"
 _RETURN = "tests/unit/subscribers/test_return_reader.py"
 _EXPORT = "tests/unit/support/test_export.py"
 _BY_CATEGORY = "tests/unit/subscribers/test_choices_by_category.py"
@@ -37,6 +38,7 @@ _ODD_CLOCKS = "tests/contract/pacing/test_odd_clocks.py"
 _PATIENCE = "tests/contract/outside/test_patience.py"
 _RECEIPT = "tests/unit/support/test_receipt.py"
 _REPORTS = "tests/unit/feedback/test_reports.py"
+_DELIVERY_EVENTS = "tests/unit/api/test_delivery_events.py"
 _RULE_OF_RECEIPTS = "domain/receipts/rule.py"
 _NEW_RULES = "tests/unit/fanout/test_new_zone_rules.py"
 _NOT_ACKNOWLEDGED = (
@@ -415,6 +417,35 @@ RULES: Final = (
         '    if refusal := sources.refusal(DELIVERY_REPORTED, envelope["source"]):\n',
         '    if refusal := sources.refusal("", envelope["source"]):\n',
         f"{_REPORTS}::test_attack_unproven_report_changes_nothing_and_waits_in_quarantine",
+    ),
+    Mutation(
+        "no event on the bus can pretend to come from the API",
+        "adapters/contract/envelope.py",
+        "    return isinstance(envelope, dict) and envelope.get(_ROUTE) == _REPORTED_BY\n",
+        '    return envelope.get("source") == "gazette.services"\n',
+        f"{_REPORTS}::test_attack_event_on_the_bus_cannot_pretend_to_come_from_the_api",
+    ),
+    Mutation(
+        "the API accepts a delivery event only once it is stored",
+        "steps/api/delivery_events.py",
+        "    return Submitted.STORED if is_stored else Submitted.NOT_STORED\n",
+        "    return Submitted.STORED\n",
+        f"{_DELIVERY_EVENTS}::test_delivery_event_that_the_queue_rejects_is_not_accepted",
+    ),
+    Mutation(
+        "a rejection after a repetition is not certain",
+        "adapters/aws/intake.py",
+        '    return status < _SERVER_ERROR and not about.get("RetryAttempts", 0)\n',
+        "    return status < _SERVER_ERROR\n",
+        "tests/contract/outside/test_queues.py"
+        "::test_message_without_a_certain_answer_may_be_queued",
+    ),
+    Mutation(
+        "a reported click is activity in every stage",
+        "steps/feedback/feedback.py",
+        "    if event.type in context.signs_of_life or _is_reported_click(event):\n",
+        "    if event.type in context.signs_of_life:\n",
+        f"{_DELIVERY_EVENTS}::test_click_is_activity_in_every_stage",
     ),
     Mutation(
         "a stage without an entry in sources accepts no delivery reports",
@@ -1290,6 +1321,50 @@ RULES: Final = (
         " or (reader.has_left and reader.last_left_at != first.last_left_at):\n",
         ":\n",
         f"{_RETURN}::test_undo_does_not_undo_an_unsubscription_during_it",
+    ),
+    Mutation(
+        "an outdated erasure lifts only a suppression that it wrote",
+        "steps/ingest/erasure.py",
+        "        if isinstance(reader, Subscriber) and left_at:\n",
+        "        if isinstance(reader, Subscriber):\n"
+        "            left_at = left_at or context.clock()\n",
+        f"{_RESUBSCRIBE}::test_outdated_erasure_keeps_an_unsubscription_of_the_address",
+    ),
+    Mutation(
+        "an outdated erasure lifts no later unsubscription of the address",
+        "steps/ingest/erasure.py",
+        "                before=just_after(left_at),\n",
+        "                before=None,\n",
+        f"{_RESUBSCRIBE}::test_outdated_erasure_keeps_an_unsubscription_of_the_address_during_it",
+    ),
+    Mutation(
+        "an unsubscription lifts no later unsubscription of the address",
+        "steps/subscribers/unsubscribe.py",
+        "        before=just_after(unsubscribed.last_left_at or at),\n",
+        "        before=None,\n",
+        f"{_RESUBSCRIBE}::test_unsubscribe_keeps_an_unsubscription_of_the_address_during_it",
+    ),
+    Mutation(
+        "a resubscription lifts no unsubscription of the address that follows its lift",
+        "steps/subscribers/resubscribe.py",
+        "        until = before or just_after(max(start, reader.last_left_at or start))\n",
+        "        until = before\n",
+        f"{_RESUBSCRIBE}"
+        "::test_resubscribe_keeps_an_unsubscription_of_the_address_that_follows_its_lift",
+    ),
+    Mutation(
+        "a settled suppression that the reader's return overtook is lifted",
+        "steps/subscribers/unsubscribe.py",
+        "            before = _also_lifting(reader.last_left_at, before)\n",
+        "",
+        f"{_RESUBSCRIBE}::test_settling_lifts_what_it_wrote_itself",
+    ),
+    Mutation(
+        "a refused return leaves the reader unsubscribed",
+        "steps/subscribers/resubscribe.py",
+        "                _restore(reader, context=context)\n",
+        "                pass\n",
+        f"{_RETURN}::test_refused_consent_leaves_the_reader_unsubscribed",
     ),
     Mutation(
         "an export names no other reader of an address",

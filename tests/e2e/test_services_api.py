@@ -20,7 +20,7 @@ from botocore.credentials import Credentials
 from demo.engine import Engine, deploy, running
 from demo.service import Service
 from demo.ses import StandIn
-from gazette_cdk.services import READS, ROUTES, SETTINGS
+from gazette_cdk.services import DELIVERY_EVENTS, READS, ROUTES, SETTINGS
 from tests.e2e.test_enforced import change, client
 from tests.stage import FEW, Deployed, a_comment, a_profile
 
@@ -155,6 +155,26 @@ def test_caller_without_the_policy_of_a_route_is_rejected(serving: tuple[Deploye
     for route in ROUTES:
         status, found = reader.call(route.method, route.path, **query)
         assert status == (200 if route.policy == READS else 403), (route, found)
+
+
+def test_role_of_a_webhook_may_only_report_delivery_events(
+    serving: tuple[Deployed, str],
+) -> None:
+    webhooks = Caller(*serving, "webhooks", DELIVERY_EVENTS)
+    body = {
+        "reference": f"ann-daily-1.1.{int(time.time())}.{'0' * 32}",
+        "recipient": "ann@example.com",
+        "type": "delivered",
+        "at": _now(),
+    }
+    own = "/v1/delivery-event"
+    assert webhooks.call("POST", own, body) == (202, {"email": "ann-daily-1", "type": "delivered"})
+    status, found = webhooks.call("POST", own, {**body, "type": "dropped"})
+    assert (status, found["errors"][0]["pointer"]) == (422, "#/type")
+    for route in ROUTES:
+        if route.path != own:
+            status, found = webhooks.call(route.method, route.path, user_id="ann")
+            assert (status, "user_id" in found) == (403, False), route
 
 
 def test_unknown_routes_reach_no_function(shop: Caller) -> None:

@@ -5,6 +5,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
+from gazette.domain.feedback.reports import Prover
+from gazette.domain.identity import address_hash
+from gazette.domain.model import RunKey
+
+from tests.builders import SUPPRESSION_KEY
 from tests.functions.conftest import Cloud, fan_out
 from tests.functions.messages import ago, event, follow, happening, http, profile
 from tests.services import content, request
@@ -24,6 +29,7 @@ def services_of_every_kind(cloud: Cloud, meanwhile: Meanwhile) -> None:
     cloud.say("event.created", event(1, user_id="ivy"))
     cloud.say("activity.created", happening(3))
     a_request_for_each_route(cloud)
+    a_delivery_event(cloud)
     subscribers_who_return(cloud, meanwhile)
     choose(cloud, "ivy", digest={"hour": 5})
     choose(cloud, "ivy", frequencies={"comment": "weekly"})
@@ -72,6 +78,14 @@ def export(cloud: Cloud, user_id: str) -> None:
         cursor = content(answer)["next"]
 
 
+def a_delivery_event(cloud: Cloud) -> None:
+    """Report that the email of Hal arrived."""
+    body = {**reported("hal"), "type": "delivered"}
+    answer = cloud.invoke("api_writes", request("POST", "/v1/delivery-event", body))
+    assert answer["statusCode"] == 202, answer["body"]
+    assert work_off_feedback(cloud) == 1
+
+
 def subscribers_who_return(cloud: Cloud, meanwhile: Meanwhile) -> None:
     """Hal returns after he unsubscribed, and again while he unsubscribes meanwhile."""
     leave(cloud, "hal")
@@ -105,6 +119,22 @@ def read(cloud: Cloud, asked: dict[str, Any]) -> None:
 
 
 _CHOICES = iter(range(1_000))
+
+
+def reported(user_id: str = "ann", *, attempt: int = 1) -> dict[str, Any]:
+    """Return a proven delivery event about the first digest of a reader, without its type."""
+    address = f"{user_id}@example.com"
+    prover = Prover(key=SUPPRESSION_KEY, installation="here")
+    sent_at = datetime.now(UTC) - timedelta(hours=2)
+    named = prover.reference(RunKey(user_id, "daily", 1), attempt, sent_at, address_hash(address))
+    return {"reference": str(named), "recipient": address, "at": ago()}
+
+
+def work_off_feedback(cloud: Cloud) -> int:
+    """Process the messages on the feedback queue. Return their number."""
+    bodies = [each["Body"] for each in cloud.take("feedback")]
+    cloud.work("feedback", *bodies)
+    return len(bodies)
 
 
 def choose(cloud: Cloud, user_id: str, **body: object) -> None:

@@ -5,7 +5,7 @@ from collections import Counter
 from typing import Any
 
 from gazette_cdk.services import ROUTES as ALL
-from gazette_cdk.topology import API, API_WRITES
+from gazette_cdk.topology import API, API_WRITES, STEPS
 from tests.infra.synthesis import Synthesis
 
 ROUTES = [route for route in ALL if not route.option]
@@ -38,7 +38,7 @@ def test_stage_without_the_api_deploys_nothing_of_it(prod: Synthesis, serving: S
         "AWS::ApiGatewayV2::Route": len(ROUTES),
         "AWS::ApiGatewayV2::Integration": 2,
         "AWS::CloudWatch::Alarm": 2,
-        "AWS::IAM::ManagedPolicy": 3,
+        "AWS::IAM::ManagedPolicy": 4,
         "AWS::IAM::Policy": 2,
         "AWS::IAM::Role": 2,
         "AWS::Lambda::Alias": 2,
@@ -54,17 +54,22 @@ def test_stage_without_the_api_deploys_nothing_of_it(prod: Synthesis, serving: S
 def test_other_resources_are_the_same_with_and_without_the_api(
     prod: Synthesis, serving: Synthesis
 ) -> None:
-    """Only the dashboard differs, and what depends on the release, which covers all functions."""
+    """Only the dashboard differs, and what depends on the release, which covers all functions.
+
+    Feedback may publish activity, because services may report clicks.
+    """
     changed = {
-        each["Type"]
+        name: each["Type"]
         for name, each in prod.service.resources.items()
         if serving.service.resources.get(name) != each
     }
-    assert changed <= {
-        "AWS::CloudWatch::Dashboard",
-        "AWS::Lambda::Alias",
-        "AWS::Lambda::Function",
-    }
+    others = {"AWS::CloudWatch::Dashboard", "AWS::Lambda::Alias", "AWS::Lambda::Function"}
+    policies = [name for name, type_ in changed.items() if type_ not in others]
+    assert [changed[name] for name in policies] == ["AWS::IAM::Policy"]
+    before, after = prod.grants("feedback"), serving.grants("feedback")
+    added = [(each.action, each.resource) for each in after if each not in before]
+    assert added == [("events:PutEvents", "{Bus.Arn}")]
+    assert all(each in after for each in before)
     for name, each in prod.service.of_type("AWS::Lambda::Function").items():
         now = serving.service.of_type("AWS::Lambda::Function")[name]
         assert {**now, "Description": ""} == {**each, "Description": ""}
@@ -117,7 +122,25 @@ def test_policies_allow_exactly_their_routes(serving: Synthesis) -> None:
         ),
         "gazette-prod-privacy": ["GET/v1/subscriber/export"],
         "gazette-prod-settings": ["PATCH/v1/subscriber/choices", "POST/v1/subscriber/link"],
+        "gazette-prod-delivery-events": ["POST/v1/delivery-event"],
     }
+
+
+def test_delivery_events_of_the_api_bypass_the_bus(prod: Synthesis, serving: Synthesis) -> None:
+    """So no publisher can pretend to be the API. The rules are those of a stage without it."""
+    assert serving.service.of_type("AWS::Events::Rule") == prod.service.of_type("AWS::Events::Rule")
+    (name, _), (_, function) = serving.queue("feedback"), serving.function("api_writes")
+    variables = function["Environment"]["Variables"]
+    assert variables["GAZETTE_FEEDBACK_QUEUE_URL"] == f"{{{name}}}"
+    senders = {
+        step.name
+        for step in (*STEPS, API, API_WRITES)
+        if any(
+            (each.action, each.resource) == ("sqs:SendMessage", f"{{{name}.Arn}}")
+            for each in serving.grants(step.name)
+        )
+    }
+    assert senders == {"api_writes"}
 
 
 def test_return_of_subscribers_is_turned_on_apart(serving: Synthesis, complete: Synthesis) -> None:

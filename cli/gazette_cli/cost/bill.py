@@ -219,6 +219,7 @@ _SERVICES = {
     "lambda": "Lambda",
     "dynamodb": "DynamoDB",
     "eventbridge": "EventBridge",
+    "sqs": "SQS",
     "cloudwatch": "CloudWatch",
 }
 

@@ -18,6 +18,9 @@ _LINE = 450
 
 _A_LINE_OF_THE_ACCESS_LOG = 350
 
+_REQUESTS_OF_A_MESSAGE = 1.2
+"""The requests to SQS per message. Lambda receives and deletes ten messages together."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
@@ -32,6 +35,9 @@ class Route:
     # The number of entries on the event bus.
     entries: int = 0
 
+    # The number of messages to another function.
+    messages: int = 0
+
 
 ROUTES: Mapping[str, Route] = MappingProxyType(
     {
@@ -44,12 +50,14 @@ ROUTES: Mapping[str, Route] = MappingProxyType(
         "createLink": Route(function="api", units=Units(0, 1), calls=1),
         "patchChoices": Route(function="api_writes", units=Units(4, 23.5), calls=28, entries=1),
         "returnSubscriber": Route(function="api_writes", units=Units(9, 10), calls=18),
+        "reportDeliveryEvent": Route(function="api_writes", units=Units(3, 1), calls=4, messages=1),
     }
 )
 """The consumption of each route, by operation id, for a subscriber with one waiting digest and
 without follows. `patchChoices` changes a frequency for which no event waits, and ingest repeats
-the choice. `returnSubscriber` lifts an unsubscription.
-`exportSubscriber` is the first page, and each further one costs less.
+the choice. `returnSubscriber` lifts an unsubscription. `reportDeliveryEvent` reports that an email
+in one category arrived, and feedback processes it. `exportSubscriber` is the first page, and each
+further one costs less.
 """
 
 
@@ -73,6 +81,7 @@ def consumed(operation: str, requests: float, *, memory: int) -> Iterator[Consum
         ("dynamodb.reads", route.units.read),
         ("dynamodb.writes", route.units.written),
         ("eventbridge.events", route.entries),
+        ("sqs.requests", route.messages * _REQUESTS_OF_A_MESSAGE),
         ("cloudwatch.logs", (_LINE + _A_LINE_OF_THE_ACCESS_LOG) / 1e9),
     ):
         if each:

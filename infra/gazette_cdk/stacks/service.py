@@ -302,7 +302,7 @@ class ServiceStack(Stack):
             undelivered=self._queues["feedback_undelivered"],
         )
         stage = self._stage
-        if stage.track_clicks or stage.opens_are_life or stage.reporters:
+        if stage.track_clicks or stage.opens_are_life or stage.accepts_reports:
             bus.grant_put_events_to(feedback.function)
         self._queues["quarantine"].grant_send_messages(feedback.function)
         feedback.configure(self._settings(FeedbackSettings))
@@ -340,7 +340,8 @@ class ServiceStack(Stack):
         self._links_secret.grant_read(reads.function)
         self._suppressions_secret.grant_read(reads.function)
         bus.grant_put_events_to(writes.function)
-        self._queues["immediate"].grant_send_messages(writes.function)
+        for queue in ("immediate", "feedback"):
+            self._queues[queue].grant_send_messages(writes.function)
         if self._stage.accepts_consent:
             self._suppressions_secret.grant_read(writes.function)
         reads.configure(self._settings(ApiSettings, base_url=base_url))

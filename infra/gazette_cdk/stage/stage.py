@@ -100,9 +100,14 @@ class Stage(
 
     @property
     def reporters(self) -> tuple[str, ...]:
-        """The sources that may report delivery events of any mail provider."""
+        """The sources that may report delivery events of any mail provider on the bus."""
         listed = self.sources.get(REPORTED, ())
         return tuple(listed) if isinstance(listed, list) else ()
+
+    @property
+    def accepts_reports(self) -> bool:
+        """True if services may report delivery events, on the bus or through the API."""
+        return bool(self.reporters or self.services_api)
 
     @property
     def services_rate(self) -> int:

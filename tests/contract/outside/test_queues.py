@@ -8,6 +8,8 @@ from typing import Any
 
 import boto3
 import pytest
+from botocore.exceptions import ClientError, ReadTimeoutError
+from gazette.adapters.aws.intake import SqsIntake
 from gazette.adapters.aws.queues import (
     SqsQuarantine,
     SqsQueue,
@@ -29,7 +31,7 @@ from gazette.domain.model import RunKey
 from gazette.domain.ports.queues import FollowerPage, QueuedRun, Shard, Walk
 
 from tests.builders import KEY, NOW
-from tests.fakes import FakeQuarantine, FakeQueue
+from tests.fakes import FakeIntake, FakeQuarantine, FakeQueue
 
 WALK = Walk("post#Größe \u202e#1\ufffe", 'a "1"', "post#p1")
 PAGE = FollowerPage("post#p1", "a1", "post#p1", after="", through="~!\\")
@@ -124,6 +126,50 @@ def test_quarantined_message_is_stored_with_its_reason(queue: Queue | None, reas
     told = kept["MessageAttributes"]["reason"]["StringValue"]
     assert told[:6] == reason[:6]
     assert len(told) == min(len(reason), 1000)
+
+
+def test_submitted_message_is_received_as_sent(queue: Queue | None) -> None:
+    fake = FakeIntake()
+    port = SqsIntake(queue.client, queue.url) if queue else fake
+    assert port.put("the body")
+    taken = [each["Body"] for each in queue.taken()] if queue else fake.taken
+    assert taken == ["the body"]
+
+
+def answer_of(status: int, *, repetitions: int = 0) -> ClientError:
+    about = {"HTTPStatusCode": status, "RetryAttempts": repetitions}
+    return ClientError({"Error": {"Code": "x"}, "ResponseMetadata": about}, "SendMessage")  # type: ignore[typeddict-item]
+
+
+class Failing:
+    """A client of SQS whose calls fail."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def send_message(self, **_: str) -> None:
+        raise self._error
+
+
+def test_message_that_sqs_rejects_at_once_is_certainly_not_queued() -> None:
+    failing: Any = Failing(answer_of(403))
+    assert not SqsIntake(failing, "url").put("the body")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        answer_of(500),
+        answer_of(403, repetitions=1),
+        ClientError({}, "SendMessage"),
+        ReadTimeoutError(endpoint_url="https://sqs.us-east-1.amazonaws.com"),
+    ],
+    ids=["server error", "after a repetition", "without a status", "no answer"],
+)
+def test_message_without_a_certain_answer_may_be_queued(error: Exception) -> None:
+    failing: Any = Failing(error)
+    with pytest.raises(Unavailable):
+        SqsIntake(failing, "url").put("the body")
 
 
 @pytest.mark.parametrize(

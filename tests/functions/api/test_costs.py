@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
+import boto3
 import pytest
 
 from gazette_cli.cost.prices import read_prices
@@ -11,7 +12,7 @@ from gazette_support.adapters.published_api import document
 from tests.functions.api.test_routes import stage  # noqa: F401 -- a fixture
 from tests.functions.conftest import Cloud
 from tests.functions.messages import ago, event
-from tests.functions.serving import leave
+from tests.functions.serving import leave, reported, work_off_feedback
 from tests.services import request
 
 _QUERY: dict[str, dict[str, Any]] = {
@@ -24,6 +25,7 @@ _QUERY: dict[str, dict[str, Any]] = {
     "patchChoices": {"user_id": "bo"},
     "returnSubscriber": {"user_id": "ann"},
     "exportSubscriber": {"user_id": "ann"},
+    "reportDeliveryEvent": {},
 }
 
 
@@ -50,14 +52,27 @@ def test_cost_of_a_request_matches_the_bill(stage: Cloud, operation: str) -> Non
     if operation == "returnSubscriber":
         leave(stage, "ann")
         body = {"email": "ann@example.com", "consented_at": datetime.now(UTC).isoformat()}
+    if operation == "reportDeliveryEvent":
+        forget_engagement()
+        body = {**reported(), "type": "delivered"}
     stage.meter.clear()
     answer = stage.invoke(route.function, request(method, path, body, **_QUERY[operation]))
-    assert answer["statusCode"] == 200
+    assert answer["statusCode"] == (202 if route.messages else 200)
     if route.entries:
         stage.work_off_bus()
+    if route.messages:
+        work_off_feedback(stage)
     calls = [name for name, _ in stage.meter.requests if name.startswith("dynamodb.")]
     spent = (stage.meter.write_units.total(), sum(stage.meter.read_units.values()), len(calls))
     assert spent == (route.units.written, route.units.read, route.calls)
+
+
+def forget_engagement() -> None:
+    """Delete the only engagement row, as if no delivery event had arrived."""
+    dynamodb = boto3.client("dynamodb")
+    (row,) = dynamodb.scan(TableName="engagement")["Items"]
+    key = {name: row[name] for name in ("slot", "run")}
+    dynamodb.delete_item(TableName="engagement", Key=key)
 
 
 def test_dollars_of_a_million_requests() -> None:
@@ -71,3 +86,4 @@ def test_dollars_of_a_million_requests() -> None:
     }
     assert dollars["getEntity"] < dollars["getEventReceipt"] < dollars["getSubscriber"] < 3
     assert 5 < dollars["patchChoices"] < 20
+    assert 3 < dollars["reportDeliveryEvent"] < 7

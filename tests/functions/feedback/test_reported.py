@@ -4,7 +4,9 @@ import io
 import json
 from collections import Counter
 from datetime import datetime, timedelta
+from typing import Any
 
+import boto3
 import pytest
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.adapters.dynamodb.runs import DynamoRuns
@@ -19,7 +21,9 @@ from gazette.domain.subscribers.suppression import Cause
 from tests.builders import SUPPRESSION_KEY, a_claimed_run, a_run
 from tests.functions.conftest import Cloud
 from tests.functions.in_stages import STAGES
-from tests.functions.messages import delivery_report, profile, records
+from tests.functions.messages import ago, delivery_report, profile, records
+from tests.functions.serving import work_off_feedback
+from tests.services import content, request
 
 ANN = address_hash("ann@example.com")
 RUNS = timedelta(days=180)
@@ -124,6 +128,49 @@ def test_stage_without_reporters_accepts_no_report(
     (kept,) = stage.take("quarantine")
     assert "lists no source" in kept["MessageAttributes"]["reason"]["StringValue"]
     assert run().status is Status.UNKNOWN
+
+
+def by_the_api(stage: Cloud, **event: str) -> dict[str, Any]:
+    """Report a delivery event about the run of ann through the API."""
+    body = {"reference": str(reference()), "recipient": "ann@example.com", "at": ago(), **event}
+    return stage.invoke("api_writes", request("POST", "/v1/delivery-event", body))
+
+
+def test_delivery_event_of_the_api_costs_one_message_and_settles_the_run(
+    stage: Cloud, logs: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a source that may report on the bus, and without a read or write of a table."""
+    monkeypatch.setenv("GAZETTE_SOURCES", "{}")
+    stage.warm_up("api_writes")
+    answer = by_the_api(stage, type="delivered")
+    assert (answer["statusCode"], content(answer)["email"]) == (202, "ann-daily-7")
+    assert [name for name, _ in stage.meter.requests] == ["sqs.SendMessage"]
+    assert run().status is Status.UNKNOWN
+    assert work_off_feedback(stage) == 1
+    assert (run().status, run().reason) == (Status.SENT, Reason.EVIDENCE)
+    assert not stage.take("quarantine")
+    assert "example.com" not in logs.getvalue()
+
+
+def test_bounce_of_the_api_suppresses_the_address(stage: Cloud, logs: io.StringIO) -> None:
+    by_the_api(stage, type="bounced", bounce="permanent", status="5.1.1")
+    assert work_off_feedback(stage) == 1
+    assert (cause(), stage.reader().status) == (Cause.BOUNCED, SubscriberStatus.SUPPRESSED)
+    assert "example.com" not in logs.getvalue()
+
+
+def test_click_of_the_api_is_activity(stage: Cloud) -> None:
+    by_the_api(stage, type="clicked")
+    work_off_feedback(stage)
+    assert stage.work_off_bus() == 1
+
+
+def test_report_that_sqs_does_not_take_is_not_accepted(stage: Cloud, logs: io.StringIO) -> None:
+    boto3.client("sqs").delete_queue(QueueUrl=stage.queues["feedback"])
+    answer = by_the_api(stage, type="delivered")
+    assert answer["statusCode"] == 503
+    assert content(answer)["type"] == "docs/api.md#unavailable"
+    assert "example.com" not in logs.getvalue()
 
 
 def test_report_costs_the_write_units_of_its_rows(stage: Cloud) -> None:

@@ -1,7 +1,11 @@
 """The program of docs/delivery-events.md, held against the contract."""
 
 import json
+from contextlib import AbstractContextManager, nullcontext
+from email.message import Message
 from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request
 
 import pytest
 from gazette.adapters.contract.reports import read_report
@@ -9,7 +13,7 @@ from gazette.domain.feedback.reports import DeliveryReport
 from gazette.domain.model import RunKey
 
 from tests.builders import KEY, NOW
-from tests.mailgun import PROGRAM, SIGNING_KEY, blocks, failure, webhook
+from tests.mailgun import BY_THE_API, PROGRAM, SIGNING_KEY, blocks, failure, webhook
 from tests.unit.feedback.test_reports import ANN, reference
 
 MESSAGE_ID = f"{reference()}@shop.example"
@@ -106,6 +110,56 @@ def test_handler_publishes_a_signed_webhook(events: Events) -> None:
     assert read_report(json.loads(entry["Detail"]))
 
 
+class Api:
+    """The API, which keeps the requests and answers each with a status."""
+
+    def __init__(self, status: int = 202) -> None:
+        self.status, self.requests = status, list[Request]()
+
+    def __call__(self, request: Request, *, timeout: float) -> AbstractContextManager["Api"]:
+        assert timeout < 30
+        self.requests.append(request)
+        if self.status != 202:
+            raise HTTPError(request.full_url, self.status, "", Message(), None)
+        return nullcontext(self)
+
+
+@pytest.fixture
+def api(monkeypatch: pytest.MonkeyPatch) -> Api:
+    made = Api()
+    for name, value in {
+        "MAILGUN_SIGNING_KEY": SIGNING_KEY,
+        "GAZETTE_SERVICES_URL": "https://api.example.com",
+        "AWS_ACCESS_KEY_ID": "id",
+        "AWS_SECRET_ACCESS_KEY": "secret",
+        "AWS_DEFAULT_REGION": "eu-central-1",
+    }.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(BY_THE_API, "urlopen", made)
+    return made
+
+
+def test_handler_reports_a_signed_webhook_to_the_api(api: Api) -> None:
+    request = webhook("delivered", MESSAGE_ID, ANN, NOW.timestamp())
+    assert BY_THE_API.handler(request, None) == {"statusCode": 200}
+    (sent,) = api.requests
+    assert (sent.get_method(), sent.full_url) == (
+        "POST",
+        "https://api.example.com/v1/delivery-event",
+    )
+    assert sent.get_header("Content-type") == "application/json"
+    assert "/eu-central-1/execute-api/" in str(sent.get_header("Authorization"))
+    assert isinstance(sent.data, bytes)
+    assert read_report(json.loads(sent.data))
+
+
+@pytest.mark.parametrize("status", [422, 503, 504])
+def test_handler_lets_mailgun_repeat_what_the_api_rejects(api: Api, status: int) -> None:
+    api.status = status
+    with pytest.raises(HTTPError):
+        BY_THE_API.handler(webhook("delivered", MESSAGE_ID, ANN, NOW.timestamp()), None)
+
+
 def test_handler_rejects_a_forged_webhook(events: Events) -> None:
     request = webhook("delivered", MESSAGE_ID, ANN, NOW.timestamp(), key="guessed")
     assert PROGRAM.handler(request, None) == {"statusCode": 406}
@@ -125,7 +179,8 @@ def test_handler_answers_for_an_email_of_another_application(events: Events) -> 
 
 
 def test_policy_and_setting_of_the_page_name_the_source_of_the_program() -> None:
-    setting, policy = blocks("json")
+    api, setting, policy = blocks("json")
+    assert json.loads(f"{{{api}}}")["services_api"]["requests_per_second"] > 0
     assert json.loads(f"{{{setting}}}") == {"sources": {"delivery.reported": [PROGRAM.SOURCE]}}
     (statement,) = json.loads(policy)["Statement"]
     conditions = statement["Condition"]

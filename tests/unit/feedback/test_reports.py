@@ -9,7 +9,8 @@ from itertools import permutations
 from typing import Any
 
 import pytest
-from gazette.adapters.contract.reports import decode_report, read_report
+from gazette.adapters.contract.deliveries import DeliveryReported
+from gazette.adapters.contract.reports import decode_report, message_of, read_report
 from gazette.adapters.mail.reported_events import decode_either, is_report
 from gazette.adapters.mail.ses_events import decode_delivery_event
 from gazette.domain.delivery.run import Reason, Run, Status
@@ -327,6 +328,25 @@ def test_stage_that_lists_no_source_quarantines_every_report() -> None:
     ((_, why),) = world.quarantine.kept
     assert "The setting sources lists no source for delivery.reported" in why
     assert world.runs.rows[KEY] == UNKNOWN
+
+
+@pytest.mark.parametrize("sources", [Sources({}), SOURCES], ids=["none", "listed"])
+@pytest.mark.parametrize("source", ["gazette.services", "shop"])
+def test_attack_event_on_the_bus_cannot_pretend_to_come_from_the_api(
+    source: str, sources: Sources
+) -> None:
+    """A publisher chooses the source, the detail and the resources of an event, but no field."""
+    world = having(UNKNOWN)
+    route = json.loads(message_of(DeliveryReported.model_validate(detail())))["route"]
+    resources = [route, f"route:{route}"]
+    pretending = {**detail("bounced"), "route": route}
+    for told in (detail("bounced"), pretending):
+        message = envelope(DELIVERY_REPORTED, told, source=source, resources=resources)
+        report(world, message, sources=sources)
+    assert len(world.quarantine.kept) == 2
+    assert all(repr(source) in why or source in why for _, why in world.quarantine.kept)
+    assert world.runs.rows[KEY] == UNKNOWN
+    assert not world.suppressions.rows
 
 
 def test_other_service_events_still_return_to_the_quarantine() -> None:

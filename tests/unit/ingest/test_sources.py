@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from gazette.adapters.aws.bus import encode
 from gazette.adapters.contract import DETAIL_MODELS, decode
+from gazette.adapters.contract.deliveries import DeliveryReported
+from gazette.adapters.contract.reports import message_of
 from gazette.domain.commands import ChangeFollow, ChoosePreferences, MarkActive
 from gazette.domain.outcome import Outcome
 from gazette.domain.sources import DELIVERY_REPORTED, DETAIL_TYPES, FEEDBACK, PREFERENCES, Sources
@@ -16,6 +18,7 @@ from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import Frequency
 
 from tests.builders import NOW, SettableClock
+from tests.unit.feedback.test_reports import detail
 from tests.unit.ingest.test_contract import DETAILS, envelope
 from tests.world import World
 
@@ -156,3 +159,14 @@ def test_attack_ingest_never_processes_a_delivery_report(
     assert said == [Outcome.FOREIGN]
     ((_, reason),) = world.quarantine.kept
     assert words in reason
+
+
+@pytest.mark.parametrize("sources", [None, CLOSED])
+def test_delivery_event_of_the_api_that_was_redriven_to_ingest_belongs_to_feedback(
+    world: World, sources: Sources | None
+) -> None:
+    message = message_of(DeliveryReported.model_validate(detail()))
+    assert world.ingest(message, partial(decode, sources=sources)) == [Outcome.FOREIGN]
+    ((kept, reason),) = world.quarantine.kept
+    assert kept == message
+    assert "gazette quarantine redrive" in reason

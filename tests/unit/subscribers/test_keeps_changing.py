@@ -125,6 +125,7 @@ def settling(count: Count) -> Callable[[], object]:
         ADDRESS,
         subscribers=world.subscribers,
         suppressions=world.suppressions,
+        before=NOW,
     )
 
 

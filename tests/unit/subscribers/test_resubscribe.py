@@ -10,6 +10,7 @@ from gazette.domain.model import DAILY
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause
+from gazette.steps.subscribers.unsubscribe import settle_suppression
 
 from tests.builders import NOW, SettableClock, a_complaint, a_subscriber, an_event
 from tests.world import World, crashes, interleavings
@@ -105,6 +106,88 @@ def test_resubscribed_reader_is_not_suppressed_by_an_outdated_erasure() -> None:
         for world, where in interleavings(left, act, other):
             assert_consistent(world, where)
             assert world.resubscribe(), where
+
+
+def unsubscribe_by_former(world: World) -> None:
+    """An old link of a former id ends email to the address, in the name of no reader."""
+    world.clock.pass_time(minutes=1)
+    world.unsubscribe("former", "ann@example.com")
+
+
+def test_outdated_erasure_keeps_an_unsubscription_of_the_address() -> None:
+    world = known()
+    unsubscribe_by_former(world)
+    world.erase(at=NOW - timedelta(days=1))
+    assert world.suppressions.rows == {ANN: Cause.UNSUBSCRIBED}
+
+
+def return_and_unsubscribe_by_former(world: World) -> None:
+    world.clock.pass_time(minutes=1)
+    world.resubscribe()
+    unsubscribe_by_former(world)
+
+
+def test_outdated_erasure_keeps_an_unsubscription_of_the_address_during_it() -> None:
+    def erase(world: World) -> None:
+        world.erase(at=NOW - timedelta(days=1))
+
+    for make in (left, known):
+        for world, where in interleavings(make, erase, return_and_unsubscribe_by_former):
+            assert world.suppressions.rows == {ANN: Cause.UNSUBSCRIBED}, where
+
+
+def test_unsubscribe_keeps_an_unsubscription_of_the_address_during_it() -> None:
+    for make in (left, known):
+        for world, where in interleavings(
+            make, World.unsubscribe, return_and_unsubscribe_by_former
+        ):
+            assert world.suppressions.rows == {ANN: Cause.UNSUBSCRIBED}, where
+
+
+def test_resubscribe_keeps_an_unsubscription_of_the_address_that_follows_its_lift() -> None:
+    """An earlier one is lifted, as if it had arrived before the reader pressed the button."""
+    kept = 0
+    is_lifted = False
+
+    def other(world: World) -> None:
+        nonlocal is_lifted
+        is_lifted = not world.suppressions.rows
+        unsubscribe_by_former(world)
+
+    for world, where in interleavings(left, World.resubscribe, other):
+        if is_lifted:
+            assert world.suppressions.rows == {ANN: Cause.UNSUBSCRIBED}, where
+            kept += 1
+        else:
+            assert_consistent(world, where)
+    assert kept > 3
+
+
+def test_settling_lifts_what_it_wrote_itself() -> None:
+    """Ann returns between the read of her status and the write of the suppression."""
+    world = left()
+    with world.meanwhile("suppressions.unsubscribe", world.resubscribe, before=True):
+        settle_suppression(
+            "ann",
+            ANN,
+            subscribers=world.subscribers,
+            suppressions=world.suppressions,
+            before=NOW - timedelta(days=1),
+        )
+    assert status(world) is SubscriberStatus.ACTIVE
+    assert_consistent(world, "")
+
+
+def test_reader_who_becomes_dormant_during_a_return_is_not_stopped() -> None:
+    def sleep(world: World) -> None:
+        if status(world) is SubscriberStatus.ACTIVE:
+            world.subscribers.set_status("ann", SubscriberStatus.DORMANT)
+
+    statuses = set()
+    for world, _ in interleavings(left, World.resubscribe, sleep):
+        statuses.add(status(world))
+        assert not world.suppressions.rows
+    assert statuses == {SubscriberStatus.ACTIVE, SubscriberStatus.DORMANT}
 
 
 def test_attack_former_owner_of_an_id_cannot_resubscribe_the_new_owner() -> None:

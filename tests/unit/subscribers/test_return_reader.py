@@ -252,16 +252,74 @@ def test_unsubscription_of_the_address_during_a_return_takes_effect() -> None:
         assert consent(world).refusal is Refusal.NEWER_UNSUBSCRIPTION, where
 
 
-def test_complaint_during_a_return_keeps_the_reader_suppressed() -> None:
+def test_complaint_during_a_return_keeps_the_reader_unsubscribed() -> None:
+    results: list[Returned] = []
+
+    def act(world: World) -> None:
+        results.append(consent(world))
+
     def complain(world: World) -> None:
         world.feedback(a_complaint())
 
-    for act, other in ((consent, complain), (complain, consent)):
-        for world, where in interleavings(left, act, other):
+    for world, where in interleavings(left, act, complain):
+        expected = results[-1] == Returned(Refusal.COMPLAINED)
+        assert (ann(world).status is SubscriberStatus.UNSUBSCRIBED) is expected, where
+    for first, other in ((consent, complain), (complain, consent)):
+        for world, where in interleavings(left, first, other):
             assert world.suppressions.rows == {ANN: Cause.COMPLAINED}, where
             assert ann(world).status is not SubscriberStatus.ACTIVE, where
             assert not world.schedules.listed, where
             assert consent(world) == Returned(Refusal.COMPLAINED), where
+
+
+def shared() -> World:
+    """Ann unsubscribed. Bo, who has the same address, did not."""
+    world = known()
+    world.say(ChangeSubscriber(a_subscriber("bo", email="ann@example.com")))
+    world.unsubscribe()
+    world.clock.pass_time(minutes=2)
+    return world
+
+
+def test_refused_consent_leaves_the_reader_unsubscribed() -> None:
+    """Otherwise, a change of address would resume email although the consent was refused."""
+    results: list[Returned] = []
+
+    def act(world: World) -> None:
+        results.append(consent(world))
+
+    def leave(world: World) -> None:
+        world.unsubscribe("bo", "ann@example.com")
+
+    refused = Returned(Refusal.SHARED_ADDRESS)
+    for world, where in interleavings(shared, act, leave):
+        assert consent(world) == refused, where
+        if results[-1] == refused:
+            assert ann(world).status is SubscriberStatus.UNSUBSCRIBED, where
+            assert ann(world).left_at == NOW, where
+            assert not world.schedules.listed, where
+            assert world.suppressions.by == {ANN: {"ann", "bo"}}, where
+    assert results.count(refused) > results.count(CHANGED) > 0
+
+
+def test_refused_return_of_an_active_reader_suppresses_the_reader() -> None:
+    """Only the address was unsubscribed, so there is no unsubscription to restore."""
+
+    def leave(world: World) -> None:
+        world.unsubscribe("bo", "ann@example.com")
+
+    def make() -> World:
+        world = known()
+        world.say(ChangeSubscriber(a_subscriber("bo", email="ann@example.com")))
+        world.unsubscribe("former", "ann@example.com")
+        world.clock.pass_time(minutes=2)
+        return world
+
+    statuses = set()
+    for world, where in interleavings(make, consent, leave):
+        statuses.add(ann(world).status)
+        assert world.suppressions.rows == {ANN: Cause.UNSUBSCRIBED}, where
+    assert SubscriberStatus.UNSUBSCRIBED not in statuses
 
 
 def test_erasure_during_a_return_leaves_no_data() -> None:

@@ -16,10 +16,11 @@ UNANSWERED = AlarmText(
     urgency=Urgency.MORNING,
     meaning=(
         "At least three requests of services failed in a quarter of an hour (status 5xx). Settings "
-        "pages of apps cannot show or save preferences. Email is not affected. What to do: find "
-        "the reason in the access log /aws/vendedlogs/gazette-{stage}-services (error, "
-        "function_error), and in the logs of gazette-{stage}-api and gazette-{stage}-api_writes. "
-        "Check whether Lambda throttles them. See docs/runbook/services-unanswered.md."
+        "pages of apps cannot show or save preferences, and delivery events that services report "
+        "may be missing. Email is not affected. What to do: find the reason in the access log "
+        "/aws/vendedlogs/gazette-{stage}-services (error, function_error), and in the logs of "
+        "gazette-{stage}-api and gazette-{stage}-api_writes. Check whether Lambda throttles them. "
+        "See docs/runbook/services-unanswered.md."
     ),
 )
 TURNED_AWAY = AlarmText(

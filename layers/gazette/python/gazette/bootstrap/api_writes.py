@@ -7,6 +7,7 @@ from functools import cache, partial
 from gazette.adapters.api.resolver import new_resolver, resolve
 from gazette.adapters.api.writes import Writes, add_writes
 from gazette.adapters.aws.bus import EventBridgeBus, events_client
+from gazette.adapters.aws.intake import SqsIntake
 from gazette.adapters.aws.queues import sqs_client
 from gazette.adapters.aws.suppression_key import read_suppression_key
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
@@ -18,6 +19,7 @@ from gazette.domain.sources import PREFERENCES
 from gazette.settings.preferences import ApiWritesSettings
 from gazette.steps.api.choices import ChoiceContext, choose
 from gazette.steps.api.consents import ConsentContext, state_consent
+from gazette.steps.api.delivery_events import IntakeContext, submit_delivery_event
 from gazette.steps.api.reader import read_reader
 
 
@@ -36,6 +38,7 @@ def build() -> Resolve:
         suppressions=cache(partial(_suppressions, settings)),
         announce=context.announce,
     )
+    intake = IntakeContext(intake=SqsIntake(sqs_client(), settings.feedback_queue_url), clock=now)
     app = new_resolver(report)
     add_writes(
         app,
@@ -43,6 +46,7 @@ def build() -> Resolve:
             choose=partial(choose, context=context),
             reader=partial(read_reader, context=reader_context(settings)),
             state_consent=counted_consents(partial(state_consent, context=consents)),
+            submit_delivery_event=partial(submit_delivery_event, context=intake),
             report=report,
         ),
     )

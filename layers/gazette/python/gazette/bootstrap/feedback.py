@@ -55,7 +55,7 @@ def build() -> FeedbackFunction:
     runs = DynamoRuns(settings.runs_table, retention=retention)
     key = read_suppression_key(settings.suppressions_secret)
     signs = {
-        DeliveryEventType.CLICKED: settings.track_clicks or bool(settings.reporters),
+        DeliveryEventType.CLICKED: settings.track_clicks,
         DeliveryEventType.OPENED: settings.opens_are_life,
     }
     counted = _category_stats(settings)

@@ -28,6 +28,10 @@ PREFERENCES = "gazette.preferences"
 FEEDBACK = "gazette.feedback"
 """The source of reader activity that is derived from delivery events."""
 
+SERVICES = "gazette.services"
+"""The source of delivery events that services report through the API. No setting needs to list it,
+because these messages do not come from the bus."""
+
 _OWN: Mapping[str, str] = MappingProxyType(
     {
         "preferences.chosen": PREFERENCES,

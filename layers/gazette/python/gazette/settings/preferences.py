@@ -43,10 +43,15 @@ class ApiSettings(ReaderSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class ApiWritesSettings(RoutingSettings):
-    """The settings of `api_writes`, which submits choices for readers, and returns readers."""
+    """The settings of `api_writes`, which submits choices for readers and delivery events, and
+    returns readers.
+    """
 
     suppressions_table: str
     suppressions_secret: str
 
     bus: str
     """The event bus to which the choices are published."""
+
+    feedback_queue_url: str
+    """The queue to which delivery events are sent."""

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from gazette.adapters.contract.deliveries import ReportType
 from gazette.adapters.contract.fields import Day
 from gazette.domain.api.choices import Source
 from gazette.domain.delivery.run import Certainty
@@ -183,6 +184,17 @@ class Returned(Answer):
     outcome: Literal["returned", "unchanged"] = Field(
         description="`returned`: an unsubscription was lifted. `unchanged`: there was none."
     )
+
+
+class AcceptedDeliveryEvent(Answer):
+    """A delivery event that is stored and will be checked and processed soon."""
+
+    email: EmailId = Field(
+        description="The id of the email in `reference`. It is not yet known whether your stage "
+        "sent this email to this recipient.",
+        examples=["ann-daily-7"],
+    )
+    type: ReportType
 
 
 class Email(Answer):

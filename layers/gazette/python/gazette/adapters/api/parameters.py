@@ -17,6 +17,7 @@ from pydantic import (
 )
 
 from gazette.adapters.api.models import ChosenFrequency
+from gazette.adapters.contract.deliveries import DeliveryReported
 from gazette.adapters.contract.fields import Address, Instant, Key, Name, UserId
 from gazette.adapters.contract.subscribers import Choices
 from gazette.domain.identity import CATEGORY_NAME, SCHEDULE_NAME
@@ -148,3 +149,12 @@ class ReturnBody(BaseModel):
         "the time of the request instead.",
         examples=["2026-11-21T09:00:00Z"],
     )
+
+
+class DeliveryEventBody(DeliveryReported):
+    """A delivery event of any mail provider, about an email that Gazette sent by SMTP.
+
+    The fields are those of the event `delivery.reported`. Duplicates and any order are harmless.
+    """
+
+    model_config = ConfigDict(json_schema_extra={})

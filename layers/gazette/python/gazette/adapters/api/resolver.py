@@ -96,8 +96,8 @@ def time_left(app: APIGatewayHttpResolver) -> Callable[[], timedelta]:
     return lambda: timedelta(milliseconds=context.get_remaining_time_in_millis())
 
 
-def answers(model: type[Any], description: str, *others: int) -> dict[int, Any]:
-    """Return the documentation of a route's responses: 200 with `model`, and the errors.
+def answers(model: type[Any], description: str, *others: int, success: int = 200) -> dict[int, Any]:
+    """Return the documentation of a route's responses: `success` with `model`, and the errors.
 
     Every route names 422 and 500, because Powertools would add its own schemas otherwise.
     """
@@ -108,7 +108,7 @@ def answers(model: type[Any], description: str, *others: int) -> dict[int, Any]:
         }
         for status in sorted({*others, 404, 422, 500, 503})
     }
-    return {200: {"description": description, "content": {JSON: {"model": model}}}, **problems}
+    return {success: {"description": description, "content": {JSON: {"model": model}}}, **problems}
 
 
 def _with_plain_body(event: Mapping[str, Any]) -> dict[str, Any]:

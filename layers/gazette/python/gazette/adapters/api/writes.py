@@ -7,6 +7,7 @@ from typing import Protocol
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 
 from gazette.adapters.api import models, parameters
+from gazette.adapters.api.delivery_events import SubmitDeliveryEvent, add_delivery_event
 from gazette.adapters.api.problems import (
     NOTHING_CHANGED,
     OUTCOME_UNKNOWN,
@@ -48,12 +49,14 @@ class Writes:
     """A function that returns the state of a reader after the choice."""
 
     state_consent: StateConsent
+    submit_delivery_event: SubmitDeliveryEvent
     report: Report
 
 
 def add_writes(app: APIGatewayHttpResolver, writes: Writes) -> None:
     """Add the routes that write."""
     add_return(app, writes.state_consent, writes.report)
+    add_delivery_event(app, writes.submit_delivery_event, writes.report)
 
     @app.patch(
         "/v1/subscriber/choices",

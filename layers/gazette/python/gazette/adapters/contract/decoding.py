@@ -16,7 +16,7 @@ from gazette.adapters.contract.details import (
     EventsCreated,
     HappeningDetail,
 )
-from gazette.adapters.contract.envelope import Envelope
+from gazette.adapters.contract.envelope import Envelope, is_from_the_api
 from gazette.adapters.contract.strict_json import UnreadableError, read_json
 from gazette.adapters.contract.subscribers import (
     FollowCreated,
@@ -137,6 +137,8 @@ def _decode(
     detail_type, detail = fields.get("detail-type"), fields.get("detail")
     if problem := _no_detail(detail_type, detail):
         raise InvalidEvent(f"{problem}.")
+    if detail_type == DELIVERY_REPORTED and is_from_the_api(fields):
+        raise ForeignEvent(_TO_FEEDBACK)
     check_envelope(fields)
     if refusal := (sources or _ANY_SOURCE).refusal(detail_type, fields["source"]):
         raise ForeignEvent(refusal)

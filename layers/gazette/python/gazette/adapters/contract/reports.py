@@ -1,28 +1,47 @@
-"""Decoding of the delivery events that services report, from the bus or from another transport."""
+"""The delivery events that services report, from the bus or through the API."""
 
+import json
 from typing import Any
 
 from gazette.adapters.contract.decoding import check_envelope, read_detail
+from gazette.adapters.contract.deliveries import DeliveryReported
+from gazette.adapters.contract.envelope import OF_THE_API, is_from_the_api
 from gazette.adapters.contract.strict_json import UnreadableError, read_json
 from gazette.adapters.contract.wording import sentence
 from gazette.domain.errors import InvalidEvent, InvalidReport
 from gazette.domain.feedback.reports import DeliveryReport
-from gazette.domain.sources import DELIVERY_REPORTED, Sources
+from gazette.domain.sources import DELIVERY_REPORTED, SERVICES, Sources
 
 _REASONS = 3
 """The maximum number of problems that one error message describes."""
 
 
-def decode_report(body: str, *, sources: Sources) -> DeliveryReport:
-    """Decode a `delivery.reported` event in the envelope of EventBridge.
+def message_of(detail: DeliveryReported) -> str:
+    """Return the message in which the API passes a delivery event to feedback."""
+    return json.dumps(
+        {
+            "source": SERVICES,
+            "detail-type": DELIVERY_REPORTED,
+            **OF_THE_API,
+            "detail": detail.model_dump(mode="json", exclude_unset=True),
+        }
+    )
 
-    Raises InvalidReport for a source that may not publish it, and for any invalid field.
+
+def decode_report(body: str, *, sources: Sources) -> DeliveryReport:
+    """Decode a `delivery.reported` event, in the envelope of EventBridge or from the API.
+
+    IAM has authorized the caller of the API, so `sources` concerns only events on the bus. Raises
+    InvalidReport for a source that may not publish the event, and for any invalid field.
     """
     try:
         envelope = read_json(body)
-        check_envelope(envelope)
     except UnreadableError as err:
         raise InvalidReport(f"The message is {err}.") from err
+    if is_from_the_api(envelope):
+        return read_report(envelope.get("detail"))
+    try:
+        check_envelope(envelope)
     except InvalidEvent as err:
         raise InvalidReport(str(err)) from err
     if refusal := sources.refusal(DELIVERY_REPORTED, envelope["source"]):

@@ -89,3 +89,16 @@ class Chosen(StrEnum):
 
     UNKNOWN_READER = "unknown_reader"
     """The user id is unknown or was erased. No change was made."""
+
+
+class Submitted(StrEnum):
+    """The outcome of a delivery event that a service submits."""
+
+    STORED = "stored"
+    """The event is on the feedback queue. Feedback checks and processes it."""
+
+    NOT_STORED = "not_stored"
+    """The queue rejected the event. No change was made."""
+
+    IN_THE_FUTURE = "in_the_future"
+    """The event is dated more than an hour in the future. No change was made."""

@@ -105,3 +105,13 @@ class Quarantine(Protocol):
 
     def keep(self, body: str, reason: str) -> None:
         """Store the original message `body` with a reason in plain words."""
+
+
+class Intake(Protocol):
+    """The queue of messages that services submit. Each message is delivered at least once."""
+
+    def put(self, body: str) -> bool:
+        """Queue a message. Return False if the queue rejected it.
+
+        Raises Unavailable if it is unknown whether the message is queued.
+        """

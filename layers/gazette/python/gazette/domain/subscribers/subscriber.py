@@ -21,6 +21,11 @@ _NEXT = timedelta(microseconds=1)
 """The precision of stored times."""
 
 
+def just_after(at: datetime) -> datetime:
+    """Return the earliest later time that can be stored."""
+    return at + _NEXT
+
+
 class SubscriberStatus(StrEnum):
     """The status of a subscriber. A dormant subscriber becomes active again at the next activity.
 

@@ -151,9 +151,17 @@ def record_event(event: DeliveryEvent, body: str, *, context: FeedbackContext) -
     if run is None or engagement is None:
         return Recorded(run)
     is_first = context.engagements.record(run, engagement, event.happened_at)
-    if event.type in context.signs_of_life:
+    if event.type in context.signs_of_life or _is_reported_click(event):
         _mark_active(run, event, context.bus)
     return Recorded(run, is_first)
+
+
+def _is_reported_click(event: DeliveryEvent) -> bool:
+    """Return True for a click that a service reports, which counts in every stage.
+
+    The setting `track_clicks` concerns only SES.
+    """
+    return event.is_reported and event.type is DeliveryEventType.CLICKED
 
 
 def _record_acceptance(event: DeliveryEvent, run: Run, *, context: FeedbackContext) -> None:

@@ -12,7 +12,12 @@ from gazette.domain.outcome import Outcome
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.stores import Suppressions
 from gazette.domain.subscribers.frequency import DIGESTS
-from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus, was_erased
+from gazette.domain.subscribers.subscriber import (
+    Subscriber,
+    SubscriberStatus,
+    just_after,
+    was_erased,
+)
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
 from gazette.steps.ingest.profiles import reroute_waiting
@@ -47,18 +52,23 @@ def erase_subscriber(
     """
     time = TimeFor(time_left, PIECE)
     reader = context.subscribers.get(user_id)
+    left_at: datetime | None = None
     if isinstance(reader, Subscriber) and reader.status is SubscriberStatus.UNSUBSCRIBED:
-        suppressions.unsubscribe(address_hash(reader.email), user_id)
+        left_at = reader.last_left_at or context.clock()
+        suppressions.unsubscribe(address_hash(reader.email), user_id, left_at)
     under_way = _digests_under_way(user_id, context)
     erased = context.subscribers.erase(user_id, at)
     if not erased and isinstance(context.subscribers.get(user_id), Subscriber):
         _erase_before(user_id, at, context, time)
-        if isinstance(reader, Subscriber):  # the reader may have returned since the read
+        if isinstance(reader, Subscriber) and left_at:
+            # The reader may have returned between the read and the suppression above. A later
+            # unsubscription of the address remains.
             settle_suppression(
                 user_id,
                 address_hash(reader.email),
                 subscribers=context.subscribers,
                 suppressions=suppressions,
+                before=just_after(left_at),
             )
         return Outcome.OUTDATED
     for run in under_way if erased else ():

@@ -11,7 +11,12 @@ from gazette.domain.model import RunKey
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import Engagements, Runs, Schedules
 from gazette.domain.ports.stores import Subscribers, Suppressions
-from gazette.domain.subscribers.subscriber import Reader, Subscriber, SubscriberStatus
+from gazette.domain.subscribers.subscriber import (
+    Reader,
+    Subscriber,
+    SubscriberStatus,
+    just_after,
+)
 from gazette.domain.subscribers.suppression import Cause
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.subscribers.schedules import withdraw
@@ -24,7 +29,7 @@ def unsubscribe(
     subscribers: Subscribers,
     suppressions: Suppressions,
     schedules: Schedules,
-    at: datetime | None = None,
+    at: datetime,
 ) -> Subscriber | None:
     """Stop all email to a hashed address, and to the reader `user_id` if it is their address.
 
@@ -48,7 +53,13 @@ def unsubscribe(
     else:
         raise kept_changing(f"The profile of {user_id}")
     withdraw(user_id, subscribers=subscribers, schedules=schedules)
-    settle_suppression(user_id, address, subscribers=subscribers, suppressions=suppressions)
+    settle_suppression(
+        user_id,
+        address,
+        subscribers=subscribers,
+        suppressions=suppressions,
+        before=just_after(unsubscribed.last_left_at or at),
+    )
     return unsubscribed
 
 
@@ -76,14 +87,15 @@ def settle_suppression(
     *,
     subscribers: Subscribers,
     suppressions: Suppressions,
-    before: datetime | None = None,
+    before: datetime | None,
 ) -> Reader:
     """Suppress the address if the reader has unsubscribed; otherwise lift the suppression.
 
     Called after unsubscribing and after resubscribing, so that the last writer sees the final
-    status. A reader with another address does not affect this address. With `before`, only an
-    unsubscription before that time is lifted. Returns the reader. Raises NotYet if the status keeps
-    changing.
+    status. A reader with another address does not affect this address. Only an unsubscription
+    before `before` is lifted, or one that this function wrote, because a later one may be by a
+    former id, which the address alone shows. None lifts every unsubscription. Returns the reader.
+    Raises NotYet if the status keeps changing.
     """
     reader = subscribers.get(user_id)
     for _ in ATTEMPTS:
@@ -92,9 +104,20 @@ def settle_suppression(
         status = reader.status
         if status is SubscriberStatus.UNSUBSCRIBED:
             suppressions.unsubscribe(address, user_id, reader.last_left_at)
+            before = _also_lifting(reader.last_left_at, before)
         elif not reader.has_left:
             suppressions.resubscribe(address, user_id, before=before)
         reader = subscribers.get(user_id)
         if isinstance(reader, Subscriber) and reader.status is status:
             return reader
     raise kept_changing(f"The status of {user_id}")
+
+
+def _also_lifting(written_at: datetime | None, before: datetime | None) -> datetime | None:
+    """Return the time before which unsubscriptions are lifted, including one at `written_at`.
+
+    Rows of an earlier release do not contain the time of the unsubscription.
+    """
+    if written_at is None or before is None:
+        return None
+    return max(before, just_after(written_at))
