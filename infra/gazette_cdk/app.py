@@ -27,7 +27,11 @@ def main() -> None:
     Check the stage first, because importing the CDK and building the layers take twenty seconds.
     """
     use_pinned_zones()
-    context_of_file = context()
+    try:
+        context_of_file = context()
+    except (OSError, ValueError, KeyError, TypeError) as err:
+        file = folders.project() / "cdk.json"
+        raise Refused(f"{file} is unreadable or has no context ({err}). Fix the file.") from err
     try:
         _check_stage({**context_of_file, **_context_of_command_line()})
     except StageError as err:

@@ -164,6 +164,13 @@ def test_command_outside_of_a_project_says_where_to_run_it(unpacked: Path, tmp_p
     assert line.startswith(f"gazette: {tmp_path} and its parent folders have no gazette.toml")
 
 
+def test_app_outside_of_a_project_is_refused_in_one_line(unpacked: Path, tmp_path: Path) -> None:
+    done = run(unpacked, "from gazette_cdk.app import main; main()", cwd=tmp_path)
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"gazette: {tmp_path}/cdk.json is unreadable or has no context")
+    assert done.returncode == 1
+
+
 _HASHES = """
 from gazette_cdk.assets import layers
 layers.lambda_.Code.from_asset = lambda *_, asset_hash, **__: print(asset_hash)
