@@ -125,7 +125,7 @@ format: setup ## Format the code and fix what ruff can fix
 	@$(BIN)/ruff format .
 
 docs: setup ## Generate docs/events, docs/api, docs/content, docs/lifecycle.md, docs/configuration.md, docs/cli, the examples of docs/receipts.md and the sums of docs/tables.md
-	@$(BIN)/gazette event schemas >/dev/null
+	@$(BIN)/gazette event schemas docs/events >/dev/null
 	@$(BIN)/python -m tests.lifecycle_page
 	@$(BIN)/python -m tests.configuration_page
 	@$(BIN)/python -m tests.content_page
@@ -176,10 +176,7 @@ $(VENV)/bin/uv:
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 
-# An editable installation lists the packages, so a new package needs a new installation.
-PACKAGES := $(wildcard layers/gazette/python/*/__init__.py infra/*/__init__.py cli/*/__init__.py)
-
-$(VENV)/.ready: requirements/dev.txt pyproject.toml $(PACKAGES) | $(VENV)/bin/uv
+$(VENV)/.ready: requirements/dev.txt pyproject.toml | $(VENV)/bin/uv
 	@$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements/dev.txt
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $@

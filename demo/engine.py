@@ -123,12 +123,28 @@ def deploy(
     `base_url` is the base URL of the links in emails. `app` is the module that synthesises the
     stacks.
     """
+    context = _context(stage, base_url=base_url, **settings)
+    return deploy_app(engine, folder, [sys.executable, "-m", app], context=context)
+
+
+def deploy_app(
+    engine: Engine,
+    folder: Path,
+    app: list[str],
+    *,
+    context: Mapping[str, Any],
+    project: Path = ROOT,
+) -> dict[str, str]:
+    """Deploy the stacks of a CDK app, including the bootstrap, and return their outputs.
+
+    `app` is the command that synthesises the stacks. It runs in the folder `project`.
+    """
     assembly = folder / "cdk.out"
     outputs = folder / "outputs.json"
     environment = _cdk_environment(engine, assembly)
-    environment["CDK_CONTEXT_JSON"] = json.dumps(_context(stage, base_url=base_url, **settings))
+    environment["CDK_CONTEXT_JSON"] = json.dumps(context)
     with shared_assets(assembly, _ASSETS):
-        _run([sys.executable, "-m", app], environment, folder / "synth.log")
+        _run(app, environment, folder / "synth.log", cwd=project)
     _run(
         _cdk("bootstrap", "--app", str(assembly), f"aws://{_ACCOUNT}/{_REGION}"),
         environment,
@@ -294,12 +310,14 @@ def _wait_until_it_answers(process: subprocess.Popen[bytes], engine: Engine) -> 
     raise EngineError(f"The engine did not start. See {engine.log}.")
 
 
-def _run(command: list[str], environment: Mapping[str, str], log: Path) -> None:
+def _run(
+    command: list[str], environment: Mapping[str, str], log: Path, *, cwd: Path = ROOT
+) -> None:
     with log.open("wb") as output:
         result = subprocess.run(
             command,
             env=dict(environment),
-            cwd=ROOT,
+            cwd=cwd,
             stdout=output,
             stderr=subprocess.STDOUT,
             check=False,

@@ -23,8 +23,8 @@ PAGE = ROOT / "docs" / "configuration.md"
 _HEAD = """# Configuration
 
 This page lists the settings of a stage by group. A stage is one installation of Gazette. You define
-stages in `cdk.json` under `context.stages`. `make docs` generates this page from the modules of
-`infra/gazette_cdk/stage`.
+stages in the `gazette.toml` of a [project](install.md), or in `cdk.json` under `context.stages`.
+`make docs` generates this page from the modules of `infra/gazette_cdk/stage`.
 
 - Synthesis refuses values that are out of range or have the wrong type. It reports all problems at
   once. Each problem is one line with the setting, its value and the required change.

@@ -18,6 +18,7 @@ from gazette_cli.experiments.command import experiment
 from gazette_cli.explain.command import explain
 from gazette_cli.export.command import export_command
 from gazette_cli.find.command import find
+from gazette_cli.init.command import init
 from gazette_cli.links.command import links
 from gazette_cli.overview.command import overview
 from gazette_cli.preview.command import preview
@@ -62,6 +63,7 @@ app.command("cost", cls=Command)(cost)
 app.command("doctor", cls=Command)(doctor)
 app.command("explain", cls=Command)(explain)
 app.command("find", cls=Command)(find)
+app.command("init", cls=Command)(init)
 app.command("overview", cls=Command)(overview)
 app.command("preview", cls=Command)(preview)
 app.command("receipt", cls=Command)(receipt_command)

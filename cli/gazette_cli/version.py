@@ -11,7 +11,7 @@ from gazette_cli.templates.deployed import release_here
 def _print(is_asked: bool) -> None:
     """Print the package version, and the fingerprint that a push stores as its release."""
     if is_asked:
-        typer.echo(f"gazette {version('gazette')} (release {release_here()})")
+        typer.echo(f"gazette {version('gazette-digest')} (release {release_here()})")
         raise typer.Exit
 
 

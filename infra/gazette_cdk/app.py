@@ -1,19 +1,19 @@
-"""The CDK app. Run it with `npx cdk synth`, or with `python -m gazette_cdk.app` if the CDK CLI is
-not installed.
+"""The CDK app of a project whose cdk.json has the settings of its stages. Run it with
+`npx cdk synth`, or with `python -m gazette_cdk.app` if the CDK CLI is not installed.
 """
 
 import json
 import os
-import sys
 from collections.abc import Mapping
 from typing import Any
 
 from gazette.settings.environment import use_pinned_zones
 
 from gazette_cdk import folders
-from gazette_cdk.guards import not_ready
-from gazette_cdk.stage.checks.others import Place, taken_by_others
-from gazette_cdk.stages import StageError, other_stages, read_stage, refused
+from gazette_cdk.guards import check_ready, default_place
+from gazette_cdk.refusal import Refused
+from gazette_cdk.stages import StageError, other_stages, read_stage
+from gazette_cdk.tools import check_tools
 
 
 def context() -> dict[str, Any]:
@@ -27,11 +27,16 @@ def main() -> None:
     Check the stage first, because importing the CDK and building the layers take twenty seconds.
     """
     use_pinned_zones()
-    context_of_file = context()
+    try:
+        context_of_file = context()
+    except (OSError, ValueError, KeyError, TypeError) as err:
+        file = folders.project() / "cdk.json"
+        raise Refused(f"{file} is unreadable or has no context ({err}). Fix the file.") from err
     try:
         _check_stage({**context_of_file, **_context_of_command_line()})
     except StageError as err:
-        sys.exit("\n".join(f"gazette: {line}" for line in str(err).splitlines()))
+        raise Refused(str(err)) from err
+    check_tools()
     from gazette_cdk.assembly import synthesise
 
     synthesise(context_of_file)
@@ -45,20 +50,7 @@ def _check_stage(given: Mapping[str, Any]) -> None:
     are not ready.
     """
     stage = read_stage(given["stage"], given["stages"])
-    others = other_stages(stage.name, given["stages"])
-    conflicts = taken_by_others(stage, others, default=_place_of_the_credentials())
-    if wrong := [*not_ready(stage), *conflicts]:
-        raise refused(stage.name, wrong)
-
-
-def _place_of_the_credentials() -> Place:
-    """Return the account and Region of the CDK CLI's credentials, for stages that specify no
-    account or Region.
-
-    https://docs.aws.amazon.com/cdk/v2/guide/environments.html
-    """
-    account, region = (os.environ.get(f"CDK_DEFAULT_{each}", "") for each in ("ACCOUNT", "REGION"))
-    return Place(account, region)
+    check_ready(stage, other_stages(stage.name, given["stages"]), default=default_place())
 
 
 def _context_of_command_line() -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Functions that read a stage from cdk.json and report all of its problems at once."""
+"""Functions that read the settings of a stage and report all of its problems at once."""
 
 import json
 import re
@@ -26,25 +26,32 @@ _SETTINGS = {each.name: each for each in fields(Stage) if each.name != "name"}
 _LONGEST_VALUE = 120
 
 
+CDK_JSON = "cdk.json"
+"""The file with the settings of the stages, if no other is known."""
+
+
 class StageError(Exception):
-    """A stage in cdk.json that cannot be deployed.
+    """A stage that cannot be deployed.
 
     Each line of the text describes one problem: the setting, its value and what to do.
     """
 
 
-def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
-    """Return the stage `name` in cdk.json. Raise StageError with all problems of the stage."""
+def read_stage(
+    name: str, stages: Mapping[str, Mapping[str, Any]], *, origin: str = CDK_JSON
+) -> Stage:
+    """Return the stage `name`. Raise StageError with all problems of the stage.
+
+    `origin` is the place of the settings in the texts of the errors, such as `cdk.json`.
+    """
     if name not in stages:
-        raise StageError(
-            f"There is no stage {name!r} in cdk.json. Its stages are {', '.join(sorted(stages))}. "
-            "Choose one with `-c stage=NAME` (`gazette`: `--stage NAME`), or add it under "
-            "context.stages."
-        )
+        raise StageError(_missing(name, stages, origin))
     values = stages[name]
     if not isinstance(values, Mapping):
         raise refused(
-            name, ["a stage must be an object of settings; docs/configuration.md lists them."]
+            name,
+            ["a stage must be an object of settings; docs/configuration.md lists them."],
+            origin=origin,
         )
     unreadable = list(_unreadable(values))
     stage = _stage(name, values, without=unreadable)
@@ -55,7 +62,8 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
     wrong += _about_others(wrong_for_functions(sound), [*unreadable, *wrong])
     if unreadable or wrong:
         lines = [_with_values(each, values) for each in unreadable]
-        raise refused(name, [*lines, *(_with_values(each, vars(stage)) for each in wrong)])
+        lines += [_with_values(each, vars(stage)) for each in wrong]
+        raise refused(name, lines, origin=origin)
     return stage
 
 
@@ -88,9 +96,20 @@ def _about_others(problems: Iterable[Wrong], known: Iterable[Wrong]) -> list[Wro
     return [each for each in problems if out.isdisjoint(each.of)]
 
 
-def refused(name: str, wrong: Iterable[str]) -> StageError:
+def refused(name: str, wrong: Iterable[str], *, origin: str = CDK_JSON) -> StageError:
     """Return a StageError with one line for each sentence in `wrong`."""
-    return StageError("\n".join(f"Stage {name!r} in cdk.json: {each}" for each in wrong))
+    return StageError("\n".join(f"Stage {name!r} in {origin}: {each}" for each in wrong))
+
+
+def _missing(name: str, stages: Iterable[str], origin: str) -> str:
+    known = f"Its stages are {', '.join(sorted(stages))}." if stages else "It has no stages."
+    to_do = (
+        "Choose one with `-c stage=NAME` (`gazette`: `--stage NAME`), or add it under "
+        "context.stages."
+        if origin == CDK_JSON
+        else f"Choose one of them, or add the table [{name}]."
+    )
+    return f"There is no stage {name!r} in {origin}. {known} {to_do}"
 
 
 def _required() -> Iterator[str]:

@@ -60,6 +60,7 @@ _WITHOUT_DATA = frozenset(
         "AWS::SES::EmailIdentity",
         "AWS::SNS::Subscription",
         "AWS::SNS::TopicPolicy",
+        "AWS::SSM::Parameter",
         "AWS::SQS::QueuePolicy",
         "AWS::Scheduler::Schedule",
         "AWS::WAFv2::WebACL",

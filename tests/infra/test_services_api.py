@@ -47,6 +47,7 @@ def test_stage_without_the_api_deploys_nothing_of_it(prod: Synthesis, serving: S
         "AWS::Lambda::Version": 2,
         "AWS::Logs::LogGroup": 3,
         "AWS::Logs::MetricFilter": 1,
+        "AWS::SSM::Parameter": 1,
     }
     assert serving.data.resources == prod.data.resources
 

@@ -87,6 +87,7 @@ def test_local_stage_differs_from_prod_only_by_its_settings(
 def _unnamed(template: Template, stage: str) -> Properties:
     text = json.dumps(template.resources)
     for name in (stage, stage.capitalize()):
+        text = text.replace(f"/gazette/{name}/", "/gazette/stage/")
         text = text.replace(f"gazette-{name}", "gazette-stage").replace(f"Gazette{name}", "Gazette")
         text = text.replace(f"--stage {name}", "--stage stage")
     return dict(json.loads(text))

@@ -129,7 +129,7 @@ def cost(
 ) -> None:
     """Estimate the AWS cost of a stage by item, excluding taxes and free tiers.
 
-    The estimate uses the settings of the stage in cdk.json, such as report_deliveries, restorable,
+    The estimate uses the settings of the stage, such as report_deliveries, restorable,
     category_hold and the sending rate. Tests measure the DynamoDB units. The durations and log
     sizes of functions are assumptions (cli/gazette_cli/cost/assumptions.py). The estimate excludes
     requests to readers' links, which cost about one dollar per million.

@@ -12,6 +12,7 @@ from gazette.bootstrap.parts.clock import now
 from gazette.settings.delivery import GenerateSettings
 from gazette.settings.sweep import SweepSettings
 
+from gazette_cdk.stacks.names import PREFIX
 from gazette_cli.doctor.canary import check_canary
 from gazette_cli.doctor.data_checks import check_data, check_templates
 from gazette_cli.doctor.findings import Finding, ok
@@ -21,7 +22,7 @@ from gazette_cli.doctor.questions import text_records
 from gazette_cli.doctor.set_checks import check_sets
 from gazette_cli.doctor.size_checks import check_sizes
 from gazette_cli.doctor.stage_checks import check_stage
-from gazette_cli.doctor.stage_facts import stage_facts
+from gazette_cli.doctor.stage_facts import StageFacts, stage_facts
 from gazette_cli.doctor.work_checks import check_work
 from gazette_cli.doctor.work_facts import work_facts
 from gazette_cli.shared.answers import Level, Rows
@@ -52,6 +53,13 @@ def doctor(
             help="Also send an email to SES's mailbox simulator, and wait for the delivery event.",
         ),
     ] = False,
+    stack_prefix: Annotated[
+        str,
+        typer.Option(
+            metavar="PREFIX",
+            help="The beginning of the names of the stacks (`stack_prefix` of the app).",
+        ),
+    ] = PREFIX,
 ) -> None:
     """Check the domain, SES, ticks, functions, tables, queues and templates of a stage. This
     command changes nothing.
@@ -63,7 +71,7 @@ def doctor(
     settings = settings_of(stage, "generate", GenerateSettings)
     sweep = settings_of(stage, "sweep", SweepSettings)
     findings = sorted(
-        _findings(stage, settings, sweep, send=send),
+        _findings(stage_facts(stage, stack_prefix), settings, sweep, send=send),
         key=lambda each: each.level.rank,
     )
     rows = [
@@ -83,9 +91,9 @@ def doctor(
 
 
 def _findings(
-    stage: str, settings: GenerateSettings, sweep: SweepSettings, *, send: bool
+    facts: StageFacts, settings: GenerateSettings, sweep: SweepSettings, *, send: bool
 ) -> Iterator[Finding]:
-    facts = stage_facts(stage)
+    stage = facts.stage
     yield from check_stage(facts)
     yield from check_data(facts)
     templates = build_templates(settings)

@@ -10,6 +10,7 @@ from typing import Any
 import boto3
 from gazette.domain.dead_letters import KNOWN
 
+from gazette_cdk.stacks.names import PREFIX, data_stack, service_stack
 from gazette_cli.doctor.findings import Unseen
 from gazette_cli.doctor.questions import asked
 
@@ -85,19 +86,22 @@ class Asker:
         self._of: dict[str, Any] = {name: boto3.client(name) for name in names}
         self._cloudformation = boto3.client("cloudformation")
 
-    def stacks(self, stage: str) -> list[Deployed] | Unseen:
-        """Return the resources of both stacks. AWS reports an unknown stack as a
-        ValidationError.
+    def stacks(self, stage: str, prefix: str) -> list[Deployed] | Unseen:
+        """Return the resources of both stacks, whose names begin with `prefix`.
+
+        AWS reports an unknown stack as a ValidationError.
         """
         resources: list[Deployed] = []
-        for stack in (f"GazetteData{stage.capitalize()}", f"Gazette{stage.capitalize()}"):
+        for stack in (data_stack(stage, prefix), service_stack(stage, prefix)):
             listed = asked("cloudformation:ListStackResources", partial(self._listed, stack))
             template = asked("cloudformation:GetTemplate", partial(self._template, stack))
             for each in (listed, template):
                 if isinstance(each, Unseen):
                     return each
             if listed is None or template is None:
-                return Unseen(f"stack {stack} does not exist; check --stage and the region")
+                return Unseen(
+                    f"stack {stack} does not exist; check --stage, --stack-prefix and the region"
+                )
             resources.extend(_joined(listed, template, stage))  # type: ignore[arg-type]
         return resources
 
@@ -221,10 +225,13 @@ class Asker:
         ]
 
 
-def stage_facts(stage: str) -> StageFacts:
-    """Look up the resources, the limits and the alarms of a stage in parallel."""
+def stage_facts(stage: str, prefix: str = PREFIX) -> StageFacts:
+    """Look up the resources, the limits and the alarms of a stage in parallel.
+
+    `prefix` begins the names of the stacks.
+    """
     ask = Asker()
-    deployed = ask.stacks(stage)
+    deployed = ask.stacks(stage, prefix)
     if isinstance(deployed, Unseen):
         return StageFacts(
             stage=stage, resources=deployed, limits=ask.limits(), alarms=ask.alarms(stage)

@@ -41,6 +41,6 @@ class StageBus:
 
 
 def bus_of(stage: str) -> StageBus:
-    """Return the bus of a stage from the cdk.json of the project. Raises NotPossible."""
+    """Return the bus of a stage of the project. Raises NotPossible."""
     settings = stage_of(stage)
     return StageBus(settings.bus, settings.account, settings.region)

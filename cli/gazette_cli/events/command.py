@@ -45,7 +45,7 @@ def lint(file: File, stage: StageName = "prod") -> None:
     """Check events, and print the effect or the problems of each event. The exit code is 1 if an
     event has a problem.
 
-    The check uses the settings of the stage in cdk.json. Links must point to hosts in `link_hosts`.
+    The check uses the settings of the stage. Links must point to hosts in `link_hosts`.
     If the `sources` setting lists a detail type, events of this type must have a listed source. If
     an entry names a bus, the bus must be the bus of the stage. If the templates of the stage have a
     schema for a category, `data` must match the schema.
@@ -113,9 +113,9 @@ def schemas(
     folder: Annotated[
         Path,
         typer.Argument(
-            metavar="DIR", help="The folder to write the files to.", show_default="docs/events"
+            metavar="DIR", help="The folder to write the files to.", show_default="schemas"
         ),
-    ] = Path("docs/events"),
+    ] = Path("schemas"),
 ) -> None:
     """Write the JSON Schema and examples of every detail type."""
     try:

@@ -1,4 +1,4 @@
-"""The schemas of `data` in the templates of a stage in cdk.json."""
+"""The schemas of `data` in the templates of a stage of the project."""
 
 from gazette.adapters.contract.data import SCHEMA_FILES, Schemas
 
@@ -8,7 +8,7 @@ from gazette_cli.shared.stages import stage_of
 
 
 def schemas_of(stage: str) -> Schemas:
-    """Return the schemas of `data` for a stage in cdk.json, by category. Raises NotPossible."""
+    """Return the schemas of `data` for a stage of the project, by category. Raises NotPossible."""
     own = stage_of(stage).templates
     if not own or not any((project() / own).glob(SCHEMA_FILES)):
         return {}

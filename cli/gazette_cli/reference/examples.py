@@ -16,6 +16,7 @@ EXAMPLES: Mapping[str, str] = {
     "experiment show": "gazette experiment show",
     "experiment start": "gazette experiment start short-subjects 1=90 2=10",
     "experiment stop": "gazette experiment stop",
+    "init": "gazette init shop --sender 'Shop <digest@shop.example>'",
     "links list": "gazette links list",
     "links rotate": "gazette links rotate",
     "links retire": "gazette links retire k1",

@@ -15,6 +15,7 @@ from typing import Any
 from gazette.domain.dead_letters import KNOWN
 from gazette.settings.environment import LIVE
 
+from gazette_cdk.stacks.names import data_stack, service_stack
 from gazette_cli.restore.command import Restorable
 from gazette_cli.rollback.versions import FUNCTIONS
 
@@ -227,6 +228,7 @@ PERMISSIONS: Mapping[str, frozenset[Grant]] = {
     | _on("table/events/index/*", "Query")
     | _on("table/control", "Query"),
     "cost": frozenset(),
+    "init": frozenset(),
     "simulate": frozenset(),
     "find": _settings_of("generate")
     | _on("table/runs", "DescribeTable", "GetItem", "Scan")
@@ -353,14 +355,14 @@ def arns(grant: Grant, stage: str) -> Iterator[str]:
 
 def _arn(resource: str, stage: str) -> str:
     kind, _, name = resource.partition("/")
-    stacks = f"Gazette{stage.capitalize()}"
+    stacks = service_stack(stage)
     match kind:
         case "*":
             return "*"
         case "table":
             table, _, index = name.partition("/")
             short = table.title().replace("_", "").removesuffix("*")
-            pattern = f"GazetteData{stage.capitalize()}-{short}*"
+            pattern = f"{data_stack(stage)}-{short}*"
             return f"arn:aws:dynamodb:*:*:table/{pattern}" + (f"/{index}" if index else "")
         case "queue":
             return f"arn:aws:sqs:*:*:gazette-{stage}-{name}"

@@ -248,6 +248,7 @@ SHAPES: Mapping[str, Shape] = {
         "refused": ["text"],
     },
     "event schemas": {"files": ["text"]},
+    "init": {"files": ["text"]},
     "experiment show": _EXPERIMENT,
     "experiment start": _EXPERIMENT,
     "experiment stop": _EXPERIMENT,

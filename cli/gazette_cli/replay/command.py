@@ -59,7 +59,7 @@ def replay(
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="The folder with your own templates. The default is the folder in cdk.json.",
+            help="The folder with your own templates. The default is the setting `templates`.",
         ),
     ] = None,
     variation: Annotated[
@@ -107,10 +107,10 @@ def replay(
 
     Each email is rendered twice: with the deployed settings and the templates in force for the
     reader, and with the templates of the working tree. The second email uses the digest settings in
-    cdk.json: `ranking`, `category_weights`, `sections`, `max_blocks` and `full_blocks`. The command
-    writes a page that shows the most changed emails side by side. The stage does not change, and
-    links are placeholders. The exit code is 1 if an email would fail, omit an event, or be too
-    large to show all its blocks.
+    cdk.json or gazette.toml: `ranking`, `category_weights`, `sections`, `max_blocks` and
+    `full_blocks`. The command writes a page that shows the most changed emails side by side. The
+    stage does not change, and links are placeholders. The exit code is 1 if an email would fail,
+    omit an event, or be too large to show all its blocks.
     """
     if version is not None and templates is not None:
         raise NotPossible("--version and --templates cannot be used together.")

@@ -13,6 +13,7 @@ from gazette.domain.ports.rendering import LinkMaker
 from gazette.domain.templates.versions import InForce
 from gazette.settings.delivery import GenerateSettings
 
+from gazette_cdk.folders import stages_file
 from gazette_cli.shared.console import NotPossible, printable
 from gazette_cli.templates.building import (
     Templates,
@@ -82,7 +83,7 @@ def after_tree(
         yield After(
             name="this working tree",
             description=f"the templates of the working tree, and the settings of {stage} in "
-            "cdk.json",
+            f"{stages_file().name}",
             side=Side(
                 renderer=JinjaRenderer(folder).for_sending(
                     tracks_clicks=bool(settings.track_clicks), measured=nullcontext

@@ -4,19 +4,19 @@ from datetime import UTC, datetime
 
 from gazette.domain.scheduling.calendar import SLOT, slot_id, slot_of
 
-from gazette_cdk.folders import context
+from gazette_cdk.folders import stages
 
 _SLOTS = range(1, -18, -1)
 """The offsets of the suggested slots: the next slot, the current slot, and the last three hours."""
 
 
 def known_stages(incomplete: str) -> list[str]:
-    """Return the stages in cdk.json, or no stages if the file is unreadable."""
+    """Return the stages of the project, or no stages if the file is unreadable."""
     try:
-        stages = context()["stages"]
+        known = [*stages()]
     except (OSError, ValueError, KeyError, TypeError):
         return []
-    return _of([*stages], incomplete)
+    return _of(known, incomplete)
 
 
 def recent_slots(incomplete: str) -> list[str]:

@@ -23,7 +23,7 @@ SettingsT = TypeVar("SettingsT", bound=Settings)
 
 StageName = Annotated[
     str,
-    typer.Option("--stage", help="The name of the stage in cdk.json.", autocompletion=known_stages),
+    typer.Option("--stage", help="The name of the stage.", autocompletion=known_stages),
 ]
 
 

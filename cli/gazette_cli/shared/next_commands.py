@@ -5,7 +5,7 @@ import re
 DEFAULT_STAGE = "prod"
 """The stage if a command has no `--stage`."""
 
-PUT_BACK = "make deploy REVERT_DRIFT=1"
+PUT_BACK = "npx cdk deploy --all --revert-drift"
 """The command that restores resources that were manually changed or deleted.
 
 An ordinary deployment compares two templates, so it does not restore such resources.
@@ -25,5 +25,5 @@ def to_run(words: str, *, stage: str) -> str:
 def aimed(text: str, *, stage: str) -> str:
     """Add the `--stage` option to each command in backticks."""
     if stage != DEFAULT_STAGE:
-        text = text.replace(f"`{PUT_BACK}`", f"`{PUT_BACK} STAGE={stage}`")
+        text = text.replace(f"`{PUT_BACK}`", f"`{PUT_BACK} -c stage={stage}`")
     return _QUOTED.sub(lambda match: f"`{to_run(match[1], stage=stage)}`", text)

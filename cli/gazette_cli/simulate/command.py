@@ -151,7 +151,7 @@ def simulate(
     first.
 
     The simulation runs Gazette's own code for the calendar, the stagger, the rate limiter and
-    retries. The settings of the stage come from cdk.json. docs/forecast.md lists the assumptions.
+    retries. docs/forecast.md lists the assumptions.
     """
     began = time.monotonic()
     check_writable("--html", to_html)

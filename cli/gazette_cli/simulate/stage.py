@@ -1,4 +1,4 @@
-"""The inputs of a simulation, read from a stage in cdk.json."""
+"""The inputs of a simulation, read from a stage of the project."""
 
 from collections.abc import Mapping
 from datetime import date

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import floor, log10
 
+from gazette_cli.shared.console import NotPossible
 from gazette_support.domain.experiment_readers import Arm
 from gazette_support.domain.statistics import Measure
 
@@ -79,7 +80,13 @@ def _verdict(outcome: Measure, base: Arm, arm: Arm, alpha: float) -> Verdict:
     https://www.statsmodels.org/stable/generated/statsmodels.stats.proportion.confint_proportions_2indep.html
     """
     # The import takes seconds, and only experiments use it.
-    from statsmodels.stats.proportion import confint_proportions_2indep
+    try:
+        from statsmodels.stats.proportion import confint_proportions_2indep
+    except ModuleNotFoundError as err:
+        raise NotPossible(
+            "The comparison of experiments and rollouts needs the package statsmodels. Install "
+            "gazette-digest[statistics], which contains it."
+        ) from err
 
     low, high = confint_proportions_2indep(
         arm.did[outcome],

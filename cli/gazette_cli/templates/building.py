@@ -67,7 +67,7 @@ def is_one_of(tag: str, languages: Collection[str]) -> bool:
 
 
 def templates_of(stage: str) -> Templates:
-    """Return the templates of a stage in cdk.json. Raises NotPossible."""
+    """Return the templates of a stage of the project. Raises NotPossible."""
     chosen = stage_of(stage)
     return Templates(
         SOURCE,

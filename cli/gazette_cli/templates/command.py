@@ -56,7 +56,7 @@ def push(
         Path | None,
         typer.Argument(
             metavar="FOLDER",
-            help="The folder with your own templates. The default is the folder in cdk.json.",
+            help="The folder with your own templates. The default is the setting `templates`.",
         ),
     ] = None,
     percent: Annotated[

@@ -38,7 +38,7 @@ def diff(
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="The folder with your own templates. The default is the folder in cdk.json.",
+            help="The folder with your own templates. The default is the setting `templates`.",
         ),
     ] = None,
 ) -> None:

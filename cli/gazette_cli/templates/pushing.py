@@ -28,7 +28,7 @@ class Packed:
 
 def tree_of(stage: str, folder: Path | None) -> Templates:
     """Return Gazette's templates and the stage's own templates. The folder of the stage's own
-    templates is an argument, or is set in cdk.json. Raises NotPossible.
+    templates is an argument, or is a setting of the stage. Raises NotPossible.
     """
     if folder is None:
         return templates_of(stage)

@@ -19,16 +19,14 @@ from aws_cdk import aws_lambda as lambda_
 from babel.core import get_global
 
 from gazette_cdk.assets.aws_data import shrink
-from gazette_cdk.assets.templates.build import build_templates
+from gazette_cdk.assets.templates.build import TOOLS, build_templates
 from gazette_cdk.assets.templates.trial import try_out
-from gazette_cdk.folders import GAZETTE
+from gazette_cdk.folders import GAZETTE, PACKAGE
 
 _ASSETS = Path(__file__).parent
 _DEPENDENCIES = GAZETTE / "layers" / "dependencies"
-_PACKAGE = GAZETTE / "layers" / "gazette" / "python" / "gazette"
+_PACKAGE = PACKAGE
 _TEMPLATES = GAZETTE / "templates"
-_TOOLS = ("babel", "cssutils", "jinja2", "lxml", "premailer")
-"""The third-party packages that build the templates."""
 
 
 class BuildError(Exception):
@@ -84,7 +82,7 @@ def core_code(target: Target, overlay: Path | None) -> lambda_.Code:
         *(_inputs("own", overlay, "**/*") if overlay else []),
         *_inputs("assets", _ASSETS, "**/*.py"),
     ]
-    tools = [f"{tool}=={version(tool)}" for tool in _TOOLS]
+    tools = [f"{tool}=={version(tool)}" for tool in TOOLS]
 
     def build(output: Path) -> None:
         shutil.copytree(
@@ -97,7 +95,7 @@ def core_code(target: Target, overlay: Path | None) -> lambda_.Code:
         try_out(templates)
         _compile(output, target)
 
-    return _bundled(_PACKAGE.parents[1], build, sources, f"{target} {tools}", target)
+    return _bundled(_PACKAGE, build, sources, f"{target} {tools}", target)
 
 
 @cache
@@ -215,7 +213,9 @@ def _inputs(label: str, folder: Path, pattern: str) -> Iterable[tuple[str, Path]
 
 
 def _uv() -> str:
-    uv = Path(sysconfig.get_path("scripts")) / "uv"
-    if not uv.exists():
-        raise BuildError(f"uv is not in {uv.parent}; run `make setup`.")
-    return str(uv)
+    """Return the path of uv in this environment, or else on the path."""
+    own = Path(sysconfig.get_path("scripts")) / "uv"
+    uv = str(own) if own.exists() else shutil.which("uv")
+    if uv is None:
+        raise BuildError("uv is missing. Install gazette-digest[deploy], which contains it.")
+    return uv

@@ -6,11 +6,11 @@ from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as event_targets
 from aws_cdk import aws_ses as ses
 from aws_cdk import aws_sns as sns
-from aws_cdk import aws_sns_subscriptions as subscriptions
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from gazette_cdk.constructs.configuration_set import build_configuration_set, name_of_set
+from gazette_cdk.constructs.queues import QueueSubscription
 from gazette_cdk.stage import Stage
 
 _REPORTED = (
@@ -107,11 +107,7 @@ def _publish_by_sns(
     https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-server-side-encryption.html
     """
     topic = sns.Topic(scope, "DeliveryEvents", enforce_ssl=True)
-    topic.add_subscription(
-        subscriptions.SqsSubscription(
-            queue, raw_message_delivery=True, dead_letter_queue=undelivered
-        )
-    )
+    topic.add_subscription(QueueSubscription(queue, dead=undelivered))
     for configuration_set in sets:
         configuration_set.add_event_destination(
             "DeliveryEventsBySns",

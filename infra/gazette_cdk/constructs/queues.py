@@ -1,10 +1,15 @@
 """The queues that trigger functions, and the queues that must stay empty, with their alarms."""
 
-from aws_cdk import Duration, Stack
+from typing import Any
+
+import jsii
+from aws_cdk import Duration, Names, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sns as sns
+from aws_cdk import aws_sns_subscriptions as subscriptions
 from aws_cdk import aws_sqs as sqs
-from constructs import Construct
+from constructs import Construct, IConstruct, RootConstruct
 
 from gazette_cdk.constructs.alarms import announce
 from gazette_cdk.constructs.grants import LeastQueue
@@ -78,6 +83,55 @@ def way_back(queue: str, destination: str) -> str:
         f'In the SQS console: open {queue}, choose "Start DLQ redrive", and redrive to a custom '
         f"destination, the ARN of {destination}."
     )
+
+
+def id_in_stack(construct: IConstruct) -> str:
+    """Return the id that the CDK derives from the path of a construct, as if its stack were at the
+    top of the app.
+
+    The CDK puts such an id into the logical ids of event source mappings and subscriptions. If
+    these changed with the constructs around the stack, a deployment would create a second mapping
+    of a queue, which Lambda rejects.
+    """
+    within: Construct = RootConstruct()
+    for each in construct.node.scopes[construct.node.scopes.index(Stack.of(construct)) :]:
+        within = Construct(within, each.node.id)
+    return Names.node_unique_id(within.node)
+
+
+def feed(function: lambda_.Alias, queue: sqs.IQueue, **options: Any) -> None:
+    """Let Lambda invoke a function with the messages of a queue.
+
+    `options` are the options of an event source mapping. `SqsEventSource` would do the same, but
+    its logical id depends on the constructs around the stack.
+    """
+    function.add_event_source_mapping(
+        f"SqsEventSource:{id_in_stack(queue)}", event_source_arn=queue.queue_arn, **options
+    )
+    queue.grant_consume_messages(function)
+
+
+@jsii.implements(sns.ITopicSubscription)
+class QueueSubscription:
+    """A subscription of a queue to a topic. Its logical id depends only on the stack."""
+
+    def __init__(self, queue: sqs.IQueue, *, dead: sqs.IQueue) -> None:
+        self._subscription = subscriptions.SqsSubscription(
+            queue, raw_message_delivery=True, dead_letter_queue=dead
+        )
+
+    def bind(self, topic: sns.ITopic) -> sns.TopicSubscriptionConfig:
+        """Return the options of the subscription."""
+        options = self._subscription.bind(topic)
+        return sns.TopicSubscriptionConfig(
+            endpoint=options.endpoint,
+            protocol=options.protocol,
+            raw_message_delivery=options.raw_message_delivery,
+            dead_letter_queue=options.dead_letter_queue,
+            subscriber_scope=options.subscriber_scope,
+            subscription_dependency=options.subscription_dependency,
+            subscriber_id=id_in_stack(topic),
+        )
 
 
 def step_queue(

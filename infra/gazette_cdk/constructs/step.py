@@ -9,7 +9,6 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sqs as sqs
-from aws_cdk.aws_lambda_event_sources import SqsEventSource
 from constructs import Construct
 from gazette.settings.environment import PINNED_ZONES, Settings
 from gazette.settings.ranges import SECOND
@@ -17,7 +16,7 @@ from gazette.settings.ranges import SECOND
 from gazette_cdk.constructs.alarms import Urgency, describe, service_name
 from gazette_cdk.constructs.deployment import VERSION, live_alias
 from gazette_cdk.constructs.grants import may_use, role_that_logs
-from gazette_cdk.constructs.queues import WatchedQueue, step_queue, way_back
+from gazette_cdk.constructs.queues import WatchedQueue, feed, step_queue, way_back
 from gazette_cdk.folders import GAZETTE
 from gazette_cdk.stage import Stage
 from gazette_cdk.topology import PREFERENCES, VISIBILITY_FACTOR, Step
@@ -106,14 +105,13 @@ class StepConstruct(Construct):
         self.live = live_alias(self, self.function)
         for fed_by, queue in self.queues.items():
             size = stage.size_of(step, fed_by)
-            self.live.add_event_source(
-                SqsEventSource(
-                    queue,
-                    batch_size=size.batch,
-                    max_batching_window=_window(self.step, stage),
-                    max_concurrency=size.concurrency,
-                    report_batch_item_failures=True,
-                )
+            feed(
+                self.live,
+                queue,
+                batch_size=size.batch,
+                max_batching_window=_window(self.step, stage),
+                max_concurrency=size.concurrency,
+                report_batch_item_failures=True,
             )
         for what, table_actions in step.tables_with(
             stage.mail_provider,

@@ -11,6 +11,7 @@ from aws_cdk import aws_events_targets as event_targets
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_secretsmanager as secretsmanager
+from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sqs as sqs
 from aws_cdk.aws_route53 import IAliasRecordTarget
 from aws_cdk.aws_route53_targets import CloudFrontTarget
@@ -53,6 +54,7 @@ from gazette_cdk.constructs.web.links_domain import LinksDomain, LinksRecord
 from gazette_cdk.constructs.web.services_api import ServicesApi
 from gazette_cdk.stacks.concurrency import compare_concurrency
 from gazette_cdk.stacks.front import FrontStack
+from gazette_cdk.stacks.parameters import StageParameters
 from gazette_cdk.stacks.placement import Placement
 from gazette_cdk.stage import Stage
 from gazette_cdk.stage.checks.functions import as_functions_read
@@ -79,7 +81,9 @@ SettingsT = TypeVar("SettingsT", bound=Settings)
 class ServiceStack(Stack):
     """The stack with all resources of a stage except its data.
 
-    It can be deleted and deployed again once its queues are empty.
+    It can be deleted and deployed again once its queues are empty. `alarms` is the topic of the
+    alarms, `bus` receives the events of services, and `preferences_url` is the address of the HTTP
+    API for readers.
     """
 
     def __init__(
@@ -96,6 +100,7 @@ class ServiceStack(Stack):
         links: LinksDomain | None,
         front: FrontStack | None,
         events_out: EventsOut | None,
+        alarms: sns.ITopic | None = None,
         **placement: Unpack[Placement],
     ) -> None:
         super().__init__(scope, construct_id, **placement)
@@ -104,16 +109,16 @@ class ServiceStack(Stack):
         self._tables = tables
         self._templates = templates
         compare_concurrency(self, stage)
-        self._topic = AlarmTopic(self, "Alarms", stage=stage)
-        watch_metrics(self, stage, self._topic)
+        self.alarms = alarms or AlarmTopic(self, "Alarms", stage=stage)
+        watch_metrics(self, stage, self.alarms)
         self._layers = build_layers(self, stage)
         self._links_secret = links_secret
         self._suppressions_secret = suppressions_secret
 
-        failed = failed_runs(self, stage, self._topic)
-        invalid = quarantine(self, stage, self._topic)
-        unreached = undelivered_events(self, stage, self._topic, behind=invalid)
-        unreported = undelivered_feedback(self, stage, self._topic)
+        failed = failed_runs(self, stage, self.alarms)
+        invalid = quarantine(self, stage, self.alarms)
+        unreached = undelivered_events(self, stage, self.alarms, behind=invalid)
+        unreported = undelivered_feedback(self, stage, self.alarms)
         ingest = self._step(INGEST, behind=unreached)
         followers = self._step(FOLLOWERS)
         fanout = self._step(FANOUT)
@@ -153,8 +158,8 @@ class ServiceStack(Stack):
             publish_changes(outbox, events_out, stage=stage, tables=tables)
             bucket = events_out.unpublished.bucket_name
             outbox.configure(self._settings(OutboxSettings, unpublished_bucket=bucket))
-            watch_events_out(self, outbox.function, stage, self._topic)
-        self._configure_api(answering, bus, base_url)
+            watch_events_out(self, outbox.function, stage, self.alarms)
+        services = self._configure_api(answering, bus, base_url)
         by_critical = (followers,) if self._stage.critical_categories else ()
         for reader in (ingest, *by_critical, generate, resend, feedback, preferences):
             self._suppressions_secret.grant_read(reader.function)
@@ -165,16 +170,30 @@ class ServiceStack(Stack):
             stage,
             fanout=fanout,
             sweep=sweep,
-            undelivered=ticks_undelivered(self, stage, self._topic),
+            undelivered=ticks_undelivered(self, stage, self.alarms),
         )
         unfed = [preferences, *([outbox] if outbox else []), *answering]
         name_deployment(self, (*fed, *unfed), self._layers)
 
-        watch_parts(self, stage, self._topic)
+        watch_parts(self, stage, self.alarms)
         if stage.dashboard:
             Dashboard(self, stage=stage)
         CfnOutput(self, "BusName", value=bus.event_bus_name)
         CfnOutput(self, "PreferencesUrl", value=api.url)
+        self.bus: events.IEventBus = bus
+        self.preferences_url = api.url
+        StageParameters(
+            self,
+            "Parameters",
+            stage=stage,
+            values={
+                "bus-arn": bus.event_bus_arn,
+                "bus-name": bus.event_bus_name,
+                "preferences-url": api.url,
+                "installation": installation,
+                **({"services-url": services.url} if services else {}),
+            },
+        )
 
     def _step(self, step: Step, *, behind: sqs.IQueue | None = None) -> StepConstruct:
         return StepConstruct(
@@ -184,7 +203,7 @@ class ServiceStack(Stack):
             stage=self._stage,
             layers=self._layers,
             tables=self._tables,
-            topic=self._topic,
+            topic=self.alarms,
             behind=behind,
         )
 
@@ -332,10 +351,10 @@ class ServiceStack(Stack):
 
     def _configure_api(
         self, answering: Sequence[StepConstruct], bus: events.EventBus, base_url: str
-    ) -> None:
-        """Configure the API for services. `answering` contains its functions, if any."""
+    ) -> ServicesApi | None:
+        """Configure and return the API for services. `answering` contains its functions, if any."""
         if not answering:
-            return
+            return None
         reads, writes = answering
         self._links_secret.grant_read(reads.function)
         self._suppressions_secret.grant_read(reads.function)
@@ -348,8 +367,9 @@ class ServiceStack(Stack):
         writes.configure(self._settings(ApiWritesSettings))
         functions = {each.step.name: each.live for each in answering}
         api = ServicesApi(self, "Services", stage=self._stage, functions=functions)
-        watch_services(self, api, self._stage, self._topic)
+        watch_services(self, api, self._stage, self.alarms)
         CfnOutput(self, "ServicesUrl", value=api.url)
+        return api
 
     def _settings(self, kind: type[SettingsT], **given: str) -> SettingsT:
         """Return a function's settings by name, with values from the tables, the queues and the

@@ -99,8 +99,8 @@ class Owner:
     """
 
     templates: str = ""
-    """A folder next to cdk.json. Files in this folder replace the files with the same names in
-    `templates/`.
+    """A folder next to cdk.json or gazette.toml. Files in this folder replace the files with the
+    same names in `templates/`.
 
     Synthesis refuses a missing folder and a template that cannot be rendered.
     """
@@ -153,7 +153,8 @@ def wrong_with_owner(owner: Owner) -> Iterator[Wrong]:
         )
     if owner.templates and not (project() / owner.templates).is_dir():
         yield Wrong(
-            f"templates is {owner.templates!r}, but there is no such folder next to cdk.json.",
+            f"templates is {owner.templates!r}, but there is no such folder next to the file of "
+            "the settings.",
             of=("templates",),
         )
 

@@ -112,7 +112,7 @@ ALLOWED: dict[str, frozenset[str]] = {
         }
     ),
     "gazette_support.bootstrap": frozenset({STDLIB, LIBRARIES, "gazette", "gazette_support"}),
-    "gazette_cdk.folders": frozenset({STDLIB}),
+    **dict.fromkeys(("gazette_cdk.folders", "gazette_cdk.stacks.names"), frozenset({STDLIB})),
     "gazette_cdk.concurrency": frozenset(
         {STDLIB, "gazette.domain.delivery.pace", "gazette.domain.delivery.streams"}
     ),
@@ -124,6 +124,9 @@ ALLOWED: dict[str, frozenset[str]] = {
             "gazette_cdk",
             "gazette.settings",
         }
+    ),
+    "gazette_cdk.constructs.queues": frozenset(
+        {STDLIB, "aws_cdk", "constructs", "gazette_cdk", "jsii"}  # implements an interface
     ),
     "gazette_cdk.stage.checks.addresses": frozenset(
         {
@@ -158,6 +161,7 @@ ALLOWED: dict[str, frozenset[str]] = {
             "gazette_cli",
             "gazette_cdk.folders",
             "gazette_cdk.concurrency",  # the forecasts and `gazette doctor`
+            "gazette_cdk.stacks.names",  # `gazette doctor` and the permissions of commands
         }
     ),
     "gazette_cli.shared.stages": frozenset(
@@ -169,6 +173,9 @@ ALLOWED: dict[str, frozenset[str]] = {
             "gazette_cdk.stage",
             "gazette_cdk.stages",
         }
+    ),
+    "gazette_cli.init.files": frozenset(
+        {STDLIB, "gazette_cdk.assets", "gazette_cdk.folders", "jinja2"}
     ),
     "gazette_cli.rollback.versions": frozenset(
         {STDLIB, LIBRARIES, "gazette", "gazette_cli", "gazette_cdk.topology"}

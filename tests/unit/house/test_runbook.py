@@ -160,6 +160,6 @@ def test_make_deploy_reverts_drift_only_on_request() -> None:
         each for each in (ROOT / "Makefile").read_text().splitlines() if "cdk deploy --all" in each
     )
     (told,) = re.findall(r"\$\(if \$\(REVERT_DRIFT\),(--[\w-]+)\)", line)
-    assert PUT_BACK == "make deploy REVERT_DRIFT=1"
+    assert f"npx cdk deploy --all {told}" == PUT_BACK
     cdk = (ROOT / "node_modules" / "aws-cdk" / "lib" / "index.js").read_text()
     assert f'revertDrift: "{told}"' in cdk, "an option of the pinned CDK"

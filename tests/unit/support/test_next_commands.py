@@ -90,7 +90,7 @@ def test_each_doctor_command_names_its_stage() -> None:
 
 
 def test_restore_deployment_command_names_its_stage() -> None:
-    assert aimed(f"`{PUT_BACK}` does.", stage="test") == f"`{PUT_BACK} STAGE=test` does."
+    assert aimed(f"`{PUT_BACK}` does.", stage="test") == f"`{PUT_BACK} -c stage=test` does."
     assert aimed(f"`{PUT_BACK}` does.", stage="prod") == f"`{PUT_BACK}` does."
 
 

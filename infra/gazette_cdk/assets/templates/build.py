@@ -23,6 +23,9 @@ from gazette_cdk.assets.templates.inline import TemplateError, inline, inline_pa
 from gazette_cdk.assets.templates.overlay import check_names
 from gazette_cdk.assets.templates.version_settings import read_version_settings
 
+TOOLS = ("babel", "cssutils", "jinja2", "lxml", "premailer")
+"""The third-party packages that build the templates."""
+
 _STYLE_SHEET = "email.css"
 _OUTLOOK = "outlook.css"
 """The style sheet for Outlook, which is not inlined.

@@ -1,6 +1,6 @@
 """The `settings.json` file in an adopter's templates, with the settings of a pushed version.
 
-Deployed templates use the stage's settings in cdk.json instead.
+Deployed templates use the settings of the stage instead.
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""AWS names that two stages in cdk.json cannot share."""
+"""AWS names that two stages cannot share."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class _Name:
 
 
 def taken_by_others(stage: Stage, others: Iterable[Stage], *, default: Place) -> Iterator[str]:
-    """Yield a sentence for each name of the stage that another stage in cdk.json also uses.
+    """Yield a sentence for each name of the stage that another stage also uses.
 
     Omit names that follow from a name already reported, such as the DNS records of a domain.
     `default` is the place of stages that do not specify an account or Region. Ignore stages with

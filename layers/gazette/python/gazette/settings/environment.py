@@ -36,7 +36,7 @@ def use_pinned_zones() -> str:
     """
     package = find_spec("tzdata")
     if package is None or not package.submodule_search_locations:
-        raise LookupError("The package tzdata is not installed: run `make setup`.")
+        raise LookupError("The package tzdata is not installed. Install it.")
     folder = str(Path(package.submodule_search_locations[0]) / "zoneinfo")
     reset_tzpath([folder])
     ZoneInfo.clear_cache()

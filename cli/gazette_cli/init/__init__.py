@@ -1,0 +1,1 @@
+"""The `gazette init` command, and the files of a new project in `scaffold`."""
