@@ -379,7 +379,13 @@ def test_commands_for_one_reader_keep_their_order(other: SingleCommand) -> None:
 
 @pytest.mark.parametrize("other", OF_A, ids=named)
 def test_command_never_overtakes_an_event_of_its_reader(other: SingleCommand) -> None:
-    assert steps(OF_B, A, OF_B, other, OF_B) == [[0, 2], [1], [3, 4]]
+    both = CreateEvents((*A.events, *B.events))
+    assert steps(OF_B, both, other, OF_B) == [[0], [1], [2, 3]]
+
+
+def test_events_are_routed_before_commands_of_other_readers() -> None:
+    """So that a live event waits for no list of an import."""
+    assert steps(OF_A[0], OF_A[1], B, B) == [[2, 3], [0, 1]]
 
 
 def test_profile_between_two_events_applies_to_second_event() -> None:

@@ -162,6 +162,7 @@ def _subscriber(detail: SubscriberChanged) -> Subscriber:
         changed_at=detail.changed_at,
         times=_times(detail.digest),
         choices=((detail.changed_at, frequencies(detail.frequencies)),),
+        active_on=detail.active_on,
     )
 
 

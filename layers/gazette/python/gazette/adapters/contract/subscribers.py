@@ -15,6 +15,7 @@ from gazette.adapters.contract.digest_times import (
 from gazette.adapters.contract.fields import (
     Address,
     ChosenFrequencies,
+    Date,
     Frequencies,
     FrequencyOrDefault,
     Given,
@@ -66,6 +67,13 @@ class SubscriberChanged(OfSubscriber):
         description="The frequency of each category. Categories that are not listed use the "
         "installation's default, or `daily`.",
         examples=[{"mention": "immediate", "like": "weekly", "article": "never"}],
+    )
+    active_on: Annotated[Date | None, Given] = Field(
+        default=None,
+        description="The date of the subscriber's last activity, for readers whom you import. "
+        "Used only if the profile registers the subscriber: the reader then becomes dormant as if "
+        "registered on this date. The default is the day of registration.",
+        examples=["2026-11-02"],
     )
 
     @field_validator("digest")

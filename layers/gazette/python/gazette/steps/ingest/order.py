@@ -52,10 +52,10 @@ def in_order(commands: Mapping[int, Command]) -> list[Step]:
 
     Messages are identified by their number in the order of arrival. A message or an item of a list
     joins an earlier step, and so overtakes messages about other readers, because the queue does not
-    guarantee an order either. It never overtakes a message about one of its own readers, or an
-    activity, which may concern any reader.
+    guarantee an order either. Events join the first step if they can. No message overtakes one
+    about its own readers, or an activity, which may concern any reader.
     """
-    steps: list[Step] = []
+    steps: list[Step] = [Events()]  # the first, so that events do not wait for an import
     for number, command in commands.items():
         match command:
             case CreateEvents(events):
@@ -65,7 +65,7 @@ def in_order(commands: Mapping[int, Command]) -> list[Step]:
                     _add_command(steps, Part(number, item))
             case _:
                 _add_command(steps, Part(number, command))
-    return steps
+    return [step for step in steps if not isinstance(step, Events) or step.lists]
 
 
 def _add_events(
