@@ -1,4 +1,4 @@
-"""A client that publishes events in lists, because EventBridge charges per entry, not per event.
+"""A client that publishes in lists, because EventBridge charges per entry, not per event.
 
 This file needs only boto3. Copy it into your service, or install its folder.
 
@@ -20,11 +20,17 @@ from typing import Any, Final
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
-LISTS: Final = frozenset({"event.created"})
-"""The detail types whose entries may contain a list."""
+LISTS: Final = {
+    "event.created": "events",
+    "follow.created": "follows",
+    "subscriber.changed": "subscribers",
+}
+"""The detail types whose entries may contain a list, and the field that contains the list."""
 
-_EVENTS_A_LIST = 100
-"""The maximum number of events in a list. Gazette looks up the readers of 100 events at once."""
+_DETAILS_A_LIST = 100
+"""The maximum number of details in a list. Gazette looks up the readers of 100 events at once, and
+rejects longer lists of profiles or follows.
+"""
 
 _BYTES_A_LIST = 64_000
 """The maximum size of a list. EventBridge bills entries in units of 64 KB.
@@ -45,7 +51,7 @@ https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEventsResultE
 """
 
 _LONGEST_PAUSE = 5.0
-_BEYOND_NAMES = '{"events":[]}'
+_BEYOND_NAMES = '{"":[]}'
 
 Detail = Mapping[str, Any]
 
@@ -120,10 +126,10 @@ class Producer:
     def put(self, details: Iterable[Detail], detail_type: str = "event.created") -> int:
         """Publish all details and return their number. Details may arrive in any order.
 
-        Events are combined into lists of up to 100 events and 64 KB. Other detail types are sent
-        ten per request. Entries with transient errors are retried after an increasing delay. After
-        all other details are published, raise NotPut with the failed details. If a request fails as
-        a whole, raise NotPut at once with all remaining details.
+        Events, profiles and follows are combined into lists of up to 100 details and 64 KB. Details
+        of other types are sent ten per request. Entries with transient errors are retried after an
+        increasing delay. After all other details are published, raise NotPut with the failed
+        details. If a request fails as a whole, raise NotPut at once with all remaining details.
         """
         if isinstance(details, Mapping):
             raise TypeError("put takes a list of details, even for a single one: put([detail]).")
@@ -169,8 +175,9 @@ class Producer:
         self, detail_type: str, details: Iterable[Detail], refused: list[Refused]
     ) -> Iterator[_Entry]:
         """Yield entries, each with a list of details or, for types without lists, one detail."""
-        most = _EVENTS_A_LIST if detail_type in LISTS else 1
-        around = len((self._source + detail_type + _BEYOND_NAMES).encode())
+        named = LISTS.get(detail_type, "")
+        most = _DETAILS_A_LIST if named else 1
+        around = len((self._source + detail_type + named + _BEYOND_NAMES).encode())
         texts: list[str] = []
         batch: list[Detail] = []
         size = around
@@ -199,12 +206,12 @@ class Producer:
     def _entry(
         self, detail_type: str, texts: list[str], details: list[Detail], size: int
     ) -> _Entry:
-        alone = len(texts) == 1
+        alone, named = len(texts) == 1, LISTS.get(detail_type)
         request = {
             "EventBusName": self._bus,
             "Source": self._source,
             "DetailType": detail_type,
-            "Detail": texts[0] if alone else f'{{"events":[{",".join(texts)}]}}',
+            "Detail": texts[0] if alone else f'{{"{named}":[{",".join(texts)}]}}',
         }
         return _Entry(request, details, size)
 

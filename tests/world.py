@@ -77,7 +77,8 @@ from gazette.steps.feedback.feedback import (
     process_delivery_event,
 )
 from gazette.steps.ingest.followers import walk_followers
-from gazette.steps.ingest.ingest import ingest
+from gazette.steps.ingest.ingest import RunAll, ingest
+from gazette.steps.ingest.order import Part
 from gazette.steps.occurrences.asking import AskingContext
 from gazette.steps.occurrences.context import FanoutContext
 from gazette.steps.occurrences.redrive import RedriveContext, redrive
@@ -154,6 +155,12 @@ _ROUNDS = 3
 
 def _a_minute() -> timedelta:
     return timedelta(minutes=1)
+
+
+def in_turn(apply: Callable[[Sequence[Part]], object], all_parts: Sequence[Sequence[Part]]) -> None:
+    """The commands of one reader after those of another, so that a history can be repeated."""
+    for parts in all_parts:
+        apply(parts)
 
 
 PORTS = (
@@ -290,6 +297,7 @@ class World:
     )
     nonces: Iterator[int] = field(default_factory=count)
     time_left: TimeLeft = _a_minute
+    run_all: RunAll = in_turn
     drawn: float = 1.0
 
     def __post_init__(self) -> None:
@@ -357,6 +365,7 @@ class World:
             followers_queue=self.followers_queue,
             quarantine=self.quarantine,
             context=self.context,
+            run_all=self.run_all,
         )
 
     def choose(

@@ -18,6 +18,7 @@ from gazette_cli.experiments.command import experiment
 from gazette_cli.explain.command import explain
 from gazette_cli.export.command import export_command
 from gazette_cli.find.command import find
+from gazette_cli.imports.command import import_group
 from gazette_cli.init.command import init
 from gazette_cli.links.command import links
 from gazette_cli.overview.command import overview
@@ -53,6 +54,7 @@ app.add_typer(batch, name="batch")
 app.add_typer(dlq, name="dlq")
 app.add_typer(events_out, name="events-out")
 app.add_typer(experiment, name="experiment")
+app.add_typer(import_group, name="import")
 app.add_typer(links, name="links")
 app.add_typer(quarantine, name="quarantine")
 app.add_typer(sending, name="sending")

@@ -11,6 +11,7 @@ from gazette.domain.commands import (
     ChangeFollow,
     ChangeSubscriber,
     ChoosePreferences,
+    CommandList,
     CreateActivity,
     CreateEvents,
     EraseSubscriber,
@@ -160,10 +161,10 @@ class Town:
         getattr(self, deed.what)(self.people[deed.who], deed)
 
     def begin(self, often: tuple[Frequency, Frequency]) -> None:
-        """Register the readers and set their frequencies for comments and likes."""
+        """Register the readers in one list, and set their frequencies for comments and likes."""
         for person in self.people.values():
             person.often = dict(zip(("comment", "like"), often, strict=True))
-            self._say_profile(person)
+        self.life.say(CommandList(tuple(map(self._profile, self.people.values()))))
 
     def kept_of_the_erased(self) -> Iterator[str]:
         """Return remaining data of readers whose erasure was acknowledged, once no message is
@@ -707,6 +708,9 @@ class Town:
         self.life.say(ChoosePreferences(person.user_id, choice, self._instant()), done)
 
     def _say_profile(self, person: Person, done: tuple[str, str] | None = None) -> None:
+        self.life.say(self._profile(person), done)
+
+    def _profile(self, person: Person) -> ChangeSubscriber:
         subscriber = a_subscriber(
             person.user_id,
             changed_at=self._instant(),
@@ -714,7 +718,7 @@ class Town:
             times=person.times,
             **person.often,
         )
-        self.life.say(ChangeSubscriber(replace(subscriber, time_zone=person.zone)), done)
+        return ChangeSubscriber(replace(subscriber, time_zone=person.zone))
 
     def _instant(self) -> datetime:
         """Return the current time, but later than any earlier action. Of two equal times either may

@@ -116,6 +116,35 @@ def _entity(reference: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     )
 
 
+def _list(name: str, item: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.fixed_dictionaries({name: st.lists(item | junk, min_size=1, max_size=5)})
+
+
+def _profile(user: st.SearchStrategy[str]) -> st.SearchStrategy[Any]:
+    return st.fixed_dictionaries(
+        {
+            "user_id": user,
+            "email": user.map(lambda user: f"{user}@example.com"),
+            "name": st.just("Ann"),
+            "time_zone": st.sampled_from(["Europe/Berlin", "Asia/Tokyo", "UTC"]),
+            "changed_at": _instant,
+        },
+        optional={
+            "frequencies": st.dictionaries(_category, _frequency),
+            "digest": st.fixed_dictionaries(
+                {},
+                optional={
+                    "hour": st.integers(0, 23),
+                    "minute": st.integers(0, 59),
+                    "paused_until": st.integers(-9, 99).map(
+                        lambda days: (NOW + timedelta(days=days)).date().isoformat()
+                    ),
+                },
+            ),
+        },
+    )
+
+
 def _details(users: Sequence[str], ids: Sequence[str], entities: Sequence[str]) -> Details:
     """Return the details of these readers and ids. The first reader is never erased."""
     user, id_ = st.sampled_from(users), st.sampled_from(ids)
@@ -129,37 +158,17 @@ def _details(users: Sequence[str], ids: Sequence[str], entities: Sequence[str]) 
         "occurred_at": _instant,
     }
     event = st.fixed_dictionaries({**happening, "user_id": user}, optional=_optional)
-    follow = {"user_id": user, "entity": reference, "changed_at": _instant}
+    change = {"user_id": user, "entity": reference, "changed_at": _instant}
+    follow = st.fixed_dictionaries(change, optional={"frequency": _frequency})
+    profile = _profile(user)
     return {
-        "event.created": event
-        | st.fixed_dictionaries({"events": st.lists(event | junk, min_size=1, max_size=5)}),
+        "event.created": event | _list("events", event),
         "activity.created": st.fixed_dictionaries(
             happening, optional={**_optional, "parent": reference}
         ),
         "event.retracted": st.fixed_dictionaries({"id": id_, "user_id": user})
         | st.fixed_dictionaries({"id": id_, "entity": reference}),
-        "subscriber.changed": st.fixed_dictionaries(
-            {
-                "user_id": user,
-                "email": user.map(lambda user: f"{user}@example.com"),
-                "name": st.just("Ann"),
-                "time_zone": st.sampled_from(["Europe/Berlin", "Asia/Tokyo", "UTC"]),
-                "changed_at": _instant,
-            },
-            optional={
-                "frequencies": st.dictionaries(_category, _frequency),
-                "digest": st.fixed_dictionaries(
-                    {},
-                    optional={
-                        "hour": st.integers(0, 23),
-                        "minute": st.integers(0, 59),
-                        "paused_until": st.integers(-9, 99).map(
-                            lambda days: (NOW + timedelta(days=days)).date().isoformat()
-                        ),
-                    },
-                ),
-            },
-        ),
+        "subscriber.changed": profile | _list("subscribers", profile),
         "preferences.chosen": st.fixed_dictionaries(
             {"user_id": user, "chosen_at": _instant, "frequency": _chosen},
             optional={
@@ -172,8 +181,8 @@ def _details(users: Sequence[str], ids: Sequence[str], entities: Sequence[str]) 
         "subscriber.deleted": st.fixed_dictionaries(
             {"user_id": st.sampled_from(users[1:]), "deleted_at": _instant}
         ),
-        "follow.created": st.fixed_dictionaries(follow, optional={"frequency": _frequency}),
-        "follow.deleted": st.fixed_dictionaries(follow),
+        "follow.created": follow | _list("follows", follow),
+        "follow.deleted": st.fixed_dictionaries(change),
     }
 
 

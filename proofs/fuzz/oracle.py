@@ -8,6 +8,7 @@ from gazette.domain.commands import (
     ChangeSubscriber,
     ChoosePreferences,
     Command,
+    CommandList,
     CreateActivity,
     CreateEvents,
     EraseSubscriber,
@@ -29,7 +30,8 @@ from tests.world import World
 class Oracle:
     """A judge of the commands of one invocation, which were applied in this order."""
 
-    def __init__(self, world: World, seen: Invocation, together: Sequence[Command]) -> None:
+    def __init__(self, world: World, seen: Invocation, commands: Sequence[Command]) -> None:
+        together = [each for command in commands for each in _items(command)]
         self._world, self._seen, self._together = world, seen, together
         created = [each.activity for each in together if isinstance(each, CreateActivity)]
         stored = [each for each in seen.activities if isinstance(each, Activity)]
@@ -40,6 +42,8 @@ class Oracle:
         match command:
             case CreateEvents(events):
                 return all(map(self._has, events))
+            case CommandList(commands):
+                return all(map(self.is_accounted_for, commands))
             case ChangeSubscriber() | EraseSubscriber() | CreateActivity() | RetractActivity():
                 return is_stored(self._world, command)
             case ChoosePreferences(user_id) if self._has_chosen(user_id):
@@ -112,6 +116,11 @@ class Oracle:
     def _was_erased(self, user_id: str) -> bool:
         """Return True if one of the messages finds or leaves the reader erased."""
         return any(moment.has_erased(user_id) for moment in self._seen.moments)
+
+
+def _items(command: Command) -> Sequence[CreateEvents | SingleCommand]:
+    """Return the commands in a list, or the command itself."""
+    return command.commands if isinstance(command, CommandList) else (command,)
 
 
 def is_stored(world: World, command: SingleCommand) -> bool:

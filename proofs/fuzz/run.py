@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from gazette.adapters.contract import decode
-from gazette.domain.commands import Command, CreateEvents, from_the_future
+from gazette.domain.commands import Command, CommandList, CreateEvents, from_the_future
 from gazette.domain.errors import InvalidEvent
 from gazette.steps.routing.route import Routed
 
@@ -86,12 +86,15 @@ class Fuzz:
 
 
 def _taken(body: str, now: datetime) -> Command | None:
-    """Return the command in a message, without refused events of a list; None if all are
+    """Return the command in a message, without refused items of a list; None if all are
     refused."""
     try:
         command = decode(body)
     except InvalidEvent:
         return None
+    if isinstance(command, CommandList):
+        current = [each for each in command.commands if not from_the_future(each, now)]
+        return CommandList(tuple(current)) if current else None
     if not isinstance(command, CreateEvents):
         return None if from_the_future(command, now) else command
     timely = [each for each in command.events if not from_the_future(CreateEvents((each,)), now)]

@@ -351,10 +351,41 @@ RULES: Final = (
     ),
     Mutation(
         "no event is routed before an earlier message that concerns its reader",
-        "steps/ingest/ingest.py",
-        "            since.add(reader)\n",
-        "            pass\n",
+        "steps/ingest/order.py",
+        "        if not readers.isdisjoint(step.readers):\n",
+        "        if False:\n",
         "tests/unit/ingest/test_together.py::test_event_never_overtakes_command_for_same_reader",
+    ),
+    Mutation(
+        "no message overtakes an activity",
+        "steps/ingest/order.py",
+        "        if None in readers or None in step.readers:\n",
+        "        if False:\n",
+        "tests/unit/ingest/test_together.py::test_command_never_overtakes_an_activity",
+    ),
+    Mutation(
+        "the commands of one reader are applied in order",
+        "steps/ingest/order.py",
+        "    step.by_reader.setdefault(reader, []).append(part)\n",
+        "    step.by_reader.setdefault(reader, []).insert(0, part)\n",
+        "tests/unit/ingest/test_lists.py"
+        "::test_items_of_one_reader_are_applied_in_the_order_of_the_list",
+    ),
+    Mutation(
+        "an item of a list that fails retries its message",
+        "steps/ingest/ingest.py",
+        "    if errors:\n",
+        "    if len(errors) == len(outcomes):\n",
+        "tests/unit/ingest/test_lists.py"
+        "::test_failing_item_retries_its_message_and_loses_no_other_item",
+    ),
+    Mutation(
+        "the invalid items of a list are quarantined",
+        "steps/ingest/ingest.py",
+        "not isinstance(command, CreateEvents | CommandList)",
+        "not isinstance(command, CreateEvents)",
+        "tests/unit/ingest/test_lists.py"
+        "::test_invalid_items_are_quarantined_after_the_valid_ones_are_applied",
     ),
     Mutation(
         "a waiting message is returned to its queue",
@@ -921,7 +952,7 @@ RULES: Final = (
     Mutation(
         "ingest applies only the changed fields of a choice from the page",
         "adapters/contract/decoding.py",
-        "        return _narrowed(command, fields)\n",
+        "        return narrowed(command, fields)\n",
         "        return command\n",
         "tests/contract/outside/test_bus.py::test_category_choice_is_sent_as_a_map_and_a_patch",
     ),

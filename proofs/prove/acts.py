@@ -7,6 +7,7 @@ from datetime import timedelta
 from gazette.domain.commands import (
     ChangeFollow,
     ChangeSubscriber,
+    CommandList,
     CreateActivity,
     CreateEvents,
     EraseSubscriber,
@@ -57,6 +58,25 @@ def register(user_id: str, frequency: Frequency) -> Act:
             comment=frequency,
         )
         life.say(ChangeSubscriber(subscriber))
+
+    return act
+
+
+def import_all(frequency: Frequency, *user_ids: str, follows: str) -> Act:
+    """Publish one list with the profiles of readers, and one list with their follows of a post."""
+
+    def act(life: Life) -> None:
+        now = life.clock()
+        profiles = [
+            ChangeSubscriber(
+                a_subscriber(each, changed_at=now, email=f"{each}@example.com", comment=frequency)
+            )
+            for each in user_ids
+        ]
+        state = FollowState(True, None)
+        starts = [ChangeFollow(each, f"post#{follows}", state, now) for each in user_ids]
+        life.say(CommandList(tuple(profiles)))
+        life.say(CommandList(tuple(starts)))
 
     return act
 

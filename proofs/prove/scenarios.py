@@ -28,6 +28,7 @@ from proofs.prove.acts import (
     give_time,
     happen,
     hold_category,
+    import_all,
     leave,
     lose_messages,
     move_hour,
@@ -91,6 +92,16 @@ def _plain() -> Iterator[Scenario[Life]]:
         acts=(
             at(follow("p1"), hours=-5),
             at(follow("p1", "cy"), hours=-5),
+            at(happen("p1", "ann", "cy"), hours=-4),
+        ),
+    )
+    yield Scenario(
+        name="arrival/lists",
+        counted_from=timedelta(hours=-6),
+        events=(),
+        readers=("ann", "cy"),
+        acts=(
+            at(import_all(_AT_ONCE, "ann", "cy", follows="p1"), hours=-5),
             at(happen("p1", "ann", "cy"), hours=-4),
         ),
     )

@@ -236,6 +236,24 @@ def test_new_profile_costs_three_write_units(cloud: Cloud) -> None:
     assert cloud.meter.write_units.total() == PROMISED["a new profile"]
 
 
+def test_ten_profiles_of_a_list_make_the_calls_of_ten_profiles(cloud: Cloud) -> None:
+    """They are applied side by side, and no call is made for another one."""
+    cloud.warm_up("ingest")
+    cloud.say("subscriber.changed", {"subscribers": [profile(f"u{each}") for each in range(10)]})
+    assert cloud.meter.calls == calls(GetItem=40, Query=10, UpdateItem=20, PutItem=10)
+    assert cloud.meter.calls.total() == 10 * CALLS["a new profile"]
+    assert cloud.meter.write_units == Counter(subscribers=20, schedules=10)
+    assert cloud.meter.write_units.total() == 10 * PROMISED["a new profile"]
+
+
+def test_ten_follows_of_a_list_make_the_calls_of_ten_follows(ann: Cloud) -> None:
+    entities = [f"post#p{number}" for number in range(10)]
+    ann.say("follow.created", {"follows": [follow("ann", each) for each in entities]})
+    assert ann.meter.calls == calls(PutItem=10, GetItem=10, Query=10)
+    assert ann.meter.calls.total() == 10 * CALLS["a follow"]
+    assert ann.meter.write_units == Counter(follows=10 * PROMISED["a follow"])
+
+
 def test_repeated_profile_is_not_written(cloud: Cloud) -> None:
     said = profile()
     cloud.say("subscriber.changed", said)

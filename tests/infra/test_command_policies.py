@@ -27,9 +27,12 @@ def test_every_resource_of_a_command_policy_is_deployed(
 def resources_of(stage: Synthesis) -> set[str]:
     """The resources of a stage as the policies name them."""
     data, service = stage.data.of_type, stage.service.of_type
-    buses = (
-        data("AWS::Events::EventBus").values() if stage.data.has("AWS::Events::EventBus") else ()
-    )
+    buses = [
+        bus
+        for stack in (stage.data, stage.service)
+        if stack.has("AWS::Events::EventBus")
+        for bus in stack.of_type("AWS::Events::EventBus").values()
+    ]
     return {
         *(f"event-bus/{each['Name']}" for each in buses),
         *(f"table/GazetteDataProd-{name}*" for name in data("AWS::DynamoDB::Table")),

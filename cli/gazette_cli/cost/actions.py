@@ -147,6 +147,22 @@ def report(*, of_sending: bool, categories: float, sharing: float = 1) -> Units:
     return Units(WRITES["a delivery event about the outcome of an email"] + counted, LOOKS_OF_A_RUN)
 
 
+def profile() -> Units:
+    """Return the units consumed by a new profile with daily digests.
+
+    Ingest reads the profile twice, the suppression of its address twice, and the waiting events.
+    """
+    return Units(WRITES["a new profile"], 5)
+
+
+def follow() -> Units:
+    """Return the units consumed by a new follow.
+
+    Ingest reads the reader, and the activities on the entity.
+    """
+    return Units(WRITES["a follow"], 2)
+
+
 def sign_of_life() -> Units:
     """Return the units consumed by a reader's first `subscriber.active` event of a day."""
     return Units(WRITES["a reader's activity, once a day"], LOOKS_OF_A_RUN)

@@ -6,6 +6,7 @@ from typing import Any
 
 from gazette.adapters.contract import Reading, read_detail
 from gazette.adapters.contract.data import Schemas
+from gazette.adapters.contract.decoding import LIST_FORMS
 from gazette.domain.commands import Command, from_the_future
 from gazette.domain.feedback.reports import DeliveryReport, from_the_future_at
 from gazette.domain.hosts import LinkHosts
@@ -79,7 +80,7 @@ def check(
         return Checked(entry.label, problems=(_DEEP,))
     foreign = sources.refusal(*_from(wrapped)) if sources else ""
     problems = (*wrapped.problems, *filter(None, [foreign]), *reading.problems)
-    warning = _warning((wrapped.content or {}).get("detail"))
+    warning = _warning(wrapped.content or {})
     return Checked(entry.label, wrapped, reading.command, problems, reading.more, warning)
 
 
@@ -89,11 +90,12 @@ def _from(wrapped: Envelope) -> tuple[str, str]:
     return str(content.get("detail-type", "")), str(content.get("source", ""))
 
 
-def _warning(detail: object) -> str:
+def _warning(content: dict[str, Any]) -> str:
+    detail, form = content.get("detail"), LIST_FORMS.get(str(content.get("detail-type")))
     if not isinstance(detail, dict):
         return ""
-    events = detail.get("events")
-    details = [detail, *(events if isinstance(events, list) else ())]
+    items = detail.get(form.field) if form else None
+    details = [detail, *(items if isinstance(items, list) else ())]
     ids = (each.get("user_id") for each in details if isinstance(each, dict))
     return _ADDRESS if any(isinstance(each, str) and "@" in each for each in ids) else ""
 

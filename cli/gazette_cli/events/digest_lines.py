@@ -2,8 +2,15 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import chain
 
-from gazette.domain.commands import ChangeSubscriber, Command, CreateActivity, CreateEvents
+from gazette.domain.commands import (
+    ChangeSubscriber,
+    Command,
+    CommandList,
+    CreateActivity,
+    CreateEvents,
+)
 from gazette.domain.delivery.compose import Group, compose
 from gazette.domain.feedback.reports import DeliveryReport
 from gazette.domain.model import Event
@@ -28,7 +35,7 @@ def readers_in(commands: Iterable[Command | DeliveryReport], locale: str | None)
     reader.
     """
     known: dict[str, Subscriber] = {}
-    for command in commands:
+    for command in chain.from_iterable(map(_items, commands)):
         if isinstance(command, ChangeSubscriber):
             before, after = known.get(command.subscriber.user_id), command.subscriber
             if before is None or after.changed_at > before.changed_at:
@@ -75,6 +82,11 @@ def preview(events: Iterable[Event], *, side: Side, reader_of: ReaderOf) -> Iter
         for block, lines in zip(digest.blocks, texts, strict=True):
             for group, line in zip(block.groups, lines, strict=True):
                 yield from _group(group, line)
+
+
+def _items(command: Command | DeliveryReport) -> Iterable[Command | DeliveryReport]:
+    """Return the commands in a list, or the command itself."""
+    return command.commands if isinstance(command, CommandList) else (command,)
 
 
 def _events(command: Command | DeliveryReport) -> tuple[Event, ...]:

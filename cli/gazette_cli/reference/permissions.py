@@ -190,6 +190,16 @@ PERMISSIONS: Mapping[str, frozenset[Grant]] = {
     "suppression import": _settings_of("feedback")
     | _SUPPRESSION_KEY
     | _on("table/suppressions", "UpdateItem"),
+    "import check": frozenset(),
+    "import run": _settings_of("feedback")
+    | _SUPPRESSION_KEY
+    | _on("table/suppressions", "UpdateItem")
+    | _on("bus/gazette", "PutEvents")
+    | _on("queue/ingest", *_COUNT)
+    | _on("queue/quarantine", "GetQueueUrl", "ReceiveMessage", "ChangeMessageVisibility"),
+    "import verify": _settings_of("ingest")
+    | _SUPPRESSION_KEY
+    | _each(("table/subscribers", "table/follows", "table/suppressions"), "GetItem"),
     "suppression export": _settings_of("feedback") | _on("table/suppressions", "Scan"),
     "doctor": _settings_of("generate")
     | _settings_of("sweep")
@@ -366,6 +376,8 @@ def _arn(resource: str, stage: str) -> str:
             return f"arn:aws:dynamodb:*:*:table/{pattern}" + (f"/{index}" if index else "")
         case "queue":
             return f"arn:aws:sqs:*:*:gazette-{stage}-{name}"
+        case "bus" if name == "gazette":  # the default of the setting `bus`
+            return f"arn:aws:events:*:*:event-bus/{name}"
         case "bus":
             return f"arn:aws:events:*:*:event-bus/gazette-{stage}-{name}"
         case "function":

@@ -15,6 +15,12 @@ field. The field `*` matches any name.
 ONE_A_LINE = frozenset({"suppression export"})
 """Commands with long output, which print one JSON object per line (https://jsonlines.org)."""
 
+_IMPORTED: Mapping[str, Shape] = {
+    "suppressions": "number",
+    "profiles": "number",
+    "follows": "number",
+}
+
 _STREAM: Shape = {
     "state": "text",
     "reason": "text?",
@@ -539,6 +545,17 @@ SHAPES: Mapping[str, Shape] = {
     "suppression add": _SUPPRESSED,
     "suppression remove": _SUPPRESSED,
     "suppression import": {"new": "number", "there_already": "number"},
+    "import check": {
+        **_IMPORTED,
+        "dollars": "number",
+        "dollars_by_service": {"*": "number"},
+        "seconds": "number",
+    },
+    "import run": {**_IMPORTED, "quarantined": [{"reason": "text", "messages": "number"}]},
+    "import verify": {
+        "missing": [{"line": "number", "kind": "text", "difference": "text"}],
+        "verified": "number",
+    },
     "suppression export": {"address_hash": "text", "reason": "text", "since": "instant"},
 }
 """The shape of each command's output, by the path of the command."""

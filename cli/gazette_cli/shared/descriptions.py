@@ -8,12 +8,14 @@ from gazette.domain.commands import (
     ChangeSubscriber,
     ChoosePreferences,
     Command,
+    CommandList,
     CreateActivity,
     CreateEvents,
     EraseSubscriber,
     MarkActive,
     RetractActivity,
     RetractEvent,
+    reader_of,
 )
 from gazette.domain.feedback.reports import DeliveryReport
 from gazette.domain.identity import run_id
@@ -39,6 +41,12 @@ def in_words(command: Command | DeliveryReport) -> str:
         case CreateEvents(events):
             readers = sorted({event.user_id for event in events})
             return f"{len(events)} events for {listed(readers)}"
+        case CommandList(commands=(only,)):
+            return in_words(only)
+        case CommandList(commands):
+            noun = "profiles" if isinstance(commands[0], ChangeSubscriber) else "follows"
+            readers = sorted({str(reader_of(each)) for each in commands})
+            return f"{len(commands)} {noun} of {listed(readers)}"
         case CreateActivity(activity):
             return f"{_happening(activity)} for the followers of {' and '.join(activity.sides)}"
         case RetractEvent(user_id, event_id):

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from functools import partial
 from heapq import nlargest
 from pathlib import Path
@@ -31,7 +32,7 @@ from gazette_cli.suppression.lists import (
     write_list,
 )
 from gazette_support.bootstrap.suppression import build_suppression, build_suppression_list
-from gazette_support.steps.suppression import SuppressionContext, remove_suppression
+from gazette_support.steps.suppression import SuppressionContext, remove_suppression, suppress_all
 
 _MEANING = {
     Cause.UNSUBSCRIBED: (
@@ -166,36 +167,45 @@ def take(
     A hash that begins with `h` must be from an export of this stage, or of a stage with the same
     key. With a different key, the hash does not match any address.
     """
+    at = now()
     try:
-        with file.open(encoding="utf-8-sig", newline="") as lines:
-            entries = read_list(lines, now=now())
-    except OSError as err:
-        raise NotPossible(f"{file} is unreadable: {err.strerror}.") from err
+        total = sum(1 for _ in _read(file, at))
     except Unreadable as err:
         for line in err.lines:
             note(f"{file}, {line}", style="red")
         raise NotPossible(
             "No address was imported. Fix these lines, then import the file again."
         ) from err
-    number = 0
+    stored = changed = 0
+
+    def count(number: int, new: int) -> None:
+        nonlocal stored, changed
+        stored, changed = stored + number, changed + new
+
     try:
         with _problems(stage):
             context, _ = _context(stage)
-            suppressions = context.suppressions
-            changed = 0
-            for number, each in enumerate(entries):  # noqa: B007 -- the error reports the progress
-                changed += suppressions.add(each.address, each.cause, each.since)
+            suppress_all(_read(file, at), suppressions=context.suppressions, done=count)
     except NotPossible as err:
         raise NotPossible(
-            f"{err} {number} of {len(entries)} lines were imported. Import the file again. "
+            f"{err} {stored} of {total} lines were imported. Import the file again. "
             "Addresses that were already imported do not change."
         ) from err
-    existing = len(entries) - changed
+    existing = stored - changed
     tell(
         f"imported into stage {stage}: {changed} new, {existing} already suppressed",
         new=changed,
         there_already=existing,
     )
+
+
+def _read(file: Path, at: datetime) -> Iterator[Suppression]:
+    """Yield the suppressions of a CSV file. Raises NotPossible, and Unreadable at the end."""
+    try:
+        with file.open(encoding="utf-8-sig", newline="") as lines:
+            yield from read_list(lines, now=at)
+    except OSError as err:
+        raise NotPossible(f"{file} is unreadable: {err.strerror}.") from err
 
 
 @suppression.command("export", cls=Command)

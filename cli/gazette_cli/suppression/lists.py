@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import TextIO
 
@@ -60,15 +60,14 @@ def instant_of(given: str) -> datetime:
     return instant
 
 
-def read_list(lines: Iterable[str], *, now: datetime) -> list[Suppression]:
-    """Read a CSV file with a header line. The columns are `address` or `address_hash`, and
-    optionally `reason` and `since`.
+def read_list(lines: Iterable[str], *, now: datetime) -> Iterator[Suppression]:
+    """Yield the rows of a CSV file with a header line. The columns are `address` or `address_hash`,
+    and optionally `reason` and `since`.
 
-    The defaults are the reason `manual` and the time `now`. Raises Unreadable, which lists every
-    invalid line.
+    The defaults are the reason `manual` and the time `now`. Raises Unreadable at the end, which
+    lists every invalid line.
     """
     rows = csv.reader(lines, strict=True)
-    entries: list[Suppression] = []
     problems: list[str] = []
     try:
         heading = [name.strip().lower() for name in next(rows, [])]
@@ -77,14 +76,13 @@ def read_list(lines: Iterable[str], *, now: datetime) -> list[Suppression]:
             if not any(cell.strip() for cell in row):
                 continue
             try:
-                entries.append(_suppression(heading, row, now))
+                yield _suppression(heading, row, now)
             except Unreadable as err:
                 problems.append(f"line {rows.line_num}: {err}")
     except (csv.Error, UnicodeDecodeError) as err:
         problems.append(f"line {rows.line_num + 1}: not CSV in UTF-8 ({err})")
     if problems:
         raise Unreadable(*problems)
-    return entries
 
 
 def write_list(entries: Iterable[Suppression], to: TextIO) -> Iterator[Suppression]:
@@ -124,7 +122,11 @@ def _check(heading: list[str]) -> None:
 def _suppression(heading: list[str], row: list[str], now: datetime) -> Suppression:
     if len(row) != len(heading):
         raise Unreadable(f"{len(row)} cells, but the header line has {len(heading)} columns")
-    cells = dict(zip(heading, (cell.strip() for cell in row), strict=True))
+    return suppression_of(dict(zip(heading, (cell.strip() for cell in row), strict=True)), now)
+
+
+def suppression_of(cells: Mapping[str, str], now: datetime) -> Suppression:
+    """Return the suppression in the fields of an entry. Raises Unreadable."""
     reason = cells.get("reason") or Cause.MANUAL.value
     if reason not in set(Cause):
         raise Unreadable(f"reason is {printable(reason)!r}; it must be one of {_REASONS}")

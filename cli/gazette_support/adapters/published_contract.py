@@ -8,8 +8,8 @@ import json
 from typing import Any
 
 from gazette.adapters.content.items import AnswerDetail, ItemDetail
-from gazette.adapters.contract.decoding import DETAIL_MODELS
-from gazette.adapters.contract.details import EventCreated, EventRetracted
+from gazette.adapters.contract.decoding import DETAIL_MODELS, LIST_FORMS
+from gazette.adapters.contract.details import EventRetracted
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, models_json_schema
 from pydantic_core import core_schema
@@ -118,8 +118,9 @@ def examples() -> dict[str, tuple[str, dict[str, Any]]]:
         detail_type: (detail_type, example(models[0]))
         for detail_type, models in DETAIL_MODELS.items()
     }
-    events = [example(EventCreated, number) for number in range(2)]
-    by_name["event.created.list"] = ("event.created", {"events": events})
+    for detail_type, form in LIST_FORMS.items():
+        items = [example(DETAIL_MODELS[detail_type][0], number) for number in range(2)]
+        by_name[f"{detail_type}.list"] = (detail_type, {form.field: items})
     retracted = example(EventRetracted)
     for name, left_out in (("event.retracted", "entity"), ("event.retracted.activity", "user_id")):
         detail = {field: each for field, each in retracted.items() if field != left_out}

@@ -14,7 +14,7 @@ import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError
 from gazette.adapters.aws.dead_letters import queues as sqs_queues
-from gazette.adapters.aws.queues import decode_run_key, encode_run_key
+from gazette.adapters.aws.queues import SqsQuarantine, decode_run_key, encode_run_key
 from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
 from gazette.adapters.dynamodb.feedback.statistics import DynamoCategoryStats
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
@@ -61,6 +61,7 @@ from tests.functions.messages import (
     profile,
 )
 from tests.shapes import check, fields_of
+from tests.unit.imports import files
 from tests.unit.outbox.test_publish import a_batch
 
 Run = Callable[..., None]
@@ -337,6 +338,25 @@ def test_suppression_commands_use_exactly_the_documented_permissions(
         suppressions.unsubscribe(address_hash("bo@example.com"), "bo")
     run("suppression remove", "bo@example.com", "--yes")
     assert_exact(cloud, "suppression")
+
+
+def test_import_commands_use_exactly_the_documented_permissions(
+    cloud: Cloud, run: Run, tmp_path: Path
+) -> None:
+    lines = (files.reader(1), files.reader(2), files.follow(1), files.suppression(1))
+    file = files.write(tmp_path / "readers.ndjson", *lines)
+    with cloud.meter.acting("somebody else"):
+        sqs = boto3.client("sqs")
+        sqs.create_queue(QueueName="gazette-prod-ingest")
+        url = sqs.create_queue(QueueName="gazette-prod-quarantine")["QueueUrl"]
+        body = json.dumps({"source": "gazette.import"})
+        SqsQuarantine(sqs, url).keep(body, "detail.follows.3: wrong")
+    cloud.say("subscriber.changed", files.reader(1)["subscriber"])
+    cloud.say("follow.created", files.follow(1)["follow"])
+    run("import check", str(file))
+    run("import run", str(file), "--yes", exits=1)
+    run("import verify", str(file), exits=1)
+    assert_exact(cloud, "import")
 
 
 @pytest.mark.usefixtures("later")

@@ -386,7 +386,7 @@ def test_import_with_invalid_lines_fails_and_names_each_line(tmp_path: Path) -> 
 
 def test_imported_cause_and_time_default_to_manual_and_now() -> None:
     lines = ["Address\n", "Ann@example.com\n", "\n", f"{BO}\n"]
-    assert read_list(lines, now=NOW) == [
+    assert [*read_list(lines, now=NOW)] == [
         Suppression(ANN, Cause.MANUAL, NOW),
         Suppression(BO, Cause.MANUAL, NOW),
     ]
@@ -414,7 +414,7 @@ def test_import_heading_without_an_address_column_is_rejected(heading: str) -> N
     with pytest.raises(
         Unreadable, match="line 1: the header must contain the column `address` or `address_hash`"
     ):
-        read_list([heading, "ann@example.com\n"], now=NOW)
+        list(read_list([heading, "ann@example.com\n"], now=NOW))
 
 
 def test_imported_date_means_midnight_utc() -> None:

@@ -66,6 +66,30 @@ def test_whole_profile_is_stored(world: World) -> None:
     assert replace(ann(world), routed_for="") == registered
 
 
+def test_imported_reader_is_as_old_as_the_last_activity(world: World) -> None:
+    """So that a reader who was inactive for a year does not begin anew."""
+    long_ago = (NOW - timedelta(days=60)).date()
+    given_profile = replace(a_subscriber(), active_on=long_ago)
+    change(world, given_profile)
+    assert (ann(world).registered_on, ann(world).active_on) == (long_ago, None)
+    assert ann(world).is_overdue_at(NOW, timedelta(days=45))
+    assert not ann(world).is_overdue_at(NOW, timedelta(days=90))
+    world.say(MarkActive("ann", NOW))
+    assert not ann(world).is_overdue_at(NOW, timedelta(days=45))
+
+
+def test_later_profile_does_not_change_the_date_of_registration(world: World) -> None:
+    change(world, a_subscriber())
+    again = replace(a_subscriber(changed_at=NOW + A_MINUTE), active_on=date(2020, 1, 1))
+    change(world, again)
+    assert (ann(world).registered_on, ann(world).active_on) == (NOW.date(), None)
+
+
+def test_activity_after_the_registration_counts_from_the_registration(world: World) -> None:
+    change(world, replace(a_subscriber(), active_on=NOW.date() + timedelta(days=9)))
+    assert ann(world).registered_on == NOW.date()
+
+
 def test_duplicate_profile_changes_nothing(world: World) -> None:
     change(world, a_subscriber())
     before = ann(world)

@@ -27,7 +27,7 @@ from gazette.domain.subscribers.choices import Choice
 from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Erased
-from gazette.steps.ingest.ingest import in_order
+from gazette.steps.ingest.order import Commands, Events, in_order
 from gazette.steps.routing.route import Routed
 
 from tests.builders import NOW, a_subscriber, an_activity, an_event
@@ -323,6 +323,7 @@ OF_A: list[SingleCommand] = [
     RetractEvent("a", "e1"),
     ChangeFollow("a", "post#post1", FOLLOWS, NOW),
 ]
+OF_B = MarkActive("b", NOW)
 OF_ANYBODY: list[SingleCommand] = [
     CreateActivity(an_activity()),
     RetractActivity("post#post1", "a1"),
@@ -334,8 +335,11 @@ def named(of: SingleCommand) -> str:
 
 
 def steps(*commands: Command) -> list[list[int]]:
+    """The numbers of the messages in each step, in the order in which they joined it."""
     return [
-        list(step) if isinstance(step, dict) else [step[0]]
+        list(step.lists)
+        if isinstance(step, Events)
+        else [part.message for parts in step.by_reader.values() for part in parts]
         for step in in_order(dict(enumerate(commands)))
     ]
 
@@ -358,9 +362,30 @@ def test_event_never_overtakes_an_activity(other: SingleCommand) -> None:
     assert steps(A, B, other, A, B) == [[0, 1], [2], [3, 4]]
 
 
-@pytest.mark.parametrize("other", [*OF_A, *OF_ANYBODY], ids=named)
-def test_messages_without_events_keep_their_order(other: SingleCommand) -> None:
+@pytest.mark.parametrize("other", OF_ANYBODY, ids=named)
+def test_command_never_overtakes_an_activity(other: SingleCommand) -> None:
     assert steps(other, OF_A[0], other) == [[0], [1], [2]]
+
+
+@pytest.mark.parametrize("other", OF_A, ids=named)
+def test_commands_for_one_reader_keep_their_order(other: SingleCommand) -> None:
+    (step,) = in_order(dict(enumerate((other, OF_B, OF_A[0], OF_B, other))))
+    assert isinstance(step, Commands)
+    by_reader = {
+        reader: [part.message for part in parts] for reader, parts in step.by_reader.items()
+    }
+    assert by_reader == {"a": [0, 2, 4], "b": [1, 3]}
+
+
+@pytest.mark.parametrize("other", OF_A, ids=named)
+def test_command_never_overtakes_an_event_of_its_reader(other: SingleCommand) -> None:
+    both = CreateEvents((*A.events, *B.events))
+    assert steps(OF_B, both, other, OF_B) == [[0], [1], [2, 3]]
+
+
+def test_events_are_routed_before_commands_of_other_readers() -> None:
+    """So that a live event waits for no list of an import."""
+    assert steps(OF_A[0], OF_A[1], B, B) == [[2, 3], [0, 1]]
 
 
 def test_profile_between_two_events_applies_to_second_event() -> None:

@@ -14,7 +14,7 @@ from botocore.exceptions import ClientError, ReadTimeoutError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from producer.gazette_events import NotPut, Producer
+from producer.gazette_events import LISTS, NotPut, Producer
 
 THROTTLED = "ThrottlingException"
 FORBIDDEN = ClientError({"Error": {"Code": "AccessDenied", "Message": "no"}}, "PutEvents")
@@ -61,7 +61,8 @@ class FakeEventBridge:
 
 def _taken_apart(details: Iterator[Any]) -> Iterator[Any]:
     for detail in details:
-        yield from detail.get("events", [detail])
+        (field,) = {*LISTS.values()} & detail.keys() or {""}
+        yield from detail.get(field, [detail])
 
 
 def size(entry: dict[str, str]) -> int:
@@ -109,10 +110,26 @@ def test_publishing_no_events_makes_no_call(gazette: Producer, bus: FakeEventBri
 
 
 def test_details_are_published_ten_per_call(gazette: Producer, bus: FakeEventBridge) -> None:
-    profiles = [{"user_id": f"user{each}"} for each in range(23)]
-    assert gazette.put(iter(profiles), "subscriber.changed") == 23
+    visits = [{"user_id": f"user{each}"} for each in range(23)]
+    assert gazette.put(iter(visits), "subscriber.active") == 23
     assert bus.calls == [10, 10, 3]
-    assert bus.details == profiles
+    assert bus.details == visits
+
+
+@pytest.mark.parametrize(
+    ("detail_type", "field"),
+    [("subscriber.changed", "subscribers"), ("follow.created", "follows")],
+)
+def test_profiles_and_follows_are_published_in_lists_of_a_hundred(
+    gazette: Producer, bus: FakeEventBridge, detail_type: str, field: str
+) -> None:
+    details = [{"user_id": f"user{each}"} for each in range(201)]
+    assert gazette.put(details, detail_type) == 201
+    assert bus.calls == [3]
+    taken = [json.loads(entry["Detail"]) for entry in bus.taken]
+    assert [len(each[field]) for each in taken[:2]] == [100, 100]
+    assert taken[2] == details[200]
+    assert bus.details == details
 
 
 def test_entries_stay_within_64_kb_billing_unit(gazette: Producer, bus: FakeEventBridge) -> None:

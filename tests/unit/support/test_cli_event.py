@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from gazette_cli.events.envelopes import LIMIT
 from gazette_cli.main import app
-from tests.functions.messages import envelope
+from tests.functions.messages import envelope, follow, profile
 
 EVENT: dict[str, Any] = {
     "id": "e1",
@@ -88,6 +88,23 @@ def test_every_invalid_event_of_a_list_is_reported() -> None:
     for place in (0, 2, 3, 4, 5, 6, 7):
         assert f"  detail.events.{place}." in result.stdout
     assert "  detail.events.1." not in result.stdout
+
+
+def test_lists_of_profiles_and_follows_are_described() -> None:
+    people = [profile("ann"), profile("bo@example.com", email="bo@example.com")]
+    found = run("lint", entry({"subscribers": people}, "subscriber.changed"))
+    assert "ok: subscriber.changed: 2 profiles of ann and bo@example.com (" in found.stdout
+    assert found.stdout.count("warning: user_id: looks like an email address.") == 1
+    follows = entry({"follows": [follow("ann"), follow("bo")]}, "follow.created")
+    assert "ok: follow.created: 2 follows of ann and bo (" in run("lint", follows).stdout
+    wrong = run("lint", entry({"follows": [follow("ann"), {}]}, "follow.created"))
+    assert wrong.exit_code == 1
+    assert "  detail.follows.1.user_id: Field required" in wrong.stdout
+
+
+def test_profile_in_a_list_sets_the_language_of_the_preview() -> None:
+    people = entry({"subscribers": [profile("ann", locale="de")]}, "subscriber.changed")
+    assert "Bo gefällt das" in run("preview", [entry(LATER), people]).stdout
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from gazette.adapters.aws.suppression_key import read_suppression_key
 from gazette.adapters.contract import decode
 from gazette.adapters.contract.data import SCHEMA_FILES, Schemas
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
+from gazette.adapters.threads import side_by_side
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.routing import activities, announce, routing_context
 from gazette.bootstrap.parts.versions import versions_in_force
@@ -42,6 +43,7 @@ def build() -> Callable[[Sequence[str], TimeLeft], list[Routed]]:
         suppressions=suppressions,
         followers_queue=SqsQueue(sqs, settings.followers_queue_url, encode_followers),
         quarantine=SqsQuarantine(sqs, settings.quarantine_queue_url),
+        run_all=side_by_side,
         context=routing_context(
             settings,
             sqs,

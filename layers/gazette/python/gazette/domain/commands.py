@@ -97,6 +97,18 @@ class ChangeFollow:
     at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class CommandList:
+    """A `subscriber.changed` or `follow.created` message that contains a list."""
+
+    commands: "tuple[ListedCommand, ...]"
+    problems: str = ""
+    """The errors in invalid items; empty if all items are valid. `commands` omits invalid items."""
+
+
+ListedCommand = ChangeSubscriber | ChangeFollow
+"""A command of a `CommandList`."""
+
 SingleCommand = (
     CreateActivity
     | RetractEvent
@@ -109,7 +121,7 @@ SingleCommand = (
 )
 """A command that is processed on its own. Only events are processed in batches."""
 
-Command = CreateEvents | SingleCommand
+Command = CreateEvents | CommandList | SingleCommand
 
 
 CHANGED_CATEGORY = "gazette:changed-category:"
@@ -159,6 +171,8 @@ def latest_instant(command: Command) -> datetime | None:
     match command:
         case CreateEvents(events):
             return max((event.amended_at for event in events if event.amended_at), default=None)
+        case CommandList(commands):
+            return max(filter(None, map(latest_instant, commands)), default=None)
         case ChangeSubscriber(subscriber):
             return subscriber.changed_at
         case (

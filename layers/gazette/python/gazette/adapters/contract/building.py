@@ -1,6 +1,6 @@
 """Conversion of valid event details into domain commands."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, assert_never, get_args
 
 from gazette.adapters.contract.data import compact
@@ -12,7 +12,6 @@ from gazette.adapters.contract.details import (
     EntityReference,
     EventCreated,
     EventRetracted,
-    EventsCreated,
     HappeningDetail,
 )
 from gazette.adapters.contract.digest_times import ChosenDigestDetail, CustomDetail, DigestDetail
@@ -32,9 +31,11 @@ from gazette.domain.commands import (
     ChangeSubscriber,
     ChoosePreferences,
     Command,
+    CommandList,
     CreateActivity,
     CreateEvents,
     EraseSubscriber,
+    ListedCommand,
     MarkActive,
     RetractActivity,
     RetractEvent,
@@ -52,7 +53,6 @@ from gazette.domain.subscribers.subscriber import Subscriber
 AnyDetail = (
     DeliveryReported
     | EventCreated
-    | EventsCreated
     | ActivityCreated
     | EventRetracted
     | SubscriberChanged
@@ -71,8 +71,6 @@ def command_for(detail: AnyDetail) -> Command | DeliveryReport:
             return _report(detail)
         case EventCreated():
             return CreateEvents((event_of(detail),))
-        case EventsCreated():
-            return CreateEvents(tuple(map(event_of, detail.events)))
         case ActivityCreated():
             parent = _key(detail.parent) if detail.parent else None
             title = detail.parent.title or "" if detail.parent else ""
@@ -88,13 +86,28 @@ def command_for(detail: AnyDetail) -> Command | DeliveryReport:
         case SubscriberDeleted():
             return EraseSubscriber(detail.user_id, detail.deleted_at)
         case FollowCreated():
-            return _change_follow(
-                detail, FollowState(True, detail.frequency, detail.entity.title or "")
-            )
+            return _start_follow(detail)
         case FollowDeleted():
             return _change_follow(detail, FollowState(False))
         case _:
             assert_never(detail)
+
+
+def list_command_for(details: Sequence[AnyDetail]) -> CreateEvents | CommandList:
+    """Return the domain command for the details of a list, which have the same type."""
+    events: list[Event] = []
+    commands: list[ListedCommand] = []
+    for detail in details:
+        match detail:
+            case EventCreated():
+                events.append(event_of(detail))
+            case SubscriberChanged():
+                commands.append(ChangeSubscriber(_subscriber(detail)))
+            case FollowCreated():
+                commands.append(_start_follow(detail))
+            case _:
+                raise TypeError(f"{type(detail).__name__} has no list form.")
+    return CreateEvents(tuple(events)) if events else CommandList(tuple(commands))
 
 
 def event_of(detail: EventCreated) -> Event:
@@ -149,6 +162,7 @@ def _subscriber(detail: SubscriberChanged) -> Subscriber:
         changed_at=detail.changed_at,
         times=_times(detail.digest),
         choices=((detail.changed_at, frequencies(detail.frequencies)),),
+        active_on=detail.active_on,
     )
 
 
@@ -203,6 +217,10 @@ def _days(detail: CustomDetail) -> Days:
 
 def _iso_weekday(day: Day) -> int:
     return get_args(Day).index(day) + 1
+
+
+def _start_follow(detail: FollowCreated) -> ChangeFollow:
+    return _change_follow(detail, FollowState(True, detail.frequency, detail.entity.title or ""))
 
 
 def _change_follow(detail: FollowChange, state: FollowState) -> ChangeFollow:

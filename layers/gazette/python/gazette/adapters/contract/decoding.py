@@ -1,68 +1,80 @@
 """Decoding of a message into a command, or into error messages that name each invalid field."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 from pydantic import ValidationError
 
-from gazette.adapters.contract.building import AnyDetail, command_for, event_of
+from gazette.adapters.contract.building import AnyDetail, command_for, list_command_for
 from gazette.adapters.contract.data import Schemas, refuse
 from gazette.adapters.contract.deliveries import DeliveryReported
 from gazette.adapters.contract.details import (
     ActivityCreated,
+    Detail,
     EventCreated,
     EventRetracted,
     EventsCreated,
     HappeningDetail,
 )
-from gazette.adapters.contract.envelope import Envelope, is_from_the_api
+from gazette.adapters.contract.envelope import check_envelope, is_from_the_api, narrowed
 from gazette.adapters.contract.strict_json import UnreadableError, read_json
 from gazette.adapters.contract.subscribers import (
+    MOST_IN_A_LIST,
     FollowCreated,
     FollowDeleted,
+    FollowsCreated,
     PreferencesChosen,
     SubscriberActive,
     SubscriberChanged,
     SubscriberDeleted,
+    SubscribersChanged,
 )
-from gazette.adapters.contract.wording import in_words, sentence
-from gazette.domain.commands import (
-    CHANGED_CATEGORY,
-    ChoosePreferences,
-    Command,
-    CreateEvents,
-)
+from gazette.adapters.contract.wording import REASONS, accepted, in_words, sentence
+from gazette.domain.commands import Command, CommandList, CreateEvents
 from gazette.domain.errors import ForeignEvent, InvalidEvent
 from gazette.domain.feedback.reports import DeliveryReport
 from gazette.domain.hosts import LinkHosts
-from gazette.domain.identity import CATEGORY_NAME
-from gazette.domain.model import Event
-from gazette.domain.sources import DELIVERY_REPORTED, PREFERENCES, Sources
-from gazette.domain.subscribers.frequency import DEFAULT, frequencies
-
-REASONS = 3
-"""The maximum number of problems that one error message describes. Further problems are only
-counted."""
+from gazette.domain.sources import DELIVERY_REPORTED, Sources
 
 MOST_PROBLEMS = 100
-"""The maximum number of problems to describe for a list of events. Further problems are only
-counted."""
+"""The maximum number of problems to describe for a list. Further problems are only counted."""
 
-DETAIL_MODELS: dict[str, tuple[type[AnyDetail], ...]] = {
+DETAIL_MODELS: dict[str, tuple[type[Detail], ...]] = {
     "activity.created": (ActivityCreated,),
     "delivery.reported": (DeliveryReported,),
     "event.created": (EventCreated, EventsCreated),
     "event.retracted": (EventRetracted,),
-    "follow.created": (FollowCreated,),
+    "follow.created": (FollowCreated, FollowsCreated),
     "follow.deleted": (FollowDeleted,),
     "preferences.chosen": (PreferencesChosen,),
     "subscriber.active": (SubscriberActive,),
-    "subscriber.changed": (SubscriberChanged,),
+    "subscriber.changed": (SubscriberChanged, SubscribersChanged),
     "subscriber.deleted": (SubscriberDeleted,),
 }
 """The models of each detail type. A detail must match one of them."""
 
+
+@dataclass(frozen=True, slots=True)
+class ListForm:
+    """The form of a detail that contains only a list of details."""
+
+    field: str
+    """The name of the list, such as `events`."""
+
+    most: int | None = None
+    """The maximum number of items. None: only the size of an entry limits the list."""
+
+
+LIST_FORMS: Mapping[str, ListForm] = MappingProxyType(
+    {
+        "event.created": ListForm("events"),
+        "follow.created": ListForm("follows", MOST_IN_A_LIST),
+        "subscriber.changed": ListForm("subscribers", MOST_IN_A_LIST),
+    }
+)
+"""The form of each detail type whose entries may contain a list."""
 
 _ANY_SOURCE = Sources({})
 _TO_FEEDBACK = (
@@ -77,7 +89,7 @@ class Reading:
 
     command: Command | DeliveryReport | None
     """The command or report, or None if the detail is invalid. For a list, the command contains
-    only the valid events.
+    only the valid items.
     """
 
     problems: tuple[str, ...] = ()
@@ -125,8 +137,9 @@ def read_detail(
 def _detail(
     detail_type: str, detail: dict[str, Any], hosts: LinkHosts | None, schemas: Schemas
 ) -> Reading:
-    if detail_type == "event.created" and "events" in detail:
-        return _read_list(detail, hosts, schemas)
+    form = LIST_FORMS.get(detail_type)
+    if form and form.field in detail:
+        return _read_list(detail_type, form, detail, hosts, schemas)
     return _read(DETAIL_MODELS[detail_type][0], detail, hosts, schemas)
 
 
@@ -147,31 +160,14 @@ def _decode(
     reading = _detail(detail_type, detail, hosts, schemas)
     command = reading.command
     if not reading.problems and command and not isinstance(command, DeliveryReport):
-        return _narrowed(command, fields)
+        return narrowed(command, fields)
     reason = sentence(detail_type, reading.problems, reasons=REASONS, besides=reading.more)
     if isinstance(command, CreateEvents):
-        return replace(command, problems=f"{reason} {_accepted_count(command)}")
+        return replace(command, problems=f"{reason} {accepted(len(command.events), 'events')}")
+    if isinstance(command, CommandList):
+        count = accepted(len(command.commands), LIST_FORMS[detail_type].field)
+        return replace(command, problems=f"{reason} {count}")
     raise InvalidEvent(reason)
-
-
-def _narrowed(command: Command, envelope: dict[str, Any]) -> Command:
-    """Return a choice from the preference page with only the categories that the reader changed.
-
-    Until version 0.2.0, the page also sends all unchanged frequencies, for the previous version.
-    """
-    if not isinstance(command, ChoosePreferences) or envelope["source"] != PREFERENCES:
-        return command
-    changed = [
-        name
-        for each in envelope["resources"]
-        if each.startswith(CHANGED_CATEGORY)
-        and CATEGORY_NAME.fullmatch(name := each.removeprefix(CHANGED_CATEGORY))
-    ]
-    if not changed or command.choice.frequencies is None:
-        return command
-    whole = dict(command.choice.frequencies)
-    chosen = frequencies({name: whole.get(name, DEFAULT) for name in changed})
-    return replace(command, choice=replace(command.choice, frequencies=chosen))
 
 
 def _no_detail(detail_type: object, detail: object) -> str:
@@ -183,67 +179,58 @@ def _no_detail(detail_type: object, detail: object) -> str:
     return f"detail-type: {repr(detail_type)[:60]} is not one of {known}"
 
 
-def _accepted_count(command: CreateEvents) -> str:
-    match len(command.events):
-        case 1:
-            return "The other event of the list was accepted."
-        case number:
-            return f"The other {number} events of the list were accepted."
+def _read(model: type[Detail], detail: Any, hosts: LinkHosts | None, schemas: Schemas) -> Reading:
+    valid = _validated(model, detail, hosts, schemas)
+    if isinstance(valid, ValidationError):
+        return Reading(None, in_words(valid, "detail"))
+    return Reading(command_for(valid))
 
 
-def check_envelope(envelope: Any) -> None:
-    """Raise InvalidEvent if `envelope` is not the envelope of an EventBridge event."""
-    try:
-        Envelope.model_validate(envelope)
-    except ValidationError as err:
-        raise InvalidEvent(sentence("The envelope", in_words(err), reasons=REASONS)) from err
-
-
-def _read(
-    model: type[AnyDetail], detail: Any, hosts: LinkHosts | None, schemas: Schemas
+def _read_list(
+    detail_type: str,
+    form: ListForm,
+    detail: dict[str, Any],
+    hosts: LinkHosts | None,
+    schemas: Schemas,
 ) -> Reading:
+    """Read the items of a list one by one, or read the whole detail if it is not a list.
+
+    The error objects of an item are released before the next item is read, because a message may
+    contain a hundred thousand invalid items.
+    """
+    single, whole = DETAIL_MODELS[detail_type]
+    entries = detail[form.field]
+    if not isinstance(entries, list) or not entries:
+        return _read(whole, detail, hosts, schemas)
+    if len(detail) > 1:
+        return _read(whole, {**detail, form.field: entries[:1]}, hosts, schemas)
+    if form.most and len(entries) > form.most:
+        problem = f"must have at most {form.most} items, but has {len(entries):,}"
+        return Reading(None, (f"detail.{form.field}: {problem}",))
+    details: list[AnyDetail] = []
+    problems: list[str] = []
+    more = 0
+    for number, each in enumerate(entries):
+        valid = _validated(single, each, hosts, schemas)
+        if not isinstance(valid, ValidationError):
+            details.append(valid)
+        elif len(problems) < MOST_PROBLEMS:
+            problems += in_words(valid, "detail", form.field, str(number))
+        else:
+            more += valid.error_count()
+    return Reading(list_command_for(details) if details else None, tuple(problems), more)
+
+
+def _validated(
+    model: type[Detail], detail: Any, hosts: LinkHosts | None, schemas: Schemas
+) -> AnyDetail | ValidationError:
     try:
         valid = model.model_validate(detail, context=hosts)
         if schemas and isinstance(valid, HappeningDetail):
             _check_data(schemas, valid)
-        return Reading(command_for(valid))
-    except ValidationError as err:
-        return Reading(None, in_words(err, "detail"))
-
-
-def _read_list(detail: dict[str, Any], hosts: LinkHosts | None, schemas: Schemas) -> Reading:
-    """Read the events of a list one by one, or read the whole detail if it is not a list.
-
-    The error objects of an event are released before the next event is read, because a message may
-    contain a hundred thousand invalid events.
-    """
-    entries = detail["events"]
-    if not isinstance(entries, list) or not entries:
-        return _read(EventsCreated, detail, hosts, schemas)
-    if len(detail) > 1:
-        return _read(EventsCreated, {**detail, "events": entries[:1]}, hosts, schemas)
-    events: list[Event] = []
-    problems: list[str] = []
-    more = 0
-    for number, each in enumerate(entries):
-        event = _event(each, hosts, schemas)
-        if isinstance(event, Event):
-            events.append(event)
-        elif len(problems) < MOST_PROBLEMS:
-            problems += in_words(event, "detail", "events", str(number))
-        else:
-            more += event.error_count()
-    return Reading(CreateEvents(tuple(events)) if events else None, tuple(problems), more)
-
-
-def _event(entry: Any, hosts: LinkHosts | None, schemas: Schemas) -> Event | ValidationError:
-    try:
-        detail = EventCreated.model_validate(entry, context=hosts)
-        if schemas:
-            _check_data(schemas, detail)
-        return event_of(detail)
     except ValidationError as err:
         return err
+    return cast("AnyDetail", valid)
 
 
 def _check_data(schemas: Schemas, detail: HappeningDetail) -> None:

@@ -4,11 +4,19 @@ Importing Powertools' model instead would lengthen the cold start of `ingest` by
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, ValidationError
+
+from gazette.adapters.contract.wording import REASONS, in_words, sentence
+from gazette.domain.commands import CHANGED_CATEGORY, ChoosePreferences, Command
+from gazette.domain.errors import InvalidEvent
+from gazette.domain.identity import CATEGORY_NAME
+from gazette.domain.sources import PREFERENCES
+from gazette.domain.subscribers.frequency import DEFAULT, frequencies
 
 _ROUTE, _REPORTED_BY = "route", "POST /v1/delivery-event"
 
@@ -39,3 +47,31 @@ class Envelope(BaseModel):
 def is_from_the_api(envelope: Any) -> bool:
     """Return True if the API sent the message, whose caller IAM has authorized."""
     return isinstance(envelope, dict) and envelope.get(_ROUTE) == _REPORTED_BY
+
+
+def check_envelope(envelope: Any) -> None:
+    """Raise InvalidEvent if `envelope` is not the envelope of an EventBridge event."""
+    try:
+        Envelope.model_validate(envelope)
+    except ValidationError as err:
+        raise InvalidEvent(sentence("The envelope", in_words(err), reasons=REASONS)) from err
+
+
+def narrowed(command: Command, envelope: dict[str, Any]) -> Command:
+    """Return a choice from the preference page with only the categories that the reader changed.
+
+    Until version 0.2.0, the page also sends all unchanged frequencies, for the previous version.
+    """
+    if not isinstance(command, ChoosePreferences) or envelope["source"] != PREFERENCES:
+        return command
+    changed = [
+        name
+        for each in envelope["resources"]
+        if each.startswith(CHANGED_CATEGORY)
+        and CATEGORY_NAME.fullmatch(name := each.removeprefix(CHANGED_CATEGORY))
+    ]
+    if not changed or command.choice.frequencies is None:
+        return command
+    whole = dict(command.choice.frequencies)
+    chosen = frequencies({name: whole.get(name, DEFAULT) for name in changed})
+    return replace(command, choice=replace(command.choice, frequencies=chosen))

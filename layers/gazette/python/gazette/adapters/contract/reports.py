@@ -3,17 +3,14 @@
 import json
 from typing import Any
 
-from gazette.adapters.contract.decoding import check_envelope, read_detail
+from gazette.adapters.contract.decoding import read_detail
 from gazette.adapters.contract.deliveries import DeliveryReported
-from gazette.adapters.contract.envelope import OF_THE_API, is_from_the_api
+from gazette.adapters.contract.envelope import OF_THE_API, check_envelope, is_from_the_api
 from gazette.adapters.contract.strict_json import UnreadableError, read_json
-from gazette.adapters.contract.wording import sentence
+from gazette.adapters.contract.wording import REASONS, sentence
 from gazette.domain.errors import InvalidEvent, InvalidReport
 from gazette.domain.feedback.reports import DeliveryReport
 from gazette.domain.sources import DELIVERY_REPORTED, SERVICES, Sources
-
-_REASONS = 3
-"""The maximum number of problems that one error message describes."""
 
 
 def message_of(detail: DeliveryReported) -> str:
@@ -57,4 +54,4 @@ def read_report(detail: Any) -> DeliveryReport:
     reading = read_detail(DELIVERY_REPORTED, detail)
     if isinstance(reading.command, DeliveryReport):
         return reading.command
-    raise InvalidReport(sentence(DELIVERY_REPORTED, reading.problems, reasons=_REASONS))
+    raise InvalidReport(sentence(DELIVERY_REPORTED, reading.problems, reasons=REASONS))

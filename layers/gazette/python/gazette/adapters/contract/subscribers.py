@@ -15,6 +15,7 @@ from gazette.adapters.contract.digest_times import (
 from gazette.adapters.contract.fields import (
     Address,
     ChosenFrequencies,
+    Date,
     Frequencies,
     FrequencyOrDefault,
     Given,
@@ -24,6 +25,10 @@ from gazette.adapters.contract.fields import (
     TimeZone,
 )
 from gazette.domain.subscribers.frequency import Frequency
+
+MOST_IN_A_LIST = 100
+"""The maximum number of profiles or follows in a list, so that a list fits one message's share of
+an invocation."""
 
 
 class SubscriberChanged(OfSubscriber):
@@ -63,6 +68,13 @@ class SubscriberChanged(OfSubscriber):
         "installation's default, or `daily`.",
         examples=[{"mention": "immediate", "like": "weekly", "article": "never"}],
     )
+    active_on: Annotated[Date | None, Given] = Field(
+        default=None,
+        description="The date of the subscriber's last activity, for readers whom you import. "
+        "Used only if the profile registers the subscriber: the reader then becomes dormant as if "
+        "registered on this date. The default is the day of registration.",
+        examples=["2026-11-02"],
+    )
 
     @field_validator("digest")
     @classmethod
@@ -79,6 +91,14 @@ class SubscriberChanged(OfSubscriber):
             today = changed_at.astimezone(ZoneInfo(time_zone)).date()
             check_pause(digest, today, "changed_at")
         return digest
+
+
+class SubscribersChanged(Detail):
+    """Several profiles in one entry. Each profile is accepted or rejected separately."""
+
+    subscribers: Annotated[
+        list[SubscriberChanged], Field(min_length=1, max_length=MOST_IN_A_LIST)
+    ] = Field(description="The profiles, one for each subscriber.")
 
 
 CHOSEN = ("frequency", "frequencies", "time_zone", "digest")
@@ -213,6 +233,14 @@ class FollowCreated(FollowChange):
         description="The frequency for all events on this entity. The default is the frequency of "
         "each event's category. `never` mutes the entity.",
         examples=["immediate"],
+    )
+
+
+class FollowsCreated(Detail):
+    """Several follows in one entry. Each follow is accepted or rejected separately."""
+
+    follows: Annotated[list[FollowCreated], Field(min_length=1, max_length=MOST_IN_A_LIST)] = Field(
+        description="The follows, of any number of subscribers."
     )
 
 

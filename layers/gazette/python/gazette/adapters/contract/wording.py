@@ -10,6 +10,10 @@ import re
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+REASONS = 3
+"""The maximum number of problems that one error message describes. Further problems are only
+counted."""
+
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _SUBJECT = re.compile(r"^(?:Input|String|List|Tuple|Dictionary|Data) should ")
 _BY_TYPE = {
@@ -46,6 +50,13 @@ def sentence(subject: str, problems: tuple[str, ...], *, reasons: int, besides: 
     more = len(problems) - reasons + besides
     listed = "; ".join(problems[:reasons]) + (f"; and {more:,} more" if more > 0 else "")
     return f"{subject} does not match its schema: {listed}."
+
+
+def accepted(number: int, noun: str) -> str:
+    """Return the number of valid items in a list that also has invalid items, such as `events`."""
+    if number == 1:
+        return f"The other {noun.removesuffix('s')} of the list was accepted."
+    return f"The other {number} {noun} of the list were accepted."
 
 
 def _named(part: str | int) -> str:

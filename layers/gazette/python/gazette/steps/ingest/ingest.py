@@ -1,6 +1,6 @@
 """Process the messages of an invocation: apply each message, or quarantine it with the reason."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
 from typing import TypeVar, assert_never
@@ -10,6 +10,7 @@ from gazette.domain.commands import (
     ChangeSubscriber,
     ChoosePreferences,
     Command,
+    CommandList,
     CreateActivity,
     CreateEvents,
     EraseSubscriber,
@@ -18,9 +19,8 @@ from gazette.domain.commands import (
     RetractEvent,
     SingleCommand,
     from_the_future,
-    reader_of,
 )
-from gazette.domain.errors import ForeignEvent, InvalidEvent
+from gazette.domain.errors import ForeignEvent, InvalidEvent, NotYet
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.queues import FollowersQueue, Quarantine
@@ -29,6 +29,7 @@ from gazette.steps.context import RoutingContext
 from gazette.steps.ingest.activities import change_follow, create_activity, retract_activity
 from gazette.steps.ingest.choices import choose_preferences
 from gazette.steps.ingest.erasure import erase_subscriber
+from gazette.steps.ingest.order import Events, Part, in_order
 from gazette.steps.ingest.profiles import change_subscriber
 from gazette.steps.routing.reroute import retract_event
 from gazette.steps.routing.route import Routed, route_lists
@@ -36,6 +37,10 @@ from gazette.steps.subscribers.sunset import mark_active
 from gazette.steps.time_budget import require_time, share
 
 DoneT = TypeVar("DoneT")
+
+RunAll = Callable[[Callable[[Sequence[Part]], object], Sequence[Sequence[Part]]], None]
+"""A function that calls a given function for each reader's commands, and returns after all calls
+have ended."""
 
 
 def ingest(
@@ -48,6 +53,7 @@ def ingest(
     followers_queue: FollowersQueue,
     quarantine: Quarantine,
     context: RoutingContext,
+    run_all: RunAll,
 ) -> list[Routed]:
     """Apply the messages, and return the results in the order of the messages.
 
@@ -58,8 +64,9 @@ def ingest(
     violates the contract, and ForeignEvent for a message that its source may not publish; both are
     quarantined.
 
-    Events of several messages are routed together, and each reader's messages are applied in the
-    order in which they arrived here.
+    Events of several messages are routed together. Commands of different readers are applied by
+    `run_all`, which may run them concurrently. Each reader's messages are applied in the order in
+    which they arrived here.
     """
     commands: dict[int, Command] = {}
     results: dict[int, Routed] = {}
@@ -71,55 +78,54 @@ def ingest(
             results[number] = command_or_result
         else:
             commands[number] = command_or_result
-    for step in in_order(commands):
-        if isinstance(step, tuple):
-            number, command = step
-            apply = partial(
-                _apply,
-                command,
-                time_left=time_left,
-                activities=activities,
-                suppressions=suppressions,
-                followers_queue=followers_queue,
-                context=context,
+    outcomes: dict[Part, list[Outcome] | Exception] = {}
+
+    def apply(parts: Sequence[Part]) -> None:
+        for part in parts:
+            outcomes[part] = _attempt(
+                partial(
+                    _apply,
+                    part.command,
+                    time_left=time_left,
+                    activities=activities,
+                    suppressions=suppressions,
+                    followers_queue=followers_queue,
+                    context=context,
+                )
             )
-            results[number] = _attempt(apply)
+
+    applied: dict[int, list[Part]] = {number: [] for number in commands}
+    routed: dict[int, Routed] = {}
+    for step in in_order(commands):
+        if isinstance(step, Events):
+            lists = [listed.events for listed in step.lists.values()]
+            all_routed = route_lists(lists, context=context, time_left=time_left)
+            routed.update(zip(step.lists, all_routed, strict=True))
             continue
-        lists = [listed.events for listed in step.values()]
-        all_routed = route_lists(lists, context=context, time_left=time_left)
-        for (number, listed), routed in zip(step.items(), all_routed, strict=True):
-            keep = partial(_keep_problems, listed, bodies[number], routed, quarantine)
-            results[number] = _attempt(keep)
+        run_all(apply, [*step.by_reader.values()])
+        for parts in step.by_reader.values():
+            for part in parts:
+                applied[part.message].append(part)
+    for number, command in commands.items():
+        if number not in routed:
+            routed[number] = _joined([outcomes.get(part) for part in applied[number]])
+        keep = partial(_keep_problems, command, bodies[number], routed[number], quarantine)
+        results[number] = _attempt(keep)
     return [results[number] for number in range(len(bodies))]
 
 
-def in_order(
-    commands: Mapping[int, Command],
-) -> list[dict[int, CreateEvents] | tuple[int, SingleCommand]]:
-    """Return the steps in order. Each step applies the events of several messages, or one command.
+def _joined(outcomes: Sequence[list[Outcome] | Exception | None]) -> Routed:
+    """Return the outcomes of a message's parts, or the error that requires a retry of the message.
 
-    Messages are identified by their number in the order of arrival. Events join earlier events and
-    may overtake commands of other readers, because the queue does not guarantee an order either.
-    They never overtake a command about one of their readers, or an activity, which may concern any
-    reader.
+    An error that is not NotYet takes precedence, because NotYet is expected. None means that the
+    thread of a part ended without an outcome.
     """
-    steps: list[dict[int, CreateEvents] | tuple[int, SingleCommand]] = []
-    events: dict[int, CreateEvents] | None = None
-    since: set[str] = set()
-    for number, command in commands.items():
-        if not isinstance(command, CreateEvents):
-            steps.append((number, command))
-            reader = reader_of(command)
-            if reader is None:
-                events = None
-            else:
-                since.add(reader)
-        elif events is not None and since.isdisjoint(event.user_id for event in command.events):
-            events[number] = command
-        else:
-            events, since = {number: command}, set()
-            steps.append(events)
-    return steps
+    errors = [each for each in outcomes if isinstance(each, Exception)]
+    if None in outcomes:
+        errors.append(RuntimeError("A thread ended without an outcome."))
+    if errors:
+        return min(errors, key=lambda err: isinstance(err, NotYet))
+    return [outcome for each in outcomes if isinstance(each, list) for outcome in each]
 
 
 def _attempt(act: Callable[[], DoneT]) -> DoneT | Exception:
@@ -146,11 +152,11 @@ def _read(
         return [Outcome.FOREIGN if isinstance(err, ForeignEvent) else Outcome.QUARANTINED]
 
 
-def _keep_problems(
-    command: CreateEvents, body: str, routed: Routed, quarantine: Quarantine
-) -> Routed:
-    """Quarantine a list that contains invalid events. Its valid events were already routed."""
-    if isinstance(routed, Exception) or not command.problems:
+def _keep_problems(command: Command, body: str, routed: Routed, quarantine: Quarantine) -> Routed:
+    """Quarantine a list that contains invalid items. Its valid items were already applied."""
+    if isinstance(routed, Exception) or not isinstance(command, CreateEvents | CommandList):
+        return routed
+    if not command.problems:
         return routed
     quarantine.keep(body, command.problems)
     return [*routed, Outcome.QUARANTINED]
@@ -212,7 +218,7 @@ def _apply(
 
 
 def _without_the_future(command: Command, now: datetime) -> Command:
-    """Return a list without the events that are dated in the future.
+    """Return a list without the items that are dated in the future.
 
     Raises InvalidEvent for any other command that is dated in the future.
     """
@@ -225,4 +231,8 @@ def _without_the_future(command: Command, now: datetime) -> Command:
         )
         if timely:
             return CreateEvents(timely, f"{reason} {command.problems}".strip())
+    if isinstance(command, CommandList):
+        current = tuple(each for each in command.commands if not from_the_future(each, now))
+        if current:
+            return CommandList(current, f"{reason} {command.problems}".strip())
     raise InvalidEvent(reason)

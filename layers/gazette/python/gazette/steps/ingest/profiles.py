@@ -105,7 +105,8 @@ def _merged(
             return replace(
                 given,
                 status=status,
-                registered_on=today,
+                registered_on=min(given.active_on or today, today),
+                active_on=None,  # only `mark_active` stores it
                 paused_last=latest_of(given.times.paused_until, chosen.paused_last),
                 erased_at=erased_at,
                 addressed_after=erased_at,

@@ -1,0 +1,1 @@
+"""`gazette import`: publish profiles, follows and suppressions from a file."""
