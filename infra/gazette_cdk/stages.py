@@ -107,7 +107,7 @@ def _missing(name: str, stages: Iterable[str], origin: str) -> str:
         "Choose one with `-c stage=NAME` (`gazette`: `--stage NAME`), or add it under "
         "context.stages."
         if origin == CDK_JSON
-        else f"Choose one of them, or add the table [{name}]."
+        else f"Choose one of them (`gazette`: `--stage NAME`), or add the table [{name}]."
     )
     return f"There is no stage {name!r} in {origin}. {known} {to_do}"
 
