@@ -31,11 +31,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 WORKERS = (
     {"tests/runbook"},
     {"tests/e2e", "proofs/rollout"},
-    {"tests/lifetime", "tests/outage", "proofs/chaos", "proofs/sources"},
+    {
+        "tests/lifetime",
+        "tests/outage",
+        "proofs/chaos",
+        "proofs/sources",
+        "tests/e2e/test_installed.py",
+    },
     {
         "proofs",
         "tests/e2e/test_delivery_reports.py",
         "tests/e2e/test_events_out.py",
+        "tests/e2e/test_import.py",
         "tests/e2e/test_installed.py",
         "tests/e2e/test_services_api.py",
     },
