@@ -49,7 +49,8 @@ def readers(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def start(deployed: Deployed, file: Path) -> "subprocess.Popen[str]":
     """The command in a process of its own, which can be killed."""
     script = str(Path(sys.executable).with_name("gazette"))
-    options = ["--yes", "--stage", "local", "--rate", str(RATE), "--most-waiting", "5"]
+    options = ["--yes", "--stage", "local", "--rate", str(RATE), "--most-waiting", "2"]
+    # Two lists may wait, because the engine processes few profiles a second.
     return subprocess.Popen(
         [script, "import", str(file), *options],
         cwd=ROOT,

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-BETWEEN_LOOKS = 5.0
+BETWEEN_LOOKS = 1.0
 """The time in seconds between two looks at the ingest queue."""
 
 
@@ -20,6 +20,11 @@ class TokenBucket:
         self._rate = rate
         self._clock, self._sleep = clock, sleep
         self._tokens, self._at = rate, clock()
+
+    @property
+    def burst(self) -> int:
+        """The number of items in a second, and at least one."""
+        return max(1, int(self._rate))
 
     def take(self, number: int) -> None:
         """Wait until the rate permits `number` more items."""

@@ -15,7 +15,10 @@ from gazette_cli.imports.pacing import BackPressure, TokenBucket
 from gazette_cli.imports.state import State
 
 A_CHUNK = 1000
-"""The number of items between two updates of the state: ten entries of a hundred items."""
+"""The maximum number of items between two updates of the state: ten entries of a hundred items.
+
+A chunk has at most the items of a second, so that the import stops soon if ingest is behind.
+"""
 
 
 class Progress(Protocol):
@@ -55,7 +58,8 @@ def put_all(
             continue
         progress.put(kind, state.acknowledged[kind], total)
         items = _items(path, state.place, kind, changed_at=state.changed_at)
-        while chunk := list(islice(items, A_CHUNK)):
+        most = min(A_CHUNK, to.bucket.burst)
+        while chunk := list(islice(items, most)):
             to.bucket.take(len(chunk))
             if kind is Kind.SUPPRESSION:
                 to.suppress([suppression_in(item, now=now) for item, _ in chunk])
