@@ -1,5 +1,5 @@
-"""The command `python -m demo`, which deploys a stage, replays a real week, and counts events and
-emails.
+"""The command `python -m demo`, which deploys a stage, replays a real day or week, and counts
+events and emails.
 """
 
 import argparse
@@ -59,26 +59,27 @@ def _demo(console: Console, *, port: int, keep: bool, days: int) -> int:
     def progress(text: str) -> None:
         console.print(f"[dim]{time.monotonic() - began:6.1f} s[/dim]  {text}", soft_wrap=True)
 
+    students = campus.registered(days)
     messages = [each for each in campus.messages() if each.day < days]
     thread = [each for each in invented.thread() if each.message.day < days]
     events = [*thread, *invented.happened(messages)]
     with StandIn() as ses, running(ses_url=ses.url, folder=_FOLDER, port=port) as engine:
         progress(f"engine at {engine.url}")
-        outputs = deploy(engine, _FOLDER, base_url=ses.url, max_lateness=_LATE)
+        outputs = deploy(engine, _FOLDER, base_url=ses.url, max_lateness=_LATE, progress=progress)
         ses.forward = partial(engine.request, outputs["PreferencesUrl"])
         service = Service.at(engine, outputs)
-        progress("stage `local` deployed by the CDK command line")
         now = datetime.now(UTC)
         if (wait := (time_to_begin(now) - now).total_seconds()) > 0:
-            progress(f"a digest is due now; the week begins in {wait:.0f} s")
+            progress(f"a digest is due now; the replay begins in {wait:.0f} s")
             time.sleep(wait)
-        registered = register(service, messages)
-        progress(f"{campus.STUDENTS} students and their follows are registered")
+        registered = register(service, students, messages)
+        progress(f"{len(students):,} students and their follows are registered")
         registered_at = time.monotonic()
 
         def show_the_first() -> None:
             left = ceil(time_to_go(time.monotonic() - registered_at, messages) / 60)
-            progress(f"the first email arrived. Inbox: {ses.url}/ ({left} minutes remain)")
+            remain = f" ({left} minutes remain)" if days > 1 else ""
+            progress(f"the first email arrived. Inbox: {ses.url}/{remain}")
 
         ses.on_first = show_the_first
         publish_times = put_times(
@@ -92,6 +93,7 @@ def _demo(console: Console, *, port: int, keep: bool, days: int) -> int:
             progress=lambda text: progress(f"{text}; {len(ses.accepted)} emails so far"),
         )
         findings = audit(events, ses.accepted)
+        progress(f"{len(ses.accepted):,} emails audited")
         inbox_rows = [row(mail) for mail in ses.accepted]
         repeated = look(inbox_rows)
         sizes = sorted(each.html_bytes for each in inbox_rows) or [0]
@@ -100,11 +102,13 @@ def _demo(console: Console, *, port: int, keep: bool, days: int) -> int:
         receipts = receipts_of(events, tables.items, last_slot(events[-1].message.day, registered))
         compared = compare_with_emails(receipts, ses.accepted)
         compared.problems += compare_with_command(receipts, engine)
+        progress("receipts compared with the emails")
         measurement = measured(
             tables.due, (mail.tags["run"] for mail in ses.accepted), _FOLDER / WRITE_UNITS
         )
         week = week_of(
             events,
+            students=students,
             put_at=publish_times,
             registered=registered,
             follows=rows["follows"],
@@ -114,7 +118,9 @@ def _demo(console: Console, *, port: int, keep: bool, days: int) -> int:
         (_FOLDER / "week.json").write_text(written(week))
         (_FOLDER / "measured.json").write_text(json.dumps(asdict(measurement), indent=1) + "\n")
         comparison = compare(forecast(week), measurement)
+        progress("emails compared with the forecast of `gazette simulate`")
         report = {
+            "days": days,
             "subscribers": rows["subscribers"],
             "follows": rows["follows"],
             "events_put": published,
@@ -153,7 +159,8 @@ def _demo(console: Console, *, port: int, keep: bool, days: int) -> int:
 
 
 def _show(console: Console, report: dict[str, float], problems: list[str]) -> None:
-    table = Table(title="One real week, counted from the emails that arrived")
+    title = f"{results.real(report['days'])}, counted from the emails that arrived"
+    table = Table(title=title)
     table.add_column("figure")
     table.add_column("value", justify="right")
     for name, value in report.items():
@@ -216,7 +223,13 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make demo", description=__doc__)
     parser.add_argument("--port", type=int, default=0, help="port of the engine (default: free)")
     parser.add_argument("--keep", action="store_true", help="leave everything running at the end")
-    parser.add_argument("--days", type=int, default=7, help="replay only the first days")
+    parser.add_argument(
+        "--days",
+        type=int,
+        default=1,
+        choices=range(1, campus.DAYS + 1),
+        help="replay the first days of the week (default: 1)",
+    )
     return parser.parse_args()
 
 

@@ -12,7 +12,8 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -115,25 +116,29 @@ def deploy(
     base_url: str,
     stage: str = "local",
     app: str = "gazette_cdk.app",
+    progress: Callable[[str], object] = lambda _: None,
     **settings: Any,
 ) -> dict[str, str]:
     """Deploy a stage with the CDK command line, including the bootstrap, and return its outputs.
 
     For any name, the stage has the settings of the stage `local`, overridden by `settings`.
     `base_url` is the base URL of the links in emails. `app` is the module that synthesises the
-    stacks.
+    stacks. `progress` is called after each step.
     """
     assembly = folder / "cdk.out"
     outputs = folder / "outputs.json"
     environment = _cdk_environment(engine, assembly)
     environment["CDK_CONTEXT_JSON"] = json.dumps(_context(stage, base_url=base_url, **settings))
-    with shared_assets(assembly, _ASSETS):
-        _run([sys.executable, "-m", app], environment, folder / "synth.log")
-    _run(
-        _cdk("bootstrap", "--app", str(assembly), f"aws://{_ACCOUNT}/{_REGION}"),
-        environment,
-        folder / "bootstrap.log",
-    )
+    bootstrap = _cdk("bootstrap", f"aws://{_ACCOUNT}/{_REGION}")
+    with ThreadPoolExecutor(1) as beside:
+        # Without an app, so that it need not wait for the assembly. cdk.json names an app.
+        bootstrapped = beside.submit(
+            _run, bootstrap, environment, folder / "bootstrap.log", working_folder=folder
+        )
+        with shared_assets(assembly, _ASSETS):
+            _run([sys.executable, "-m", app], environment, folder / "synth.log")
+        bootstrapped.result()
+    progress("account bootstrapped and stacks synthesised")
     _run(
         _cdk(
             *("deploy", "--all", "--app", str(assembly), "--require-approval", "never"),
@@ -142,6 +147,7 @@ def deploy(
         environment,
         folder / "deploy.log",
     )
+    progress(f"stage `{stage}` deployed by the CDK command line")
     stacks = json.loads(outputs.read_text())
     return {name: value for stack in stacks.values() for name, value in stack.items()}
 
@@ -294,12 +300,14 @@ def _wait_until_it_answers(process: subprocess.Popen[bytes], engine: Engine) -> 
     raise EngineError(f"The engine did not start. See {engine.log}.")
 
 
-def _run(command: list[str], environment: Mapping[str, str], log: Path) -> None:
+def _run(
+    command: list[str], environment: Mapping[str, str], log: Path, *, working_folder: Path = ROOT
+) -> None:
     with log.open("wb") as output:
         result = subprocess.run(
             command,
             env=dict(environment),
-            cwd=ROOT,
+            cwd=working_folder,
             stdout=output,
             stderr=subprocess.STDOUT,
             check=False,

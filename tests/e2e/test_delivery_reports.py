@@ -23,7 +23,7 @@ from gazette.domain.feedback.reports import REFERENCE_HEADER
 from gazette.domain.scheduling.calendar import slot_id, slot_of
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 
-from benchmarks.stored import as_client_of
+from demo.client import as_client_of
 from tests.e2e.conftest import judged_stage
 from tests.mailgun import PROGRAM, failure, webhook
 from tests.scripted_smtp import CLOSES, ScriptedSmtp
