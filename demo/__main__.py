@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Mapping
 from dataclasses import asdict
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import partial
 from math import ceil
 
@@ -18,11 +18,12 @@ from rich.table import Table
 
 from demo import campus, invented, results
 from demo.audit import audit
-from demo.engine import ROOT, WRITE_UNITS, Engine, EngineError, deploy, running
+from demo.engine import ROOT, WRITE_UNITS, EngineError, deploy, running
 from demo.forecast import Compared, compare, forecast, measured, put_times, week_of
 from demo.inbox import LARGEST_HTML, Repeated, look, row
+from demo.kept import commands, kept, next_day
 from demo.receipts import compare_with_command, compare_with_emails, receipts_of
-from demo.replay import last_slot, let_pass, register, replay, time_to_begin, time_to_go
+from demo.replay import last_slot, register, replay, time_to_begin, time_to_go
 from demo.service import Service, ServiceError
 from demo.ses import StandIn
 from demo.stored import stored
@@ -152,7 +153,10 @@ def _demo(console: Console, *, port: int, keep: bool, days: int) -> int:
         _say(console, report, repeated)
         _say_forecast(console, comparison)
         if keep:
-            _keep(console, engine, ses, service, last_slot(messages[-1].day, registered))
+            reader, _, _ = ses.accepted[0].to.partition("@")
+            with kept(engine, service, ses, folder=_FOLDER):
+                progress("delivery events reported, with a few bounces and complaints")
+                _wait_for_commands(console, ses, service, reader)
     is_right = findings.clean and published == len(events) and repeated == Repeated()
     is_right = is_right and comparison.agrees and not compared.problems
     return 0 if is_right else 1
@@ -199,22 +203,17 @@ def _say_forecast(console: Console, comparison: Compared) -> None:
     )
 
 
-def _keep(console: Console, engine: Engine, ses: StandIn, service: Service, slot: datetime) -> None:
-    """Keep everything running after the tick at `slot`.
-
-    Each line on standard input advances the clock by a day.
-    """
-    console.print(f"inbox: {ses.url}/    To use the engine in your own shell:")
-    for name, value in engine.environment.items():
-        console.print(f"  export {name}={value}", soft_wrap=True)
+def _wait_for_commands(console: Console, ses: StandIn, service: Service, reader: str) -> None:
+    """Keep everything running. Each line on standard input advances the clock by a day."""
+    console.print(f"inbox: {ses.url}/    Try these commands in another terminal:")
+    for command, effect in commands(_FOLDER.relative_to(ROOT), reader):
+        console.print(f"  {command}  [dim]# {effect}[/dim]", soft_wrap=True)
     console.print(
-        f"The engine's clock shows {slot:%d %B %H:%M} UTC. "
+        f"The clock shows {service.clock():%d %B %H:%M} UTC. "
         "Press Enter to advance 24 hours. Press Ctrl-C to end."
     )
     for _ in sys.stdin:
-        slot += timedelta(days=1)
-        service.wait_until_drained("ingest", "followers")
-        let_pass(service, slot)
+        slot = next_day(service, _FOLDER)
         console.print(f"now {slot:%d %B %H:%M} UTC; {len(ses.accepted)} emails so far")
     signal.pause()
 

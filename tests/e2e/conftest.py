@@ -36,6 +36,7 @@ WORKERS = (
         "proofs",
         "tests/e2e/test_delivery_reports.py",
         "tests/e2e/test_events_out.py",
+        "tests/e2e/test_kept_demo.py",
         "tests/e2e/test_services_api.py",
         "tests/e2e/test_typescript.py",
     },
