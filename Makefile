@@ -26,8 +26,8 @@ export PYTHONTZPATH :=
 help: ## List the targets
 	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-demo: setup ## Replay a real week on the embedded engine (KEEP=1 leaves it running, PORT=… sets its port, DAYS=…)
-	@$(BIN)/python -m demo --port $(PORT) $(if $(KEEP),--keep) $(if $(DAYS),--days $(DAYS))
+demo: setup ## Replay a real day on the embedded engine (WEEK=1 or DAYS=… more, KEEP=1 leaves it running, PORT=… sets its port)
+	@$(BIN)/python -m demo --port $(PORT) $(if $(KEEP),--keep) $(if $(WEEK),--days 7,$(if $(DAYS),--days $(DAYS)))
 
 test: setup ## Run all tests that need no deployed stage, on all cores (TESTS=… names some, WORKERS=… sets the processes)
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(TESTS)

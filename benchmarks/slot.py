@@ -18,13 +18,13 @@ from gazette.domain.scheduling.calendar import slot_of
 from benchmarks.readers import Progress, fill
 from benchmarks.reckoning import reckon
 from benchmarks.stored import (
-    as_client_of,
     batch_problems,
     due_by_invocation,
     look,
     queue_problems,
 )
 from benchmarks.workers import NoMemory, Workers
+from demo.client import as_client_of
 from demo.engine import ROOT, EngineError, deploy, running
 from demo.service import Service, ServiceError
 from demo.ses import StandIn

@@ -1,9 +1,7 @@
 """The results of a slot, read from the tables, queues and logs of the deployed stage."""
 
 import json
-import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from datetime import datetime
 
 import boto3
@@ -15,7 +13,6 @@ from gazette.domain.delivery.run import Reason, Status
 from gazette.settings.fanout import FanoutSettings
 
 from benchmarks.reckoning import Stored
-from demo.engine import Engine
 from demo.service import Service
 from gazette_support.steps.batches import BatchView, view_batch
 
@@ -27,21 +24,6 @@ _DEAD = (
     "immediate-dead",
     "quarantine",
 )
-
-
-@contextmanager
-def as_client_of(engine: Engine) -> Iterator[None]:
-    """Redirect the adapters in this process to the engine."""
-    before = dict(os.environ)
-    for name in before:
-        if name.startswith("AWS_"):
-            del os.environ[name]
-    os.environ.update(engine.environment)
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
 
 
 def look(service: Service, slot: datetime) -> tuple[list[Stored], BatchView]:

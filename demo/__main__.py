@@ -1,5 +1,5 @@
-"""The command `python -m demo`, which deploys a stage, replays a real week, and counts events and
-emails.
+"""The command `python -m demo`, which deploys a stage, replays a real day or week, and counts
+events and emails.
 """
 
 import argparse
@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Mapping
 from dataclasses import asdict
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import partial
 from math import ceil
 
@@ -18,11 +18,12 @@ from rich.table import Table
 
 from demo import campus, invented, results
 from demo.audit import audit
-from demo.engine import ROOT, WRITE_UNITS, Engine, EngineError, deploy, running
+from demo.engine import ROOT, WRITE_UNITS, EngineError, deploy, running
 from demo.forecast import Compared, compare, forecast, measured, put_times, week_of
 from demo.inbox import LARGEST_HTML, Repeated, look, row
+from demo.kept import commands, kept, next_day
 from demo.receipts import compare_with_command, compare_with_emails, receipts_of
-from demo.replay import last_slot, let_pass, register, replay, time_to_begin, time_to_go
+from demo.replay import last_slot, register, replay, time_to_begin, time_to_go
 from demo.service import Service, ServiceError
 from demo.ses import StandIn
 from demo.stored import stored
@@ -59,26 +60,27 @@ def _demo(console: Console, *, port: int, keep: bool, days: int) -> int:
     def progress(text: str) -> None:
         console.print(f"[dim]{time.monotonic() - began:6.1f} s[/dim]  {text}", soft_wrap=True)
 
+    students = campus.registered(days)
     messages = [each for each in campus.messages() if each.day < days]
     thread = [each for each in invented.thread() if each.message.day < days]
     events = [*thread, *invented.happened(messages)]
     with StandIn() as ses, running(ses_url=ses.url, folder=_FOLDER, port=port) as engine:
         progress(f"engine at {engine.url}")
-        outputs = deploy(engine, _FOLDER, base_url=ses.url, max_lateness=_LATE)
+        outputs = deploy(engine, _FOLDER, base_url=ses.url, max_lateness=_LATE, progress=progress)
         ses.forward = partial(engine.request, outputs["PreferencesUrl"])
         service = Service.at(engine, outputs)
-        progress("stage `local` deployed by the CDK command line")
         now = datetime.now(UTC)
         if (wait := (time_to_begin(now) - now).total_seconds()) > 0:
-            progress(f"a digest is due now; the week begins in {wait:.0f} s")
+            progress(f"a digest is due now; the replay begins in {wait:.0f} s")
             time.sleep(wait)
-        registered = register(service, messages)
-        progress(f"{campus.STUDENTS} students and their follows are registered")
+        registered = register(service, students, messages)
+        progress(f"{len(students):,} students and their follows are registered")
         registered_at = time.monotonic()
 
         def show_the_first() -> None:
             left = ceil(time_to_go(time.monotonic() - registered_at, messages) / 60)
-            progress(f"the first email arrived. Inbox: {ses.url}/ ({left} minutes remain)")
+            remain = f" ({left} minutes remain)" if days > 1 else ""
+            progress(f"the first email arrived. Inbox: {ses.url}/{remain}")
 
         ses.on_first = show_the_first
         publish_times = put_times(
@@ -92,6 +94,7 @@ def _demo(console: Console, *, port: int, keep: bool, days: int) -> int:
             progress=lambda text: progress(f"{text}; {len(ses.accepted)} emails so far"),
         )
         findings = audit(events, ses.accepted)
+        progress(f"{len(ses.accepted):,} emails audited")
         inbox_rows = [row(mail) for mail in ses.accepted]
         repeated = look(inbox_rows)
         sizes = sorted(each.html_bytes for each in inbox_rows) or [0]
@@ -100,11 +103,13 @@ def _demo(console: Console, *, port: int, keep: bool, days: int) -> int:
         receipts = receipts_of(events, tables.items, last_slot(events[-1].message.day, registered))
         compared = compare_with_emails(receipts, ses.accepted)
         compared.problems += compare_with_command(receipts, engine)
+        progress("receipts compared with the emails")
         measurement = measured(
             tables.due, (mail.tags["run"] for mail in ses.accepted), _FOLDER / WRITE_UNITS
         )
         week = week_of(
             events,
+            students=students,
             put_at=publish_times,
             registered=registered,
             follows=rows["follows"],
@@ -114,7 +119,9 @@ def _demo(console: Console, *, port: int, keep: bool, days: int) -> int:
         (_FOLDER / "week.json").write_text(written(week))
         (_FOLDER / "measured.json").write_text(json.dumps(asdict(measurement), indent=1) + "\n")
         comparison = compare(forecast(week), measurement)
+        progress("emails compared with the forecast of `gazette simulate`")
         report = {
+            "days": days,
             "subscribers": rows["subscribers"],
             "follows": rows["follows"],
             "events_put": published,
@@ -146,14 +153,18 @@ def _demo(console: Console, *, port: int, keep: bool, days: int) -> int:
         _say(console, report, repeated)
         _say_forecast(console, comparison)
         if keep:
-            _keep(console, engine, ses, service, last_slot(messages[-1].day, registered))
+            reader, _, _ = ses.accepted[0].to.partition("@")
+            with kept(engine, service, ses, folder=_FOLDER):
+                progress("delivery events reported, with a few bounces and complaints")
+                _wait_for_commands(console, ses, service, reader)
     is_right = findings.clean and published == len(events) and repeated == Repeated()
     is_right = is_right and comparison.agrees and not compared.problems
     return 0 if is_right else 1
 
 
 def _show(console: Console, report: dict[str, float], problems: list[str]) -> None:
-    table = Table(title="One real week, counted from the emails that arrived")
+    title = f"{results.real(report['days'])}, counted from the emails that arrived"
+    table = Table(title=title)
     table.add_column("figure")
     table.add_column("value", justify="right")
     for name, value in report.items():
@@ -192,22 +203,17 @@ def _say_forecast(console: Console, comparison: Compared) -> None:
     )
 
 
-def _keep(console: Console, engine: Engine, ses: StandIn, service: Service, slot: datetime) -> None:
-    """Keep everything running after the tick at `slot`.
-
-    Each line on standard input advances the clock by a day.
-    """
-    console.print(f"inbox: {ses.url}/    To use the engine in your own shell:")
-    for name, value in engine.environment.items():
-        console.print(f"  export {name}={value}", soft_wrap=True)
+def _wait_for_commands(console: Console, ses: StandIn, service: Service, reader: str) -> None:
+    """Keep everything running. Each line on standard input advances the clock by a day."""
+    console.print(f"inbox: {ses.url}/    Try these commands in another terminal:")
+    for command, effect in commands(_FOLDER.relative_to(ROOT), reader):
+        console.print(f"  {command}  [dim]# {effect}[/dim]", soft_wrap=True)
     console.print(
-        f"The engine's clock shows {slot:%d %B %H:%M} UTC. "
+        f"The clock shows {service.clock():%d %B %H:%M} UTC. "
         "Press Enter to advance 24 hours. Press Ctrl-C to end."
     )
     for _ in sys.stdin:
-        slot += timedelta(days=1)
-        service.wait_until_drained("ingest", "followers")
-        let_pass(service, slot)
+        slot = next_day(service, _FOLDER)
         console.print(f"now {slot:%d %B %H:%M} UTC; {len(ses.accepted)} emails so far")
     signal.pause()
 
@@ -216,7 +222,13 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make demo", description=__doc__)
     parser.add_argument("--port", type=int, default=0, help="port of the engine (default: free)")
     parser.add_argument("--keep", action="store_true", help="leave everything running at the end")
-    parser.add_argument("--days", type=int, default=7, help="replay only the first days")
+    parser.add_argument(
+        "--days",
+        type=int,
+        default=1,
+        choices=range(1, campus.DAYS + 1),
+        help="replay the first days of the week (default: 1)",
+    )
     return parser.parse_args()
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 STUDENTS = 1899
+DAYS = 7
+"""The number of days in the week."""
 DIGEST_HOUR = 8
 ZONES = (
     "Europe/Berlin",
@@ -70,6 +72,18 @@ def messages() -> list[Message]:
         )
         for row, at in rows
     ]
+
+
+def registered(days: int) -> list[int]:
+    """Return the students to register for a replay of the first `days`.
+
+    For the whole week, return every student of the university. For fewer days, return the students
+    who wrote or received a message.
+    """
+    if days >= DAYS:
+        return [*range(1, STUDENTS + 1)]
+    some = [message for message in messages() if message.day < days]
+    return sorted({message.source for message in some} | {message.target for message in some})
 
 
 def mutual(week: Iterable[Message]) -> frozenset[str]:

@@ -12,7 +12,8 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -115,16 +116,20 @@ def deploy(
     base_url: str,
     stage: str = "local",
     app: str = "gazette_cdk.app",
+    progress: Callable[[str], object] = lambda _: None,
     **settings: Any,
 ) -> dict[str, str]:
     """Deploy a stage with the CDK command line, including the bootstrap, and return its outputs.
 
     For any name, the stage has the settings of the stage `local`, overridden by `settings`.
     `base_url` is the base URL of the links in emails. `app` is the module that synthesises the
-    stacks.
+    stacks. `progress` is called after each step.
     """
     context = _context(stage, base_url=base_url, **settings)
-    return deploy_app(engine, folder, [sys.executable, "-m", app], context=context)
+    command = [sys.executable, "-m", app]
+    outputs = deploy_app(engine, folder, command, context=context, progress=progress)
+    progress(f"stage `{stage}` deployed by the CDK command line")
+    return outputs
 
 
 def deploy_app(
@@ -134,22 +139,27 @@ def deploy_app(
     *,
     context: Mapping[str, Any],
     project: Path = ROOT,
+    progress: Callable[[str], object] = lambda _: None,
 ) -> dict[str, str]:
     """Deploy the stacks of a CDK app, including the bootstrap, and return their outputs.
 
-    `app` is the command that synthesises the stacks. It runs in the folder `project`.
+    `app` is the command that synthesises the stacks. It runs in the folder `project`. `progress` is
+    called after the bootstrap and the synthesis.
     """
     assembly = folder / "cdk.out"
     outputs = folder / "outputs.json"
     environment = _cdk_environment(engine, assembly)
     environment["CDK_CONTEXT_JSON"] = json.dumps(context)
-    with shared_assets(assembly, _ASSETS):
-        _run(app, environment, folder / "synth.log", cwd=project)
-    _run(
-        _cdk("bootstrap", "--app", str(assembly), f"aws://{_ACCOUNT}/{_REGION}"),
-        environment,
-        folder / "bootstrap.log",
-    )
+    bootstrap = _cdk("bootstrap", f"aws://{_ACCOUNT}/{_REGION}")
+    with ThreadPoolExecutor(1) as beside:
+        # Without an app, so that it need not wait for the assembly. cdk.json names an app.
+        bootstrapped = beside.submit(
+            _run, bootstrap, environment, folder / "bootstrap.log", cwd=folder
+        )
+        with shared_assets(assembly, _ASSETS):
+            _run(app, environment, folder / "synth.log", cwd=project)
+        bootstrapped.result()
+    progress("account bootstrapped and stacks synthesised")
     _run(
         _cdk(
             *("deploy", "--all", "--app", str(assembly), "--require-approval", "never"),

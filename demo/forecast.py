@@ -84,6 +84,7 @@ def measured(due: Mapping[str, datetime], runs: Iterable[str], counted: Path) ->
 def week_of(
     events: Sequence[Happened],
     *,
+    students: Iterable[int],
     put_at: Sequence[datetime],
     registered: tuple[datetime, datetime],
     follows: int,
@@ -96,7 +97,7 @@ def week_of(
     """
     readers = [
         Reader(name=str(student), zone=campus.zone(student), hour=campus.DIGEST_HOUR, minute=0)
-        for student in range(campus.STUDENTS + 1)
+        for student in (invented.AT_ONCE, *students)
     ]
     stored = [
         Stored(reader=str(event.message.target), at=put_at[event.message.day])

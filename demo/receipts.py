@@ -6,9 +6,6 @@ each of 11,353 events would take minutes. The receipts of a few events are also 
 """
 
 import json
-import os
-import subprocess
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,12 +18,15 @@ from gazette.adapters.dynamodb.tables import EventRow, RunRow
 from gazette.domain.model import Retracted
 from gazette.domain.receipts.receipt import Receipt, State
 from gazette.steps.support.receipt import ReceiptContext, receipt
+from typer.testing import CliRunner
 
 from demo import campus
 from demo.audit import Counts, Seen, kind_of, read
+from demo.client import as_client_of
 from demo.engine import Engine
 from demo.invented import Happened
 from demo.ses import Accepted
+from gazette_cli.main import app
 from tests.builders import RETENTION, SettableClock
 from tests.fake_stores import FakeEngagements, FakeEvents, FakeSchedules, FakeSubscribers
 from tests.indexed import IndexedEvents, IndexedRuns
@@ -107,14 +107,9 @@ def compare_with_command(
     step = max(1, len(receipts) // _BY_COMMAND)
     for _, expected in receipts[::step][:_BY_COMMAND]:
         command = ["receipt", expected.id, "--user", expected.user_id, "--stage", "local", "--json"]
-        done = subprocess.run(
-            [sys.executable, "-c", "from gazette_cli.main import main; main()", *command],
-            env={**os.environ, **engine.environment},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        told: dict[str, Any] = {"state": done.stderr}
+        with as_client_of(engine):  # in this process, which takes a tenth of the time
+            done = CliRunner().invoke(app, command)
+        told: dict[str, Any] = {"state": done.output}
         if done.stdout:
             (told,) = json.loads(done.stdout)["receipts"]
         emails = [each["email"] for each in told.get("emails", ())]

@@ -1,8 +1,8 @@
-"""The replay of a real week, which publishes each day's messages as events and then advances the
+"""The replay of real days, which publishes each day's messages as events and then advances the
 clock.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from itertools import islice
 
@@ -42,14 +42,15 @@ def time_to_begin(now: datetime) -> datetime:
     return begin
 
 
-def register(service: Service, week: list[campus.Message]) -> tuple[datetime, datetime]:
-    """Register every student and the further reader, and let pairs of students follow entities.
+def register(
+    service: Service, students: Collection[int], week: Sequence[campus.Message]
+) -> tuple[datetime, datetime]:
+    """Register the students and the further reader, and let pairs of students follow entities.
 
     Publish everything at once, because the order of arrival does not matter. Return the slots in
     which the registration began and ended.
     """
     began = datetime.now(UTC)
-    students = range(1, campus.STUDENTS + 1)
     follows = [
         invented.follow_created(int(student), conversation, first_day(began))
         for conversation in sorted(campus.mutual(week))
@@ -60,7 +61,7 @@ def register(service: Service, week: list[campus.Message]) -> tuple[datetime, da
     )
     count += service.put("subscriber.changed", [invented.wants_at_once(began)])
     count += service.put("follow.created", follows)
-    if count != campus.STUDENTS + 1 + len(follows):
+    if count != len(students) + 1 + len(follows):
         raise RuntimeError(f"only {count} readers and follows were published")
     service.wait_until_drained("ingest")
     return slot_of(began), slot_of(datetime.now(UTC))

@@ -43,6 +43,17 @@ class Day:
     lines: tuple[Line, ...]
 
 
+def real(days: float) -> str:
+    """Return the title of a replay of the first `days`."""
+    match days:
+        case 1:
+            return "One real day"
+        case campus.DAYS:
+            return "One real week"
+        case _:
+            return f"{days} real days"
+
+
 def write(
     folder: Path,
     accepted: Sequence[Accepted],
@@ -91,6 +102,7 @@ def page(
         days=[*_days(lines)],
         featured=best,
         report=report,
+        title=real(report["days"]),
         emails=len(lines),
         readers=len({line.reader for line in lines}),
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -107,6 +107,11 @@ class Service:
                 settings = function["Environment"]["Variables"]
                 variables = {**settings, "DEMO_CLOCK_AHEAD": str(ahead)}
                 self.change(function["FunctionName"], Environment={"Variables": variables})
+
+    def clock(self) -> datetime:
+        """Return the time that the clock of the functions shows."""
+        ahead = int(self.settings("fanout").get("DEMO_CLOCK_AHEAD", "0"))
+        return datetime.now(UTC) + timedelta(seconds=ahead)
 
     def change(self, function: str, **configuration: Any) -> None:
         """Change a function's configuration, and point its alias to a version with the new

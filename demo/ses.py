@@ -26,6 +26,7 @@ from email.headerregistry import BaseHeader, HeaderRegistry, UnstructuredHeader
 from email.message import EmailMessage
 from email.policy import SMTP, Policy
 from email.utils import formatdate
+from functools import partial
 from http.server import ThreadingHTTPServer
 from typing import Any
 
@@ -134,8 +135,9 @@ class StandIn:
 
     Other operations are forwarded to the SES at the URL `behind`, if set. While `publish` is set,
     each accepted message causes SES events, even if its response was lost. `channel` describes how
-    these events are delivered. `on_first` is called after the first message. `refuses` returns the
-    response to a message that must be rejected, unless scripted.
+    these events are delivered, and `clock` returns the time in them. `on_first` is called after the
+    first message. `refuses` returns the response to a message that must be rejected, unless
+    scripted.
     """
 
     def __init__(
@@ -150,6 +152,7 @@ class StandIn:
         self.forward: Forward | None = None
         self.behind = ""
         self.publish: Publish | None = None
+        self.clock: Callable[[], datetime] = partial(datetime.now, UTC)
         self.on_first: Callable[[], None] | None = None
         self.postman = Postman(lambda: self.publish, channel or Channel())
         self._chances = chances or Chances()
@@ -241,20 +244,26 @@ class StandIn:
             is_first = len(self.accepted) == 1
         if is_first and self.on_first:
             self.on_first()
-        self.postman.carry(
-            Taken(
-                accepted.message_id,
-                request["FromEmailAddress"],
-                accepted.to,
-                accepted.tags,
-                accepted.configuration_set,
-                datetime.now(UTC),
-            )
-        )
+        self.report(accepted)
         body = _json({"MessageId": accepted.message_id})
         if answer and answer.loss and not answer.code and answer.body is None:
             return Reply(answer.status, "", body, answer.loss)
         return _scripted(answer) if answer else Reply(200, "", body, self._chances.loss(accepted))
+
+    def report(self, accepted: Accepted) -> None:
+        """Schedule the SES events of an accepted message, if `publish` is set."""
+        if self.publish is None:
+            return
+        self.postman.carry(
+            Taken(
+                accepted.message_id,
+                str(accepted.message["From"]),
+                accepted.to,
+                accepted.tags,
+                accepted.configuration_set,
+                self.clock(),
+            )
+        )
 
     def account(self) -> Reply:
         """Return the response to GetAccount, as documented by SES.

@@ -141,6 +141,7 @@ class Postman:
         self._waiting: list[tuple[float, int, Entry]] = []
         self._number = itertools.count()
         self._changed = threading.Condition()
+        self._publishing = False
         self._ended = False
         self._thread = threading.Thread(target=self._run, daemon=True)
 
@@ -167,6 +168,11 @@ class Postman:
                 heapq.heappush(self._waiting, (due, next(self._number), entry))
             self._changed.notify()
 
+    def wait_until_carried(self) -> None:
+        """Wait until all scheduled entries are published."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._waiting and not self._publishing)
+
     def _run(self) -> None:
         while some := self._next():
             publish = self._publish()
@@ -179,6 +185,8 @@ class Postman:
     def _next(self) -> list[Entry]:
         """Return up to ten due entries as soon as there are any, or no entries at the end."""
         with self._changed:
+            self._publishing = False
+            self._changed.notify_all()
             while not self._ended:
                 now = monotonic()
                 if self._waiting and self._waiting[0][0] <= now:
@@ -187,6 +195,7 @@ class Postman:
                         some.append(heapq.heappop(self._waiting)[2])
                         if len(some) == _ENTRIES_A_CALL:
                             break
+                    self._publishing = True
                     return some
                 self._changed.wait(self._waiting[0][0] - now if self._waiting else None)
         return []

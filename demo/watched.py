@@ -64,7 +64,7 @@ def watch(folder: Path, progress: Progress) -> Watched:
     ):
         outputs = deploy(engine, folder, base_url=ses.url)
         service = Service.at(engine, outputs)
-        ses.publish = _with_faults(default_bus(service.events))
+        ses.publish = with_faults(default_bus(service.events))
 
         def unsubscribe(path: str) -> None:
             engine.request(outputs["PreferencesUrl"], "POST", path, _FORM, _ONE_CLICK)
@@ -139,7 +139,9 @@ def _leave(mails: Iterable[Accepted], unsubscribe: Callable[[str], None]) -> Non
             unsubscribe(urlsplit(str(mail.message["List-Unsubscribe"]).strip("<>")).path)
 
 
-def _with_faults(publish: Publish) -> Publish:
+def with_faults(publish: Publish) -> Publish:
+    """Return `publish` with a few bounces and complaints, which are the same in every run."""
+
     def put(some: Sequence[Entry]) -> None:
         remaining = _faulty(some)
         while ten := list(islice(remaining, 10)):

@@ -36,12 +36,6 @@ def test_a_part_measures_each_of_its_goals(part: str, made: BenchStage) -> None:
 
 
 @pytest.mark.e2e
-def test_the_demo_runs_from_nothing_to_its_end(
-    made: BenchStage, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """`make demo` runs in a copy of the project, including installation.
-
-    It replays the first day of the week, so the figures of the whole week are lower.
-    """
-    monkeypatch.setenv("DAYS", "1")
+def test_the_demo_runs_from_nothing_to_its_end(made: BenchStage) -> None:
+    """`make demo` runs in a copy of the project, including installation."""
     assert_measured("demo", made)

@@ -16,7 +16,7 @@ import pytest
 from gazette.domain.scheduling.calendar import Recurrence, last_instant_of_slot, next_occurrence
 from typer.testing import CliRunner
 
-from benchmarks.stored import as_client_of
+from demo.client import as_client_of
 from demo.engine import ROOT, Engine
 from demo.replay import SETTLE_SECONDS
 from demo.service import Service

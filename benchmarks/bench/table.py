@@ -101,9 +101,9 @@ GOALS: tuple[Goal, ...] = (
         part="bill",
     ),
     Goal(
-        "demo-week",
-        "make demo from scratch: the whole week",
-        target=180,
+        "demo-day",
+        "make demo from scratch: a real day with its audit",
+        target=120,
         unit="s",
         part="demo",
     ),

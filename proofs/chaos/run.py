@@ -27,8 +27,8 @@ from gazette.settings.fanout import FanoutSettings
 
 from benchmarks.readers import Progress, fill
 from benchmarks.reckoning import Stored, reckon
-from benchmarks.stored import as_client_of
 from benchmarks.workers import Workers
+from demo.client import as_client_of
 from demo.engine import deploy, running
 from demo.service import Service, ServiceError
 from demo.ses import Chances, StandIn

@@ -29,7 +29,7 @@ from gazette.settings.ranges import RANGES
 
 from benchmarks.readers import Progress, fill
 from benchmarks.reckoning import Stored, reckon
-from benchmarks.stored import as_client_of
+from demo.client import as_client_of
 from demo.engine import deploy, running
 from demo.service import Service, ServiceError
 from demo.ses import Accepted, Answer, StandIn

@@ -43,7 +43,7 @@ WORKERS = (
         "tests/e2e/test_delivery_reports.py",
         "tests/e2e/test_events_out.py",
         "tests/e2e/test_import.py",
-        "tests/e2e/test_installed.py",
+        "tests/e2e/test_kept_demo.py",
         "tests/e2e/test_services_api.py",
     },
 )

@@ -29,7 +29,7 @@ from gazette.domain.model import RunKey
 from gazette.domain.scheduling.calendar import slot_id, slot_of
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 
-from benchmarks.stored import as_client_of
+from demo.client import as_client_of
 from tests.e2e.conftest import judged_stage
 from tests.mailgun import BY_THE_API, PROGRAM, failure, webhook
 from tests.scripted_smtp import CLOSES, ScriptedSmtp

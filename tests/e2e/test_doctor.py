@@ -12,7 +12,7 @@ import boto3
 import pytest
 from typer.testing import CliRunner
 
-from benchmarks.stored import as_client_of
+from demo.client import as_client_of
 from demo.ses_events import default_bus
 from gazette_cli.doctor import command
 from gazette_cli.main import app

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from benchmarks.stored import as_client_of
+from demo.client import as_client_of
 from demo.engine import Engine, deploy, destroy
 from demo.service import Service
 from demo.ses import Accepted, StandIn

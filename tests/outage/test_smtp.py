@@ -26,7 +26,7 @@ from gazette.domain.ports.queues import QueuedRun
 from gazette.domain.scheduling.calendar import slot_of
 
 from benchmarks.readers import fill
-from benchmarks.stored import as_client_of
+from demo.client import as_client_of
 from demo.engine import Engine, deploy, running
 from demo.service import Service
 from demo.ses import StandIn

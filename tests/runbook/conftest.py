@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from gazette.adapters.aws.clients import forget
 
-from benchmarks.stored import as_client_of
+from demo.client import as_client_of
 from demo.engine import ROOT, deploy, running
 from demo.service import Service
 from demo.ses import StandIn

@@ -7,15 +7,17 @@ from email.policy import SMTP
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+import pytest
 from lxml.html import HtmlElement, document_fromstring
 
 from demo.audit import Counts, Seen
 from demo.featured import featured
 from demo.inbox import Row
-from demo.results import Line, page, write
+from demo.results import Line, page, real, write
 from demo.ses import Accepted
 
 REPORT = {
+    "days": 7,
     "events_put": 11_353,
     "digests": 2_416,
     "lost_events": 0,
@@ -64,6 +66,15 @@ def test_inbox_page_states_which_data_is_invented() -> None:
     said = parsed(line()).text_content()
     assert "Real: who turned to whom and when." in said
     assert "Invented: names, time zones, and what each message became" in said
+
+
+@pytest.mark.parametrize(
+    ("days", "title"), [(1, "One real day"), (2, "2 real days"), (7, "One real week")]
+)
+def test_inbox_page_names_the_replayed_time(days: int, title: str) -> None:
+    assert real(days) == title
+    root = document_fromstring(page([line()], [], {**REPORT, "days": days}))
+    assert root.findtext(".//h1") == f"{title}, 2,416 digests"
 
 
 def test_user_input_is_rendered_as_text() -> None:

@@ -138,6 +138,15 @@ def test_event_bus_failure_loses_events_without_stopping_stand_in() -> None:
     assert [str(failure) for failure in postman.failures] == ["no bus"]
 
 
+def test_owner_can_wait_until_all_events_are_published() -> None:
+    published: list[Entry] = []
+    with Postman(lambda: published.extend, Channel(delay=timedelta(milliseconds=5))) as postman:
+        for number in range(30):
+            postman.carry(taken(number))
+        postman.wait_until_carried()
+        assert len(published) == 60
+
+
 def test_events_pending_at_shutdown_are_dropped() -> None:
     calls: Queue[Sequence[Entry]] = Queue()
     with Postman(lambda: calls.put, Channel(delay=timedelta(hours=1))) as postman:
