@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from gazette.adapters.contract.decoding import read_detail
 from gazette.domain.scheduling.calendar import slot_of
 
 from demo import campus
@@ -31,6 +32,9 @@ _SUBJECT = Path("digest", "subject.txt")
 _RATE = 500.0
 """The `emails_per_second` of the stage `local`, which the account then permits."""
 _SOURCE = "campus.messages"
+_FIELDS = {"Source", "DetailType", "Detail"}
+"""The fields of an entry in a file of events. The bus is that of the demo."""
+
 _SCRIPT = """#!/bin/sh
 PYTHONPATH='{root}' PYTHONTZPATH= exec '{python}' -m {module} "$(dirname "$0")" "$@"
 """
@@ -150,10 +154,9 @@ def next_day(service: Service, folder: Path) -> datetime:
 
 def publish(service: Service, file: Path) -> int:
     """Publish the PutEvents entries of a file, wait for immediate emails, and return the number of
-    entries.
+    entries. Raise EngineError, before any entry is published, if the file has an invalid one.
     """
-    read: Any = json.loads(file.read_text())
-    entries: list[Any] = read if isinstance(read, list) else [read]
+    entries = _entries(file)
     for entry in entries:
         detail = json.dumps(entry["Detail"])
         request: Any = {**entry, "EventBusName": service.bus, "Detail": detail}
@@ -162,6 +165,24 @@ def publish(service: Service, file: Path) -> int:
             raise EngineError(f"The bus rejected an entry: {answer['Entries']}")
     service.wait_until_drained("ingest", "followers", "immediate")
     return len(entries)
+
+
+def _entries(file: Path) -> list[dict[str, Any]]:
+    """Read the PutEvents entries of a file. Raise EngineError."""
+    try:
+        read: Any = json.loads(file.read_text())
+    except OSError as err:
+        raise EngineError(f"{file} is not readable: {err.strerror}.") from err
+    except ValueError as err:
+        raise EngineError(f"{file} is not JSON: {err}.") from err
+    entries: list[Any] = read if isinstance(read, list) else [read]
+    for number, entry in enumerate(entries):
+        if not isinstance(entry, dict) or not entry.keys() >= _FIELDS:
+            needed = ", ".join(sorted(_FIELDS))
+            raise EngineError(f"Entry {number} of {file} is not an object with {needed}.")
+        if problems := read_detail(entry["DetailType"], entry["Detail"]).problems:
+            raise EngineError(f"Entry {number} of {file} is invalid: {'; '.join(problems)}.")
+    return entries
 
 
 def main() -> int:

@@ -3,13 +3,15 @@
 import json
 from datetime import UTC, datetime
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from typer.testing import CliRunner
 
 from demo.command import not_shown
 from demo.engine import EngineError
-from demo.kept import commands, example, running
+from demo.kept import commands, example, publish, running
+from demo.service import Service
 from gazette_cli.main import app
 
 
@@ -42,6 +44,29 @@ def test_commands_are_paths_below_the_folder_of_the_demo() -> None:
 )
 def test_only_limits_of_the_emulator_are_marked(check: str, state: str, is_shown: bool) -> None:
     assert (not not_shown(check, state)) is is_shown
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("{", "is not JSON"),
+        ("[7]", "Entry 0 of .* is not an object with Detail, DetailType, Source"),
+        ('[{"Source": "a", "Detail": {}}]', "Entry 0 of .* is not an object with"),
+        (
+            '{"Source": "a", "DetailType": "event.created", "Detail": {"user": "ann"}}',
+            r"detail\.user: unknown field; check the spelling",
+        ),
+        ('{"Source": "a", "DetailType": "event.made", "Detail": {}}', "detail-type: 'event.made'"),
+    ],
+)
+def test_invalid_file_of_events_publishes_nothing(tmp_path: Path, content: str, says: str) -> None:
+    file = tmp_path / "events.json"
+    file.write_text(content)
+    bus = Mock()
+    service = Service("gazette", bus, *[Mock() for _ in range(4)])
+    with pytest.raises(EngineError, match=says):
+        publish(service, file)
+    assert bus.put_events.call_count == 0
 
 
 def test_command_without_a_running_demo_names_the_remedy(tmp_path: Path) -> None:
