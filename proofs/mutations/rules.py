@@ -658,9 +658,16 @@ RULES: Final = (
     Mutation(
         "an occurrence is not started if its date has already had a digest",
         "domain/scheduling/calendar.py",
-        "    if _is_on(day, recurrence) and day != had:\n        return armed_for\n",
-        "    if _is_on(day, recurrence):\n        return armed_for\n",
+        "    if _is_on(day, recurrence) and (had is None or day > had):\n",
+        "    if _is_on(day, recurrence):\n",
         _NEW_RULES + "::test_zone_change_sends_no_second_digest_late_on_same_date",
+    ),
+    Mutation(
+        "a date to which the clocks return has no second digest",
+        "domain/scheduling/calendar.py",
+        "    if _is_on(day, recurrence) and (had is None or day > had):\n",
+        "    if _is_on(day, recurrence) and day != had:\n",
+        _NEW_RULES + "::test_date_to_which_the_clocks_return_has_no_second_digest",
     ),
     Mutation(
         "an occurrence that new time zone rules moved before its day waits for that day",
@@ -672,7 +679,7 @@ RULES: Final = (
     Mutation(
         "an occurrence that new time zone rules moved after its day is not lost",
         "domain/scheduling/calendar.py",
-        "        return due if _date_of(before, recurrence, zone) == had else armed_for\n",
+        "        return due if has_been else armed_for\n",
         "        return due\n",
         _NEW_RULES + "::test_digest_moved_past_its_day_is_sent_late",
     ),

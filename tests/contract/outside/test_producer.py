@@ -9,7 +9,7 @@ import boto3
 import pytest
 from botocore.client import BaseClient
 from gazette.adapters.contract import decode
-from gazette.domain.commands import ChangeSubscriber, Command, CreateEvents
+from gazette.domain.commands import Command, CommandList, CreateEvents
 
 from producer.gazette_events import NotPut, Producer
 from tests.unit.ingest.test_contract import EVENT, SUBSCRIBER, envelope
@@ -67,11 +67,14 @@ def test_list_arrives_as_a_single_message_with_all_events(ingest: Ingest) -> Non
 
 
 @moto
-def test_items_of_non_event_types_arrive_separately(ingest: Ingest) -> None:
+def test_profiles_arrive_in_one_list(ingest: Ingest) -> None:
     said = [SUBSCRIBER | {"user_id": f"user{number}"} for number in range(12)]
     assert Producer("shop.accounts").put(said, "subscriber.changed") == 12
-    changed = [each for each in ingest.commands() if isinstance(each, ChangeSubscriber)]
-    assert len(changed) == 12
+    (commands,) = ingest.commands()
+    assert isinstance(commands, CommandList)
+    assert [each.subscriber.user_id for each in commands.commands] == [
+        each["user_id"] for each in said
+    ]
 
 
 @moto

@@ -187,21 +187,23 @@ def due_by_the_clock_of_now(
     """Return the due time of an armed occurrence according to the current rules of its time zone.
 
     The result is `armed_for`, or the next occurrence if a digest (`last`) was already sent on that
-    local date. If no digest is due on that date, new zone rules have moved the occurrence to the
-    next or the previous date. On the next date, the digest is sent late instead of a whole interval
-    later. On the previous date, the digest waits for its original date.
+    local date, or on a later one from which the clocks have returned. If no digest is due on that
+    date, new zone rules have moved the occurrence to the next or the previous date. On the next
+    date, the digest is sent late instead of a whole interval later. On the previous date, the
+    digest waits for its original date.
     """
     zone = zone_of(recurrence.time_zone)
     day = _date_of(armed_for, recurrence, zone)
     had = _date_of(last, recurrence, zone) if last else None
-    if _is_on(day, recurrence) and day != had:
+    if _is_on(day, recurrence) and (had is None or day > had):
         return armed_for
     due = next_on_another_date(recurrence, after=armed_for, last=last)
-    if day == had:
+    if had is not None and day <= had:
         return due
     before = next_occurrence(recurrence, after=armed_for - _MOVED_BY)
     if before < armed_for and armed_for - before < due - armed_for:
-        return due if _date_of(before, recurrence, zone) == had else armed_for
+        has_been = had is not None and _date_of(before, recurrence, zone) <= had
+        return due if has_been else armed_for
     return due if due - armed_for < _MOVED_BY else armed_for
 
 
