@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from demo.client import as_client_of
 from demo.engine import EngineError
 from demo.kept import running
 
@@ -33,16 +34,15 @@ def main() -> None:
         engine, service, inbox = running(Path(sys.argv.pop(1)))
     except EngineError as err:
         sys.exit(f"demo: {err}")
-    for name in [name for name in os.environ if name.startswith("AWS_")]:
-        del os.environ[name]
-    os.environ.update({**engine.environment, "AWS_ENDPOINT_URL_SESV2": inbox})
     ahead = service.clock() - datetime.now(UTC)
     clock: Any = importlib.import_module("gazette.bootstrap.parts.clock")
     clock.now = lambda: datetime.now(UTC) + ahead
     # Modules copy the clock when they are imported, so the command is imported after the change.
     doctor: Any = importlib.import_module("gazette_cli.doctor.command")
     doctor._findings = _marked(doctor._findings)
-    importlib.import_module("gazette_cli.main").main()
+    with as_client_of(engine):
+        os.environ["AWS_ENDPOINT_URL_SESV2"] = inbox
+        importlib.import_module("gazette_cli.main").main()
 
 
 def _marked(findings: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:

@@ -180,7 +180,6 @@ def _begin(
         source=source,
         changed_at=changed_at,
         totals={str(kind): number for kind, number in counts.items.items()},
-        sizes={str(kind): size for kind, size in counts.sizes.items()},
     )
 
 

@@ -18,8 +18,7 @@ class State:
     """The progress of an import.
 
     Everything before `place` is acknowledged for the kinds up to `kind`. A crash may lose the
-    latest progress, so the next run may publish some
-    items again, which has no effect.
+    latest progress, so the next run may publish some items again, which has no effect.
     """
 
     sha256: str
@@ -29,7 +28,6 @@ class State:
     totals: dict[str, int]
     """The number of items in the file, by kind."""
 
-    sizes: dict[str, int]
     acknowledged: dict[str, int] = field(default_factory=lambda: dict.fromkeys(Kind, 0))
     """The number of items that are acknowledged, by kind."""
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from gazette.domain.links import has_host
 from gazette.settings.ranges import ASKED_SOURCE, LISTS
 
-from gazette_cdk.stage.checks.addresses import has_host
 from gazette_cdk.stage.checks.wrong import Wrong
 
 _URL = re.compile(

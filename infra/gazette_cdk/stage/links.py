@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from gazette.domain.links import has_host
 from gazette.settings.ranges import Range
 
-from gazette_cdk.stage.checks.addresses import has_host, is_domain
+from gazette_cdk.stage.checks.addresses import is_domain
 from gazette_cdk.stage.checks.wrong import Wrong, no_choice, out_of_range
 from gazette_cdk.stage.owner import NOTHING
 

@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from gazette.domain.links import has_host
 from gazette.settings.ranges import Range
 
 from gazette_cdk.folders import project
 from gazette_cdk.services import RATE, RETURN
-from gazette_cdk.stage.checks.addresses import has_host, is_address, wrong_sender
+from gazette_cdk.stage.checks.addresses import is_address, wrong_sender
 from gazette_cdk.stage.checks.wrong import Wrong
 
 _RATE = Range(1, 10_000, "API Gateway gives an account no more")

@@ -86,7 +86,7 @@ class Display:
 def state_of(*lines: dict[str, Any]) -> State:
     kinds = [Kind(next(iter(line))) for line in lines]
     totals = {str(kind): kinds.count(kind) for kind in Kind}
-    return State("hash", "prod", "shop", "", totals, dict.fromkeys(totals, 1))
+    return State("hash", "prod", "shop", "", totals)
 
 
 LINES = [

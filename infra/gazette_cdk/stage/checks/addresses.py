@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from email.utils import getaddresses, parseaddr
 from ipaddress import ip_address
-from urllib.parse import urlsplit
 
 from gazette.domain.subscribers.addresses import ADDRESS, DOMAIN, in_ascii
 
@@ -39,15 +38,6 @@ def is_address(text: str) -> bool:
 def is_under(domain: str, parent: str) -> bool:
     """Return True if `domain` is `parent` or one of its subdomains."""
     return domain == parent or domain.endswith(f".{parent}")
-
-
-def has_host(url: str) -> bool:
-    """Return True if a URL names a host, and its brackets and its port are valid."""
-    try:
-        parts = urlsplit(url)
-        return bool(parts.hostname) and parts.port != 0  # reading the port checks it
-    except ValueError:
-        return False
 
 
 def domain_of(sender: str) -> str:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 from typing import Any
+from urllib.parse import urlsplit
 
 from gazette.domain.errors import InvalidKeys, InvalidToken
 from gazette.domain.identity import address_hash, parse_run_id, run_id
@@ -30,6 +31,15 @@ _WEB = re.compile(r"https?://[A-Za-z0-9\[][!#-;=?-~]*")
 def is_web_link(url: str) -> bool:
     """Return True if an email may link to `url`: an http or https URL that is not too long."""
     return len(url) <= LONGEST_URL and _WEB.fullmatch(url) is not None
+
+
+def has_host(url: str) -> bool:
+    """Return True if a URL names a host, and its brackets and its port are valid."""
+    try:
+        parts = urlsplit(url)
+        return bool(parts.hostname) and parts.port != 0  # reading the port checks it
+    except ValueError:
+        return False
 
 
 KEY_ID = re.compile(r"k[1-9][0-9]{0,5}")

@@ -4,9 +4,8 @@ import json
 import re
 from dataclasses import dataclass, fields
 from pathlib import Path
-from urllib.parse import urlsplit
 
-from gazette.domain.links import is_web_link
+from gazette.domain.links import has_host, is_web_link
 
 _COLOUR = re.compile(r"#[0-9a-f]{6}")
 _LEAST_CONTRAST = 4.5
@@ -82,7 +81,7 @@ def read_brand(file: Path) -> Brand:
         raise BrandError(f"{file}: logo_dark requires logo, which is shown in light mode.")
     for name in ("logo", "logo_dark", "home", "help"):
         link = str(getattr(brand, name))
-        if link and not _is_link(link):
+        if link and not (link.startswith("https://") and is_web_link(link) and has_host(link)):
             raise BrandError(f"{file}: {name} must be a web address that begins with https://.")
     for name, pixels in (("logo_width", brand.logo_width), ("logo_height", brand.logo_height)):
         if not 1 <= pixels <= _WIDEST_LOGO:
@@ -99,15 +98,6 @@ def read_brand(file: Path) -> Brand:
                 f"{_LEAST_CONTRAST}. Choose a {_other_shade(ground)} shade."
             )
     return brand
-
-
-def _is_link(link: str) -> bool:
-    """Return True for an https URL with a host, whose brackets and port are valid."""
-    try:
-        parts = urlsplit(link)
-        return parts.scheme == "https" and is_web_link(link) and parts.port != 0
-    except ValueError:
-        return False
 
 
 def contrast(colour: str, ground: str) -> float:
