@@ -135,6 +135,17 @@ ALLOWED: dict[str, frozenset[str]] = {
             "gazette.domain.subscribers.addresses",  # senders and events have the same rules
         }
     ),
+    **dict.fromkeys(
+        ("gazette_cdk.stage.content", "gazette_cdk.stage.links", "gazette_cdk.stage.owner"),
+        frozenset(
+            {
+                STDLIB,
+                "gazette_cdk",
+                "gazette.settings",
+                "gazette.domain.links",  # hosts of settings and of events have the same rules
+            }
+        ),
+    ),
     "gazette_cdk.assets": frozenset(
         {
             STDLIB,
