@@ -21,7 +21,7 @@ export NODE_COMPILE_CACHE := $(CURDIR)/build/node
 # Read time zones from the pinned package instead of the machine's folders.
 export PYTHONTZPATH :=
 
-.PHONY: help demo test seeds e2e browser chromium zsh fuzz model prove chaos sources state features rollout mutations enforce walk timetravel experiments pacing simulate linear history slot window worst bench audit check docs messages plots screenshots setup format lint types synth deploy lock clean
+.PHONY: help demo test aws seeds e2e browser chromium zsh fuzz model prove chaos sources state features rollout mutations enforce walk timetravel experiments pacing simulate linear history slot window worst bench audit check docs messages plots screenshots setup format lint types synth deploy lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -29,14 +29,19 @@ help: ## List the targets
 demo: setup ## Replay a real day on the embedded engine (WEEK=1 or DAYS=… more, KEEP=1 leaves it running, PORT=… sets its port)
 	@$(BIN)/python -m demo --port $(PORT) $(if $(KEEP),--keep) $(if $(WEEK),--days 7,$(if $(DAYS),--days $(DAYS)))
 
-test: setup ## Run all tests that need no deployed stage, on all cores (TESTS=… names some, WORKERS=… sets the processes)
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(TESTS)
+PYTEST := $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder
+
+test: setup ## Run the tests of the domain, the steps, rendering and the code style, on fakes and all cores (TESTS=… names some, WORKERS=… sets the processes)
+	@$(PYTEST) -n $(WORKERS) $(or $(TESTS),tests/unit)
+
+aws: setup ## Run the tests of adapters, functions and commands on moto, and of the CloudFormation templates
+	@$(PYTEST) -n $(WORKERS) tests/contract tests/functions tests/infra
 
 seeds: setup .bench/.ready ## Run a short seed of each proof, and one round of each part of make bench
-	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder proofs
+	@$(PYTEST) -n auto proofs
 
-e2e: setup .awscli/.ready .clients/.ready zsh ## Test the stacks as deployed to the embedded engine, the runbook, and seeds of chaos, rollout and sources
-	@$(BIN)/python -m pytest -n 4 -m e2e tests/e2e tests/runbook tests/lifetime tests/outage proofs/chaos proofs/rollout proofs/sources proofs/test_bench.py
+e2e: setup .awscli/.ready .clients/.ready zsh ## Test the stacks as deployed to the embedded engine, the runbook, and seeds of chaos, rollout and sources (SEED=1: not the long tests)
+	@$(BIN)/python -m pytest -n 4 -m "e2e$(if $(SEED), and not long)" tests/e2e tests/runbook tests/lifetime tests/outage proofs/chaos proofs/rollout proofs/sources proofs/test_bench.py
 
 browser: setup chromium ## Test emails and pages in Chromium on the deployed stacks: keyboard, axe-core
 	@CHROMIUM=$(CHROMIUM) $(BIN)/python -m pytest -vv -m browser tests/browser

@@ -50,8 +50,8 @@ def keep(by_actor: Mapping[tuple[str, Told], Iterable[Asked]], module: Path) -> 
 
 
 def recorded_before(folder: Path, modules: Iterable[str]) -> bool:
-    """Link what `make test` recorded of all these modules into `folder`. CI runs both: it sets
-    ENFORCE_RECORDED to the folder that ENFORCE_RECORD named for `make test`.
+    """Link what `make aws` recorded of all these modules into `folder`. CI runs both: it sets
+    ENFORCE_RECORDED to the folder that ENFORCE_RECORD named for `make aws`.
     """
     before = os.environ.get(_RECORDED)
     files = [[*Path(before).glob(f"{Path(each).stem}.*.jsonl")] for each in modules if before]

@@ -32,7 +32,7 @@ def test_without_a_queue_of_its_own_immediate_email_waited_for_digests() -> None
     """The simulation shows the problem of the earlier design, with one message at a time (decision
     49)."""
     old = BEFORE["one queue, 20 workers of one message, 5 s"]
-    found = play(Scenario(quota=14), old=old)
+    found = play(Scenario(quota=14, digests=8_000), old=old)
     assert found.immediate_p99 > 600
     assert found.longest_wait_ms > 1000
 
@@ -41,11 +41,11 @@ def test_a_delay_that_does_not_know_the_backlog_turns_in_circles(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(pacing, "delay_among", lambda *_, **__: timedelta(seconds=1))
-    assert play(Scenario(quota=14, slower=0.5)).requeues_per_email > 5
+    assert play(Scenario(quota=14, slower=0.5, digests=8_000)).requeues_per_email > 5
 
 
 def test_a_fixed_delay_of_minutes_leaves_permits_unused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         pacing, "delay_among", lambda *_, random, **__: timedelta(seconds=60 + 840 * random)
     )
-    assert play(Scenario(quota=14, slower=0.5)).rate_used < 0.95
+    assert play(Scenario(quota=14, slower=0.5, digests=8_000)).rate_used < 0.95

@@ -16,7 +16,7 @@ from tests.stage import FEW, Deployed, mark_below
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What is below this folder needs Chromium: `make test` leaves it to `make browser`."""
+    """What is below this folder needs Chromium: only `make browser` runs it."""
     mark_below(Path(__file__).parent, "browser", items)
 
 

@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import boto3
+import pytest
 
 from demo.ses import Accepted, Answer
 from demo.ses_events import default_bus
@@ -141,6 +142,7 @@ def test_hard_bounce_ends_all_scheduled_digests(deployed: Deployed) -> None:
     assert len(deployed.inbox("bob")) == 1
 
 
+@pytest.mark.long
 def test_click_reactivates_a_dormant_reader_after_deployment(deployed: Deployed) -> None:
     mail, due = a_digest(deployed, "kay")
     unseen_for(deployed, "kay", days=60)

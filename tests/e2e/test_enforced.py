@@ -18,6 +18,8 @@ from demo.service import Service
 from demo.ses import StandIn
 from tests.stage import FEW, Deployed, a_comment, a_profile, next_due
 
+pytestmark = pytest.mark.long
+
 Statement = dict[str, Any]
 
 _BATCHES = {"sqs:SendMessage", "sqs:ChangeMessageVisibility"}

@@ -27,6 +27,8 @@ from tests.e2e.test_comes_back import delivery, now, put, record, row
 from tests.leaving import leaving_everything
 from tests.stage import Deployed, a_comment, a_profile, next_due
 
+pytestmark = pytest.mark.long
+
 READERS = [f"reader{number}" for number in range(8)]
 PATTERN = json.dumps({"source": ["gazette.local"]})
 _PATIENCE = 180.0

@@ -22,6 +22,8 @@ from gazette_cli.imports.state import State, read_state, state_path
 from tests.stage import Deployed, a_comment
 from tests.unit.imports.files import follow, reader, suppression, write
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 READERS = int(os.environ.get("GAZETTE_IMPORT_READERS", "1200"))
 FOLLOWS_EACH = 2

@@ -19,6 +19,8 @@ from demo.service import Service
 from demo.ses import StandIn
 from tests.stage import FEW, Deployed, a_comment
 
+pytestmark = pytest.mark.long
+
 A_DAY = timedelta(days=1)
 LATE = 2 * 24 * 60 * 60
 """Seconds. The clock is advanced by a day, so digests are up to a day late."""

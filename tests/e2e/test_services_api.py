@@ -24,6 +24,8 @@ from gazette_cdk.services import DELIVERY_EVENTS, READS, ROUTES, SETTINGS
 from tests.e2e.test_enforced import change, client
 from tests.stage import FEW, Deployed, a_comment, a_profile
 
+pytestmark = pytest.mark.long
+
 _REGION = "us-east-1"
 
 

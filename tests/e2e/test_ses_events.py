@@ -18,6 +18,8 @@ from demo.ses import Answer, StandIn
 from demo.ses_events import Channel, default_bus
 from demo.ses_http import Loss
 
+pytestmark = pytest.mark.long
+
 _PATIENCE = 30
 _MESSAGE = {
     "FromEmailAddress": "digest@example.com",

@@ -5,9 +5,13 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from time import monotonic, sleep
 
+import pytest
+
 from demo.written import written
 from tests.e2e.test_comes_back import row
 from tests.stage import Deployed, a_comment, a_profile, next_due
+
+pytestmark = pytest.mark.long
 
 _NOBODY = "http://127.0.0.1:9"
 """Port 9 discards; no server listens there."""

@@ -1,4 +1,4 @@
-"""What is below this folder deploys: `make test` leaves it to `make e2e`."""
+"""What is below this folder deploys: only `make e2e` runs it."""
 
 from pathlib import Path
 
@@ -10,3 +10,4 @@ from tests.stage import mark_below
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests as those of `make e2e`."""
     mark_below(Path(__file__).parent, "e2e", items)
+    mark_below(Path(__file__).parent, "long", items)

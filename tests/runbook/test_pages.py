@@ -22,8 +22,19 @@ _WITHIN = 120
 BASH = ("bash", "-o", "pipefail")
 ZSH = ("zsh", "--no-rcs", "-o", "pipefail")
 
+_LONG = {
+    *("account-paused", "bad-deployment", "bad-template", "bounce-rate", "category-held"),
+    *("complaint-rate", "dead-letters", "failed-not-empty", "keys-of-links", "restore"),
+}
+"""The pages whose commands take most of the time. They need emails or a deployment."""
+
 _SHELLS = [
-    pytest.param(page, shell, id=f"{page.stem}-{shell[0]}")
+    pytest.param(
+        page,
+        shell,
+        id=f"{page.stem}-{shell[0]}",
+        marks=[pytest.mark.long] if page.stem in _LONG else [],
+    )
     for page in PAGES
     for shell in (BASH, ZSH)
     if shell is BASH or any(command.is_expanded for command in commands(page))
