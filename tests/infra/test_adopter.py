@@ -210,6 +210,12 @@ def test_adding_a_key_replaces_only_versions_of_functions() -> None:
     replaced = service.keys() - service_with_key.keys()
     assert {service[name]["Type"] for name in replaced} == {"AWS::Lambda::Version"}
     assert data.keys() == data_with_key.keys()
+    deployments = [
+        {each["Description"] for each in of_type(resources, "AWS::Lambda::Function")}
+        for resources in (service, service_with_key)
+    ]
+    assert [len(each) for each in deployments] == [1, 1]
+    assert deployments[0] != deployments[1], "`gazette rollback` would confuse both versions"
     differing = {*changed(data, data_with_key), *changed(service, service_with_key)}
     assert {kind for kind, _ in differing} == {*ENCRYPTED, "AWS::Lambda::Alias"}
     for kind, name in differing:
