@@ -129,12 +129,13 @@ format: setup ## Format the code and fix what ruff can fix
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-docs: setup ## Generate docs/events, docs/api, docs/content, docs/lifecycle.md, docs/configuration.md, docs/cli, the examples of docs/receipts.md and the sums of docs/tables.md
+docs: setup ## Generate docs/events, docs/api, docs/content, docs/lifecycle.md, docs/configuration.md, docs/cli, the examples of docs/receipts.md, the policies of docs/rights-to-deploy.md and the sums of docs/tables.md
 	@$(BIN)/gazette event schemas docs/events >/dev/null
 	@$(BIN)/python -m tests.lifecycle_page
 	@$(BIN)/python -m tests.configuration_page
 	@$(BIN)/python -m tests.content_page
 	@$(BIN)/python -m tests.receipts_page
+	@$(BIN)/python -m tests.rights_page
 	@$(BIN)/python -m tests.api_document
 	@$(BIN)/python -m gazette_cli.reference.page
 	@$(BIN)/python -m gazette_cli.cost.page

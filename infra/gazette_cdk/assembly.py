@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from aws_cdk import App
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
@@ -13,8 +14,10 @@ from gazette_cdk.assets.layers import BuildError
 from gazette_cdk.assets.templates.inline import TemplateError
 from gazette_cdk.refusal import Refused
 from gazette_cdk.stacks.data import DataStack
+from gazette_cdk.stacks.encryption import let_services_use
 from gazette_cdk.stacks.front import REGION, FrontStack
 from gazette_cdk.stacks.names import PREFIX, data_stack, front_stack, service_stack
+from gazette_cdk.stacks.network import Network
 from gazette_cdk.stacks.placement import placement
 from gazette_cdk.stacks.service import ServiceStack
 from gazette_cdk.stage import Stage
@@ -35,6 +38,12 @@ class Given:
     # The topic that receives the alarms. None: the service stack creates one.
     alarms: sns.ITopic | None = None
 
+    # The key that encrypts everything that the stage stores. None: the keys of AWS.
+    key: kms.IKey | None = None
+
+    # The network of the content function. None: no VPC.
+    network: Network | None = None
+
 
 def build(app: App) -> tuple[DataStack, ServiceStack]:
     """Build the stacks of the stage that the app's context specifies."""
@@ -53,6 +62,7 @@ def build_stacks(scope: Construct, stage: Stage, given: Given) -> tuple[DataStac
         scope,
         data_stack(stage.name),
         stage=stage,
+        key=given.key,
         **placement(stage, "data", name=data_stack(stage.name, given.prefix)),
     )
     front = (
@@ -80,8 +90,12 @@ def build_stacks(scope: Construct, stage: Stage, given: Given) -> tuple[DataStac
         front=front,
         events_out=data.events_out,
         alarms=given.alarms,
+        key=given.key,
+        network=given.network,
         **placement(stage, "service", name=service_stack(stage.name, given.prefix)),
     )
+    if given.key:
+        let_services_use(given.key, stage, has_topic=given.alarms is not None)
     return data, service
 
 

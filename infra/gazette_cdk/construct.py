@@ -9,7 +9,9 @@ from typing import Any
 
 from aws_cdk import Stage as CdkStage
 from aws_cdk import Token
+from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_events as events
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_route53 as route53
 from aws_cdk import aws_sns as sns
 from constructs import Construct
@@ -23,6 +25,7 @@ from gazette_cdk.guards import check_ready, default_place
 from gazette_cdk.settings_file import StageFile, stage_file
 from gazette_cdk.stacks.data import DataStack
 from gazette_cdk.stacks.names import PREFIX
+from gazette_cdk.stacks.network import Network
 from gazette_cdk.stacks.service import ServiceStack
 from gazette_cdk.stage import Stage
 from gazette_cdk.stages import other_stages, read_stage, refused
@@ -55,6 +58,9 @@ class Gazette(Construct):
     preferences_url: str
     """The address of the HTTP API for readers, without a slash at the end."""
 
+    security_group: ec2.ISecurityGroup | None
+    """The security group of the content function, if the app passes a VPC."""
+
     def __init__(
         self,
         scope: Construct,
@@ -66,6 +72,9 @@ class Gazette(Construct):
         stack_prefix: str = PREFIX,
         alarms: sns.ITopic | None = None,
         hosted_zone: route53.IHostedZone | None = None,
+        key: kms.IKey | None = None,
+        vpc: ec2.IVpc | None = None,
+        subnets: ec2.SubnetSelection | None = None,
     ) -> None:
         """Add the stacks of a stage to the app.
 
@@ -75,7 +84,9 @@ class Gazette(Construct):
         `GazetteProd`. `alarms` is a topic that receives the alarms, instead of a new topic with the
         address in `alarm_email`. Its policy must allow the alarms of the account to publish, as the
         default policy of SNS does. `hosted_zone` is the Route 53 zone of `domain` and
-        `links_domain`. It replaces the setting of this name.
+        `links_domain`. It replaces the setting of this name. `key` is a KMS key that encrypts
+        everything that the stage stores. `vpc` is the network in which the content function calls
+        the recommendation service, and `subnets` are its subnets, by default the private ones.
         """
         super().__init__(scope, construct_id)
         use_pinned_zones()
@@ -91,6 +102,8 @@ class Gazette(Construct):
             if wrong := [*_wrong_arguments(stack_prefix, hosted_zone)]:
                 raise refused(stage, wrong, origin=origin)
             chosen = read_stage(stage, known, origin=origin)
+            if wrong := [*_wrong_network(chosen, vpc, subnets)]:
+                raise refused(stage, wrong, origin=origin)
             self._placed = self._in_its_place(chosen)
             others = [*other_stages(stage, known), *self._others()]
             check_ready(
@@ -102,11 +115,19 @@ class Gazette(Construct):
             )
             _check_templates(chosen)
             self.data, self.service = build_stacks(
-                self, chosen, Given(prefix=stack_prefix, alarms=alarms)
+                self,
+                chosen,
+                Given(
+                    prefix=stack_prefix,
+                    alarms=alarms,
+                    key=key,
+                    network=Network(vpc=vpc, subnets=subnets) if vpc else None,
+                ),
             )
         self.bus = self.service.bus
         self.alarms = self.service.alarms
         self.preferences_url = self.service.preferences_url
+        self.security_group = self.service.security_group
 
     def _in_its_place(self, stage: Stage) -> Stage:
         """Return the stage with the account and Region of the CDK stage that contains the
@@ -162,6 +183,18 @@ def _wrong_arguments(prefix: str, zone: route53.IHostedZone | None) -> Iterator[
             "hosted_zone has a name that is known only after the deployment. Create the object "
             "with HostedZone.from_hosted_zone_attributes, which takes the name."
         )
+
+
+def _wrong_network(
+    stage: Stage, vpc: ec2.IVpc | None, subnets: ec2.SubnetSelection | None
+) -> Iterator[str]:
+    if vpc and not stage.asks_source:
+        yield (
+            "the app passes a vpc, but content_sources does not contain recommendations, so no "
+            'function would be in it. Add "recommendations" to content_sources, or remove vpc.'
+        )
+    if subnets and not vpc:
+        yield "the app passes subnets without a vpc. Pass their VPC as vpc too, or remove subnets."
 
 
 def _check_templates(stage: Stage) -> None:

@@ -39,8 +39,8 @@ CFN_LINT: Mapping[str, str] = MappingProxyType(
 )
 
 _KEY_OF_AWS = (
-    "Encrypted with a key of the service. A customer managed key costs a dollar a month and a "
-    "fee for each request, and SES, SNS and EventBridge would need permission to use it."
+    "Encrypted with a key of the service, unless the app passes one. A customer managed key costs "
+    "a dollar a month and a fee for each request."
 )
 CHECKOV: Mapping[str, str] = MappingProxyType(
     {
@@ -66,7 +66,10 @@ CHECKOV: Mapping[str, str] = MappingProxyType(
             "Queues have dead-letter queues, and ticks a destination for failures; a reader's "
             "request cannot wait."
         ),
-        "CKV_AWS_117": "Functions call only AWS or the SMTP server; a VPC would need a NAT.",
+        "CKV_AWS_117": (
+            "Functions call only AWS or the SMTP server; a VPC would need a NAT. The app may pass "
+            "a VPC for the content function."
+        ),
         "CKV_AWS_192": "The stage does not use Java.",
     }
 )

@@ -8,6 +8,7 @@ from email.utils import parseaddr
 from typing import Any
 
 from proofs.enforce.calls import Asked
+from proofs.enforce.keys import calls_on_the_key, grants_of_key
 from proofs.enforce.policies import Grant, Request, allowing, read
 from proofs.enforce.template import ACCOUNT, REGION, Resource, Templates, in_account
 
@@ -117,12 +118,18 @@ class Account:
         else:
             resources = [self._arn(asked, meant) + asked.inside]
         for resource in resources:
-            yield Request(
+            request = Request(
                 caller=self.role_of(step),
                 action=asked.action,
                 resource=resource,
                 context=frozenset(context),
             )
+            yield from self.with_calls_on_the_key(request)
+
+    def with_calls_on_the_key(self, request: Request) -> Iterator[Request]:
+        """Yield a request, and those on the key that encrypts its resource."""
+        yield request
+        yield from calls_on_the_key(request, self._resource_of(request.resource))
 
     def named_by_any(self, asked: Asked, told: Mapping[str, str]) -> str:
         """Return the ARN of a resource that a command names, by its name or by any function's
@@ -156,12 +163,15 @@ class Account:
 
     def label(self, text: str) -> str:
         """Return a pattern of ARNs with the labels of the templates, such as `Runs/index/due`."""
-        for resource in self._by_length:
-            if text.startswith(resource.arn):
-                return resource.label + text.removeprefix(resource.arn)
+        if resource := self._resource_of(text):
+            return resource.label + text.removeprefix(resource.arn)
         if text.startswith("arn:") and f":{REGION}:{ACCOUNT}:" not in text:
             return text
         return text.removeprefix(in_account("")).rpartition(":")[2] or text
+
+    def _resource_of(self, arn: str) -> Resource | None:
+        """Return the resource of the templates with this ARN, or that contains the part with it."""
+        return next((each for each in self._by_length if arn.startswith(each.arn)), None)
 
     def _meant(self, step: str, asked: Asked, told: Mapping[str, str]) -> str:
         if not asked.named:
@@ -222,6 +232,8 @@ class Account:
             for policy in self.templates.of_type(kind):
                 for _ in policy.properties[of]:
                     yield from read(policy.arn, policy.properties["PolicyDocument"])
+        for key in self.templates.of_type("AWS::KMS::Key"):
+            yield from grants_of_key(key)
         for permission in self.templates.of_type("AWS::Lambda::Permission"):
             yield _permission(permission.arn, permission.properties)
 

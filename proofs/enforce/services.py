@@ -1,11 +1,19 @@
 """The calls that AWS itself makes for a stage according to its templates, each with its purpose."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from proofs.enforce.account import Account
+from proofs.enforce.keys import ON_THE_KEY_OF_A_LOG, ON_THE_KEY_OF_AN_ARCHIVE, key_of
 from proofs.enforce.policies import Request
-from proofs.enforce.template import ACCOUNT, Resource, function_of, in_account, queues_behind
+from proofs.enforce.template import (
+    ACCOUNT,
+    REGION,
+    Resource,
+    function_of,
+    in_account,
+    queues_behind,
+)
 
 Made = Iterator[tuple[Request, str]]
 
@@ -14,7 +22,9 @@ def calls_of_aws(account: Account) -> Made:
     """Yield each request with its purpose."""
     for kind, calls in _BY_TYPE.items():
         for resource in account.templates.of_type(kind):
-            yield from calls(account, resource)
+            for request, why in calls(account, resource):
+                for each in account.with_calls_on_the_key(request):
+                    yield each, why
 
 
 def _of_function(account: Account, function: Resource) -> Made:
@@ -29,6 +39,38 @@ def _of_function(account: Account, function: Resource) -> Made:
     for action in ("CreateLogStream", "PutLogEvents"):
         stream = in_account(f"logs:{{place}}:log-group:{group}:log-stream:a")
         yield _request(role, f"logs:{action}", stream), "Lambda writes the function's log"
+    for action in _ON_INTERFACES if "VpcConfig" in function.properties else ():
+        yield _request(role, f"ec2:{action}", "*"), "Lambda connects the function to the VPC"
+
+
+_ON_INTERFACES = (
+    "AssignPrivateIpAddresses",
+    "CreateNetworkInterface",
+    "DeleteNetworkInterface",
+    "DescribeNetworkInterfaces",
+    "DescribeSubnets",
+    "UnassignPrivateIpAddresses",
+)
+"""https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html"""
+
+
+def _of_log(account: Account, group: Resource) -> Made:
+    """Yield the calls of CloudWatch Logs on the key of a log group."""
+    context = {"kms:encryptioncontext:aws:logs:arn": group.arn.removesuffix(":*")}
+    yield from _on_the_key(f"logs.{REGION}.amazonaws.com", group, ON_THE_KEY_OF_A_LOG, context)
+
+
+def _of_archive(account: Account, archive: Resource) -> Made:
+    """Yield the calls of EventBridge on the key of an archive."""
+    yield from _on_the_key("events.amazonaws.com", archive, ON_THE_KEY_OF_AN_ARCHIVE, {})
+
+
+def _on_the_key(
+    service: str, resource: Resource, actions: Iterable[str], context: Mapping[str, str]
+) -> Made:
+    key = key_of(resource)
+    for action in actions if key else ():
+        yield _request(service, f"kms:{action}", key, context), "a service encrypts its data"
 
 
 def _of_mapping(account: Account, mapping: Resource) -> Made:
@@ -156,6 +198,8 @@ _BY_TYPE = {
     "AWS::SES::ConfigurationSetEventDestination": _of_destination,
     "AWS::CloudWatch::Alarm": _of_alarm,
     "AWS::ApiGatewayV2::Route": _of_route,
+    "AWS::Logs::LogGroup": _of_log,
+    "AWS::Events::Archive": _of_archive,
 }
 
 

@@ -56,7 +56,8 @@ OUTSIDE: Mapping[str, Any] = {
     "domain": "news.gazette.dev",
 }
 """The same settings outside the sandbox, where grants name identities. One sender is below the
-domain and has a label. Above the domain is one that is not verified."""
+domain and has a label. Above the domain is one that is not verified. The app passes a key and a
+VPC."""
 
 SMTP: Mapping[str, Any] = {
     "sender": "Gazette <digest@gazette.dev>",
@@ -78,10 +79,11 @@ SMTP: Mapping[str, Any] = {
 """Settings of SMTP with a login, and with a service that reports delivery events."""
 
 IN_THE_SANDBOX = "everything, in the sandbox"
+WITH_A_KEY = "everything, outside the sandbox, with a key and a VPC"
 BY_SMTP = "SMTP with a login"
 STAGES: Mapping[str, Mapping[str, Any]] = {
     IN_THE_SANDBOX: EVERYTHING,
-    "everything, outside the sandbox": OUTSIDE,
+    WITH_A_KEY: OUTSIDE,
     BY_SMTP: SMTP,
     "cdk.json as it stands": {},
 }
@@ -107,7 +109,7 @@ def synthesised(folder: Path, names: tuple[str, ...] = tuple(STAGES)) -> tuple[J
     with (folder / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         missing = {
-            str(into): STAGES[name]
+            str(into): {"settings": _settings(STAGES[name]), "objects": name == WITH_A_KEY}
             for name, into in folders.items()
             if not (into / "manifest.json").exists()
         }
@@ -125,12 +127,11 @@ def _settings(changed: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _synthesise(stages: Mapping[str, Mapping[str, Any]]) -> None:
-    asked = {into: _settings(changed) for into, changed in stages.items()}
     done = subprocess.run(
         [sys.executable, "-m", "proofs.enforce.synthesis"],
         cwd=ROOT,
         env={**os.environ, "CDK_VALIDATION": "false"},
-        input=json.dumps(asked),
+        input=json.dumps(stages),
         capture_output=True,
         text=True,
         check=False,

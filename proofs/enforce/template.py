@@ -47,6 +47,7 @@ _ARN = {
     "AWS::Scheduler::Schedule": "scheduler:{place}:schedule/default/{name}",
     "AWS::Scheduler::ScheduleGroup": "scheduler:{place}:schedule-group/{name}",
     "AWS::CloudWatch::Alarm": "cloudwatch:{place}:alarm:{name}",
+    "AWS::KMS::Key": "kms:{place}:key/{name}",
 }
 _REF_IS_ARN = {"AWS::SecretsManager::Secret", "AWS::SNS::Topic", "AWS::Lambda::LayerVersion"}
 

@@ -264,6 +264,69 @@ def test_outside_the_sandbox_an_identity_that_nobody_names_is_seen(
     assert "generate may also ses:SendEmail on identity/else.example" in " ".join(wide)
 
 
+def with_policy(stage: Judged, name: str, edit: Callable[[dict[str, Any]], None]) -> Judged:
+    """Return the stage with other properties of the resource whose name begins with `name`."""
+    stacks = json.loads(json.dumps(stage.account.templates.stacks))
+    (properties,) = (
+        resource["Properties"]
+        for template in stacks.values()
+        for logical, resource in template["Resources"].items()
+        if logical.startswith(name) and resource["Type"].endswith(("::Policy", "::Key"))
+    )
+    edit(properties)
+    account = Account.of(Templates.read(stacks), sandbox=stage.account.sandbox)
+    return replace(stage, account=account)
+
+
+@pytest.mark.parametrize("action", ["Decrypt", "GenerateDataKey"])
+def test_a_missing_grant_on_the_key_is_seen(
+    folder: Path, stages: tuple[Judged, ...], action: str
+) -> None:
+    def without_generate(properties: dict[str, Any]) -> None:
+        roles = properties["Roles"]
+        properties["Roles"] = [each for each in roles if "Generate" not in each["Ref"]]
+
+    denied = report_of(folder, with_policy(stages[1], f"May{action}", without_generate)).denied
+    assert {each for each in denied if "kms:" in each} == {f"generate may not kms:{action} on Key"}
+
+
+def test_an_unused_grant_on_the_key_is_seen(folder: Path, stages: tuple[Judged, ...]) -> None:
+    def add(properties: dict[str, Any]) -> None:
+        (statement,) = properties["PolicyDocument"]["Statement"]
+        statement["Action"] = ["kms:Decrypt", "kms:Encrypt"]
+
+    unused = report_of(folder, with_policy(stages[1], "MayDecrypt", add)).unused
+    assert ("generate", "kms:Encrypt", "Key") in unused
+    assert {what for _, what, _ in unused} == {"kms:Encrypt"}
+
+
+def test_a_service_that_may_not_use_the_key_is_seen(
+    folder: Path, stages: tuple[Judged, ...]
+) -> None:
+    def without_events(properties: dict[str, Any]) -> None:
+        policy = properties["KeyPolicy"]
+        policy["Statement"] = [
+            each for each in policy["Statement"] if "events" not in str(each["Principal"])
+        ]
+
+    denied = report_of(folder, with_policy(stages[1], "Key", without_events)).denied
+    assert "events.amazonaws.com may not kms:GenerateDataKey on Key" in denied
+    on_the_key = [each for each in denied if "kms:" in each]
+    assert all(each.startswith("events.amazonaws.com") for each in on_the_key)
+
+
+def test_a_key_that_services_may_use_for_other_accounts_is_seen(
+    folder: Path, stages: tuple[Judged, ...]
+) -> None:
+    def without_conditions(properties: dict[str, Any]) -> None:
+        for each in properties["KeyPolicy"]["Statement"]:
+            each.pop("Condition", None)
+
+    wide = report_of(folder, with_policy(stages[1], "Key", without_conditions)).wide
+    for service in ("cloudwatch", "ses", "sns"):
+        assert any(each.startswith(f"{service}.amazonaws.com may also kms:") for each in wide)
+
+
 def test_in_the_sandbox_the_identity_of_a_recipient_is_asked_for(
     folder: Path, stages: tuple[Judged, ...]
 ) -> None:

@@ -1,17 +1,13 @@
 """Tests of the construct `Gazette` in the CDK app of an adopter."""
 
-import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import aws_cdk as cdk
 import pytest
-from aws_cdk import aws_iam as iam
-from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_route53 as route53
 from aws_cdk import aws_sns as sns
 from aws_cdk.assertions import Template
@@ -19,148 +15,8 @@ from aws_cdk.assertions import Template
 import gazette_cdk
 from gazette_cdk import Gazette, Refused, tools
 from gazette_cdk.settings_file import stage_file
+from tests.infra.app import SETTINGS, Resources, new_app
 from tests.infra.synthesis import Synthesis
-
-SETTINGS: Mapping[str, object] = {
-    "sender": "Shop <digest@shop.dev>",
-    "list_id": "digest.shop.dev",
-    "alarm_email": "team@shop.dev",
-    "links_domain": "none",
-}
-Resources = dict[str, dict[str, Any]]
-
-
-def new_app() -> cdk.App:
-    """An app that does not build the layers."""
-    return cdk.App(
-        context={"aws:cdk:bundling-stacks": []}, builtin_cloud_formation_validation=False
-    )
-
-
-class Adopter:
-    """An app with tags, a permission boundary, and objects that it passes to Gazette.
-
-    The CDK applies aspects and tags of an app only to stacks outside of CDK stages, so they are on
-    the CDK stage.
-    """
-
-    def __init__(self) -> None:
-        app = new_app()
-        production = cdk.Stage(
-            app, "Prod", env=cdk.Environment(account="123456789012", region="eu-central-1")
-        )
-        self.shop = cdk.Stack(production, "Shop")
-        cdk.Tags.of(production).add("cost-center", "4711")
-        iam.PermissionsBoundary.of(production).apply(
-            iam.ManagedPolicy.from_managed_policy_name(self.shop, "Limit", "limit")
-        )
-        shared = cdk.Stack(production, "Shared")
-        topic = sns.Topic(shared, "Alarms")
-        zone = route53.HostedZone(shared, "Zone", zone_name="shop.dev")
-        self.mail = Gazette(
-            production,
-            "Mail",
-            stage="prod",
-            settings={
-                **SETTINGS,
-                "alarm_email": "",
-                "links_domain": "links.shop.dev",
-                "domain": "shop.dev",
-            },
-            stack_prefix="Acme",
-            alarms=topic,
-            hosted_zone=zone,
-        )
-        comments = lambda_.Function(
-            self.shop,
-            "Comments",
-            runtime=lambda_.Runtime.PYTHON_3_13,
-            handler="index.handler",
-            code=lambda_.Code.from_inline("def handler(*_): pass"),
-        )
-        self.mail.bus.grant_put_events_to(comments)
-        app.synth()
-        self.data, self.service, self.own = (
-            json.loads((Path(production.outdir) / stack.template_file).read_text())["Resources"]
-            for stack in (self.mail.data, self.mail.service, self.shop)
-        )
-
-
-@pytest.fixture(scope="module")
-def adopter() -> Adopter:
-    return Adopter()
-
-
-def of_type(resources: Resources, kind: str) -> list[dict[str, Any]]:
-    return [each["Properties"] for each in resources.values() if each["Type"] == kind]
-
-
-def test_stacks_in_a_cdk_stage_have_the_prefix_and_the_place(adopter: Adopter) -> None:
-    stacks = adopter.mail.data, adopter.mail.service
-    assert [each.stack_name for each in stacks] == ["AcmeDataProd", "AcmeProd"]
-    assert {(each.account, each.region) for each in stacks} == {("123456789012", "eu-central-1")}
-    assert all(each.termination_protection for each in stacks)
-
-
-def test_tag_of_the_app_reaches_every_resource_that_has_tags(adopter: Adopter) -> None:
-    resources = [*adopter.data.values(), *adopter.service.values()]
-    tagged = [
-        each
-        for each in resources
-        if "cost-center" in json.dumps(each.get("Properties", {}).get("Tags", ""))
-    ]
-    own = [each for each in resources if "Tags" in each.get("Properties", {})]
-    assert len(own) > 80
-    assert tagged == own
-    untagged = {each["Type"] for each in resources} - {each["Type"] for each in own}
-    assert untagged == {
-        "AWS::ApiGatewayV2::Integration",
-        "AWS::ApiGatewayV2::ApiMapping",
-        "AWS::ApiGatewayV2::Route",
-        "AWS::IAM::Policy",
-        "AWS::Lambda::Alias",
-        "AWS::Lambda::EventInvokeConfig",
-        "AWS::Lambda::LayerVersion",
-        "AWS::Lambda::Permission",
-        "AWS::Lambda::Version",
-        "AWS::Logs::MetricFilter",
-        "AWS::Route53::RecordSet",
-        "AWS::S3::BucketPolicy",
-        "AWS::SES::ConfigurationSetEventDestination",
-        "AWS::SQS::QueuePolicy",
-        "AWS::Scheduler::Schedule",
-    }
-
-
-def test_permission_boundary_of_the_app_reaches_every_role(adopter: Adopter) -> None:
-    roles = of_type(adopter.service, "AWS::IAM::Role")
-    assert len(roles) > 8
-    assert all("limit" in json.dumps(role["PermissionsBoundary"]) for role in roles)
-    assert not of_type(adopter.data, "AWS::IAM::Role")
-
-
-def test_given_topic_receives_every_alarm(adopter: Adopter) -> None:
-    assert of_type(adopter.service, "AWS::SNS::Topic") == []
-    alarms = of_type(adopter.service, "AWS::CloudWatch::Alarm")
-    assert len(alarms) > 40
-    for alarm in alarms:
-        (action,) = alarm["AlarmActions"]
-        assert "Shared:ExportsOutputRefAlarms" in json.dumps(action)
-    assert adopter.mail.alarms is adopter.mail.service.alarms
-
-
-def test_records_are_created_in_the_given_zone(adopter: Adopter) -> None:
-    records = of_type(adopter.data, "AWS::Route53::RecordSet")
-    records += of_type(adopter.service, "AWS::Route53::RecordSet")
-    assert len(records) > 4
-    assert all("Zone" in json.dumps(each["HostedZoneId"]) for each in records)
-
-
-def test_function_of_the_app_may_publish_events(adopter: Adopter) -> None:
-    (policy,) = of_type(adopter.own, "AWS::IAM::Policy")
-    (statement,) = policy["PolicyDocument"]["Statement"]
-    assert statement["Action"] == "events:PutEvents"
-    assert adopter.mail.preferences_url.startswith("https://")
 
 
 def test_logical_ids_do_not_depend_on_the_constructs_around_the_stacks(

@@ -99,9 +99,9 @@ def _publish_by_sns(
     that SNS cannot deliver go to the subscription's dead-letter queue.
     https://docs.aws.amazon.com/sns/latest/dg/sns-dead-letter-queues.html
 
-    The topic requires TLS and has no KMS key. SES cannot publish to a topic with the AWS managed
-    key. A customer managed key costs money per month and request, and SNS stores messages only for
-    seconds. SQS encrypts the queue, where delivery events wait.
+    The topic requires TLS. It has no KMS key unless the app passes one. SES cannot publish to a
+    topic with the AWS managed key. A customer managed key costs money per month and request, and
+    SNS stores messages only for seconds. SQS encrypts the queue, where delivery events wait.
     https://docs.aws.amazon.com/ses/latest/dg/receiving-email-action-sns.html
     https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html
     https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-server-side-encryption.html

@@ -52,11 +52,16 @@ def live_alias(scope: Construct, function: lambda_.Function) -> lambda_.Alias:
 
 
 def name_deployment(
-    stack: Stack, steps: Sequence[Deployed], layers: Sequence[lambda_.ILayerVersion]
+    stack: Stack,
+    steps: Sequence[Deployed],
+    layers: Sequence[lambda_.ILayerVersion],
+    *,
+    given: Sequence[str] = (),
 ) -> str:
     """Write the deployment's name into the description of every function. Return the name.
 
-    The name is a hash of all code and settings. Any change of code or settings therefore publishes
+    The name is a hash of all code and settings, and of the `given` ids of the app's objects that
+    versions of functions contain. Any change of code or settings therefore publishes
     a version of every function. A deployment without a change publishes no version. Each version
     copies its function's description, from which `gazette rollback` identifies the versions of a
     deployment.
@@ -65,6 +70,7 @@ def name_deployment(
         *(_content(layer) for layer in layers),
         *([step.step.name, _code(step.function), step.variables] for step in steps),
         *([step.step.timeout, step.step.memory] for step in steps),
+        *given,
     ]
     content = json.dumps(stack.resolve(parts), sort_keys=True)
     name = hashlib.sha256(content.encode()).hexdigest()[:12]

@@ -8,6 +8,7 @@ destinations.
 
 from collections.abc import Mapping, Sequence
 
+from aws_cdk import ArnFormat, Stack
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
@@ -104,3 +105,41 @@ def role_that_logs(scope: Construct, group: logs.ILogGroup) -> iam.Role:
     role = iam.Role(scope, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
     group.grant(role, "logs:CreateLogStream", "logs:PutLogEvents")
     return role
+
+
+_INTERFACES = (
+    "ec2:AssignPrivateIpAddresses",
+    "ec2:CreateNetworkInterface",
+    "ec2:DeleteNetworkInterface",
+    "ec2:DescribeNetworkInterfaces",
+    "ec2:DescribeSubnets",
+    "ec2:UnassignPrivateIpAddresses",
+)
+"""The actions with which Lambda connects a function to a VPC. AWS's managed policy contains them,
+and also permissions to write to all log groups.
+https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AWSLambdaVPCAccessExecutionRole.html
+"""
+
+
+def may_join_a_network(role: iam.Role, function_name: str) -> None:
+    """Let Lambda connect the role's function to a VPC. Deny the same actions to the code of the
+    function.
+
+    The subnets may belong to another account, so the actions are allowed on all resources.
+    https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html
+    """
+    arn = Stack.of(role).format_arn(
+        service="lambda",
+        resource="function",
+        resource_name=function_name,
+        arn_format=ArnFormat.COLON_RESOURCE_NAME,
+    )
+    role.add_to_policy(iam.PolicyStatement(actions=list(_INTERFACES), resources=["*"]))
+    role.add_to_policy(
+        iam.PolicyStatement(
+            effect=iam.Effect.DENY,
+            actions=list(_INTERFACES),
+            resources=["*"],
+            conditions={"ArnEquals": {"lambda:SourceFunctionArn": arn}},
+        )
+    )

@@ -15,7 +15,7 @@ from gazette.settings.ranges import SECOND
 
 from gazette_cdk.constructs.alarms import Urgency, describe, service_name
 from gazette_cdk.constructs.deployment import VERSION, live_alias
-from gazette_cdk.constructs.grants import may_use, role_that_logs
+from gazette_cdk.constructs.grants import may_join_a_network, may_use, role_that_logs
 from gazette_cdk.constructs.queues import WatchedQueue, feed, step_queue, way_back
 from gazette_cdk.folders import GAZETTE
 from gazette_cdk.stage import Stage
@@ -50,6 +50,7 @@ class StepConstruct(Construct):
     queues. `live` is the alias through which the function is always invoked. `variables` are the
     settings that the function reads from its environment. `behind` is the dead-letter queue of the
     queues in `dead`. It has this role only because SQS can redrive a dead-letter queue.
+    `network` has the options that put the function into a VPC.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class StepConstruct(Construct):
         tables: Mapping[str, dynamodb.Table],
         topic: sns.ITopic,
         behind: sqs.IQueue | None = None,
+        network: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
         self.step = step
@@ -78,6 +80,9 @@ class StepConstruct(Construct):
             retention=logs.RetentionDays.ONE_MONTH,
             removal_policy=RemovalPolicy.DESTROY,
         )
+        role = role_that_logs(self, log)
+        if network:
+            may_join_a_network(role, name)
         self.function = lambda_.Function(
             self,
             "Function",
@@ -97,9 +102,10 @@ class StepConstruct(Construct):
                 stage.preferences_concurrency or None if step is PREFERENCES else None
             ),
             current_version_options=VERSION,
-            role=role_that_logs(self, log),
+            role=role,
             log_group=log,
             **_LOGGING,
+            **(network or {}),
         )
         self.variables: dict[str, str] = {}
         self.live = live_alias(self, self.function)

@@ -6,6 +6,7 @@ from typing import Any, Unpack
 
 from aws_cdk import Fn, RemovalPolicy, Stack
 from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
@@ -14,6 +15,7 @@ from gazette_cdk.constructs.domain import SendingDomain
 from gazette_cdk.constructs.events_out import EventsOut
 from gazette_cdk.constructs.grants import LeastSecret
 from gazette_cdk.constructs.web.links_domain import LinksDomain
+from gazette_cdk.stacks.encryption import encrypt
 from gazette_cdk.stacks.placement import Placement
 from gazette_cdk.stage import Stage
 from gazette_cdk.topology import TABLES, Table
@@ -25,7 +27,8 @@ class DataStack(Stack):
     `tables` contains the tables by name. `links_secret` contains the keys that sign the links in
     emails. `suppressions_secret` contains the key of the hashes in `suppressions`, which are
     useless without the key. `templates` is the bucket of pushed templates. `events_out` contains
-    the event bus of a stage that publishes events out.
+    the event bus of a stage that publishes events out. `key` encrypts everything that the stack
+    stores.
 
     `installation` identifies these tables, even if a stage is deleted and deployed again with the
     same names. It is the last part of the stack's ARN, which CloudFormation generates.
@@ -33,7 +36,13 @@ class DataStack(Stack):
     """
 
     def __init__(
-        self, scope: Construct, construct_id: str, *, stage: Stage, **placement: Unpack[Placement]
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        stage: Stage,
+        key: kms.IKey | None = None,
+        **placement: Unpack[Placement],
     ) -> None:
         super().__init__(scope, construct_id, **placement)
         self.installation = Fn.select(2, Fn.split("/", self.stack_id))
@@ -74,6 +83,8 @@ class DataStack(Stack):
             SendingDomain(self, "Domain", stage=stage)
         self.links = LinksDomain(self, "Links", stage=stage) if stage.links_host else None
         self.events_out = EventsOut(self, "Out", stage=stage) if stage.events_out else None
+        if key:
+            encrypt(self, key)
 
     def _templates(self, stage: Stage) -> s3.Bucket:
         """Create the bucket of pushed templates.

@@ -6,9 +6,11 @@ from typing import Any, TypeVar, Unpack
 
 from aws_cdk import CfnOutput, Duration, Stack
 from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as event_targets
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk import aws_sns as sns
@@ -53,7 +55,9 @@ from gazette_cdk.constructs.web.http_api import ReadersApi
 from gazette_cdk.constructs.web.links_domain import LinksDomain, LinksRecord
 from gazette_cdk.constructs.web.services_api import ServicesApi
 from gazette_cdk.stacks.concurrency import compare_concurrency
+from gazette_cdk.stacks.encryption import encrypt
 from gazette_cdk.stacks.front import FrontStack
+from gazette_cdk.stacks.network import Network, in_network, security_group
 from gazette_cdk.stacks.parameters import StageParameters
 from gazette_cdk.stacks.placement import Placement
 from gazette_cdk.stage import Stage
@@ -83,7 +87,8 @@ class ServiceStack(Stack):
 
     It can be deleted and deployed again once its queues are empty. `alarms` is the topic of the
     alarms, `bus` receives the events of services, and `preferences_url` is the address of the HTTP
-    API for readers.
+    API for readers. `key` encrypts everything that the stack stores. `security_group` is that of
+    the content function, if the function is in a `network`.
     """
 
     def __init__(
@@ -101,6 +106,8 @@ class ServiceStack(Stack):
         front: FrontStack | None,
         events_out: EventsOut | None,
         alarms: sns.ITopic | None = None,
+        key: kms.IKey | None = None,
+        network: Network | None = None,
         **placement: Unpack[Placement],
     ) -> None:
         super().__init__(scope, construct_id, **placement)
@@ -127,7 +134,8 @@ class ServiceStack(Stack):
         feedback = self._step(FEEDBACK, behind=unreported)
         sweep = self._step(SWEEP)
         preferences = self._step(PREFERENCES)
-        content = self._step(CONTENT) if stage.asks_source else None
+        self.security_group = security_group(self, network, stage) if network else None
+        content = self._content(network) if stage.asks_source else None
         outbox = self._step(OUTBOX) if events_out else None
         answering = [self._step(step) for step in (API, API_WRITES)] if stage.services_api else []
         fed = [ingest, followers, fanout, generate, resend, feedback, sweep]
@@ -173,7 +181,7 @@ class ServiceStack(Stack):
             undelivered=ticks_undelivered(self, stage, self.alarms),
         )
         unfed = [preferences, *([outbox] if outbox else []), *answering]
-        name_deployment(self, (*fed, *unfed), self._layers)
+        name_deployment(self, (*fed, *unfed), self._layers, given=_ids_of(key, self.security_group))
 
         watch_parts(self, stage, self.alarms)
         if stage.dashboard:
@@ -194,8 +202,21 @@ class ServiceStack(Stack):
                 **({"services-url": services.url} if services else {}),
             },
         )
+        if key:
+            encrypt(self, key)
 
-    def _step(self, step: Step, *, behind: sqs.IQueue | None = None) -> StepConstruct:
+    def _content(self, network: Network | None) -> StepConstruct:
+        if network is None or self.security_group is None:
+            return self._step(CONTENT)
+        return self._step(CONTENT, network=in_network(network, self.security_group))
+
+    def _step(
+        self,
+        step: Step,
+        *,
+        behind: sqs.IQueue | None = None,
+        network: Mapping[str, Any] | None = None,
+    ) -> StepConstruct:
         return StepConstruct(
             self,
             step.name.capitalize(),
@@ -205,6 +226,7 @@ class ServiceStack(Stack):
             tables=self._tables,
             topic=self.alarms,
             behind=behind,
+            network=network,
         )
 
     def _lead_readers(
@@ -392,6 +414,11 @@ class ServiceStack(Stack):
             **given,
         }
         return kind(**{field.name: known[field.name] for field in fields(kind)})
+
+
+def _ids_of(key: kms.IKey | None, group: ec2.SecurityGroup | None) -> list[str]:
+    """Return the ids of the app's objects that versions of functions contain."""
+    return [*([key.key_arn] if key else []), *([group.security_group_id] if group else [])]
 
 
 def _may_ask_for_the_quota() -> iam.PolicyStatement:
