@@ -3,6 +3,7 @@
 import io
 import json
 import math
+from datetime import UTC, datetime
 
 import boto3
 import pytest
@@ -10,12 +11,26 @@ from gazette.adapters.aws.queues import encode_run_key
 from gazette.domain.model import DAILY, RunKey
 
 from gazette_cli.cost import actions
-from gazette_cli.cost.assumptions import AROUND_AN_EVENT, AROUND_AN_INVOCATION, LINE, ROWS
+from gazette_cli.cost.assumptions import (
+    AROUND_AN_EVENT,
+    AROUND_AN_INVOCATION,
+    LINE,
+    ROWS,
+    SHARDS,
+    SWEEPS,
+    TICKS,
+)
+from gazette_cli.cost.bill import items
+from gazette_cli.cost.metrics import METRICS
+from gazette_cli.cost.usage import Usage
 from tests.functions.conftest import Cloud, fan_out
 from tests.functions.costs_page import units_of
 from tests.functions.messages import ago, delivery_event, envelope, event, profile
+from tests.functions.test_metrics import counted, written
 from tests.meter import item_size
+from tests.unit.house.test_metrics_page import documented
 
+SES_QUOTA = {"MaxSendRate": 14.0, "Max24HourSend": 50_000.0, "SentLast24Hours": 0.0}
 TEN = [event(number, entity=f"post#p{number}") for number in range(10)]
 
 
@@ -143,3 +158,76 @@ def test_write_units_are_rounded_up() -> None:
     assert actions.event(1024).written == 2
     assert actions.event(1025).written == 4
     assert actions.digest(10, 484).read == 5 + math.ceil(4840 / 4096)
+
+
+@pytest.fixture
+def empty(cloud: Cloud) -> Cloud:
+    """No reader is known, SES answers, and the functions are warm."""
+    cloud.send_quota.update(SES_QUOTA)
+    cloud.warm_up("fanout", "sweep")
+    return cloud
+
+
+def tick(cloud: Cloud) -> None:
+    """Strike the clock of fan-out, and process all shards."""
+    cloud.invoke("fanout", {"time": datetime.now(UTC).isoformat()})
+    cloud.work("fanout", *(message["Body"] for message in cloud.take("shard")))
+
+
+def sweep(cloud: Cloud) -> None:
+    """Strike the clock of the sweep, and process all partitions."""
+    cloud.invoke("sweep", {"time": datetime.now(UTC).isoformat()})
+    cloud.work("sweep", *(message["Body"] for message in cloud.take("sweep")))
+
+
+def test_empty_stage_writes_only_the_metrics_on_its_bill(
+    empty: Cloud, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written(capsys)
+    tick(empty)
+    sweep(empty)
+    found = counted(written(capsys))
+    assert found.keys() == set(METRICS["ticks and sweeps"])
+    assert found["partitions_swept"] == [1] * actions.PARTITIONS
+
+
+def test_tick_and_sweep_of_an_empty_stage_cost_what_the_bill_says(empty: Cloud) -> None:
+    """The stage of the test has one shard; the bill is for the default number."""
+    empty.meter.clear()
+    tick(empty)
+    ticked = spent(empty)
+    empty.meter.clear()
+    sweep(empty)
+    swept = spent(empty)
+    day = Usage(readers=1, events=0, digests=0, signs=0, days=1)
+    billed = {each.what: each.quantity for each in items(day) if each.fixed}
+    more = SHARDS - 1
+    written_units = TICKS * (ticked.written + more) + SWEEPS * swept.written
+    assert written_units <= billed["writes: ticks and sweeps"]
+    read = TICKS * (ticked.read + more * actions.SLOTS / 2) + SWEEPS * swept.read
+    assert 0.8 * billed["reads: ticks and sweeps"] < read <= billed["reads: ticks and sweeps"]
+
+
+@pytest.mark.usefixtures("later")
+def test_way_of_an_event_writes_the_metrics_on_the_bill(
+    ann: Cloud, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written(capsys)
+    ann.say("event.created", TEN[0])
+    assert counted(written(capsys)).keys() == set(METRICS["events"])
+    ann.say("subscriber.active", {"user_id": "ann", "active_at": ago()})
+    assert counted(written(capsys)).keys() == set(METRICS["reader activity"])
+    ann.send_quota.update(SES_QUOTA)
+    messages = fan_out(ann)
+    ann.work("generate", *messages)
+    found = counted(written(capsys)).keys() - set(METRICS["ticks and sweeps"])
+    assert found <= {*METRICS["digests"], *METRICS["emails"]}
+    assert found >= {*METRICS["digests"], "run_sent", "render_time"}
+    ann.work("feedback", delivery_event("Sent", record="send"), delivery_event())
+    assert counted(written(capsys)).keys() == set(METRICS["delivery events"])
+
+
+def test_each_billed_metric_is_documented_once() -> None:
+    billed = [name for names in METRICS.values() for name in names]
+    assert len(billed) == len(set(billed))
+    assert set(billed) <= documented()

@@ -111,7 +111,7 @@ def test_shard_counts_due_digests_with_waiting_events(
         shard = due_shard(cloud)
         written(capsys)
         cloud.work("fanout", shard)
-        assert counted(written(capsys)) == {"due": [due], "shards_done": [1]}
+        assert counted(written(capsys)) == {**({"due": [due]} if due else {}), "shards_done": [1]}
         cloud.say("event.created", event(1))
 
 
@@ -178,7 +178,7 @@ def test_shard_that_runs_out_of_time_is_not_counted_as_done(
     monkeypatch.setattr(Context, "get_remaining_time_in_millis", lambda _: 29_000)
     written(capsys)
     cloud.work("fanout", shard)
-    assert counted(written(capsys)) == {"due": [0]}
+    assert counted(written(capsys)) == {}
 
 
 @pytest.mark.usefixtures("later")
@@ -250,7 +250,7 @@ def test_sweep_reports_the_age_of_the_oldest_due_run(
         cloud.work("sweep", json.dumps({"partition": partition}))
     found = counted(written(capsys))
     ages = found["oldest_due_age"]
-    assert found["held_by_day"] == [0] * PARTITIONS
+    assert "held_by_day" not in found
     assert found["partitions_swept"] == [1] * PARTITIONS
     assert sorted(ages) == [0] * (PARTITIONS - 1) + [1200]
 
@@ -285,13 +285,12 @@ def test_sweep_reports_audited_and_armed_schedules(
     assert schedules.put(armed.idle(), replacing=armed)
     monkeypatch.setattr(sweep, "now", lambda: datetime.now(UTC) + timedelta(hours=2))
     monkeypatch.setattr(audit, "_ALL", timedelta(minutes=5))
-    for number in (1, 0):
+    for each in ([1], None):
         written(capsys)
         for partition in range(PARTITIONS):
             cloud.work("sweep", json.dumps({"partition": partition}))
         found = counted(written(capsys))
-        each = [0] * (PARTITIONS - number) + [1] * number
-        assert (sorted(found["audited"]), sorted(found["audit_armed"])) == (each, each)
+        assert (found.get("audited"), found.get("audit_armed")) == (each, each)
 
 
 def test_sweep_with_a_cut_off_audit_is_retried_and_reports_its_work(
@@ -366,7 +365,5 @@ def test_metrics_of_every_function_contain_no_reader_data(
         "mail_bounced",
         "suppressed_bounced",
         "oldest_due_age",
-        "late_shards",
-        "audited",
-        "unsubscribed",
+        "preferences_unchanged",
     }

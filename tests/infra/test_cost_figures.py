@@ -25,6 +25,8 @@ def test_billed_queues_secrets_and_alarms_match_the_stack(prod: Synthesis) -> No
         for alarm in prod.service.of_type("AWS::CloudWatch::Alarm").values()
     ]
     assert sum(metrics) == ALARMS
+    page = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text()
+    assert f"{ALARMS} metrics of {len(metrics)} alarms" in page
 
 
 def test_billed_shards_and_ticks_match_the_defaults() -> None:

@@ -3,8 +3,7 @@
 import json
 from typing import Any
 
-from gazette_cdk.constructs.watching.panels import PANELS, table
-from gazette_cdk.topology import STEPS
+from gazette_cdk.constructs.watching.panels import MOST, PANELS, table
 from tests.infra.synthesis import Synthesis
 from tests.unit.house.test_metrics_page import PAGE, documented
 
@@ -51,15 +50,34 @@ def test_dashboard_uses_documented_metrics_of_the_stage(prod: Synthesis) -> None
         assert metric[2:4] == ["service", "gazette-prod"]
 
 
-def test_dashboard_shows_every_queue_and_every_function(prod: Synthesis) -> None:
-    queues = {
-        queue["QueueName"].removeprefix("gazette-prod-")
-        for queue in prod.service.of_type("AWS::SQS::Queue").values()
+def test_dashboard_shows_every_queue_with_a_function_and_every_alarm(prod: Synthesis) -> None:
+    fed = {f"gazette-prod-{each}" for each in labels(prod, "Waiting messages")}
+    emptied = prod.service.of_type("AWS::Lambda::EventSourceMapping").values()
+    queues = prod.service.of_type("AWS::SQS::Queue")
+    assert fed == {
+        queues[each["EventSourceArn"].strip("{}").removesuffix(".Arn")]["QueueName"]
+        for each in emptied
     }
-    waiting = labels(prod, "Waiting messages")
-    assert waiting | labels(prod, "Queues that must be empty") == queues
-    assert labels(prod, "Age of the oldest message (s)") == waiting
-    assert labels(prod, "Errors of functions") >= {step.name for step in STEPS}
+    assert labels(prod, "Age of the oldest message (s)") == labels(prod, "Waiting messages")
+    alarms = prod.service.of_type("AWS::CloudWatch::Alarm")
+    assert set(graph(prod, "Alarms")["alarms"]) == {f"{{{name}.Arn}}" for name in alarms}
+
+
+def test_dashboard_of_any_stage_has_at_most_the_metrics_of_a_free_one(
+    prod: Synthesis, complete: Synthesis, tracking: Synthesis
+) -> None:
+    """No stage of the tests both tracks and has all functions: the panels are added."""
+    least, functions, tracked = map(shown, (prod, complete, tracking))
+    assert least < functions < functions + tracked - least <= MOST
+
+
+def shown(template: Synthesis) -> int:
+    """The number of lines of all graphs. Two statistics of a metric count twice."""
+    return sum(len(each["properties"].get("metrics", ())) for each in widgets(template))
+
+
+def test_alarm_tiles_of_the_largest_stage_fit_into_a_widget(complete: Synthesis) -> None:
+    assert len(graph(complete, "Alarms")["alarms"]) <= 100
 
 
 def test_dashboard_shows_opens_and_clicks_if_tracked(prod: Synthesis, tracking: Synthesis) -> None:

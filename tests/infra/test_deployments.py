@@ -18,7 +18,6 @@ _MAY_NAME_A_FUNCTION = {
     "AWS::Lambda::Alias": {"FunctionName"},
     "AWS::Lambda::EventInvokeConfig": {"FunctionName"},  # with the alias as its qualifier
     "AWS::CloudWatch::Alarm": {"Metrics"},  # Lambda counts an alias under its function's name
-    "AWS::CloudWatch::Dashboard": {"DashboardBody"},
 }
 """By type, the properties that name a function as such, without asking for one of its versions."""
 

@@ -41,7 +41,8 @@ _FOLLOWS = {
         "PointInTimeRecoveryEnabled",
     },
     "ticks": {"State", "GAZETTE_TICKS"},
-    "host_layers": {"S3Key", "Description"},  # the name of a deployment follows from all of it
+    # the name of a deployment follows from all of it, and the dashboard has a tile for each alarm
+    "host_layers": {"S3Key", "Description", "DashboardBody"},
     "shards": {"GAZETTE_SHARDS"},
     "lookback_slots": {"GAZETTE_LOOKBACK_SLOTS"},
     "spread": {"GAZETTE_SPREAD", "Threshold"},

@@ -62,7 +62,8 @@ PARTITIONS = 16
 """The number of partitions of the open index.
 
 Per partition, a sweep makes two Queries and scans one segment of the schedules. Each of these reads
-uses at least half a read unit.
+uses at least half a read unit. The start of a sweep reads the progress of the shards, which uses
+one read unit.
 """
 
 

@@ -117,6 +117,9 @@ POLLERS, A_POLL = 5, 20
 """The number of long polls that Lambda runs per queue, and the duration of an empty poll in
 seconds.
 
+Lambda can reduce the number to two when traffic is low, but "this optimization is not available
+when you enable the maximum concurrency setting", which every queue has
+(docs/decisions/0132-a-stage-at-rest-costs-at-most-14-dollars.md).
 https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html
 """
 
@@ -125,9 +128,6 @@ QUEUES = 8
 
 ALARMS = 78
 """The number of alarm metrics in a stage that sends with SES."""
-
-METRICS = 44
-"""The number of metrics that a stage writes in most hours. docs/metrics.md lists about ninety."""
 
 SECRETS, SECRET_CALLS = 2, 50_000
 """The number of secrets, and the number of calls to Secrets Manager per month. Each process makes

@@ -22,7 +22,6 @@ from gazette_cli.cost.assumptions import (
     FETCH_CALLS,
     LINE,
     MEMORY,
-    METRICS,
     MONTH,
     POLLERS,
     QUEUES,
@@ -34,6 +33,7 @@ from gazette_cli.cost.assumptions import (
     SWEEPS,
     TICKS,
 )
+from gazette_cli.cost.metrics import metric_months
 from gazette_cli.cost.prices import Prices
 from gazette_cli.cost.routes import ROUTES, consumed
 from gazette_cli.cost.usage import Usage, chunks
@@ -54,7 +54,7 @@ class Item:
 
     quantity: float
 
-    # True if the item does not depend on usage.
+    # True if the cost is not proportional to usage. It has a limit, or does not depend on usage.
     fixed: bool = False
 
 
@@ -208,7 +208,7 @@ def _units(usage: Usage) -> Iterator[Item]:
             yield Item("DynamoDB", f"reads: {what}", "dynamodb.reads", units.read * number)
     written = (actions.WRITES["a tick"] + SHARDS) * TICKS * usage.days
     yield Item("DynamoDB", "writes: ticks and sweeps", "dynamodb.writes", written, fixed=True)
-    reads = TICKS * (3 + SHARDS * actions.SLOTS / 2) + SWEEPS * actions.PARTITIONS * 3 / 2
+    reads = TICKS * (3 + SHARDS * actions.SLOTS / 2) + SWEEPS * (1 + actions.PARTITIONS * 3 / 2)
     yield Item(
         "DynamoDB", "reads: ticks and sweeps", "dynamodb.reads", reads * usage.days, fixed=True
     )
@@ -278,10 +278,14 @@ def _watched(usage: Usage) -> Iterator[Item]:
     clock += SWEEPS * (1 + SHARDS) * AROUND_AN_INVOCATION["sweep"]
     clock_logs = clock * usage.days / _GB
     yield Item("CloudWatch", "logs of ticks and sweeps", "cloudwatch.logs", clock_logs, fixed=True)
-    yield Item("CloudWatch", "metrics", "cloudwatch.metrics", METRICS * months, fixed=True)
+    for cause, number in metric_months(usage):
+        if number:
+            what = f"metrics: {cause}"
+            yield Item("CloudWatch", what, "cloudwatch.metrics", number, fixed=True)
     yield Item("CloudWatch", "alarms", "cloudwatch.alarms", ALARMS * months, fixed=True)
     if usage.dashboard:
-        yield Item("CloudWatch", "dashboard", "cloudwatch.dashboards", months, fixed=True)
+        what = "dashboard, one of three free ones"
+        yield Item("CloudWatch", what, "cloudwatch.dashboards", 0, fixed=True)
     secrets = SECRETS * months
     yield Item("Secrets Manager", "secrets", "secretsmanager.secrets", secrets, fixed=True)
     calls = SECRET_CALLS * months

@@ -10,6 +10,7 @@ import typer
 
 from gazette_cli.cost.bill import Line, bill
 from gazette_cli.cost.prices import OURS, read_prices
+from gazette_cli.cost.regions import how_to_add, note_unknown_prices, region_of
 from gazette_cli.cost.routes import ROUTES
 from gazette_cli.cost.usage import Usage
 from gazette_cli.shared.answers import Rows, Shown
@@ -116,9 +117,13 @@ def cost(
     region: Annotated[
         str,
         typer.Option(
-            help="The AWS region. For a region other than the default, also specify --prices."
+            help=(
+                "The AWS region. Without --prices, only the prices of us-east-1 are known. Without "
+                "this option, the estimate of a stage in another region uses them, and says so."
+            ),
+            show_default="the stage's region",
         ),
-    ] = "us-east-1",
+    ] = "",
     prices: Annotated[
         Path,
         typer.Option(
@@ -127,7 +132,9 @@ def cost(
     ] = OURS,
     stage: StageName = "prod",
 ) -> None:
-    """Estimate the AWS cost of a stage by item, excluding taxes and free tiers.
+    """Estimate the AWS cost of a stage by item, excluding taxes.
+
+    Free tiers are excluded too, except for the dashboard: the first three of an account are free.
 
     The estimate uses the settings of the stage, such as report_deliveries, restorable,
     category_hold and the sending rate. Tests measure the DynamoDB units. The durations and log
@@ -135,17 +142,17 @@ def cost(
     requests to readers' links, which cost about one dollar per million.
     """
     charged = read_prices(prices)
-    if charged.region != region:
+    if region not in {"", charged.region}:
         raise NotPossible(
-            f"{prices} contains the prices of {charged.region}, not of {region}. Copy the file, "
-            "enter the prices of your region from https://aws.amazon.com/pricing/, and specify "
-            "the copy with --prices."
+            f"{prices} contains the prices of {charged.region}, not of {region}. "
+            f"{how_to_add(region)}"
         )
     if plan not in charged.plans:
         raise NotPossible(
             f"Plan {plan!r} does not exist. Specify one of {', '.join(charged.plans)}."
         )
     settings = stage_of(stage)
+    here = region or region_of(settings.region)
     reports = 1 + settings.report_deliveries if settings.mail_provider == "ses" else 0
     usage = Usage(
         readers=readers,
@@ -177,14 +184,16 @@ def cost(
     Rows("items", COLUMNS, [*map(_row, lines)]).show(
         usage=asdict(usage),
         region=charged.region,
+        stage_region=here,
         oldest_price=charged.oldest(),
         sums=sums(lines),
         emails=usage.emails,
     )
     _say_sums(usage, lines)
+    note_unknown_prices(charged, here)
     note(
-        f"Prices of {charged.region}, excluding free tiers. The oldest price dates from "
-        f"{charged.oldest()}."
+        f"Prices of {charged.region}, excluding free tiers except dashboards. The oldest price "
+        f"dates from {charged.oldest()}."
     )
 
 

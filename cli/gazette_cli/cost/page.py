@@ -20,9 +20,14 @@ MILLION = Usage(readers=1_000_000 / 30, events=10, digests=1, listed=100, signs=
 ALONE = replace(MILLION, listed=1)
 """The usage of `MILLION`, except that services publish each event individually."""
 
+REST = Usage(readers=1, events=0, digests=0, signs=0)
+"""A month of a stage with one reader who gets no events."""
+
 _IN_THE_README = re.compile(
     r"(each cost \$)\d+( in AWS, excluding SES, .+?, and \$)\d+( if they publish)", re.DOTALL
 )
+
+_REST_IN_THE_README = re.compile(r"(An idle stage costs \$)\d+( a month)")
 
 _PARTS = ("writes", "reads", "storage", "recovery")
 
@@ -61,13 +66,17 @@ def page(before: str) -> str:
 
 
 def readme(before: str) -> str:
-    """Return the README with both cost figures updated. Raises ValueError if the sentence with the
+    """Return the README with its three cost figures updated. Raises ValueError if a sentence with
     figures is missing.
     """
     lists, alone = f"{dollars(MILLION):.0f}", f"{dollars(ALONE):.0f}"
     after, number = _IN_THE_README.subn(rf"\g<1>{lists}\g<2>{alone}\g<3>", before)
     if number != 1:
         raise ValueError("README.md must state the cost of a million digests exactly once.")
+    rest = f"{sums(bill(REST, read_prices()))['total']:.0f}"
+    after, number = _REST_IN_THE_README.subn(rf"\g<1>{rest}\g<2>", after)
+    if number != 1:
+        raise ValueError("README.md must state the cost of an idle stage exactly once.")
     return after
 
 
@@ -94,12 +103,15 @@ def _text(prices: Prices) -> Iterator[str]:
         cost = prices.plans[plan].of(1_000_000)
         name = "without a plan" if plan == "none" else f"plan {plan.capitalize()}"
         yield f"| SES, {name} | ${cost:.2f} | ${cost:.2f} |"
-    fixed = sums(lists)["fixed"]
-    yield f"| fixed cost per stage and month | ${fixed:.2f} | ${fixed:.2f} |"
+    fixed, rest = sums(lists)["fixed"], sums(bill(REST, prices))["total"]
+    alone_fixed = sums(alone)["fixed"]
+    yield f"| fixed cost per stage and month | ${fixed:.2f} | ${alone_fixed:.2f} |"
     yield ""
     yield (
         "The fixed costs are for metrics, alarms, two secrets, ticks, and Lambda's polling of "
-        "eight queues. The storage costs cover each row until it expires."
+        f"eight queues. A stage at rest costs ${rest:.2f} a month, because it writes only the "
+        "metrics of ticks and sweeps. The dashboard is one of the three free ones of an account. "
+        "The storage costs cover each row until it expires."
     )
     yield ""
     yield "| change | effect on the cost of a million digests (events published in lists) |"

@@ -12,6 +12,7 @@ from gazette.bootstrap.parts.clock import now
 from typer.core import TyperGroup
 
 from gazette_cli.cost.prices import OURS, read_prices
+from gazette_cli.cost.regions import note_unknown_prices, region_of
 from gazette_cli.events.bus import bus_of
 from gazette_cli.imports.checking import Counts, check_file, hash_of_file, refusals
 from gazette_cli.imports.display import Display
@@ -222,11 +223,13 @@ def _reporter(log: IO[str]) -> tuple[Callable[[str], None], Callable[[], int]]:
 
 
 def _estimate(counts: Counts, stage: str, rate: float) -> Estimate:
+    prices, settings = read_prices(OURS), stage_of(stage)
+    note_unknown_prices(prices, region_of(settings.region))
     return estimate(
         counts.items,
         counts.sizes,
-        prices=read_prices(OURS),
-        concurrency=stage_of(stage).sizes["ingest"].concurrency,
+        prices=prices,
+        concurrency=settings.sizes["ingest"].concurrency,
         rate=rate,
     )
 

@@ -168,6 +168,7 @@ SHAPES: Mapping[str, Shape] = {
         ],
         "usage": {"*": "any"},
         "region": "text",
+        "stage_region": "text",
         "oldest_price": "date",
         "sums": {"*": "number"},
         "emails": "number",

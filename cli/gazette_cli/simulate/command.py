@@ -11,9 +11,11 @@ import typer
 from gazette.bootstrap.parts.clock import now
 
 from gazette_cli.cost.prices import OURS, read_prices
+from gazette_cli.cost.regions import note_unknown_prices, region_of
 from gazette_cli.shared.answers import answer, give, grid
 from gazette_cli.shared.console import NotPossible, say, wants_json
 from gazette_cli.shared.deployed import StageName
+from gazette_cli.shared.stages import stage_of
 from gazette_cli.simulate.answer import (
     ceiling_rows,
     document,
@@ -166,6 +168,7 @@ def simulate(
             "Lower --service-least or raise --service-most."
         )
     settings = settings_in(instead or [])
+    note_unknown_prices(charged, region_of(stage_of(stage, overrides=settings).region))
     question = Question(
         traffic=Traffic(
             readers=readers,

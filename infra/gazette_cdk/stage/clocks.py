@@ -9,7 +9,8 @@ class Advanced:
     """Advanced settings."""
 
     dashboard: bool = True
-    """The CloudWatch dashboard `gazette-<stage>`, which costs $3 a month.
+    """The CloudWatch dashboard `gazette-<stage>`. The first three dashboards of an account are
+    free, and each further one costs $3 a month.
 
     `false`: no dashboard.
     """

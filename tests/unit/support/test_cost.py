@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from gazette_cli.cost.assumptions import MONTH
 from gazette_cli.cost.bill import bill
 from gazette_cli.cost.command import COLUMNS, _changes_out, _events_out, sums
-from gazette_cli.cost.page import ALONE, MILLION, PAGE, README, dollars, page, readme
+from gazette_cli.cost.metrics import METRICS, metric_months
+from gazette_cli.cost.page import ALONE, MILLION, PAGE, README, REST, dollars, page, readme
 from gazette_cli.cost.prices import OURS, Price, read_prices
 from gazette_cli.cost.usage import Usage, chunks
 from gazette_cli.main import app
@@ -111,9 +113,39 @@ def test_monthly_fee_of_a_ses_plan_is_charged_without_email() -> None:
 def test_variable_costs_are_proportional_to_readers() -> None:
     one, two = (sums(bill(replace(MILLION, readers=n), PRICES)) for n in (1000, 2000))
     assert two["grows"] == pytest.approx(2 * one["grows"])
-    assert two["fixed"] == pytest.approx(one["fixed"])
+    assert one["fixed"] <= two["fixed"] <= one["fixed"] + 25 * 0.30, "at most the rare metrics"
     assert two["ses"] == pytest.approx(2 * one["ses"])
     assert one["total"] == pytest.approx(one["grows"] + one["fixed"] + one["ses"])
+
+
+def metrics(usage: Usage) -> float:
+    return sum(months for _, months in metric_months(usage)) * MONTH / usage.days
+
+
+def test_stage_at_rest_costs_at_most_14_dollars_a_month() -> None:
+    parts = sums(bill(REST, PRICES))
+    assert parts["total"] <= 14
+    assert parts["grows"] < 0.01
+    assert costs(REST, "CloudWatch", "dashboard") == 0
+
+
+def test_stage_at_rest_pays_only_for_the_metrics_of_the_clock() -> None:
+    assert metrics(REST) == len(METRICS["ticks and sweeps"])
+
+
+def test_metric_is_charged_for_the_hours_in_which_it_is_written() -> None:
+    """One reader with a digest a day: its metrics are written in one hour of 24."""
+    daily = replace(REST, digests=1, requeues=0)
+    of_email = (len(METRICS["digests"]) + len(METRICS["emails"])) / 24
+    reports = 2 * len(METRICS["delivery events"]) / 24
+    rare = 0.01 * len(METRICS["rare outcomes"]) / 24
+    assert metrics(daily) - metrics(REST) == pytest.approx(of_email + reports + rare)
+
+
+def test_busy_stage_pays_for_all_metrics_of_its_use_once() -> None:
+    busy = replace(REST, readers=1_000_000, events=10, digests=1, immediate=0.1, signs=4)
+    used = sum(map(len, METRICS.values())) - len(METRICS["fetches"])
+    assert metrics(busy) == pytest.approx(used)
 
 
 def test_event_lists_reduce_bus_cost_a_hundredfold() -> None:
@@ -219,6 +251,26 @@ def test_invalid_cost_options_are_reported_on_a_single_line(options: list[str], 
     result = run("--readers", "1000", *options)
     assert result.exit_code == 2
     assert words in result.stderr
+
+
+@pytest.mark.parametrize(("setting", "configured"), [("eu-west-1", "us-east-1"), ("", "eu-west-1")])
+def test_unknown_prices_of_the_stages_region_are_said(
+    monkeypatch: pytest.MonkeyPatch, setting: str, configured: str
+) -> None:
+    stage = replace(stage_of("prod"), region=setting)
+    monkeypatch.setattr("gazette_cli.cost.command.stage_of", lambda _: stage)
+    monkeypatch.setenv("AWS_DEFAULT_REGION", configured)
+    result = run("--readers", "1000", "--json")
+    assert result.exit_code == 0
+    found = json.loads(result.stdout)
+    assert (found["region"], found["stage_region"]) == ("us-east-1", "eu-west-1")
+    assert "The prices of eu-west-1, the region of the stage, are unknown." in result.stderr
+    assert "with the prices of us-east-1" in result.stderr
+
+
+def test_known_prices_of_the_stages_region_need_no_note(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    assert "unknown" not in run("--readers", "1000").stderr
 
 
 def test_prices_of_another_region_are_read_from_a_file(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 
 from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
-from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct, IConstruct
 
@@ -16,7 +15,7 @@ from gazette_cdk.constructs.web.http_api import ReadersApi
 from gazette_cdk.stage import Stage
 
 _FIVE = Duration.minutes(5)
-_WIDTH, _HEIGHT, _TEXT = 8, 6, 5
+_WIDTH, _HEIGHT, _TEXT, _TILES = 8, 6, 5, 8
 _A_ROW = 24
 """The width of a dashboard row, in units of the CloudWatch grid."""
 
@@ -39,7 +38,13 @@ class Dashboard(cloudwatch.Dashboard):
                     markdown=_heading(question, visible), width=_A_ROW, height=_TEXT
                 )
             )
-            graphs = [_graph(panel, parts, stage) for panel in visible]
+            if any(panel.measured is Measured.ALARMS for panel in visible):
+                self.add_widgets(_alarms(parts))
+            graphs = [
+                _graph(panel, parts, stage)
+                for panel in visible
+                if panel.measured is not Measured.ALARMS
+            ]
             a_row = _A_ROW // _WIDTH
             for start in range(0, len(graphs), a_row):
                 self.add_widgets(*graphs[start : start + a_row])
@@ -55,6 +60,21 @@ def _heading(question: str, panels: Iterable[Panel]) -> str:
     """Return the text above a row of graphs: the question, and the reasons to worry."""
     worries = "  \n".join(f"**{panel.title}:** {panel.worry}" for panel in panels)
     return f"## {question}\nWorry when:  \n{worries}"
+
+
+def _alarms(parts: Iterable[IConstruct]) -> cloudwatch.AlarmStatusWidget:
+    """Return the tiles of all alarms, those that fire first. A tile opens the alarm and its graph.
+
+    A widget takes up to 100 alarms. It does not reference metrics.
+    https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/CloudWatch-Dashboard-Body-Structure.html
+    """
+    return cloudwatch.AlarmStatusWidget(
+        title="Alarms",
+        alarms=of_kind(parts, cloudwatch.Alarm),
+        sort_by=cloudwatch.AlarmStatusWidgetSortBy.STATE_UPDATED_TIMESTAMP,
+        width=_A_ROW,
+        height=_TILES,
+    )
 
 
 def _graph(panel: Panel, parts: Iterable[IConstruct], stage: Stage) -> cloudwatch.GraphWidget:
@@ -80,9 +100,7 @@ def _graph(panel: Panel, parts: Iterable[IConstruct], stage: Stage) -> cloudwatc
 def _measured(
     what: Measured, parts: Iterable[IConstruct], stage: Stage
 ) -> Sequence[cloudwatch.IMetric]:
-    queues = of_kind(parts, sqs.Queue)
-    fed = [each for each in queues if not isinstance(each, WatchedQueue)]
-    functions = of_kind(parts, lambda_.Function)
+    fed = [each for each in of_kind(parts, sqs.Queue) if not isinstance(each, WatchedQueue)]
     match what:
         case Measured.AGES:
             return [
@@ -91,22 +109,12 @@ def _measured(
                 )
                 for each in fed
             ]
-        case Measured.NUMBERS | Measured.DEAD:
-            visible = fed if what is Measured.NUMBERS else [q for q in queues if q not in fed]
+        case Measured.NUMBERS:
             return [
                 each.metric_approximate_number_of_messages_visible(
                     period=_FIVE, statistic=cloudwatch.Stats.MAXIMUM, label=name_in(stage, each)
                 )
-                for each in visible
-            ]
-        case Measured.ERRORS:
-            return [
-                each.metric_errors(period=_FIVE, label=name_in(stage, each)) for each in functions
-            ]
-        case Measured.THROTTLES:
-            return [
-                each.metric_throttles(period=_FIVE, label=name_in(stage, each))
-                for each in functions
+                for each in fed
             ]
         case Measured.API:
             return [
@@ -121,3 +129,5 @@ def _measured(
                 for each in of_kind(parts, ReadersApi)
                 for name in ("Count", "4xx", "5xx")
             ]
+        case Measured.ALARMS:
+            raise ValueError("Alarms are tiles, not lines of a graph.")

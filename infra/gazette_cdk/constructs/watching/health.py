@@ -46,7 +46,7 @@ FAILING = AlarmText(
     meaning=(
         "Invocations of functions have failed completely for a quarter of an hour. They run out "
         "of time or memory, or cannot start. Their messages are retried. What to do: find the "
-        "function on the dashboard or in the metric Errors by function, and the reason in its log "
+        "function in the metric Errors by function, and the reason in its log "
         "(`Task timed out`, `Runtime exited`). After a deployment, roll back. See "
         "docs/runbook/functions.md."
     ),

@@ -1,23 +1,29 @@
 """The dashboard's panels as plain data, grouped by question, each with a reason to worry.
 
 docs/metrics.md contains the same table.
+
+All panels together show at most `MOST` metrics. A dashboard with more metrics is never free.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+MOST = 50
+"""The number of metrics up to which an account's first three dashboards are free: "3 Custom
+Dashboards referencing up to 50 metrics each per month".
+https://aws.amazon.com/cloudwatch/pricing/
+"""
+
 
 class Measured(StrEnum):
-    """The groups of AWS metrics that a panel can show, with one line for each queue, function or
-    status.
+    """The groups of AWS metrics that a panel can show, with one line for each queue or status, and
+    the alarms, with one tile for each.
     """
 
+    ALARMS = "the state of every alarm"
     AGES = "age of the oldest message by queue"
     NUMBERS = "messages by queue"
-    DEAD = "messages by queue, for queues that must be empty"
-    ERRORS = "errors by function"
-    THROTTLES = "throttles by function"
     API = "responses by status"
 
 
@@ -30,7 +36,7 @@ class Panel:
     # Metrics of docs/metrics.md, each with the statistics to show.
     own: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
-    # A group of AWS metrics to show instead.
+    # What to show instead.
     measured: Measured | None = None
 
     # The reason to worry.
@@ -83,11 +89,16 @@ PANELS: Mapping[str, tuple[Panel, ...]] = {
     ),
     "Is anything stuck?": (
         Panel(
+            title="Alarms",
+            measured=Measured.ALARMS,
+            worry="an alarm fires: queues that must be empty, errors and throttles of functions, "
+            "and all others",
+        ),
+        Panel(
             title="Waiting messages",
             measured=Measured.NUMBERS,
             worry="a queue grows from one half-hour to the next",
         ),
-        Panel(title="Queues that must be empty", measured=Measured.DEAD, worry="any message"),
         Panel(
             title="Failed, unknown, stopped",
             own=_sums("run_failed", "run_unknown", "breaker_opened", "failed"),
@@ -98,16 +109,6 @@ PANELS: Mapping[str, tuple[Panel, ...]] = {
             own=_sums("source_requests", "fetch_stored", "fetch_failed", "fetch_breaker_open"),
             worry="`fetch_failed` or `fetch_breaker_open` approach `source_requests`",
             asks_source=True,
-        ),
-        Panel(
-            title="Errors of functions",
-            measured=Measured.ERRORS,
-            worry="a function fails for more than a few minutes",
-        ),
-        Panel(
-            title="Throttles",
-            measured=Measured.THROTTLES,
-            worry="throttles continue for more than a few minutes",
         ),
         Panel(
             title="Responses of the API",

@@ -46,8 +46,14 @@ set.
 
 
 def count(name: str, number: int = 1) -> None:
-    """Add `number` to a count metric of this invocation."""
-    _add(name, MetricUnit.Count, number)
+    """Add `number` to a count metric of this invocation. A count of 0 is not written.
+
+    CloudWatch charges for each hour in which a metric has a value. Alarms and sums treat a missing
+    count like 0. https://aws.amazon.com/cloudwatch/pricing/, "All custom metrics charges are
+    prorated by the hour and metered only when you send metrics to CloudWatch"
+    """
+    if number:
+        _add(name, MetricUnit.Count, number)
 
 
 def measure_seconds(name: str, took: timedelta) -> None:
