@@ -35,7 +35,7 @@ test: setup ## Run the tests of the domain, the steps, rendering and the code st
 	@$(PYTEST) -n $(WORKERS) $(or $(TESTS),tests/unit)
 
 aws: setup ## Run the tests of adapters, functions and commands on moto, and of the CloudFormation templates
-	@$(PYTEST) -n $(WORKERS) tests/contract tests/functions tests/infra
+	@$(PYTEST) -n $(WORKERS) tests/contract tests/functions tests/infra tests/releases
 
 seeds: setup .bench/.ready .release/.ready ## Run a short seed of each proof, and one round of each part of make bench
 	@$(PYTEST) -n auto proofs
