@@ -21,7 +21,7 @@ export NODE_COMPILE_CACHE := $(CURDIR)/build/node
 # Read time zones from the pinned package instead of the machine's folders.
 export PYTHONTZPATH :=
 
-.PHONY: help demo test aws seeds e2e browser chromium zsh fuzz model prove chaos sources state features rollout mutations enforce walk timetravel experiments pacing simulate linear history slot window worst bench audit check docs messages plots screenshots setup format lint types synth deploy lock clean
+.PHONY: help demo test aws seeds e2e browser chromium zsh fuzz model prove chaos sources state features rollout mutations enforce walk timetravel experiments pacing simulate linear history slot window worst bench audit release check docs messages plots screenshots setup format lint types synth deploy lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -35,9 +35,9 @@ test: setup ## Run the tests of the domain, the steps, rendering and the code st
 	@$(PYTEST) -n $(WORKERS) $(or $(TESTS),tests/unit)
 
 aws: setup ## Run the tests of adapters, functions and commands on moto, and of the CloudFormation templates
-	@$(PYTEST) -n $(WORKERS) tests/contract tests/functions tests/infra
+	@$(PYTEST) -n $(WORKERS) tests/contract tests/functions tests/infra tests/releases
 
-seeds: setup .bench/.ready ## Run a short seed of each proof, and one round of each part of make bench
+seeds: setup .bench/.ready .release/.ready ## Run a short seed of each proof, and one round of each part of make bench
 	@$(PYTEST) -n auto proofs
 
 e2e: setup .awscli/.ready .clients/.ready zsh ## Test the stacks as deployed to the embedded engine, the runbook, and seeds of chaos, rollout and sources (SEED=1: not the long tests)
@@ -116,6 +116,9 @@ bench: setup .bench/.ready ## Measure every goal of speed and cost with its peer
 audit: setup .audit/.ready ## Run cdk-nag, cfn-lint and checkov over every shape of a stage
 	@$(BIN)/python -m proofs.audit
 
+release: setup .release/.ready ## Build the wheels, the source distribution, the SBOM and the checksums of the version, twice (RECORD=1: for the tests)
+	@$(BIN)/python -m release $(if $(RECORD),--record)
+
 check: setup lint types ## Check format, lint and types
 
 lint: setup ## Check format and lint
@@ -159,7 +162,7 @@ deploy: setup ## Deploy the stage STAGE (default prod) to your AWS account (REVE
 
 lock: setup ## Update and pin all dependencies
 	@for name in layers/dependencies/requirements requirements/dev requirements/engine \
-	    requirements/awscli requirements/bench requirements/audit; do \
+	    requirements/awscli requirements/bench requirements/audit requirements/release; do \
 	  $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade \
 	    --generate-hashes --no-emit-index-url --no-header --no-annotate \
 	    $$name.in --output-file $$name.txt || exit 1; \
@@ -210,6 +213,12 @@ node_modules/.ready: package-lock.json | $(VENV)/.ready
 	@$(BIN)/uv pip sync --quiet --python .audit/bin/python --require-hashes requirements/audit.txt
 	@touch $@
 
+.release/.ready: requirements/release.txt | $(VENV)/.ready
+	@echo "setting up .release"
+	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python .release
+	@$(BIN)/uv pip sync --quiet --python .release/bin/python --require-hashes requirements/release.txt
+	@touch $@
+
 .bench/.ready: requirements/bench.txt requirements/bench/package-lock.json | $(VENV)/.ready
 	@echo "setting up .bench"
 	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python .bench
@@ -249,4 +258,4 @@ command -v $(1) >/dev/null || { \
 endef
 
 clean: ## Remove everything that was built or installed
-	rm -rf .venv .venv-* .engine .awscli .bench .clients node_modules build
+	rm -rf .venv .venv-* .engine .awscli .audit .bench .clients .release node_modules build

@@ -125,7 +125,7 @@ def deploy(
     `base_url` is the base URL of the links in emails. `app` is the module that synthesises the
     stacks. `progress` is called after each step.
     """
-    context = _context(stage, base_url=base_url, **settings)
+    context = stage_context(stage, base_url=base_url, **settings)
     command = [sys.executable, "-m", app]
     outputs = deploy_app(engine, folder, command, context=context, progress=progress)
     progress(f"stage `{stage}` deployed by the CDK command line")
@@ -236,7 +236,8 @@ def _cdk_environment(engine: Engine, assembly: Path) -> dict[str, str]:
     }
 
 
-def _context(stage: str, **settings: Any) -> dict[str, Any]:
+def stage_context(stage: str, **settings: Any) -> dict[str, Any]:
+    """Return the CDK context of a stage with the settings of `local`, overridden by `settings`."""
     stages = json.loads((ROOT / "cdk.json").read_text())["context"]["stages"]
     return {"stage": stage, "stages": {stage: {**stages["local"], **settings}}}
 

@@ -35,7 +35,7 @@ from gazette_cli.sources.command import sources
 from gazette_cli.statistics.command import statistics
 from gazette_cli.suppression.command import suppression
 from gazette_cli.templates.command import templates
-from gazette_cli.version import Version
+from gazette_cli.version import OfStage, Version, print_version
 
 app = typer.Typer(
     help="Check events, monitor batches, explain emails, and operate a stage.",
@@ -44,9 +44,18 @@ app = typer.Typer(
 )
 
 
-@app.callback()
-def gazette(version: Version = False) -> None:
-    """Accept the options of `gazette` itself."""
+@app.callback(invoke_without_command=True)
+def gazette(context: typer.Context, version: Version = False, stage: OfStage = None) -> None:
+    """Process the options of `gazette` itself."""
+    if version:
+        print_version(stage)
+        raise typer.Exit
+    if stage is not None:
+        raise typer.BadParameter(
+            "without --version, specify --stage after the name of the command", param_hint="--stage"
+        )
+    if context.invoked_subcommand is None:
+        raise typer.BadParameter("the name of a command is missing")
 
 
 app.add_typer(event, name="event")

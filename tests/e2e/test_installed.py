@@ -19,6 +19,7 @@ from demo.engine import ROOT, deploy_app, running
 from demo.service import Service
 from demo.ses import StandIn
 from gazette_cdk.assets.layers import LAMBDA, interpreter_for
+from gazette_cdk.stacks.version import gazette_version
 from tests.stage import FEW, Deployed, a_comment, a_profile, next_due
 
 STAGE = "test"
@@ -48,15 +49,18 @@ class Environment:
         )
 
 
-def environment(folder: Path, wheel: Path, python: str) -> Environment:
-    """Install the wheel with the versions that this repository pins."""
+def environment(folder: Path, wheel: Path, python: str, *, extra: str = "") -> Environment:
+    """Install the wheel with the versions that this repository pins.
+
+    `extra` is an extra of the wheel, such as `[deploy]`.
+    """
     uv = str(Path(sysconfig.get_path("scripts")) / "uv")
     made = Environment(folder)
     for command in (
         [uv, "venv", "--quiet", "--python", python, str(folder)],
         [
             *(uv, "pip", "install", "--quiet", "--python", made.python),
-            *("--constraint", str(ROOT / "requirements" / "dev.txt"), f"{wheel}[deploy]"),
+            *("--constraint", str(ROOT / "requirements" / "dev.txt"), f"{wheel}{extra}"),
         ],
     ):
         subprocess.run(command, check=True)
@@ -71,17 +75,23 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
+def bare(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    """An environment for people who only use the command."""
+    return environment(tmp_path_factory.mktemp("bare") / ".venv", wheel, sys.executable)
+
+
+@pytest.fixture(scope="module")
 def near(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
     """An environment of Lambda's Python version, or else of this one."""
     python = interpreter_for(LAMBDA) or sys.executable
-    return environment(tmp_path_factory.mktemp("near") / ".venv", wheel, python)
+    return environment(tmp_path_factory.mktemp("near") / ".venv", wheel, python, extra="[deploy]")
 
 
 @pytest.fixture(scope="module")
 def far(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
     """An environment of the engine's Python version, in a folder of another depth."""
     folder = tmp_path_factory.mktemp("far") / "of" / "another" / "depth" / ".venv"
-    return environment(folder, wheel, sys.executable)
+    return environment(folder, wheel, sys.executable, extra="[deploy]")
 
 
 @pytest.fixture(scope="module")
@@ -94,9 +104,47 @@ def shop(near: Environment, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "shop"
 
 
-def test_tests_of_a_new_project_pass_and_detect_a_lost_table(near: Environment, shop: Path) -> None:
-    done = near.run("python", "-m", "unittest", cwd=shop)
+_IMPORT_ALL = """
+import importlib, pkgutil, sys
+import gazette, gazette_cli, gazette_support
+for package in (gazette, gazette_support, gazette_cli):
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        if module.name != "gazette_cli.init.scaffold":
+            importlib.import_module(module.name)
+print(len(sys.modules))
+"""
+
+
+def test_wheel_without_extras_works_in_an_empty_environment(
+    bare: Environment, tmp_path: Path
+) -> None:
+    """Every module can be imported, and the command creates a project."""
+    done = bare.run("python", "-c", _IMPORT_ALL, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
+    done = bare.run("gazette", "--version", cwd=tmp_path)
+    assert done.stdout.startswith(f"gazette {gazette_version()} ("), done.stderr
+    done = bare.run("gazette", "init", "shop", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    requirements = (tmp_path / "shop" / "requirements.txt").read_text()
+    assert f"gazette-digest[deploy]=={gazette_version()}" in requirements
+
+
+@pytest.fixture(scope="module")
+def tested(
+    near: Environment, shop: Path, tmp_path_factory: pytest.TempPathFactory
+) -> subprocess.CompletedProcess[str]:
+    """The first run of the project's own tests. Its arguments end with the assembly."""
+    folder = tmp_path_factory.mktemp("tested")
+    done = near.run("python", "-m", "unittest", cwd=shop, CDK_OUTDIR=str(folder))
+    done.args = [*done.args, str(folder)]
+    return done
+
+
+@pytest.mark.long
+def test_tests_of_a_new_project_pass_and_detect_a_lost_table(
+    near: Environment, shop: Path, tested: subprocess.CompletedProcess[str]
+) -> None:
+    assert tested.returncode == 0, tested.stderr
     file = shop / "tests" / "kept.json"
     kept = json.loads(file.read_text())
     assert [*kept] == [STAGE]
@@ -117,19 +165,27 @@ def synthesised(by: Environment, shop: Path, folder: Path) -> set[str]:
         CDK_VALIDATION="false",
     )
     assert done.returncode == 0, done.stderr
+    return hashes_in(folder)
+
+
+def hashes_in(folder: Path) -> set[str]:
+    """The hashes of all assets in an assembly."""
     texts = [file.read_text() for file in folder.glob("*.template.json")]
     assert len(texts) == 2
     return {name for text in texts for name in re.findall(r"\b[0-9a-f]{64}\.zip", text)}
 
 
+@pytest.mark.long
 def test_paths_of_environments_do_not_change_an_asset(
-    near: Environment, far: Environment, shop: Path, tmp_path: Path
+    tested: subprocess.CompletedProcess[str], far: Environment, shop: Path, tmp_path: Path
 ) -> None:
-    hashes = synthesised(near, shop, tmp_path / "near")
+    """The tests of the project synthesise in the first environment."""
+    hashes = hashes_in(Path(tested.args[-1]))
     assert len(hashes) > 8, "two layers and the functions"
     assert hashes == synthesised(far, shop, tmp_path / "far")
 
 
+@pytest.mark.long
 def test_prod_with_placeholders_is_refused_line_by_line(
     near: Environment, shop: Path, tmp_path: Path
 ) -> None:
@@ -180,6 +236,7 @@ def deployed(
         yield Deployed(engine, Service.at(engine, outputs, stage=STAGE), ses)
 
 
+@pytest.mark.long
 def test_installed_stage_sends_the_first_email(
     deployed: Deployed, far: Environment, shop: Path
 ) -> None:
@@ -199,6 +256,7 @@ def test_installed_stage_sends_the_first_email(
     assert "sent" in done.stdout
 
 
+@pytest.mark.long
 def test_apps_in_other_languages_find_the_stage(deployed: Deployed) -> None:
     parameters = boto3.client(
         "ssm",

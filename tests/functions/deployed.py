@@ -6,6 +6,8 @@ import zipfile
 import boto3
 from gazette.settings.environment import LIVE
 
+from gazette_cdk.stacks.version import DeploymentLabel, gazette_version
+
 
 def deploy(step: str, variables: dict[str, str], *layers: str) -> None:
     """`gazette-prod-<step>`, with the settings that the stack would write, and layers by ARN.
@@ -22,6 +24,7 @@ def deploy(step: str, variables: dict[str, str], *layers: str) -> None:
         Code={"ZipFile": zipped("")},
         Environment={"Variables": variables},
         Layers=list(layers),
+        Description=str(DeploymentLabel("c0ffee", gazette_version())),
     )
     version = functions.publish_version(FunctionName=f"gazette-prod-{step}")["Version"]
     functions.create_alias(FunctionName=f"gazette-prod-{step}", Name=LIVE, FunctionVersion=version)
@@ -43,7 +46,7 @@ def publish(deployment: str, *names: str) -> None:
     functions = boto3.client("lambda")
     for name in (f"gazette-prod-{each}" for each in names):
         functions.update_function_configuration(
-            FunctionName=name, Description=f"deployment {deployment}"
+            FunctionName=name, Description=str(DeploymentLabel(deployment, gazette_version()))
         )
         functions.update_function_code(FunctionName=name, ZipFile=zipped(deployment))
         functions.publish_version(FunctionName=name)

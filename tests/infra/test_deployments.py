@@ -9,6 +9,8 @@ from aws_cdk import aws_lambda as lambda_
 from gazette.settings.environment import LIVE
 
 from gazette_cdk.constructs import layers
+from gazette_cdk.stacks import service
+from gazette_cdk.stacks.version import DeploymentLabel, gazette_version
 from gazette_cdk.topology import STEPS
 from tests.infra.conftest import Stages
 from tests.infra.synthesis import Synthesis, synthesise
@@ -69,7 +71,22 @@ def test_version_is_retained_except_after_a_failed_deployment(prod: Synthesis) -
 
 def test_every_function_records_its_deployment(prod: Synthesis) -> None:
     (said,) = {prod.function(step.name)[1]["Description"] for step in STEPS}
-    assert said == f"deployment {said[-12:]}"
+    assert said == f"gazette {gazette_version()}, deployment {said[-12:]}"
+
+
+def test_new_version_of_unchanged_code_is_a_deployment_of_its_own(
+    prod: Synthesis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise `gazette rollback` could not tell the deployments of two versions apart."""
+    monkeypatch.setattr(service, "gazette_version", lambda: "9.9.9")
+    changed = synthesise("prod", tmp_path, bundled=False)
+    names = {
+        DeploymentLabel.read(each.function("generate")[1]["Description"])
+        for each in (prod, changed)
+    }
+    assert {label.version for label in names if label} == {gazette_version(), "9.9.9"}
+    assert len({label.name for label in names if label}) == 2
+    assert not _versions(changed) & _versions(prod)
 
 
 def test_identical_deployment_publishes_no_version(prod: Synthesis, stages: Stages) -> None:

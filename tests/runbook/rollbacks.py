@@ -39,7 +39,7 @@ def the_named_one_works(state: State) -> Iterator[None]:
 def _deploy(state: State, name: str) -> Mapping[str, str]:
     """Let all functions work as a new deployment. Returns the version of each."""
     for function in _functions(state):
-        state.deployed.service.change(function, Description=f"deployment {name}")
+        state.deployed.service.change(function, Description=f"gazette 0.2.0, deployment {name}")
     return _live(state)
 
 

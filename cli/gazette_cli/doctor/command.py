@@ -30,6 +30,7 @@ from gazette_cli.shared.console import NOT_POSSIBLE, note
 from gazette_cli.shared.deployed import StageName, settings_of
 from gazette_cli.shared.next_commands import aimed
 from gazette_cli.templates.checks import check_deployment
+from gazette_cli.version import check_version
 from gazette_support.bootstrap.templates import build_templates
 
 FOUND = 1
@@ -94,6 +95,7 @@ def _findings(
     facts: StageFacts, settings: GenerateSettings, sweep: SweepSettings, *, send: bool
 ) -> Iterator[Finding]:
     stage = facts.stage
+    yield from check_version(stage)
     yield from check_stage(facts)
     yield from check_data(facts)
     templates = build_templates(settings)

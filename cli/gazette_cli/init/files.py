@@ -11,13 +11,12 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from gazette_cdk.assets.templates.build import TOOLS
 from gazette_cdk.folders import GAZETTE
+from gazette_cdk.stacks.version import gazette_version
 
 _FOLDER = Path(__file__).parent / "scaffold"
 _TEMPLATE = ".jinja"
 _HIDDEN = "dot-"
 """The beginning of a name that stands for a dot, because builds of packages omit hidden files."""
-
-_NAME = "gazette-digest"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +65,7 @@ def _values(project: Project) -> Mapping[str, Any]:
         "alarm_email": _text(project.alarm_email),
         "domain": project.list_id.partition(".")[2] or project.list_id,
         "postal_address": _text(f"{project.title}, street, postal code, city"),
-        "version": version(_NAME),
+        "version": gazette_version(),
         "tools": [(tool, version(tool)) for tool in TOOLS],
     }
 

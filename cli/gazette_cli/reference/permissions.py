@@ -313,6 +313,9 @@ PERMISSIONS: Mapping[str, frozenset[Grant]] = {
 }
 """The permissions of each command, by the path of the command."""
 
+OF_VERSION = _settings_of("generate")
+"""The permissions of `gazette --version --stage NAME`."""
+
 _OPEN = ("GetQueueAttributes", "GetQueueUrl", "ListDeadLetterSourceQueues", "ListQueueTags")
 _READ = (*_OPEN, "ReceiveMessage", "ChangeMessageVisibility")
 _REDRIVE = ("StartMessageMoveTask", "ListMessageMoveTasks", "CancelMessageMoveTask")

@@ -455,6 +455,7 @@ SHAPES: Mapping[str, Shape] = {
         "deployments": [
             {
                 "deployment": "text",
+                "version": "text",
                 "published_at": "instant",
                 "is_live": "boolean",
                 "is_whole": "boolean",

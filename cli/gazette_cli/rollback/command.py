@@ -96,6 +96,7 @@ def _show(deployments: Deployments) -> None:
     rows = [
         (
             each.name,
+            each.version,
             each.published_at,
             Shown(each == working, "live" if each == working else ""),
             Shown(each.is_whole, "yes" if each.is_whole else "no"),
@@ -104,6 +105,7 @@ def _show(deployments: Deployments) -> None:
     ]
     columns = {
         "deployment": "deployment",
+        "version": "version",
         "published_at": "published at",
         "is_live": "live",
         "is_whole": "complete",

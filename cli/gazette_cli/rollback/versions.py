@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import boto3
 from gazette.settings.environment import LIVE
 
+from gazette_cdk.stacks.version import DeploymentLabel
 from gazette_cdk.topology import API, API_WRITES, CONTENT, OUTBOX, STEPS
 from gazette_cli.shared.aws_errors import refusals_in_words
 
@@ -24,9 +25,6 @@ A deployment without these functions is complete. A rollback to such a deploymen
 the functions.
 """
 
-_NAMED = "deployment "
-"""The text before the name of the deployment in a version's description."""
-
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
@@ -34,6 +32,9 @@ class Deployment:
 
     name: str
     published_at: datetime
+
+    # The version of Gazette, or "" if a version before 0.2.0 was deployed.
+    version: str
 
     # The version of each function.
     versions: Mapping[str, int]
@@ -90,8 +91,8 @@ def read_deployments(stage: str) -> Deployments:
     """Read the deployments. Each function requires one GetAlias call, and one
     ListVersionsByFunction call per fifty versions.
     """
-    versions: dict[str, dict[str, int]] = defaultdict(dict)
-    published: dict[str, datetime] = {}
+    versions: dict[DeploymentLabel, dict[str, int]] = defaultdict(dict)
+    published: dict[DeploymentLabel, datetime] = {}
     live: dict[str, int] = {}
     for function in (*FUNCTIONS, *_OPTIONAL):
         name = f"gazette-{stage}-{function}"
@@ -107,13 +108,16 @@ def read_deployments(stage: str) -> Deployments:
             pages = client.get_paginator("list_versions_by_function").paginate(FunctionName=name)
             summaries = [version for page in pages for version in page["Versions"]]
         for version in summaries:
-            description = version.get("Description", "")
-            if version["Version"].isdigit() and description.startswith(_NAMED):
-                label, number = description.removeprefix(_NAMED), int(version["Version"])
+            label = DeploymentLabel.read(version.get("Description", ""))
+            if label and version["Version"].isdigit():
+                number = int(version["Version"])
                 at = datetime.fromisoformat(version["LastModified"])
                 versions[label][function] = max(number, versions[label].get(function, 0))
                 published[label] = max(at, published.get(label, at))
-    every = [Deployment(label, published[label], versions[label]) for label in versions]
+    every = [
+        Deployment(label.name, published[label], label.version, versions[label])
+        for label in versions
+    ]
     newest = sorted(every, key=lambda each: (each.published_at, each.name), reverse=True)
     return Deployments(tuple(newest), live)
 

@@ -11,6 +11,7 @@ import boto3
 import typer
 from gazette.settings.environment import LIVE, InvalidSetting, Settings
 
+from gazette_cdk.stacks.version import DeploymentLabel
 from gazette_cli.shared.aws_errors import refusals_in_words
 from gazette_cli.shared.completion import known_stages
 from gazette_cli.shared.console import NotPossible
@@ -42,6 +43,15 @@ def environment(stage: str, step: str) -> dict[str, str]:
             "KMS key of the function."
         )
     return response.get("Variables", {})
+
+
+def deployment_of(stage: str, step: str) -> DeploymentLabel | None:
+    """Return the deployment of the live function, also after a rollback.
+
+    Return None if the description of the function does not name one. Makes one
+    GetFunctionConfiguration call. Raises NotPossible.
+    """
+    return DeploymentLabel.read(_configuration(stage, step).get("Description", ""))
 
 
 def layers(stage: str, step: str) -> list[str]:

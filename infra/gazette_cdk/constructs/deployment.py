@@ -5,7 +5,7 @@ docs/decisions/0050-a-deployment-is-a-version-of-every-function.md
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from aws_cdk import CfnResource, RemovalPolicy, Stack
@@ -56,17 +56,21 @@ def name_deployment(
     steps: Sequence[Deployed],
     layers: Sequence[lambda_.ILayerVersion],
     *,
+    version: str,
+    describe: Callable[[str], str],
     given: Sequence[str] = (),
 ) -> str:
     """Write the deployment's name into the description of every function. Return the name.
 
-    The name is a hash of all code and settings, and of the `given` ids of the app's objects that
-    versions of functions contain. Any change of code or settings therefore publishes
-    a version of every function. A deployment without a change publishes no version. Each version
-    copies its function's description, from which `gazette rollback` identifies the versions of a
-    deployment.
+    `version` is the version of Gazette. `describe` returns the description for a name.
+
+    The name is a hash of the version, of all code and settings, and of the `given` ids of the app's
+    objects that versions of functions contain. Any change of these therefore publishes a version of
+    every function. A deployment without a change publishes no version. Each version copies its
+    function's description, from which `gazette rollback` identifies the versions of a deployment.
     """
     parts = [
+        version,
         *(_content(layer) for layer in layers),
         *([step.step.name, _code(step.function), step.variables] for step in steps),
         *([step.step.timeout, step.step.memory] for step in steps),
@@ -75,7 +79,7 @@ def name_deployment(
     content = json.dumps(stack.resolve(parts), sort_keys=True)
     name = hashlib.sha256(content.encode()).hexdigest()[:12]
     for step in steps:
-        _resource(step.function).description = f"deployment {name}"
+        _resource(step.function).description = describe(name)
     _switch_together(steps)
     return name
 

@@ -1,11 +1,11 @@
 """The SSM parameters through which apps in other languages find a stage."""
 
 from collections.abc import Mapping
-from importlib.metadata import version
 
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
+from gazette_cdk.stacks.version import gazette_version
 from gazette_cdk.stage import Stage
 
 
@@ -22,7 +22,7 @@ class StageParameters(Construct):
         self, scope: Construct, construct_id: str, *, stage: Stage, values: Mapping[str, str]
     ) -> None:
         super().__init__(scope, construct_id)
-        for name, value in {**values, "version": version("gazette-digest")}.items():
+        for name, value in {**values, "version": gazette_version()}.items():
             ssm.StringParameter(
                 self,
                 name.title().replace("-", ""),

@@ -60,6 +60,7 @@ from gazette_cdk.stacks.front import FrontStack
 from gazette_cdk.stacks.network import Network, in_network, security_group
 from gazette_cdk.stacks.parameters import StageParameters
 from gazette_cdk.stacks.placement import Placement
+from gazette_cdk.stacks.version import DeploymentLabel, gazette_version
 from gazette_cdk.stage import Stage
 from gazette_cdk.stage.checks.functions import as_functions_read
 from gazette_cdk.topology import (
@@ -181,7 +182,15 @@ class ServiceStack(Stack):
             undelivered=ticks_undelivered(self, stage, self.alarms),
         )
         unfed = [preferences, *([outbox] if outbox else []), *answering]
-        name_deployment(self, (*fed, *unfed), self._layers, given=_ids_of(key, self.security_group))
+        version = gazette_version()
+        name_deployment(
+            self,
+            (*fed, *unfed),
+            self._layers,
+            version=version,
+            describe=lambda name: str(DeploymentLabel(name, version)),
+            given=_ids_of(key, self.security_group),
+        )
 
         watch_parts(self, stage, self.alarms)
         if stage.dashboard:

@@ -13,7 +13,7 @@ from jinja2 import Environment
 from typer.testing import CliRunner
 
 from gazette_cdk.assets.templates.trial import try_out
-from gazette_cli.reference.permissions import PERMISSIONS, Grant
+from gazette_cli.reference.permissions import OF_VERSION, PERMISSIONS, Grant
 from gazette_cli.templates import building, deployed
 from tests.functions.conftest import Cloud
 from tests.functions.deployed import publish_layer
@@ -98,7 +98,7 @@ def outside(path: str, called: set[Grant]) -> tuple[set[Grant], set[Grant]]:
 
     `queue/*` grants any queue.
     """
-    granted = PERMISSIONS.get(path, frozenset())
+    granted = OF_VERSION if path == "--version" else PERMISSIONS.get(path, frozenset())
 
     def covers(grant: Grant, call: Grant) -> bool:
         return grant == call or (
@@ -115,4 +115,4 @@ def outside(path: str, called: set[Grant]) -> tuple[set[Grant], set[Grant]]:
 def command_of(arguments: Sequence[str]) -> str:
     """The path of the command that the arguments call; empty if they call none."""
     paths = (" ".join(arguments[:words]) for words in (2, 1))
-    return next((path for path in paths if path in PERMISSIONS), "")
+    return next((path for path in paths if path in {*PERMISSIONS, "--version"}), "")

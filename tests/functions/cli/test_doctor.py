@@ -133,6 +133,8 @@ def wrong(done: Result) -> list[dict[str, str]]:
 def test_doctor_of_a_healthy_stage_exits_with_0_and_changes_no_data(stage: Cloud) -> None:
     done = run("--json")
     assert (done.exit_code, wrong(done)) == (0, [])
+    checks = [each["check"] for each in json.loads(done.stdout)["findings"]]
+    assert "version" in checks
     reads = ("Get", "List", "Describe", "Query")
     assert [
         call for call in stage.meter.calls if not call.partition(".")[2].startswith(reads)

@@ -11,6 +11,7 @@ from botocore.exceptions import ConnectTimeoutError
 from gazette.settings.environment import LIVE
 from typer.testing import CliRunner, Result
 
+from gazette_cdk.stacks.version import gazette_version
 from gazette_cli.main import app
 from gazette_cli.rollback.versions import FUNCTIONS
 from tests.functions.conftest import Cloud
@@ -78,10 +79,25 @@ def test_rollback_list_marks_the_active_deployment_without_changes(cloud: Cloud)
     assert not [call for call in cloud.meter.calls if "Update" in call]
 
 
+def test_rollback_list_shows_the_version_of_each_deployment() -> None:
+    """A version before 0.2.0 wrote only the name of the deployment."""
+    for function, description in (("ingest", "deployment old"), ("sweep", "a function of others")):
+        boto3.client("lambda").update_function_configuration(
+            FunctionName=f"gazette-prod-{function}", Description=description
+        )
+        boto3.client("lambda").publish_version(FunctionName=f"gazette-prod-{function}")
+    found = json.loads(run("--list", "--json").stdout)["deployments"]
+    assert {each["deployment"]: each["version"] for each in found} == {
+        "a": gazette_version(),
+        "b": gazette_version(),
+        "old": "",
+    }
+
+
 def test_partially_published_deployment_is_skipped() -> None:
     publish("c", "ingest", "sweep")
     newest, *_ = run("--list").stdout.splitlines()
-    assert newest.split("\t")[0::3] == ["c", "no"]
+    assert newest.split("\t")[0::4] == ["c", "no"]
     result = run("c", "--yes")
     assert (result.exit_code, live()) == (2, {"2"})
     assert "does not have a version of every function" in result.stderr

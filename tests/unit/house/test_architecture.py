@@ -112,7 +112,10 @@ ALLOWED: dict[str, frozenset[str]] = {
         }
     ),
     "gazette_support.bootstrap": frozenset({STDLIB, LIBRARIES, "gazette", "gazette_support"}),
-    **dict.fromkeys(("gazette_cdk.folders", "gazette_cdk.stacks.names"), frozenset({STDLIB})),
+    **dict.fromkeys(
+        ("gazette_cdk.folders", "gazette_cdk.stacks.names", "gazette_cdk.stacks.version"),
+        frozenset({STDLIB}),
+    ),
     "gazette_cdk.concurrency": frozenset(
         {STDLIB, "gazette.domain.delivery.pace", "gazette.domain.delivery.streams"}
     ),
@@ -173,6 +176,7 @@ ALLOWED: dict[str, frozenset[str]] = {
             "gazette_cdk.folders",
             "gazette_cdk.concurrency",  # the forecasts and `gazette doctor`
             "gazette_cdk.stacks.names",  # `gazette doctor` and the permissions of commands
+            "gazette_cdk.stacks.version",  # `gazette --version` and `gazette doctor`
         }
     ),
     "gazette_cli.shared.stages": frozenset(
@@ -186,10 +190,23 @@ ALLOWED: dict[str, frozenset[str]] = {
         }
     ),
     "gazette_cli.init.files": frozenset(
-        {STDLIB, "gazette_cdk.assets", "gazette_cdk.folders", "jinja2"}
+        {
+            STDLIB,
+            "gazette_cdk.assets",
+            "gazette_cdk.folders",
+            "gazette_cdk.stacks.version",
+            "jinja2",
+        }
     ),
     "gazette_cli.rollback.versions": frozenset(
-        {STDLIB, LIBRARIES, "gazette", "gazette_cli", "gazette_cdk.topology"}
+        {
+            STDLIB,
+            LIBRARIES,
+            "gazette",
+            "gazette_cli",
+            "gazette_cdk.stacks.version",
+            "gazette_cdk.topology",
+        }
     ),
     "gazette_cli.events.schemas": frozenset(
         {STDLIB, "gazette", "gazette_cli", "gazette_cdk.assets", "gazette_cdk.folders"}

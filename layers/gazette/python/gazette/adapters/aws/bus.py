@@ -146,7 +146,7 @@ def changed_categories(command: BusCommand) -> list[str]:
 
     The detail contains the frequencies of all categories, because the previous version expects
     them. It quarantines a detail that contains `default`, and ignores `resources`. From version
-    0.2.0 on, the detail contains only the changes, so `resources` is no longer needed.
+    0.3.0 on, the detail contains only the changes, so `resources` is no longer needed.
     https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEventsRequestEntry.html
     """
     if not isinstance(command, ChoosePreferences):

@@ -60,7 +60,7 @@ def check_envelope(envelope: Any) -> None:
 def narrowed(command: Command, envelope: dict[str, Any]) -> Command:
     """Return a choice from the preference page with only the categories that the reader changed.
 
-    Until version 0.2.0, the page also sends all unchanged frequencies, for the previous version.
+    Until version 0.3.0, the page also sends all unchanged frequencies, for the previous version.
     """
     if not isinstance(command, ChoosePreferences) or envelope["source"] != PREFERENCES:
         return command

@@ -2,7 +2,7 @@
 Pure.
 
 The previous version replaces the map with each choice. A category that is missing from the map has
-its default. Rows contain both formats until 0.4.0, so that a deployment can be rolled back. This
+its default. Rows contain both formats until 0.5.0, so that a deployment can be rolled back. This
 module will then be removed.
 """
 

@@ -1,0 +1,1 @@
+"""A seed of `make release`."""
