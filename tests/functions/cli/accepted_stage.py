@@ -62,6 +62,9 @@ class AcceptedStage:
     clicks_by_hand: str = ""
     """The address at which the operator clicks the link in the email."""
 
+    clicks_after: int = 0
+    """The number of letters by SMTP after which the operator clicks."""
+
     interrupts_in: int = -1
     """The pause at which the operator presses Ctrl-C."""
 
@@ -100,7 +103,12 @@ class AcceptedStage:
             raise KeyboardInterrupt
         with self.acting():
             self._work()
-        if text := self._texts.pop(self.clicks_by_hand, ""):
+        for letter in self.cloud.letters:
+            if "leaves" in dict(letter.tags)["run"] and self.clicks_after <= len(
+                self.cloud.letters
+            ):
+                self._texts[letter.to] = letter.edition.text
+        if self.clicks_by_hand and (text := self._texts.pop(self.clicks_by_hand, "")):
             self.request("POST", leaving_everything(text))
         self.skipped += A_PAUSE
 

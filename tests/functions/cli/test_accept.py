@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -29,7 +29,8 @@ from tests.builders import KEY, SUPPRESSION_KEY
 from tests.functions.cli.accepted_stage import AcceptedStage, accept, accepted_stage
 from tests.functions.cli.conftest import outside
 from tests.functions.cli.test_doctor import stage as healthy  # noqa: F401  # a fixture
-from tests.functions.conftest import Cloud
+from tests.functions.conftest import Cloud, Context
+from tests.functions.in_stages import STAGES, Smtp
 from tests.shapes import check, fields_of
 from tests.unit.support.test_doctor_mail import ACCOUNT
 
@@ -346,6 +347,39 @@ def assert_nothing_is_left_but(stage: AcceptedStage, to: str) -> None:
     ]
     assert to not in removed
     assert stage.cloud.rows("suppressions") == []
+
+
+@pytest.fixture
+def by_smtp(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The settings of a stage that sends by SMTP, before its functions are deployed."""
+    for variable, value in STAGES["smtp"].items():
+        monkeypatch.setenv(variable, value)
+    monkeypatch.setattr(Context, "get_remaining_time_in_millis", lambda _: 900_000)
+    with Smtp(cloud.letters).answering(monkeypatch):
+        yield
+
+
+def test_stage_by_smtp_shows_what_needs_no_simulator(
+    by_smtp: None,
+    healthy: Cloud,  # noqa: F811
+    logs: io.StringIO,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    stage = accepted_stage(healthy, logs, monkeypatch)
+    done = accept("--json")
+    assert done.exit_code == 2
+    assert "Specify --to with an address" in done.stderr
+    stage.clicks_by_hand, stage.clicks_after = "me@shop.example", 2
+    done = accept("--to", "me@shop.example", "--json")
+    assert done.exit_code == 2, done.output
+    assert rows(done, "failed") == set()
+    assert rows(done, "not shown") == {"bounce", "complaint"}
+    assert "Only SES has a mailbox simulator" in seen(done, "bounce")
+    assert [each.to for each in healthy.letters] == ["me@shop.example"] * 2
+    assert not any(name == "sesv2.SendEmail" for name, _ in healthy.meter.requests)
+    assert healthy.rows("suppressions") == []
 
 
 @pytest.mark.parametrize(

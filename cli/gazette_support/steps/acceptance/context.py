@@ -127,6 +127,17 @@ class Work:
     is_clicked_by_hand: bool
     """True if an operator clicks the unsubscribe link in their own mailbox."""
 
+    @property
+    def in_digest(self) -> list[SyntheticReader]:
+        """The readers who get a digest.
+
+        Without a simulator, both readers have the operator's address. Only one of them then gets a
+        digest, so that the operator cannot click the link in the wrong one.
+        """
+        if self.readers[Role.OK].is_simulated:
+            return [*self.readers.values()]
+        return [self.readers[Role.LEAVES]]
+
 
 def wait_for(look: Callable[[], T | None], *, until: datetime, waiting: Waiting) -> T | None:
     """Look again and again until there is a value; None if there is none at `until`."""

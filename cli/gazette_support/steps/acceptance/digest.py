@@ -44,13 +44,13 @@ def show_digest(work: Work, context: AcceptanceContext) -> str:
     context.waiting.until(work.due_at)
     identity = event_id(work.acceptance, "digest")
     until = latest_start(work.due_at) + PATIENCE
-    readers = work.readers.values()
+    readers = work.in_digest
     runs = [_sent(reader, identity, until, context) for reader in readers]
     check_one_message_each(zip(runs, readers, strict=True), work, context)
     if not context.is_ses:
         return (
             f"the mail server accepted {len(runs)} emails; delivery events are not shown, because "
-            "only SES has a simulator: check the mailbox of --to for one email of each reader"
+            "only SES has a simulator: check the mailbox of --to for one digest"
         )
     ids = ", ".join(run.message_id for run in runs)
     return f"{len(runs)} emails, each with a delivery event and one message id: {ids}"

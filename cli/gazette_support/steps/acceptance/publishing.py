@@ -53,11 +53,11 @@ def show_events(work: Work, context: AcceptanceContext) -> str:
         "event.created",
         [
             event(each, identity, category=CATEGORY, url=context.url, now=now)
-            for each in work.readers.values()
+            for each in work.in_digest
         ],
     )
     until = context.waiting.now() + INGESTED
-    for reader in work.readers.values():
+    for reader in work.in_digest:
 
         def waits(reader: SyntheticReader = reader) -> Receipt | None:
             receipt = context.receipt(reader.user_id, identity)
@@ -68,7 +68,7 @@ def show_events(work: Work, context: AcceptanceContext) -> str:
             state = context.receipt(reader.user_id, identity).state
             raise Failed(f"The event for {reader.user_id} does not wait for a digest: {state}.")
         _check_due(receipt.next_digest, work.due_at, reader)
-    return f"{len(work.readers)} events wait for the digest of {work.due_at:%H:%M} UTC"
+    return f"{len(work.in_digest)} events wait for the digest of {work.due_at:%H:%M} UTC"
 
 
 def _check_due(due: datetime | None, expected: datetime, reader: SyntheticReader) -> None:

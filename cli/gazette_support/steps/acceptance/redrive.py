@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from gazette_support.domain.acceptance.readers import Role, event_id
+from gazette_support.domain.acceptance.readers import event_id
 from gazette_support.domain.acceptance.rows import Failed
 from gazette_support.steps.acceptance.context import (
     AcceptanceContext,
@@ -17,7 +17,7 @@ _PROCESSED = timedelta(minutes=5)
 
 def show_redrive(work: Work, context: AcceptanceContext) -> str:
     """Redrive a message of the digest that was sent. Raises Failed, or NotShown without the log."""
-    reader, identity = work.readers[Role.OK], event_id(work.acceptance, "digest")
+    reader, identity = work.in_digest[0], event_id(work.acceptance, "digest")
     before = email_of(reader, identity, context)
     if before is None:
         raise Failed(f"The email of {reader.user_id} no longer exists.")
