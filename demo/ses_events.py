@@ -11,6 +11,8 @@ from random import Random
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from demo.ses_simulator import bounce_record, bounce_subtype, complains, complaint_record
+
 if TYPE_CHECKING:
     from mypy_boto3_events import EventBridgeClient
 
@@ -86,21 +88,29 @@ def chance(of: str, seed: int, to: str, tags: Mapping[str, str]) -> Random:
 
 
 def entries(taken: Taken) -> list[Entry]:
-    """Return the SES events of a message, in order.
+    """Return the SES events of a message, in order. Addresses of the mailbox simulator bounce or
+    complain.
 
     Names: https://docs.aws.amazon.com/eventbridge/latest/ref/events-ref-ses.html `detail`:
     https://docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-contents.html
     """
+    sent = _entry(taken, "Email Sent", "Send", {"send": {}})
+    at = _instant(taken.at)
+    if subtype := bounce_subtype(taken.to):
+        bounce = bounce_record(taken.to, subtype, at)
+        return [sent, _entry(taken, "Email Bounced", "Bounce", {"bounce": bounce})]
     delivery = {
         "recipients": [taken.to],
         "smtpResponse": "250 OK",
-        "timestamp": _instant(taken.at),
+        "timestamp": at,
         "processingTimeMillis": 0,
     }
-    return [
-        _entry(taken, "Email Sent", "Send", {"send": {}}),
-        _entry(taken, "Email Delivered", "Delivery", {"delivery": delivery}),
-    ]
+    made = [sent, _entry(taken, "Email Delivered", "Delivery", {"delivery": delivery})]
+    if complains(taken.to):
+        complaint = complaint_record(taken.to, at)
+        entry = _entry(taken, "Email Complaint Received", "Complaint", {"complaint": complaint})
+        made.append(entry)
+    return made
 
 
 def travelling(made: Sequence[Entry], channel: Channel, dice: Random) -> Iterator[Entry]:

@@ -198,6 +198,11 @@ def _grants(service: str, operation: str, request: dict[str, Any]) -> Iterator[t
             yield f"bucket/{request['Bucket']}/{inside}/*", f"s3:{operation}"
             if operation == "GetObject":  # else what is missing is denied
                 yield f"bucket/{request['Bucket']}", "s3:ListBucket"
+        case "logs":
+            yield (
+                f"log-group/{_STAGE.sub('', request['logGroupName'].rpartition('/')[2])}",
+                (f"logs:{operation}"),
+            )
         case "sts" if operation == "GetCallerIdentity":
             return  # takes no permission, and cannot be denied
         case "sesv2" if operation in _OF_A_SENDER:

@@ -7,6 +7,7 @@ import traceback
 import typer
 from gazette.settings.environment import use_pinned_zones
 
+from gazette_cli.accept.command import accept
 from gazette_cli.batches.command import batch
 from gazette_cli.cost.command import cost
 from gazette_cli.dead_letters.command import dlq
@@ -70,6 +71,7 @@ app.add_typer(sending, name="sending")
 app.add_typer(sources, name="sources")
 app.add_typer(suppression, name="suppression")
 app.add_typer(templates, name="templates")
+app.command("accept", cls=Command)(accept)
 app.command("cost", cls=Command)(cost)
 app.command("doctor", cls=Command)(doctor)
 app.command("explain", cls=Command)(explain)

@@ -16,7 +16,11 @@ _OF_A_RESOURCE = {
     "AWS::SQS::QueuePolicy": "Queues",
     "AWS::SNS::TopicPolicy": "Topics",
 }
-_BY_NAME = {"queue": "AWS::SQS::Queue", "function": "AWS::Lambda::Function"}
+_BY_NAME = {
+    "queue": "AWS::SQS::Queue",
+    "function": "AWS::Lambda::Function",
+    "log group": "AWS::Logs::LogGroup",
+}
 """Resources that commands name by the names that they derive from the stage."""
 
 _MANAGED = {
@@ -141,7 +145,7 @@ class Account:
             return self._any_of(asked.kind)
         name = asked.named.replace(":", "/").rpartition("/")[2]
         for resource in self.templates.of_type(_BY_NAME.get(asked.kind, "")):
-            if name == resource.arn.rpartition(":")[2]:
+            if name == _name_in(resource.arn):
                 return resource.arn + asked.inside
         for step in self.functions:
             with suppress(Misplaced):
@@ -236,6 +240,11 @@ class Account:
             yield from grants_of_key(key)
         for permission in self.templates.of_type("AWS::Lambda::Permission"):
             yield _permission(permission.arn, permission.properties)
+
+
+def _name_in(arn: str) -> str:
+    """Return the name at the end of an ARN, without the path of a log group."""
+    return arn.removesuffix(":*").replace(":", "/").rpartition("/")[2]
 
 
 def identity_of(name: str) -> str:

@@ -99,6 +99,8 @@ def asked(service: str, operation: str, request: Mapping[str, Any]) -> Iterator[
                 yield Asked(
                     "events:PutEvents", "bus", entry["EventBusName"], "", frozenset(context)
                 )
+        case "logs", "FilterLogEvents":
+            yield Asked("logs:FilterLogEvents", "log group", request["logGroupName"])
         case "sts", "GetCallerIdentity":
             # Takes no permission, and cannot be denied.
             # https://docs.aws.amazon.com/STS/latest/APIReference/API_GetCallerIdentity.html

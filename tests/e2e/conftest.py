@@ -101,11 +101,16 @@ def judged_stage(folder: Path, module: Path, **settings: Any) -> Iterator[Deploy
 
 @pytest.fixture(scope="package")
 def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
-    """The stage, with delivery events by both ways, and with the API for services."""
+    """The stage, with delivery events by both ways, and with the API for services.
+
+    Its functions log as on AWS, because `gazette accept` reads their logs.
+    """
     folder = tmp_path_factory.mktemp("engine")
     settings = {"feedback_by_sns": True, "services_api": {"requests_per_second": 50}}
-    with judged_stage(folder, Path(__file__), **settings) as deployed:
-        yield deployed
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("POWERTOOLS_LOG_LEVEL", "INFO")  # the engine's own variable is LOG_LEVEL
+        with judged_stage(folder, Path(__file__), **settings) as deployed:
+            yield deployed
 
 
 @pytest.fixture

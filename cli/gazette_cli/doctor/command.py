@@ -69,12 +69,7 @@ def doctor(
     is also a finding. The exit code is 1 if there are problems, 2 if a check was not possible, and
     0 otherwise. Warnings do not affect the exit code.
     """
-    settings = settings_of(stage, "generate", GenerateSettings)
-    sweep = settings_of(stage, "sweep", SweepSettings)
-    findings = sorted(
-        _findings(stage_facts(stage, stack_prefix), settings, sweep, send=send),
-        key=lambda each: each.level.rank,
-    )
+    findings = findings_of(stage, stack_prefix, send=send)
     rows = [
         [each.check, each.level.value, each.seen, aimed(each.todo, stage=stage), each.page]
         for each in findings
@@ -89,6 +84,16 @@ def doctor(
         raise typer.Exit(FOUND)
     if number[Level.UNSEEN]:
         raise typer.Exit(NOT_POSSIBLE)
+
+
+def findings_of(stage: str, stack_prefix: str, *, send: bool = False) -> list[Finding]:
+    """Check a stage, and return the findings, with the worst first. Raises NotPossible."""
+    settings = settings_of(stage, "generate", GenerateSettings)
+    sweep = settings_of(stage, "sweep", SweepSettings)
+    return sorted(
+        _findings(stage_facts(stage, stack_prefix), settings, sweep, send=send),
+        key=lambda each: each.level.rank,
+    )
 
 
 def _findings(

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 EXAMPLES: Mapping[str, str] = {
+    "accept": "gazette accept --stage test",
     "event lint": "gazette event lint events.json",
     "event preview": "gazette event preview events.json",
     "event schemas": "gazette event schemas build/schemas",

@@ -37,10 +37,12 @@ _SERVICES = {
     "bucket": "s3",
     "identity": "ses",
     "configuration-set": "ses",
+    "log-group": "logs",
 }
 
 
-_SETTINGS = "lambda:GetFunctionConfiguration"
+_CONFIGURATION = "GetFunctionConfiguration"
+_SETTINGS = f"lambda:{_CONFIGURATION}"
 
 
 def _on(resource: str, *actions: str) -> frozenset[Grant]:
@@ -82,6 +84,7 @@ _LIVE = [
 
 _COUNT = ("GetQueueUrl", "GetQueueAttributes")
 _LOOK = (*_COUNT, "ReceiveMessage", "ChangeMessageVisibility")
+_TAKE = ("GetQueueUrl", "ReceiveMessage", "ChangeMessageVisibility", "DeleteMessage")
 
 _READ_VERSIONS = _on("bucket/templates/versions/*", "GetObject") | _on(
     "bucket/templates", "ListBucket"
@@ -114,7 +117,53 @@ _VIEW_BATCH = (
     | _on("table/schedules/index/*", "Query")
 )
 
+_DOCTOR = (
+    _settings_of("generate")
+    | _settings_of("sweep")
+    | _anywhere(
+        "ses:GetAccount",
+        "ses:GetConfigurationSet",
+        "ses:GetConfigurationSetEventDestinations",
+        "ses:GetEmailIdentity",
+        "lambda:GetAccountSettings",
+        "cloudwatch:DescribeAlarms",
+        "cloudwatch:GetMetricStatistics",
+        "events:DescribeEventBus",
+        "events:ListRuleNamesByTarget",
+    )
+    | _on("stack/*", "GetTemplate", "ListStackResources")
+    | _on("table/*", "DescribeContinuousBackups", "DescribeTable", "DescribeTimeToLive")
+    | _on("queue/*", "GetQueueAttributes")
+    | _on("topic/*", "ListSubscriptionsByTopic")
+    | _on("schedule/*", "GetSchedule")
+    | _on("rule/*", "DescribeRule")
+    | _on("mapping/*", "GetEventSourceMapping")
+    | _on("function/*", "GetAlias", "ListVersionsByFunction")
+    | _on("table/control", "GetItem", "Query")
+    | _READ_VERSIONS
+    | _on("table/pace", "GetItem")
+)
+"""The permissions of `gazette doctor` without `--send`."""
+
 PERMISSIONS: Mapping[str, frozenset[Grant]] = {
+    "accept": _DOCTOR
+    | _each((f"function/{each}" for each in ("ingest", "feedback", "preferences")), _CONFIGURATION)
+    | _SUPPRESSION_KEY
+    | _on("bus/gazette", "PutEvents")
+    | _on("secret/links", "GetSecretValue")
+    | _on("table/subscribers", "GetItem")
+    | _on("table/events", "GetItem")
+    | _on("table/runs", "Query")
+    | _on("table/schedules", "GetItem")
+    | _on("table/engagement", "BatchGetItem")
+    | _on("table/control", "DeleteItem")
+    | _on("table/category_stats", "Query", "BatchWriteItem")
+    | _on("table/suppressions", "GetItem", "DeleteItem", "UpdateItem")
+    | _on("table/bounces", "DeleteItem")
+    | _each(("queue/quarantine", "queue/generate-dead"), *_TAKE)
+    | _each(("queue/generate-dead", "queue/generate"), "GetQueueUrl", "SendMessage")
+    | _each(("log-group/feedback", "log-group/generate"), "FilterLogEvents")
+    | _anywhere("ses:DeleteSuppressedDestination"),
     "events-out republish": _settings_of("outbox")
     | _on("bucket/outunpublished", "ListBucket")
     | _on("bucket/outunpublished/aws/lambda/*", "GetObject", "DeleteObject")
@@ -201,32 +250,7 @@ PERMISSIONS: Mapping[str, frozenset[Grant]] = {
     | _SUPPRESSION_KEY
     | _each(("table/subscribers", "table/follows", "table/suppressions"), "GetItem"),
     "suppression export": _settings_of("feedback") | _on("table/suppressions", "Scan"),
-    "doctor": _settings_of("generate")
-    | _settings_of("sweep")
-    | _anywhere(
-        "ses:GetAccount",
-        "ses:GetConfigurationSet",
-        "ses:GetConfigurationSetEventDestinations",
-        "ses:GetEmailIdentity",
-        "lambda:GetAccountSettings",
-        "cloudwatch:DescribeAlarms",
-        "cloudwatch:GetMetricStatistics",
-        "events:DescribeEventBus",
-        "events:ListRuleNamesByTarget",
-    )
-    | _on("stack/*", "GetTemplate", "ListStackResources")
-    | _on("table/*", "DescribeContinuousBackups", "DescribeTable", "DescribeTimeToLive")
-    | _on("queue/*", "GetQueueAttributes")
-    | _on("topic/*", "ListSubscriptionsByTopic")
-    | _on("schedule/*", "GetSchedule")
-    | _on("rule/*", "DescribeRule")
-    | _on("mapping/*", "GetEventSourceMapping")
-    | _on("function/*", "GetAlias", "ListVersionsByFunction")
-    | _on("table/control", "GetItem", "Query")
-    | _READ_VERSIONS
-    | _on("table/pace", "GetItem")
-    | _on("identity/*", "SendEmail")
-    | _on("configuration-set/*", "SendEmail"),
+    "doctor": _DOCTOR | _on("identity/*", "SendEmail") | _on("configuration-set/*", "SendEmail"),
     "explain": _settings_of("ingest")
     | _SUPPRESSION_KEY
     | _on("table/subscribers", "GetItem")
@@ -402,6 +426,8 @@ def _arn(resource: str, stage: str) -> str:
             return f"arn:aws:s3:::gazettedata{stage}-{bucket}*" + (f"/{inside}" if inside else "")
         case "identity":
             return "arn:aws:ses:*:*:identity/*"
+        case "log-group":
+            return f"arn:aws:logs:*:*:log-group:/aws/lambda/gazette-{stage}-{name}:*"
         case "configuration-set":
             return f"arn:aws:ses:*:*:configuration-set/gazette-{stage}-*"
         case _:

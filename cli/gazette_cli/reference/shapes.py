@@ -259,6 +259,23 @@ SHAPES: Mapping[str, Shape] = {
     "experiment show": _EXPERIMENT,
     "experiment start": _EXPERIMENT,
     "experiment stop": _EXPERIMENT,
+    "accept": {
+        "steps": [
+            {
+                "step": "text",
+                "expected": "text",
+                "seen": "text",
+                "result": "text",
+                "seconds": "number",
+            }
+        ],
+        "acceptance": "text",
+        "stage": "text",
+        "passed": "number",
+        "failed": "number",
+        "not_shown": "number",
+        "state_file": "text?",
+    },
     "doctor": {
         "findings": [
             {"check": "text", "level": "text", "seen": "text", "todo": "text", "page": "text"}

@@ -44,6 +44,17 @@ class SesSuppressions:
         except (BotoCoreError, ClientError) as err:
             raise Unavailable(f"SES did not change its suppression list: {err}") from err
 
+    def forget(self, address: str) -> None:
+        """Remove one spelling of an address, if it has an entry, with one
+        DeleteSuppressedDestination.
+
+        Raises Unavailable.
+        """
+        try:
+            self._delete(address)
+        except (BotoCoreError, ClientError) as err:
+            raise Unavailable(f"SES did not change its suppression list: {err}") from err
+
     def _entries(self) -> Iterator[str]:
         page = self._client.list_suppressed_destinations(PageSize=_PAGE)
         while True:

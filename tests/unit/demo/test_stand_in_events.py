@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from queue import Queue
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 from gazette.adapters.mail.ses_events import decode_delivery_event
 from gazette.domain.feedback.delivery_events import DeliveryEventType
-from gazette.domain.identity import run_id
+from gazette.domain.identity import address_hash, run_id
 from gazette.domain.model import RunKey
 
 from demo.ses_events import Channel, Entry, Postman, Publish, Taken, chance, entries, travelling
@@ -152,3 +153,25 @@ def test_events_pending_at_shutdown_are_dropped() -> None:
     with Postman(lambda: calls.put, Channel(delay=timedelta(hours=1))) as postman:
         postman.carry(taken())
     assert calls.empty()
+
+
+SIMULATED = {
+    "success+a1@simulator.amazonses.com": ["sent", "delivered"],
+    "bounce+a1@simulator.amazonses.com": ["sent", "bounced"],
+    "bounce@simulator.amazonses.com": ["sent", "bounced"],
+    "suppressionlist@simulator.amazonses.com": ["sent", "bounced"],
+    "complaint+a1@simulator.amazonses.com": ["sent", "delivered", "complained"],
+    "ooto@simulator.amazonses.com": ["sent", "delivered"],
+    "bounce@example.com": ["sent", "delivered"],
+}
+
+
+@pytest.mark.parametrize("to", SIMULATED)
+def test_addresses_of_the_mailbox_simulator_bounce_or_complain(to: str) -> None:
+    made = entries(replace(taken(), to=to))
+    assert kinds(made) == SIMULATED[to]
+    last = decode_delivery_event(delivered(made[-1]))
+    assert last
+    is_fault = SIMULATED[to][-1] in {"bounced", "complained"}
+    assert bool(last.fault) == is_fault
+    assert last.address == (address_hash(to) if is_fault else "")

@@ -193,6 +193,7 @@ def record_feedback(feedback: "Feedback | str | None", message_id: str) -> None:
         correlation_id=correlation_id,
         type=event.type,
         attempt=event.attempt,
+        provider_message_id=event.message_id,
         status=run.status if run else "",
         reason=run.reason if run else "",
         fault=event.fault or "",

@@ -1,0 +1,1 @@
+"""`gazette accept`: show on a deployed stage that Gazette keeps its promises."""

@@ -1,0 +1,78 @@
+"""The log lines of feedback and generate about an email, in CloudWatch Logs."""
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+from gazette.adapters.aws.clients import client
+from gazette.domain.errors import Unavailable
+from gazette.domain.feedback.delivery_events import DeliveryEventType
+from gazette.domain.identity import run_id
+from gazette.domain.model import RunKey
+
+from gazette_support.domain.acceptance.rows import NotShown
+
+_DENIED = {"AccessDenied", "AccessDeniedException"}
+
+
+class CloudWatchDeliveryLog:
+    """Implementation of the `DeliveryLog` port, by the log groups of a stage.
+
+    Each method makes one FilterLogEvents call per page. The functions write JSON, so a pattern can
+    select the lines of a run. The filter is repeated here, because an emulator may not apply it, or
+    may put all lines of an invocation into one event.
+    https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/matching-terms-json-log-events.html
+    """
+
+    def __init__(self, stage: str) -> None:
+        self._stage = stage
+
+    def message_ids(self, run: RunKey, since: datetime) -> frozenset[str]:
+        """Return the ids of the messages that SES accepted, by its delivery events.
+
+        An event that EventBridge delivers twice has the same id twice.
+        """
+        lines = self._lines("feedback", run, since)
+        return frozenset(
+            line["provider_message_id"]
+            for line in lines
+            if line.get("type") == DeliveryEventType.SENT and line.get("provider_message_id")
+        )
+
+    def endings(self, run: RunKey, since: datetime) -> int:
+        """Return the number of lines of generate that say that the run ended."""
+        lines = self._lines("generate", run, since)
+        return sum(line.get("message") == "run ended" for line in lines)
+
+    def _lines(self, function: str, run: RunKey, since: datetime) -> Iterator[Mapping[str, Any]]:
+        name = run_id(run)
+        group = f"/aws/lambda/gazette-{self._stage}-{function}"
+        pages = client("logs").get_paginator("filter_log_events")
+        try:
+            for page in pages.paginate(
+                logGroupName=group,
+                startTime=int(since.timestamp() * 1000),
+                filterPattern=f'{{ $.correlation_id = "{name}" }}',
+            ):
+                texts = (each.get("message", "") for each in page["events"])
+                lines = (_fields(line) for text in texts for line in text.splitlines())
+                yield from (line for line in lines if line.get("correlation_id") == name)
+        except ClientError as err:
+            if err.response.get("Error", {}).get("Code") in _DENIED:
+                raise NotShown(
+                    f"The log {group} is not readable. Your credentials need logs:FilterLogEvents."
+                ) from err
+            raise Unavailable(f"The log {group} is not readable: {err}") from err
+        except BotoCoreError as err:
+            raise Unavailable(f"The log {group} is not readable: {err}") from err
+
+
+def _fields(message: str) -> Mapping[str, Any]:
+    """Return the fields of a line; empty for a line that is not a JSON object."""
+    try:
+        read: Any = json.loads(message[message.index("{") :])
+    except ValueError:
+        return {}
+    return read if isinstance(read, dict) else {}

@@ -1,0 +1,1 @@
+"""The steps of the acceptance of a stage, each of which shows one promise."""
