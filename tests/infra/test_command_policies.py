@@ -1,4 +1,4 @@
-"""The policies in docs/cli name the tables, queues, functions, bucket and secret that exist."""
+"""The policies in docs/cli name tables, queues, functions, logs, bucket and secret that exist."""
 
 from gazette.settings.environment import LIVE
 
@@ -19,7 +19,10 @@ def test_every_resource_of_a_command_policy_is_deployed(
         for arn in arns(grant, "prod")
     }
     names = {each.split(":", 5)[5].removesuffix("/index/*") for each in named}
-    for kind in ("table/", "secret:", "function:", "gazette-prod-", "gazettedataprod-"):
+    for kind in (
+        *("table/", "secret:", "function:", "log-group:"),
+        *("gazette-prod-", "gazettedataprod-"),
+    ):
         assert any(name.startswith(kind) for name in names), kind
     assert names <= deployed
 
@@ -39,6 +42,11 @@ def resources_of(stage: Synthesis) -> set[str]:
         *(f"secret:{name}*" for name in data("AWS::SecretsManager::Secret")),
         *(f"gazettedataprod-{name.lower()}*" for name in data("AWS::S3::Bucket")),
         *(each["QueueName"] for each in service("AWS::SQS::Queue").values()),
+        *(
+            f"log-group:{each['LogGroupName']}:*"
+            for each in service("AWS::Logs::LogGroup").values()
+            if "LogGroupName" in each
+        ),
         *(
             f"function:{each['FunctionName']}{qualifier}"
             for each in service("AWS::Lambda::Function").values()
