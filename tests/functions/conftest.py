@@ -136,7 +136,7 @@ _BUILDS: dict[str, tuple[Any, ...]] = {
     "generate": (generate.build,),
     "resend": (resend.build,),
     "feedback": (feedback.build,),
-    "sweep": (sweep.build_begin, sweep.build_sweep, sweep.build_standing),
+    "sweep": (sweep.build_begin, sweep.build_sweep, sweep.build_standing, sweep.build_audit),
     "preferences": (preferences.build,),
     "content": (content.build,),
     "outbox": (outbox.build,),
