@@ -99,7 +99,7 @@ EVENT_DAYS = 39
 """The retention in days of an event that belongs to a daily digest."""
 
 LINE: Mapping[str, int] = MappingProxyType(
-    {"ingest": 40, "generate": 330, "feedback": 340, "fanout": 430}
+    {"ingest": 40, "generate": 330, "feedback": 420, "fanout": 430}
 )
 """The log bytes per message, by function. Ingest logs the ids of all messages in one line."""
 
