@@ -3,7 +3,6 @@
 import hashlib
 import json
 import re
-import shutil
 import subprocess
 import sys
 import zipfile
@@ -71,7 +70,8 @@ def test_release_leaves_the_tree_unchanged(tree: Path, released: Path) -> None:
 
 def test_source_distribution_builds_the_same_wheel(released: Path, tmp_path: Path) -> None:
     (sources,) = released.glob("*.tar.gz")
-    shutil.unpack_archive(sources, tmp_path, filter="data")
+    unpack = ["tar", "-xzf", str(sources), "-C", str(tmp_path)]
+    subprocess.run(unpack, check=True)
     (folder,) = tmp_path.iterdir()
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path / "dist")],
