@@ -83,13 +83,13 @@ class Deployed:
             return answer.status, answer.read().decode()
 
 
-def mark_below(folder: Path, marker: str, items: list[pytest.Item]) -> None:
-    """Give `marker` to the tests below a folder, and sockets: what is deployed is asked by HTTP."""
+def mark_below(folder: Path, items: list[pytest.Item], *markers: str) -> None:
+    """Add markers to the tests below a folder, and allow sockets, because they use HTTP."""
     below = f"{folder}{os.sep}"
     for item in items:
         if str(item.path).startswith(below):
-            item.add_marker(marker)
-            item.add_marker("enable_socket")
+            for marker in (*markers, "enable_socket"):
+                item.add_marker(marker)
 
 
 _ZONE = "Europe/Berlin"

@@ -17,7 +17,7 @@ from tests.stage import FEW, Deployed, mark_below
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What is below this folder needs Chromium: only `make browser` runs it."""
-    mark_below(Path(__file__).parent, "browser", items)
+    mark_below(Path(__file__).parent, items, "browser")
 
 
 @pytest.fixture(scope="session")

@@ -25,7 +25,7 @@ from tests.stage import FEW, Deployed, mark_below
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What is below this folder deploys: only `make e2e` runs it."""
-    mark_below(Path(__file__).parent, "e2e", items)
+    mark_below(Path(__file__).parent, items, "e2e")
 
 
 WORKERS = (

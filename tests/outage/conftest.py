@@ -9,5 +9,4 @@ from tests.stage import mark_below
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests as those of `make e2e`."""
-    mark_below(Path(__file__).parent, "e2e", items)
-    mark_below(Path(__file__).parent, "long", items)
+    mark_below(Path(__file__).parent, items, "e2e", "long")

@@ -30,7 +30,7 @@ _THIRTY_YEARS = 30 * 365 * 24 * 60 * 60
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What is below this folder deploys: only `make e2e` runs it."""
-    mark_below(Path(__file__).parent, "e2e", items)
+    mark_below(Path(__file__).parent, items, "e2e")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -1,7 +1,6 @@
 """The state of an acceptance in a file, so that an interrupted acceptance can continue."""
 
 import json
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gazette_cli.shared.console import NotPossible
+from gazette_support.adapters.files import replace_json
 from gazette_support.domain.acceptance.readers import (
     Role,
     SyntheticReader,
@@ -99,13 +99,8 @@ class State:
                 for row in self.rows.values()
             ],
         }
-        new = self.path.with_name(f"{self.path.name}.new")
         try:
-            with new.open("w") as file:
-                json.dump(document, file, indent=2)
-                file.flush()
-                os.fsync(file.fileno())
-            new.replace(self.path)
+            replace_json(self.path, document)
         except OSError as err:
             raise NotPossible(f"{self.path} is not writable: {err.strerror}.") from err
 

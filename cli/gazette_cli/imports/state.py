@@ -1,7 +1,6 @@
 """The progress of an import in a file next to the imported file."""
 
 import json
-import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 from gazette_cli.imports.entries import BEGIN, Place
 from gazette_cli.imports.items import Kind
 from gazette_cli.shared.console import NotPossible
+from gazette_support.adapters.files import replace_json
 
 _VERSION = 1
 
@@ -37,12 +37,7 @@ class State:
 
     def save(self, path: Path) -> None:
         """Replace the file, and wait until it is on the disk. Raises OSError."""
-        new = path.with_name(f"{path.name}.new")
-        with new.open("w") as file:
-            json.dump({"version": _VERSION, **asdict(self)}, file)
-            file.flush()
-            os.fsync(file.fileno())
-        new.replace(path)
+        replace_json(path, {"version": _VERSION, **asdict(self)})
 
 
 def state_path(path: Path) -> Path:

@@ -7,7 +7,7 @@ from gazette.domain.feedback.delivery_events import EngagementEvent
 from gazette.domain.identity import address_hash
 from gazette.domain.links import LinkToken
 from gazette.domain.receipts.receipt import Receipt, State
-from gazette.domain.subscribers.subscriber import Reader, Subscriber, SubscriberStatus
+from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause, Suppression
 
 from gazette_support.domain.acceptance.readers import (
@@ -60,7 +60,8 @@ def _suppressed(
 
     def suppression() -> Suppression | None:
         stored = context.suppressions.get(address_hash(reader.email))
-        return stored if stored and stored.cause is cause and _status(reader, context) else None
+        is_stopped = _is(SubscriberStatus.SUPPRESSED, reader, context)
+        return stored if stored and stored.cause is cause and is_stopped else None
 
     until = context.waiting.now() + REPORTED
     current = wait_for(suppression, until=until, waiting=context.waiting)
@@ -74,13 +75,9 @@ def _suppressed(
     return f"suppressed since {current.since:%H:%M:%S} UTC: {current.cause}"
 
 
-def _status(reader: SyntheticReader, context: AcceptanceContext) -> bool:
+def _is(status: SubscriberStatus, reader: SyntheticReader, context: AcceptanceContext) -> bool:
     subscriber = context.subscribers.get(reader.user_id)
-    return _has(SubscriberStatus.SUPPRESSED, subscriber)
-
-
-def _has(status: SubscriberStatus, reader: Reader) -> bool:
-    return isinstance(reader, Subscriber) and reader.status is status
+    return isinstance(subscriber, Subscriber) and subscriber.status is status
 
 
 def show_one_click(work: Work, context: AcceptanceContext) -> str:
@@ -119,8 +116,7 @@ def show_one_click(work: Work, context: AcceptanceContext) -> str:
 
 
 def _unsubscribed(reader: SyntheticReader, context: AcceptanceContext) -> bool | None:
-    subscriber = context.subscribers.get(reader.user_id)
-    return _has(SubscriberStatus.UNSUBSCRIBED, subscriber) or None
+    return _is(SubscriberStatus.UNSUBSCRIBED, reader, context) or None
 
 
 def show_opt_outs(work: Work, context: AcceptanceContext) -> str:
