@@ -70,9 +70,11 @@ def _demo(console: Console, *, port: int, keep: bool, days: int) -> int:
         ses.forward = partial(engine.request, outputs["PreferencesUrl"])
         service = Service.at(engine, outputs)
         now = datetime.now(UTC)
-        if (wait := (time_to_begin(now) - now).total_seconds()) > 0:
-            progress(f"a digest is due now; the replay begins in {wait:.0f} s")
-            time.sleep(wait)
+        if (begin := time_to_begin(now)) > now:
+            service.set_clock(begin)
+            progress(
+                f"a digest is due now, so the clock of the functions shows {begin:%H:%M:%S} UTC"
+            )
         registered = register(service, students, messages)
         progress(f"{len(students):,} students and their follows are registered")
         registered_at = time.monotonic()
@@ -84,7 +86,7 @@ def _demo(console: Console, *, port: int, keep: bool, days: int) -> int:
 
         ses.on_first = show_the_first
         publish_times = put_times(
-            events[-1].message.day + 1, began=datetime.now(UTC), registered=registered
+            events[-1].message.day + 1, began=service.clock(), registered=registered
         )
         published = replay(
             service,

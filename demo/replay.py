@@ -3,7 +3,7 @@ clock.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from itertools import islice
 
 from gazette.domain.scheduling.calendar import (
@@ -31,6 +31,8 @@ Progress = Callable[[str], None]
 def time_to_begin(now: datetime) -> datetime:
     """Return the first instant, not before `now`, after which no digest is due for three minutes.
 
+    The demo sets the clock of the functions to this instant, and does not wait for it.
+
     A digest due during these minutes would contain only part of the first day's events. Its reader
     would get two mixed emails instead of one email for each day.
     """
@@ -50,7 +52,7 @@ def register(
     Publish everything at once, because the order of arrival does not matter. Return the slots in
     which the registration began and ended.
     """
-    began = datetime.now(UTC)
+    began = service.clock()
     follows = [
         invented.follow_created(int(student), conversation, first_day(began))
         for conversation in sorted(campus.mutual(week))
@@ -64,7 +66,7 @@ def register(
     if count != len(students) + 1 + len(follows):
         raise RuntimeError(f"only {count} readers and follows were published")
     service.wait_until_drained("ingest")
-    return slot_of(began), slot_of(datetime.now(UTC))
+    return slot_of(began), slot_of(service.clock())
 
 
 def first_day(began: datetime) -> date:

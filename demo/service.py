@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import islice
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import boto3
@@ -96,12 +97,12 @@ class Service:
             raise ServiceError(f"{step} failed: {answer['Payload'].read().decode()}")
 
     def set_clock(self, to: datetime) -> None:
-        """Set the clock of all functions to `to`. The clock continues from there.
+        """Set the clock of all functions to `to`, or up to a second later. It continues from there.
 
         Call this only while the functions' queues are empty, because running workers keep their old
         time.
         """
-        ahead = int((to - datetime.now(UTC)).total_seconds())
+        ahead = ceil((to - datetime.now(UTC)).total_seconds())
         for page in self.functions.get_paginator("list_functions").paginate():
             for function in page["Functions"]:
                 settings = function["Environment"]["Variables"]
