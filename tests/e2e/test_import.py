@@ -30,6 +30,8 @@ FOLLOWS_EACH = 2
 SUPPRESSED = 10
 RATE = max(200, READERS // 6)
 """Items per second: slow enough to be killed three times, and faster than the engine's ingest."""
+PATIENCE = max(300, READERS // 20)
+"""Seconds in which the engine imports 30 % of the items."""
 
 LIVE = "livia"
 A_MINUTE = timedelta(minutes=1)
@@ -71,7 +73,7 @@ def progress(file: Path) -> int:
 
 def kill_behind(process: "subprocess.Popen[str]", file: Path, items: int) -> None:
     """Kill the command as soon as so many items are acknowledged."""
-    until = time.monotonic() + 300
+    until = time.monotonic() + PATIENCE
     while progress(file) < items:
         assert process.poll() is None, process.communicate()[0]
         assert time.monotonic() < until

@@ -36,7 +36,11 @@ class TokenBucket:
 
 
 class BackPressure:
-    """A wait while too many messages are on the ingest queue, so that live events pass quickly."""
+    """A wait while too many messages are on the ingest queue, so that live events pass quickly.
+
+    SQS counts messages with a delay, so the queue is counted at most once a second. Between two
+    counts, only as many messages pass as the queue had room for.
+    """
 
     def __init__(
         self,
@@ -46,18 +50,25 @@ class BackPressure:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], object] = time.sleep,
     ) -> None:
-        self._count, self._most = count, most
+        self._count, self.most = count, most
         self._clock, self._sleep = clock, sleep
-        self._looked_at: float | None = None
+        self._looked_at = clock() - BETWEEN_LOOKS
+        self._room = 0
 
-    def wait(self, tell: Callable[[int], None]) -> None:
-        """Return when the queue has room. `tell` gets the number of messages before each wait."""
-        if self._looked_at is not None and self._clock() - self._looked_at < BETWEEN_LOOKS:
-            return
-        while (waiting := self._count()) > self._most:
-            tell(waiting)
-            self._sleep(BETWEEN_LOOKS)
-        self._looked_at = self._clock()
+    def wait(self, messages: int, tell: Callable[[int], None]) -> None:
+        """Return when the queue has room for so many `messages`, or has at most `most`.
+
+        `tell` gets the number of messages on the queue before each wait.
+        """
+        looked_for = self._clock() - self._looked_at
+        if messages > self._room or looked_for >= BETWEEN_LOOKS:
+            if looked_for < BETWEEN_LOOKS:
+                self._sleep(BETWEEN_LOOKS - looked_for)
+            while (waiting := self._count()) > self.most:
+                tell(waiting)
+                self._sleep(BETWEEN_LOOKS)
+            self._looked_at, self._room = self._clock(), self.most - waiting
+        self._room -= messages
 
     def drain(self, tell: Callable[[int], None]) -> None:
         """Return when the queue is empty."""

@@ -4,12 +4,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
+from math import ceil
 from pathlib import Path
 from typing import Any, Protocol
 
 from gazette.domain.subscribers.suppression import Suppression
 
 from gazette_cli.imports.entries import BEGIN, Place, read_entries
+from gazette_cli.imports.estimate import A_LIST
 from gazette_cli.imports.items import DETAIL_TYPES, Item, Kind, item_of, suppression_in
 from gazette_cli.imports.pacing import BackPressure, TokenBucket
 from gazette_cli.imports.state import State
@@ -17,7 +19,8 @@ from gazette_cli.imports.state import State
 A_CHUNK = 1000
 """The maximum number of items between two updates of the state: ten entries of a hundred items.
 
-A chunk has at most the items of a second, so that the import stops soon if ingest is behind.
+A chunk has at most the items of a second, and of the messages that may wait in the ingest queue,
+so that the import stops soon if ingest is behind.
 """
 
 
@@ -58,13 +61,13 @@ def put_all(
             continue
         progress.put(kind, state.acknowledged[kind], total)
         items = _items(path, state.place, kind, changed_at=state.changed_at)
-        most = min(A_CHUNK, to.bucket.burst)
+        most = min(A_CHUNK, to.bucket.burst, A_LIST * max(1, to.pressure.most))
         while chunk := list(islice(items, most)):
             to.bucket.take(len(chunk))
             if kind is Kind.SUPPRESSION:
                 to.suppress([suppression_in(item, now=now) for item, _ in chunk])
             else:
-                to.pressure.wait(progress.waiting)
+                to.pressure.wait(ceil(len(chunk) / A_LIST), progress.waiting)
                 to.publish([item.detail for item, _ in chunk], DETAIL_TYPES[kind])
             state.place = chunk[-1][1]
             state.acknowledged[kind] += len(chunk)

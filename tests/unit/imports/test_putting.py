@@ -1,8 +1,9 @@
 """Putting a file: the order, the rate, the state, and a second run that continues."""
 
 import json
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -188,6 +189,25 @@ def test_chunk_has_at_most_the_items_of_a_second(file: Path) -> None:
     assert stage.calls == 7
 
 
+def test_chunk_has_at_most_the_messages_that_may_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(putting, "A_CHUNK", 1000)
+    lines = [reader(number) for number in range(450)]
+    stage, sizes = Stage(), list[int]()
+    target = stage.target(most=2)
+    put_all(
+        write(tmp_path / "f", *lines),
+        state_of(*lines),
+        state_path(tmp_path / "f"),
+        to=replace(target, publish=lambda details, _: sizes.append(len(details))),
+        progress=Display(),
+        now=NOW,
+    )
+    assert sizes == [200, 200, 50]
+    assert stage.clock.slept == [1.0, 1.0]
+
+
 def test_pause_saves_up_one_second_at_most() -> None:
     clock = Clock()
     bucket = TokenBucket(10, clock=clock, sleep=clock.sleep)
@@ -202,7 +222,7 @@ def test_pause_saves_up_one_second_at_most() -> None:
 def test_import_waits_while_the_ingest_queue_is_full(file: Path) -> None:
     stage, display = Stage(waiting=[11, 12, 10]), Display()
     run(file, stage, display, most=10)
-    assert stage.clock.slept == [1.0, 1.0]
+    assert stage.clock.slept == [1.0, 1.0, 1.0]  # the last one because 10 left no room
     assert [each for each in display.shown if isinstance(each, int)] == [11, 12]
 
 
@@ -213,10 +233,21 @@ def test_queue_is_counted_once_a_second_at_most() -> None:
         looks.append(clock.now)
         return 0
 
-    pressure = BackPressure(count, most=1, clock=clock, sleep=clock.sleep)
+    pressure = BackPressure(count, most=3, clock=clock, sleep=clock.sleep)
     for clock.now in (0, 0.5, 0.9, 1, 1.9, 2):
-        pressure.wait(lambda _: None)
+        pressure.wait(1, lambda _: None)
     assert looks == [0, 1, 2]
+
+
+@pytest.mark.parametrize("a_chunk", [1, 2, 3, 10])
+def test_no_more_messages_pass_between_two_counts_than_have_room(a_chunk: int) -> None:
+    clock, passed = Clock(), Counter[float]()
+    pressure = BackPressure(lambda: 2, most=5, clock=clock, sleep=clock.sleep)
+    for _ in range(12):
+        pressure.wait(a_chunk, lambda _: None)
+        passed[clock.now] += a_chunk
+    assert max(passed.values()) <= max(3, a_chunk)
+    assert [*passed] == [*range(len(passed))]
 
 
 def test_drain_waits_until_the_queue_is_empty() -> None:
