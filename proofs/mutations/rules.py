@@ -34,6 +34,7 @@ _SWEEP = "tests/unit/sweep/test_sweep.py"
 _NEWER_ROWS = "tests/contract/dynamodb/test_newer_rows.py"
 _ONE_ROW = "tests/unit/sweep/test_one_row.py"
 _MANY_LATE = "tests/unit/routing/test_many_late.py"
+_WORTH = "tests/unit/delivery/test_worth.py"
 _ODD_CLOCKS = "tests/contract/pacing/test_odd_clocks.py"
 _PATIENCE = "tests/contract/outside/test_patience.py"
 _RECEIPT = "tests/unit/support/test_receipt.py"
@@ -1728,6 +1729,48 @@ RULES: Final = (
         "    return False\n",
         "tests/unit/templates/test_sleeping.py"
         "::test_category_held_during_rendering_is_not_in_the_email",
+    ),
+    Mutation(
+        "a digest with a low score is skipped",
+        "steps/delivery/prepare.py",
+        "        return _ended(run, Skip(Reason.WAITS_FOR_MORE), changes, due)\n",
+        "        pass\n",
+        f"{_WORTH}::test_digest_with_low_score_is_skipped_and_closes_no_window",
+    ),
+    Mutation(
+        "only a daily digest waits for more events",
+        "steps/delivery/prepare.py",
+        " or run.key.schedule != DAILY or settled.was_claimed:\n",
+        " or run.key.is_immediate or settled.was_claimed:\n",
+        f"{_WORTH}::test_less_frequent_digest_is_never_skipped",
+    ),
+    Mutation(
+        "a digest with events of an earlier claim does not wait for more events",
+        "steps/delivery/prepare.py",
+        " or settled.was_claimed:\n",
+        " or settled.carried:\n",
+        f"{_WORTH}::test_redrive_of_a_failed_digest_is_not_held_back",
+    ),
+    Mutation(
+        "a digest does not wait for more events if its oldest event is too old",
+        "steps/delivery/prepare.py",
+        "    if due.oldest_at is None or window.until - due.oldest_at >= worth.longest_wait:\n",
+        "    if due.oldest_at is None:\n",
+        f"{_WORTH}::test_score_that_falls_with_age_does_not_prolong_the_wait",
+    ),
+    Mutation(
+        "a digest does not wait for more events if an event would lapse",
+        "steps/delivery/prepare.py",
+        "    if due.over_at and due.over_at <= next_due_at + context.limits.max_lateness:\n",
+        "    if False:\n",
+        f"{_WORTH}::test_digest_is_sent_if_an_event_would_lapse_before_the_next_digest",
+    ),
+    Mutation(
+        "the age of an event counts from its time, not from its storage",
+        "steps/delivery/windows.py",
+        "        since = stored.stored_at if is_item else stored.event.occurred_at\n",
+        "        since = stored.stored_at\n",
+        f"{_WORTH}::test_deferral_by_a_category_hold_does_not_prolong_the_wait",
     ),
     Mutation(
         "a stored next permit is ignored if it is too far in the future",

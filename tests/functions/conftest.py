@@ -555,7 +555,6 @@ def every_setting(queues: dict[str, str], secrets: dict[str, str]) -> tuple[Sett
     urls: dict[str, Any] = {f"{name}_queue_url": url for name, url in queues.items()}
     stage: dict[str, Any] = {
         "shards": 1,
-        "lookback_slots": 1,
         "max_lateness": 21600,
         "spread": 0,
         "emails_per_second": 500,
@@ -586,6 +585,7 @@ def every_setting(queues: dict[str, str], secrets: dict[str, str]) -> tuple[Sett
         "full_blocks": 8,
         "ranking": "relevance",
         "category_weights": "{}",
+        "digest_worth": "{}",
         "sections": "none",
         "event_retention_days": 35,
         "run_retention_days": 200,

@@ -175,6 +175,7 @@ def delivery_context(
         ),
         limits=settings.limits,
         content=content,
+        worth=settings.worth,
     )
 
 
