@@ -96,7 +96,7 @@ from gazette.steps.support.dry_run import DryRunContext
 from gazette.steps.sweep.sweep import begin_sweep, sweep
 from gazette.steps.sweep.unknown import SweepContext, Swept
 
-from tests.builders import SettableClock, a_subscriber
+from tests.builders import RETENTION, SettableClock, a_subscriber
 from tests.fake_stores import (
     PARTITIONS,
     FakeActivities,
@@ -367,6 +367,7 @@ class World:
             followers_queue=self.followers_queue,
             quarantine=self.quarantine,
             context=self.context,
+            oldest=RETENTION,
             run_all=self.run_all,
         )
 

@@ -35,6 +35,7 @@ _NEWER_ROWS = "tests/contract/dynamodb/test_newer_rows.py"
 _ONE_ROW = "tests/unit/sweep/test_one_row.py"
 _MANY_LATE = "tests/unit/routing/test_many_late.py"
 _WORTH = "tests/unit/delivery/test_worth.py"
+_AGE = "tests/unit/ingest/test_age.py"
 _ODD_CLOCKS = "tests/contract/pacing/test_odd_clocks.py"
 _PATIENCE = "tests/contract/outside/test_patience.py"
 _RECEIPT = "tests/unit/support/test_receipt.py"
@@ -1771,6 +1772,34 @@ RULES: Final = (
         "        since = stored.stored_at if is_item else stored.event.occurred_at\n",
         "        since = stored.stored_at\n",
         f"{_WORTH}::test_deferral_by_a_category_hold_does_not_prolong_the_wait",
+    ),
+    Mutation(
+        "an event that occurred more than a day ago is not sent immediately",
+        "steps/routing/target.py",
+        "        late=context.clock() - event.counts_at > LATE_AFTER,\n",
+        "        late=False,\n",
+        f"{_AGE}::test_event_that_occurred_more_than_a_day_ago_waits_for_the_digest",
+    ),
+    Mutation(
+        "an event without a record is refused if it is too old",
+        "steps/ingest/age.py",
+        "            outdated = _not_stored(old, events) if old else []\n",
+        "            outdated = list[Event]()\n",
+        f"{_AGE}::test_event_older_than_its_record_is_refused_with_the_reason",
+    ),
+    Mutation(
+        "an old event is not refused if it is stored",
+        "steps/ingest/age.py",
+        "            outdated = _not_stored(old, events) if old else []\n",
+        "            outdated = old\n",
+        f"{_AGE}::test_repetition_of_an_old_event_is_recognised",
+    ),
+    Mutation(
+        "an activity without a record is refused if it is too old",
+        "steps/ingest/age.py",
+        "            if activities.get(activity.entity.key, activity.id) is None:\n",
+        "            if False:\n",
+        f"{_AGE}::test_outdated_activity_is_refused_unless_it_is_stored",
     ),
     Mutation(
         "a stored next permit is ignored if it is too far in the future",
