@@ -470,6 +470,7 @@ class World:
                 deferred_events=self.deferred_events,
                 max_blocks=20,
                 arrangement=DEFAULT,
+                sunset=self.sunset,
             ),
             mailers=Streams(digest=self.mailer, immediate=self.mailer),
             pacing=Pacing(

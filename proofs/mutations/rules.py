@@ -36,6 +36,7 @@ _ONE_ROW = "tests/unit/sweep/test_one_row.py"
 _MANY_LATE = "tests/unit/routing/test_many_late.py"
 _WORTH = "tests/unit/delivery/test_worth.py"
 _AGE = "tests/unit/ingest/test_age.py"
+_KEEPING = "tests/unit/preferences/test_keeping.py"
 _ODD_CLOCKS = "tests/contract/pacing/test_odd_clocks.py"
 _PATIENCE = "tests/contract/outside/test_patience.py"
 _RECEIPT = "tests/unit/support/test_receipt.py"
@@ -1800,6 +1801,35 @@ RULES: Final = (
         "            if activities.get(activity.entity.key, activity.id) is None:\n",
         "            if False:\n",
         f"{_AGE}::test_outdated_activity_is_refused_unless_it_is_stored",
+    ),
+    Mutation(
+        "the last two digests before dormancy have a notice",
+        "steps/delivery/edition.py",
+        "    if not is_one_of_last_two(recurrence, run.due_at, before=ends_at):\n",
+        "    if True:\n",
+        f"{_KEEPING}::test_last_two_daily_digests_have_the_notice",
+    ),
+    Mutation(
+        "opening the page behind the notice changes no row",
+        "steps/preferences/keeping.py",
+        "    reader, routing = _reader_at(link, context), context.routing\n",
+        "    reader, routing = _reader_at(link, context), context.routing\n"
+        "    mark_active(reader.user_id, routing.clock(), context=routing)\n",
+        f"{_KEEPING}::test_opening_the_page_changes_no_row",
+    ),
+    Mutation(
+        "only the button of the page behind the notice counts as activity",
+        "steps/preferences/keeping.py",
+        "    if act is None or before.reader.has_left:\n",
+        "    if before.reader.has_left:\n",
+        f"{_KEEPING}::test_other_requests_change_no_row",
+    ),
+    Mutation(
+        "the page behind the notice resubscribes no reader",
+        "steps/preferences/keeping.py",
+        "    if act is None or before.reader.has_left:\n",
+        "    if act is None:\n",
+        f"{_KEEPING}::test_unsubscribed_reader_stays_unsubscribed",
     ),
     Mutation(
         "a stored next permit is ignored if it is too far in the future",

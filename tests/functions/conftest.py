@@ -322,7 +322,8 @@ class Cloud:
         keys = SecretKeyStore(os.environ["GAZETTE_LINKS_SECRET"])
         token = LinkToken.of(key, datetime.now(UTC), reader or self.reader(key.user_id))
         links = SignedLinks(base_url="https://example.com", keys=keys.read).links(token)
-        return str(urlsplit(getattr(links, name)).path)
+        url = getattr(links, name)
+        return str(urlsplit(url() if callable(url) else url).path)
 
     def leave_path(self, scope: Scope, key: RunKey = KEY) -> str:
         """The path of the link in the email of a run by which its reader leaves a scope."""

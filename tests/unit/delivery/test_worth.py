@@ -13,6 +13,7 @@ from gazette.domain.feedback.reputation import category_hold
 from gazette.domain.model import DAILY, Event, RunKey, Window
 from gazette.domain.scheduling.calendar import DigestTimes, next_occurrence
 from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.domain.window.folded import fold
 from gazette.domain.window.worth import Worth, reaches
 from gazette.steps.subscribers.reschedule import stop_pending
@@ -158,8 +159,9 @@ def test_next_digest_of_a_paused_reader_is_after_the_pause() -> None:
     """The next digest may be weeks away, so an event that would lapse until then is sent now."""
     world = a_world(a_like(expires_at=NOW + 9 * DAY))
     paused = DigestTimes(paused_until=(NOW + 10 * DAY).date())
-    ann = world.subscribers.rows["ann"]
-    world.subscribers.rows["ann"] = replace(ann, times=paused)  # type: ignore[type-var]
+    ann = world.subscribers.get("ann")
+    assert isinstance(ann, Subscriber)
+    world.subscribers.rows["ann"] = replace(ann, times=paused)
     assert ending(world.generate(KEY)) == SENT
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from gazette.domain.delivery.arrangement import Arrangement
@@ -70,6 +71,9 @@ class EditionContext:
 
     arrangement: Arrangement
     """The stage's ranking and sections of digests."""
+
+    sunset: timedelta | None = None
+    """The period of inactivity after which a reader becomes dormant. None means never."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from gazette.domain.commands import Command, CreateActivity, CreateEvents
 from gazette.domain.errors import TooOld
 from gazette.domain.model import Event
-from gazette.domain.ports.stores import Activities, EventReader
+from gazette.domain.ports.stores import Activities, Events
 
 
 def without_outdated(
@@ -14,7 +14,7 @@ def without_outdated(
     *,
     oldest: timedelta,
     activities: Activities,
-    events: EventReader,
+    events: Events,
 ) -> tuple[Command, bool]:
     """Return the command without outdated events, and True if there are any.
 
@@ -40,7 +40,7 @@ def without_outdated(
     return command, False
 
 
-def _not_stored(old: list[Event], events: EventReader) -> list[Event]:
+def _not_stored(old: list[Event], events: Events) -> list[Event]:
     ids: dict[str, set[str]] = {}
     for event in old:
         ids.setdefault(event.user_id, set()).add(event.id)
