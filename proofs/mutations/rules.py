@@ -1784,14 +1784,14 @@ RULES: Final = (
     Mutation(
         "an event without a record is refused if it is too old",
         "steps/ingest/age.py",
-        "            outdated = _not_stored(old, events) if old else []\n",
+        "            outdated = _not_stored(old, events)\n",
         "            outdated = list[Event]()\n",
         f"{_AGE}::test_event_older_than_its_record_is_refused_with_the_reason",
     ),
     Mutation(
         "an old event is not refused if it is stored",
         "steps/ingest/age.py",
-        "            outdated = _not_stored(old, events) if old else []\n",
+        "            outdated = _not_stored(old, events)\n",
         "            outdated = old\n",
         f"{_AGE}::test_repetition_of_an_old_event_is_recognised",
     ),

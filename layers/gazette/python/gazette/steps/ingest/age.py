@@ -16,7 +16,7 @@ def without_outdated(
     activities: Activities,
     events: Events,
 ) -> tuple[Command, bool]:
-    """Return the command without outdated events, and True if there are any.
+    """Return a command that has old events without the outdated ones, and True if there are any.
 
     An event is outdated if it occurred more than `oldest` ago and is not stored. The row of an
     event is kept for at least `oldest`, so an event that is older may have been sent before. A row
@@ -25,12 +25,12 @@ def without_outdated(
     """
     since = now - oldest
     match command:
-        case CreateActivity(activity) if activity.occurred_at < since:
+        case CreateActivity(activity):
             if activities.get(activity.entity.key, activity.id) is None:
                 raise TooOld(_reason(activity.occurred_at, oldest))
         case CreateEvents(all_events, problems):
             old = [event for event in all_events if event.occurred_at < since]
-            outdated = _not_stored(old, events) if old else []
+            outdated = _not_stored(old, events)
             if outdated:
                 current = tuple(event for event in all_events if event not in outdated)
                 reason = _reason(outdated[0].occurred_at, oldest)

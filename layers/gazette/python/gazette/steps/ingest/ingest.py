@@ -19,6 +19,7 @@ from gazette.domain.commands import (
     RetractEvent,
     SingleCommand,
     from_the_future,
+    has_occurred_before,
 )
 from gazette.domain.errors import ForeignEvent, InvalidEvent, NotYet, TooOld
 from gazette.domain.outcome import Outcome
@@ -80,6 +81,8 @@ def ingest(
         now = context.clock()
         try:
             command = _without_the_future(decode(body), now)
+            if not has_occurred_before(command, now - oldest):
+                return command, False
             return without_outdated(
                 command, now, oldest=oldest, activities=activities, events=context.events
             )
