@@ -12,7 +12,7 @@ from gazette.domain.ports.queues import QueuedRun, Shard
 from gazette.domain.scheduling.calendar import SLOT, DigestTimes, slot_of
 from gazette.domain.scheduling.limits import FanoutLimits
 from gazette.domain.subscribers.frequency import Frequency
-from gazette.steps.fanout.fanout import FannedOut, fan_out, tick
+from gazette.steps.fanout.fanout import LOOKBACK, FannedOut, fan_out, tick
 from gazette.steps.occurrences.context import FanoutContext
 from gazette.steps.subscribers.schedules import arm, set_schedule
 
@@ -99,7 +99,7 @@ class Town:
             batches=context.batches,
             shard_queue=asked,
             shards=SHARDS,
-            lookback=_STAGE.lookback_slots,
+            lookback=LOOKBACK,
         )
         done: Counter[str] = Counter()
         for shard in shard_queue.sent:

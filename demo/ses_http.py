@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from demo.mailbox import picture
 
-_READER_LINKS = ("/unsubscribe/", "/preferences/", "/email/", "/updates/")
+_READER_LINKS = ("/unsubscribe/", "/preferences/", "/keep/", "/email/", "/updates/")
 _API = "/v2/email/"
 _ACCOUNT = f"{_API}account"
 

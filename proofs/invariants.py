@@ -56,6 +56,7 @@ _ENDS: Mapping[Status, Collection[Reason]] = {
         Reason.LAPSED,
         Reason.TOO_LATE,
         Reason.CATEGORY_HELD,
+        Reason.WAITS_FOR_MORE,
         Reason.SUPERSEDED,
         Reason.UNSUBSCRIBED,
         Reason.SUPPRESSED,  # an unsubscribe suppresses the address before it changes the status

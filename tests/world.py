@@ -56,6 +56,7 @@ from gazette.domain.subscribers.suppression import SoftLimit
 from gazette.domain.templates.ports import Decisions
 from gazette.domain.templates.settings import SourcePolicy
 from gazette.domain.templates.versions import version_for
+from gazette.domain.window.worth import Worth
 from gazette.steps.content.ahead import look_ahead
 from gazette.steps.content.ask import AskContext, ProcessHealth
 from gazette.steps.content.fetch import FetchContext, FetchResult, fetch
@@ -95,7 +96,7 @@ from gazette.steps.support.dry_run import DryRunContext
 from gazette.steps.sweep.sweep import begin_sweep, sweep
 from gazette.steps.sweep.unknown import SweepContext, Swept
 
-from tests.builders import SettableClock, a_subscriber
+from tests.builders import RETENTION, SettableClock, a_subscriber
 from tests.fake_stores import (
     PARTITIONS,
     FakeActivities,
@@ -247,6 +248,7 @@ class World:
     sunset: timedelta | None = None
     max_lateness: timedelta = FANOUT.max_lateness
     spread: timedelta = FANOUT.spread
+    worth: Worth | None = None
     subscribers: FakeSubscribers = field(default_factory=FakeSubscribers)
     schedules: FakeSchedules = field(default_factory=FakeSchedules)
     follows: FakeFollows = field(default_factory=FakeFollows)
@@ -365,6 +367,7 @@ class World:
             followers_queue=self.followers_queue,
             quarantine=self.quarantine,
             context=self.context,
+            oldest=RETENTION,
             run_all=self.run_all,
         )
 
@@ -467,6 +470,7 @@ class World:
                 deferred_events=self.deferred_events,
                 max_blocks=20,
                 arrangement=DEFAULT,
+                sunset=self.sunset,
             ),
             mailers=Streams(digest=self.mailer, immediate=self.mailer),
             pacing=Pacing(
@@ -492,6 +496,7 @@ class World:
             headers=StageHeaders("digest.example.com", installation="here"),
             limits=self._delivery_limits(),
             content=self._awaited_content(),
+            worth=self.worth,
         )
 
     def _delivery_limits(self) -> DeliveryLimits:
@@ -594,6 +599,7 @@ class World:
             clock=self.clock,
             random=lambda: 0.0,
             limits=self._delivery_limits(),
+            worth=self.worth,
         )
 
     def deliver(self, key: RunKey) -> Delivery | None:

@@ -26,7 +26,13 @@ _STATUS = {Notice.NOT_SAVED: 503, Notice.UNSURE: 503, Notice.UNREADABLE: 400, No
 
 _SHOWS = ("GET", "HEAD", "OPTIONS")
 _ACTS = ("GET", "HEAD", "POST", "OPTIONS")
-_METHODS = {"unsubscribe": _ACTS, "preferences": _ACTS, "email": _SHOWS, "updates": _SHOWS}
+_METHODS = {
+    "unsubscribe": _ACTS,
+    "preferences": _ACTS,
+    "keep": _ACTS,
+    "email": _SHOWS,
+    "updates": _SHOWS,
+}
 """The allowed HTTP methods of each link, by the first segment of its path."""
 
 
@@ -61,6 +67,10 @@ def _routed(request: Request, time_left: TimeLeft) -> Answer:
             return _show(request, token)
         case "POST", "preferences", token:
             return _choose(request, token, time_left)
+        case "GET", "keep", token:
+            return _offer_to_keep(request, token)
+        case "POST", "keep", token:
+            return _keep(request, token, time_left)
         case "GET", "email", token:
             return email_answer(_found(build().email(token)))
         case "GET", "updates", token:
@@ -92,6 +102,31 @@ def _leave(request: Request, token: str, time_left: TimeLeft) -> Answer:
     count("unsubscribed", int(result.is_unsubscribed))
     logger().info("reader left", scope=result.scope.kind.name, act=result.act)
     return _page(200, preferences.left_page(token, result, request.languages))
+
+
+def _offer_to_keep(request: Request, token: str) -> Answer:
+    """Show the page on which an inactive reader keeps the digest. Do not change any data."""
+    try:
+        return _page(200, build().keep_page(token, _offer_of(request)))
+    except EndedLink:
+        return _page(410, build().pages.invalid_link(request.languages))
+
+
+def _keep(request: Request, token: str, time_left: TimeLeft) -> Answer:
+    """Handle the button of the page. Return 503 if the request may not have taken effect."""
+    preferences = build()
+    try:
+        result = preferences.keep(token, _offer_of(request), lambda: _form(request), time_left)
+    except EndedLink:
+        return _page(410, preferences.pages.invalid_link(request.languages))
+    except (NotYet, Unavailable, UnreadableRow):
+        return _page(503, preferences.pages.went_wrong(request.languages))
+    count("digest_kept", int(result.act is not None))
+    return _page(200, preferences.kept_page(token, result))
+
+
+def _offer_of(request: Request) -> str:
+    return request.query.get("offer", ("",))[0]
 
 
 def _show(request: Request, token: str) -> Answer:

@@ -26,6 +26,13 @@ _SETTINGS = {each.name: each for each in fields(Stage) if each.name != "name"}
 _LONGEST_VALUE = 120
 
 
+_REMOVED = {
+    "requests_burst": "the burst limit is now twice requests_per_second",
+    "lookback_slots": "each tick now reads the slots of the last hour, on every stage",
+}
+"""Settings of earlier versions that have no replacement, with the reason."""
+
+
 CDK_JSON = "cdk.json"
 """The file with the settings of the stages, if no other is known."""
 
@@ -128,10 +135,9 @@ def _unreadable(values: Mapping[str, Any]) -> Iterator[Wrong]:
                 of=(setting,),
             )
             continue
-        if setting == "requests_burst":
+        if setting in _REMOVED:
             yield Wrong(
-                "requests_burst is no longer a setting, because the burst limit is now twice "
-                "requests_per_second. Remove it.",
+                f"{setting} is no longer a setting, because {_REMOVED[setting]}. Remove it.",
                 of=(setting,),
             )
             continue

@@ -4,8 +4,10 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from random import Random
 
+from gazette.domain.delivery.arrangement import WEIGHTS
 from gazette.domain.delivery.signals import Policy
 from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.window.worth import Worth
 
 from proofs.prove.provider import Answer, Evidence
 from proofs.prove.strikes import How
@@ -172,6 +174,8 @@ class History:
     strikes: tuple[Strike, ...]
     asks: bool = False
     source_down: int = 0
+    worth: Worth | None = None
+    """The minimum for daily digests, which delays some of them."""
 
 
 _ASKS = 4
@@ -182,6 +186,9 @@ _AIMS_OF_CONSENTS = (
     *("subscribers.put", "subscribers.put", "schedules.put", "subscribers.get"),
 )
 """Calls of a return, before which the reader can unsubscribe again."""
+
+_MINIMUM = 5
+"""One history in this many has a minimum for daily digests."""
 
 _CONSENTS = 7
 """One history in this many has a reader who unsubscribes again and again, and a service that states
@@ -201,6 +208,8 @@ def history(number: int) -> History:
         drawn = _with_lapses(drawn, Random(-number - 1))
     if number % _CONSENTS == 1:
         drawn = _with_consents(drawn, Random(-number - 1))
+    if number % _MINIMUM == 1:
+        drawn = replace(drawn, worth=_minimum(Random(-number - 1)))
     if number % _ASKS:
         return drawn
     asking = Random(-number - 1)
@@ -210,6 +219,12 @@ def history(number: int) -> History:
         source_down=asking.choice((0, 0, 0, 3, 9)),
         strikes=(*drawn.strikes, *(_strike_of_content(asking) for _ in range(2))),
     )
+
+
+def _minimum(random: Random) -> Worth:
+    """Return a minimum that some digests, most digests or all digests do not reach at once."""
+    wait = timedelta(days=random.choice((1, 2)))
+    return Worth(score=random.choice((2.0, 6.0, 100.0)), longest_wait=wait, weights=WEIGHTS)
 
 
 def _with_lapses(drawn: History, random: Random) -> History:

@@ -31,6 +31,7 @@ CAUGHT: Final = {
     "an event that was in two attempts with an unknown outcome is not in a third attempt": 100,
     "an event that may have been sent is not moved": 150,
     "the `resend` policy applies to a run only once": 150,
+    "a digest does not wait for more events if its oldest event is too old": 200,
     "a redrive of a failed run starts the next run": 400,
     "a retraction raises the epoch of the open runs": 600,
     "an immediate run is queued even if its event was already stored": 700,

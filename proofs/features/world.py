@@ -149,6 +149,7 @@ def live(history: History) -> tuple[Life, Outcome]:
         counted_from=NOW - FIRST_DUE,
         skews=dict(history.skews),
         sunset=history.sunset,
+        worth=history.worth,
         settling=_SETTLING,
         asks=history.asks,
         source_down=history.source_down,

@@ -122,6 +122,7 @@ class Life:
             )
         )
         self.world = self.land.world
+        self.world.worth = scenario.worth
         self.workers = Workers(self.world, self.calls)
         self.onlooker = self.land.onlooker
         self.holds = self.onlooker.category_holds

@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 from gazette.domain.delivery.signals import Policy
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.templates.settings import SourcePolicy
+from gazette.domain.window.worth import Worth
 
 from proofs.prove.provider import Answer, Evidence
 from proofs.prove.strikes import How, Worker
@@ -89,6 +90,9 @@ class Scenario(Generic[WorldT]):
 
     sunset: timedelta | None = None
     """The inactivity after which a reader is dormant."""
+
+    worth: Worth | None = None
+    """The minimum for daily digests."""
 
     settling: int = 8
     """The number of further days within which all work must settle."""

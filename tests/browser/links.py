@@ -11,7 +11,7 @@ _IN_TEXT = re.compile(r"https?://[^\s<>\"']+")
 _LINKING = ("href", "src", "action", "background")
 
 
-PAGES = ("/unsubscribe/", "/preferences/", "/email/", "/updates/")
+PAGES = ("/unsubscribe/", "/preferences/", "/keep/", "/email/", "/updates/")
 """Below them are the pages of a reader."""
 
 

@@ -322,7 +322,8 @@ class Cloud:
         keys = SecretKeyStore(os.environ["GAZETTE_LINKS_SECRET"])
         token = LinkToken.of(key, datetime.now(UTC), reader or self.reader(key.user_id))
         links = SignedLinks(base_url="https://example.com", keys=keys.read).links(token)
-        return str(urlsplit(getattr(links, name)).path)
+        url = getattr(links, name)
+        return str(urlsplit(url() if callable(url) else url).path)
 
     def leave_path(self, scope: Scope, key: RunKey = KEY) -> str:
         """The path of the link in the email of a run by which its reader leaves a scope."""
@@ -555,7 +556,6 @@ def every_setting(queues: dict[str, str], secrets: dict[str, str]) -> tuple[Sett
     urls: dict[str, Any] = {f"{name}_queue_url": url for name, url in queues.items()}
     stage: dict[str, Any] = {
         "shards": 1,
-        "lookback_slots": 1,
         "max_lateness": 21600,
         "spread": 0,
         "emails_per_second": 500,
@@ -586,6 +586,7 @@ def every_setting(queues: dict[str, str], secrets: dict[str, str]) -> tuple[Sett
         "full_blocks": 8,
         "ranking": "relevance",
         "category_weights": "{}",
+        "digest_worth": "{}",
         "sections": "none",
         "event_retention_days": 35,
         "run_retention_days": 200,

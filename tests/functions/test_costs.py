@@ -669,6 +669,24 @@ def test_digest_beyond_the_account_quota_has_the_documented_cost(
     assert stored_run().reason is Reason.DAILY_CAP
 
 
+@pytest.mark.usefixtures("later")
+def test_digest_with_a_low_score_has_the_documented_cost(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GAZETTE_DIGEST_WORTH", '{"score": 1000, "days": 3}')
+    register(cloud)
+    cloud.warm_up("generate")
+    ann = cloud
+    ann.say("event.created", event(1))
+    (message,) = fan_out(ann)
+    ann.meter.clear()
+    ann.work("generate", message)
+    assert ann.meter.calls == calls(Query=2, BatchGetItem=1, PutItem=1)
+    assert ann.meter.write_units == Counter(runs=3)
+    assert ann.meter.write_units.total() == PROMISED["a daily run with a low score"]
+    assert stored_run().reason is Reason.WAITS_FOR_MORE
+
+
 def test_tick_reads_the_ses_quota_once_for_two_write_units(
     cloud: Cloud,
 ) -> None:

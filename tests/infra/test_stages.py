@@ -44,7 +44,6 @@ _FOLLOWS = {
     # the name of a deployment follows from all of it, and the dashboard has a tile for each alarm
     "host_layers": {"S3Key", "Description", "DashboardBody"},
     "shards": {"GAZETTE_SHARDS"},
-    "lookback_slots": {"GAZETTE_LOOKBACK_SLOTS"},
     "spread": {"GAZETTE_SPREAD", "Threshold"},
     "emails_per_second": {"GAZETTE_EMAILS_PER_SECOND", "BatchSize"},
     "ramp_from": {"GAZETTE_RAMP_FROM"},

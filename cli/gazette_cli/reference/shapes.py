@@ -187,6 +187,7 @@ SHAPES: Mapping[str, Shape] = {
         "immediate_delay_p99": "number",
         "too_late": "number",
         "over_cap": "number",
+        "skips": "number",
         "refused": "number",
         "failed": "number",
         "requeues_per_email": "number",

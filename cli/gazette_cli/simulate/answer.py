@@ -22,6 +22,7 @@ def sentences(result: Outcome) -> list[str]:
     for number, what in (
         (result.too_late, "are skipped as too late (max_lateness)"),
         (result.over_cap, "are skipped because the daily cap is used up"),
+        (result.skips, "wait for more events because of their low score (digest_worth)"),
         (result.failed, "fail because SES rejects them six times"),
     ):
         if number:
@@ -157,6 +158,7 @@ def document(result: Outcome) -> Document:
         "immediate_delay_p99": result.immediate_delay,
         "too_late": result.too_late,
         "over_cap": result.over_cap,
+        "skips": result.skips,
         "refused": result.refused,
         "failed": result.failed,
         "requeues_per_email": result.requeues_per_email,

@@ -51,6 +51,18 @@ def simulate(
         float,
         typer.Option(min=0, max=1, help="The share of events that are sent as immediate email."),
     ] = 0,
+    score: Annotated[
+        float,
+        typer.Option(
+            "--event-score",
+            min=0.01,
+            max=10_000,
+            help=(
+                "The average score of an event, for a stage with digest_worth. 3 is a new event of "
+                "a category without a weight."
+            ),
+        ),
+    ] = 3,
     hour: Annotated[
         int, typer.Option(min=0, max=23, help="The hour of the digest in the reader's time zone.")
     ] = 8,
@@ -174,6 +186,7 @@ def simulate(
             readers=readers,
             events=events,
             immediate=immediate,
+            score=score,
             hour=hour,
             on_the_hour=on_the_hour,
             zones=zones_in(zone) if zone else WORLD,

@@ -30,6 +30,9 @@ _MINUTE = 60.0
 _DAY = 86_400
 _TICKS_A_DAY = 144
 _NEVER = float("inf")
+_SKIPPED = 3
+"""The write units of a run that is skipped (docs/tables.md)."""
+
 _TICK = "a tick"
 
 
@@ -61,6 +64,9 @@ class Forecast:
 
     # Due schedules that have no waiting event.
     quiet: int = 0
+
+    # Digests that were skipped because of their low score.
+    skips: int = 0
 
     # Digests whose first event armed the schedule.
     first: int = 0
@@ -111,7 +117,7 @@ class _Simulation:
         self.population: ExactPopulation | Population = (
             ExactPopulation(week, begin)
             if week
-            else Population(question.traffic, self.random, begin)
+            else Population(question.traffic, self.random, begin, installation.worth)
         )
         self.ticks = (
             [self.timeline.seconds(tick) for tick in week.ticks]
@@ -193,7 +199,8 @@ class _Simulation:
                 self.forecast.due[each.cohort.due] += each.digests
                 self.forecast.quiet += each.quiet
                 self.forecast.first += each.first
-                due.append((each.cohort, each.digests, each.quiet))
+                self.forecast.skips += each.skips
+                due.append((each.cohort, each.digests, each.quiet + each.skips))
             self.fanout.tick(due)
             self.next_slot += SLOT
 
@@ -247,7 +254,9 @@ class _Simulation:
                 "events": int(WRITES["an event"]) * (forecast.events - forecast.at_once),
                 "events at once": int(WRITES["an event for an immediate email"]) * forecast.at_once,
                 "arming": int(WRITES["the first event for an idle schedule"]) * forecast.first,
-                "fan-out": int(WRITES["a due schedule, in fan-out"]) * sum(forecast.due.values()),
+                "fan-out": int(WRITES["a due schedule, in fan-out"])
+                * (sum(forecast.due.values()) + forecast.skips),
+                "skipped digests": _SKIPPED * forecast.skips,
                 "going idle": int(WRITES["a due schedule without a waiting event"])
                 * forecast.quiet,
                 "batches": self.fanout.batches,

@@ -53,6 +53,9 @@ class Traffic:
     # The share of events that are sent as immediate email.
     immediate: float = 0
 
+    # The score of each event, if the stage has a minimum for daily digests.
+    score: float = 3
+
     # The hour of the digest, in the reader's time zone.
     hour: int = 8
 
@@ -89,6 +92,9 @@ class Installation:
 
     # The time for which an immediate email waits to collect events.
     hold: timedelta
+
+    # The minimum score of a daily digest and the longest wait in days, or None.
+    worth: tuple[float, int] | None
 
     # The size of each function, by name.
     sizes: Mapping[str, Size]

@@ -65,6 +65,9 @@ class Outcome:
     # Emails that were skipped because of the daily cap.
     over_cap: int
 
+    # Digests that were skipped because of their low score.
+    skips: int
+
     # Temporary rejections.
     refused: int
 
@@ -119,6 +122,7 @@ def outcome(forecast: Forecast, usage: Usage, prices: Prices, *, wall_s: float) 
         immediate_delay=tally.late["immediate"].percentile(0.99),
         too_late=tally.skipped["too_late"],
         over_cap=tally.skipped["daily_cap"],
+        skips=forecast.skips,
         refused=tally.refused,
         failed=tally.skipped["failed"],
         requeues_per_email=requeues,
@@ -144,7 +148,8 @@ def _month(forecast: Forecast, usage: Usage, requeues: float) -> Usage:
         events=traffic.events,
         immediate=traffic.immediate,
         digests=digests / traffic.readers / days,
-        quiet=min(1.0, forecast.quiet / digests) if digests else 0,
+        # A skipped digest costs about as much as a schedule without a waiting event.
+        quiet=min(1.0, (forecast.quiet + forecast.skips) / digests) if digests else 0,
         days=_MONTH,
         digests_together=_together(forecast, "generate", digests),
         immediate_together=_together(forecast, "immediate", tally.sent["immediate"]),

@@ -1,9 +1,10 @@
 """The readers of a simulation, grouped by the time of their digests."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from math import exp
+from math import ceil, exp
 from random import Random
 
 from gazette.domain.scheduling.calendar import Recurrence, next_occurrence, slot_of
@@ -33,6 +34,10 @@ class Group:
     # The number of readers whose schedule is in the due index.
     armed: int = 0
 
+    # The readers of `armed` whose last digest was skipped because of its low score, by the numbers
+    # of skipped digests and of waiting events.
+    skips: Counter[tuple[int, int]] = field(default_factory=Counter)
+
     @property
     def wanted_until(self) -> datetime:
         """The end of the hour that the readers chose."""
@@ -54,6 +59,9 @@ class Occurrences:
     # The digests whose first event armed the schedule.
     first: int
 
+    # Schedules with waiting events whose digest is skipped because of its low score.
+    skips: int = 0
+
 
 @dataclass(slots=True)
 class Population:
@@ -64,6 +72,10 @@ class Population:
     traffic: Traffic
     random: Random
     begin: datetime
+
+    # The minimum score of a digest and the longest wait in days, or None.
+    worth: tuple[float, int] | None = None
+
     groups: list[Group] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -83,25 +95,68 @@ class Population:
                 self.groups.append(Group(recurrence, readers, due_at, armed))
 
     @property
+    def rate(self) -> float:
+        """The average number of events that a reader gets for each digest."""
+        return self.traffic.events * (1 - self.traffic.immediate)
+
+    @property
     def chance(self) -> float:
         """The probability that a reader has waiting events one day after the last digest."""
-        return 1 - exp(-self.traffic.events * (1 - self.traffic.immediate))
+        return 1 - exp(-self.rate)
 
     def due_in(self, slot: datetime) -> Iterator[Occurrences]:
         """Yield the schedules that are due in a slot, and move them to their next occurrence."""
         for group in self.groups:
             if slot_of(group.due_at) != slot:
                 continue
-            again = binomial(self.random, group.armed, self.chance)
+            backlog = group.skips.total()
+            again = binomial(self.random, group.armed - backlog, self.chance)
             first = binomial(self.random, group.readers - group.armed, self.chance)
+            quiet = group.armed - backlog - again
+            skips = self._hold(group, again + first)
             cohort = Cohort(
                 DIGEST,
                 (group.due_at - self.begin).total_seconds(),
                 (group.wanted_until - self.begin).total_seconds(),
             )
-            yield Occurrences(cohort, again + first, group.armed - again, first)
-            group.armed = again + first
+            waiting = backlog + again + first
+            yield Occurrences(cohort, waiting - skips, quiet, first, skips)
+            group.armed = waiting
             group.due_at = next_occurrence(group.recurrence, after=group.due_at)
+
+    def _hold(self, group: Group, new: int) -> int:
+        """Skip digests with a low score, and return their number.
+
+        `new` readers have events, and had none at the last digest. An event occurs on the day
+        before its first digest, so its age reaches N days between the digests N and N + 1.
+        """
+        if self.worth is None:
+            return 0
+        least, days = self.worth
+        needed = ceil(least / self.traffic.score)
+        skips: Counter[tuple[int, int]] = Counter()
+        for (skipped, waiting), readers in group.skips.items():
+            if skipped < days:
+                for more, some in self._with_few(readers, needed - waiting):
+                    skips[skipped + 1, waiting + more] += some
+        for waiting, some in self._with_few(new, needed, least=1):
+            skips[1, waiting] += some
+        group.skips = +skips
+        return group.skips.total()
+
+    def _with_few(self, readers: int, below: int, *, least: int = 0) -> Iterator[tuple[int, int]]:
+        """Yield the numbers of events below a limit, with the number of readers who got them.
+
+        Each reader gets at least `least` events, which is 0 or 1.
+        """
+        chance = exp(-self.rate)
+        remaining = 1.0 - (chance if least else 0.0)
+        for number in range(below):
+            if number >= least and remaining > 0:
+                some = binomial(self.random, readers, min(1.0, chance / remaining))
+                yield number, some
+                readers, remaining = readers - some, remaining - chance
+            chance *= self.rate / (number + 1)
 
 
 def _minutes(on_the_hour: float) -> Iterator[tuple[int, float]]:

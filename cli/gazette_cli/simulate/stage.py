@@ -32,9 +32,14 @@ def installation_of(name: str, overrides: Mapping[str, object]) -> Installation:
         spread=stage.spread,
         max_lateness=stage.max_lateness,
         hold=stage.collapse + stage.settle_lag + stage.clock_skew,
+        worth=_worth(stage.digest_worth),
         sizes=stage.sizes,
         reports=1 + stage.report_deliveries + stage.track_clicks + stage.track_opens,
     )
+
+
+def _worth(setting: Mapping[str, float]) -> tuple[float, int] | None:
+    return (setting["score"], int(setting["days"])) if setting else None
 
 
 def usage_of(name: str, overrides: Mapping[str, object], *, plan: str) -> Usage:

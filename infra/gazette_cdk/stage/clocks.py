@@ -62,13 +62,6 @@ class Internals:
     0 or more. Too short: unnecessary messages. Too long: a lost message is detected later.
     """
 
-    lookback_slots: int = 6
-    """[slots] The number of earlier slots that each tick also reads, because the due index is
-    eventually consistent.
-
-    1 to 144. Too few: fan-out can miss a schedule that appears late in the index.
-    """
-
     send_timeout: timedelta = timedelta(seconds=10)
     """The time-out of an SES request, which sends one email.
 

@@ -74,6 +74,16 @@ class Readers:
 
     Each weight must be from 0 to 1,000."""
 
+    digest_worth: dict[str, float] = field(default_factory=dict)
+    """The minimum for daily digests, such as `{"score": 2, "days": 3}`. A daily digest is
+    [skipped](subscribers.md#digests-with-few-events) if the scores of its lines add up to less than
+    `score`, and its oldest event is less than `days` days old. The next digest includes its events.
+    Empty: each digest with an event is sent.
+
+    `score` must be more than 0 and at most 10,000, and `days` must be 1 to 14. With a high score,
+    most digests wait until their oldest event is `days` days old.
+    """
+
     sections: str = "none"
     """The headings in a digest: `none`, `category`, or `parent` (the entity that the reader
     follows).

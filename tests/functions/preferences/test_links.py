@@ -103,6 +103,7 @@ STORED = ("subscribers", "schedules", "follows", "events", "runs", "suppressions
 ROUTES = {
     "unsubscribe": "GET, HEAD, POST, OPTIONS",
     "preferences": "GET, HEAD, POST, OPTIONS",
+    "keep": "GET, HEAD, POST, OPTIONS",
     "email": "GET, HEAD, OPTIONS",
     "updates": "GET, HEAD, OPTIONS",
 }

@@ -17,7 +17,6 @@ def test_clocks_that_guarantees_depend_on_are_internals() -> None:
         "clock_skew",
         "commit_margin",
         "check_after",
-        "lookback_slots",
         "send_timeout",
         "smtp_command_timeout",
         "smtp_reply_timeout",

@@ -11,9 +11,10 @@ from gazette.domain.delivery.arrangement import WEIGHTS, Arrangement, Ranking, S
 from gazette.domain.delivery.pace import MAX_RATE
 from gazette.domain.ports.queues import LONGEST_DELAY
 from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.window.worth import Worth
 from gazette.settings.arrangement import ArrangementSettings
 from gazette.settings.content import ContentSettings
-from gazette.settings.delivery import GenerateSettings, ResendSettings
+from gazette.settings.delivery import GenerateSettings, ResendSettings, SendingSettings
 from gazette.settings.environment import InvalidSetting, Settings
 from gazette.settings.fanout import FanoutSettings
 from gazette.settings.feedback import FeedbackSettings
@@ -75,6 +76,7 @@ VALID: dict[str, Any] = {
     "immediate_unsubscribe": "category",
     "ranking": "relevance",
     "category_weights": '{"sale": 7.5}',
+    "digest_worth": '{"score": 2, "days": 3}',
     "sections": "none",
     "event_retention_days": 35,
     "run_retention_days": 200,
@@ -231,7 +233,6 @@ def test_settle_lag_must_exceed_write_time_and_clock_skew(lag: int) -> None:
         *((GenerateSettings, {"warmup_from": day}) for day in ("tomorrow", "2026-02-30", " ")),
         (FanoutSettings, {"shards": 0}),
         (FanoutSettings, {"shards": 257}),
-        (FanoutSettings, {"lookback_slots": 0}),
         (FanoutSettings, {"max_lateness": 599}),
         (FanoutSettings, {"check_after": -1}),
         *(
@@ -449,6 +450,45 @@ def test_stage_weights_override_defaults(kind: type[Settings]) -> None:
 def test_non_numeric_weights_are_rejected(kind: type[Settings], given: str) -> None:
     with pytest.raises(InvalidSetting, match=r"^GAZETTE_CATEGORY_WEIGHTS is .+ from 0 to 1000"):
         build(kind, category_weights=given)
+
+
+@pytest.mark.parametrize("kind", [GenerateSettings, ResendSettings])
+def test_minimum_of_a_daily_digest_uses_the_weights_of_the_stage(
+    kind: type[SendingSettings],
+) -> None:
+    settings = build(kind, digest_worth='{"score": 1.5, "days": 14}', category_weights='{"a": 2}')
+    assert isinstance(settings, SendingSettings)
+    weights = {**WEIGHTS, "a": 2}
+    assert settings.worth == Worth(score=1.5, longest_wait=timedelta(days=14), weights=weights)
+    off = build(kind, digest_worth="{}")
+    assert isinstance(off, SendingSettings)
+    assert off.worth is None
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "",
+        "null",
+        "1",
+        '{"score": 1}',
+        '{"days": 3}',
+        '{"score": 0, "days": 3}',
+        '{"score": -1, "days": 3}',
+        '{"score": 10001, "days": 3}',
+        '{"score": NaN, "days": 3}',
+        '{"score": true, "days": 3}',
+        '{"score": "1", "days": 3}',
+        '{"score": 1, "days": 0}',
+        '{"score": 1, "days": 15}',
+        '{"score": 1, "days": 2.5}',
+        '{"score": 1, "days": true}',
+        '{"score": 1, "days": 3, "hours": 2}',
+    ],
+)
+def test_invalid_minimum_of_a_daily_digest_is_rejected(given: str) -> None:
+    with pytest.raises(InvalidSetting, match=r"^GAZETTE_DIGEST_WORTH is .+ 1 to 14 days"):
+        build(GenerateSettings, digest_worth=given)
 
 
 def test_content_source_settings_match_domain() -> None:

@@ -221,6 +221,7 @@ def test_sender_without_address_is_rejected(sender: str) -> None:
         ("requests_per_second", 0, "requests_per_second must be 1 to 10000"),
         ("requests_per_second", 10_001, "requests_per_second must be 1 to 10000"),
         ("requests_burst", 100, "requests_burst is no longer a setting"),
+        ("lookback_slots", 6, "lookback_slots is no longer a setting"),
         ("services_api", {"requests_per_second": 0}, "NUMBER is 1 to 10000"),
         ("services_api", {"requests_per_second": 10_001}, "NUMBER is 1 to 10000"),
         ("services_api", {"requests_per_second": True}, "NUMBER is 1 to 10000"),
@@ -427,6 +428,8 @@ def test_renamed_setting_error_gives_new_name() -> None:
         ({"category_weights": {"like": -1}}, "must give each category a number from 0 to 1000"),
         ({"category_weights": {"like": "1"}}, "must give each category a number from 0 to 1000"),
         ({"category_weights": {"a b": 1}}, "must give each category a number from 0 to 1000"),
+        ({"digest_worth": {"score": 1}}, "digest_worth is '{\"score\": 1}'; it must be {} or"),
+        ({"digest_worth": {"score": 1, "days": 15}}, "and 1 to 14 days"),
     ],
 )
 def test_unknown_arrangement_is_rejected(given: dict[str, object], said: str) -> None:

@@ -16,10 +16,10 @@ from gazette.adapters.rendering.sheets import Sheets
 from gazette.domain.delivery.compose import Digest, compose
 from gazette.domain.links import DIGESTS, EVERYTHING, Scope, ScopeKind, entity_mark
 from gazette.domain.model import Actor, Entity, Event
-from gazette.domain.subscribers.leaving import LeaveAct, Leaving
+from gazette.domain.subscribers.leaving import KeepAct, Keeping, LeaveAct, Leaving
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 
-from tests.builders import a_subscriber, an_event
+from tests.builders import NOW, a_subscriber, an_event
 
 EVIL = "<script>alert(1)</script>\"'&"
 
@@ -67,6 +67,11 @@ def confirm(leaving: Leaving, pages: ToldPages) -> str:
     return pages.confirm_leaving("", leaving, settings="../preferences/token")
 
 
+def kept(offer: KeepAct, act: KeepAct | None, pages: ToldPages) -> str:
+    keeping = Keeping(reader=a_subscriber(), offer=offer, ends_at=NOW, act=act)
+    return pages.keep(keeping, settings="../preferences/token")
+
+
 ALL: dict[str, Callable[[ToldPages], str]] = {
     **{
         f"left {scope.kind.name} {act.value}": partial(left, leaving(scope, act))
@@ -75,6 +80,11 @@ ALL: dict[str, Callable[[ToldPages], str]] = {
     },
     **{f"leave {scope.kind.name}": partial(confirm, leaving(scope)) for scope in LESS},
     "not taken back": lambda pages: pages.left("", leaving(DIGESTS), undo="", settings=""),
+    **{
+        f"keep {offer.value} {act}": partial(kept, offer, act)
+        for offer in KeepAct
+        for act in (None, *KeepAct)
+    },
     "invalid": lambda pages: pages.invalid_link(""),
     "ended": lambda pages: pages.ended_link("", is_mailed=False),
     "mailed": lambda pages: pages.ended_link("", is_mailed=True),

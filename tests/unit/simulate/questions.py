@@ -24,6 +24,7 @@ def installation(rate: float = 14, **changed: Any) -> Installation:
         "spread": timedelta(minutes=10),
         "max_lateness": timedelta(hours=6),
         "hold": timedelta(seconds=40),
+        "worth": None,
         "sizes": sizes(load),
     }
     return Installation(**given | changed)

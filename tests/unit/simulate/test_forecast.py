@@ -71,6 +71,32 @@ def test_daily_digests_beyond_the_ses_quota_are_skipped() -> None:
     assert {one.name for one in ceilings(found) if one.multiple < 1} == {"SES daily quota"}
 
 
+def test_digests_below_the_minimum_wait_for_more_events() -> None:
+    """Each reader gets an event every other day, with half the minimum score."""
+    off = simulate(question(20_000, events=0.5, days=8))
+    on = simulate(question(20_000, events=0.5, days=8, of=installation(worth=(6, 3))))
+    assert off.skips == 0
+    assert on.skips > 0
+    assert on.tally.sent["digest"] < 0.7 * off.tally.sent["digest"]
+    assert on.tally.sent["digest"] == sum(on.due.values()) - on.tally.skipped.total()
+
+
+def test_digest_waits_for_as_many_days_as_the_minimum_says() -> None:
+    """Events are so rare that each digest has one, and is skipped once or three times."""
+    for days in (1, 3):
+        found = simulate(question(50_000, events=0.02, days=14, of=installation(worth=(6, days))))
+        ended = sum(found.due.values())
+        assert found.skips / ended == pytest.approx(days, rel=0.35)
+
+
+def test_minimum_below_the_score_of_an_event_changes_nothing() -> None:
+    off, on = (
+        simulate(question(5_000, events=1, days=3, of=installation(worth=worth)))
+        for worth in (None, (3, 3))
+    )
+    assert (on.skips, on.tally.sent) == (0, off.tally.sent)
+
+
 def test_immediate_email_does_not_wait_behind_digests() -> None:
     found = simulate(question(10_000, of=installation(2), immediate=0.02, on_the_hour=1))
     assert found.tally.late["digest"].percentile(0.9) > HOUR

@@ -194,7 +194,7 @@ def test_pause_lifted_early_does_not_make_the_reader_dormant(lifted_first: bool)
     world.clock.pass_time(days=61)
     for command in reversed(said) if lifted_first else said:
         world.say(command)
-    world.create(an_event())
+    world.create(an_event(occurred_at=world.clock()))
     world.send_digest()
     assert ann(world).status is SubscriberStatus.ACTIVE
     assert len(world.emails()) == 1

@@ -388,7 +388,8 @@ def test_explain_lists_latest_runs_of_all_schedules_newest_first(
     world.choose(like=Frequency.WEEKLY, comment=Frequency.IMMEDIATE, at=NOW + SECOND)
     for number in range(6):
         some = {"comment": f"e{number}", "like": f"l{number}", "share": f"s{number}"}
-        world.create(*(an_event(name, category=category) for category, name in some.items()))
+        now = world.clock()
+        world.create(*(an_event(id_, category=name, occurred_at=now) for name, id_ in some.items()))
         world.deliver_queued()
         world.send_digest()
     world.send_digest("weekly")

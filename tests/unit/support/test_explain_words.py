@@ -228,7 +228,7 @@ def test_idle_schedule_is_named_even_if_another_email_was_sent_that_day(world: W
     world.choose(comment=Frequency.IMMEDIATE, at=NOW + SECOND)
     world.send_digest()
     world.clock.now = datetime(2026, 11, 24, 9, tzinfo=UTC)
-    world.create(an_event())
+    world.create(an_event(occurred_at=world.clock()))
     world.deliver_queued()
     sent, nothing = verdict(explained(world, TUESDAY))
     assert sent.startswith("The immediate email about post#post1 of 10:00 was sent")

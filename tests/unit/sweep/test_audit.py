@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 from gazette.domain.delivery.run import BEGINNING, Status
 from gazette.domain.errors import Unavailable
-from gazette.domain.model import DAILY, Schedule, ScheduleState, Window
+from gazette.domain.model import DAILY, Schedule, ScheduleState, StoredEvent, Window
 from gazette.domain.scheduling.calendar import next_occurrence, slot_of
 from gazette.steps.sweep.audit import AuditContext, Audited, audit
 
@@ -42,7 +42,7 @@ def leave_behind(world: World) -> None:
         raise Unavailable("The table does not answer.")
 
     with world.meanwhile("schedules.get_many", die, before=True), pytest.raises(Unavailable):
-        world.create(an_event())
+        world.create(an_event(occurred_at=world.clock()))
     assert daily(world).is_idle
 
 
@@ -147,7 +147,9 @@ def test_audit_does_not_change_a_concurrently_armed_schedule(
     world.clock.now -= timedelta(hours=2)
     leave_behind(world)
     world.clock.now = turn[1]
-    with world.meanwhile("schedules.put", lambda: world.create(an_event()), before=True):
+    (stored,) = world.events.rows.values()
+    assert isinstance(stored, StoredEvent)
+    with world.meanwhile("schedules.put", lambda: world.create(stored.event), before=True):
         assert audited(world, partition) == Audited(idle=1)
     assert daily(world).state is ScheduleState.ARMED
 

@@ -138,6 +138,8 @@ def event(
         "actor": {"id": "gazette", "name": "Gazette"},
         "excerpt": "This email belongs to the acceptance of a stage.",
         "occurred_at": now.isoformat(),
+        # A digest whose event would lapse before the next digest is sent whatever its score.
+        "expires_at": (now + timedelta(days=1)).isoformat(),
     }
 
 

@@ -21,7 +21,7 @@ from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.queues import Shard, ShardQueue
 from gazette.settings.fanout import FanoutSettings
 from gazette.settings.ranges import ASKED_SOURCE
-from gazette.steps.fanout.fanout import FannedOut, fan_out, is_beat, tick
+from gazette.steps.fanout.fanout import LOOKBACK, FannedOut, fan_out, is_beat, tick
 from gazette.steps.fanout.quota import learn_quota
 from gazette.steps.occurrences.context import FanoutContext
 
@@ -42,7 +42,7 @@ def build_tick() -> Callable[[datetime], int]:
         batches=batches,
         shard_queue=shard_queue,
         shards=settings.shards,
-        lookback=settings.lookback_slots,
+        lookback=LOOKBACK,
         looks_ahead=ASKED_SOURCE in settings.content_sources
         and bool(settings.recommendations_lead),
     )

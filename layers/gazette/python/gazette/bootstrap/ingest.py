@@ -50,6 +50,7 @@ def build() -> Callable[[Sequence[str], TimeLeft], list[Routed]]:
             in_force=versions_in_force(settings.control_table),
             suppressions=suppressions,
         ),
+        oldest=settings.event_retention,
     )
 
 

@@ -27,11 +27,12 @@ from gazette.domain.links import LinkToken, Purpose
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.rendering import Pages
 from gazette.domain.sources import PREFERENCES
-from gazette.domain.subscribers.leaving import Leaving
+from gazette.domain.subscribers.leaving import KeepAct, Keeping, Leaving
 from gazette.domain.subscribers.preference_form import Fields
 from gazette.domain.templates.ports import Decisions
 from gazette.run_metrics import record_version_unusable
 from gazette.settings.preferences import PreferencesSettings
+from gazette.steps.preferences import keeping
 from gazette.steps.preferences.leaving import look, press
 from gazette.steps.preferences.new_link import mail_new_link
 from gazette.steps.preferences.requests import PageContext, Shown, show, submit
@@ -82,6 +83,21 @@ class PreferencesFunction:
     """A function that applies the action of an unsubscribe link or page, as described in
     steps/preferences/leaving.py."""
 
+    keep_page: Callable[[str, str], str]
+    """A function that returns the page on which an inactive reader keeps the digest.
+
+    Arguments: a token, and the action that the link offers. Raises EndedLink like `show`.
+    """
+
+    keep: Callable[[str, str, Callable[[], Fields], TimeLeft], Keeping]
+    """A function that applies the button of `keep_page`.
+
+    Arguments: those of `keep_page`, a function that reads the form, and the remaining time.
+    """
+
+    kept_page: Callable[[str, Keeping], str]
+    """A function that returns the page for the result of `keep`."""
+
     left_page: Callable[[str, Leaving, str], str]
     """A function that returns the page after unsubscribing, with the arguments of
     `confirm_page`."""
@@ -98,6 +114,10 @@ class PreferencesFunction:
 
     read_form: Callable[..., Fields]
     """A function that returns the form fields in a request body."""
+
+
+def _offer(text: str) -> KeepAct:
+    return KeepAct.WEEKLY if text == KeepAct.WEEKLY else KeepAct.KEEP
 
 
 @cache
@@ -163,6 +183,20 @@ def build() -> PreferencesFunction:
         ),
         press=lambda link, form, time_left: press(
             link, form, read_undo=undo_tokens.read, context=context, time_left=time_left
+        ),
+        keep_page=lambda token, offer: pages.keep(
+            keeping.look(links.read(token, Purpose.KEEP), _offer(offer), context=context),
+            settings=links.settings(token, of=Purpose.KEEP),
+        ),
+        keep=lambda token, offer, form, time_left: keeping.press(
+            links.read(token, Purpose.KEEP),
+            form,
+            _offer(offer),
+            context=context,
+            time_left=time_left,
+        ),
+        kept_page=lambda token, kept: pages.keep(
+            kept, settings=links.settings(token, of=Purpose.KEEP)
         ),
         left_page=lambda token, left, accepted: pages.left(
             accepted,

@@ -33,6 +33,7 @@ from gazette.domain.model import RunKey
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.mail import Canary
 from gazette.settings.sweep import SweepSettings
+from gazette.steps.fanout.fanout import LOOKBACK
 from gazette.steps.sweep.audit import AuditContext, Audited, audit
 from gazette.steps.sweep.sweep import begin_sweep, standing, sweep
 from gazette.steps.sweep.unknown import SweepContext, Swept
@@ -62,7 +63,7 @@ def build_begin() -> Callable[[datetime], int]:
             batches=batches,
             shard_queue=shard_queue,
             shards=settings.shards if settings.ticks else 0,
-            lookback=settings.lookback_slots,
+            lookback=LOOKBACK,
         )
 
     return begin

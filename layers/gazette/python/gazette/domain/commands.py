@@ -149,6 +149,17 @@ def from_the_future(command: Command, now: datetime) -> str:
     )
 
 
+def has_occurred_before(command: Command, instant: datetime) -> bool:
+    """Return True if `command` is an activity or has an event that occurred before `instant`."""
+    match command:
+        case CreateActivity(activity):
+            return activity.occurred_at < instant
+        case CreateEvents(events):
+            return any(event.occurred_at < instant for event in events)
+        case _:
+            return False
+
+
 def reader_of(command: SingleCommand) -> str | None:
     """Return the id of the only reader whom `command` affects.
 

@@ -17,6 +17,11 @@ class ForeignEvent(InvalidEvent):
     source."""
 
 
+class TooOld(InvalidEvent):
+    """An event or activity that is older than the records of earlier arrivals. The error text
+    states the limit."""
+
+
 class InvalidReport(InvalidEvent):
     """A service's report about an email that cannot be processed. The error text names the field
     and the remedy, and contains no address."""

@@ -126,6 +126,9 @@ class Purpose(StrEnum):
     PREFERENCES = "preferences"
     RUN = "run"
     UNDO = "undo"
+    KEEP = "keep"
+    """A link in the last digests of an inactive reader, to keep getting them."""
+
     APP = "app"
     """A link to the preference page that an app requests for a reader who is logged in."""
 

@@ -19,3 +19,4 @@ class Outcome(StrEnum):
     ACTIVE = "active"
     QUARANTINED = "quarantined"
     FOREIGN = "foreign"
+    TOO_OLD = "too_old"

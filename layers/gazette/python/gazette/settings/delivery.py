@@ -1,10 +1,12 @@
 """The settings of `generate` and `resend`, which send email."""
 
+import json
 from dataclasses import dataclass, fields
 from datetime import timedelta
 
 from gazette.domain.scheduling.lifetime import longest_kept
 from gazette.domain.scheduling.limits import EVENT_WRITE_TIMEOUT, DeliveryLimits
+from gazette.domain.window.worth import MOST_DAYS, Worth
 from gazette.settings.arrangement import ArrangementSettings
 from gazette.settings.budgets import MAX_RATE_WITH_SMTP, smtp_budget
 from gazette.settings.environment import InvalidSetting
@@ -65,6 +67,9 @@ class SendingSettings(DeliveryLimits, ArrangementSettings, PacingSettings, Routi
     templates_bucket: str
     """The bucket that contains the pushed template versions."""
 
+    digest_worth: str
+    """The minimum score of a daily digest and the longest wait, as JSON; `{}` for no minimum."""
+
     def __post_init__(self) -> None:
         """Raise InvalidSetting for values that are out of range, and for contradictory values."""
         super().__post_init__()
@@ -90,6 +95,7 @@ class SendingSettings(DeliveryLimits, ArrangementSettings, PacingSettings, Routi
                 "GAZETTE_SMTP_SECURITY is 'none', which would send the password in plain text. "
                 "Use tls or starttls, or remove smtp_secret."
             )
+        _read_worth(self.digest_worth)
         longest = longest_kept(self.event_retention).days
         if self.run_retention_days <= longest:
             raise InvalidSetting(
@@ -100,6 +106,16 @@ class SendingSettings(DeliveryLimits, ArrangementSettings, PacingSettings, Routi
             )
 
     @property
+    def worth(self) -> Worth | None:
+        """The minimum for daily digests; None if there is none."""
+        read = _read_worth(self.digest_worth)
+        if read is None:
+            return None
+        least, days = read
+        weights = self.arrangement.weights
+        return Worth(score=least, longest_wait=timedelta(days=days), weights=weights)
+
+    @property
     def limits(self) -> DeliveryLimits:
         """The limits of a delivery: these settings, except that SMTP has a longer time-out."""
         if self.mail_provider == "ses":
@@ -107,6 +123,29 @@ class SendingSettings(DeliveryLimits, ArrangementSettings, PacingSettings, Routi
         budget = smtp_budget(command=self.smtp_command_timeout, reply=self.smtp_reply_timeout)
         limits = {limit.name: getattr(self, limit.name) for limit in fields(DeliveryLimits)}
         return DeliveryLimits(**limits | {"send_timeout": budget})
+
+
+_HIGHEST = 10_000
+"""The highest minimum score, which is far above the score of a usual digest."""
+
+
+def _read_worth(text: str) -> tuple[float, int] | None:
+    """Return the score and the number of days in `digest_worth`, or None if it is empty."""
+    try:
+        minimum = json.loads(text)
+    except ValueError:
+        minimum = None
+    if minimum == {}:
+        return None
+    if isinstance(minimum, dict) and minimum.keys() == {"score", "days"}:
+        least, days = minimum["score"], minimum["days"]
+        is_score = type(least) in {int, float} and 0 < least <= _HIGHEST
+        if is_score and type(days) is int and 1 <= days <= MOST_DAYS:
+            return float(least), days
+    raise InvalidSetting(
+        f'GAZETTE_DIGEST_WORTH is {text!r}; it must be {{}} or {{"score": NUMBER, "days": DAYS}}, '
+        f"with a score of more than 0 and at most {_HIGHEST}, and 1 to {MOST_DAYS} days."
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

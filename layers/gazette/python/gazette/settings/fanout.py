@@ -13,9 +13,6 @@ class FanoutSettings(FanoutLimits, ScheduleSettings):
 
     shard_queue_url: str
     generate_queue_url: str
-    lookback_slots: int
-    """The number of past slots to read again. The due index is eventually consistent."""
-
     pace_table: str
     mail_provider: str
     """The name of the mail provider.

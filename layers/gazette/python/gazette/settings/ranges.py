@@ -84,7 +84,6 @@ RANGES: Mapping[str, Range] = MappingProxyType(
     {
         **DURATIONS,
         "shards": Range(1, 256),
-        "lookback_slots": Range(1, 144),
         "max_blocks": Range(1),
         "full_blocks": Range(0),
         "sunset_days": Range(0),

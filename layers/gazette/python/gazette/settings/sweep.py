@@ -29,7 +29,6 @@ class SweepSettings(SweepLimits, PacingSettings, FunctionSettings):
     unknown_policy: str
     """The policy for runs with an unknown outcome: `resend`, `carry_over` or `assume_sent`."""
 
-    lookback_slots: int
     ticks: int
     """1 if fan-out runs on a timer, so that a shard can fall behind; else 0."""
 

@@ -8,8 +8,8 @@ from gazette.adapters.rendering.view_models import show
 from gazette.domain.delivery.compose import Digest
 from gazette.domain.links import ScopeKind
 from gazette.domain.scheduling.calendar import zone_of
-from gazette.domain.subscribers.leaving import Leaving
-from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.domain.subscribers.leaving import Keeping, Leaving
+from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 
 _TITLE = 120
 
@@ -27,6 +27,24 @@ class JinjaPages:
     def left(self, accepted: str, leaving: Leaving, *, undo: str, settings: str) -> str:
         """Return the page that confirms an unsubscription and offers further choices."""
         return self._of_leaving("left.html", accepted, leaving, undo=undo, settings=settings)
+
+    def keep(self, keeping: Keeping, *, settings: str) -> str:
+        """Return the page on which an inactive reader keeps the digest."""
+        reader = keeping.reader
+        language = self._sheets.languages.of(reader.locale)
+        zone = zone_of(reader.time_zone)
+        return self._sheets.render(
+            "keep.html",
+            language,
+            leaving=keeping,
+            offer=keeping.offer.value,
+            act=keeping.act.value if keeping.act else "",
+            has_left=reader.has_left,
+            is_dormant=reader.status is SubscriberStatus.DORMANT,
+            address=language.isolated(masked(reader.email)),
+            ends=language.date(keeping.ends_at.astimezone(zone).date()) if keeping.ends_at else "",
+            settings=settings,
+        )
 
     def invalid_link(self, accepted: str) -> str:
         """Return the page for an invalid link. The page is the same for every cause."""

@@ -417,7 +417,9 @@ def without_tracking(html: str, links: Links, more: Collection[str] = ()) -> str
     it. Unsubscribing must not depend on a tracking server, and no tracking server may see the
     signed links.
     """
-    own = (links.unsubscribe, links.preferences, links.email, links.updates, *more)
+    own = [links.unsubscribe, links.preferences, links.email, links.updates, *more]
+    if links.sunset:
+        own += [links.sunset.keep, links.sunset.weekly]
     addresses = tuple(str(escape(link)).lower() for link in own if link)
 
     def marked(link: re.Match[str]) -> str:

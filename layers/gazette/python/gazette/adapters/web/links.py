@@ -52,6 +52,7 @@ class SignedLinks:
             unsubscribe=leave(link.scope),
             preferences=f"{self._base_url}/preferences/{preferences}",
             leave=leave,
+            keep=lambda: f"{self._base_url}/keep/{token_for(Purpose.KEEP, link.scope)}",
         )
 
     def app_link(self, link: LinkToken) -> str:
@@ -112,16 +113,16 @@ class LinkReader:
                 return read_link(verify(token, purpose=purpose, keys=keys)), purpose
         return read_link(verify(token, purpose=last, keys=keys)), last
 
-    def settings(self, token: str) -> str:
-        """Return the relative link from an unsubscribe page to the preference page, or an empty
-        string if the token has expired.
+    def settings(self, token: str, *, of: Purpose = Purpose.UNSUBSCRIBE) -> str:
+        """Return the relative link from a page to the preference page, or an empty string if the
+        token has expired.
+
+        `of` is the purpose of the page's token.
 
         A relative link is correct whatever precedes the path. Raises InvalidToken.
         """
-        link = self.read_ended(token, Purpose.UNSUBSCRIBE)
+        link = self.read_ended(token, of)
         if link.has_expired(Purpose.PREFERENCES, self._clock().date()):
             return ""
-        preferences = for_purpose(
-            token, Purpose.PREFERENCES, of=Purpose.UNSUBSCRIBE, keys=self._keys()
-        )
+        preferences = for_purpose(token, Purpose.PREFERENCES, of=of, keys=self._keys())
         return f"../preferences/{preferences}"

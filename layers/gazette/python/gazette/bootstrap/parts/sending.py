@@ -148,6 +148,7 @@ def delivery_context(
             deferred_events=DynamoDeferredEvents(settings.events_table, clock=now),
             max_blocks=settings.max_blocks,
             arrangement=settings.arrangement,
+            sunset=settings.sunset,
         ),
         mailers=mailers(settings, suppression_key),
         pacing=Pacing(
@@ -175,6 +176,7 @@ def delivery_context(
         ),
         limits=settings.limits,
         content=content,
+        worth=settings.worth,
     )
 
 

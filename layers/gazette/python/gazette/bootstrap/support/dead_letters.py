@@ -42,6 +42,7 @@ def build_forecast(
         clock=now,
         random=lambda: 0.0,
         limits=settings.limits,
+        worth=settings.worth,
     )
     return lambda key, given_up: forecast(key, given_up=given_up, context=context)
 

@@ -6,7 +6,7 @@ repeats the call. All instants are timezone-aware UTC.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Protocol
 
 from gazette.domain.delivery.arrangement import Arrangement
@@ -18,7 +18,7 @@ from gazette.domain.templates.settings import NO_SETTINGS, VersionSettings
 from gazette.domain.templates.versions import Version
 
 if TYPE_CHECKING:
-    from gazette.domain.subscribers.leaving import Leaving
+    from gazette.domain.subscribers.leaving import Keeping, Leaving
 
 
 class Renderer(Protocol):
@@ -100,6 +100,20 @@ def _nowhere(_: Scope) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class SunsetNotice:
+    """The notice in one of the last digests before an inactive reader becomes dormant."""
+
+    ends_on: date
+    """The date on which the reader becomes dormant, in the reader's time zone."""
+
+    keep: str
+    """The link to the page on which the reader keeps the digest."""
+
+    weekly: str
+    """The link to the page on which the reader makes the digest weekly."""
+
+
+@dataclass(frozen=True, slots=True)
 class Links:
     """The signed https links for one reader."""
 
@@ -122,6 +136,12 @@ class Links:
 
     The function returns an empty string in the browser view.
     """
+
+    keep: Callable[[], str] = field(default=str, compare=False)
+    """A function that returns the link to keep the digest; empty in the browser view."""
+
+    sunset: SunsetNotice | None = None
+    """The notice that the digests end soon, or None. Templates may omit the notice."""
 
 
 class LinkMaker(Protocol):
@@ -170,6 +190,13 @@ class Pages(Protocol):
         scopes.
 
         `undo` is the token that undoes the change, or empty.
+        """
+
+    def keep(self, keeping: "Keeping", *, settings: str) -> str:
+        """Return a page that offers a button with which an inactive reader keeps the digest, or
+        confirms the button.
+
+        `settings` is the link to the reader's preference page, or empty.
         """
 
     def invalid_link(self, accepted: str) -> str:

@@ -144,6 +144,14 @@ def next_occurrence(recurrence: Recurrence, *, after: datetime) -> datetime:
         day += timedelta(days=1)
 
 
+def is_one_of_last_two(recurrence: Recurrence, due_at: datetime, *, before: datetime) -> bool:
+    """Return True if at most one occurrence is after `due_at` and before `before`."""
+    if due_at >= before:
+        return False
+    following = next_occurrence(recurrence, after=due_at)
+    return following >= before or next_occurrence(recurrence, after=following) >= before
+
+
 def next_after_change(
     recurrence: Recurrence, *, after: datetime, last: datetime | None, pending: datetime | None
 ) -> datetime:

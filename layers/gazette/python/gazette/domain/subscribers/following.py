@@ -121,6 +121,7 @@ def effective_frequency(
     follows: tuple[Follow | None, ...],
     defaults: Frequencies,
     paused_or_dormant: bool = False,
+    late: bool = False,
     critical: bool = False,
 ) -> Frequency | None:
     """Return the reader's frequency for `event`; None if the reader does not follow any entity of
@@ -133,8 +134,9 @@ def effective_frequency(
     the event occurred and has not ended since. If several follows count, the follow of the most
     specific entity decides. A follow's own frequency overrides that of the category. `never`, at
     any time since the event occurred, mutes the event permanently. `paused_or_dormant` means that
-    the reader was paused or dormant when the event occurred, even if this becomes known later. An
-    immediate event then waits for the daily digest, and so does an event with a frequency that this
+    the reader was paused or dormant when the event occurred, even if this becomes known later.
+    `late` means that the event occurred too long ago for an immediate email. In both cases, an
+    immediate event waits for the daily digest, and so does an event with a frequency that this
     version does not know. For items of a queried content source, `immediate` means `daily`. With
     `critical`, the event is immediate regardless of the reader's choice, but only if the reader
     follows it.
@@ -147,7 +149,8 @@ def effective_frequency(
     if event.source and frequency is not None:
         return in_digest(frequency)
     if frequency is None or (
-        is_known(frequency) and not (frequency is Frequency.IMMEDIATE and paused_or_dormant)
+        is_known(frequency)
+        and not (frequency is Frequency.IMMEDIATE and (paused_or_dormant or late))
     ):
         return frequency
     return Frequency.DAILY

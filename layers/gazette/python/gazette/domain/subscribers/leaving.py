@@ -47,6 +47,28 @@ class LeaveAct(StrEnum):
     """Undo an earlier action."""
 
 
+class KeepAct(StrEnum):
+    """The actions of the page behind the notice that the digests of an inactive reader end."""
+
+    KEEP = "keep"
+    WEEKLY = "weekly"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keeping:
+    """The data for the page on which a reader keeps the digest."""
+
+    reader: Subscriber
+    offer: KeepAct
+    """The action that the page offers."""
+
+    ends_at: datetime | None
+    """The time at which the reader becomes dormant; None if that is not ahead."""
+
+    act: KeepAct | None = None
+    """The action of this request; None if the request has no action."""
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """A change to a reader's choices and follows. Each follow is named by its entity."""

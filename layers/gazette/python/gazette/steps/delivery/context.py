@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from gazette.domain.delivery.arrangement import Arrangement
@@ -16,6 +17,7 @@ from gazette.domain.ports.rendering import LinkMaker
 from gazette.domain.ports.stores import DeferredEvents, EventReader, LastLook, Subscribers
 from gazette.domain.scheduling.limits import DeliveryLimits
 from gazette.domain.templates.ports import CurrentDecisions
+from gazette.domain.window.worth import Worth
 from gazette.steps.delivery.pacing import Pacing
 from gazette.steps.delivery.versions import Chosen, Unusable
 
@@ -40,6 +42,9 @@ class PrepareContext:
     limits: DeliveryLimits
     content: "ContentContext | None" = None
     """The content sources. None if runs do not wait for items."""
+
+    worth: Worth | None = None
+    """The minimum for daily digests. None if each digest with an event is sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +71,9 @@ class EditionContext:
 
     arrangement: Arrangement
     """The stage's ranking and sections of digests."""
+
+    sunset: timedelta | None = None
+    """The period of inactivity after which a reader becomes dormant. None means never."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,8 +2,8 @@
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from gazette.domain.delivery.arrangement import Arrangement
@@ -22,8 +22,10 @@ from gazette.domain.links import (
     immediate_of,
 )
 from gazette.domain.model import Actor, Edition, Entity, Event, Mail, StageHeaders
-from gazette.domain.ports.rendering import Links, VersionTemplates
+from gazette.domain.ports.rendering import Links, SunsetNotice, VersionTemplates
 from gazette.domain.ports.stores import DeferredEvents
+from gazette.domain.scheduling.calendar import is_one_of_last_two, zone_of
+from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.domain.templates.settings import NO_SETTINGS
 from gazette.domain.window.folded import Folded, age_of_event
@@ -78,6 +80,7 @@ def edit(prepared: "Prepared", *, context: "EditionContext") -> Rendered | tuple
     """
     run, events, subscriber = prepared.run, prepared.due.sent, prepared.subscriber
     links = context.link_maker.links(LinkToken.of(run.key, run.due_at, subscriber))
+    links = replace(links, sunset=sunset_notice(run, subscriber, links, context.sunset))
     variant = variant_for(run.key.user_id, context)
     chosen = context.templates(run)
 
@@ -118,6 +121,27 @@ def edit(prepared: "Prepared", *, context: "EditionContext") -> Rendered | tuple
         show=show,
         may_have_been_sent=prepared.due.may_have_been_sent,
         deferred_events=context.deferred_events,
+    )
+
+
+def sunset_notice(
+    run: Run, subscriber: Subscriber, links: Links, sunset: timedelta | None
+) -> SunsetNotice | None:
+    """Return the notice that the reader's digests end soon, for one of the last two digests.
+
+    The result depends only on the run's due time and the reader, so that a repeated email is equal.
+    """
+    if sunset is None or run.key.is_immediate:
+        return None
+    ends_at = subscriber.dormant_at(sunset)
+    recurrence = subscriber.recurrence(Frequency(run.key.schedule))
+    if not is_one_of_last_two(recurrence, run.due_at, before=ends_at):
+        return None
+    keep = links.keep()
+    return SunsetNotice(
+        ends_on=ends_at.astimezone(zone_of(subscriber.time_zone)).date(),
+        keep=keep,
+        weekly=f"{keep}?offer=weekly",
     )
 
 

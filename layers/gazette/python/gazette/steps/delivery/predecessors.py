@@ -44,6 +44,9 @@ class Settled:
     changes: Sequence[Change]
     """Changes to older runs, which must be stored before the events are read."""
 
+    was_claimed: bool = False
+    """True if this run or an earlier run was claimed with events of the window."""
+
 
 @dataclass(frozen=True, slots=True)
 class Chain:
@@ -152,7 +155,8 @@ def settle_older(
             changes.apply(each, GiveUp())
     carried = (each for each in unknown if _reaches_behind(each, since))
     carries = tuple((each, changed(each, Carry())) for each in carried)
-    return Settled(run, since, carries, changes.decided)
+    was_claimed = any(_reaches_behind(each, since) for each in (run, *ended))
+    return Settled(run, since, carries, changes.decided, was_claimed)
 
 
 def without_claimant(

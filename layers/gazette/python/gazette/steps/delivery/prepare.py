@@ -18,9 +18,12 @@ from gazette.domain.delivery.run import (
     why_not_sent,
 )
 from gazette.domain.delivery.signals import GiveUp, Signal, Skip
-from gazette.domain.model import StoredEvent, Window
+from gazette.domain.model import DAILY, StoredEvent, Window
 from gazette.domain.ports.stores import EVENTS_AT_ONCE
+from gazette.domain.scheduling.calendar import next_occurrence
+from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.domain.window.worth import reaches
 from gazette.steps.delivery.context import PrepareContext
 from gazette.steps.delivery.predecessors import Settled, window_of
 from gazette.steps.delivery.types import Delivery, Ending, WaitingFor
@@ -92,6 +95,8 @@ def prepare(settled: Settled, *, context: PrepareContext) -> Prepared | Ending:
         return _ended(run, Skip(why_not_sent(subscriber)), changes)
     if ending := _only_held(run, due, changes, context):
         return ending
+    if _waits_for_more(settled, window, due, subscriber, context):
+        return _ended(run, Skip(Reason.WAITS_FOR_MORE), changes, due)
     outdated = _outdated(window, due, subscriber.routes_since)
     return Prepared(run, settled.carried, window, subscriber, due, without, outdated)
 
@@ -192,6 +197,32 @@ def _only_held(
     if due.sent and not are_too_many:
         return None
     return _ended(run, Skip(Reason.CATEGORY_HELD), changes, due)
+
+
+def _waits_for_more(
+    settled: Settled,
+    window: Window,
+    due: WindowEvents,
+    subscriber: Subscriber,
+    context: PrepareContext,
+) -> bool:
+    """Return True if a digest is skipped because its events score too low together (rule 25).
+
+    The digest closes no window, so the next digest includes all of its events. Only a daily digest
+    is skipped, and only if none of its events was claimed before. The digest is sent if its oldest
+    event has waited long enough, or if an event would be over before the next digest is sent. The
+    age counts from the time of the event, because a deferral renews the storage time.
+    """
+    worth, run = context.worth, settled.run
+    if worth is None or run.key.schedule != DAILY or settled.was_claimed:
+        return False
+    if due.oldest_at is None or window.until - due.oldest_at >= worth.longest_wait:
+        return False
+    after = max(run.due_at, context.clock())
+    next_due_at = next_occurrence(subscriber.recurrence(Frequency.DAILY), after=after)
+    if due.over_at and due.over_at <= next_due_at + context.limits.max_lateness:
+        return False
+    return not reaches(due.sent, worth, until=window.until)
 
 
 def _pause_on_hold(random: float) -> timedelta:

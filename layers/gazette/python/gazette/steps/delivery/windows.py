@@ -52,6 +52,15 @@ class WindowEvents:
     movable_from: datetime | None
     """The earliest storage time of the held events and of new events in `sent`, or None."""
 
+    oldest_at: datetime | None
+    """The earliest time of an event in `sent`, or None.
+
+    An item of a content source counts from its storage time, because it may be of any age.
+    """
+
+    over_at: datetime | None
+    """The earliest time at which an event in `sent` lapses or expires, not counting items."""
+
     def has_lapsed(self, now: datetime) -> bool:
         """Return True if an event in `sent` has lapsed."""
         return self.lapse_at is not None and self.lapse_at <= now
@@ -136,6 +145,8 @@ class _Sorting:
     categories: set[str] = field(default_factory=set)
     lapse_at: datetime | None = None
     movable_from: datetime | None = None
+    oldest_at: datetime | None = None
+    over_at: datetime | None = None
 
     def each_sent(self, window: Iterator[StoredBrief]) -> Iterator[StoredBrief]:
         """Sort the events of a window. Yield the events to send without keeping them in memory."""
@@ -159,6 +170,7 @@ class _Sorting:
                 lapse_at = stored.lapses_at
                 if lapse_at and (self.lapse_at is None or lapse_at < self.lapse_at):
                     self.lapse_at = lapse_at
+                self._add_age(stored)
                 yield stored
 
     def sorted(self, newest: tuple[str, ...]) -> WindowEvents:
@@ -181,11 +193,21 @@ class _Sorting:
             frozenset(self.categories),
             self.lapse_at,
             self.movable_from,
+            self.oldest_at,
+            self.over_at,
         )
 
     def _add_movable(self, stored: StoredBrief) -> None:
         # Events are read in the order of `stored_at`.
         self.movable_from = self.movable_from or stored.stored_at
+
+    def _add_age(self, stored: StoredBrief) -> None:
+        is_item = stored.event.source
+        since = stored.stored_at if is_item else stored.event.occurred_at
+        if self.oldest_at is None or since < self.oldest_at:
+            self.oldest_at = since
+        if not is_item and (self.over_at is None or stored.over_at < self.over_at):
+            self.over_at = stored.over_at
 
     def _add_over(self, stored: StoredBrief) -> None:
         if len(self.over) > MOST_REMOVED:

@@ -89,6 +89,12 @@ _ENDED_AS = {
 }
 
 
+LOOKBACK = 6
+"""The number of earlier slots that each tick also reads, because the due index is eventually
+consistent. Six slots are an hour.
+"""
+
+
 def tick(
     at: datetime,
     *,

@@ -1,7 +1,7 @@
 """Process the messages of an invocation: apply each message, or quarantine it with the reason."""
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeVar, assert_never
 
@@ -19,14 +19,16 @@ from gazette.domain.commands import (
     RetractEvent,
     SingleCommand,
     from_the_future,
+    has_occurred_before,
 )
-from gazette.domain.errors import ForeignEvent, InvalidEvent, NotYet
+from gazette.domain.errors import ForeignEvent, InvalidEvent, NotYet, TooOld
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.queues import FollowersQueue, Quarantine
 from gazette.domain.ports.stores import Activities, Suppressions
 from gazette.steps.context import RoutingContext
 from gazette.steps.ingest.activities import change_follow, create_activity, retract_activity
+from gazette.steps.ingest.age import without_outdated
 from gazette.steps.ingest.choices import choose_preferences
 from gazette.steps.ingest.erasure import erase_subscriber
 from gazette.steps.ingest.order import Events, Part, in_order
@@ -53,6 +55,7 @@ def ingest(
     followers_queue: FollowersQueue,
     quarantine: Quarantine,
     context: RoutingContext,
+    oldest: timedelta,
     run_all: RunAll,
 ) -> list[Routed]:
     """Apply the messages, and return the results in the order of the messages.
@@ -62,7 +65,8 @@ def ingest(
     changing or `time_left` was too short to begin. No message fails because of another message.
     Safe to repeat, in any order and at any time. `decode` raises InvalidEvent for a message that
     violates the contract, and ForeignEvent for a message that its source may not publish; both are
-    quarantined.
+    quarantined. An event that occurred more than `oldest` ago is quarantined too, unless it is
+    stored.
 
     Events of several messages are routed together. Commands of different readers are applied by
     `run_all`, which may run them concurrently. Each reader's messages are applied in the order in
@@ -70,14 +74,29 @@ def ingest(
     """
     commands: dict[int, Command] = {}
     results: dict[int, Routed] = {}
+    problem: dict[int, Outcome] = {}
+
+    def read(body: str) -> tuple[Command, bool] | list[Outcome]:
+        require_time(time_left)
+        now = context.clock()
+        try:
+            command = _without_the_future(decode(body), now)
+            if not has_occurred_before(command, now - oldest):
+                return command, False
+            return without_outdated(
+                command, now, oldest=oldest, activities=activities, events=context.events
+            )
+        except InvalidEvent as err:
+            quarantine.keep(body, str(err))
+            return [_outcome_of(err)]
+
     for number, body in enumerate(bodies):
-        command_or_result = _attempt(
-            partial(_read, body, time_left, decode, quarantine, context.clock())
-        )
+        command_or_result = _attempt(partial(read, body))
         if isinstance(command_or_result, list | Exception):
             results[number] = command_or_result
         else:
-            commands[number] = command_or_result
+            commands[number], has_outdated = command_or_result
+            problem[number] = Outcome.TOO_OLD if has_outdated else Outcome.QUARANTINED
     outcomes: dict[Part, list[Outcome] | Exception] = {}
 
     def apply(parts: Sequence[Part]) -> None:
@@ -109,7 +128,9 @@ def ingest(
     for number, command in commands.items():
         if number not in routed:
             routed[number] = _joined([outcomes.get(part) for part in applied[number]])
-        keep = partial(_keep_problems, command, bodies[number], routed[number], quarantine)
+        keep = partial(
+            _keep_problems, command, bodies[number], routed[number], quarantine, problem[number]
+        )
         results[number] = _attempt(keep)
     return [results[number] for number in range(len(bodies))]
 
@@ -136,30 +157,27 @@ def _attempt(act: Callable[[], DoneT]) -> DoneT | Exception:
         return err
 
 
-def _read(
-    body: str,
-    time_left: TimeLeft,
-    decode: Callable[[str], Command],
-    quarantine: Quarantine,
-    now: datetime,
-) -> Command | list[Outcome]:
-    """Return the command in a message, or the outcome if the message contains no command."""
-    require_time(time_left)
-    try:
-        return _without_the_future(decode(body), now)
-    except InvalidEvent as err:
-        quarantine.keep(body, str(err))
-        return [Outcome.FOREIGN if isinstance(err, ForeignEvent) else Outcome.QUARANTINED]
+def _outcome_of(err: InvalidEvent) -> Outcome:
+    """Return the outcome of a message that is quarantined because of an error."""
+    match err:
+        case ForeignEvent():
+            return Outcome.FOREIGN
+        case TooOld():
+            return Outcome.TOO_OLD
+        case _:
+            return Outcome.QUARANTINED
 
 
-def _keep_problems(command: Command, body: str, routed: Routed, quarantine: Quarantine) -> Routed:
+def _keep_problems(
+    command: Command, body: str, routed: Routed, quarantine: Quarantine, problem: Outcome
+) -> Routed:
     """Quarantine a list that contains invalid items. Its valid items were already applied."""
     if isinstance(routed, Exception) or not isinstance(command, CreateEvents | CommandList):
         return routed
     if not command.problems:
         return routed
     quarantine.keep(body, command.problems)
-    return [*routed, Outcome.QUARANTINED]
+    return [*routed, problem]
 
 
 def _apply(

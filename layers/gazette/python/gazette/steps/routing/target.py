@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from operator import attrgetter
 from types import MappingProxyType
 
@@ -16,6 +17,9 @@ from gazette.domain.subscribers.frequency import Frequencies, Frequency
 from gazette.domain.subscribers.history import History
 from gazette.domain.subscribers.subscriber import Erased, Reader, Subscriber
 from gazette.steps.context import RoutingContext
+
+LATE_AFTER = timedelta(days=1)
+"""The age from which an event is not sent immediately, but with the daily digest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +74,10 @@ def routing_inputs(
 
 
 def target_of(event: Event, inputs: RoutingInputs, context: RoutingContext) -> Target | Outcome:
-    """Return the target of the event, or an Outcome if it has no target."""
+    """Return the target of the event, or an Outcome if it has no target.
+
+    An event only gets older, so an event that was late is late whenever it is routed again.
+    """
     choices: History[Frequencies] = ()
     defaults: Frequencies = ()
     paused_or_dormant = False
@@ -95,6 +102,7 @@ def target_of(event: Event, inputs: RoutingInputs, context: RoutingContext) -> T
         follows=inputs.follows,
         defaults=defaults,
         paused_or_dormant=paused_or_dormant,
+        late=context.clock() - event.counts_at > LATE_AFTER,
         critical=critical,
     )
     match frequency:

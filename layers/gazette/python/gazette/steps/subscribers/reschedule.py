@@ -16,14 +16,16 @@ _GRACE = timedelta(minutes=15)
 different times.
 """
 
-_GIVEN_UP = {Reason.SUPERSEDED, Reason.PREFERENCES_CHANGED}
+_GIVEN_UP = {Reason.SUPERSEDED, Reason.PREFERENCES_CHANGED, Reason.WAITS_FOR_MORE}
+"""The reasons of runs after which their date may still have a digest."""
 
 
 def stop_pending(schedule: Schedule, *, context: ScheduleContext) -> Schedule:
     """Cancel the unclaimed runs for the old times, unless they are due now. Safe to repeat.
 
-    Returns the schedule without the cancelled runs. The date of a cancelled run had no digest, so
-    the new time may still have one on that date.
+    Returns the schedule without the cancelled runs, and without runs that were skipped because of
+    their low score. The date of such a run had no digest, so the new time may still have one on
+    that date.
     """
     if schedule.last_due_at is None and schedule.next_due_at > context.clock():
         return schedule

@@ -190,6 +190,11 @@ REASON: Mapping[Reason, Words] = {
         "The next digest after the category is resumed includes the events. To see the category "
         "and the reason, run `gazette sending status`.",
     ),
+    Reason.WAITS_FOR_MORE: Words(
+        "the scores of the waiting events were too low together for a daily digest (digest_worth)",
+        "No action is required. The next digest includes the events. It is sent when their scores "
+        "add up to the minimum, or when the oldest event is as old as digest_worth allows.",
+    ),
     Reason.TOO_LATE: Words(
         "the digest was later than the stage allows (max_lateness)",
         "The next digest includes the events. Find out why fan-out was late.",

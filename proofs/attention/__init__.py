@@ -1,0 +1,1 @@
+"""The effects of settings on how many emails readers get."""
