@@ -20,7 +20,7 @@ from gazette.domain.feedback.experiment import Experiment, ExperimentPeriod
 from gazette.domain.links import LinkKeys, LinkToken
 from gazette.domain.model import Edition, Mail
 from gazette.domain.ports.bus import BusCommand
-from gazette.domain.ports.queues import MESSAGES_A_CALL
+from gazette.domain.ports.queues import LONGEST_DELAY, MESSAGES_A_CALL
 from gazette.domain.ports.rendering import Links
 from gazette.domain.subscribers.subscriber import Subscriber
 
@@ -36,6 +36,8 @@ class FakeQueue(Generic[MessageT]):
 
     def send(self, messages: Iterable[MessageT]) -> None:
         sent = list(messages)
+        delays = [getattr(message, "delay", None) or timedelta(0) for message in sent]
+        assert all(timedelta(0) <= delay <= LONGEST_DELAY for delay in delays), "SQS rejects it"
         self.calls += ceil(len(sent) / MESSAGES_A_CALL)
         self.sent.extend(sent)
 

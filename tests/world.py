@@ -22,7 +22,7 @@ from gazette.domain.content.ports import Fetch, QueuedFetch
 from gazette.domain.delivery.arrangement import DEFAULT
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.delivery.redrive import Redriven
-from gazette.domain.delivery.run import Run
+from gazette.domain.delivery.run import Run, Status
 from gazette.domain.delivery.signals import Policy
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.errors import InvalidEvent, NotYet, Unavailable
@@ -826,10 +826,21 @@ class World:
         self.fan_out(slot_of(schedule.next_due_at))
         self.deliver_queued()
 
+    def collect_everything(self) -> None:
+        """Let the runs that have no message while they collect be found by the sweep."""
+        while collecting := [
+            run.check_at
+            for run in self.runs.rows.values()
+            if run.is_queued_by_sweep and run.status is Status.PENDING
+        ]:
+            self.clock.now = max(self.clock.now, min(collecting))
+            self.sweep()
+
     def send_everything(self) -> None:
         """Bring what is queued to its readers, and then every schedule that is in the due index."""
         self.work_off_followers()
         for _ in range(_ROUNDS):
+            self.collect_everything()
             self.deliver_queued()
         listed = [key for key, schedule in self.schedules.rows.items() if schedule.listed]
         for user_id, name in sorted(listed):

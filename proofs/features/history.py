@@ -201,6 +201,22 @@ outcome of every email is unknown.
 """
 
 
+_WAITS = 5
+"""One history in this many has a busy thread, whose runs collect for up to an hour, with events
+that lapse within this hour, and choices that change in it.
+"""
+
+_BUSY_AT = (0, 3, 15, 31, 55, 74, 90, 150)
+"""The minutes of events of a busy thread."""
+
+_AIMS_OF_WAITS = {
+    "ingest": ("runs.create", "generate_queue.send", "events.write", "runs.chain"),
+    "generate": ("runs.chain", "events.skim", "runs.swap"),
+    "sweep": ("runs.overdue", "generate_queue.send", "runs.swap"),
+}
+"""Calls of a run that collects for long, before which an action can run."""
+
+
 def history(number: int) -> History:
     """Return the history of that number, which is always the same."""
     drawn = _Drawn(Random(number)).history()
@@ -210,6 +226,8 @@ def history(number: int) -> History:
         drawn = _with_consents(drawn, Random(-number - 1))
     if number % _MINIMUM == 1:
         drawn = replace(drawn, worth=_minimum(Random(-number - 1)))
+    if number % _WAITS == 2:
+        drawn = _with_waits(drawn, Random(-number - 1))
     if number % _ASKS:
         return drawn
     asking = Random(-number - 1)
@@ -248,6 +266,44 @@ def _with_lapses(drawn: History, random: Random) -> History:
         answers=(Answer.LOST,) * 40,
         deeds=(*drawn.deeds, *lapses, *others),
         strikes=(*drawn.strikes, *(_strike_of_lapses(random) for _ in range(2))),
+    )
+
+
+def _with_waits(drawn: History, random: Random) -> History:
+    """Add a thread with events for two and a half hours. The reader wants immediate email."""
+    who, since = random.choice(READERS), timedelta(days=random.choice((-1, 0, 1)), hours=3)
+    puts = [
+        Deed(since + timedelta(minutes=minute + random.choice((0, 1, 2))), "put", who, 1, how)
+        for minute in _BUSY_AT
+        for how in (random.randrange(2),)
+    ]
+    others = [
+        Deed(
+            since + timedelta(minutes=random.choice(_BUSY_AT), seconds=random.choice(_APART)),
+            random.choice(("lapse", "again", "amend", "retract", "often", "hold", "stop_stream")),
+            who,
+            0,
+            random.randrange(3),
+        )
+        for _ in range(random.randint(0, 4))
+    ]
+    strikes = [
+        Strike(
+            function,
+            random.choice(_AIMS_OF_WAITS[function]),
+            since + timedelta(minutes=random.choice(_BUSY_AT)),
+            random.choice(_SKIPPED),
+            random.choice(_HOWS_AT.get(function, _HOWS)),
+            pause=_seconds(random.choice(_PAUSES)),
+            is_copied=random.random() < 0.3,
+        )
+        for function in random.choices(("ingest", "generate", "sweep"), k=3)
+    ]
+    return replace(
+        drawn,
+        begins=(Frequency.IMMEDIATE, Frequency.IMMEDIATE),
+        deeds=(*drawn.deeds, *puts, *others),
+        strikes=(*drawn.strikes, *strikes),
     )
 
 

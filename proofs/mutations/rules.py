@@ -15,6 +15,8 @@ _CRITICAL = "tests/unit/routing/test_critical.py"
 _LONG = "tests/unit/ingest/test_long_messages.py"
 _LEAVING = "tests/unit/subscribers/test_leaving.py"
 _IMMEDIATE = "tests/unit/routing/test_immediate.py"
+_GROWING = "tests/unit/routing/test_growing.py"
+_WAITS = "domain/scheduling/growing.py"
 _HEADS = "tests/unit/delivery/test_heads.py"
 _CHAIN = "domain/scheduling/chain.py"
 _TAKING_BACK = "tests/unit/subscribers/test_taking_back.py"
@@ -1102,9 +1104,86 @@ RULES: Final = (
     Mutation(
         "a run that an event joins collects for another window",
         "steps/routing/immediate.py",
-        "        due_at=max(newest.due_at, new.due_at),\n",
+        "        due_at=until,\n",
         "",
         f"{_IMMEDIATE}::test_worker_cannot_claim_a_run_read_before_an_event_joined",
+    ),
+    Mutation(
+        "runs of two workers collect until the same time",
+        _WAITS,
+        "end + WAITS[",
+        "at + WAITS[",
+        f"{_GROWING}::test_two_workers_that_do_not_see_each_other_collect_until_the_same_time",
+    ),
+    Mutation(
+        "a run does not wait after an email that ended later than its event",
+        _WAITS,
+        " and end < at]",
+        "]",
+        f"{_GROWING}::test_later_email_does_not_count",
+    ),
+    Mutation(
+        "the sweep looks at a run that collects for long before it is due",
+        "steps/routing/immediate.py",
+        "        return due_at + context.limits.hold - LOOK_AHEAD\n",
+        "        return due_at + context.limits.hold + context.limits.check_after\n",
+        f"{_GROWING}::test_worker_that_dies_before_the_message_delays_no_email",
+    ),
+    Mutation(
+        "the sweep queues a run for the end of its collecting",
+        "steps/sweep/sweep.py",
+        "    delay = min(_sent_at(run) - context.clock(), LONGEST_DELAY)\n",
+        "    delay = _SPREAD\n",
+        f"{_GROWING}::test_long_run_is_sent_as_soon_as_it_has_collected",
+    ),
+    Mutation(
+        "a run that collects for long has no message",
+        "steps/routing/immediate.py",
+        "        if not run.is_queued_by_sweep\n",
+        "",
+        f"{_GROWING}::test_events_of_a_long_run_send_no_messages",
+    ),
+    Mutation(
+        "the time until the next email grows",
+        _WAITS,
+        "WAITS[min(step, len(WAITS) - 1)]",
+        "WAITS[0]",
+        f"{_GROWING}::test_ten_comments_ten_minutes_apart_are_four_emails",
+    ),
+    Mutation(
+        "quiet resets the wait",
+        _WAITS,
+        "    if at - end > QUIET:\n",
+        "    if at < end:\n",
+        f"{_GROWING}::test_wait_after_quiet_of_an_hour_is_ten_minutes_again",
+    ),
+    Mutation(
+        "an email that was never sent delays no other email",
+        _WAITS,
+        "    if not is_counted:\n",
+        "    if is_counted is None:\n",
+        f"{_GROWING}::test_email_that_was_never_sent_does_not_count",
+    ),
+    Mutation(
+        "critical email does not wait after other emails",
+        _WAITS,
+        "    if not collecting_grows(schedule):\n",
+        "    if not schedule:\n",
+        f"{_GROWING}::test_critical_email_does_not_wait_for_longer",
+    ),
+    Mutation(
+        "an event that lapses soon does not wait after other emails",
+        "steps/routing/target.py",
+        "        case Frequency.IMMEDIATE if lapses_soon(event, context.clock()):\n",
+        "        case Frequency.IMMEDIATE if event.user_id == lapses_soon:\n",
+        f"{_GROWING}::test_event_that_lapses_within_a_long_wait_is_sent_at_once",
+    ),
+    Mutation(
+        "an event stays in its thread although it lapses soon",
+        "steps/routing/target.py",
+        " or is_same_thread(schedule, self.schedule)\n",
+        "\n",
+        f"{_GROWING}::test_event_does_not_leave_its_run_because_it_lapses_soon",
     ),
     Mutation(
         "a head covers no run that may still be sent",

@@ -13,7 +13,7 @@ from gazette.domain.content.ports import QueuedFetch
 from gazette.domain.model import RunKey
 from gazette.domain.ports.bus import BusCommand
 from gazette.domain.ports.clock import Clock
-from gazette.domain.ports.queues import FollowerPage, QueuedRun, Shard, Walk
+from gazette.domain.ports.queues import LONGEST_DELAY, FollowerPage, QueuedRun, Shard, Walk
 from gazette.domain.redelivery import MANY, pause_before
 
 from tests.fakes import FakeBus, FakeQueue
@@ -50,6 +50,7 @@ class Queue:
 
     def put(self, body: object, delay: timedelta = _NOTHING) -> None:
         """Send a message and its duplicates."""
+        assert delay <= LONGEST_DELAY, "SQS rejects the message"
         for number in range(self.copies):
             now = self.clock()
             delay += next(self.delays)

@@ -49,7 +49,7 @@ from proofs.prove.strikes import How
 from tests.builders import a_bounce, a_complaint
 
 _NOW, _ACCOUNT, _GOOD = Answer.REFUSES_NOW, Answer.REFUSES_ACCOUNT, Answer.REFUSES_FOR_GOOD
-_LOST, _NEITHER = Answer.LOST, Answer.NEITHER
+_LOST, _NEITHER, _YES = Answer.LOST, Answer.NEITHER, Answer.ACCEPTS
 _AT_ONCE = Frequency.IMMEDIATE
 _BEFORE = timedelta(days=-2)
 _SPREAD = timedelta(minutes=1)
@@ -653,6 +653,51 @@ def _threads() -> Iterator[Scenario[Life]]:
             )
 
 
+def _waits() -> Iterator[Scenario[Life]]:
+    """Yield scenarios with a run that collects for longer than a message can be delayed.
+
+    The events after the third join this run, are urgent, move, or are retracted. The sweep is out
+    of order for a while, or a redrive waits for the run.
+    """
+    first = tuple(
+        at(put(f"e{number}", on="post"), hours=1, minutes=minutes)
+        for number, minutes in enumerate((0, 3, 15))
+    )
+    acts = {
+        "joined": (at(put("e3", on="post"), hours=1, minutes=50),),
+        "urgent": (at(put("e3", on="post", lapses_after=timedelta(hours=1)), hours=1, minutes=30),),
+        "daily instead": (at(choose(Frequency.DAILY), hours=1, minutes=50),),
+        "retracted": (
+            at(put("e3", on="post", in_vain=True), hours=1, minutes=40),
+            at(retract("e3"), hours=1, minutes=50),
+        ),
+        "late": (at(put("e3", on="post"), hours=2, minutes=12, seconds=10),),
+    }
+    for name, others in acts.items():
+        for policy, answers in ((Policy.RESEND, ()), (Policy.CARRY_OVER, (_YES, _YES, _LOST))):
+            yield Scenario(
+                name=f"waits/{name}/{policy}",
+                policy=policy,
+                answers=answers,
+                evidence=Evidence.LATER,
+                events=(),
+                frequency=_AT_ONCE,
+                acts=(*first, *others),
+                counted_from=timedelta(hours=1, minutes=14),
+                hows=(How.HELD_UP, How.KILLED_AFTER),
+                days=2,
+            )
+    yield Scenario(
+        name="waits/without a sweep",
+        events=(),
+        frequency=_AT_ONCE,
+        acts=first,
+        counted_from=timedelta(hours=1, minutes=14),
+        hows=(How.KILLED_AFTER,),
+        sweeps_from=timedelta(hours=5),
+    )
+
+
 def _templates() -> Iterator[Scenario[Life]]:
     """Yield scenarios in which a template temporarily cannot show an event that may have been
     sent.
@@ -830,6 +875,7 @@ SCENARIOS = (
     *_moves(),
     *_idle(),
     *_threads(),
+    *_waits(),
     *_templates(),
     *_lapses(),
     *_of_others(),

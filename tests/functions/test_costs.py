@@ -8,15 +8,17 @@ from pathlib import Path
 import pytest
 from gazette.adapters.aws.queues import encode_run_key
 from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoRateLimiter
-from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.adapters.dynamodb.runs import PARTITIONS, DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.bootstrap import fanout
 from gazette.bootstrap.parts import sending
 from gazette.bootstrap.parts.clock import now
 from gazette.domain.delivery.pace import PacePlan, Permit
 from gazette.domain.delivery.run import Reason, Run, Status
+from gazette.domain.identity import shard_of
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.scheduling.calendar import SLOT, next_occurrence, slot_of
+from gazette.domain.scheduling.kinds import immediate_schedule
 
 from tests.functions import test_content, test_follower_costs
 from tests.functions.conftest import Cloud, due_shard, fan_out
@@ -563,6 +565,23 @@ def test_immediate_email_costs_the_same_as_a_digest(ann_at_once: Cloud) -> None:
     (email,) = ann_at_once.sent()
     assert email["FromEmailAddress"] == "Gazette now <now@example.com>"
     assert email["ConfigurationSetName"] == "immediate"
+
+
+def test_immediate_email_that_the_sweep_queues_costs_three_write_units(cloud: Cloud) -> None:
+    """The run, and the time of the next check in `open`. No message is sent before."""
+    due_at = now() + timedelta(minutes=5)
+    key = RunKey("ann", immediate_schedule("post#p1"), 1)
+    check_at = due_at - timedelta(minutes=9)
+    runs = DynamoRuns("runs", retention=timedelta(days=180))
+    runs.create(Run(key, due_at=due_at, check_at=check_at, step=2))
+    cloud.warm_up("sweep")
+    cloud.meter.clear()
+    cloud.work("sweep", json.dumps({"partition": shard_of("ann", PARTITIONS)}))
+    assert cloud.meter.write_units == Counter(runs=3)
+    assert cloud.meter.calls["sqs.SendMessageBatch"] == 1
+    assert cloud.meter.write_units.total() == PROMISED["an immediate email that the sweep queues"]
+    (entry,) = cloud.queued("immediate")
+    assert 5 * 60 < entry["DelaySeconds"] <= 6 * 60
 
 
 @pytest.mark.usefixtures("later")

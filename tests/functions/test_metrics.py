@@ -221,18 +221,18 @@ def test_immediate_email_has_no_delay_from_a_slot(
 
 
 @pytest.mark.usefixtures("later")
-def test_delay_of_an_immediate_email_counts_from_the_event(
+def test_delay_of_an_immediate_email_counts_from_the_end_of_collecting(
     cloud: Cloud, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cloud.say("subscriber.changed", profile(frequencies={"comment": "immediate"}))
     cloud.say("event.created", event(1))
-    (stored,) = cloud.rows("events")
-    second = datetime.fromisoformat(stored["stored"].partition("#")[2]).replace(microsecond=0)
-    monkeypatch.setattr(sending, "now", lambda: second + timedelta(minutes=10, milliseconds=250))
+    (run,) = cloud.rows("runs")
+    due_at = datetime.fromisoformat(run["due_at"])
+    monkeypatch.setattr(sending, "now", lambda: due_at + timedelta(minutes=10, milliseconds=250))
     (entry,) = cloud.queued("immediate")
     written(capsys)
     cloud.work("generate", entry["MessageBody"])
-    assert counted(written(capsys))["stored_to_accepted"] == [600.25]
+    assert counted(written(capsys))["collected_to_accepted"] == [600.25]
 
 
 def test_sweep_reports_the_age_of_the_oldest_due_run(

@@ -81,7 +81,10 @@ RAISED: dict[str, tuple[Metrics, Metrics]] = {
     "digests-overdue": ({"oldest_due_age": steady(5401)}, {"oldest_due_age": steady(5400)}),
     "run-left-open": ({"oldest_due_age": steady(50401)}, {"oldest_due_age": steady(46000)}),
     "digests-late": ({"slot_to_accepted": steady(4201)}, {"slot_to_accepted": steady(2000)}),
-    "immediate-late": ({"stored_to_accepted": steady(282)}, {"stored_to_accepted": steady(281)}),
+    "immediate-late": (
+        {"collected_to_accepted": steady(262)},
+        {"collected_to_accepted": steady(261)},
+    ),
     "messages-failing": ({"failed": steady(1)}, {"failed": [*_QUIET[:-9], *[3.0] * 9]}),
     "delivery-events-missing": (
         {"swept_waits_for_evidence": [*_QUIET[:-11], 1, *[None] * 4, 1, *[None] * 4, 1]},

@@ -194,6 +194,7 @@ def _store_runs() -> None:
             templates=3,
             templates_gone=2,
             head=Head(1, NOW - _DAY),
+            step=2,
         )
         stores.runs().create(run)
 

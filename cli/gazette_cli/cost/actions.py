@@ -33,6 +33,7 @@ WRITES: Mapping[str, float] = MappingProxyType(
         "a digest, in generate": 5,
         "ten digests of one invocation": 41,
         "an immediate email, in generate": 4,
+        "an immediate email that the sweep queues": 3,
         "a delivery event about the outcome of an email": 1,
         "a delivery event that an email was sent": 1,
         "a reader's activity, once a day": 1,

@@ -175,8 +175,9 @@ def _described(entry: ExplainedRun, when: str, found: Explanation, *, lead: str 
         )
     if run.status is Status.SENT and run.window:
         return f"{text} It covers {_window(run.window, found)}."
-    if not run.status.is_final and found.now > run.check_at:
-        return f"{text} It should have ended by {utc(run.check_at)}. {words.todo}"
+    ends_by = max(run.check_at, run.due_at)
+    if not run.status.is_final and found.now > ends_by:
+        return f"{text} It should have ended by {utc(ends_by)}. {words.todo}"
     return text
 
 

@@ -34,7 +34,8 @@ class Readers:
     """
 
     collapse: timedelta = timedelta(seconds=20)
-    """The time for which an immediate email collects further events of the same entity.
+    """The time for which the first immediate email about an entity collects further events of this
+    entity. Later emails collect for up to an hour, whatever the setting.
 
     1 to 300. With a longer time, readers get fewer immediate emails, and get each email later.
     """

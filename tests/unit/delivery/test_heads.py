@@ -19,7 +19,7 @@ from gazette.domain.delivery.run import (
 from gazette.domain.identity import latest_run
 from gazette.domain.model import DAILY, RunKey, StoredEvent, Window
 from gazette.domain.scheduling.chain import PAGE, back_to_end, head_for, is_behind_head
-from gazette.domain.scheduling.kinds import immediate_schedule
+from gazette.domain.scheduling.kinds import critical_schedule, immediate_schedule
 from gazette.domain.subscribers.frequency import Frequency
 
 from tests.builders import NOW, an_event
@@ -289,21 +289,26 @@ def test_head_covers_all_earlier_runs() -> None:
 
 @pytest.mark.parametrize("hours", [12, 48])
 @pytest.mark.parametrize("probed", [False, True])
-def test_events_read_few_runs_while_stream_is_stopped(hours: int, *, probed: bool) -> None:
+@pytest.mark.parametrize("critical", [frozenset(), frozenset({"comment"})])
+def test_events_read_few_runs_while_stream_is_stopped(
+    hours: int, critical: frozenset[str], *, probed: bool
+) -> None:
     """Each minute one comes, and by the next the newest run has ended those before it.
 
-    A probe of this thread is refused every half hour: for a day no head passes that run.
+    A probe of this thread is refused every half hour: for a day no head passes that run. Critical
+    runs do not wait for longer after others.
     """
-    world = World()
+    world = World(critical=critical)
+    schedule = critical_schedule("post#post1") if critical else POST1
     world.choose(at=NOW - 50 * DAY, comment=Frequency.IMMEDIATE)
     rows: dict[RunKey, Run] = world.runs.rows
     most = 0
     for minute in range(hours * 60):
         now = world.clock()
         if minute:  # the message of the newest comes, and there is no permit for it
-            supersede_older(world.runs.chain(latest_run("ann", POST1)), rows, now)
+            supersede_older(world.runs.chain(latest_run("ann", schedule)), rows, now)
         post(world, f"e{minute}")
-        found = world.runs.chain(latest_run("ann", POST1))
+        found = world.runs.chain(latest_run("ann", schedule))
         most = max(most, len(found))
         newest = found[0]
         if probed and minute % 30 == 0 and newest.attempt == 0:

@@ -15,6 +15,7 @@ from gazette.domain.delivery.signals import Uncertain
 from gazette.domain.errors import NotYet
 from gazette.domain.identity import latest_run
 from gazette.domain.model import DAILY, RunKey, StoredEvent
+from gazette.domain.scheduling.growing import Wait
 from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.steps.routing import immediate
@@ -34,9 +35,10 @@ Act = Callable[[World], object]
 
 @contextmanager
 def many_may_wait() -> Iterator[None]:
-    """As in a version before, in which no event joined a run."""
+    """As in versions before, in which no event joined a run, and no run waited for longer."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(immediate, "_WAITING", MANY + 1)
+        patch.setattr(immediate, "wait_after", lambda *given: Wait(0, given[-1]))
         yield
 
 

@@ -595,3 +595,21 @@ def test_events_of_a_held_category_are_explained(world: World) -> None:
     )
     world.category_holds.release("like")
     assert "gazette sending" not in answer(world)
+
+
+def test_email_that_collects_after_others_states_until_when(world: World) -> None:
+    world.clock.pass_time(minutes=1)
+    world.choose(comment=Frequency.IMMEDIATE)
+    for number in range(2):
+        world.clock.pass_time(minutes=1)
+        world.create(an_event(f"e{number}", occurred_at=world.clock()))
+        if not number:
+            world.deliver_queued()
+    (run,) = (run for run in world.runs.rows.values() if run.is_open)
+    until = f"{run.due_at:%Y-%m-%d %H:%M} UTC"
+    assert words_for(run).why.startswith(f"the email collects events until {until}")
+    said = answer(world)
+    assert f"has not been sent yet: the email collects events until {until}" in said
+    assert "should have ended" not in said
+    world.clock.now = run.due_at - timedelta(seconds=1)
+    assert "should have ended" not in answer(world)

@@ -50,7 +50,7 @@ AGES: Mapping[str, Age] = MappingProxyType(
             urgency=Urgency.NOW, hidden=900, effect="Digests are due but are not sent."
         ),
         "immediate": Age(
-            urgency=Urgency.NOW, hidden=300, effect="Immediate emails wait and are not sent."
+            urgency=Urgency.NOW, hidden=900, effect="Immediate emails wait and are not sent."
         ),
         "resend": Age(
             urgency=Urgency.MORNING,
@@ -67,7 +67,11 @@ AGES: Mapping[str, Age] = MappingProxyType(
             hidden=900,
             effect="Recommendations are not fetched. Digests wait, or go out without them.",
         ),
-        "sweep": Age(urgency=Urgency.MORNING, effect="Lost messages are not recovered."),
+        "sweep": Age(
+            urgency=Urgency.NOW,
+            effect="Immediate emails that collect events for up to an hour are not sent, and lost "
+            "messages are not recovered.",
+        ),
     }
 )
 """The expected age of the oldest message in each queue.

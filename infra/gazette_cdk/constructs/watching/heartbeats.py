@@ -77,8 +77,9 @@ HEARTBEATS = (
         each=lambda _: SWEPT,
         meaning=(
             "For a quarter of an hour the sweep has finished fewer than two thirds of the "
-            "partitions. Lost messages and dead workers are not recovered, and emails with unknown "
-            "outcomes are not decided. The alarms that depend on the sweep cannot fire "
+            "partitions. Immediate emails that collect events for up to an hour are not sent. Lost "
+            "messages and dead workers are not recovered, and emails with unknown outcomes are not "
+            "decided. The alarms that depend on the sweep cannot fire "
             "(shards-late, given-up, delivery-events-missing, digests-overdue). What to do: check "
             "the schedules of EventBridge Scheduler, the log of gazette-{stage}-sweep, and the "
             "queue sweep and its dead letters (`gazette dlq list --stage {stage}`). See "

@@ -13,16 +13,13 @@ from gazette_cdk.constructs.alarms import AlarmText, Urgency, create_alarm, own_
 from gazette_cdk.stage import Stage
 
 _TOO_LATE = timedelta(minutes=4)
-"""The tolerated delay of an immediate email, in addition to the time for collecting and settling.
+"""The tolerated delay of an immediate email, in addition to the time for settling.
 
 At a sufficient rate the delay is a few seconds. A first rejection adds one minute.
 """
 
 _ROUNDING = timedelta(seconds=1)
-"""The rounding error of an email's delay.
-
-The delay starts at the full second in which the first event was stored.
-"""
+"""The second that is added to the delay of a message (`SettlingLimits.hold`)."""
 
 LONGEST_OPEN = timedelta(hours=14)
 """The longest time for which a run may be open.
@@ -105,19 +102,18 @@ LATE = (
     Late(
         name="immediate-late",
         urgency=Urgency.NOW,
-        metric="stored_to_accepted",
+        metric="collected_to_accepted",
         statistic="p90",
-        most=lambda stage: (
-            stage.collapse + stage.settle_lag + stage.clock_skew + _ROUNDING + _TOO_LATE
-        ),
+        most=lambda stage: stage.settle_lag + stage.clock_skew + _ROUNDING + _TOO_LATE,
         minutes=15,
         periods=2,
         meaning=(
-            "One immediate email in ten is sent more than four minutes after the time for "
-            "collecting and settling. What to do: check the graphs Age of the oldest message and "
-            "Waiting messages of the dashboard. Check with `gazette sending status --stage "
-            "{stage}` whether the rate of immediate email is used up (setting immediate_share). "
-            "See docs/runbook/late.md."
+            "One immediate email in ten is sent more than four minutes after it has collected its "
+            "events. What to do: check the graphs Age of the oldest message and "
+            "Waiting messages of the dashboard. Check whether sweep-silent or sweep-old fires too: "
+            "the sweep queues emails that collect events for up to an hour. Check with "
+            "`gazette sending status --stage {stage}` whether the rate of immediate email is used "
+            "up (setting immediate_share). See docs/runbook/late.md."
         ),
     ),
 )

@@ -66,10 +66,10 @@ PANELS: Mapping[str, tuple[Panel, ...]] = {
             worry="`p99` grows towards `max_lateness`",
         ),
         Panel(
-            title="Immediate email: from stored to accepted (s)",
-            own=(("stored_to_accepted", ("p50", "p99")),),
-            worry="`p99` stays above 60; the alarm fires when one email in ten takes longer than "
-            "281",
+            title="Immediate email: from collected to accepted (s)",
+            own=(("collected_to_accepted", ("p50", "p99")),),
+            worry="`p99` stays above 40; the alarm fires when one email in ten takes longer than "
+            "261",
         ),
         Panel(
             title="Oldest due email (s)",

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from time import thread_time
 from typing import TYPE_CHECKING
 
@@ -96,8 +96,8 @@ def record_delivery(delivery: Delivery | Postponed | None, message_id: str) -> N
 
     Durations in seconds:
     - `slot_to_accepted`: from a digest's due time until the provider accepted the email.
-    - `stored_to_accepted`: from the second in which the first event of an immediate email was
-      stored until the provider accepted the email. The run's sequence is that second (decision 11).
+    - `collected_to_accepted`: from the end of collecting events for an immediate email until the
+      provider accepted the email.
     """
     if delivery is None:
         logger().warning("message names no run", message_id=message_id)
@@ -120,8 +120,7 @@ def record_delivery(delivery: Delivery | Postponed | None, message_id: str) -> N
     if delivery.accepted_at and run.slot:
         measure_seconds("slot_to_accepted", delivery.accepted_at - run.due_at)
     if delivery.accepted_at and run.key.is_immediate:
-        began = datetime.fromtimestamp(run.key.sequence, UTC)
-        measure_seconds("stored_to_accepted", delivery.accepted_at - began)
+        measure_seconds("collected_to_accepted", delivery.accepted_at - run.due_at)
     if delivery.accepted_at and run.without:
         count("sent_without_content")
     if isinstance(delivery.outcome, Uncertain):

@@ -203,7 +203,9 @@ _DESCRIPTION: Codecs = {"locale": SAME, "categories": WORDS, "templates": SAME}
 _FIELDS: Codecs = {
     **dict.fromkeys(("due_at", "check_at", "created_at", "claimed_at", "sent_at"), SAME),
     **dict.fromkeys(("retry_at", "deadline", "asked_at"), SAME),
-    **dict.fromkeys(("attempt", "refusals", "epoch", "events", "resent", "overtaken"), SAME),
+    **dict.fromkeys(
+        ("attempt", "refusals", "epoch", "events", "resent", "overtaken", "step"), SAME
+    ),
     **dict.fromkeys(("nonce", "message_id", "detail", "templates_gone"), SAME),
     **dict.fromkeys(("newest", "left_out", "sources", "without"), WORDS),
     **_DESCRIPTION,

@@ -332,6 +332,7 @@ class RunRow(Row):
     templates_gone = WholeAttribute(null=True)
     head = WholeAttribute(null=True)
     head_sent_until = InstantAttribute(null=True)
+    step = WholeAttribute(null=True)
     expires_at = ExpiryAttribute()
     open_index = OpenIndex()
     batch_index = BatchIndex()

@@ -242,6 +242,10 @@ class Run(Contents):
     head: Head | None = None
     """The point at which the run's chain may end; None if the chain before the run was short."""
 
+    step: int = 0
+    """The number of emails about the entity in quick succession before this immediate run
+    (`growing.wait_after`)."""
+
     @property
     def pinned_to(self) -> int | None:
         """The template version that repeated attempts must use; None before the first claim."""
@@ -255,6 +259,21 @@ class Run(Contents):
         """
         is_carried = self.reason is Reason.CARRIED and is_known(self.status)
         return not self.status.is_final and not is_carried
+
+    @property
+    def waits_after_others(self) -> bool:
+        """Return True if the run has not been claimed and collects events for longer, because of
+        other emails about its entity."""
+        return bool(self.step) and not self.attempt and self.status is Status.PENDING
+
+    @property
+    def is_queued_by_sweep(self) -> bool:
+        """Return True if the sweep is to queue the run, because it still collects events for longer
+        than a message can be delayed.
+
+        Only such a run is checked before it is due.
+        """
+        return self.check_at < self.due_at
 
     @property
     def is_unclaimed(self) -> bool:

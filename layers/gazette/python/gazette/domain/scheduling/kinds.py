@@ -9,6 +9,8 @@ _CRITICAL = "nowx"
 
 No other immediate schedule has this prefix, because the hash after `_IMMEDIATE` contains no `x`.
 """
+_URGENT = "nowu"
+"""The name prefix of urgent schedules. The hash after `_IMMEDIATE` contains no `u` either."""
 
 
 class ScheduleKind(Enum):
@@ -71,9 +73,43 @@ def critical_schedule(entity: str) -> str:
     return _CRITICAL + _hash(entity)
 
 
+def urgent_schedule(entity: str) -> str:
+    """Return the name of the schedule for immediate emails about an entity that cannot wait.
+
+    The collecting time of its runs does not grow (rule 16).
+    """
+    return _URGENT + _hash(entity)
+
+
 def is_critical(schedule: str) -> bool:
     """Return True if the events under the schedule with this name are critical."""
     return schedule.startswith(_CRITICAL)
+
+
+def is_urgent(schedule: str) -> bool:
+    """Return True if the events under the schedule with this name are urgent."""
+    return schedule.startswith(_URGENT)
+
+
+def collecting_grows(schedule: str) -> bool:
+    """Return True if the collecting time of an immediate schedule's runs grows (rule 16).
+
+    Critical and urgent events cannot wait.
+    """
+    is_immediate = kind_of(schedule) is ScheduleKind.IMMEDIATE
+    return is_immediate and not is_critical(schedule) and not is_urgent(schedule)
+
+
+def is_same_thread(one: str, other: str) -> bool:
+    """Return True if both names are of the immediate schedules of one entity, urgent or not."""
+    return _thread(one) is not None and _thread(one) == _thread(other)
+
+
+def _thread(schedule: str) -> str | None:
+    """Return the hash of the entity of an immediate schedule that is not critical, or None."""
+    if kind_of(schedule) is not ScheduleKind.IMMEDIATE or is_critical(schedule):
+        return None
+    return schedule.removeprefix(_URGENT if is_urgent(schedule) else _IMMEDIATE)
 
 
 def _hash(entity: str) -> str:

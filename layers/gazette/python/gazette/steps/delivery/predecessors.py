@@ -210,7 +210,9 @@ def _left_to_a_later_run(run: Run, newest: Run, changes: Changes, now: datetime)
     """
     starts = not newest.is_unclaimed
     if starts:
-        newest = next_run(newest, now=now, check_after=run.check_at - run.due_at)
+        # The sweep may check a run before it is due.
+        check_after = max(run.check_at - run.due_at, timedelta(0))
+        newest = next_run(newest, now=now, check_after=check_after)
     else:
         newest = changed(newest, Stop())
     changes.apply(run, Cancel(Reason.SUPERSEDED))

@@ -23,4 +23,11 @@ def next_run(
     if newest.key.is_immediate:
         at_least = int(now.timestamp())
     key = replace(newest.key, sequence=max(newest.key.sequence + 1, at_least))
-    return Run(key, due_at=now, check_at=now + check_after, created_at=now, sources=sources)
+    return Run(
+        key,
+        due_at=now,
+        check_at=now + check_after,
+        created_at=now,
+        sources=sources,
+        step=newest.step,
+    )

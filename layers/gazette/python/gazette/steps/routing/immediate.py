@@ -1,4 +1,4 @@
-"""Start immediate runs. Each run sends the events of one entity within the collapse window."""
+"""Start immediate runs. Each run sends the events of one entity while it collects."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -10,6 +10,7 @@ from gazette.domain.identity import latest_run
 from gazette.domain.model import RunKey, StoredEvent
 from gazette.domain.ports.queues import LONGEST_DELAY, QueuedRun
 from gazette.domain.scheduling.chain import PAGE, head_for
+from gazette.domain.scheduling.growing import LOOK_AHEAD, wait_after
 from gazette.domain.stored import is_known
 from gazette.steps.context import RoutingContext
 from gazette.steps.runs import changed
@@ -37,8 +38,7 @@ def start_immediates(
                 chain = sorted([run, *others], key=lambda each: each.key.sequence, reverse=True)
             if run and not run.status.is_final:
                 runs[run.key] = run
-    if runs:
-        context.generate_queue.send([_queued(run, context) for run in runs.values()])
+    _queue(runs.values(), context)
     return list(runs.values())
 
 
@@ -122,11 +122,13 @@ def _collect_again(chain: Sequence[Run], at: datetime, context: RoutingContext) 
         return None
     newest = waiting[0]
     now = max(at, context.clock())
-    new = _new(newest.key.user_id, newest.key.schedule, now, chain, context)
+    new = _new(newest.key.user_id, newest.key.schedule, now, chain, context, behind=chain[1:])
+    until = max(newest.due_at, new.due_at)
+    check_at = _check_at(until, context)
     again = replace(
         changed(newest, Stop()),
-        due_at=max(newest.due_at, new.due_at),
-        check_at=max(newest.check_at, new.check_at),
+        due_at=until,
+        check_at=check_at if check_at < until else max(newest.check_at, check_at),
         head=head_for(chain[1:], context.clock()) or newest.head,
     )
     return again if context.runs.swap(newest, again) == again else None
@@ -141,27 +143,63 @@ The limit is less than move._FEW, so that events can leave the thread.
 
 
 def queue_run(run: Run, *, context: RoutingContext) -> None:
-    """Queue a run. The message becomes visible when all events of the run can be read."""
-    context.generate_queue.send([_queued(run, context)])
+    """Queue a run, unless the sweep queues it.
+
+    The message becomes visible when all events of the run can be read.
+    """
+    _queue([run], context)
 
 
-def _queued(run: Run, context: RoutingContext) -> QueuedRun:
-    delay = max(run.due_at + context.limits.hold - context.clock(), timedelta(0))
-    return QueuedRun(run.key, delay=delay)
+def _queue(runs: Iterable[Run], context: RoutingContext) -> None:
+    """Queue runs, except those that the sweep queues shortly before they are due (rule 13)."""
+    messages = [
+        QueuedRun(run.key, delay=min(_delay_until(run.due_at, context), LONGEST_DELAY))
+        for run in runs
+        if not run.is_queued_by_sweep
+    ]
+    if messages:
+        context.generate_queue.send(messages)
+
+
+def _delay_until(due_at: datetime, context: RoutingContext) -> timedelta:
+    """Return the time until all events of a run can be read."""
+    return max(due_at + context.limits.hold - context.clock(), timedelta(0))
+
+
+def _check_at(due_at: datetime, context: RoutingContext) -> datetime:
+    """Return the time of the sweep's first check of a run.
+
+    A run that collects for longer than a message can be delayed has no message. The sweep finds
+    such a run before it is due, and queues it.
+    """
+    if _delay_until(due_at, context) > LONGEST_DELAY:
+        return due_at + context.limits.hold - LOOK_AHEAD
+    return due_at + context.limits.hold + context.limits.check_after
 
 
 def _new(
-    user_id: str, schedule: str, at: datetime, chain: Sequence[Run], context: RoutingContext
+    user_id: str,
+    schedule: str,
+    at: datetime,
+    chain: Sequence[Run],
+    context: RoutingContext,
+    *,
+    behind: Sequence[Run] | None = None,
 ) -> Run:
+    """Return a run that starts to collect at `at`. It waits after the runs of `behind`, which are
+    those of the chain by default.
+    """
     collapse = context.settings_for(user_id).collapse or context.limits.collapse
     if _is_stopped(chain):
         collapse = max(collapse, LONGEST_DELAY - context.limits.hold - _MARGIN)
-    due_at = at + collapse
+    wait = wait_after(schedule, chain if behind is None else behind, at)
+    due_at = max(at + collapse, wait.until)
     return Run(
         key=RunKey(user_id, schedule, int(at.timestamp())),
         due_at=due_at,
-        check_at=due_at + context.limits.hold + context.limits.check_after,
+        check_at=_check_at(due_at, context),
         created_at=context.clock(),
+        step=wait.step,
     )
 
 

@@ -101,7 +101,7 @@ def _route_some_again(
     for _ in ATTEMPTS:
         all_inputs = routing_inputs([stored.event for stored in waiting], context)
         unwanted, deliverable = _sorted(waiting, all_inputs, context)
-        elsewhere = [each for each in deliverable if each.stored.schedule != each.target.schedule]
+        elsewhere = [each for each in deliverable if not each.target.keeps(each.stored.schedule)]
         if not unwanted and not elsewhere:
             return has_left
         arm(_digests_of(elsewhere), context=context)

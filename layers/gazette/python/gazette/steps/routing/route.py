@@ -331,6 +331,6 @@ def _place_stored(
     immediate run even if the event did not move, because the process that stored or moved the event
     may have failed before doing so.
     """
-    if stored is None or stored.schedule == target.schedule:
+    if stored is None or target.keeps_new_version(stored.schedule):
         return stored
     return None if stays_unsent(stored, context) else move(stored, target, context=context)

@@ -11,7 +11,15 @@ from gazette.domain.links import NEW_LINK
 from gazette.domain.model import Event
 from gazette.domain.outcome import Outcome
 from gazette.domain.scheduling.calendar import Recurrence
-from gazette.domain.scheduling.kinds import Unsent, critical_schedule, immediate_schedule
+from gazette.domain.scheduling.growing import lapses_soon
+from gazette.domain.scheduling.kinds import (
+    Unsent,
+    critical_schedule,
+    immediate_schedule,
+    is_same_thread,
+    is_urgent,
+    urgent_schedule,
+)
 from gazette.domain.subscribers.following import Follow, effective_frequency
 from gazette.domain.subscribers.frequency import Frequencies, Frequency
 from gazette.domain.subscribers.history import History
@@ -29,6 +37,22 @@ class Target:
     schedule: str
     recurrence: Recurrence | None = None
     """The recurrence of the schedule, or None if it is not a digest."""
+
+    def keeps(self, schedule: str) -> bool:
+        """Return True if an event under `schedule` does not move to this target.
+
+        An event of a thread stays where it is, whether or not it has become urgent since. Its run
+        may be about to be sent.
+        """
+        return schedule == self.schedule or is_same_thread(schedule, self.schedule)
+
+    def keeps_new_version(self, schedule: str) -> bool:
+        """Return True if an event under `schedule` does not move to this target, although it may
+        have been amended.
+
+        An amended event can become urgent. It does not become less urgent.
+        """
+        return schedule == self.schedule or (is_urgent(schedule) and self.keeps(schedule))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +115,7 @@ def target_of(event: Event, inputs: RoutingInputs, context: RoutingContext) -> T
             if reader.has_left and not (critical and _may_go_to(reader, context)):
                 return Outcome.UNSUBSCRIBED
             if event.category == NEW_LINK:
-                return Target(immediate_schedule(event.entity.key))
+                return Target(urgent_schedule(event.entity.key))
             choices, defaults = reader.choices, context.defaults
             paused_or_dormant = reader.paused_or_dormant_at(event.counts_at, sunset=context.sunset)
         case None:
@@ -114,6 +138,8 @@ def target_of(event: Event, inputs: RoutingInputs, context: RoutingContext) -> T
             return Target(Unsent.WAITING)
         case _ if critical:
             return Target(critical_schedule(event.entity.key))
+        case Frequency.IMMEDIATE if lapses_soon(event, context.clock()):
+            return Target(urgent_schedule(event.entity.key))
         case Frequency.IMMEDIATE:
             return Target(immediate_schedule(event.entity.key))
         case _:

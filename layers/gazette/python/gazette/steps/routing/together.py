@@ -70,7 +70,7 @@ def place_together(
         sendable = [each.stored for each in group if not stays_unsent(each.stored, context)]
         if not sendable:
             continue
-        if sendable[0].schedule == target.schedule:
+        if target.keeps(sendable[0].schedule):
             settled: Sequence[StoredEvent] = sendable
         else:
             settled = _move_together(sendable, target, context, time)

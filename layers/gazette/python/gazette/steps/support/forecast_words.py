@@ -104,7 +104,7 @@ def _why(expected: Forecast) -> str:
         effect = _OF_ANOTHER[expected.redrive].format(
             run=run_id(run.key), at=_moment(run.due_at), was=_standing(run)
         )
-        return "; ".join(filter(None, (effect, _waiting_for(expected))))
+        return "; ".join(filter(None, (effect, _waiting_for(expected), _collects(expected))))
     if expected.reason:
         why = words_for(replace(run, reason=expected.reason)).why
         return f"{_standing(run)}; no run is started: {why}"
@@ -122,6 +122,15 @@ def _waiting_for(expected: Forecast) -> str:
     if expected.waiting_for is None or expected.again_at is None:
         return ""
     return WAITING_FOR[expected.waiting_for].format(at=_moment(expected.again_at))
+
+
+def _collects(expected: Forecast) -> str:
+    """Return the end of collecting of the run that includes the events, or "" if it does not wait
+    after other emails."""
+    run = expected.run
+    if expected.redrive is not Redrive.GOES_WITH or run is None or not run.waits_after_others:
+        return ""
+    return f"the run collects events until {_moment(run.due_at)}"
 
 
 def _standing(run: Run) -> str:

@@ -258,6 +258,8 @@ def standing(status: SubscriberStatus) -> Words:
 
 def outcome(run: Run) -> str:
     """Return the words for the status of a run, such as `was sent`."""
+    if run.waits_after_others:
+        return "has not been sent yet"
     return STATUS.get(run.status, f"is {run.status}, {_OTHER_VERSION}")
 
 
@@ -278,6 +280,8 @@ def words_for(run: Run) -> Words:
         return _PASSED
     if run.asked_at and (run.status, run.reason) == (Status.PENDING, Reason.DUE):
         return _queried(run.asked_at)
+    if run.waits_after_others:
+        return _collecting(run.due_at)
     words = REASON.get(run.reason, Words(f"{run.reason}, {_OTHER_VERSION}"))
     if run.status is Status.SENT and run.without:
         missing = ", ".join(run.without)
@@ -295,6 +299,17 @@ _PASSED = Words(
 """The meaning of a run without events and without new items. After such a run, a schedule with
 content sources remains in the due index.
 """
+
+
+def _collecting(until: datetime) -> Words:
+    """Return the meaning of an immediate run that collects events because of earlier emails."""
+    return Words(
+        f"the email collects events until {until.astimezone(UTC):%Y-%m-%d %H:%M} UTC, because "
+        "other emails about the same entity were sent shortly before",
+        "No action is required before that time. If the email is not sent within a few minutes "
+        "after it, check `gazette sending status`, `gazette dlq show`, and whether the alarm "
+        "sweep-silent fires.",
+    )
 
 
 def _queried(at: datetime) -> Words:

@@ -15,6 +15,7 @@ from gazette.domain.ports.ledgers import Batches, Runs
 from gazette.domain.ports.pacing import PaceGauge
 from gazette.domain.ports.queues import LONGEST_DELAY, QueuedRun, RunQueue, ShardQueue, SweepQueue
 from gazette.domain.scheduling.calendar import SLOT, slot_of
+from gazette.domain.scheduling.growing import LOOK_AHEAD
 from gazette.domain.stored import is_known, of_one_row
 from gazette.steps.delivery.predecessors import deadline_passed
 from gazette.steps.fanout.fanout import tick
@@ -127,6 +128,8 @@ def standing(
 
 def _recover(run: Run, proven: ProvenUntil, context: SweepContext) -> Sequence[Swept]:
     match run.status:
+        case Status.PENDING if run.is_queued_by_sweep and _sent_at(run) > context.clock():
+            return [_queue_when_due(run, context)]
         case Status.PENDING:
             return [_queue_again(run, context.generate_queue, context)]
         case Status.RETRYING if run.retry_at and run.retry_at > context.clock():
@@ -160,6 +163,22 @@ def _queue_again(run: Run, queue: RunQueue, context: SweepContext) -> Swept:
     waited = context.clock() - run.due_at
     _check_again(run, context.clock() + max(context.limits.check_after, waited), context)
     return Swept.QUEUED
+
+
+def _queue_when_due(run: Run, context: SweepContext) -> Swept:
+    """Queue a run that collected events for longer than a message can be delayed (rule 16).
+
+    Its message becomes visible when the run can be sent.
+    """
+    delay = min(_sent_at(run) - context.clock(), LONGEST_DELAY)
+    context.generate_queue.send([QueuedRun(run.key, delay)])
+    _check_again(run, _sent_at(run) + context.limits.check_after, context)
+    return Swept.COLLECTED
+
+
+def _sent_at(run: Run) -> datetime:
+    """Return the time at which all events of a run that the sweep queues can be read."""
+    return run.check_at + LOOK_AHEAD
 
 
 def _check_again(run: Run, at: datetime, context: SweepContext) -> None:

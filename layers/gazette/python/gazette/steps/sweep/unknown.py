@@ -35,6 +35,7 @@ class Swept(StrEnum):
     """
 
     QUEUED = "queued"
+    COLLECTED = "collected"
     DUE_LATER = "due_later"
     NOW_UNKNOWN = "now_unknown"
     RESENT = "resent"
