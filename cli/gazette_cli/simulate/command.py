@@ -63,6 +63,15 @@ def simulate(
             ),
         ),
     ] = 3,
+    burst: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            max=1000,
+            help="The number of immediate events about one entity that a reader gets within an "
+            "hour. Such events share emails.",
+        ),
+    ] = 1,
     hour: Annotated[
         int, typer.Option(min=0, max=23, help="The hour of the digest in the reader's time zone.")
     ] = 8,
@@ -187,6 +196,7 @@ def simulate(
             events=events,
             immediate=immediate,
             score=score,
+            burst=burst,
             hour=hour,
             on_the_hour=on_the_hour,
             zones=zones_in(zone) if zone else WORLD,

@@ -7,6 +7,7 @@ from random import Random
 
 from gazette.domain.delivery.pace import with_quota
 from gazette.domain.delivery.streams import Streams, divided
+from gazette.domain.ports.queues import LONGEST_DELAY
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 
 from gazette_cli.cost.actions import WRITES
@@ -23,7 +24,7 @@ from gazette_cli.simulate.engine.timeline import Timeline
 from gazette_cli.simulate.engine.times import Times
 from gazette_cli.simulate.exact import ExactPopulation, Week
 from gazette_cli.simulate.inputs import Question
-from gazette_cli.simulate.population import Population
+from gazette_cli.simulate.population import Population, due_of_burst
 
 _SLOT = SLOT.total_seconds()
 _MINUTE = 60.0
@@ -77,6 +78,12 @@ class Forecast:
     # Events that were sent as immediate email.
     at_once: int = 0
 
+    # Immediate emails, which some of these events started.
+    first_at_once: int = 0
+
+    # Immediate emails that collected events for longer than a message can be delayed.
+    long_at_once: int = 0
+
     # The longest time from a tick until its last schedule was read, in seconds.
     fanout_behind: float = 0.0
 
@@ -90,6 +97,11 @@ class Forecast:
 
     # The number of actions on the timeline.
     acts: int = 0
+
+    @property
+    def emails_per_immediate_event(self) -> float:
+        """The number of immediate emails for each event that is sent as immediate email."""
+        return self.first_at_once / self.at_once if self.at_once else 1.0
 
 
 def simulate(
@@ -111,6 +123,7 @@ class _Simulation:
         installation, account = question.installation, question.account
         begin = slot_of(week.begin) if week else datetime.combine(question.begin, time(), UTC)
         self.next_slot = begin
+        self.burst = due_of_burst(question.traffic.burst, installation.collapse)
         self.forecast = Forecast(question, begin)
         self.random = Random(question.seed)
         self.timeline = Timeline(begin)
@@ -228,17 +241,22 @@ class _Simulation:
             self.timeline.at(self.timeline.now + _MINUTE, self._look)
 
     def _immediate(self) -> None:
-        """Queue the immediate emails of each second, one per event."""
+        """Queue the immediate emails about the bursts of events that begin in each second."""
         timeline, traffic = self.timeline, self.question.traffic
-        mean = traffic.readers * traffic.events * traffic.immediate / _DAY
+        mean = traffic.readers * traffic.events * traffic.immediate / _DAY / traffic.burst
         if not mean or self.week:
             return
         number = poisson(self.random, mean)
         if number:
-            cohort = Cohort(IMMEDIATE, timeline.now, _NEVER)
-            hold = self.question.installation.hold.total_seconds()
-            self.queues.immediate.put(cohort, number, timeline.now + hold)
-            self.forecast.at_once += number
+            installation = self.question.installation
+            collapse, hold = installation.collapse, installation.hold.total_seconds()
+            for due in self.burst:
+                began = timeline.now + (due - collapse).total_seconds()
+                cohort = Cohort(IMMEDIATE, began, _NEVER)
+                self.queues.immediate.put(cohort, number, timeline.now + due.total_seconds() + hold)
+            self.forecast.at_once += number * traffic.burst
+            self.forecast.first_at_once += number * len(self.burst)
+            self.forecast.long_at_once += number * sum(due > LONGEST_DELAY for due in self.burst)
         if timeline.now + 1 < self.end:
             timeline.at(timeline.now + 1, self._immediate)
 
@@ -247,12 +265,15 @@ class _Simulation:
         forecast, tally, ticks = self.forecast, self.forecast.tally, len(self.ticks)
         at_once = self.week.at_once if self.week else tally.sent[IMMEDIATE]
         if self.week:
-            forecast.at_once = at_once
+            forecast.at_once = forecast.first_at_once = at_once
         permit = 1
         forecast.writes = Counter(
             {
-                "events": int(WRITES["an event"]) * (forecast.events - forecast.at_once),
-                "events at once": int(WRITES["an event for an immediate email"]) * forecast.at_once,
+                "events": int(WRITES["an event"]) * (forecast.events - forecast.first_at_once),
+                "events at once": int(WRITES["an event for an immediate email"])
+                * forecast.first_at_once,
+                "long waits": int(WRITES["an immediate email that the sweep queues"])
+                * forecast.long_at_once,
                 "arming": int(WRITES["the first event for an idle schedule"]) * forecast.first,
                 "fan-out": int(WRITES["a due schedule, in fan-out"])
                 * (sum(forecast.due.values()) + forecast.skips),

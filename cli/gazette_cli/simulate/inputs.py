@@ -56,6 +56,9 @@ class Traffic:
     # The score of each event, if the stage has a minimum for daily digests.
     score: float = 3
 
+    # The number of a reader's immediate events about one entity that occur within an hour.
+    burst: int = 1
+
     # The hour of the digest, in the reader's time zone.
     hour: int = 8
 
@@ -90,7 +93,10 @@ class Installation:
     spread: timedelta
     max_lateness: timedelta
 
-    # The time for which an immediate email waits to collect events.
+    # The time for which the first immediate email about an entity collects events.
+    collapse: timedelta
+
+    # The time after which all events that an immediate email collected can be read.
     hold: timedelta
 
     # The minimum score of a daily digest and the longest wait in days, or None.

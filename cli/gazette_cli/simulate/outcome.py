@@ -146,7 +146,7 @@ def _month(forecast: Forecast, usage: Usage, requeues: float) -> Usage:
         usage,
         readers=traffic.readers,
         events=traffic.events,
-        immediate=traffic.immediate,
+        immediate=traffic.immediate * forecast.emails_per_immediate_event,
         digests=digests / traffic.readers / days,
         # A skipped digest costs about as much as a schedule without a waiting event.
         quiet=min(1.0, (forecast.quiet + forecast.skips) / digests) if digests else 0,

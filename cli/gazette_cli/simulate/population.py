@@ -3,11 +3,15 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from math import ceil, exp
 from random import Random
 
+from gazette.domain.delivery.run import Run
+from gazette.domain.model import RunKey
 from gazette.domain.scheduling.calendar import Recurrence, next_occurrence, slot_of
+from gazette.domain.scheduling.growing import wait_after
+from gazette.domain.scheduling.kinds import immediate_schedule
 
 from gazette_cli.simulate.engine.cohorts import DIGEST, Cohort
 from gazette_cli.simulate.engine.draws import apportion, binomial
@@ -15,6 +19,8 @@ from gazette_cli.simulate.inputs import Traffic
 
 _TENS = tuple(range(0, 60, 10))
 _HOUR = timedelta(hours=1)
+_THREAD = immediate_schedule("post#p1")
+_BEGIN = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 @dataclass(slots=True)
@@ -157,6 +163,24 @@ class Population:
                 yield number, some
                 readers, remaining = readers - some, remaining - chance
             chance *= self.rate / (number + 1)
+
+
+def due_of_burst(number: int, collapse: timedelta) -> list[timedelta]:
+    """Return the times at which the emails about a burst of events have collected their events.
+
+    The events of a burst concern one entity and are distributed evenly over an hour. The times are
+    relative to the first event.
+    """
+    runs: list[Run] = []
+    for event in range(number):
+        at = _BEGIN + event * _HOUR / number
+        if runs and at <= runs[-1].due_at:
+            continue
+        wait = wait_after(_THREAD, runs, at)
+        due_at = max(at + collapse, wait.until)
+        key = RunKey("reader", _THREAD, len(runs))
+        runs.append(Run(key, due_at=due_at, check_at=due_at, step=wait.step))
+    return [run.due_at - _BEGIN for run in runs]
 
 
 def _minutes(on_the_hour: float) -> Iterator[tuple[int, float]]:

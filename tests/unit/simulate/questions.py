@@ -23,7 +23,8 @@ def installation(rate: float = 14, **changed: Any) -> Installation:
         "shards": 4,
         "spread": timedelta(minutes=10),
         "max_lateness": timedelta(hours=6),
-        "hold": timedelta(seconds=40),
+        "collapse": timedelta(seconds=20),
+        "hold": timedelta(seconds=20),
         "worth": None,
         "sizes": sizes(load),
     }

@@ -9,6 +9,7 @@ from gazette.domain.delivery.pace import PacePlan
 from gazette_cli.simulate.ceilings import ceilings
 from gazette_cli.simulate.engine.service import ServicePlan
 from gazette_cli.simulate.forecast import simulate
+from gazette_cli.simulate.population import due_of_burst
 from tests.unit.simulate.questions import installation, question
 
 HOUR = 3600
@@ -148,3 +149,27 @@ def test_content_service_is_queried_in_bursts_without_a_stagger() -> None:
     assert bursts
     assert even
     assert bursts.peak > 3 * even.peak
+
+
+@pytest.mark.parametrize(
+    ("events", "minutes"), [(1, [0]), (2, [0, 30]), (10, [0, 10, 70]), (200, [0, 10, 70])]
+)
+def test_burst_of_events_has_few_emails(events: int, minutes: list[int]) -> None:
+    collapse = timedelta(seconds=20)
+    due = due_of_burst(events, collapse)
+    assert due == [timedelta(minutes=minute) + collapse for minute in minutes]
+
+
+def test_bursts_cost_fewer_emails_and_no_more_events() -> None:
+    found = simulate(question(2_000, immediate=1, events=40, burst=20))
+    emails = found.tally.sent["immediate"]
+    assert emails == found.first_at_once == found.at_once * 3 / 20
+    assert found.long_at_once * 3 == emails
+    assert found.emails_per_immediate_event == 3 / 20
+    one_by_one = simulate(question(2_000, immediate=1, events=40))
+    assert one_by_one.emails_per_immediate_event == 1
+    assert found.writes["events at once"] + found.writes["events"] < 2.4 * found.events
+    limits = {one.name: one.load for one in ceilings(found)}
+    single = {one.name: one.load for one in ceilings(one_by_one)}
+    name = "rate of immediate emails"
+    assert limits[name] == pytest.approx(single[name] * 3 / 20)
