@@ -103,7 +103,7 @@ def peaks(forecast: Forecast) -> Peaks:
         hour=max(hours, default=0),
         slot=max(slots, default=0),
         schedules=max(slots, default=0) * (schedules / digests if digests else 0),
-        immediate=events * traffic.immediate,
+        immediate=events * (1 - traffic.seen) * traffic.immediate,
         events=events,
         emails_a_day=(digests + forecast.at_once) / forecast.question.days,
     )

@@ -63,6 +63,17 @@ def simulate(
             ),
         ),
     ] = 3,
+    seen: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            max=1,
+            help=(
+                "The share of events that readers see in your product before their email, if your "
+                "services publish entity.seen."
+            ),
+        ),
+    ] = 0,
     hour: Annotated[
         int, typer.Option(min=0, max=23, help="The hour of the digest in the reader's time zone.")
     ] = 8,
@@ -187,6 +198,7 @@ def simulate(
             events=events,
             immediate=immediate,
             score=score,
+            seen=seen,
             hour=hour,
             on_the_hour=on_the_hour,
             zones=zones_in(zone) if zone else WORLD,

@@ -33,6 +33,7 @@ _NEVER = float("inf")
 _SKIPPED = 3
 """The write units of a run that is skipped (docs/tables.md)."""
 
+_SEEN = "an event that is left out because its reader has seen its entity"
 _TICK = "a tick"
 
 
@@ -230,7 +231,7 @@ class _Simulation:
     def _immediate(self) -> None:
         """Queue the immediate emails of each second, one per event."""
         timeline, traffic = self.timeline, self.question.traffic
-        mean = traffic.readers * traffic.events * traffic.immediate / _DAY
+        mean = traffic.readers * traffic.unseen * traffic.immediate / _DAY
         if not mean or self.week:
             return
         number = poisson(self.random, mean)
@@ -253,6 +254,7 @@ class _Simulation:
             {
                 "events": int(WRITES["an event"]) * (forecast.events - forecast.at_once),
                 "events at once": int(WRITES["an event for an immediate email"]) * forecast.at_once,
+                "seen events": int(WRITES[_SEEN] * self.question.traffic.seen * forecast.events),
                 "arming": int(WRITES["the first event for an idle schedule"]) * forecast.first,
                 "fan-out": int(WRITES["a due schedule, in fan-out"])
                 * (sum(forecast.due.values()) + forecast.skips),

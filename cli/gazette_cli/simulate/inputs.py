@@ -55,6 +55,8 @@ class Traffic:
 
     # The score of each event, if the stage has a minimum for daily digests.
     score: float = 3
+    # The share of events that readers see in the app before an email shows them (entity.seen).
+    seen: float = 0
 
     # The hour of the digest, in the reader's time zone.
     hour: int = 8
@@ -65,6 +67,11 @@ class Traffic:
 
     # The share of readers by time zone, in any unit.
     zones: Mapping[str, float] = field(default_factory=lambda: WORLD)
+
+    @property
+    def unseen(self) -> float:
+        """The events per reader and day that emails show."""
+        return self.events * (1 - self.seen)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
