@@ -21,6 +21,7 @@ import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
 LISTS: Final = {
+    "entity.seen": "seen",
     "event.created": "events",
     "follow.created": "follows",
     "subscriber.changed": "subscribers",
@@ -29,7 +30,7 @@ LISTS: Final = {
 
 _DETAILS_A_LIST = 100
 """The maximum number of details in a list. Gazette looks up the readers of 100 events at once, and
-rejects longer lists of profiles or follows.
+rejects longer lists of profiles, follows or visits.
 """
 
 _BYTES_A_LIST = 64_000
@@ -126,10 +127,11 @@ class Producer:
     def put(self, details: Iterable[Detail], detail_type: str = "event.created") -> int:
         """Publish all details and return their number. Details may arrive in any order.
 
-        Events, profiles and follows are combined into lists of up to 100 details and 64 KB. Details
-        of other types are sent ten per request. Entries with transient errors are retried after an
-        increasing delay. After all other details are published, raise NotPut with the failed
-        details. If a request fails as a whole, raise NotPut at once with all remaining details.
+        Events, profiles, follows and visits (`entity.seen`) are combined into lists of up to 100
+        details and 64 KB. Details of other types are sent ten per request. Entries with transient
+        errors are retried after an increasing delay. After all other details are published, raise
+        NotPut with the failed details. If a request fails as a whole, raise NotPut at once with all
+        remaining details.
         """
         if isinstance(details, Mapping):
             raise TypeError("put takes a list of details, even for a single one: put([detail]).")

@@ -54,6 +54,7 @@ _ENDS: Mapping[Status, Collection[Reason]] = {
         Reason.NOTHING_WAITED,
         Reason.EXPIRED,
         Reason.LAPSED,
+        Reason.SEEN,
         Reason.TOO_LATE,
         Reason.CATEGORY_HELD,
         Reason.WAITS_FOR_MORE,
@@ -183,6 +184,8 @@ def why_unsent(world: World, user_id: str, event_id: str) -> str:
         return "retracted"
     if stored is None:
         return "expired" if _was_counted_as_expired(world, user_id, event_id, runs) else "gone"
+    if stored.schedule == Unsent.EXCLUDED and stored.seen_at:
+        return "seen" if stored.is_left_out else "LOST"
     if stored.schedule in {Unsent.EXCLUDED, Unsent.GIVEN_UP}:
         return "excluded"
     if stored.schedule == Unsent.EXPIRED:

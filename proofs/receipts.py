@@ -20,6 +20,7 @@ IN_NO_EMAIL = frozenset(
         State.EXCLUDED,
         State.EXPIRED,
         State.LAPSED,
+        State.SEEN,
     }
 )
 """The states that mean that no email contains the event."""

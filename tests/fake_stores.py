@@ -44,7 +44,7 @@ from gazette.domain.receipts.receipt import Found, FoundEvent
 from gazette.domain.scheduling.calendar import Recurrence, slot_of
 from gazette.domain.scheduling.chain import back_to_end
 from gazette.domain.scheduling.kinds import Unsent
-from gazette.domain.scheduling.lifetime import kept_until, lasts_until, needed_until
+from gazette.domain.scheduling.lifetime import kept_until, lasts_until, needed_until, seen_for
 from gazette.domain.stored import readable, require_readable
 from gazette.domain.subscribers.following import Activity, Follow
 from gazette.domain.subscribers.subscriber import (
@@ -56,6 +56,7 @@ from gazette.domain.subscribers.subscriber import (
 )
 from gazette.domain.subscribers.suppression import Cause, SoftBounce, Suppression
 from gazette.domain.window.briefs import StoredBrief, stored_brief_of
+from gazette.domain.window.seen import Seen, SeenMark
 
 from gazette_support.domain.replay import Part, was_sent_since
 from tests.builders import RETENTION, SettableClock
@@ -81,6 +82,7 @@ class FakeSubscribers:
 
     rows: dict[str, Subscriber | Erased] = field(default_factory=dict)
     active: dict[str, date] = field(default_factory=dict)
+    seen: dict[str, date] = field(default_factory=dict)
     waiting: dict[str, EarlyChoices] = field(default_factory=dict)
     unreadable: set[str] = field(default_factory=set)
 
@@ -88,9 +90,12 @@ class FakeSubscribers:
         if user_id in self.unreadable:
             raise unreadable_row("subscribers", user_id)
         row = self.rows.get(user_id)
-        active_on = self.active.get(user_id)
-        if isinstance(row, Subscriber) and row.active_on != active_on:
-            return replace(row, active_on=active_on)
+        active_on, seen_until = self.active.get(user_id), self.seen.get(user_id)
+        if isinstance(row, Subscriber) and (row.active_on, row.seen_until) != (
+            active_on,
+            seen_until,
+        ):
+            return replace(row, active_on=active_on, seen_until=seen_until)
         return row
 
     def get_many(self, user_ids: Collection[str]) -> Mapping[str, Reader]:
@@ -119,6 +124,7 @@ class FakeSubscribers:
             routes_since=known.routes_since if known else None,
             erased_at=erased_at,
             active_on=None,
+            seen_until=None,
         )
         return True
 
@@ -133,6 +139,10 @@ class FakeSubscribers:
     def mark_active(self, user_id: str, on: date) -> None:
         if not isinstance(self.rows.get(user_id), Erased):
             self.active[user_id] = max(on, self.active.get(user_id, on))
+
+    def mark_seen(self, user_id: str, until: date) -> None:
+        if not isinstance(self.rows.get(user_id), Erased):
+            self.seen[user_id] = max(until, self.seen.get(user_id, until))
 
     def set_dormant(self, subscriber: Subscriber) -> bool:
         current = self.get(subscriber.user_id)
@@ -168,6 +178,7 @@ class FakeSubscribers:
             return False
         self.rows[user_id] = Erased(user_id, at)
         self.active.pop(user_id, None)
+        self.seen.pop(user_id, None)
         self.waiting.pop(user_id, None)
         return True
 
@@ -761,7 +772,7 @@ class FakeRateLimiter:
 @dataclass
 class FakeEvents:
     """The ports `Events`, `EventReader`, `DeferredEvents`, `EventHistory` and `EventTraces` in
-    memory.
+    memory. `marks` are those of `FakeSeenMarks`, because an erasure deletes them too.
 
     `runs` and `schedules` are its guards'. What DynamoDB should delete, it has deleted at once.
     What is stamped is written a moment later: `around` may let time pass before, and others go on.
@@ -775,6 +786,7 @@ class FakeEvents:
     reasons: dict[tuple[str, str], str] = field(default_factory=dict)
     traces: dict[tuple[str, str], FoundEvent] = field(default_factory=dict)
     unreadable: set[tuple[str, str]] = field(default_factory=set)
+    marks: dict[tuple[str, str], datetime] = field(default_factory=dict)
     around: Callable[[str, Callable[[], Any]], Any] = lambda _, call: call()
 
     def store(
@@ -1045,7 +1057,22 @@ class FakeEvents:
         key = (stored.event.user_id, stored.event.id)
         return unreadable_row("events", *key) if key in self.unreadable else stored
 
+    def leave_out(self, stored: StoredEvent, *, for_good: bool = False) -> bool:
+        key = (stored.event.user_id, stored.event.id)
+        current = self.rows.get(key)
+        if not isinstance(current, StoredEvent) or not _in_place(current, stored):
+            return False
+        if current.event != stored.event:
+            return False
+        place = Unsent.GIVEN_UP if for_good else Unsent.EXCLUDED
+        self.rows[key] = replace(stored, schedule=place, stored_at=self.clock())
+        return True
+
     def erase(self, user_id: str, until: datetime | None, *, after: str = "") -> str:
+        if not after:
+            for key, seen_at in list(self.marks.items()):
+                if key[0] == user_id and (not until or seen_at <= until):
+                    del self.marks[key]
         some = sorted(key for key in self.rows if key[0] == user_id and key[1] > after)[:_ERASED]
         for key in some:
             row = self.rows[key]
@@ -1228,3 +1255,24 @@ def _fixed(schedule: Schedule | None) -> tuple[datetime, int, int, datetime] | N
     if schedule is None:
         return None
     return schedule.next_due_at, schedule.sequence, schedule.revision, schedule.changed_at
+
+
+@dataclass
+class FakeSeenMarks:
+    """The ports `SeenMarks` and `SeenReader` in memory."""
+
+    events: FakeEvents
+    kept_for: timedelta = field(default_factory=lambda: seen_for(RETENTION))
+
+    def put(self, mark: SeenMark) -> None:
+        key = (mark.user_id, mark.entity)
+        self.events.marks[key] = max(mark.seen_at, self.events.marks.get(key, mark.seen_at))
+
+    def remove(self, mark: SeenMark) -> None:
+        key = (mark.user_id, mark.entity)
+        if key in self.events.marks and self.events.marks[key] <= mark.seen_at:
+            del self.events.marks[key]
+
+    def of(self, user_id: str, entities: Collection[str]) -> Seen:
+        marks = self.events.marks
+        return {each: marks[user_id, each] for each in entities if (user_id, each) in marks}

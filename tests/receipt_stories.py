@@ -102,6 +102,13 @@ def _lapsed() -> World:
     return world
 
 
+def _seen() -> World:
+    world = a_world()
+    world.see(f"post#{EVENT}")
+    world.send_digest()
+    return world
+
+
 def _retracted() -> World:
     world = _sent()
     retract(world)
@@ -120,6 +127,7 @@ STORIES: Mapping[State, Callable[[], World]] = {
     State.EXCLUDED: _excluded,
     State.EXPIRED: _expired,
     State.LAPSED: _lapsed,
+    State.SEEN: _seen,
     State.NOT_STORED: lambda: a_world(Frequency.NEVER),
 }
 """The story of each state, in the order of the page."""

@@ -16,6 +16,7 @@ from gazette.domain.commands import (
     Command,
     CreateEvents,
     EraseSubscriber,
+    MarkSeen,
 )
 from gazette.domain.content.asking import ContentPlan, ContentSources
 from gazette.domain.content.ports import Fetch, QueuedFetch
@@ -110,6 +111,7 @@ from tests.fake_stores import (
     FakeRateLimiter,
     FakeRuns,
     FakeSchedules,
+    FakeSeenMarks,
     FakeSubscribers,
     FakeSuppressions,
 )
@@ -185,6 +187,7 @@ PORTS = (
     "backlog",
     "canary",
     "deferred_events",
+    "seen_marks",
     "shard_queue",
     "followers_queue",
     "sweep_queue",
@@ -305,6 +308,7 @@ class World:
     def __post_init__(self) -> None:
         self.events = FakeEvents(self.clock, self.runs, self.schedules)
         self.deferred_events: DeferredEvents = self.events
+        self.seen_marks = FakeSeenMarks(self.events)
         self.held_categories: HeldCategories = lambda: [
             hold.category for hold in self.category_holds.active()
         ]
@@ -364,6 +368,7 @@ class World:
             decode=decode,
             activities=self.activities,
             suppressions=self.suppressions,
+            seen_marks=self.seen_marks,
             followers_queue=self.followers_queue,
             quarantine=self.quarantine,
             context=self.context,
@@ -387,6 +392,13 @@ class World:
     def create(self, *events: Event) -> list[Outcome]:
         """Events, each for one reader."""
         return self.say(CreateEvents(events))
+
+    def see(
+        self, entity: str = "post#post1", *, at: datetime | None = None, user_id: str = "ann"
+    ) -> Outcome:
+        """A service says that a reader has seen a thing, at `at` or now."""
+        (outcome,) = self.say(MarkSeen(user_id, entity, at or self.clock()))
+        return outcome
 
     def follow(
         self,
@@ -460,6 +472,7 @@ class World:
             last_look=self.last_look,
             route_again=partial(route_again, context=self.context),
             events=self.events,
+            seen=self.seen_marks,
             held_categories=self.held_categories,
             batches=self.batches,
             editing=EditionContext(
@@ -593,6 +606,7 @@ class World:
             subscribers=self.subscribers,
             suppressions=self.suppressions,
             events=self.events,
+            seen=self.seen_marks,
             held_categories=self.held_categories,
             batches=self.batches,
             gauges=Streams(digest=self.rate_limiter, immediate=self.immediate_rate_limiter),

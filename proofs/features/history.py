@@ -108,6 +108,12 @@ _AIMS_OF_CONTENT = {
 _AIMS_OF_LAPSES = ("deferred_events.expire", "deferred_events.expire", "runs.swap")
 """Further calls before which an action can run, in a history with an expiring event."""
 
+_AIMS_OF_MARKS = {
+    "ingest": ("seen_marks.put", "subscribers.mark_seen", "runs.swap", "message.delete"),
+    "generate": ("seen_marks.of", "deferred_events.leave_out", "runs.swap", "mailer.send"),
+}
+"""Further calls before which an action can run, in a history with things that readers have seen."""
+
 _HOWS = (*(How.OVERTAKEN,) * 5, *How)
 _HOWS_AT = {
     "events.write": (*(How.HELD_UP,) * 4, How.KILLED_AFTER, How.OVERTAKEN, How.FROZEN),
@@ -216,6 +222,9 @@ _AIMS_OF_WAITS = {
 }
 """Calls of a run that collects for long, before which an action can run."""
 
+_SEES = 5
+"""One history in this many has readers whose app reports what they see, new and old."""
+
 
 def history(number: int) -> History:
     """Return the history of that number, which is always the same."""
@@ -228,6 +237,8 @@ def history(number: int) -> History:
         drawn = replace(drawn, worth=_minimum(Random(-number - 1)))
     if number % _WAITS == 2:
         drawn = _with_waits(drawn, Random(-number - 1))
+    if number % _SEES == 1:
+        drawn = _with_marks(drawn, Random(-number - 2))
     if number % _ASKS:
         return drawn
     asking = Random(-number - 1)
@@ -336,6 +347,34 @@ def _with_consents(drawn: History, random: Random) -> History:
         for _ in range(2)
     ]
     return replace(drawn, deeds=(*drawn.deeds, *deeds, *puts), strikes=(*drawn.strikes, *strikes))
+
+
+def _with_marks(drawn: History, random: Random) -> History:
+    """Add visits of a reader around the times of events and emails, and events to see."""
+    who = random.choice(READERS)
+    moments = [
+        timedelta(days=random.choice(_DAYS), seconds=random.choice(_MOMENTS)) for _ in range(4)
+    ]
+    deeds = [
+        Deed(at + _seconds(random.choice(_APART)), what, who, random.choice((0, 0, 1, 3)), how)
+        for at in moments
+        for what in random.sample(("put", "put", "see", "see", "see", "again", "amend"), 4)
+        for how in (random.randrange(3),)
+    ]
+    strikes = [
+        Strike(
+            function,
+            random.choice(_AIMS_OF_MARKS[function]),
+            random.choice(moments),
+            random.choice((0, 0, 0, 1)),
+            random.choice(_HOWS),
+            (Deed(timedelta(0), random.choice(("see", "see", "amend", "again")), who, 0, 0),),
+            _seconds(random.choice(_PAUSES)),
+            random.random() < 0.3,
+        )
+        for function in ("ingest", "generate", "generate")
+    ]
+    return replace(drawn, deeds=(*drawn.deeds, *deeds), strikes=(*drawn.strikes, *strikes))
 
 
 def _strike_of_lapses(random: Random) -> Strike:

@@ -16,6 +16,7 @@ from gazette.domain.commands import (
     CreateEvents,
     EraseSubscriber,
     MarkActive,
+    MarkSeen,
     RetractActivity,
     RetractEvent,
 )
@@ -65,6 +66,7 @@ _AT_A_BUTTON = timedelta(hours=1)
 sends.
 """
 
+_SEEN_AGO = timedelta(hours=1)
 _LAPSES_WITHIN = timedelta(hours=7)
 _UNTIL_IT_LAPSES = (timedelta(minutes=55), timedelta(minutes=10), timedelta(hours=25))
 """The lifetimes of events, by `how`: until between the attempts of a digest or of an immediate
@@ -175,6 +177,7 @@ class Town:
             if person.is_erased and person.erased in self.life.acknowledged:
                 found = {
                     "events": [key for key in there.events.rows if key[0] == person.user_id],
+                    "marks": [key for key in there.events.marks if key[0] == person.user_id],
                     "schedules": there.schedules.of_user(person.user_id),
                     "follows": [*there.follows.followed_by(person.user_id)],
                     "profile": isinstance(there.subscribers.get(person.user_id), Subscriber),
@@ -252,6 +255,32 @@ class Town:
             if expires_at:
                 amended = replace(amended, expires_at=expires_at)
             self.life.say(CreateEvents((amended,)), ban.key)
+
+    def see(self, person: Person, deed: Deed) -> None:
+        """Report that a reader sees a thing now, or that they saw it an hour ago.
+
+        No immediate email that is claimed afterwards shows the thing's events up to then. A digest
+        whose worker has already read them may.
+        """
+        wanted = self._one(person, deed)
+        if wanted is None or person.is_erased:
+            return
+        at = self._instant() - (_SEEN_AGO if deed.how == 1 else timedelta(0))
+        seen = [
+            one for one in self._of(person) if one.entity == wanted.entity and one.occurred_at <= at
+        ]
+        for one in seen:
+            one.forgone.add("seen")
+        ids = frozenset(one.event_id for one in seen)
+
+        def shows(taken: Taken, run: Run) -> bool:
+            is_theirs = taken.key.user_id == person.user_id
+            return is_theirs and bool(ids & taken.shows) and not self.is_doubtful(taken, run)
+
+        ban = self._ban("seen", lambda taken, run: taken.key.is_immediate and shows(taken, run))
+        later = self._ban("seen in a digest", shows, after=_AT_A_BUTTON)
+        later.key = ban.key
+        self.life.say(MarkSeen(person.user_id, f"post#{wanted.entity}", at), ban.key)
 
     def retract(self, person: Person, deed: Deed) -> None:
         """Retract an event. Retractions for an erased reader are not stored, so the event may be

@@ -160,6 +160,7 @@ def _details(users: Sequence[str], ids: Sequence[str], entities: Sequence[str]) 
     event = st.fixed_dictionaries({**happening, "user_id": user}, optional=_optional)
     change = {"user_id": user, "entity": reference, "changed_at": _instant}
     follow = st.fixed_dictionaries(change, optional={"frequency": _frequency})
+    visit = st.fixed_dictionaries({"user_id": user, "entity": reference, "seen_at": _instant})
     profile = _profile(user)
     return {
         "event.created": event | _list("events", event),
@@ -178,6 +179,7 @@ def _details(users: Sequence[str], ids: Sequence[str], entities: Sequence[str]) 
             },
         ),
         "subscriber.active": st.fixed_dictionaries({"user_id": user, "active_at": _instant}),
+        "entity.seen": visit | _list("seen", visit),
         "subscriber.deleted": st.fixed_dictionaries(
             {"user_id": st.sampled_from(users[1:]), "deleted_at": _instant}
         ),

@@ -13,6 +13,7 @@ from gazette.domain.commands import (
     CreateEvents,
     EraseSubscriber,
     MarkActive,
+    MarkSeen,
     RetractActivity,
     RetractEvent,
     SingleCommand,
@@ -149,6 +150,11 @@ def is_stored(world: World, command: SingleCommand) -> bool:
                 return True
             chosen = choices_in(world).get(user_id, NO_CHOICES)
             return chosen == chosen.with_choice(at, choice)
+        case MarkSeen(user_id, entity, at):
+            if isinstance(world.subscribers.get(user_id), Erased):
+                return True
+            seen_at = world.events.marks.get((user_id, entity))
+            return _was_erased_since(world, user_id, at) or (seen_at is not None and seen_at >= at)
         case MarkActive(user_id, at):
             active_on = world.subscribers.active.get(user_id)
             return active_on is not None and active_on >= at.date()

@@ -269,9 +269,8 @@ PREVENTED: Final = (
     Mutation(
         "a moved event takes a new timestamp",
         "adapters/dynamodb/events.py",
-        "        actions: list[Action] = [EventRow.stored.set(stored_key(schedule, now))]\n",
-        "        stored = stored_key(schedule, stored.stored_at)\n"
-        "        actions: list[Action] = [EventRow.stored.set(stored)]\n",
+        "        actions = _moving(stored, schedule, now, until)\n",
+        "        actions = _moving(stored, schedule, stored.stored_at, until)\n",
         "tests/contract/dynamodb/test_windows.py::test_trace_n_moved_event_is_in_the_window_of_its_move",
         "n",
     ),

@@ -11,6 +11,7 @@ from gazette.domain.commands import (
     CreateActivity,
     CreateEvents,
     EraseSubscriber,
+    MarkSeen,
     RetractEvent,
 )
 from gazette.domain.delivery.pace import PacePlan
@@ -42,6 +43,7 @@ Overtake = Callable[[Life, Worker], None]
 """An action that interrupts a worker's calls."""
 
 CANCELLED, LEFT, RETRACTED, MUTED, ERASED = "cancelled", "left", "retracted", "muted", "erased"
+SEEN = "seen"
 """Names of acknowledged actions, which apply to every later claim."""
 
 
@@ -241,6 +243,15 @@ def retract(event_id: str, user_id: str = "ann") -> Act:
 
     def act(life: Life) -> None:
         life.say(RetractEvent(user_id, event_id), (RETRACTED, event_id))
+
+    return act
+
+
+def see(event_id: str, user_id: str = "ann") -> Act:
+    """Report that the reader has seen the entity of an event of the same name."""
+
+    def act(life: Life) -> None:
+        life.say(MarkSeen(user_id, f"post#{event_id}", life.clock()), (SEEN, event_id))
 
     return act
 

@@ -40,6 +40,7 @@ from proofs.prove.acts import (
     release,
     retract,
     roll_back,
+    see,
     share_address,
 )
 from proofs.prove.life import Life
@@ -770,6 +771,54 @@ def _lapses() -> Iterator[Scenario[Life]]:
         )
 
 
+def _seen() -> Iterator[Scenario[Life]]:
+    """Yield scenarios in which the reader sees one of two things, and news about it arrives later.
+
+    The event is also published again, and amended.
+    """
+    for policy in (Policy.RESEND, Policy.CARRY_OVER):
+        for frequency in (Frequency.DAILY, _AT_ONCE):
+            is_immediate = frequency is _AT_ONCE
+            # The events of a scenario are stored 12 hours before the first digest is due.
+            before = timedelta(hours=-12, seconds=98) if is_immediate else timedelta(minutes=-2)
+            shared = Scenario(
+                name=f"seen/{frequency}/{policy}",
+                policy=policy,
+                frequency=frequency,
+                acts=(
+                    (before, see("e1")),
+                    at(put_again("e1"), minutes=5),
+                    at(put("e3", on="e1"), hours=3),
+                    at(give_time("e1", timedelta(days=9)), hours=4),
+                ),
+                counted_from=before - timedelta(minutes=1),
+                days=2,
+            )
+            yield shared
+            yield replace(
+                shared,
+                name=f"seen/in the middle/{frequency}/{policy}",
+                acts=shared.acts[1:],
+                counted_from=timedelta(hours=-13),
+                meanwhile=during(see("e1")),
+                hows=(),
+            )
+            yield replace(
+                shared,
+                name=f"seen/unknown/{frequency}/{policy}",
+                answers=(_LOST,) * 20,
+                evidence=Evidence.NEVER,
+                acts=(at(see("e1"), hours=1), *shared.acts[1:]),
+                hows=(How.KILLED_AFTER,),
+            )
+            yield replace(
+                shared,
+                name=f"seen/two workers/{frequency}/{policy}",
+                meanwhile=copy,
+                hows=(),
+            )
+
+
 def _of_others() -> Iterator[Scenario[Life]]:
     """Yield scenarios with reports on emails of other tables and by other readers."""
     for policy in Policy:
@@ -878,6 +927,7 @@ SCENARIOS = (
     *_waits(),
     *_templates(),
     *_lapses(),
+    *_seen(),
     *_of_others(),
     *_faults(),
     *_together(),

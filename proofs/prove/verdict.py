@@ -22,7 +22,7 @@ from proofs.invariants import (
     unknown_for_ever,
     why_unsent,
 )
-from proofs.prove.acts import CANCELLED, ERASED, LEFT, MUTED, RETRACTED
+from proofs.prove.acts import CANCELLED, ERASED, LEFT, MUTED, RETRACTED, SEEN
 from proofs.prove.life import FIRST_DUE, Life
 from proofs.prove.provider import Evidence, Taken
 from proofs.prove.strikes import How
@@ -200,6 +200,8 @@ def _judge_stops(life: Life, verdict: Verdict) -> None:
                 ERASED: taken.key.user_id == whom,
                 MUTED: taken.key.user_id == whom and not _began_before(run, taken, since),
                 RETRACTED: whom in taken.shows,
+                # A digest whose worker has read the marks may still show the event.
+                SEEN: taken.key.is_immediate and whom in taken.shows,
             }[what]
             if hit:
                 verdict.violations.append(

@@ -516,6 +516,72 @@ def test_repeated_erasure_costs_a_write_unit(ann: Cloud) -> None:
     assert ann.meter.write_units == Counter(subscribers=1)
 
 
+def visit(entity: str = "p1", **when: float) -> dict[str, object]:
+    return {"user_id": "ann", "entity": {"type": "post", "id": entity}, "seen_at": ago(**when)}
+
+
+def test_first_visit_costs_three_write_units(ann: Cloud) -> None:
+    ann.say("entity.seen", visit(days=1))
+    assert ann.meter.calls == calls(PutItem=1, GetItem=2, Query=1, UpdateItem=2)
+    assert ann.meter.write_units == Counter(events=1, subscribers=2)
+    assert (
+        ann.meter.write_units.total()
+        == PROMISED["the first visit of a reader in 30 days, on a day without other activity"]
+    )
+    assert ann.meter.read_units == Counter(subscribers=2, runs=1)
+
+
+def test_further_visits_cost_four_calls_and_a_write_unit(ann: Cloud) -> None:
+    ann.say("entity.seen", visit(days=1))
+    ann.meter.clear()
+    ann.say("entity.seen", visit("p2", days=1))
+    assert ann.meter.calls == calls(PutItem=1, GetItem=2, Query=1)
+    assert ann.meter.calls.total() == CALLS["a visit of a reader (`entity.seen`)"]
+    assert (
+        ann.meter.write_units.total()
+        == (PROMISED["a visit (`entity.seen`) on a day with other activity"])
+    )
+
+
+def test_repeated_visit_costs_a_rejected_write(ann: Cloud) -> None:
+    ann.say("entity.seen", visit(days=1))
+    ann.meter.clear()
+    ann.say("entity.seen", visit(days=2))
+    assert ann.meter.write_units.total() == PROMISED["a repeated or older visit"]
+
+
+@pytest.mark.usefixtures("later")
+def test_digest_of_a_reader_with_marks_costs_a_read_unit_for_each_entity(ann: Cloud) -> None:
+    ann.say("entity.seen", visit("other", days=1))
+    ann.say("event.created", event(1), event(2, entity="post#p2"))
+    (message,) = fan_out(ann)
+    ann.meter.clear()
+    ann.work("generate", message)
+    assert ann.meter.calls == calls(
+        Query=2, BatchGetItem=3 + 1, UpdateItem=1, PutItem=2, SendEmail=1
+    )
+    assert ann.meter.write_units == Counter(runs=1 + 3, pace=1)
+    assert ann.meter.read_units["events"] == 1 + 2
+
+
+@pytest.mark.usefixtures("later")
+def test_seen_event_costs_three_write_units_and_a_run_one(ann: Cloud) -> None:
+    ann.say("event.created", event(1), event(2), event(3, entity="post#p2"))
+    ann.say("entity.seen", visit())
+    (message,) = fan_out(ann)
+    ann.meter.clear()
+    ann.work("generate", message)
+    each = PROMISED["an event that is left out because its reader has seen its entity"]
+    assert ann.meter.write_units == Counter(
+        events=2 * each,
+        runs=1 + 3 + PROMISED["each run that leaves out seen events"],
+        pace=1,
+    )
+    assert ann.meter.calls == calls(
+        Query=2 + 1, BatchGetItem=3 + 1, UpdateItem=1 + 2, PutItem=2 + 1, SendEmail=1
+    )
+
+
 @pytest.fixture
 def ann_at_once(cloud: Cloud) -> Cloud:
     """Ann wants to hear of comments at once."""

@@ -15,7 +15,9 @@ from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
 from gazette.adapters.dynamodb.control.evidence import DynamoEvidenceLog
 from gazette.adapters.dynamodb.control.experiments import DynamoExperiments
 from gazette.adapters.dynamodb.control.template_versions import DynamoTemplateVersions
+from gazette.adapters.dynamodb.deferred_events import DynamoDeferredEvents
 from gazette.adapters.dynamodb.event_rows import stored_key
+from gazette.adapters.dynamodb.feedback.seen_marks import DynamoSeenMarks
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.adapters.dynamodb.tables import EventRow, PaceRow
 from gazette.adapters.dynamodb.values import instant_number
@@ -23,7 +25,7 @@ from gazette.domain.delivery.run import Head, Reason, Status
 from gazette.domain.feedback.delivery_events import EngagementEvent, Mark
 from gazette.domain.feedback.experiment import Experiment, Variant
 from gazette.domain.feedback.reputation import category_hold
-from gazette.domain.model import DAILY, ScheduleState, Window
+from gazette.domain.model import DAILY, ScheduleState, StoredEvent, Window
 from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import Frequency, frequencies
 from gazette.domain.subscribers.subscriber import SubscriberStatus
@@ -37,6 +39,7 @@ from gazette.domain.templates.versions import (
     PushedVersion,
     Version,
 )
+from gazette.domain.window.seen import SeenMark
 from gazette.settings.ranges import RANGES
 from moto import mock_aws
 
@@ -132,6 +135,7 @@ def _store_readers() -> None:
         )
         stores.subscribers().put(reader, replacing=None)
     stores.subscribers().mark_rerouted("reader-active", NOW)
+    stores.subscribers().mark_seen("reader-active", NOW.date())
     stores.subscribers().put(a_subscriber("erased"), replacing=None)
     stores.subscribers().erase("erased", NOW)
     for state in ScheduleState:
@@ -153,6 +157,11 @@ def _store_events() -> None:
     events.store(replace(EVENT, id="full"), DAILY)
     events.store(an_event("retracted"), DAILY)
     events.retract("ann", "retracted", early=False)
+    _, seen = events.store(an_event("seen"), DAILY)
+    assert isinstance(seen, StoredEvent)
+    DynamoDeferredEvents("events", clock=CLOCK).leave_out(replace(seen, seen_at=NOW))
+    marks = DynamoSeenMarks("events", kept_for=9 * _DAY, clock=CLOCK)
+    marks.put(SeenMark("ann", "post#post1", NOW))
     stores.activities().create(replace(ACTIVITY, id="full", retracted=False))
     stores.activities().create(an_activity("child", parent="post#parent"))
     stores.activities().create(an_activity("retracted"))

@@ -37,6 +37,7 @@ WRITES: Mapping[str, float] = MappingProxyType(
         "a delivery event about the outcome of an email": 1,
         "a delivery event that an email was sent": 1,
         "a reader's activity, once a day": 1,
+        "an event that is left out because its reader has seen its entity": 3,
         "a fetch": 2,
         "a tick": 2,
         "a new profile": 3,

@@ -48,6 +48,7 @@ def document(found: Explanation, *, stage: str) -> Document:
         "waiting": _waiting(found.waiting),
         "expired": _waiting(found.expired),
         "lapsed": _waiting(found.lapsed),
+        "seen": _waiting(found.seen),
         "given_up": _waiting(found.given_up),
         "held_categories": found.held_categories,
         "critical_categories": found.critical,

@@ -158,6 +158,7 @@ def _waiting(found: Explanation) -> Iterator[tuple[str, ...]]:
         yield from _rows([each], "" if is_sent else "not sent")
     yield from _rows(found.expired, "expired")
     yield from _rows(found.lapsed, "lapsed")
+    yield from _rows(found.seen, "seen")
 
 
 def _rows(waiting: Iterable[Waiting], note: str) -> Iterator[tuple[str, ...]]:

@@ -68,6 +68,13 @@ def _now(found: Explanation) -> Iterator[str]:
             "lapsed at the time that the service set (expires_at), before being included in an "
             "email."
         )
+    if found.seen:
+        categories = dict.fromkeys(named(each.category) for each in found.seen)
+        yield (
+            f"Left out: {counted(sum(each.count for each in found.seen))} of "
+            f"{listed([*categories])}, because the reader had already seen their entities in your "
+            "product (entity.seen)."
+        )
     if found.held_categories:
         yield (
             f"On hold for all readers: {listed([*map(named, found.held_categories)])}. To see "

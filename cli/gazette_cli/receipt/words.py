@@ -34,6 +34,7 @@ OUTCOMES: Mapping[State, str] = {
     State.EXCLUDED: "excluded by the templates",
     State.EXPIRED: "expired before an email was sent",
     State.LAPSED: "lapsed before an email was sent",
+    State.SEEN: "seen by the reader before an email was sent",
     State.RETRACTED: "retracted",
     State.NOT_STORED: "not stored: muted, not followed at the time, opted out, or not arrived",
 }
@@ -134,6 +135,14 @@ def _lapsed(receipt: Receipt) -> Iterator[str]:
     )
 
 
+def _seen(receipt: Receipt) -> Iterator[str]:
+    at = f" at {moment(receipt.at)}" if receipt.at else ""
+    yield (
+        f"No email contains the event, because the reader saw its entity{at}, before an email was "
+        "sent (entity.seen). No action is required."
+    )
+
+
 def _retracted(receipt: Receipt) -> Iterator[str]:
     lead = f"A service retracted the event{_at(receipt)}."
     if receipt.because is Because.WAS_NOT_STORED:
@@ -177,6 +186,7 @@ _LEADS = {
     State.EXCLUDED: _excluded,
     State.EXPIRED: _expired,
     State.LAPSED: _lapsed,
+    State.SEEN: _seen,
     State.RETRACTED: _retracted,
     State.NOT_STORED: _not_stored,
 }

@@ -318,6 +318,7 @@ SHAPES: Mapping[str, Shape] = {
         "waiting": _WAITING,
         "expired": _WAITING,
         "lapsed": _WAITING,
+        "seen": _WAITING,
         "given_up": _WAITING,
         "held_categories": ["text"],
         "critical_categories": ["text"],

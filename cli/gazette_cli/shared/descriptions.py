@@ -13,6 +13,7 @@ from gazette.domain.commands import (
     CreateEvents,
     EraseSubscriber,
     MarkActive,
+    MarkSeen,
     RetractActivity,
     RetractEvent,
     reader_of,
@@ -26,6 +27,9 @@ from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber
 
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+
+_NOUNS = {ChangeSubscriber: "profiles", ChangeFollow: "follows", MarkSeen: "visits"}
 
 
 def in_words(command: Command | DeliveryReport) -> str:
@@ -44,7 +48,7 @@ def in_words(command: Command | DeliveryReport) -> str:
         case CommandList(commands=(only,)):
             return in_words(only)
         case CommandList(commands):
-            noun = "profiles" if isinstance(commands[0], ChangeSubscriber) else "follows"
+            noun = _NOUNS[type(commands[0])]
             readers = sorted({str(reader_of(each)) for each in commands})
             return f"{len(commands)} {noun} of {listed(readers)}"
         case CreateActivity(activity):
@@ -61,6 +65,8 @@ def in_words(command: Command | DeliveryReport) -> str:
             return _choice(command)
         case MarkActive(user_id, at):
             return f"{user_id} was active at {instant(at)}"
+        case MarkSeen(user_id, entity, at):
+            return f"{user_id} has seen {entity}, and its events up to {instant(at)}"
         case EraseSubscriber(user_id, at):
             return f"erases {user_id}, unless the profile changed after {instant(at)}"
         case ChangeFollow():

@@ -103,7 +103,10 @@ def peaks(forecast: Forecast) -> Peaks:
         hour=max(hours, default=0),
         slot=max(slots, default=0),
         schedules=max(slots, default=0) * (schedules / digests if digests else 0),
-        immediate=events * traffic.immediate * forecast.emails_per_immediate_event,
+        immediate=events
+        * (1 - traffic.seen)
+        * traffic.immediate
+        * forecast.emails_per_immediate_event,
         events=events,
         emails_a_day=(digests + forecast.first_at_once) / forecast.question.days,
     )

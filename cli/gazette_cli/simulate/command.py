@@ -72,6 +72,17 @@ def simulate(
             "hour. Such events share emails.",
         ),
     ] = 1,
+    seen: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            max=1,
+            help=(
+                "The share of events that readers see in your product before their email, if your "
+                "services publish entity.seen."
+            ),
+        ),
+    ] = 0,
     hour: Annotated[
         int, typer.Option(min=0, max=23, help="The hour of the digest in the reader's time zone.")
     ] = 8,
@@ -197,6 +208,7 @@ def simulate(
             immediate=immediate,
             score=score,
             burst=burst,
+            seen=seen,
             hour=hour,
             on_the_hour=on_the_hour,
             zones=zones_in(zone) if zone else WORLD,

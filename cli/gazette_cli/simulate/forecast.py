@@ -34,6 +34,7 @@ _NEVER = float("inf")
 _SKIPPED = 3
 """The write units of a run that is skipped (docs/tables.md)."""
 
+_SEEN = "an event that is left out because its reader has seen its entity"
 _TICK = "a tick"
 
 
@@ -243,7 +244,7 @@ class _Simulation:
     def _immediate(self) -> None:
         """Queue the immediate emails about the bursts of events that begin in each second."""
         timeline, traffic = self.timeline, self.question.traffic
-        mean = traffic.readers * traffic.events * traffic.immediate / _DAY / traffic.burst
+        mean = traffic.readers * traffic.unseen * traffic.immediate / _DAY / traffic.burst
         if not mean or self.week:
             return
         number = poisson(self.random, mean)
@@ -274,6 +275,7 @@ class _Simulation:
                 * forecast.first_at_once,
                 "long waits": int(WRITES["an immediate email that the sweep queues"])
                 * forecast.long_at_once,
+                "seen events": int(WRITES[_SEEN] * self.question.traffic.seen * forecast.events),
                 "arming": int(WRITES["the first event for an idle schedule"]) * forecast.first,
                 "fan-out": int(WRITES["a due schedule, in fan-out"])
                 * (sum(forecast.due.values()) + forecast.skips),

@@ -55,6 +55,8 @@ class Traffic:
 
     # The score of each event, if the stage has a minimum for daily digests.
     score: float = 3
+    # The share of events that readers see in the app before an email shows them (entity.seen).
+    seen: float = 0
 
     # The number of a reader's immediate events about one entity that occur within an hour.
     burst: int = 1
@@ -68,6 +70,11 @@ class Traffic:
 
     # The share of readers by time zone, in any unit.
     zones: Mapping[str, float] = field(default_factory=lambda: WORLD)
+
+    @property
+    def unseen(self) -> float:
+        """The events per reader and day that emails show."""
+        return self.events * (1 - self.seen)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -102,12 +102,15 @@ class Population:
 
     @property
     def rate(self) -> float:
-        """The average number of events that a reader gets for each digest."""
-        return self.traffic.events * (1 - self.traffic.immediate)
+        """The average number of unseen events that a reader gets for each digest."""
+        return self.traffic.unseen * (1 - self.traffic.immediate)
 
     @property
     def chance(self) -> float:
-        """The probability that a reader has waiting events one day after the last digest."""
+        """The probability that a reader has waiting events one day after the last digest.
+
+        A digest whose events were all seen is not sent. It counts as one without waiting events.
+        """
         return 1 - exp(-self.rate)
 
     def due_in(self, slot: datetime) -> Iterator[Occurrences]:

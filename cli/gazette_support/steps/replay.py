@@ -320,6 +320,15 @@ class _Excluding:
         """Return None, because no events are stored."""
         return None
 
+    def leave_out(
+        self,
+        stored: StoredEvent,  # noqa: ARG002
+        *,
+        for_good: bool = False,  # noqa: ARG002
+    ) -> bool:
+        """Return False, because no events are stored."""
+        return False
+
     def defer(self, event_ids: Sequence[str], run: Run) -> Run | None:  # noqa: ARG002
         """Return the run, because no events are stored."""
         return run

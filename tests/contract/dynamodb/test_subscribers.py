@@ -145,6 +145,35 @@ def test_profile_write_keeps_activity_and_routing_state(
     assert subscribers.get("ann") == replace(second, routed_for="the choices", active_on=TODAY)
 
 
+def test_latest_end_of_the_marks_is_kept(subscribers: Subscribers) -> None:
+    subscribers.put(a_subscriber(), replacing=None)
+    for day in (TODAY, TOMORROW, TODAY):
+        subscribers.mark_seen("ann", day)
+    seen = replace(a_subscriber(), seen_until=TOMORROW)
+    assert subscribers.get("ann") == seen
+    second = replace(seen, revision=2, seen_until=None)
+    assert subscribers.put(second, replacing=seen)
+    assert subscribers.get("ann") == replace(second, seen_until=TOMORROW)
+
+
+def test_marks_before_the_profile_are_known_once_it_arrives(subscribers: Subscribers) -> None:
+    subscribers.mark_seen("ann", TODAY)
+    assert subscribers.get("ann") is None
+    assert subscribers.put(a_subscriber(), replacing=None)
+    assert subscribers.get("ann") == replace(a_subscriber(), seen_until=TODAY)
+
+
+def test_erased_reader_has_no_marks(subscribers: Subscribers) -> None:
+    subscribers.put(a_subscriber(), replacing=None)
+    subscribers.mark_seen("ann", TODAY)
+    subscribers.erase("ann", NOW)
+    subscribers.mark_seen("ann", TOMORROW)
+    assert subscribers.get("ann") == Erased("ann", NOW)
+    back = a_subscriber(changed_at=NOW + SECOND)
+    subscribers.put(back, replacing=Erased("ann", NOW))
+    assert stored(subscribers).seen_until is None
+
+
 def test_registration_time_of_an_address_is_kept(subscribers: Subscribers) -> None:
     before = a_subscriber()
     subscribers.put(before, replacing=None)

@@ -17,7 +17,7 @@ from gazette.steps.support.pending import read_pending
 
 from tests.builders import NOW, RETENTION, an_activity, an_event
 from tests.explained import explained
-from tests.world import SETTLE_LAG, World, crashes
+from tests.world import SETTLE_LAG, World, crashes, interleavings
 
 HOUR = timedelta(hours=1)
 DUE = datetime.fromisoformat("2026-11-23T07:00:00+00:00")
@@ -289,3 +289,22 @@ def test_event_expires_at_exact_second() -> None:
     assert not lapsing(NOW).has_lapsed(NOW - timedelta(microseconds=1))
     assert not an_event().has_lapsed(NOW)
     assert StoredEvent(lapsing(NOW), DAILY, NOW, NOW + HOUR).is_over(NOW)
+
+
+def test_amendment_at_any_moment_of_the_delivery_of_a_lapsed_event_is_sent() -> None:
+    """Also after the event was read as lapsed, and before the run ends."""
+
+    def make() -> World:
+        world = world_with(lapsing(NOW + HOUR), often=Frequency.IMMEDIATE)
+        world.generate_queue.sent.clear()
+        world.clock.now = NOW + 2 * HOUR
+        return world
+
+    def work(world: World) -> None:
+        for run in list(world.runs.rows.values()):
+            world.deliver(run.key)
+
+    later = replace(lapsing(NOW + 9 * HOUR), amended_at=NOW + HOUR)
+    for world, where in interleavings(make, work, lambda world: world.create(later)):
+        world.send_everything()
+        assert lines(world) == [("post1: 1",)], where

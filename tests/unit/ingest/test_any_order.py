@@ -16,6 +16,7 @@ from gazette.domain.commands import (
     CreateEvents,
     EraseSubscriber,
     MarkActive,
+    MarkSeen,
     RetractActivity,
     RetractEvent,
 )
@@ -154,6 +155,12 @@ commands: st.SearchStrategy[Command] = st.one_of(
     st.builds(RetractEvent, user_id=readers, id=st.sampled_from(["e1", "e2", "e3", "a3"])),
     st.sampled_from([RetractActivity(COMMENT, "a1"), RetractActivity(POST, "a2")]),
     st.builds(MarkActive, user_id=readers, at=minutes.map(lambda ago: NOW - ago * MINUTE * 60)),
+    st.builds(
+        MarkSeen,
+        user_id=readers,
+        entity=st.sampled_from([COMMENT, POST]),
+        at=minutes.map(lambda ago: NOW - ago * MINUTE),
+    ),
     st.just(EraseSubscriber("cy", NOW + MINUTE)),
 )
 

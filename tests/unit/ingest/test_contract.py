@@ -17,6 +17,7 @@ from gazette.domain.commands import (
     CreateEvents,
     EraseSubscriber,
     MarkActive,
+    MarkSeen,
     RetractActivity,
     RetractEvent,
 )
@@ -85,6 +86,11 @@ DETAILS: dict[str, dict[str, Any]] = {
     "subscriber.changed": SUBSCRIBER,
     "preferences.chosen": CHOSEN,
     "subscriber.active": {"user_id": "ann", "active_at": "2026-11-22T12:00:00Z"},
+    "entity.seen": {
+        "user_id": "ann",
+        "entity": {"type": "post", "id": "p1"},
+        "seen_at": "2026-11-22T12:00:00Z",
+    },
     "subscriber.deleted": {"user_id": "ann", "deleted_at": "2026-11-22T12:00:00Z"},
     "follow.created": FOLLOW,
     "follow.deleted": {name: FOLLOW[name] for name in FOLLOW if name != "frequency"},
@@ -208,6 +214,7 @@ def test_subscriber_is_decoded_with_hours_days_and_frequencies() -> None:
             RetractActivity("post#p1", "e1"),
         ),
         ("subscriber.active", DETAILS["subscriber.active"], MarkActive("ann", NOON)),
+        ("entity.seen", DETAILS["entity.seen"], MarkSeen("ann", "post#p1", NOON)),
         ("subscriber.deleted", DETAILS["subscriber.deleted"], EraseSubscriber("ann", NOON)),
         (
             "follow.created",

@@ -261,6 +261,7 @@ def test_retraction_must_name_either_event_or_activity(detail: dict[str, Any]) -
         *(("activity.created", name) for name in ACTIVITY if name not in {*OPTIONAL, "parent"}),
         ("event.retracted", "id"),
         *(("subscriber.active", name) for name in DETAILS["subscriber.active"]),
+        *(("entity.seen", name) for name in DETAILS["entity.seen"]),
         *(("subscriber.deleted", name) for name in DETAILS["subscriber.deleted"]),
         *(("follow.created", name) for name in FOLLOW if name != "frequency"),
         *(("follow.deleted", name) for name in DETAILS["follow.deleted"]),

@@ -11,7 +11,7 @@ import pytest
 from gazette.adapters.contract import decode, read_detail
 from gazette.adapters.contract.subscribers import MOST_IN_A_LIST
 from gazette.adapters.threads import side_by_side
-from gazette.domain.commands import ChangeFollow, ChangeSubscriber, Command, CommandList
+from gazette.domain.commands import ChangeFollow, ChangeSubscriber, Command, CommandList, MarkSeen
 from gazette.domain.errors import ForeignEvent, InvalidEvent, NotYet, Unavailable
 from gazette.domain.outcome import Outcome
 from gazette.domain.sources import Sources
@@ -150,6 +150,7 @@ def test_item_from_the_future_is_quarantined_and_the_others_are_applied(
     if isinstance(current, ChangeSubscriber):
         current = ChangeSubscriber(a_subscriber("c", changed_at=world.clock()))
     else:
+        assert isinstance(current, ChangeFollow)
         current = ChangeFollow("c", current.entity, current.state, world.clock())
     done = world.say(CommandList((make("a").commands[0], current), problems="and more"))
     assert done == [Outcome.CHANGED, Outcome.QUARANTINED]
@@ -305,3 +306,10 @@ def test_thread_that_ends_without_an_outcome_retries_its_message() -> None:
 def test_largest_list_fits_an_entry_of_64_kb() -> None:
     detail = of("subscriber.changed", *(f"reader-{number}" for number in range(100)))
     assert len(json.dumps(detail)) < 64_000
+
+
+def test_visits_of_a_list_are_each_stored() -> None:
+    world = World()
+    visits = tuple(MarkSeen(user_id, "post#p1", NOW) for user_id in ("ann", "bo"))
+    assert world.say(CommandList(visits)) == [Outcome.SEEN, Outcome.SEEN]
+    assert set(world.events.marks) == {("ann", "post#p1"), ("bo", "post#p1")}

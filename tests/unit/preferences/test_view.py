@@ -90,6 +90,17 @@ def test_viewed_email_omits_same_events_and_list_shows_all(viewing: ViewContext)
         assert said in updates
 
 
+def test_view_of_a_sent_email_does_not_change_when_the_reader_sees_its_entity(
+    world: World, viewing: ViewContext
+) -> None:
+    before = view_shared(LINK, context=viewing), view_updates(LINK, context=viewing)
+    for entity in ("post#post1", "post#post2"):
+        world.see(entity, at=world.clock())
+    world.send_everything()
+    assert (view_shared(LINK, context=viewing), view_updates(LINK, context=viewing)) == before
+    assert before[0] is not None
+
+
 def test_attack_shared_view_cannot_change_reader_choices(
     viewing: ViewContext,
 ) -> None:

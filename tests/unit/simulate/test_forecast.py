@@ -35,6 +35,19 @@ def test_readers_without_events_add_no_cost() -> None:
     assert sum(found.writes.values()) == found.writes["the clock"]
 
 
+def test_seen_events_are_in_no_email_and_cost_their_removal() -> None:
+    without, found, all_seen = (
+        simulate(question(3_000, immediate=0.5, seen=seen)) for seen in (0, 0.5, 1)
+    )
+    assert 0 < found.tally.sent["digest"] < without.tally.sent["digest"]
+    assert found.tally.sent["immediate"] == pytest.approx(
+        without.tally.sent["immediate"] / 2, rel=0.1
+    )
+    assert all_seen.tally.sent.total() == 0
+    assert without.writes["seen events"] == 0
+    assert found.writes["seen events"] == int(3 * found.events / 2)
+
+
 def test_alternating_idle_days_cost_arming_and_going_idle() -> None:
     """By docs/tables.md: twelve units of the schedule in two days."""
     found = simulate(question(2_000, events=0.7, days=4))

@@ -622,6 +622,15 @@ def test_activity_is_previewed_as_for_a_follower() -> None:
             "ann was active at 21 November 2026, 09:00 UTC",
         ),
         (
+            "entity.seen",
+            {
+                "user_id": "ann",
+                "entity": {"type": "post", "id": "p1"},
+                "seen_at": "2026-11-21T09:00:00Z",
+            },
+            "ann has seen post#p1, and its events up to 21 November 2026, 09:00 UTC",
+        ),
+        (
             "subscriber.deleted",
             {"user_id": "ann", "deleted_at": "2026-11-21T09:00:00Z"},
             "erases ann, unless the profile changed after 21 November 2026, 09:00 UTC",

@@ -10,6 +10,7 @@ from gazette.adapters.aws.queues import SqsQuarantine, SqsQueue, encode_follower
 from gazette.adapters.aws.suppression_key import read_suppression_key
 from gazette.adapters.contract import decode
 from gazette.adapters.contract.data import SCHEMA_FILES, Schemas
+from gazette.adapters.dynamodb.feedback.seen_marks import DynamoSeenMarks
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.adapters.threads import side_by_side
 from gazette.bootstrap.parts.clock import now
@@ -17,6 +18,7 @@ from gazette.bootstrap.parts.routing import activities, announce, routing_contex
 from gazette.bootstrap.parts.versions import versions_in_force
 from gazette.domain.hosts import LinkHosts
 from gazette.domain.ports.clock import TimeLeft
+from gazette.domain.scheduling.lifetime import seen_for
 from gazette.domain.sources import Sources
 from gazette.settings.ingest import IngestSettings
 from gazette.steps.ingest.ingest import ingest
@@ -41,6 +43,9 @@ def build() -> Callable[[Sequence[str], TimeLeft], list[Routed]]:
         ),
         activities=activities(settings),
         suppressions=suppressions,
+        seen_marks=DynamoSeenMarks(
+            settings.events_table, kept_for=seen_for(settings.event_retention), clock=now
+        ),
         followers_queue=SqsQueue(sqs, settings.followers_queue_url, encode_followers),
         quarantine=SqsQuarantine(sqs, settings.quarantine_queue_url),
         run_all=side_by_side,

@@ -79,6 +79,15 @@ class MarkActive:
 
 
 @dataclass(frozen=True, slots=True)
+class MarkSeen:
+    """An `entity.seen` message, which reports that a subscriber has seen an entity."""
+
+    user_id: str
+    entity: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class EraseSubscriber:
     """A `subscriber.deleted` message, which deletes all data of a subscriber."""
 
@@ -99,14 +108,14 @@ class ChangeFollow:
 
 @dataclass(frozen=True, slots=True)
 class CommandList:
-    """A `subscriber.changed` or `follow.created` message that contains a list."""
+    """A `subscriber.changed`, `follow.created` or `entity.seen` message that contains a list."""
 
     commands: "tuple[ListedCommand, ...]"
     problems: str = ""
     """The errors in invalid items; empty if all items are valid. `commands` omits invalid items."""
 
 
-ListedCommand = ChangeSubscriber | ChangeFollow
+ListedCommand = ChangeSubscriber | ChangeFollow | MarkSeen
 """A command of a `CommandList`."""
 
 SingleCommand = (
@@ -116,6 +125,7 @@ SingleCommand = (
     | ChangeSubscriber
     | ChoosePreferences
     | MarkActive
+    | MarkSeen
     | EraseSubscriber
     | ChangeFollow
 )
@@ -143,9 +153,9 @@ def from_the_future(command: Command, now: datetime) -> str:
     if latest is None or latest - now <= AHEAD:
         return ""
     return (
-        f"detail: {latest.isoformat()} (changed_at, chosen_at, amended_at, active_at or "
-        "deleted_at) is more than an hour ahead of now. Check the clock of the service that "
-        "published the message."
+        f"detail: {latest.isoformat()} (changed_at, chosen_at, amended_at, active_at, "
+        "seen_at or deleted_at) is more than an hour ahead of now. Check the clock of the service "
+        "that published the message."
     )
 
 
@@ -189,6 +199,7 @@ def latest_instant(command: Command) -> datetime | None:
         case (
             ChoosePreferences(at=at)
             | MarkActive(at=at)
+            | MarkSeen(at=at)
             | EraseSubscriber(at=at)
             | ChangeFollow(at=at)
         ):

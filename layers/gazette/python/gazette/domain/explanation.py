@@ -164,6 +164,9 @@ class Explanation:
     lapsed: tuple[Waiting, ...] = ()
     """Stored events whose `expires_at` passed before an email included them."""
 
+    seen: tuple[Waiting, ...] = ()
+    """Stored events that were left out because the reader had seen their entities."""
+
     held_categories: tuple[str, ...] = ()
     """The categories on hold for which events are waiting."""
 

@@ -157,11 +157,19 @@ class StoredEvent:
     schedule: str
     stored_at: datetime
     lasts_until: datetime
+    seen_at: datetime | None = None
+    """The time at which the reader saw the event's entity, if the event was left out for this
+    reason; otherwise None."""
 
     @property
     def is_immediate(self) -> bool:
         """Return True if the event belongs to an immediate email rather than to a digest."""
         return kind_of(self.schedule) is ScheduleKind.IMMEDIATE
+
+    @property
+    def is_left_out(self) -> bool:
+        """Return True if no email shows the event, because the reader has seen its entity."""
+        return self.seen_at is not None and self.event.counts_at <= self.seen_at
 
     def has_expired(self, now: datetime) -> bool:
         """Return True if the event's `lasts_until` has passed, so that it can no longer be sent."""

@@ -17,6 +17,7 @@ class Outcome(StrEnum):
     CHANGED = "changed"
     OUTDATED = "outdated"
     ACTIVE = "active"
+    SEEN = "seen"
     QUARANTINED = "quarantined"
     FOREIGN = "foreign"
     TOO_OLD = "too_old"

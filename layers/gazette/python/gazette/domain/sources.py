@@ -11,6 +11,7 @@ that its `sources` setting lists for this type."""
 DETAIL_TYPES = (
     "activity.created",
     DELIVERY_REPORTED,
+    "entity.seen",
     "event.created",
     "event.retracted",
     "follow.created",

@@ -18,6 +18,7 @@ from gazette.adapters.contract.digest_times import ChosenDigestDetail, CustomDet
 from gazette.adapters.contract.fields import Day, FrequencyOrDefault
 from gazette.adapters.contract.subscribers import (
     Choices,
+    EntitySeen,
     FollowChange,
     FollowCreated,
     FollowDeleted,
@@ -37,6 +38,7 @@ from gazette.domain.commands import (
     EraseSubscriber,
     ListedCommand,
     MarkActive,
+    MarkSeen,
     RetractActivity,
     RetractEvent,
 )
@@ -58,6 +60,7 @@ AnyDetail = (
     | SubscriberChanged
     | PreferencesChosen
     | SubscriberActive
+    | EntitySeen
     | SubscriberDeleted
     | FollowCreated
     | FollowDeleted
@@ -83,6 +86,8 @@ def command_for(detail: AnyDetail) -> Command | DeliveryReport:
             return ChoosePreferences(detail.user_id, choice_of(detail), detail.chosen_at)
         case SubscriberActive():
             return MarkActive(detail.user_id, detail.active_at)
+        case EntitySeen():
+            return _see(detail)
         case SubscriberDeleted():
             return EraseSubscriber(detail.user_id, detail.deleted_at)
         case FollowCreated():
@@ -105,6 +110,8 @@ def list_command_for(details: Sequence[AnyDetail]) -> CreateEvents | CommandList
                 commands.append(ChangeSubscriber(_subscriber(detail)))
             case FollowCreated():
                 commands.append(_start_follow(detail))
+            case EntitySeen():
+                commands.append(_see(detail))
             case _:
                 raise TypeError(f"{type(detail).__name__} has no list form.")
     return CreateEvents(tuple(events)) if events else CommandList(tuple(commands))
@@ -217,6 +224,10 @@ def _days(detail: CustomDetail) -> Days:
 
 def _iso_weekday(day: Day) -> int:
     return get_args(Day).index(day) + 1
+
+
+def _see(detail: EntitySeen) -> MarkSeen:
+    return MarkSeen(detail.user_id, _key(detail.entity), detail.seen_at)
 
 
 def _start_follow(detail: FollowCreated) -> ChangeFollow:

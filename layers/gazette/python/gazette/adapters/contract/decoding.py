@@ -22,6 +22,8 @@ from gazette.adapters.contract.envelope import check_envelope, is_from_the_api, 
 from gazette.adapters.contract.strict_json import UnreadableError, read_json
 from gazette.adapters.contract.subscribers import (
     MOST_IN_A_LIST,
+    EntitiesSeen,
+    EntitySeen,
     FollowCreated,
     FollowDeleted,
     FollowsCreated,
@@ -44,6 +46,7 @@ MOST_PROBLEMS = 100
 DETAIL_MODELS: dict[str, tuple[type[Detail], ...]] = {
     "activity.created": (ActivityCreated,),
     "delivery.reported": (DeliveryReported,),
+    "entity.seen": (EntitySeen, EntitiesSeen),
     "event.created": (EventCreated, EventsCreated),
     "event.retracted": (EventRetracted,),
     "follow.created": (FollowCreated, FollowsCreated),
@@ -69,6 +72,7 @@ class ListForm:
 
 LIST_FORMS: Mapping[str, ListForm] = MappingProxyType(
     {
+        "entity.seen": ListForm("seen", MOST_IN_A_LIST),
         "event.created": ListForm("events"),
         "follow.created": ListForm("follows", MOST_IN_A_LIST),
         "subscriber.changed": ListForm("subscribers", MOST_IN_A_LIST),

@@ -27,8 +27,8 @@ from gazette.adapters.contract.fields import (
 from gazette.domain.subscribers.frequency import Frequency
 
 MOST_IN_A_LIST = 100
-"""The maximum number of profiles or follows in a list, so that a list fits one message's share of
-an invocation."""
+"""The maximum number of profiles, follows or visits in a list, so that a list fits one message's
+share of an invocation."""
 
 
 class SubscriberChanged(OfSubscriber):
@@ -182,6 +182,34 @@ class SubscriberActive(OfSubscriber):
     active_at: Instant = Field(
         description="The time of the action by your clock, with its UTC offset.",
         examples=["2026-11-21T09:00:00Z"],
+    )
+
+
+class EntitySeen(OfSubscriber):
+    """A visit of the subscriber to an entity, in your product or elsewhere.
+
+    Emails leave out the entity's events up to `seen_at`, unless they are critical. Later events are
+    sent. The message also counts as activity of the subscriber.
+    """
+
+    entity: EntityReference = Field(
+        description="The entity that the subscriber saw. Use the type and the id of the entity in "
+        "your events. Events about other entities are not left out, even if they have this entity "
+        "as their parent."
+    )
+    seen_at: Instant = Field(
+        description="The time up to which the subscriber has seen the entity's events, by your "
+        "clock, with the offset from UTC. The latest time wins. A time more than an hour in the "
+        "future is rejected.",
+        examples=["2026-11-21T09:40:00Z"],
+    )
+
+
+class EntitiesSeen(Detail):
+    """Several visits in one entry. Each visit is accepted or rejected separately."""
+
+    seen: Annotated[list[EntitySeen], Field(min_length=1, max_length=MOST_IN_A_LIST)] = Field(
+        description="The visits, of any number of subscribers."
     )
 
 

@@ -1,4 +1,4 @@
-"""Exclusion, expiry and deferral of waiting events in DynamoDB."""
+"""Exclusion, expiry and deferral of waiting events in DynamoDB, and the removal of seen events."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -6,7 +6,13 @@ from dataclasses import replace
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
-from gazette.adapters.dynamodb.client import LONG_READ, ConditionFailed, bind, transaction
+from gazette.adapters.dynamodb.client import (
+    LONG_READ,
+    ConditionFailed,
+    bind,
+    transaction,
+    written,
+)
 from gazette.adapters.dynamodb.event_rows import body_of, expired, in_place, stored_key
 from gazette.adapters.dynamodb.runs import raise_epoch
 from gazette.adapters.dynamodb.tables import EventRow
@@ -17,6 +23,9 @@ from gazette.domain.ports.stores import EVENTS_AT_ONCE
 from gazette.domain.scheduling.kinds import Unsent
 
 _REASON_CHARACTERS = 500
+
+_SEEN = "the reader has seen the entity (entity.seen)"
+"""The reason that a version without `seen_at` shows."""
 
 
 class DynamoDeferredEvents:
@@ -31,7 +40,9 @@ class DynamoDeferredEvents:
         place = Unsent.GIVEN_UP if for_good else Unsent.EXCLUDED
         condition = _is_under(run.key.schedule) & (EventRow.body == body_of(event))
         return self._take_out(
-            [(event, place, condition)], run, also=[EventRow.why.set(why[:_REASON_CHARACTERS])]
+            [(event, place, condition)],
+            run,
+            also=[EventRow.why.set(why[:_REASON_CHARACTERS]), EventRow.seen_at.remove()],
         )
 
     def expire(
@@ -48,6 +59,23 @@ class DynamoDeferredEvents:
                 for stored in events
             ],
             run,
+        )
+
+    def leave_out(self, stored: StoredEvent, *, for_good: bool = False) -> bool:
+        """Remove an event whose entity was seen, with one conditional UpdateItem."""
+        event, place = stored.event, Unsent.GIVEN_UP if for_good else Unsent.EXCLUDED
+        seen_at = stored.seen_at
+        if seen_at is None:
+            raise ValueError("an event that is left out must have the time at which it was seen")
+        return written(
+            self._rows(event.user_id, event.id).update,
+            actions=[
+                EventRow.stored.set(stored_key(place, self._clock())),
+                EventRow.was.set(stored.schedule),
+                EventRow.why.set(_SEEN),
+                EventRow.seen_at.set(seen_at),
+            ],
+            condition=in_place(stored) & (EventRow.body == body_of(event)),
         )
 
     def _is_over(self, stored: StoredEvent) -> Condition:

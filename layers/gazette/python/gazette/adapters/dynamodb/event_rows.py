@@ -71,6 +71,18 @@ def no_longer_than(until: datetime) -> Condition:
     return shorter
 
 
+SEEN = "\nseen "
+"""The prefix of the ids of rows that are marks of seen entities.
+
+The id of an event is one line (adapters/contract/fields.py), so no event has such an id.
+"""
+
+
+def is_mark(row: EventRow) -> bool:
+    """Return True if the row is the mark of an entity that the reader has seen."""
+    return row.event_id.startswith(SEEN)
+
+
 def end_of(row: EventRow) -> datetime:
     """Return the expiry time of an event, or of a retraction marker."""
     return row.lasts_until or row.expires_at
@@ -81,7 +93,8 @@ def event_or_trace_in(row: EventRow) -> StoredEvent | Retracted:
     if row.stored is None and row.body is None:
         return trace_in(row)
     schedule, _, since = (row.stored or "").partition("#")
-    return StoredEvent(event_in(row), schedule, instant(since).astimezone(UTC), end_of(row))
+    stored_at = instant(since).astimezone(UTC)
+    return StoredEvent(event_in(row), schedule, stored_at, end_of(row), row.seen_at)
 
 
 def trace_in(row: EventRow) -> Retracted:

@@ -30,6 +30,7 @@ from gazette.adapters.dynamodb.event_rows import (
     end_of,
     event_or_trace_in,
     in_place,
+    is_mark,
     no_longer_than,
     stored_key,
     trace_in,
@@ -152,9 +153,8 @@ class DynamoEvents:
         if guard.not_after and now > guard.not_after:
             return None
         row = self._writes(stored.event.user_id, stored.event.id)
-        actions: list[Action] = [EventRow.stored.set(stored_key(schedule, now))]
         until = max(stored.lasts_until, needed_until(recurrence, now) or now)
-        actions += _lifetime_actions(until, schedule)
+        actions = _moving(stored, schedule, now, until)
         condition = in_place(stored) & no_longer_than(until)
         try:
             if guard.is_alone:
@@ -185,10 +185,9 @@ class DynamoEvents:
                 for at, stored in zip(_instants(now), all_stored, strict=False):
                     until = max(stored.lasts_until, needed_until(recurrence, now) or now)
                     moved.append(StoredEvent(stored.event, schedule, at, until))
-                    place = EventRow.stored.set(stored_key(schedule, at))
                     writes.update(
                         self._writes(stored.event.user_id, stored.event.id),
-                        actions=[place, *_lifetime_actions(until, schedule)],
+                        actions=_moving(stored, schedule, at, until),
                         condition=in_place(stored) & no_longer_than(until),
                     )
                 _add(guard, writes)
@@ -380,10 +379,13 @@ def _kept(rows: Iterable[EventRow], now: datetime) -> Iterator[StoredEvent | Unr
 
 
 def _occurred_by(until: datetime, row: EventRow) -> bool:
-    """Return True if the event occurred at or before `until`.
+    """Return True if the event occurred, or the reader saw the entity of a mark, at or before
+    `until`.
 
     Unreadable rows count as occurred, so that an erasure also deletes them.
     """
+    if is_mark(row):
+        return row.seen_at is None or row.seen_at <= until
     try:
         stored = decoded(row, event_or_trace_in)
     except UnreadableRow:
@@ -410,6 +412,16 @@ def _instants(now: datetime) -> Iterator[datetime]:
     """
     first = now - MOST_IN_A_TRANSACTION * MICROSECOND
     return (first + number * MICROSECOND for number in range(1, MOST_IN_A_TRANSACTION + 1))
+
+
+def _moving(stored: StoredEvent, schedule: str, at: datetime, until: datetime) -> list[Action]:
+    """Return the actions that store an event under a different schedule.
+
+    An event that was left out, and can be sent again, loses the reason.
+    """
+    reason = [EventRow.seen_at.remove()] if stored.seen_at else []
+    place = EventRow.stored.set(stored_key(schedule, at))
+    return [place, *_lifetime_actions(until, schedule), *reason]
 
 
 def _lifetime_actions(until: datetime, schedule: str) -> list[Action]:

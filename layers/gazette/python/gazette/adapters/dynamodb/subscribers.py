@@ -86,7 +86,8 @@ class DynamoSubscribers:
     def put(self, subscriber: Subscriber, *, replacing: Reader | EarlyChoices) -> bool:
         """Write the profile with one conditional UpdateItem.
 
-        The date of the latest activity is not changed, because only `mark_active` updates it.
+        The date of the latest activity and `seen_until` are not changed, because only `mark_active`
+        and `mark_seen` update them.
         """
         row, times = SubscriberRow(subscriber.user_id), subscriber.times
         service = write_service_choices(subscriber.recorded_service_choices)
@@ -144,6 +145,16 @@ class DynamoSubscribers:
             actions=[SubscriberRow.active_on.set(day)],
             condition=(SubscriberRow.erased_at.does_not_exist() | SubscriberRow.email.exists())
             & (SubscriberRow.active_on.does_not_exist() | (SubscriberRow.active_on < day)),
+        )
+
+    def mark_seen(self, user_id: str, until: date) -> None:
+        """Store the date until which marks may be stored, with one conditional UpdateItem."""
+        day = until.isoformat()
+        written(
+            SubscriberRow(user_id).update,
+            actions=[SubscriberRow.seen_until.set(day)],
+            condition=(SubscriberRow.erased_at.does_not_exist() | SubscriberRow.email.exists())
+            & (SubscriberRow.seen_until.does_not_exist() | (SubscriberRow.seen_until < day)),
         )
 
     def set_dormant(self, subscriber: Subscriber) -> bool:
@@ -290,7 +301,7 @@ _PROFILE: Codecs = {
     **dict.fromkeys(("resumed_at", "routed_for", "routes_since", "revision"), SAME),
     **dict.fromkeys(("erased_at", "addressed_after", "left_at", "left_again_at"), SAME),
     **dict.fromkeys(("consented_at", "returned_at"), SAME),
-    **dict.fromkeys(("registered_on", "paused_last", "active_on"), DATE),
+    **dict.fromkeys(("registered_on", "paused_last", "active_on", "seen_until"), DATE),
     "status": Codec(str, partial(as_stored, SubscriberStatus)),
     "choices": Codec(write_choices, read_choices),
 }

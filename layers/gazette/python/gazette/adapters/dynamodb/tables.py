@@ -59,6 +59,7 @@ class SubscriberRow(Row):
     registered_on = UnicodeAttribute(null=True)
     paused_last = UnicodeAttribute(null=True)
     active_on = UnicodeAttribute(null=True)
+    seen_until = UnicodeAttribute(null=True)
     resumed_at = InstantAttribute(null=True)
     routed_for = UnicodeAttribute(null=True)
     routes_since = InstantAttribute(null=True)
@@ -234,7 +235,9 @@ class EventRow(Row):
     A string is decoded three times as fast as a map of the same content. A row without `stored` and
     `body` marks a retracted event, whose schedule is in `was` and whose former `stored` is in
     `was_stored`. `why` is the reason for an exclusion. An event can be sent until `lasts_until`,
-    and is stored until `expires_at`. Rows of an earlier release have only `expires_at`.
+    and is stored until `expires_at`. Rows of an earlier release have only `expires_at`. `seen_at`
+    is present if the event was left out because its reader had seen its entity. A row whose id
+    begins with a line break is the mark of an entity that the reader has seen (`seen_at`).
     """
 
     class Meta:
@@ -248,6 +251,7 @@ class EventRow(Row):
     was_stored = UnicodeAttribute(null=True)
     retracted_at = InstantAttribute(null=True)
     why = UnicodeAttribute(null=True)
+    seen_at = InstantAttribute(null=True)
     lasts_until = InstantAttribute(null=True)
     expires_at = ExpiryAttribute()
     stored_index = StoredIndex()

@@ -21,6 +21,7 @@ from gazette.adapters.dynamodb.control.category_holds import held_categories
 from gazette.adapters.dynamodb.control.decisions import cached_decisions
 from gazette.adapters.dynamodb.deferred_events import DynamoDeferredEvents
 from gazette.adapters.dynamodb.events import DynamoEventReader
+from gazette.adapters.dynamodb.feedback.seen_marks import DynamoSeenReader
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoLastLook, DynamoSuppressions
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
@@ -126,6 +127,7 @@ def delivery_context(
         subscribers=subscribers,
         last_look=DynamoLastLook(key=suppression_key, read=several_together(coalescer())),
         events=DynamoEventReader(settings.events_table, clock=now),
+        seen=DynamoSeenReader(settings.events_table, read=several_together(coalescer())),
         held_categories=held_categories(settings.control_table, clock=now),
         batches=batches,
         route_again=lambda key, window, time_left: router()(key, window, time_left),

@@ -3,9 +3,12 @@
 from collections.abc import Callable
 from datetime import datetime
 
+from gazette.adapters.cached import ALONE
+from gazette.adapters.dynamodb.client import several_together
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
 from gazette.adapters.dynamodb.events import DynamoEventReader
+from gazette.adapters.dynamodb.feedback.seen_marks import DynamoSeenReader
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
@@ -36,6 +39,7 @@ def build_forecast(
             settings.suppressions_table, key=suppression_key, clock=now
         ),
         events=DynamoEventReader(settings.events_table, clock=now),
+        seen=DynamoSeenReader(settings.events_table, read=several_together(ALONE)),
         held_categories=DynamoCategoryHolds(settings.control_table).names,
         batches=DynamoBatches(settings.control_table, retention=retention, clock=now),
         gauges=rate_limiters(settings),

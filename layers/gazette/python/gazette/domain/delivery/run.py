@@ -67,6 +67,7 @@ class Reason(StrEnum):
     NOTHING_WAITED = "nothing_waited"
     EXPIRED = "expired"
     LAPSED = "lapsed"
+    SEEN = "seen"
     CATEGORY_HELD = "category_held"
     WAITS_FOR_MORE = "waits_for_more"
     TOO_LATE = "too_late"

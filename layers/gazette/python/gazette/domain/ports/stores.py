@@ -9,7 +9,7 @@ row and continues (rule 20).
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Protocol
 
 from gazette.domain.delivery.run import Run
@@ -20,6 +20,7 @@ from gazette.domain.subscribers.following import Activity, Follow
 from gazette.domain.subscribers.subscriber import EarlyChoices, Reader, Subscriber
 from gazette.domain.subscribers.suppression import Cause, SoftBounce, Suppression
 from gazette.domain.window.briefs import StoredBrief
+from gazette.domain.window.seen import Seen, SeenMark
 
 
 class Subscribers(Protocol):
@@ -44,12 +45,15 @@ class Subscribers(Protocol):
         """Store the profile if the stored value still equals `replacing`; else return False.
 
         If `replacing` is None, neither a profile nor an early choice may be stored. A profile
-        replaces an early choice. `active_on`, `routed_for` and `routes_since` are unchanged,
-        because other methods write them.
+        replaces an early choice. `active_on`, `seen_until`, `routed_for` and `routes_since` are
+        unchanged, because other methods write them.
         """
 
     def mark_active(self, user_id: str, on: date) -> None:
         """Store the latest date of the reader's activity, even if the profile is not known yet."""
+
+    def mark_seen(self, user_id: str, until: date) -> None:
+        """Store the latest date as `seen_until`, even if the profile is not known yet."""
 
     def set_dormant(self, subscriber: Subscriber) -> bool:
         """Make an active subscriber dormant, unless the profile or the last activity has changed
@@ -372,6 +376,16 @@ class DeferredEvents(Protocol):
         schedule, unless its id is in `for_good`.
         """
 
+    def leave_out(self, stored: StoredEvent, *, for_good: bool = False) -> bool:
+        """Remove an event whose entity the reader has seen, unless the row has changed since
+        `stored`. Stores `seen_at`. Return False if the row has changed.
+
+        From then on, no window contains the event. The caller first raises the epoch of its run, so
+        that no other worker claims a window with the event. If an amendment makes the event later
+        than `seen_at`, it returns to its schedule. With `for_good`, it does not return, because it
+        may have been sent.
+        """
+
     def defer(self, event_ids: Sequence[str], run: Run) -> Run | None:
         """Move events of `run` to the next window, by storing them again under the run's schedule.
 
@@ -380,6 +394,32 @@ class DeferredEvents(Protocol):
         Returns the new run; None if the run or an event had changed. Some events may then have been
         deferred.
         """
+
+
+class SeenReader(Protocol):
+    """A port that reads which entities a reader has seen."""
+
+    def of(self, user_id: str, entities: Collection[str]) -> Seen:
+        """Return the latest time at which the reader saw each of these entities, by entity key.
+
+        Entities without a mark are omitted. Any number of entities is allowed.
+        """
+
+
+class SeenMarks(Protocol):
+    """The store of the entities that readers have seen.
+
+    An erasure of a reader's events also deletes the marks (`Events.erase`).
+    """
+
+    kept_for: timedelta
+    """The time for which a mark is kept."""
+
+    def put(self, mark: SeenMark) -> None:
+        """Store the mark, unless a later one of the same entity is stored."""
+
+    def remove(self, mark: SeenMark) -> None:
+        """Delete the mark of the entity, unless a later one is stored."""
 
 
 class Suppressions(Protocol):

@@ -51,6 +51,9 @@ class State(StrEnum):
     LAPSED = "lapsed"
     """The event's `expires_at` passed before an email was sent."""
 
+    SEEN = "seen"
+    """The reader had seen the event's entity (`entity.seen`) before an email was sent."""
+
     RETRACTED = "retracted"
     """A service retracted the event. `emails` lists the emails that were claimed before."""
 

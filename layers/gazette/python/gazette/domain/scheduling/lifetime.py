@@ -93,6 +93,15 @@ def longest_kept(least: timedelta) -> timedelta:
     return longest_life(least) + _MONTH + _DELETED_WITHIN
 
 
+def seen_for(least: timedelta) -> timedelta:
+    """Return the time for which a mark of a seen entity is kept.
+
+    An event about the entity can arrive late by `least`, and wait for its longest lifetime. The
+    service's clock may be ahead of Gazette's clock.
+    """
+    return longest_life(least) + least + _DAY
+
+
 def _is_paused(recurrence: Recurrence, now: datetime) -> bool:
     until = recurrence.paused_until
     return until is not None and Pause(until, recurrence.time_zone).holds_at(now)

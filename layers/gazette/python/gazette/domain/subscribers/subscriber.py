@@ -75,6 +75,10 @@ class Subscriber:
     active_on: date | None = None
     """The UTC date of the reader's last activity."""
 
+    seen_until: date | None = None
+    """The UTC date until which marks of entities that the reader has seen may be stored; None if
+    there are none."""
+
     resumed_at: datetime | None = None
     """The time at which the last dormant period ended."""
 
@@ -245,6 +249,10 @@ class Subscriber:
         """Return True if an email that was prepared for an earlier state (`read`) may still be sent
         (rule 11)."""
         return self.is_unchanged_since(read) and self.routes_since == read.routes_since
+
+    def may_have_seen(self, now: datetime) -> bool:
+        """Return True if a mark of an entity that the reader has seen may be stored."""
+        return self.seen_until is not None and now.date() <= self.seen_until
 
     def recurrence(self, digest: Frequency) -> Recurrence:
         """Return the recurrence of `digest` for this subscriber."""

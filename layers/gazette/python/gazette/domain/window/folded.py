@@ -36,13 +36,15 @@ class Line:
     contain the events.
 
     `latest` represents the line, and `named_by` contains the newest name of the entity. `recent`
-    contains the latest brief of each recent person, most recent first. `people` contains all
+    contains the latest brief of each recent person, most recent first. `earliest` is the earliest
+    time that counts (`counts_at`). `people` contains all
     distinct people, as a set if there are more than NAMED. `nobody` is the number of events without
     an actor.
     """
 
     __slots__ = (
         "_events",
+        "earliest",
         "importance",
         "is_addressed",
         "latest",
@@ -54,6 +56,7 @@ class Line:
 
     def __init__(self, first: Brief) -> None:
         self.latest = self.named_by = first
+        self.earliest = counts_at(first)
         self.importance = first.importance
         self.is_addressed = first.is_addressed
         self._events = 1
@@ -88,6 +91,7 @@ class Line:
     def add(self, brief: Brief) -> None:
         """Add an event that belongs to the line."""
         self._events += 1
+        self.earliest = min(self.earliest, counts_at(brief))
         self.is_addressed = self.is_addressed or brief.is_addressed
         if brief.importance is not self.importance:
             self.importance = max(self.importance, brief.importance, key=weight_of)
@@ -148,6 +152,21 @@ def lines_of(thing: Thing) -> list[Line]:
     if isinstance(thing, dict):
         return list(thing.values())
     return [thing if isinstance(thing, Line) else Line(thing)]
+
+
+def counts_at(brief: Brief) -> datetime:
+    """Return the time that is compared with the time at which the reader saw the entity.
+
+    It is the same as `Event.counts_at`.
+    """
+    return brief.version if brief.source else brief.occurred_at
+
+
+def earliest_in(thing: Thing) -> datetime:
+    """Return the earliest time of the entity's events that counts (`counts_at`)."""
+    if isinstance(thing, Brief):
+        return counts_at(thing)
+    return min(line.earliest for line in lines_of(thing))
 
 
 def _with(thing: Thing, brief: Brief) -> Thing:

@@ -14,7 +14,13 @@ from gazette.domain.ports.control import HeldCategories
 from gazette.domain.ports.ledgers import Batches, Runs
 from gazette.domain.ports.mail import Mailer
 from gazette.domain.ports.rendering import LinkMaker
-from gazette.domain.ports.stores import DeferredEvents, EventReader, LastLook, Subscribers
+from gazette.domain.ports.stores import (
+    DeferredEvents,
+    EventReader,
+    LastLook,
+    SeenReader,
+    Subscribers,
+)
 from gazette.domain.scheduling.limits import DeliveryLimits
 from gazette.domain.templates.ports import CurrentDecisions
 from gazette.domain.window.worth import Worth
@@ -34,6 +40,7 @@ class PrepareContext:
 
     subscribers: Subscribers
     events: EventReader
+    seen: SeenReader
     held_categories: HeldCategories
     clock: Clock
     random: Callable[[], float]

@@ -16,6 +16,7 @@ from gazette.domain.delivery.signals import (
     SendOutcome,
     Signal,
     Skip,
+    Stop,
     Uncertain,
 )
 from gazette.domain.errors import NotYet, Overtaken, Unavailable, UnreadableRow
@@ -32,7 +33,7 @@ from gazette.steps.delivery.pacing import record_outcome, wait_for_permit
 from gazette.steps.delivery.predecessors import chain_of, settle
 from gazette.steps.delivery.prepare import Prepared, prepare
 from gazette.steps.delivery.types import Delivery, Ending, EventCounts, WaitingFor
-from gazette.steps.runs import apply, make_claim, store
+from gazette.steps.runs import Change, apply, changed, make_claim, store
 
 _SOON = timedelta(minutes=1)
 
@@ -209,17 +210,33 @@ def _prepare(
 
 
 def _end(ending: Ending, tries: _Tries, context: DeliveryContext) -> Delivery:
-    """Store the end of a run. Raises Overtaken if the run has changed since it was read."""
+    """Store the end of a run. Raises Overtaken if the run or an event has changed since the read.
+
+    Events are removed before the end is stored. If a service amends such an event in between, no
+    other run would send the event.
+    """
     run = ending.delivery.run
     if ending.fetch and context.content:
         context.content.ask(ending.fetch)
     if ending.starts:
         run = context.runs.create(run)
-    store(ending.changes, runs=context.runs)
-    run, removed = _remove(run, ending.over, ending.may_have_been_sent, tries, context)
-    if ending.over and ending.delivery.waiting_for is WaitingFor.REMOVAL and not removed:
-        raise Overtaken("Events were removed since the window was read.")
-    return replace(ending.delivery, run=run)
+    before = next((before for before, after in ending.changes if after is run), run)
+    unclaimed, removed = _remove(before, ending.over, ending.may_have_been_sent, tries, context)
+    is_continued = ending.delivery.waiting_for is WaitingFor.REMOVAL and removed > 0
+    if removed < len(ending.over) and not is_continued:
+        raise Overtaken("Events were removed or changed since the window was read.")
+    store([_since(each, before, unclaimed) for each in ending.changes], runs=context.runs)
+    return replace(ending.delivery, run=replace(run, epoch=unclaimed.epoch) if ending.over else run)
+
+
+def _since(change: Change, before: Run, unclaimed: Run) -> Change:
+    """Return the change of a run whose epoch was raised when its events were removed.
+
+    `unclaimed` is the run with the new epoch.
+    """
+    if change[0] is not before:
+        return change
+    return unclaimed, replace(change[1], epoch=unclaimed.epoch)
 
 
 def _remove(
@@ -229,14 +246,17 @@ def _remove(
     tries: _Tries,
     context: DeliveryContext,
 ) -> tuple[Run, int]:
-    """Remove expired and lapsed events from the schedule of `run`, and count them (rule 21).
+    """Remove expired, lapsed and seen events from the schedule of `run`, and count them (rules 21
+    and 26).
 
     Events that may have been sent are given up. Otherwise, an amendment could extend such an
     event's lifetime, and the number of emails that contained the event would be unknown (rule 9).
     Returns the new run, and the number of events that this call removed. Other workers may have
     removed the remaining events.
     """
-    removed = 0
+    seen = [stored for stored in over if stored.seen_at]
+    run, removed = _leave_out(run, seen, may_have_been_sent, tries, context)
+    over = [stored for stored in over if not stored.seen_at]
     for first in range(0, len(over), EVENTS_AT_ONCE):
         together, before = over[first : first + EVENTS_AT_ONCE], removed
         alone = ([each] for each in together)
@@ -253,6 +273,33 @@ def _remove(
         if removed == before:
             break  # most likely the run has changed
     return run, removed
+
+
+def _leave_out(
+    run: Run,
+    seen: Sequence[StoredEvent],
+    may_have_been_sent: Collection[str],
+    tries: _Tries,
+    context: DeliveryContext,
+) -> tuple[Run, int]:
+    """Leave out the events that the reader has seen (rule 26).
+
+    The run's epoch is raised first, so that a worker that read the events before the reader saw
+    them does not claim the run. A worker that reads the run later also reads the marks. A
+    transaction is not required, because the time of a mark only increases. Returns the new run, and
+    the number of events that this call left out. Raises Overtaken if the run has changed.
+    """
+    if not seen:
+        return run, 0
+    stopped = changed(run, Stop())
+    if stopped != run:
+        store([(run, stopped)], runs=context.runs)
+    leave_out = context.editing.deferred_events.leave_out
+    number = sum(
+        leave_out(stored, for_good=stored.event.id in may_have_been_sent) for stored in seen
+    )
+    tries.unsent.seen += number
+    return stopped, number
 
 
 def _defer(run: Run, event_ids: Sequence[str], tries: _Tries, context: DeliveryContext) -> Run:

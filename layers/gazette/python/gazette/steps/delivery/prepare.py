@@ -18,11 +18,13 @@ from gazette.domain.delivery.run import (
     why_not_sent,
 )
 from gazette.domain.delivery.signals import GiveUp, Signal, Skip
+from gazette.domain.errors import Overtaken
 from gazette.domain.model import DAILY, StoredEvent, Window
 from gazette.domain.ports.stores import EVENTS_AT_ONCE
 from gazette.domain.scheduling.calendar import next_occurrence
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.domain.window.seen import NOTHING_SEEN, Seen, concerning
 from gazette.domain.window.worth import reaches
 from gazette.steps.delivery.context import PrepareContext
 from gazette.steps.delivery.predecessors import Settled, window_of
@@ -82,23 +84,65 @@ def prepare(settled: Settled, *, context: PrepareContext) -> Prepared | Ending:
         if isinstance(read, datetime):
             return Ending(Delivery(run, read, WaitingFor.COLLECTED))
         window, due = read
-    if due.more_are_over:
-        waiting = Delivery(run, context.clock(), WaitingFor.REMOVAL)
-        return Ending(waiting, over=due.over, may_have_been_sent=due.may_have_been_sent)
-    if not due.sent and not due.to_defer:
-        for each, _ in settled.carried:
-            changes.apply(each, GiveUp())
-        why = _why_empty(run, due.over, without, context.clock())
-        return _ended(run, Skip(why), changes, due)
+    if ending := _nothing_to_send(settled, due, without, changes, context):
+        return ending
     subscriber = context.subscribers.get(run.key.user_id)
     if not receives(subscriber, run.key):
         return _ended(run, Skip(why_not_sent(subscriber)), changes)
+    if seen := _seen(run, due, subscriber, context):
+        due = _without_seen(settled, window, due, seen, context)
+        if ending := _nothing_to_send(settled, due, without, changes, context):
+            return ending
     if ending := _only_held(run, due, changes, context):
         return ending
     if _waits_for_more(settled, window, due, subscriber, context):
         return _ended(run, Skip(Reason.WAITS_FOR_MORE), changes, due)
     outdated = _outdated(window, due, subscriber.routes_since)
     return Prepared(run, settled.carried, window, subscriber, due, without, outdated)
+
+
+def _nothing_to_send(
+    settled: Settled,
+    due: WindowEvents,
+    without: tuple[str, ...],
+    changes: Changes,
+    context: PrepareContext,
+) -> Ending | None:
+    """Return the ending of a run without events to send now, or None if the run has such events."""
+    run = settled.run
+    if due.more_are_over:
+        waiting = Delivery(run, context.clock(), WaitingFor.REMOVAL)
+        return Ending(waiting, over=due.over, may_have_been_sent=due.may_have_been_sent)
+    if due.sent or due.to_defer:
+        return None
+    for each, _ in settled.carried:
+        changes.apply(each, GiveUp())
+    why = _why_empty(run, due.over, without, context.clock())
+    return _ended(run, Skip(why), changes, due)
+
+
+def _seen(run: Run, due: WindowEvents, subscriber: Subscriber, context: PrepareContext) -> Seen:
+    """Return the marks of the things that the reader has seen, as far as events are left out.
+
+    The marks are read after the events. An event that is read later is therefore compared with all
+    marks that were acknowledged before the run was read (rule 26). Only readers whose service
+    reports what they have seen cost a read.
+    """
+    if run.key.is_critical or not subscriber.may_have_seen(context.clock()):
+        return {}
+    return concerning(due.sent, context.seen.of(subscriber.user_id, due.sent.things.keys()))
+
+
+def _without_seen(
+    settled: Settled, window: Window, due: WindowEvents, seen: Seen, context: PrepareContext
+) -> WindowEvents:
+    """Read the window again, and leave out the events that the reader has seen."""
+    events = _events_due(settled, window, context, seen)
+    if due.newest == EACH_READ:
+        return replace(events, newest=EACH_READ)
+    if len(events.newest) > MOST_NEWEST:
+        raise Overtaken("Many events were stored since the window was read.")
+    return events
 
 
 def _outdated(window: Window, due: WindowEvents, routes_since: datetime | None) -> Window | None:
@@ -147,7 +191,9 @@ def _read_when_written(
     return max(written_at, collects_until + STILL_WRITTEN + lag)
 
 
-def _events_due(settled: Settled, window: Window, context: PrepareContext) -> WindowEvents:
+def _events_due(
+    settled: Settled, window: Window, context: PrepareContext, seen: Seen = NOTHING_SEEN
+) -> WindowEvents:
     """Read a window of the run, taking into account which attempts may have sent its events."""
     attempts = (settled.run, *(carried for carried, _ in settled.carried))
     return read_window(
@@ -157,6 +203,7 @@ def _events_due(settled: Settled, window: Window, context: PrepareContext) -> Wi
         unknown=[each for each in attempts if each.may_have_been_sent],
         on_hold=context.held_categories(),
         now=context.clock(),
+        seen=seen,
     )
 
 
@@ -169,6 +216,8 @@ def _why_empty(
     """
     if any(is_too_late(stored, now) for stored in over):
         return Reason.EXPIRED
+    if any(stored.seen_at for stored in over):
+        return Reason.SEEN
     if any(not stored.event.source for stored in over):
         return Reason.LAPSED
     if without:

@@ -47,6 +47,9 @@ class EventCounts:
     lapsed: int = 0
     """The number of events that lapsed before they were included in an email."""
 
+    seen: int = 0
+    """The number of events that were left out because the reader had seen their entity."""
+
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
@@ -97,7 +100,7 @@ class Ending:
     """True if the run of `delivery` is new. It is created before the changes are stored."""
 
     over: Sequence[StoredEvent] = ()
-    """Expired and lapsed events, which are removed and counted after the changes are stored."""
+    """Expired, lapsed and seen events, which are removed and counted before the run ends."""
 
     may_have_been_sent: Collection[str] = ()
     """The ids of events in `over` that an earlier attempt may have sent."""

@@ -1,7 +1,7 @@
 """Read the window of a run and sort its events, keeping only a few of them in memory."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from gazette.domain.delivery.run import Run, name_of, newest_of, possibly_sent_until
@@ -10,12 +10,16 @@ from gazette.domain.model import Event, RunKey, StoredEvent, Window
 from gazette.domain.ports.stores import EVENTS_AT_ONCE, EventReader
 from gazette.domain.window.briefs import StoredBrief
 from gazette.domain.window.folded import Folded, Folding, Load
+from gazette.domain.window.seen import NOTHING_SEEN, Seen, seen_at
 
 MOST_WHOLE = 2_000
 """The maximum number of complete events that are in memory while a window is read."""
 
 MOST_REMOVED = 40 * EVENTS_AT_ONCE
 """The maximum number of expired and lapsed events that one message removes and keeps in memory."""
+
+MOST_LEFT_OUT = 500
+"""The maximum number of seen events that one message leaves out, because each takes one write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +33,13 @@ class WindowEvents:
     """The ids of the events to defer before the claim."""
 
     over: Sequence[StoredEvent]
-    """Expired and lapsed events, which are removed and counted before the claim."""
+    """Expired, lapsed and seen events, which are removed and counted before the claim.
+
+    Each seen event has its `seen_at`.
+    """
 
     more_are_over: bool
-    """True if the window has expired or lapsed events that are not in `over`."""
+    """True if the window has expired, lapsed or seen events that are not in `over`."""
 
     newest: tuple[str, ...]
     """The names of the most recently stored events (`newest_of`)."""
@@ -74,8 +81,9 @@ def read_window(
     unknown: Sequence[Run],
     on_hold: Collection[str],
     now: datetime,
+    seen: Seen = NOTHING_SEEN,
 ) -> WindowEvents:
-    """Read the window of a run (rule 19).
+    """Read the window of a run (rules 19 and 26).
 
     `unknown` contains attempts that may have sent its events. Only a few complete events are kept
     in memory, however many events the window has (decision 105).
@@ -93,6 +101,7 @@ def read_window(
         possibly_sent_until=possibly_sent_until(unknown),
         on_hold=on_hold,
         now=now,
+        seen=seen,
         folding=Folding(load_from(key, window, events), whole=MOST_WHOLE),
     )
     stored = events.skim(key.user_id, key.schedule, window)
@@ -103,9 +112,9 @@ def read_window(
 def is_too_late(stored: StoredEvent, now: datetime) -> bool:
     """Return True if the event counts as expired instead of lapsed.
 
-    An item that its source no longer offers does not count as expired.
+    An item that its source no longer offers and a seen event do not count as expired.
     """
-    return not stored.event.source and not stored.event.has_lapsed(now)
+    return not (stored.event.source or stored.seen_at or stored.event.has_lapsed(now))
 
 
 def load_from(key: RunKey, window: Window, events: EventReader) -> Load:
@@ -137,8 +146,12 @@ class _Sorting:
 
     on_hold: Collection[str]
     now: datetime
+    seen: Seen
     folding: Folding
     over: list[StoredEvent] = field(default_factory=list)
+    left: list[StoredEvent] = field(default_factory=list)
+    """The seen events."""
+
     to_defer: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     may_have_been_sent: set[str] = field(default_factory=set)
@@ -150,13 +163,15 @@ class _Sorting:
 
     def each_sent(self, window: Iterator[StoredBrief]) -> Iterator[StoredBrief]:
         """Sort the events of a window. Yield the events to send without keeping them in memory."""
-        unknown = self.unknown
+        unknown, seen = self.unknown, self.seen
         for stored in window:
             event = stored.event
             if stored.over_at <= self.now:
                 self._add_over(stored)
             elif unknown and self._is_passed_over(stored):
                 self.left_out.append(name_of(event.id))
+            elif seen and (at := seen_at(event, seen)):
+                self._leave_out(stored, at)
             elif event.category in self.on_hold and stored.stored_at > self.possibly_sent_until:
                 self.to_defer.append(event.id)
                 self._add_movable(stored)
@@ -185,8 +200,8 @@ class _Sorting:
         return WindowEvents(
             self.folding.folded(),
             self.to_defer,
-            over[:most],
-            len(over) > most,
+            [*over[:most], *self.left[:MOST_LEFT_OUT]],
+            len(over) > most or len(self.left) > MOST_LEFT_OUT,
             newest,
             tuple(sorted(self.left_out)),
             frozenset(self.may_have_been_sent),
@@ -212,7 +227,16 @@ class _Sorting:
     def _add_over(self, stored: StoredBrief) -> None:
         if len(self.over) > MOST_REMOVED:
             return
-        self.over.append(stored.decode())
+        self.over.append(replace(stored.decode(), seen_at=None))
+        self._add_shown(stored)
+
+    def _leave_out(self, stored: StoredBrief, at: datetime) -> None:
+        if len(self.left) > MOST_LEFT_OUT:
+            return
+        self.left.append(replace(stored.decode(), seen_at=at))
+        self._add_shown(stored)
+
+    def _add_shown(self, stored: StoredBrief) -> None:
         if self._is_shown(stored):
             self.may_have_been_sent.add(stored.event.id)
 

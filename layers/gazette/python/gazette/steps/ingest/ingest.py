@@ -15,6 +15,7 @@ from gazette.domain.commands import (
     CreateEvents,
     EraseSubscriber,
     MarkActive,
+    MarkSeen,
     RetractActivity,
     RetractEvent,
     SingleCommand,
@@ -25,7 +26,7 @@ from gazette.domain.errors import ForeignEvent, InvalidEvent, NotYet, TooOld
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.queues import FollowersQueue, Quarantine
-from gazette.domain.ports.stores import Activities, Suppressions
+from gazette.domain.ports.stores import Activities, SeenMarks, Suppressions
 from gazette.steps.context import RoutingContext
 from gazette.steps.ingest.activities import change_follow, create_activity, retract_activity
 from gazette.steps.ingest.age import without_outdated
@@ -33,6 +34,7 @@ from gazette.steps.ingest.choices import choose_preferences
 from gazette.steps.ingest.erasure import erase_subscriber
 from gazette.steps.ingest.order import Events, Part, in_order
 from gazette.steps.ingest.profiles import change_subscriber
+from gazette.steps.ingest.seen import mark_seen
 from gazette.steps.routing.reroute import retract_event
 from gazette.steps.routing.route import Routed, route_lists
 from gazette.steps.subscribers.sunset import mark_active
@@ -52,6 +54,7 @@ def ingest(
     decode: Callable[[str], Command],
     activities: Activities,
     suppressions: Suppressions,
+    seen_marks: SeenMarks,
     followers_queue: FollowersQueue,
     quarantine: Quarantine,
     context: RoutingContext,
@@ -108,6 +111,7 @@ def ingest(
                     time_left=time_left,
                     activities=activities,
                     suppressions=suppressions,
+                    seen_marks=seen_marks,
                     followers_queue=followers_queue,
                     context=context,
                 )
@@ -186,6 +190,7 @@ def _apply(
     time_left: TimeLeft,
     activities: Activities,
     suppressions: Suppressions,
+    seen_marks: SeenMarks,
     followers_queue: FollowersQueue,
     context: RoutingContext,
 ) -> list[Outcome]:
@@ -218,6 +223,8 @@ def _apply(
             outcome = choose_preferences(command, context=context, time_left=time_left)
         case MarkActive(user_id, at):
             outcome = mark_active(user_id, at, context=context)
+        case MarkSeen():
+            outcome = mark_seen(command, seen_marks=seen_marks, context=context)
         case EraseSubscriber(user_id, at):
             outcome = erase_subscriber(
                 user_id, at, suppressions=suppressions, context=context, time_left=time_left

@@ -78,7 +78,11 @@ def raise_epochs_under(schedule: str, user_id: str, *, context: RoutingContext) 
 
 
 def stays_unsent(stored: StoredEvent, context: RoutingContext) -> bool:
-    """Return True if the event lapsed before it was emailed and must not be counted again."""
+    """Return True if the event lapsed or was seen before it was emailed, and must not be counted
+    again.
+    """
+    if stored.schedule == Unsent.EXCLUDED:
+        return stored.is_left_out
     return stored.schedule == Unsent.EXPIRED and stored.event.has_lapsed(context.clock())
 
 

@@ -90,7 +90,9 @@ def explain(
     all_runs = list(readable(runs_read))
     stored = by_schedule(readable(events_read))
     waiting_or_over = [
-        each for each in unsent(stored, all_runs) if each.schedule != Unsent.GIVEN_UP
+        each
+        for each in unsent(stored, all_runs)
+        if each.schedule != Unsent.GIVEN_UP and not _is_seen(each)
     ]
     waiting = _counted((each for each in waiting_or_over if not each.is_over(now)), stored)
     over = [
@@ -141,11 +143,16 @@ def explain(
         given_up=_counted(_given_up(stored, all_runs), stored),
         expired=_counted((each for each in over if not each.event.has_lapsed(now)), stored),
         lapsed=_counted((each for each in over if each.event.has_lapsed(now)), stored),
+        seen=_counted(filter(_is_seen, readable(events_read)), stored),
         unreadable=tuple(
             str(row) for row in (*runs_read, *events_read) if isinstance(row, UnreadableRow)
         ),
         held_categories=tuple(sorted({each.category for each in waiting} & set(held_categories()))),
     )
+
+
+def _is_seen(stored: StoredEvent) -> bool:
+    return stored.schedule == Unsent.EXCLUDED and stored.seen_at is not None
 
 
 def _paused_until(profile: Subscriber | None, now: datetime) -> date | None:

@@ -185,6 +185,10 @@ REASON: Mapping[Reason, Words] = {
         "No action is required. The service set an expiry time for these events. If readers "
         "should see such events, use the frequency `immediate` or a later `expires_at`.",
     ),
+    Reason.SEEN: Words(
+        "the reader had already seen everything that was waiting (`entity.seen`)",
+        "No action is required. Later events about the same entities are sent.",
+    ),
     Reason.CATEGORY_HELD: Words(
         "every waiting event belongs to a category that is on hold",
         "The next digest after the category is resumed includes the events. To see the category "
