@@ -31,6 +31,7 @@ from gazette.domain.feedback.reputation import CategoryHold
 from gazette.domain.identity import address_hash, shard_of
 from gazette.domain.links import LinkToken
 from gazette.domain.model import DAILY, Event, RunKey, StageHeaders, StoredEvent
+from gazette.domain.muting.mutes import Mute, Mutes, in_force, mute_now
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.control import HeldCategories
@@ -88,6 +89,7 @@ from gazette.steps.preferences.page import perform, read_overview, save
 from gazette.steps.preferences.requests import PageContext, Shown, leave, submit
 from gazette.steps.routing.reroute import route_again
 from gazette.steps.routing.route import Routed
+from gazette.steps.subscribers.mute import Muting, change_mutes
 from gazette.steps.subscribers.resubscribe import resubscribe
 from gazette.steps.subscribers.return_reader import Returned, return_reader
 from gazette.steps.subscribers.suppress import stop_if_suppressed
@@ -895,6 +897,21 @@ class World:
             time_left=lambda: self.time_left(),
             follows_after=follows_after,
         )
+
+    def mute(self, entity: str = "post#post1", user_id: str = "ann") -> Muting:
+        """A reader mutes a thing by the link in an email."""
+        now = self.clock()
+        return change_mutes(
+            user_id, lambda mutes: [mute_now(entity, "", mutes, now)], context=self.context
+        )
+
+    def unmute(self, entity: str = "post#post1", user_id: str = "ann") -> Muting:
+        """A reader unmutes a thing on the preference page, as it is shown now."""
+
+        def ends(mutes: Mutes) -> list[Mute]:
+            return [mute.ended for mute in in_force(mutes) if mute.entity == entity]
+
+        return change_mutes(user_id, ends, context=self.context)
 
     def resubscribe(
         self,
