@@ -45,6 +45,7 @@ from gazette.domain.scheduling.limits import (
     RoutingLimits,
     SweepLimits,
 )
+from gazette.domain.subscribers.addresses import EVERYONE, AllowedRecipients
 from gazette.domain.subscribers.choices import NOTHING, Choice
 from gazette.domain.subscribers.consent import Consent
 from gazette.domain.subscribers.following import FollowState
@@ -249,6 +250,7 @@ class World:
     content: ContentSources | None = None
     sunset: timedelta | None = None
     max_lateness: timedelta = FANOUT.max_lateness
+    allowed: AllowedRecipients = EVERYONE
     spread: timedelta = FANOUT.spread
     worth: Worth | None = None
     subscribers: FakeSubscribers = field(default_factory=FakeSubscribers)
@@ -497,6 +499,7 @@ class World:
             random=lambda: 0.0,
             headers=StageHeaders("digest.example.com", installation="here"),
             limits=self._delivery_limits(),
+            allowed=self.allowed,
             content=self._awaited_content(),
             worth=self.worth,
         )
@@ -602,6 +605,7 @@ class World:
             random=lambda: 0.0,
             limits=self._delivery_limits(),
             worth=self.worth,
+            allowed=self.allowed,
         )
 
     def deliver(self, key: RunKey) -> Delivery | None:

@@ -9,6 +9,7 @@ from gazette.domain.delivery.run import Reason, Status
 from gazette.domain.model import DAILY, Entity, StoredEvent
 from gazette.domain.muting.mutes import MOST_MUTED, Mute
 from gazette.domain.outcome import Outcome
+from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.choices import NOTHING
 from gazette.domain.subscribers.frequency import Frequency
@@ -158,7 +159,9 @@ def test_mute_at_every_call_of_a_delivery(often: Frequency) -> None:
     def queued() -> World:
         world = waiting(often)
         if often is Frequency.DAILY:
-            world.send_digest()
+            schedule = world.schedules.rows["ann", DAILY]
+            world.clock.now = schedule.next_due_at + timedelta(minutes=2)
+            world.fan_out(slot_of(schedule.next_due_at))
         return world
 
     places = interleavings(queued, World.deliver_queued, mute_here)

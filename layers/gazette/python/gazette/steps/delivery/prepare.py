@@ -93,6 +93,8 @@ def prepare(settled: Settled, *, context: PrepareContext) -> Prepared | Ending:
     subscriber = context.subscribers.get(run.key.user_id)
     if not receives(subscriber, run.key):
         return _ended(run, Skip(why_not_sent(subscriber)), changes)
+    if not context.allowed.allow(subscriber.email):
+        return _ended(run, Skip(Reason.NOT_ALLOWED), changes)
     if ending := _only_held(run, due, changes, context):
         return ending
     if _waits_for_more(settled, window, due, subscriber, context):
