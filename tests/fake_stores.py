@@ -112,7 +112,7 @@ class FakeSubscribers:
             return False
         known = current if isinstance(current, Subscriber) else None
         routes_since = known.routes_since if known else None
-        if isinstance(replacing, Subscriber) and subscriber.routes_since != replacing.routes_since:
+        if isinstance(replacing, Subscriber) and subscriber.mutes != replacing.mutes:
             since = subscriber.routes_since
             if routes_since and (since is None or since < routes_since):
                 return False

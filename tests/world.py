@@ -31,7 +31,7 @@ from gazette.domain.feedback.reputation import CategoryHold
 from gazette.domain.identity import address_hash, shard_of
 from gazette.domain.links import LinkToken
 from gazette.domain.model import DAILY, Event, RunKey, StageHeaders, StoredEvent
-from gazette.domain.muting.mutes import Mute, Mutes, in_force, mute_now
+from gazette.domain.muting.mutes import Mutes, in_force, mute_now
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.control import HeldCategories
@@ -911,11 +911,18 @@ class World:
 
     def unmute(self, entity: str = "post#post1", user_id: str = "ann") -> Muting:
         """A reader unmutes a thing on the preference page, as it is shown now."""
+        return self.end_mutes(self.muted(entity, user_id), user_id)
 
-        def ends(mutes: Mutes) -> list[Mute]:
-            return [mute.ended for mute in in_force(mutes) if mute.entity == entity]
+    def muted(self, entity: str = "post#post1", user_id: str = "ann") -> Mutes:
+        """The mute of a thing that the preference page shows."""
+        reader = self.subscribers.get(user_id)
+        mutes = in_force(reader.mutes) if isinstance(reader, Subscriber) else ()
+        return tuple(mute for mute in mutes if mute.entity == entity)
 
-        return change_mutes(user_id, ends, context=self.context)
+    def end_mutes(self, shown: Mutes, user_id: str = "ann") -> Muting:
+        """A reader unmutes on the preference page the things that it showed as muted."""
+        ends = [mute.ended for mute in shown]
+        return change_mutes(user_id, lambda _: ends, context=self.context)
 
     def resubscribe(
         self,

@@ -188,6 +188,23 @@ def test_mute_at_every_call_of_the_writer(often: Frequency) -> None:
 
 
 @pytest.mark.parametrize("often", [Frequency.IMMEDIATE, Frequency.DAILY])
+def test_unmute_at_every_call_of_the_writer_loses_no_event(often: Frequency) -> None:
+    """The writer reads the reader again after it, so the event that it dropped is stored."""
+
+    def muted() -> World:
+        world = registered(often)
+        mute(world)
+        return world
+
+    places = interleavings(
+        muted, lambda world: world.create(an_event(occurred_at=NOW)), World.unmute
+    )
+    for world, where in places:
+        world.send_everything()
+        assert in_emails(world) == ["post1"], where
+
+
+@pytest.mark.parametrize("often", [Frequency.IMMEDIATE, Frequency.DAILY])
 def test_crash_of_a_mute_leaves_it_stored_or_not(often: Frequency) -> None:
     """The one write has all of it: a mute that is stored is in force for what waits."""
     for world, where in crashes(lambda: waiting(often), mute):

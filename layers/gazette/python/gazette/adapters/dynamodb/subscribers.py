@@ -144,7 +144,7 @@ class DynamoSubscribers:
             actions.append(SubscriberRow.addressed_after.set(subscriber.addressed_after))
         condition = _unchanged(replacing)
         since = subscriber.routes_since
-        if since and isinstance(replacing, Subscriber) and since != replacing.routes_since:
+        if since and isinstance(replacing, Subscriber) and subscriber.mutes != replacing.mutes:
             actions.append(SubscriberRow.routes_since.set(since))
             condition &= _not_later_than(since)
         return written(row.update, actions=actions, condition=condition)
@@ -251,16 +251,17 @@ def _unchanged(reader: Reader | EarlyChoices) -> Condition:
             condition = (
                 SubscriberRow.email.does_not_exist() & SubscriberRow.erased_at.does_not_exist()
             )
-            for attribute, stored in zip(_CHOSEN, _as_stored(reader), strict=True):
+            for attribute, stored in zip(_EARLY, _as_stored(reader), strict=True):
                 condition &= attribute == stored if stored else attribute.does_not_exist()
     return condition
 
 
-_CHOSEN = (SubscriberRow.reader_choices, SubscriberRow.reader_categories, SubscriberRow.mutes)
+_CHOSEN = (SubscriberRow.reader_choices, SubscriberRow.reader_categories)
+_EARLY = (*_CHOSEN, SubscriberRow.mutes)
 
 
 def _set_reader_choices(choices: ReaderChoices, service: History[Preferences]) -> list[Action]:
-    texts = zip(_CHOSEN[:2], write_reader_choices(choices, service), strict=True)
+    texts = zip(_CHOSEN, write_reader_choices(choices, service), strict=True)
     return [attribute.set(text) if text else attribute.remove() for attribute, text in texts]
 
 
@@ -275,17 +276,18 @@ def _as_stored(early: EarlyChoices | None) -> tuple[str | None, ...]:
     """
     if early is None:
         return None, None, None
-    stored = write_reader_choices(early.reader_choices, ())
-    return early.as_stored or (*stored, write_mutes(early.mutes))
+    choices = early.as_stored or write_reader_choices(early.reader_choices, ())
+    mutes = early.mutes_as_stored or write_mutes(early.mutes)
+    return *choices, mutes
 
 
 def _early(row: SubscriberRow) -> EarlyChoices | None:
     if row.email is not None or not (row.reader_choices or row.mutes):
         return None
-    stored = row.reader_choices, row.reader_categories, row.mutes
-    choices = read_reader_choices(*stored[:2], ()) if row.reader_choices else NO_CHOICES
+    stored = row.reader_choices, row.reader_categories
+    choices = read_reader_choices(*stored, ()) if row.reader_choices else NO_CHOICES
     mutes = read_mutes(row.mutes) if row.mutes else ()
-    return EarlyChoices(row.user_id, choices, mutes, as_stored=stored)
+    return EarlyChoices(row.user_id, choices, mutes, as_stored=stored, mutes_as_stored=row.mutes)
 
 
 def reader_of(row: SubscriberRow) -> Reader:

@@ -358,11 +358,11 @@ class _Own:
             says = via and (is_this or not is_for_them)
             return self._follows(is_this) if says and self._follows else ""
         scope: Scope | None
-        if act in {"mute", "mute_thing"} and self._critical:
+        if act in {"mute", "mutethis"} and self._critical:
             return ""
         if act == "mute":
             scope = Scope(ScopeKind.CATEGORY, (category,))
-        elif act == "mute_thing":
+        elif act == "mutethis":
             entity = block.latest.entity
             scope = thing_scope(entity.key, short_title(entity.title))
             if scope is None or not self._is_immediate:
