@@ -445,7 +445,7 @@ class Town:
         self.life.persist("preferences", act, (ban.what, f"{ban.key[1]} done"))
 
     def unmute_thing(self, person: Person, deed: Deed) -> None:
-        """Unmute a thing on the preference page, which may be outdated when it is saved."""
+        """End a mute on the preference page, which may be outdated when the reader saves it."""
         if person.is_erased:
             return
         thing = _THINGS[deed.which % len(_THINGS)]

@@ -115,9 +115,8 @@ class MutedDetail(EntityReference):
 
     title: Annotated[Line | None, Given] = Field(
         default=None,
-        description=f"The entity's title on the preference page: one line of plain text, of which "
-        f"the first {LONGEST_TITLE} characters are stored. The default is the entity's type and "
-        f"id.",
+        description="The entity's title on the preference page: one line of plain text. Gazette "
+        f"stores the first {LONGEST_TITLE} characters. The default is the entity's type and id.",
         examples=["On digests"],
     )
 

@@ -51,7 +51,7 @@ class AllowedRecipients:
     """The allowed addresses, such as `ann@shop.example`."""
 
     domains: frozenset[str] = frozenset()
-    """The domains of which every address is allowed, such as `shop.example`."""
+    """The domains whose addresses are all allowed, such as `shop.example`."""
 
     @classmethod
     def of(cls, entries: Iterable[object]) -> "AllowedRecipients":

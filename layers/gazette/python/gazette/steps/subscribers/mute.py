@@ -20,9 +20,6 @@ class Muting:
     reader: Subscriber | None
     """The reader after the change; None if the reader no longer exists."""
 
-    made: tuple[Mute, ...] = ()
-    """The changes, as they were stored or refused."""
-
     refused: tuple[str, ...] = ()
     """The entities that were not muted, because the reader has muted too many."""
 
@@ -42,10 +39,9 @@ def change_mutes(user_id: str, changes: Changes, *, context: RoutingContext) -> 
         reader = context.subscribers.get(user_id)
         if not isinstance(reader, Subscriber):
             return Muting(None)
-        made = tuple(changes(reader.mutes))
-        after = changed(reader.mutes, made)
+        after = changed(reader.mutes, changes(reader.mutes))
         merged = reader.with_mutes(after.mutes, context.clock())
         if merged == reader or context.subscribers.put(merged, replacing=reader):
             mark_active(user_id, context.clock(), context=context)
-            return Muting(merged, made, after.refused, is_changed=merged != reader)
+            return Muting(merged, after.refused, is_changed=merged != reader)
     raise kept_changing(f"The profile of {user_id}")
