@@ -958,8 +958,8 @@ RULES: Final = (
     Mutation(
         "early choices are replaced only if both attributes are unchanged",
         "adapters/dynamodb/subscribers.py",
-        "zip(_CHOSEN, _as_stored(reader), strict=True)",
-        "zip(_CHOSEN[:1], _as_stored(reader))",
+        "zip(_EARLY, _as_stored(reader), strict=True)",
+        "zip(_EARLY[:1], _as_stored(reader))",
         "tests/contract/dynamodb/test_former_choices.py"
         "::test_early_choices_are_replaced_only_if_both_attributes_are_unchanged",
     ),
@@ -2007,7 +2007,7 @@ RULES: Final = (
     Mutation(
         "an event about a muted thing is not stored",
         "steps/routing/target.py",
-        "            if not critical and is_muted(event, reader.mutes):\n"
+        "            if reader.mutes and not critical and is_muted(event, reader.mutes):\n"
         "                return Outcome.MUTED\n",
         "",
         f"{_MUTED}::test_events_about_muted_thing_are_not_stored",
@@ -2015,7 +2015,7 @@ RULES: Final = (
     Mutation(
         "a mute does not apply to critical events",
         "steps/routing/target.py",
-        "            if not critical and is_muted(event, reader.mutes):\n",
+        "            if reader.mutes and not critical and is_muted(event, reader.mutes):\n",
         "            if is_muted(event, reader.mutes):\n",
         f"{_MUTED}::test_critical_events_about_muted_thing_are_sent",
     ),

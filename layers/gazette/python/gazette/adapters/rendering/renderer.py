@@ -360,12 +360,14 @@ class _Own:
         scope: Scope | None
         if act in {"mute", "mutethis"} and self._critical:
             return ""
+        if act == "mutethis" and not self._is_immediate:
+            return ""
         if act == "mute":
             scope = Scope(ScopeKind.CATEGORY, (category,))
         elif act == "mutethis":
             entity = block.latest.entity
             scope = thing_scope(entity.key, short_title(entity.title))
-            if scope is None or not self._is_immediate:
+            if scope is None:
                 return ""
         elif act != "unfollow":
             raise RenderingFailed(f"there is no personal link for the action {act!r}")

@@ -93,7 +93,7 @@ def target_of(event: Event, inputs: RoutingInputs, context: RoutingContext) -> T
                 return Outcome.UNSUBSCRIBED
             if event.category == NEW_LINK:
                 return Target(immediate_schedule(event.entity.key))
-            if not critical and is_muted(event, reader.mutes):
+            if reader.mutes and not critical and is_muted(event, reader.mutes):
                 return Outcome.MUTED
             choices, defaults = reader.choices, context.defaults
             paused_or_dormant = reader.paused_or_dormant_at(event.counts_at, sunset=context.sunset)
