@@ -6,8 +6,8 @@ from datetime import timedelta
 
 from gazette.domain.scheduling.lifetime import longest_kept
 from gazette.domain.scheduling.limits import EVENT_WRITE_TIMEOUT, DeliveryLimits
-from gazette.domain.window.worth import MOST_DAYS, Worth
 from gazette.domain.subscribers.addresses import AllowedRecipients
+from gazette.domain.window.worth import MOST_DAYS, Worth
 from gazette.settings.arrangement import ArrangementSettings
 from gazette.settings.budgets import MAX_RATE_WITH_SMTP, smtp_budget
 from gazette.settings.environment import InvalidSetting
