@@ -115,13 +115,19 @@ class FakeSubscribers:
         early = self.waiting.get(subscriber.user_id)
         if _revision(current or early) != _revision(replacing):
             return False
-        self.waiting.pop(subscriber.user_id, None)
         known = current if isinstance(current, Subscriber) else None
+        routes_since = known.routes_since if known else None
+        if isinstance(replacing, Subscriber) and subscriber.mutes != replacing.mutes:
+            since = subscriber.routes_since
+            if routes_since and (since is None or since < routes_since):
+                return False
+            routes_since = since
+        self.waiting.pop(subscriber.user_id, None)
         erased_at = subscriber.erased_at or (current.erased_at if current else None)
         self.rows[subscriber.user_id] = replace(
             subscriber,
             routed_for=known.routed_for if known else "",
-            routes_since=known.routes_since if known else None,
+            routes_since=routes_since,
             erased_at=erased_at,
             active_on=None,
             seen_until=None,

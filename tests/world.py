@@ -32,6 +32,7 @@ from gazette.domain.feedback.reputation import CategoryHold
 from gazette.domain.identity import address_hash, shard_of
 from gazette.domain.links import LinkToken
 from gazette.domain.model import DAILY, Event, RunKey, StageHeaders, StoredEvent
+from gazette.domain.muting.mutes import Mutes, in_force, mute_now
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.control import HeldCategories
@@ -45,6 +46,7 @@ from gazette.domain.scheduling.limits import (
     RoutingLimits,
     SweepLimits,
 )
+from gazette.domain.subscribers.addresses import EVERYONE, AllowedRecipients
 from gazette.domain.subscribers.choices import NOTHING, Choice
 from gazette.domain.subscribers.consent import Consent
 from gazette.domain.subscribers.following import FollowState
@@ -89,6 +91,7 @@ from gazette.steps.preferences.page import perform, read_overview, save
 from gazette.steps.preferences.requests import PageContext, Shown, leave, submit
 from gazette.steps.routing.reroute import route_again
 from gazette.steps.routing.route import Routed
+from gazette.steps.subscribers.mute import Muting, change_mutes
 from gazette.steps.subscribers.resubscribe import resubscribe
 from gazette.steps.subscribers.return_reader import Returned, return_reader
 from gazette.steps.subscribers.suppress import stop_if_suppressed
@@ -250,6 +253,7 @@ class World:
     content: ContentSources | None = None
     sunset: timedelta | None = None
     max_lateness: timedelta = FANOUT.max_lateness
+    allowed: AllowedRecipients = EVERYONE
     spread: timedelta = FANOUT.spread
     worth: Worth | None = None
     subscribers: FakeSubscribers = field(default_factory=FakeSubscribers)
@@ -508,6 +512,7 @@ class World:
             random=lambda: 0.0,
             headers=StageHeaders("digest.example.com", installation="here"),
             limits=self._delivery_limits(),
+            allowed=self.allowed,
             content=self._awaited_content(),
             worth=self.worth,
         )
@@ -614,6 +619,7 @@ class World:
             random=lambda: 0.0,
             limits=self._delivery_limits(),
             worth=self.worth,
+            allowed=self.allowed,
         )
 
     def deliver(self, key: RunKey) -> Delivery | None:
@@ -920,6 +926,28 @@ class World:
             time_left=lambda: self.time_left(),
             follows_after=follows_after,
         )
+
+    def mute(self, entity: str = "post#post1", user_id: str = "ann") -> Muting:
+        """A reader mutes a thing by the link in an email."""
+        now = self.clock()
+        return change_mutes(
+            user_id, lambda mutes: [mute_now(entity, "", mutes, now)], context=self.context
+        )
+
+    def unmute(self, entity: str = "post#post1", user_id: str = "ann") -> Muting:
+        """A reader unmutes a thing on the preference page, as it is shown now."""
+        return self.end_mutes(self.muted(entity, user_id), user_id)
+
+    def muted(self, entity: str = "post#post1", user_id: str = "ann") -> Mutes:
+        """The mute of a thing that the preference page shows."""
+        reader = self.subscribers.get(user_id)
+        mutes = in_force(reader.mutes) if isinstance(reader, Subscriber) else ()
+        return tuple(mute for mute in mutes if mute.entity == entity)
+
+    def end_mutes(self, shown: Mutes, user_id: str = "ann") -> Muting:
+        """A reader unmutes on the preference page the things that it showed as muted."""
+        ends = [mute.ended for mute in shown]
+        return change_mutes(user_id, lambda _: ends, context=self.context)
 
     def resubscribe(
         self,

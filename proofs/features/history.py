@@ -226,6 +226,25 @@ _SEES = 5
 """One history in this many has readers whose app reports what they see, new and old."""
 
 
+_MUTES = 5
+"""One history in this many has a reader who mutes and unmutes things again and again."""
+
+_AIMS_OF_MUTES = (
+    ("preferences", "subscribers.put"),
+    ("preferences", "subscribers.put"),
+    ("preferences", "subscribers.mark_active"),
+    ("ingest", "events.store"),
+    ("ingest", "subscribers.get_many"),
+    ("ingest", "events.move"),
+    ("generate", "events.skim"),
+    ("generate", "subscribers.get"),
+    ("generate", "runs.swap"),
+    ("generate", "events.remove"),
+    ("fanout", "runs.create"),
+)
+"""The calls before which a reader mutes or unmutes a thing."""
+
+
 def history(number: int) -> History:
     """Return the history of that number, which is always the same."""
     drawn = _Drawn(Random(number)).history()
@@ -239,6 +258,8 @@ def history(number: int) -> History:
         drawn = _with_waits(drawn, Random(-number - 1))
     if number % _SEES == 1:
         drawn = _with_marks(drawn, Random(-number - 2))
+    if number % _MUTES == 2:
+        drawn = _with_mutes(drawn, Random(-number - 3))
     if number % _ASKS:
         return drawn
     asking = Random(-number - 1)
@@ -375,6 +396,45 @@ def _with_marks(drawn: History, random: Random) -> History:
         for function in ("ingest", "generate", "generate")
     ]
     return replace(drawn, deeds=(*drawn.deeds, *deeds), strikes=(*drawn.strikes, *strikes))
+
+
+def _with_mutes(drawn: History, random: Random) -> History:
+    """Add mutes and their ends, events around them, and strikes on calls that race with them."""
+    who = random.choice(READERS)
+    moments = sorted(
+        timedelta(days=random.choice((-1, 0, 0, 1, 2)), seconds=random.choice(_MOMENTS))
+        for _ in range(4)
+    )
+
+    def muting(at: timedelta) -> Deed:
+        what = random.choice(("mute_thing", "mute_thing", "unmute_thing"))
+        return Deed(at, what, who, random.choice((0, 0, 0, 1, 2, 3)), random.randrange(6))
+
+    deeds = [
+        deed
+        for at in moments
+        for deed in (
+            Deed(at - _seconds(random.choice(_APART)), "put", who, 0, random.randrange(6)),
+            muting(at),
+            muting(at + _seconds(random.choice(_APART))),
+            Deed(at + _seconds(random.choice(_APART)), "happen", who, random.choice((0, 3)), 0),
+        )
+    ]
+    strikes = [
+        Strike(
+            function,
+            call,
+            random.choice(moments),
+            random.choice(_SKIPPED),
+            random.choice(_HOWS_AT.get(call, _HOWS)),
+            (muting(timedelta(0)),),
+            _seconds(random.choice(_PAUSES)),
+            random.random() < 0.3,
+        )
+        for function, call in random.sample(_AIMS_OF_MUTES, 3)
+    ]
+    follow = Deed(timedelta(days=-2), "follow", who, random.choice((0, 2)), 0)
+    return replace(drawn, deeds=(*drawn.deeds, follow, *deeds), strikes=(*drawn.strikes, *strikes))
 
 
 def _strike_of_lapses(random: Random) -> Strike:

@@ -18,6 +18,7 @@ _ALL = {mutation.rule: mutation for mutation in (*RULES, *PREVENTED)}
 
 
 CAUGHT: Final = {
+    "an event about a muted thing is not stored": 20,
     "an erasure deletes the events": 20,
     "a run waits for an older run that may have been sent": 20,
     "a dormant reader has no scheduled digest": 30,
@@ -27,6 +28,7 @@ CAUGHT: Final = {
     "a worker that finds another's claim does not send": 50,
     "a repeated unsubscription has a time of its own": 50,
     "no digest is due in a pause": 50,
+    "the write of a mute makes later runs route their events again": 70,
     "evidence moves a run from any status to sent": 100,
     "an event that was in two attempts with an unknown outcome is not in a third attempt": 100,
     "an event that may have been sent is not moved": 150,

@@ -48,6 +48,9 @@ _OFTEN = (
     Frequency.NEVER,
     Frequency.DAILY,
 )
+_THINGS = ("post#shared", "post#p0", "post#p1", "post#home")
+"""The things that readers mute."""
+
 _ZONES = (
     "Europe/Berlin",
     "America/New_York",
@@ -87,7 +90,8 @@ class Wanted:
     """An event for a reader.
 
     `forgone` holds the reasons why it may be in no email; it is empty if an email must contain it.
-    After `lapses_at` its service does not want it shown.
+    After `lapses_at` its service does not want it shown. `things` are the entities whose mute
+    applies to the event.
     """
 
     user_id: str
@@ -96,6 +100,7 @@ class Wanted:
     entity: str
     occurred_at: datetime
     is_followed: bool = False
+    things: tuple[str, ...] = ()
     lapses_at: datetime | None = None
     forgone: set[str] = field(default_factory=set)
 
@@ -207,7 +212,8 @@ class Town:
         entity = name if deed.which > 1 else "shared"
         now = self._instant()
         wanted = self._want(person, name, category, entity, now)
-        if self._is_silent(person, category):
+        wanted.things = (f"post#{entity}",)
+        if any(self._is_silent(person, one) for one in (category, *map(_muted, wanted.things))):
             wanted.forgone.add("muted")
         event = an_event(
             name,
@@ -306,7 +312,10 @@ class Town:
                 continue
             wanted = self._want(person, name, category, entity, now)
             wanted.is_followed = True
-            if any(self._is_silent(person, one) for one in (f"post#{entity}", parent, category)):
+            wanted.things = (f"post#{entity}", *([parent] if parent else []))
+            muted = map(_muted, wanted.things)
+            silent = (f"post#{entity}", parent, category, *muted)
+            if any(self._is_silent(person, one) for one in silent):
                 wanted.forgone.add("muted")
         self.life.say(
             CreateActivity(
@@ -375,6 +384,7 @@ class Town:
         self._stop(person, "erased")
         for wanted in self._of(person):
             wanted.forgone.add("erased")
+        self._lift_mutes(person)
         person.follows.clear()
         person.is_erased = True
         person.often = {"comment": Frequency.DAILY, "like": Frequency.DAILY}
@@ -440,6 +450,44 @@ class Town:
                 self.life.acknowledged.setdefault(ban.key, self.life.calls.count)
 
         self.life.persist("unsubscribe", act, (ban.what, f"{ban.key[1]} done"))
+
+    def mute_thing(self, person: Person, deed: Deed) -> None:
+        """Mute a thing by the link in an email. The reader presses again if the page fails."""
+        if person.is_erased:
+            return
+        thing = _THINGS[deed.which % len(_THINGS)]
+        self._forgo(person, thing)
+
+        def shows(taken: Taken, run: Run) -> bool:
+            shown = (self.wanted.get((taken.key.user_id, event)) for event in taken.shows)
+            is_about = any(one is not None and thing in one.things for one in shown)
+            is_theirs = taken.key.user_id == person.user_id
+            return is_theirs and is_about and not self.is_doubtful(taken, run)
+
+        ban = self._ban(_muted(thing), shows, user_id=person.user_id)
+
+        def act() -> None:
+            if self.life.world.mute(thing, person.user_id).reader:
+                self._forgo(person, thing)
+                self.life.acknowledged.setdefault(ban.key, self.life.calls.count)
+
+        self.life.persist("preferences", act, (ban.what, f"{ban.key[1]} done"))
+
+    def unmute_thing(self, person: Person, deed: Deed) -> None:
+        """End a mute on the preference page, which may be outdated when the reader saves it."""
+        if person.is_erased:
+            return
+        thing = _THINGS[deed.which % len(_THINGS)]
+        shown = self.life.onlooker.muted(thing, person.user_id)
+        self._lift(person, _muted(thing))
+        key = self._end_silence(person, _muted(thing))
+
+        def act() -> None:
+            self.life.world.end_mutes(shown, person.user_id)
+
+        self._keys += 1
+        done = key or ("unmuted", f"{thing}{self._keys}")
+        self.life.persist("preferences", act, done)
 
     def bounce(self, person: Person, _: Deed) -> None:
         if taken := self._last(person):
@@ -643,6 +691,16 @@ class Town:
             if ban.what in kinds and ban.until is None and ban.user_id == person.user_id
         ]
 
+    def _forgo(self, person: Person, thing: str) -> None:
+        """Record that the events about a muted thing need not be in an email."""
+        person.silent[_muted(thing)] = None
+        for wanted in self._of(person):
+            if thing in wanted.things:
+                wanted.forgone.add("muted")
+
+    def _lift_mutes(self, person: Person) -> None:
+        self._lift(person, *map(_muted, _THINGS))
+
     def _lift(self, person: Person, *kinds: str) -> None:
         for ban in self._open(person, *kinds):
             ban.until = self.life.calls.count
@@ -787,6 +845,11 @@ class Town:
             self._end_pause(person)
             if person.has_paused and not person.is_erased:
                 self._choose(person, Choice(paused_until=self.life.clock().date()))
+
+
+def _muted(thing: str) -> str:
+    """Return the name of the mute of a thing, which differs from that of a follow."""
+    return f"muted {thing}"
 
 
 def _shows(wanted: Wanted) -> Hits:

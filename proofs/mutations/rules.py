@@ -45,6 +45,10 @@ _RECEIPT = "tests/unit/support/test_receipt.py"
 _REPORTS = "tests/unit/feedback/test_reports.py"
 _DELIVERY_EVENTS = "tests/unit/api/test_delivery_events.py"
 _RULE_OF_RECEIPTS = "domain/receipts/rule.py"
+_MUTES = "domain/muting/mutes.py"
+_MUTED = "tests/unit/routing/test_muted_things.py"
+_MUTING = "tests/unit/preferences/test_muting.py"
+_ALLOWED = "tests/unit/delivery/test_allowed_recipients.py"
 _NEW_RULES = "tests/unit/fanout/test_new_zone_rules.py"
 _NOT_ACKNOWLEDGED = (
     "tests/functions/test_acknowledging.py::test_message_is_not_acknowledged_if_its_commit_failed"
@@ -958,8 +962,8 @@ RULES: Final = (
     Mutation(
         "early choices are replaced only if both attributes are unchanged",
         "adapters/dynamodb/subscribers.py",
-        "zip(_CHOSEN, _as_stored(reader), strict=True)",
-        "zip(_CHOSEN[:1], _as_stored(reader))",
+        "zip(_EARLY, _as_stored(reader), strict=True)",
+        "zip(_EARLY[:1], _as_stored(reader))",
         "tests/contract/dynamodb/test_former_choices.py"
         "::test_early_choices_are_replaced_only_if_both_attributes_are_unchanged",
     ),
@@ -2222,5 +2226,130 @@ RULES: Final = (
         "    return longest_life(least) + least + _DAY\n",
         "    return longest_life(least)\n",
         f"{_SEEN}::test_mark_outlives_every_event_that_arrives_late",
+        "an event about a muted thing is not stored",
+        "steps/routing/target.py",
+        "            if reader.mutes and not critical and is_muted(event, reader.mutes):\n"
+        "                return Outcome.MUTED\n",
+        "",
+        f"{_MUTED}::test_events_about_muted_thing_are_not_stored",
+    ),
+    Mutation(
+        "a mute does not apply to critical events",
+        "steps/routing/target.py",
+        "            if reader.mutes and not critical and is_muted(event, reader.mutes):\n",
+        "            if is_muted(event, reader.mutes):\n",
+        f"{_MUTED}::test_critical_events_about_muted_thing_are_sent",
+    ),
+    Mutation(
+        "a mute applies to an event however it reaches the reader",
+        _MUTES,
+        "(mute.entity == event.entity.key or mute.entity in event.via)",
+        "mute.entity == event.entity.key",
+        f"{_MUTED}::test_activity_on_muted_thing_or_below_it_is_not_stored",
+    ),
+    Mutation(
+        "the end of a mute during the routing of an event routes the event again",
+        "steps/routing/target.py",
+        'attrgetter("choices", "mutes", "status",',
+        'attrgetter("choices", "status",',
+        f"{_MUTED}::test_unmute_at_every_call_of_the_writer_loses_no_event",
+    ),
+    Mutation(
+        "the write of a mute makes later runs route their events again",
+        "domain/subscribers/subscriber.py",
+        "mutes=mutes, routes_since=since, revision=self.revision + 1)\n",
+        "mutes=mutes, revision=self.revision + 1)\n",
+        f"{_MUTED}::test_waiting_events_about_muted_thing_are_not_sent",
+    ),
+    Mutation(
+        "the write of a mute is visible in the last look of a worker",
+        "domain/subscribers/subscriber.py",
+        "mutes=mutes, routes_since=since, revision=self.revision + 1)\n",
+        "mutes=mutes, routes_since=since)\n",
+        f"{_MUTED}::test_two_mutes_at_once_are_both_stored",
+    ),
+    Mutation(
+        "a mute never sets back the time since which runs route their events again",
+        "adapters/dynamodb/subscribers.py",
+        "            actions.append(SubscriberRow.routes_since.set(since))\n"
+        "            condition &= _not_later_than(since)\n"
+        "        return",
+        "            actions.append(SubscriberRow.routes_since.set(since))\n        return",
+        "tests/contract/dynamodb/test_subscribers.py"
+        "::test_mute_with_an_earlier_routes_since_than_stored_is_not_written",
+    ),
+    Mutation(
+        "a profile keeps the mutes of its reader",
+        "steps/ingest/profiles.py",
+        "        mutes=current.mutes,\n",
+        "",
+        f"{_MUTED}::test_profile_keeps_mutes_and_erasure_deletes_them",
+    ),
+    Mutation(
+        "a mute that arrives before the profile is kept",
+        "steps/ingest/profiles.py",
+        "                mutes=early.mutes if early else (),\n",
+        "",
+        f"{_MUTED}::test_mute_before_the_profile_is_in_force_from_its_first_event",
+    ),
+    Mutation(
+        "a mute of one thing too many is refused",
+        _MUTES,
+        "        if is_new and len(in_force(tuple(by_entity.values()))) >= MOST_MUTED:\n",
+        "        if False:\n",
+        f"{_MUTING}::test_mute_of_one_thing_too_many_is_refused_and_the_others_stay",
+    ),
+    Mutation(
+        "the latest change of a mute counts",
+        _MUTES,
+        "        if before and (before.at, before.is_muted) >= (change.at, change.is_muted):\n",
+        "        if before == change:\n",
+        f"{_MUTING}::test_changes_in_any_order_have_the_same_result",
+    ),
+    Mutation(
+        "the undo of a mute does not end a later mute",
+        "steps/preferences/leaving.py",
+        "    end = Mute(entity, muted_at).ended\n",
+        "    end = Mute(entity, context.routing.clock()).ended\n",
+        f"{_MUTING}::test_old_undo_does_not_end_a_later_mute",
+    ),
+    Mutation(
+        "an outdated preference page does not end a later mute",
+        "domain/subscribers/preference_form.py",
+        '    return f"{entity_mark(mute.entity)}.{mute.at.isoformat()}"\n',
+        "    return entity_mark(mute.entity)\n",
+        f"{_MUTING}::test_outdated_page_does_not_end_a_later_mute",
+    ),
+    Mutation(
+        "a press of the button counts, also if a service's clock was ahead",
+        _MUTES,
+        "max(now, latest + _STEP) if latest else now",
+        "now",
+        f"{_MUTING}::test_mute_counts_even_if_the_clock_of_a_service_was_ahead",
+    ),
+    Mutation(
+        "a stage with a list skips the runs of other recipients",
+        "steps/delivery/prepare.py",
+        "    if not context.allowed.allow(subscriber.email):\n"
+        "        return _ended(run, Skip(Reason.NOT_ALLOWED), changes)\n",
+        "",
+        f"{_ALLOWED}::test_run_of_other_reader_is_skipped_and_nothing_is_sent",
+    ),
+    Mutation(
+        "a stage with a list sends to no other recipient, whatever called the mailer",
+        "adapters/mail/allowed.py",
+        "        if not self._allowed.allow(mail.to):\n"
+        "            return RefusedForGood(attempt, NOT_ALLOWED)\n",
+        "",
+        f"{_ALLOWED}::test_mailer_refuses_other_recipients_for_good_without_calling_the_provider",
+    ),
+    Mutation(
+        "an invalid allowed recipient is an error",
+        "domain/subscribers/addresses.py",
+        '    raise ValueError(\n        f"{ascii(given)[:80]} is not a recipient',
+        "    return ascii(given)\n"
+        "    raise ValueError(\n"
+        '        f"{ascii(given)[:80]} is not a recipient',
+        f"{_ALLOWED}::test_invalid_entry_is_refused_instead_of_ignored",
     ),
 )

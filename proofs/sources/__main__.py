@@ -262,8 +262,7 @@ def _settings(url: str) -> Mapping[str, Any]:
         "recommendations_url": url,
         "recommendations_per_second": _RATE,
         "concurrency": {"content": _WORKERS},
-        "recommendations_ramp_from": 1,
-        "ramp_every": 15,
+        "recommendations_ramp_from": 2,
         "recommendations_timeout": 1,
         "recommendations_patience": _PATIENCE,
     }

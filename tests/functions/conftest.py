@@ -560,7 +560,7 @@ def every_setting(queues: dict[str, str], secrets: dict[str, str]) -> tuple[Sett
         "spread": 0,
         "emails_per_second": 500,
         "ramp_from": 0,
-        "ramp_every": 30,
+        "allowed_recipients": "[]",
         "warmup_from": "",
         "warmup_daily": 200,
         "immediate_share": 20,

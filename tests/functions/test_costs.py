@@ -996,3 +996,30 @@ def test_readme_write_units_of_a_digest_of_five_events_are_correct() -> None:
     readme = (Path(__file__).parents[2] / "README.md").read_text()
     assert f"{units} write units, ${units * 0.625:.0f} for a million" in readme
     assert f"after a day without news uses {AFTER_A_QUIET_TIME} more" in readme
+
+
+MUTES_POST = {"mute": [{"type": "post", "id": "p1"}]}
+
+
+def test_mute_costs_one_write_unit(ann: Cloud) -> None:
+    """The choice's message, without a change of choices; the sign of life costs extra."""
+    ann.say("subscriber.active", {"user_id": "ann", "active_at": ago()})
+    ann.meter.clear()
+    ann.say("preferences.chosen", {"user_id": "ann", "chosen_at": ago(), **MUTES_POST})
+    assert ann.meter.write_units == Counter(subscribers=PROMISED["a mute, or the end of a mute"])
+
+
+def test_event_of_a_reader_with_a_mute_costs_as_many_calls_and_units(ann: Cloud) -> None:
+    ann.say("preferences.chosen", {"user_id": "ann", "chosen_at": ago(), **MUTES_POST})
+    ann.meter.clear()
+    ann.say("event.created", event(1, entity="post#p2"))
+    assert ann.meter.calls == calls(BatchGetItem=2 + 1, PutItem=1)
+    assert ann.meter.read_units == Counter(subscribers=2, schedules=1)
+    assert ann.meter.write_units == Counter(events=PROMISED["an event"])
+
+
+def test_event_about_a_muted_thing_costs_no_unit(ann: Cloud) -> None:
+    ann.say("preferences.chosen", {"user_id": "ann", "chosen_at": ago(), **MUTES_POST})
+    ann.meter.clear()
+    ann.say("event.created", event(1))
+    assert ann.meter.write_units == Counter()

@@ -263,6 +263,8 @@ def test_setting_out_of_range_is_reported_on_a_single_line(
         {"settle_lag": 6},
         {"warmup_from": "21 November"},
         *({"link_hosts": ["example.com", entry]} for entry in _NO_HOSTS),
+        {"allowed_recipients": ["shop.example"], "retain": False},
+        {"allowed_recipients": [f"a{n}@shop.example" for n in range(60)], "retain": False},
     ],
 )
 def test_setting_that_a_function_would_reject_fails_at_synthesis(
@@ -290,6 +292,18 @@ def test_ineffective_sources_setting_is_reported_with_a_remedy(
     (line,) = _ends_in(monkeypatch, _canary(sources=wrong))
     assert f"cdk.json: {words}" in line
     assert "remove it" in line
+
+
+def test_production_stage_with_allowed_recipients_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (line,) = _ends_in(monkeypatch, _canary(allowed_recipients=["@shop.example"], retain=True))
+    assert "allowed_recipients must be empty with retain" in line
+
+
+def test_removed_setting_is_reported_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    (line,) = _ends_in(monkeypatch, _canary(ramp_every=60))
+    assert "ramp_every is no longer a setting, because the rate of a ramp now doubles" in line
 
 
 def test_invalid_link_host_is_reported_with_a_remedy(

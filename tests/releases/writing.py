@@ -26,6 +26,7 @@ from gazette.domain.feedback.delivery_events import EngagementEvent, Mark
 from gazette.domain.feedback.experiment import Experiment, Variant
 from gazette.domain.feedback.reputation import category_hold
 from gazette.domain.model import DAILY, ScheduleState, StoredEvent, Window
+from gazette.domain.muting.mutes import Mute
 from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import Frequency, frequencies
 from gazette.domain.subscribers.subscriber import SubscriberStatus
@@ -132,6 +133,10 @@ def _store_readers() -> None:
             left_again_at=NOW,
             consented_at=NOW,
             returned_at=NOW,
+            mutes=(
+                Mute("post#p1", NOW, title="On digests"),
+                Mute("post#p2", NOW, is_muted=False),
+            ),
         )
         stores.subscribers().put(reader, replacing=None)
     stores.subscribers().mark_rerouted("reader-active", NOW)

@@ -70,6 +70,11 @@ def begin(
     """Return the state of a new acceptance. Raises NotPossible for an invalid address."""
     if to and not ADDRESS.fullmatch(to):
         raise NotPossible(f"--to {printable(to)!r} is not an email address.")
+    if to and not settings.generate.allowed.allow(to):
+        raise NotPossible(
+            f"The stage does not send to {printable(to)}, because the address is not in its "
+            "setting allowed_recipients. Specify an allowed address, or add this one and deploy."
+        )
     if not to and not settings.is_ses:
         raise NotPossible(
             "The stage sends by SMTP, which has no mailbox simulator. Specify --to with an address "

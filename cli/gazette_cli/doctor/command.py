@@ -16,7 +16,7 @@ from gazette_cdk.stacks.names import PREFIX
 from gazette_cli.doctor.canary import check_canary
 from gazette_cli.doctor.data_checks import check_data, check_templates
 from gazette_cli.doctor.findings import Finding, ok
-from gazette_cli.doctor.mail_checks import check_mail
+from gazette_cli.doctor.mail_checks import check_mail, check_recipients
 from gazette_cli.doctor.mail_facts import mail_facts
 from gazette_cli.doctor.questions import text_records
 from gazette_cli.doctor.set_checks import check_sets
@@ -107,6 +107,7 @@ def _findings(
     yield from check_templates(templates.versions, templates.bundles)
     yield from check_deployment(stage, templates)
     yield from check_work(work_facts(stage, settings, sweep))
+    yield check_recipients(settings)
     if settings.mail_provider != "ses":
         yield from check_sizes(facts, settings, None)
         yield ok("ses", "not used, because the mail provider is an SMTP server")

@@ -3,9 +3,12 @@
 import json
 from collections.abc import Iterator
 
+from gazette.settings.delivery import GenerateSettings
+
 from gazette_cli.cost.prices import read_prices
 from gazette_cli.doctor.findings import Finding, Unseen, ok, problem, unseen, warning
 from gazette_cli.doctor.mail_facts import Answer, MailFacts, Sender
+from gazette_cli.shared.descriptions import listed
 from gazette_cli.shared.next_commands import to_run
 
 _SES = "https://docs.aws.amazon.com/ses/latest"
@@ -25,6 +28,15 @@ def check_mail(facts: MailFacts) -> Iterator[Finding]:
         yield check_dmarc(sender)
     for name, answer in facts.destinations.items():
         yield check_destinations(name, answer)
+
+
+def check_recipients(settings: GenerateSettings) -> Finding:
+    """Report whether the stage sends only to some recipients."""
+    check, allowed = "allowed recipients", settings.allowed
+    if allowed.is_everyone:
+        return ok(check, "the stage sends to all of its readers")
+    entries = sorted([*allowed.addresses, *(f"@{domain}" for domain in allowed.domains)])
+    return ok(check, f"the stage sends only to {listed(entries)}, and skips all other email")
 
 
 def check_account(facts: MailFacts) -> Iterator[Finding]:

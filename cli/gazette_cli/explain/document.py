@@ -45,7 +45,9 @@ def document(found: Explanation, *, stage: str) -> Document:
             {"entity": each.entity, "frequency": each.frequency, "since": each.since}
             for each in found.overrides
         ],
+        "mutes": [{"entity": each.entity, "muted_at": each.at} for each in found.mutes],
         "waiting": _waiting(found.waiting),
+        "muted": _waiting(found.muted),
         "expired": _waiting(found.expired),
         "lapsed": _waiting(found.lapsed),
         "seen": _waiting(found.seen),

@@ -144,6 +144,8 @@ def _choices(found: Explanation) -> Iterator[tuple[str, ...]]:
         yield named(each.category), often(each.frequency), whose
     for override in found.overrides:
         yield override.entity, often(override.frequency), f"this follow, at {utc(override.since)}"
+    for mute in found.mutes:
+        yield mute.entity, "never", f"muted at {utc(mute.at)}"
 
 
 def _whose(choice: Choice, chosen: str) -> str:
@@ -156,6 +158,7 @@ def _waiting(found: Explanation) -> Iterator[tuple[str, ...]]:
     for each in found.waiting:
         is_sent = not is_stopped or (is_critical(each.schedule) and found.gets_critical)
         yield from _rows([each], "" if is_sent else "not sent")
+    yield from _rows(found.muted, "muted, not sent")
     yield from _rows(found.expired, "expired")
     yield from _rows(found.lapsed, "lapsed")
     yield from _rows(found.seen, "seen")

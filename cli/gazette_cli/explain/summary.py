@@ -54,6 +54,11 @@ def _now(found: Explanation) -> Iterator[str]:
     yield from following(found)
     if found.status is SubscriberStatus.ACTIVE and found.waiting:
         yield f"Waiting: {'; '.join(map(_waits, _by_place(found.waiting)))}."
+    if found.muted:
+        yield (
+            f"{counted(sum(each.count for each in found.muted))} about things that the reader "
+            "muted will not be sent. The next run of their schedule removes them."
+        )
     yield from _given_up(found.given_up)
     if found.expired:
         categories = dict.fromkeys(named(each.category) for each in found.expired)
@@ -214,7 +219,7 @@ def _window(window: Window, found: Explanation) -> str:
 def _muted(
     found: Explanation, runs: tuple[ExplainedRun, ...], *, nothing_waited: bool = False
 ) -> Iterator[str]:
-    """List the categories and follows that the reader muted, if no event was waiting."""
+    """List the categories, follows and things that the reader muted, if no event was waiting."""
     empty = any(entry.run.reason in {Reason.EMPTY, Reason.NOTHING_WAITED} for entry in runs)
     if not found.status or not (empty or nothing_waited):
         return
@@ -222,8 +227,9 @@ def _muted(
         named(each.category) for each in found.choices if each.frequency is Frequency.NEVER
     ]
     follows = [each.entity for each in found.overrides if each.frequency is Frequency.NEVER]
-    if categories or follows:
-        yield f"Muted by the reader: {listed([*categories, *follows])}. Their events are not sent."
+    things = [each.entity for each in found.mutes]
+    if muted := [*categories, *follows, *things]:
+        yield f"Muted by the reader: {listed(muted)}. Their events are not sent."
 
 
 def _by_place(waiting: tuple[Waiting, ...]) -> list[tuple[str, str, int]]:

@@ -51,6 +51,11 @@ def send_test(
             "ann@example.com."
         )
     settings = settings_of(stage, "generate", GenerateSettings)
+    if not settings.allowed.allow(to):
+        raise NotPossible(
+            f"The stage does not send to {to}, because the address is not in its setting "
+            "allowed_recipients."
+        )
     _refuse_suppressed(to, stage, settings)
     letter = sample(kind)
     mail = _mail(replace(letter, reader=replace(letter.reader, email=to)), stage, settings)

@@ -315,7 +315,9 @@ SHAPES: Mapping[str, Shape] = {
             {"category": "text", "frequency": "text", "chosen": "text?", "default": "text?"}
         ],
         "overrides": [{"entity": "text", "frequency": "text", "since": "instant"}],
+        "mutes": [{"entity": "text", "muted_at": "instant"}],
         "waiting": _WAITING,
+        "muted": _WAITING,
         "expired": _WAITING,
         "lapsed": _WAITING,
         "seen": _WAITING,

@@ -23,7 +23,6 @@ def installation_of(name: str, overrides: Mapping[str, object]) -> Installation:
         plan=PacePlan(
             rate=stage.emails_per_second or None,
             ramp_from=stage.ramp_from,
-            ramp_every=stage.ramp_every,
             warmup_from=date.fromisoformat(stage.warmup_from) if stage.warmup_from else None,
             warmup_daily=stage.warmup_daily,
         ),

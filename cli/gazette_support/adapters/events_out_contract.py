@@ -132,6 +132,13 @@ class DigestOut(BaseModel):
     )
 
 
+class EntityOut(BaseModel):
+    """The identity of an entity."""
+
+    type: str = Field(description="The kind of entity.", examples=["post"])
+    id: str = Field(description="The id of the entity.", examples=["p1"])
+
+
 class PreferencesOut(_OfReader):
     """Preferences of a reader that are in force differently. Missing fields have not changed.
 
@@ -154,6 +161,16 @@ class PreferencesOut(_OfReader):
         default=_MISSING, description="The IANA time zone in force.", examples=["Europe/Berlin"]
     )
     digest: DigestOut = Field(default=_MISSING, description="The digest times that changed.")
+    mute: list[EntityOut] = Field(
+        default=_MISSING,
+        description="The entities that the reader muted. If `retold`, all muted entities.",
+        examples=[[{"type": "post", "id": "p1"}]],
+    )
+    unmute: list[EntityOut] = Field(
+        default=_MISSING,
+        description="The entities whose mute ended.",
+        examples=[[{"type": "post", "id": "p2"}]],
+    )
 
 
 class EmailOut(_Out):

@@ -64,7 +64,7 @@ class Content:
 
     recommendations_ramp_from: int = 1
     """[requests a second] The initial request rate after a pause or an outage. The rate doubles
-    every `ramp_every` seconds while requests are waiting. 0: no ramp.
+    every 30 seconds while requests are waiting. 0: no ramp.
 
     0 to 1,000. Too high: a cold service is overloaded at once.
     """

@@ -20,6 +20,16 @@ class Sending:
     `smtp` requires `smtp_host`, `emails_per_second` and an `unknown_policy` other than `resend`.
     """
 
+    allowed_recipients: list[str] = field(default_factory=list)
+    """The only recipients of email, for a stage that is not production, such as
+    `["@shop.example", "qa@partner.example"]`. `@` allows every address of a domain, but not of its
+    subdomains. Gazette [skips the email](sending.md#allowed-recipients) of all other readers.
+    Empty: everyone.
+
+    Each entry must be an address, or a domain after `@`. The list may have at most 1,000 characters
+    of JSON. Synthesis refuses a list together with `retain`.
+    """
+
     immediate_sender: str = ""
     """The sender of immediate emails. Empty: `sender`.
 

@@ -32,16 +32,11 @@ class Speed:
     """
 
     ramp_from: int = 10
-    """[emails a second] The initial sending rate after a pause. The rate doubles every `ramp_every`
-    seconds while emails are waiting. 0: no ramp.
+    """[emails a second] The initial sending rate after a pause. The rate doubles every 30 seconds
+    while emails are waiting. 0: no ramp.
 
     0 to 10,000.
     """
-
-    ramp_every: timedelta = timedelta(seconds=30)
-    """The time after which the rate of the ramp doubles.
-
-    15 to 3,600."""
 
     warmup_from: str = ""
     """The first day (in UTC) on which a new domain sends email, such as `2026-11-21`. Empty: no

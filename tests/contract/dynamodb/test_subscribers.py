@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from gazette.domain.muting.mutes import Mute
 from gazette.domain.ports.stores import Subscribers
 from gazette.domain.scheduling.calendar import Days, DigestTimes
 from gazette.domain.subscribers.choices import NO_CHOICES, Choice, ReaderChoices
@@ -424,3 +425,60 @@ def test_activity_and_early_choice_are_independent(
     assert subscribers.early("ann") == EarlyChoices("ann", ONE_FIELD)
     subscribers.put(a_subscriber(), replacing=EarlyChoices("ann", ONE_FIELD))
     assert stored(subscribers).active_on == TOMORROW
+
+
+MUTES = (
+    Mute("post#a#b Größe", NOW, title="Größe \u05d0 \"'<&"),
+    Mute("post#p2", NOW - SECOND, is_muted=False),
+)
+
+
+def test_mutes_are_stored_with_routes_since_in_one_write(subscribers: Subscribers) -> None:
+    ann = a_subscriber()
+    assert subscribers.put(ann, replacing=None)
+    muted = ann.with_mutes(MUTES, NOW + SECOND)
+    assert subscribers.put(muted, replacing=ann)
+    assert stored(subscribers) == muted
+    assert (muted.routes_since, muted.revision) == (NOW + SECOND, ann.revision + 1)
+
+
+def test_mute_with_an_earlier_routes_since_than_stored_is_not_written(
+    subscribers: Subscribers,
+) -> None:
+    ann = a_subscriber()
+    assert subscribers.put(ann, replacing=None)
+    subscribers.mark_rerouted("ann", NOW + SECOND)
+    assert not subscribers.put(ann.with_mutes(MUTES, NOW), replacing=ann)
+    assert stored(subscribers).mutes == ()
+    read = stored(subscribers)
+    assert subscribers.put(read.with_mutes(MUTES, NOW), replacing=read)
+    assert stored(subscribers).routes_since == NOW + SECOND
+
+
+def test_second_of_two_mutes_at_once_is_not_written(subscribers: Subscribers) -> None:
+    ann = a_subscriber()
+    assert subscribers.put(ann, replacing=None)
+    assert subscribers.put(ann.with_mutes(MUTES[:1], NOW), replacing=ann)
+    assert not subscribers.put(ann.with_mutes(MUTES[1:], NOW), replacing=ann)
+    assert stored(subscribers).mutes == MUTES[:1]
+
+
+def test_early_mutes_are_stored_and_end_with_the_profile(subscribers: Subscribers) -> None:
+    early = EarlyChoices("ann", NO_CHOICES, MUTES)
+    assert subscribers.put_early(early, replacing=None)
+    assert subscribers.early("ann") == early
+    assert subscribers.get("ann") is None
+    assert not subscribers.put_early(EarlyChoices("ann", NO_CHOICES), replacing=None)
+    assert not subscribers.put(a_subscriber(), replacing=None)
+    assert subscribers.put(replace(a_subscriber(), mutes=MUTES), replacing=early)
+    assert stored(subscribers).mutes == MUTES
+    assert subscribers.early("ann") is None
+
+
+def test_erasure_deletes_mutes(subscribers: Subscribers) -> None:
+    ann = replace(a_subscriber(), mutes=MUTES)
+    assert subscribers.put(ann, replacing=None)
+    assert subscribers.erase("ann", ann.changed_at + SECOND)
+    back = replace(a_subscriber(), changed_at=ann.changed_at + 2 * SECOND)
+    assert subscribers.put(back, replacing=subscribers.get("ann"))
+    assert stored(subscribers).mutes == ()

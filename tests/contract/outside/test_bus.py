@@ -14,6 +14,7 @@ from gazette.adapters.aws.bus import EventBridgeBus, changed_categories, encode
 from gazette.adapters.contract import decode, read_detail
 from gazette.domain.commands import ChangeFollow, ChoosePreferences
 from gazette.domain.errors import Unavailable
+from gazette.domain.muting.mutes import Mute
 from gazette.domain.ports.bus import Bus
 from gazette.domain.scheduling.calendar import Days
 from gazette.domain.subscribers.choices import NOTHING, Choice
@@ -213,7 +214,30 @@ follows = st.builds(
     ),
     instants,
 )
-chosen = st.builds(ChoosePreferences, st.just("ann"), choices, instants)
+mutes_at = st.lists(
+    st.tuples(
+        st.sampled_from(["post#p1", "post#a#b Größe"]),
+        st.booleans(),
+        st.sampled_from(["", "<b>\"Größe' &"]),
+    ),
+    unique_by=lambda each: each[0],
+)
+
+
+@st.composite
+def chosen_with_mutes(draw: st.DrawFn) -> ChoosePreferences:
+    """A choice with mutes, which are dated like the choice. Ended mutes come last."""
+    at = draw(instants)
+    mutes = [
+        Mute(entity, at, is_muted, title if is_muted else "")
+        for entity, is_muted, title in draw(mutes_at)
+    ]
+    mutes.sort(key=lambda mute: not mute.is_muted)
+    choice = draw(choices | st.just(NOTHING)) if mutes else draw(choices)
+    return ChoosePreferences("ann", choice, at, tuple(mutes))
+
+
+chosen = chosen_with_mutes()
 
 
 @given(chosen | follows)

@@ -79,3 +79,13 @@ def test_send_test_rejected_by_the_provider_suggests_the_doctor(stage: Cloud) ->
 def test_send_test_rejects_an_invalid_address_before_any_request(stage: Cloud, to: str) -> None:
     assert run(to).exit_code == 2
     assert not stage.meter.calls
+
+
+def test_send_test_does_not_send_to_an_address_that_the_stage_does_not_allow(cloud: Cloud) -> None:
+    allowed = {"GAZETTE_ALLOWED_RECIPIENTS": '["@shop.example"]'}
+    deploy("generate", {**GenerateSettings.from_env().to_env(), **allowed})
+    done = run("me@example.com")
+    assert (done.exit_code, cloud.sent()) == (2, [])
+    assert "not in its setting allowed_recipients" in done.stderr
+    assert run("me@shop.example").exit_code == 0
+    assert len(cloud.sent()) == 1

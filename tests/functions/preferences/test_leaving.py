@@ -1,12 +1,14 @@
 """Leaving by degrees, as browsers and mail programs ask for it: pages, one-click and undo."""
 
 import re
+from dataclasses import replace
 from datetime import timedelta
 from html import unescape
 from urllib.parse import parse_qs, urlencode
 
 import pytest
 from gazette.adapters.aws.link_keys import SecretKeyStore
+from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.adapters.web.links import LinkReader, SignedLinks
 from gazette.adapters.web.undo import UndoTokens
 from gazette.bootstrap import preferences
@@ -20,8 +22,10 @@ from gazette.domain.links import (
     Scope,
     ScopeKind,
     entity_mark,
+    thing_scope,
 )
 from gazette.domain.model import DAILY, RunKey
+from gazette.domain.muting.mutes import MOST_MUTED, Mute, in_force
 from gazette.domain.subscribers.leaving import LeaveAct, Leaving
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 
@@ -265,3 +269,52 @@ def test_category_muted_by_an_email_stays_muted_after_an_older_page(sent: Cloud)
     before = sent.rows("subscribers")
     assert sent.work_off_bus() == 2
     assert sent.rows("subscribers") == before, "ingest finds nothing left to do"
+
+
+THING = thing_scope("post#1", "On <digests>")
+
+
+def test_mute_link_is_confirmed_applied_and_undone(sent: Cloud) -> None:
+    assert THING
+    path = sent.leave_path(THING)
+    page = shown(sent, path)
+    assert "Mute On <digests>?" in page
+    assert "This stops all emails about it" in page
+    assert sent.invoke("preferences", http("HEAD", path))["statusCode"] == 200
+    assert not sent.reader().mutes
+    page = shown(sent, path, "act=leave")
+    assert "On <digests>: muted" in page
+    (mute,) = sent.reader().mutes
+    assert (mute.entity, mute.title) == ("post#1", "On <digests>")
+    assert chosen(sent) == {}
+    undo = undo_in(page)
+    assert "Everything is as it was before" in shown(sent, path, undo)
+    assert not in_force(sent.reader().mutes)
+    shown(sent, path, "act=leave")
+    assert "On <digests>: muted" in shown(sent, path, undo)
+    assert in_force(sent.reader().mutes)
+
+
+def test_preference_page_lists_muted_things_and_unmutes_them(sent: Cloud) -> None:
+    assert THING
+    shown(sent, sent.leave_path(THING), "act=leave")
+    path = sent.preferences_path()
+    page = shown(sent, path)
+    assert "What you muted" in page
+    (value,) = re.findall(r'name="unmute" value="([^"]+)"', page)
+    page = shown(sent, path, urlencode({"act": "save", "unmute": value, "was": ""}))
+    assert "Saved." in page
+    assert "What you muted" not in page
+    assert not in_force(sent.reader().mutes)
+
+
+def test_mute_of_one_thing_too_many_says_what_to_do(sent: Cloud) -> None:
+    assert THING
+    reader = sent.reader()
+    mutes = tuple(Mute(f"post#x{number:03}", reader.changed_at) for number in range(MOST_MUTED))
+    full = replace(reader, mutes=mutes, revision=reader.revision + 1)
+    assert DynamoSubscribers("subscribers").put(full, replacing=reader)
+    page = shown(sent, sent.leave_path(THING), "act=leave")
+    assert "On <digests>: not muted" in page
+    assert "Unmute one of them in your email settings first." in page
+    assert 'value="undo"' not in page

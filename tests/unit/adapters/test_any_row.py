@@ -24,6 +24,7 @@ from gazette.adapters.dynamodb.feedback import bounces, statistics, suppressions
 from gazette.adapters.dynamodb.histories import (
     write_changes,
     write_choices,
+    write_mutes,
     write_reader_choices,
     write_service_choices,
 )
@@ -75,6 +76,7 @@ from gazette.domain.feedback.delivery_events import Engagement
 from gazette.domain.feedback.experiment import Experiment, Variant, variant_of
 from gazette.domain.identity import address_hash, run_id, shard_of
 from gazette.domain.model import Retracted, Schedule, StoredEvent, Window
+from gazette.domain.muting.mutes import Mute
 from gazette.domain.scheduling.calendar import (
     Days,
     DigestTimes,
@@ -320,6 +322,9 @@ STORED_CHOICES = write_reader_choices(READER_CHOICES, a_service())
 EARLY_CHOICES = write_reader_choices(READER_CHOICES, ())
 
 
+A_MUTE = (Mute("post#p1", NOW, title="On digests"),)
+
+
 def a_reader_row() -> SubscriberRow:
     return SubscriberRow(
         "ann",
@@ -338,6 +343,7 @@ def a_reader_row() -> SubscriberRow:
         service_choices=write_service_choices(a_service()),
         reader_choices=STORED_CHOICES[0],
         reader_categories=STORED_CHOICES[1],
+        mutes=write_mutes(A_MUTE),
         registered_on="2026-01-01",
         paused_last="2026-02-01",
         active_on="2026-11-01",
@@ -452,7 +458,10 @@ KINDS: dict[str, Kind] = {
     "early choices": Kind(
         item(
             SubscriberRow(
-                "ann", reader_choices=EARLY_CHOICES[0], reader_categories=EARLY_CHOICES[1]
+                "ann",
+                reader_choices=EARLY_CHOICES[0],
+                reader_categories=EARLY_CHOICES[1],
+                mutes=write_mutes(A_MUTE),
             )
         ),
         SubscriberRow,

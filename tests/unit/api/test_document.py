@@ -47,7 +47,8 @@ def test_errors_are_problem_documents(method: str, path: str, operation: Any) ->
     errors = {int(status) for status in operation["responses"] if int(status) >= 400}
     assert {404, 422, 500, 503} <= errors <= {kind.status for kind in KINDS}
     for status in errors:
-        schema = "RefusedReturn" if status == 409 else "Problem"
+        is_return = path == "/v1/subscriber/return"
+        schema = "RefusedReturn" if status == 409 and is_return else "Problem"
         content = operation["responses"][str(status)]["content"]
         assert content == {
             "application/problem+json": {"schema": {"$ref": f"#/components/schemas/{schema}"}}
@@ -64,7 +65,7 @@ def test_each_schema_is_used() -> None:
 def test_answers_require_all_fields() -> None:
     schemas = document()["components"]["schemas"]
     requests = {"ChoicesBody", "ChosenDigestDetail", "CustomDetail", "WeeklyDetail"}
-    requests |= {"ReturnBody", "DeliveryEventBody"}
+    requests |= {"ReturnBody", "DeliveryEventBody", "MutedDetail"}
     for name, schema in schemas.items():
         if name not in requests and "properties" in schema:
             assert set(schema["required"]) == schema["properties"].keys(), name

@@ -147,3 +147,38 @@ def raising(error: Exception) -> Any:
         raise error
 
     return fail
+
+
+MUTE = [{"type": "post", "id": "p1", "title": "On digests"}]
+
+
+def test_muted_entity_is_listed_until_it_is_unmuted(world: World) -> None:
+    services = Services(world)
+    at = world.clock()
+    found = content(services.choose(chosen_at=at.isoformat(), mute=MUTE))
+    (muted,) = found["muted"]
+    assert muted["entity"] == {"type": "post", "id": "p1"}
+    assert muted["title"] == "On digests"
+    later = (at + timedelta(seconds=1)).isoformat()
+    answer = services.choose(chosen_at=later, unmute=[{"type": "post", "id": "p1"}])
+    assert content(answer)["muted"] == []
+    repeated = services.choose(chosen_at=at.isoformat(), mute=MUTE)
+    assert content(repeated)["muted"] == []
+
+
+def test_waiting_events_about_a_muted_entity_are_not_counted(world: World) -> None:
+    services = Services(world)
+    world.create(an_event(entity_id="p1", occurred_at=world.clock()), an_event("e2"))
+    answer = content(services.choose(mute=MUTE))
+    assert [each["events"] for each in answer["waiting"]] == [1]
+
+
+def test_mute_of_too_many_entities_is_a_conflict_and_changes_nothing(world: World) -> None:
+    services = Services(world)
+    services.choose(mute=[{"type": "post", "id": f"{number}"} for number in range(100)])
+    before, world.bus.taken = world.subscribers.get("ann"), []
+    answer = services.choose(mute=MUTE, frequency="weekly")
+    assert (answer["statusCode"], content(answer)["status"]) == (409, 409)
+    assert content(answer)["type"] == "docs/api.md#too-many-muted"
+    assert world.subscribers.get("ann") == before
+    assert world.bus.taken == []

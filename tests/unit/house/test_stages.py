@@ -35,7 +35,7 @@ def test_stage_settings_override_defaults() -> None:
 
 def test_send_rate_is_required_only_without_ses() -> None:
     stage = read_stage("prod", {"prod": VALID})
-    assert (stage.emails_per_second, stage.ramp_from, stage.ramp_every) == (0, 10, 30 * SECOND)
+    assert (stage.emails_per_second, stage.ramp_from) == (0, 10)
     assert (stage.warmup_from, stage.warmup_daily, stage.immediate_share) == ("", 200, 20)
     smtp = VALID | {"mail_provider": "smtp", "smtp_host": "mail.example.com"}
     assert "mail_provider smtp needs unknown_policy carry_over or assume_sent" in refusal(smtp)

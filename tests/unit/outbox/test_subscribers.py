@@ -14,6 +14,7 @@ from gazette.domain.events_out.events import (
     SubscriberEvent,
 )
 from gazette.domain.events_out.subscribers import present_state, reader_events
+from gazette.domain.muting.mutes import Mute
 from gazette.domain.stored import as_stored
 from gazette.domain.subscribers.choices import Choice, Preferences
 from gazette.domain.subscribers.frequency import DEFAULT, EVERYTHING, Frequency, frequencies
@@ -232,3 +233,27 @@ def test_ids_of_different_readers_never_collide() -> None:
         )
     ]
     assert len(ids) == len({*ids}) == 2 * len(names) * len(lives) * 2
+
+
+def test_mute_and_its_end_are_published_as_changes_by_the_reader() -> None:
+    before = replace(reader(), mutes=())
+    mute = Mute("post#p1", NOW)
+    muted = replace(before, mutes=(mute,), revision=6)
+    (event,) = changed(before, muted)
+    assert isinstance(event, PreferencesChanged)
+    assert (event.mutes, event.by) == ((mute,), By.READER)
+    (event,) = changed(muted, replace(muted, mutes=(mute.ended,), revision=7))
+    assert isinstance(event, PreferencesChanged)
+    assert (event.mutes, event.frequencies, event.settings) == ((mute.ended,), (), frozenset())
+
+
+def test_muted_thing_that_is_muted_again_is_not_published_again() -> None:
+    before = replace(reader(), mutes=(Mute("post#p1", NOW),))
+    assert not changed(before, replace(before, mutes=(Mute("post#p1", LATER),), revision=6))
+
+
+def test_present_state_contains_the_muted_things() -> None:
+    mutes = (Mute("post#p1", NOW), Mute("post#p2", NOW, is_muted=False))
+    *_, event = present_state(replace(reader(), mutes=mutes), LATER)
+    assert isinstance(event, PreferencesChanged)
+    assert event.mutes == mutes[:1]

@@ -9,10 +9,10 @@ import pytest
 from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.adapters.web.links import SignedLinks, links_of_view
 from gazette.domain.delivery.compose import compose
-from gazette.domain.links import LinkKeys, entity_mark
+from gazette.domain.links import LinkKeys, entity_mark, thing_scope
 from gazette.domain.model import DAILY, Edition, Event
 from gazette.domain.ports.rendering import Links
-from gazette.domain.scheduling.kinds import immediate_schedule
+from gazette.domain.scheduling.kinds import critical_schedule, immediate_schedule
 
 from tests.builders import NOW, a_link, a_subscriber, an_event
 from tests.leaving import scope_of
@@ -34,16 +34,28 @@ def email(
 
 
 def scopes(hrefs: Collection[str]) -> list[str]:
-    found = [scope_of(href) for href in hrefs if "/unsubscribe/" in href]
-    return [scope for scope in found if scope != "all"]
+    return [scope_of(href) for href in hrefs if "/unsubscribe/" in href]
 
 
-def in_html(edition: Edition) -> list[str]:
+def all_in_html(edition: Edition) -> list[str]:
     return scopes(lxml.html.fromstring(edition.html).xpath("//a/@href"))
 
 
-def in_text(edition: Edition) -> list[str]:
+def all_in_text(edition: Edition) -> list[str]:
     return scopes([word for word in edition.text.split() if word.startswith("https://")])
+
+
+def of_blocks(scopes: Collection[str]) -> list[str]:
+    """The scopes of a block's categories and follows."""
+    return [scope for scope in scopes if scope != "all" and not scope.startswith("m:")]
+
+
+def in_html(edition: Edition) -> list[str]:
+    return of_blocks(all_in_html(edition))
+
+
+def in_text(edition: Edition) -> list[str]:
+    return of_blocks(all_in_text(edition))
 
 
 @each_kind
@@ -92,3 +104,31 @@ def test_shareable_view_has_no_opt_out_links(renderer: JinjaRenderer) -> None:
     made = email(renderer, DAILY, an_event(category="mention"), links=view)
     assert "/unsubscribe/" not in made.html
     assert "Turn off" not in made.html
+
+
+def test_immediate_email_has_a_link_that_mutes_its_thing(renderer: JinjaRenderer) -> None:
+    made = email(renderer, immediate_schedule("post#1"), an_event("e1", entity_id="1"))
+    scope = thing_scope("post#1", "Title of 1")
+    assert scope
+    found = f"m:{scope.names[0]}"
+    assert found in all_in_html(made)
+    assert found in all_in_text(made)
+    assert "Mute this" in made.html
+    assert "Mute this: https://" in made.text
+
+
+@pytest.mark.parametrize("locale", ["de", "he"])
+def test_mute_link_is_in_the_language_of_the_reader(renderer: JinjaRenderer, locale: str) -> None:
+    made = email(renderer, immediate_schedule("post#1"), an_event("e1"), locale=locale)
+    assert any(scope.startswith("m:") for scope in all_in_text(made))
+    assert "Mute this" not in made.html + made.text
+
+
+def test_digest_has_no_link_that_mutes_a_thing(renderer: JinjaRenderer) -> None:
+    made = email(renderer, DAILY, an_event("e1"))
+    assert not any(scope.startswith("m:") for scope in (*all_in_html(made), *all_in_text(made)))
+
+
+def test_critical_email_has_no_link_that_mutes_a_thing(renderer: JinjaRenderer) -> None:
+    made = email(renderer, critical_schedule("post#1"), an_event("e1"))
+    assert not any(scope.startswith("m:") for scope in (*all_in_html(made), *all_in_text(made)))

@@ -11,12 +11,12 @@ from gazette.domain.delivery.streams import Streams
 from gazette.domain.feedback.reputation import category_hold
 from gazette.domain.hosts import LinkHosts
 from gazette.domain.sources import Sources
+from gazette.domain.subscribers.addresses import SIMULATOR
 from gazette.domain.subscribers.frequency import ASKED_CATEGORIES
 
 from gazette_support.domain.acceptance.readers import (
     AT_ONCE,
     CATEGORY,
-    SIMULATOR,
     Role,
     allowed_link,
     allowed_source,

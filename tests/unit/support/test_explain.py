@@ -568,3 +568,32 @@ def test_run_of_another_reader_is_not_shown(world: World) -> None:
     world.runs.create(a_run(user_id="bo"))
     world.runs.create(replace(a_run(), due_at=BEGINNING))
     assert [entry.run.key.user_id for entry in explained(world).runs] == ["ann"]
+
+
+def test_muted_things_and_their_waiting_events_are_listed(world: World) -> None:
+    world.create(an_event("e1"), an_event("e2", entity_id="other"))
+    world.mute()
+    found = explained(world)
+    assert [mute.entity for mute in found.mutes] == ["post#post1"]
+    assert [each.count for each in found.muted] == [each.count for each in found.waiting] == [1]
+    said = " ".join(verdict(found))
+    assert "1 event about things that the reader muted will not be sent." in said
+    world.send_digest()
+    assert not explained(world).muted
+
+
+def test_empty_digest_names_the_muted_things(world: World) -> None:
+    world.create(an_event("e1"))
+    world.mute()
+    world.send_digest()
+    assert "Muted by the reader: post#post1. Their events are not sent." in verdict(
+        explained(world)
+    )
+
+
+def test_critical_event_about_a_muted_thing_counts_as_waiting() -> None:
+    world = World(critical=frozenset({"password"}))
+    world.choose()
+    world.mute()
+    world.create(an_event("e1", category="password"))
+    assert [each.count for each in explained(world).waiting] == [1]

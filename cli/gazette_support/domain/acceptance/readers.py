@@ -9,6 +9,7 @@ from typing import Any
 from gazette.domain.hosts import LinkHosts
 from gazette.domain.scheduling.calendar import SLOT, last_instant_of_slot, slot_of
 from gazette.domain.sources import Sources
+from gazette.domain.subscribers.addresses import SIMULATOR
 from gazette.domain.subscribers.frequency import ASKED_CATEGORIES, Frequency
 
 CATEGORY = "gazette_acceptance"
@@ -22,14 +23,6 @@ CATEGORIES = (CATEGORY, AT_ONCE)
 
 SOURCE = "gazette.acceptance"
 """The source of the published messages, unless the stage allows only other sources."""
-
-SIMULATOR = "simulator.amazonses.com"
-"""The domain of SES's mailbox simulator.
-
-It works in the sandbox, and affects neither the daily quota of SES nor the reputation. Its emails
-are billed, and limited by the sending rate. The text after `+` is a label, which it ignores.
-https://docs.aws.amazon.com/ses/latest/dg/send-an-email-from-console.html
-"""
 
 _MARGIN = timedelta(minutes=2)
 """The time in which profiles and events are published and stored."""

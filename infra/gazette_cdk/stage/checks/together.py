@@ -19,6 +19,12 @@ def wrong_together(stage: Stage) -> Iterator[Wrong]:
     yield from _wrong_with_smtp(stage)
     yield from _wrong_with_times(stage)
     yield from _wrong_with_content(stage)
+    if stage.allowed_recipients and stage.retain:
+        yield Wrong(
+            "allowed_recipients must be empty with retain, because a production stage sends to all "
+            "of its readers. Remove the list, or set retain to false.",
+            of=("allowed_recipients", "retain"),
+        )
     if stage.events_out and stage.bus == stage.out_bus:
         yield Wrong(
             f"bus must not be {stage.out_bus}, which is the bus of events out. Choose a different "

@@ -84,7 +84,6 @@ def rate_limiter(settings: ContentSettings) -> DynamoRateLimiter:
     plan = PacePlan(
         rate=settings.recommendations_per_second,
         ramp_from=settings.recommendations_ramp_from,
-        ramp_every=settings.ramp_every,
     )
     return DynamoRateLimiter(settings.pace_table, plan, name=RECOMMENDATIONS_ROW)
 

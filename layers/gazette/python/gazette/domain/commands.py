@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from gazette.domain.model import Event
+from gazette.domain.muting.mutes import Mute
 from gazette.domain.subscribers.choices import Choice
 from gazette.domain.subscribers.following import Activity, FollowState
 from gazette.domain.subscribers.frequency import Frequencies
@@ -57,11 +58,15 @@ class ChangeSubscriber:
 @dataclass(frozen=True, slots=True)
 class ChoosePreferences:
     """A `preferences.chosen` message, which contains the choice that a reader made at the time
-    `at`."""
+    `at`.
+
+    `mutes` contains the entities that the reader muted or unmuted.
+    """
 
     user_id: str
     choice: Choice
     at: datetime
+    mutes: tuple[Mute, ...] = ()
     whole_map: Frequencies | None = field(default=None, compare=False)
     """The reader's frequencies for all categories, after a choice for one category.
 

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 from gazette.domain.delivery.run import Run
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import Schedule, StoredEvent
+from gazette.domain.muting.mutes import Mutes
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause, Suppression
@@ -147,7 +148,13 @@ class Explanation:
     Without a date, all open runs and the last runs of each schedule.
     """
 
+    mutes: Mutes = ()
+    """The entities that the reader has muted."""
+
     waiting: tuple[Waiting, ...] = ()
+    muted: tuple[Waiting, ...] = ()
+    """Stored events about muted entities. The next run of their schedule removes them."""
+
     given_up: tuple[Waiting, ...] = ()
     """Events that are not sent again, because emails with an unknown outcome included them.
 

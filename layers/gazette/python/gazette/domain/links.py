@@ -175,6 +175,9 @@ class ScopeKind(StrEnum):
     ENTITY = "e"
     """The emails about one followed entity."""
 
+    THING = "m"
+    """All emails about one entity, however they reach the reader."""
+
 
 @dataclass(frozen=True, slots=True)
 class Scope:
@@ -182,7 +185,8 @@ class Scope:
 
     kind: ScopeKind
     names: tuple[str, ...] = ()
-    """The names of the categories, or the marks of the entities (`entity_mark`)."""
+    """The names of the categories, the marks of the entities (`entity_mark`), or the entity and
+    its title (`thing_scope`)."""
 
 
 EVERYTHING = Scope(ScopeKind.EVERYTHING)
@@ -191,7 +195,8 @@ EVERYTHING = Scope(ScopeKind.EVERYTHING)
 DIGESTS = Scope(ScopeKind.DIGESTS)
 
 _SCOPE = re.compile(
-    r"all|d|i|(?:i|c):[a-z][a-z0-9_]{0,31}(?:,[a-z][a-z0-9_]{0,31})*|e:[\w-]{12}(?:,[\w-]{12})?",
+    r"all|d|i|(?:i|c):[a-z][a-z0-9_]{0,31}(?:,[a-z][a-z0-9_]{0,31})*|e:[\w-]{12}(?:,[\w-]{12})?"
+    r"|m:[\w-]{1,1000}",
     re.ASCII,
 )
 
@@ -202,6 +207,29 @@ MOST_NAMED = 8
 def entity_mark(entity: str) -> str:
     """Return the short form of an entity key for links: 12 characters of its encoded SHA-256."""
     return _encode(hashlib.sha256(entity.encode()).digest()[:9])
+
+
+_LONGEST_THING = 600
+"""The maximum size of an entity's key and title in a link, in bytes. Every key of the contract
+fits, and the link stays shorter than LONGEST_URL."""
+
+
+def thing_scope(entity: str, title: str) -> Scope | None:
+    """Return the scope of a link that mutes an entity; None if the key is too long for a link.
+
+    The link contains the key and the title, so that it also works after the events are deleted.
+    """
+    content = entity.encode()
+    if len(content) > _LONGEST_THING:
+        return None
+    titled = content + b"\n" + title.encode()
+    return Scope(ScopeKind.THING, (_encode(titled if len(titled) <= _LONGEST_THING else content),))
+
+
+def thing_in(scope: Scope) -> tuple[str, str]:
+    """Return the entity's key and title in a scope of the kind THING."""
+    entity, _, title = _decode(scope.names[0]).decode().partition("\n")
+    return entity, title
 
 
 def immediate_of(categories: Sequence[str]) -> Scope:
@@ -336,7 +364,10 @@ def _scope(text: str) -> Scope:
     if not _SCOPE.fullmatch(text):
         raise ValueError(f"{text!r} is not a scope")
     kind, _, names = text.partition(":")
-    return Scope(ScopeKind(kind), tuple(names.split(",")) if names else ())
+    scope = Scope(ScopeKind(kind), tuple(names.split(",")) if names else ())
+    if scope.kind is ScopeKind.THING:
+        thing_in(scope)  # raises ValueError for a scope that is not from `thing_scope`
+    return scope
 
 
 def sign(payload: str, *, purpose: Purpose, keys: LinkKeys) -> str:

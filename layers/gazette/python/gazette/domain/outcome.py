@@ -11,6 +11,7 @@ class Outcome(StrEnum):
     AMENDED = "amended"
     RETRACTED = "retracted"
     MUTED = "muted"
+    TOO_MANY_MUTED = "too_many_muted"
     NOT_FOLLOWED = "not_followed"
     UNSUBSCRIBED = "unsubscribed"
     ERASED = "erased"

@@ -23,10 +23,9 @@ class ContentSettings(LatenessLimit, RoutingSettings):
     """The maximum number of requests per second from all workers."""
 
     recommendations_ramp_from: int
-    """The number of requests per second after a pause. This number can double every `ramp_every`
+    """The number of requests per second after a pause. This number can double every 30
     seconds."""
 
-    ramp_every: timedelta
     recommendations_timeout: timedelta
     """The time limit for the whole response."""
 

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from gazette.domain.scheduling.lifetime import longest_kept
 from gazette.domain.scheduling.limits import EVENT_WRITE_TIMEOUT, DeliveryLimits
+from gazette.domain.subscribers.addresses import AllowedRecipients
 from gazette.domain.window.worth import MOST_DAYS, Worth
 from gazette.settings.arrangement import ArrangementSettings
 from gazette.settings.budgets import MAX_RATE_WITH_SMTP, smtp_budget
@@ -13,6 +14,13 @@ from gazette.settings.environment import InvalidSetting
 from gazette.settings.ingest import RoutingSettings
 from gazette.settings.pacing import PacingSettings
 from gazette.settings.ranges import SECOND
+
+LONGEST_ALLOWED_RECIPIENTS = 1000
+"""The maximum length of `allowed_recipients` as JSON, in characters.
+
+Lambda allows 4 KB of environment variables per function.
+https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
+"""
 
 LEAVES_ALL = "everything"
 """The value of `immediate_unsubscribe` for which the mail program's unsubscribe button stops all
@@ -36,6 +44,9 @@ class SendingSettings(DeliveryLimits, ArrangementSettings, PacingSettings, Routi
     sender: str
     immediate_sender: str
     list_id: str
+    allowed_recipients: str
+    """The only recipients of email, as a JSON list for AllowedRecipients.of; `[]` for everyone."""
+
     immediate_unsubscribe: str
     """The scope of the unsubscribe button that mail programs show on immediate emails.
 
@@ -73,6 +84,7 @@ class SendingSettings(DeliveryLimits, ArrangementSettings, PacingSettings, Routi
     def __post_init__(self) -> None:
         """Raise InvalidSetting for values that are out of range, and for contradictory values."""
         super().__post_init__()
+        _check_allowed_recipients(self.allowed_recipients)
         if self.mail_provider == "smtp" and not self.emails_per_second:
             raise InvalidSetting(
                 "GAZETTE_EMAILS_PER_SECOND is 0, which means the SES quota; with "
@@ -116,6 +128,11 @@ class SendingSettings(DeliveryLimits, ArrangementSettings, PacingSettings, Routi
         return Worth(score=least, longest_wait=timedelta(days=days), weights=weights)
 
     @property
+    def allowed(self) -> AllowedRecipients:
+        """The recipients to whom this stage sends email."""
+        return AllowedRecipients.of(json.loads(self.allowed_recipients))
+
+    @property
     def limits(self) -> DeliveryLimits:
         """The limits of a delivery: these settings, except that SMTP has a longer time-out."""
         if self.mail_provider == "ses":
@@ -146,6 +163,27 @@ def _read_worth(text: str) -> tuple[float, int] | None:
         f'GAZETTE_DIGEST_WORTH is {text!r}; it must be {{}} or {{"score": NUMBER, "days": DAYS}}, '
         f"with a score of more than 0 and at most {_HIGHEST}, and 1 to {MOST_DAYS} days."
     )
+
+
+def _check_allowed_recipients(text: str) -> None:
+    """Raise InvalidSetting for a list that is too long or invalid, so that no email is sent."""
+    if len(text) > LONGEST_ALLOWED_RECIPIENTS:
+        raise InvalidSetting(
+            f"GAZETTE_ALLOWED_RECIPIENTS is {len(text):,} characters long; the limit is "
+            f"{LONGEST_ALLOWED_RECIPIENTS:,}. Write @example.com for all addresses of a domain."
+        )
+    try:
+        entries = json.loads(text)
+    except ValueError:
+        entries = None
+    if not isinstance(entries, list):
+        raise InvalidSetting(
+            f"GAZETTE_ALLOWED_RECIPIENTS is {text!r}; it must be a list of addresses and domains."
+        )
+    try:
+        AllowedRecipients.of(entries)
+    except ValueError as err:
+        raise InvalidSetting(f"GAZETTE_ALLOWED_RECIPIENTS is wrong: {err}.") from err
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,7 @@
 """The settings for pacing email, and for showing the current rate and today's use of the quota."""
 
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 
 from gazette.settings.environment import InvalidSetting, Settings
 
@@ -15,13 +15,12 @@ class PacingSettings(Settings):
     """The maximum number of emails per second; 0 for nine tenths of the account's quota."""
 
     ramp_from: int
-    """The number of emails per second at the start of the ramp. This number can double every
-    `ramp_every` seconds.
+    """The number of emails per second at the start of the ramp. This number can double every 30
+    seconds.
 
     0 for no ramp.
     """
 
-    ramp_every: timedelta
     warmup_from: str
     """The first day of the warm-up, as a date in UTC; empty for no warm-up."""
 

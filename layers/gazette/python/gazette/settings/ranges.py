@@ -57,7 +57,6 @@ DURATIONS: Mapping[str, DurationRange] = MappingProxyType(
         "clock_skew": DurationRange(0, 60),
         "check_after": DurationRange(0),
         "max_lateness": DurationRange(600),
-        "ramp_every": DurationRange(15, 3600),
         "ingest_window": DurationRange(0, 60),
         "feedback_window": DurationRange(0, 60),
         "send_timeout": DurationRange(3, 60),
@@ -75,9 +74,8 @@ DURATIONS: Mapping[str, DurationRange] = MappingProxyType(
 """The units and ranges of durations.
 
 An immediate run waits on its queue for the sum of `collapse`, `settle_lag` and `clock_skew`. SQS
-allows a delay of at most 900 seconds. The ramp looks back over `ramp_every`, which is at least
-three waits for a permit. SQS allows batching windows of 300 seconds, but more than 60 would delay
-immediate emails too much.
+allows a delay of at most 900 seconds. SQS allows batching windows of 300 seconds, but more than 60
+would delay immediate emails too much.
 """
 
 RANGES: Mapping[str, Range] = MappingProxyType(

@@ -121,6 +121,14 @@ class Follow(Answer):
     )
 
 
+class MutedEntity(Answer):
+    """An entity about which the subscriber gets no email."""
+
+    entity: Entity
+    title: str | None = Field(description="The first characters of the title, if it is known.")
+    muted_at: datetime
+
+
 class Waiting(Answer):
     """The events of a category that wait for a digest."""
 
@@ -150,12 +158,16 @@ class Subscriber(Answer):
     next_follows: str | None = Field(
         description="The `follows_cursor` of the next page of follows; null on the last page."
     )
+    muted: tuple[MutedEntity, ...] = Field(
+        description="The muted entities, ordered by type and id."
+    )
     next_digest: datetime | None = Field(
         description="The due time of the next digest that may show an event."
     )
     waiting: tuple[Waiting, ...] = Field(
         description="The events that wait for a digest, by schedule and category. At most 1,000 "
-        "events are counted. Events of immediate emails are not included."
+        "events are counted. Events of immediate emails and events about muted entities are not "
+        "included."
     )
     has_more_waiting: bool = Field(description="True if more events wait than were counted.")
     revision: int = Field(

@@ -37,6 +37,7 @@ UNKNOWN_SUBSCRIBER = Kind(404, "unknown-subscriber", "The subscriber is unknown"
 UNKNOWN_ROUTE = Kind(404, "unknown-route", "The route is unknown")
 NOT_JSON = Kind(415, "unsupported-content-type", "The content type is not supported")
 REFUSED_RETURN = Kind(409, "return-refused", "The subscriber was not returned")
+TOO_MANY_MUTED = Kind(409, "too-many-muted", "The subscriber has muted too many entities")
 INVALID = Kind(422, "invalid-request", "The request is invalid")
 FAILED = Kind(500, "failed", "The request failed")
 NOTHING_CHANGED = Kind(503, "unavailable", "The service is unavailable")
@@ -47,6 +48,7 @@ KINDS = (
     UNKNOWN_SUBSCRIBER,
     UNKNOWN_ROUTE,
     REFUSED_RETURN,
+    TOO_MANY_MUTED,
     NOT_JSON,
     INVALID,
     FAILED,

@@ -8,6 +8,7 @@ from gazette.adapters.aws.bus import custom_days
 from gazette.domain.api.answers import EmailPage, ReaderEmail, ReaderState
 from gazette.domain.api.choices import EffectiveChoice
 from gazette.domain.export import ExportPage
+from gazette.domain.muting.mutes import Mute, in_force
 from gazette.domain.receipts.receipt import ActivityReceipt, Receipt, ReceiptEmail
 from gazette.domain.scheduling.calendar import Days, minute_of
 from gazette.domain.stored import is_known
@@ -34,6 +35,7 @@ def subscriber_answer(state: ReaderState) -> models.Subscriber:
         categories=tuple(map(_choice, choices.values())),
         follows=tuple(map(_follow, overview.follows)),
         next_follows=cursor_of(reader.user_id, overview.more_follows),
+        muted=tuple(map(_muted, in_force(reader.mutes))),
         next_digest=overview.next_due_at,
         waiting=tuple(
             models.Waiting(
@@ -104,6 +106,12 @@ def entity_of(key: str) -> models.Entity:
     """Return the entity with this key."""
     kind, _, entity_id = key.partition("#")
     return models.Entity(type=kind, id=entity_id)
+
+
+def _muted(mute: Mute) -> models.MutedEntity:
+    return models.MutedEntity(
+        entity=entity_of(mute.entity), title=mute.title or None, muted_at=mute.at
+    )
 
 
 def _digest(reader: Subscriber, now: datetime) -> models.DigestTimes:

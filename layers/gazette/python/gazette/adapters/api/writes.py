@@ -1,5 +1,6 @@
 """The routes that write. To add a route, also add it to `gazette_cdk.services`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -11,6 +12,7 @@ from gazette.adapters.api.delivery_events import SubmitDeliveryEvent, add_delive
 from gazette.adapters.api.problems import (
     NOTHING_CHANGED,
     OUTCOME_UNKNOWN,
+    TOO_MANY_MUTED,
     ProblemError,
     invalid_field,
     unknown_subscriber,
@@ -19,9 +21,10 @@ from gazette.adapters.api.reads import ReadReader
 from gazette.adapters.api.resolver import JSON, Report, answers, time_left
 from gazette.adapters.api.returns import StateConsent, add_return
 from gazette.adapters.api.views import subscriber_answer
-from gazette.adapters.contract.building import choice_of
+from gazette.adapters.contract.building import choice_of, mutes_of
 from gazette.domain.api.answers import Chosen
 from gazette.domain.errors import NotYet, OutcomeUnknown, Unavailable, UnreadableRow
+from gazette.domain.muting.mutes import MOST_MUTED, Mute
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.subscribers.choices import Choice
 
@@ -35,7 +38,13 @@ class Choose(Protocol):
     """A function that submits a choice for a reader (steps/api/choices.py)."""
 
     def __call__(
-        self, user_id: str, choice: Choice, at: datetime, *, time_left: TimeLeft
+        self,
+        user_id: str,
+        choice: Choice,
+        at: datetime,
+        mutes: Sequence[Mute],
+        *,
+        time_left: TimeLeft,
     ) -> Chosen:
         """Return the outcome. Raises OutcomeUnknown."""
 
@@ -63,7 +72,7 @@ def add_writes(app: APIGatewayHttpResolver, writes: Writes) -> None:
         operation_id="patchChoices",
         summary="Submit a choice of the subscriber",
         tags=["subscriber"],
-        responses=answers(models.Subscriber, "The choice is in force.", 400, 415, 504)
+        responses=answers(models.Subscriber, "The choice is in force.", 400, 409, 415, 504)
         | {
             202: {
                 "description": "The choice is stored, and will be in force soon.",
@@ -79,6 +88,12 @@ def add_writes(app: APIGatewayHttpResolver, writes: Writes) -> None:
         match _choose(user_id, body, writes, time_left(app)):
             case Chosen.UNKNOWN_READER:
                 raise unknown_subscriber()
+            case Chosen.TOO_MANY_MUTED:
+                raise ProblemError(
+                    TOO_MANY_MUTED,
+                    f"A subscriber can mute {MOST_MUTED} entities. Unmute one of them first. "
+                    "getSubscriber lists the muted entities.",
+                )
             case Chosen.IN_THE_FUTURE:
                 raise invalid_field("chosen_at", "must not be more than an hour in the future")
             case Chosen.NOT_ACCEPTED:
@@ -94,7 +109,9 @@ def _choose(
     user_id: str, body: parameters.ChoicesBody, writes: Writes, time_left: TimeLeft
 ) -> Chosen:
     try:
-        return writes.choose(user_id, choice_of(body), body.chosen_at, time_left=time_left)
+        return writes.choose(
+            user_id, choice_of(body), body.chosen_at, mutes_of(body), time_left=time_left
+        )
     except OutcomeUnknown as err:
         writes.report(err)
         detail = "The choice may come into force later. Repeat the request with the same chosen_at."

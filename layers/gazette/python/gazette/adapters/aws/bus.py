@@ -122,14 +122,14 @@ def encode(command: BusCommand) -> tuple[str, dict[str, Any]]:
         chosen: dict[str, Any] = {"user_id": command.user_id, "chosen_at": _instant(command.at)}
         if command.choice.frequencies is not None:
             chosen |= {"frequencies": dict(_whole_map(command))}
-        return "preferences.chosen", {**chosen, **dict(_choice(command.choice, command.at))}
+        chosen |= dict(_choice(command.choice, command.at)) | dict(_mutes(command))
+        return "preferences.chosen", chosen
     if isinstance(command, MarkActive):
         sign = {"user_id": command.user_id, "active_at": _instant(command.at)}
         return "subscriber.active", sign
-    kind, _, entity_id = command.entity.partition("#")
     detail: dict[str, Any] = {
         "user_id": command.user_id,
-        "entity": {"type": kind, "id": entity_id},
+        "entity": reference(command.entity),
         "changed_at": _instant(command.at),
     }
     if not command.state.following:
@@ -139,6 +139,27 @@ def encode(command: BusCommand) -> tuple[str, dict[str, Any]]:
     if command.state.frequency:
         detail["frequency"] = command.state.frequency
     return "follow.created", detail
+
+
+def reference(entity: str) -> dict[str, str]:
+    """Return the contract's reference to an entity with this key."""
+    kind, _, entity_id = entity.partition("#")
+    return {"type": kind, "id": entity_id}
+
+
+def _mutes(command: ChoosePreferences) -> Iterator[tuple[str, Any]]:
+    muted = [each for each in command.mutes if each.is_muted]
+    if muted:
+        yield (
+            "mute",
+            [
+                {**reference(each.entity), **({"title": each.title} if each.title else {})}
+                for each in muted
+            ],
+        )
+    ended = [each for each in command.mutes if not each.is_muted]
+    if ended:
+        yield "unmute", [reference(each.entity) for each in ended]
 
 
 def changed_categories(command: BusCommand) -> list[str]:

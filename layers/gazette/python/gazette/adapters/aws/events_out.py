@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from json import dumps
 from typing import TYPE_CHECKING, Any
 
-from gazette.adapters.aws.bus import custom_days, day_name, put_entries
+from gazette.adapters.aws.bus import custom_days, day_name, put_entries, reference
 from gazette.domain.errors import Unavailable
 from gazette.domain.events_out.events import (
     EmailEvent,
@@ -103,6 +103,11 @@ def _preferences(event: PreferencesChanged) -> Iterator[tuple[str, Any]]:
         yield "time_zone", event.preferences.time_zone
     if digest := dict(_digest(event)):
         yield "digest", digest
+    muted = [reference(each.entity) for each in event.mutes if each.is_muted]
+    if muted or event.is_retold:
+        yield "mute", muted
+    if ended := [reference(each.entity) for each in event.mutes if not each.is_muted]:
+        yield "unmute", ended
 
 
 def _digest(event: PreferencesChanged) -> Iterator[tuple[str, Any]]:

@@ -46,6 +46,7 @@ from gazette.domain.feedback.delivery_events import DeliveryEventType
 from gazette.domain.feedback.reports import DeliveryReport, read_reference
 from gazette.domain.identity import address_hash
 from gazette.domain.model import Actor, Entity, Event, Image, entity_key
+from gazette.domain.muting.mutes import Mute, short_title
 from gazette.domain.scheduling.calendar import Days, DigestTimes, week_number
 from gazette.domain.subscribers.choices import Choice
 from gazette.domain.subscribers.following import Activity, FollowState
@@ -83,7 +84,9 @@ def command_for(detail: AnyDetail) -> Command | DeliveryReport:
         case SubscriberChanged():
             return ChangeSubscriber(_subscriber(detail))
         case PreferencesChosen():
-            return ChoosePreferences(detail.user_id, choice_of(detail), detail.chosen_at)
+            return ChoosePreferences(
+                detail.user_id, choice_of(detail), detail.chosen_at, mutes_of(detail)
+            )
         case SubscriberActive():
             return MarkActive(detail.user_id, detail.active_at)
         case EntitySeen():
@@ -198,6 +201,15 @@ def choice_of(detail: Choices) -> Choice:
         frequencies=None if detail.frequencies is None else _by_category(detail.frequencies),
         time_zone=detail.time_zone,
         **_chosen_times(detail.digest),
+    )
+
+
+def mutes_of(detail: Choices) -> tuple[Mute, ...]:
+    """Return the changes of mutes in a detail, or in a request to the API."""
+    at = detail.chosen_at
+    return (
+        *(Mute(_key(each), at, title=short_title(each.title or "")) for each in detail.mute or ()),
+        *(Mute(_key(each), at, is_muted=False) for each in detail.unmute or ()),
     )
 
 

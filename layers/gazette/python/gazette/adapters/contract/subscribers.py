@@ -24,6 +24,7 @@ from gazette.adapters.contract.fields import (
     Locale,
     TimeZone,
 )
+from gazette.domain.muting.mutes import LONGEST_TITLE, MOST_MUTED
 from gazette.domain.subscribers.frequency import Frequency
 
 MOST_IN_A_LIST = 100
@@ -101,12 +102,23 @@ class SubscribersChanged(Detail):
     ] = Field(description="The profiles, one for each subscriber.")
 
 
-CHOSEN = ("frequency", "frequencies", "time_zone", "digest")
+CHOSEN = ("frequency", "frequencies", "time_zone", "digest", "mute", "unmute")
 """The fields that a choice may set. At least one field is required."""
 
 
 def _require_a_choice(schema: dict[str, Any]) -> None:
     schema["anyOf"] = [{"required": [name]} for name in CHOSEN]
+
+
+class MutedDetail(EntityReference):
+    """The identity of a muted entity, and its title."""
+
+    title: Annotated[Line | None, Given] = Field(
+        default=None,
+        description="The entity's title on the preference page: one line of plain text. Gazette "
+        f"stores the first {LONGEST_TITLE} characters. The default is the entity's type and id.",
+        examples=["On digests"],
+    )
 
 
 class Choices(Detail):
@@ -139,6 +151,23 @@ class Choices(Detail):
         description="The schedule of digests. Only the specified fields change, but `hour` and "
         "`minute` change together. `paused_until` may be at most 12 weeks after the date of "
         "`chosen_at`. A date that is not in the future ends a pause.",
+    )
+    mute: Annotated[
+        Annotated[list[MutedDetail], Field(min_length=1, max_length=MOST_MUTED)] | None, Given
+    ] = Field(
+        default=None,
+        description="Entities about which the subscriber gets no more email, whatever the category "
+        "of an event and whether it is addressed to the subscriber or comes from a follow. A "
+        f"subscriber can mute {MOST_MUTED} entities. Critical categories are exempt.",
+        examples=[[{"type": "post", "id": "p1", "title": "On digests"}]],
+    )
+    unmute: Annotated[
+        Annotated[list[EntityReference], Field(min_length=1, max_length=MOST_MUTED)] | None, Given
+    ] = Field(
+        default=None,
+        description="Entities whose mute ends. Of several changes of an entity, the latest "
+        "`chosen_at` counts.",
+        examples=[[{"type": "post", "id": "p2"}]],
     )
 
     @model_validator(mode="after")

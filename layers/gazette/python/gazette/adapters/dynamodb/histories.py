@@ -21,6 +21,7 @@ from gazette.adapters.dynamodb.values import (
     whole,
     write_days,
 )
+from gazette.domain.muting.mutes import Mute, Mutes
 from gazette.domain.scheduling.calendar import DigestTimes
 from gazette.domain.stored import as_stored
 from gazette.domain.subscribers.choices import ByCategory, Preferences, ReaderChoices
@@ -67,6 +68,29 @@ def read_changes(stored: str) -> History[FollowState]:
 def _read_follow_state(following: object, frequency: object, title: object = "") -> FollowState:
     often = as_stored(Frequency, text(frequency)) if frequency is not None else None
     return FollowState(truth(following), often, text(title))
+
+
+def write_mutes(mutes: Mutes) -> str:
+    """Return a reader's mutes as JSON, or an empty string if there are none.
+
+    The format is `[[instant, entity, is muted, title], …]`. An empty title is omitted.
+    """
+    rows = [
+        [_write_instant(each.at), each.entity, each.is_muted, *([each.title] if each.title else [])]
+        for each in mutes
+    ]
+    return json.dumps(rows, separators=(",", ":"), ensure_ascii=False) if rows else ""
+
+
+@remembered
+def read_mutes(stored: str) -> Mutes:
+    """Return the mutes that `write_mutes` encoded. Further values of a newer version are
+    ignored."""
+    rows = (
+        (text(entity), instant(at), truth(is_muted), text(title[0]) if title else "")
+        for at, entity, is_muted, *title in json.loads(stored)
+    )
+    return tuple(Mute(*row) for row in sorted(rows))
 
 
 def write_service_choices(choices: History[Preferences]) -> str:

@@ -21,9 +21,11 @@ from gazette.adapters.dynamodb.client import (
 )
 from gazette.adapters.dynamodb.histories import (
     read_choices,
+    read_mutes,
     read_reader_choices,
     read_service_choices,
     write_choices,
+    write_mutes,
     write_reader_choices,
     write_service_choices,
 )
@@ -38,9 +40,10 @@ from gazette.adapters.dynamodb.values import (
     write_days,
 )
 from gazette.domain.errors import UnreadableRow
+from gazette.domain.muting.mutes import Mutes
 from gazette.domain.scheduling.calendar import DigestTimes
 from gazette.domain.stored import as_stored
-from gazette.domain.subscribers.choices import Preferences, ReaderChoices
+from gazette.domain.subscribers.choices import NO_CHOICES, Preferences, ReaderChoices
 from gazette.domain.subscribers.history import History
 from gazette.domain.subscribers.subscriber import (
     EarlyChoices,
@@ -79,7 +82,10 @@ class DynamoSubscribers:
         """Store choices that arrived before the profile, with one conditional UpdateItem."""
         return written(
             SubscriberRow(early.user_id).update,
-            actions=_set_reader_choices(early.reader_choices, ()),
+            actions=[
+                *_set_reader_choices(early.reader_choices, ()),
+                *_set_mutes(early.mutes),
+            ],
             condition=_unchanged(replacing),
         )
 
@@ -87,7 +93,7 @@ class DynamoSubscribers:
         """Write the profile with one conditional UpdateItem.
 
         The date of the latest activity and `seen_until` are not changed, because only `mark_active`
-        and `mark_seen` update them.
+        and `mark_seen` update them. `routes_since` is written only if the mutes have changed.
         """
         row, times = SubscriberRow(subscriber.user_id), subscriber.times
         service = write_service_choices(subscriber.recorded_service_choices)
@@ -112,6 +118,7 @@ class DynamoSubscribers:
             if service
             else SubscriberRow.service_choices.remove(),
             *_set_reader_choices(subscriber.reader_choices, subscriber.service_choices),
+            *_set_mutes(subscriber.mutes),
             *(
                 attribute.set(at) if at else attribute.remove()
                 for attribute, at in (
@@ -135,7 +142,12 @@ class DynamoSubscribers:
             actions.append(SubscriberRow.erased_at.set(subscriber.erased_at))
         if subscriber.addressed_after:
             actions.append(SubscriberRow.addressed_after.set(subscriber.addressed_after))
-        return written(row.update, actions=actions, condition=_unchanged(replacing))
+        condition = _unchanged(replacing)
+        since = subscriber.routes_since
+        if since and isinstance(replacing, Subscriber) and subscriber.mutes != replacing.mutes:
+            actions.append(SubscriberRow.routes_since.set(since))
+            condition &= _not_later_than(since)
+        return written(row.update, actions=actions, condition=condition)
 
     def mark_active(self, user_id: str, on: date) -> None:
         """Store the date of an activity with one conditional UpdateItem."""
@@ -249,12 +261,13 @@ def _unchanged(reader: Reader | EarlyChoices) -> Condition:
             condition = (
                 SubscriberRow.email.does_not_exist() & SubscriberRow.erased_at.does_not_exist()
             )
-            for attribute, stored in zip(_CHOSEN, _as_stored(reader), strict=True):
+            for attribute, stored in zip(_EARLY, _as_stored(reader), strict=True):
                 condition &= attribute == stored if stored else attribute.does_not_exist()
     return condition
 
 
 _CHOSEN = (SubscriberRow.reader_choices, SubscriberRow.reader_categories)
+_EARLY = (*_CHOSEN, SubscriberRow.mutes)
 
 
 def _set_reader_choices(choices: ReaderChoices, service: History[Preferences]) -> list[Action]:
@@ -262,20 +275,29 @@ def _set_reader_choices(choices: ReaderChoices, service: History[Preferences]) -
     return [attribute.set(text) if text else attribute.remove() for attribute, text in texts]
 
 
-def _as_stored(early: EarlyChoices | None) -> tuple[str | None, str | None]:
+def _set_mutes(mutes: Mutes) -> list[Action]:
+    stored = write_mutes(mutes)
+    return [SubscriberRow.mutes.set(stored) if stored else SubscriberRow.mutes.remove()]
+
+
+def _as_stored(early: EarlyChoices | None) -> tuple[str | None, ...]:
     """Return the choice attributes in the format in which they were read, because the previous
     version may use a different format.
     """
     if early is None:
-        return None, None
-    return early.as_stored or write_reader_choices(early.reader_choices, ())
+        return None, None, None
+    choices = early.as_stored or write_reader_choices(early.reader_choices, ())
+    mutes = early.mutes_as_stored or write_mutes(early.mutes)
+    return *choices, mutes
 
 
 def _early(row: SubscriberRow) -> EarlyChoices | None:
-    if not row.reader_choices or row.email is not None:
+    if row.email is not None or not (row.reader_choices or row.mutes):
         return None
     stored = row.reader_choices, row.reader_categories
-    return EarlyChoices(row.user_id, read_reader_choices(*stored, ()), as_stored=stored)
+    choices = read_reader_choices(*stored, ()) if row.reader_choices else NO_CHOICES
+    mutes = read_mutes(row.mutes) if row.mutes else ()
+    return EarlyChoices(row.user_id, choices, mutes, as_stored=stored, mutes_as_stored=row.mutes)
 
 
 def reader_of(row: SubscriberRow) -> Reader:
@@ -304,6 +326,7 @@ _PROFILE: Codecs = {
     **dict.fromkeys(("registered_on", "paused_last", "active_on", "seen_until"), DATE),
     "status": Codec(str, partial(as_stored, SubscriberStatus)),
     "choices": Codec(write_choices, read_choices),
+    "mutes": Codec(write_mutes, read_mutes),
 }
 
 

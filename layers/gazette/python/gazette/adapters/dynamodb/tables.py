@@ -34,7 +34,7 @@ class SubscriberRow(Row):
     A row without `email` has no profile. It contains activity and choices that arrived before the
     profile, or records an erasure. `choices` is JSON: [[instant, {category: frequency}], …].
     `service_choices`, `reader_choices` and `reader_categories` are JSON too (see attributes.py),
-    and absent from most rows.
+    and absent from most rows. `mutes` is JSON: [[instant, entity, is muted, title], …].
     """
 
     class Meta:
@@ -56,6 +56,7 @@ class SubscriberRow(Row):
     service_choices = UnicodeAttribute(null=True)
     reader_choices = UnicodeAttribute(null=True)
     reader_categories = UnicodeAttribute(null=True)
+    mutes = UnicodeAttribute(null=True)
     registered_on = UnicodeAttribute(null=True)
     paused_last = UnicodeAttribute(null=True)
     active_on = UnicodeAttribute(null=True)

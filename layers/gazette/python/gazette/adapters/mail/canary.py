@@ -6,14 +6,14 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from gazette.adapters.mail.header_words import ascii_sender
 from gazette.domain.errors import Unavailable
+from gazette.domain.subscribers.addresses import SIMULATOR
 
 if TYPE_CHECKING:
     from mypy_boto3_sesv2 import SESV2Client
 
-_SIMULATOR = "success@simulator.amazonses.com"
-"""An address of the SES mailbox simulator. It accepts every email and does not affect the daily
-quota or the sender's reputation.
-https://docs.aws.amazon.com/ses/latest/dg/send-an-email-from-console.html"""
+SIMULATOR_ADDRESS = f"success@{SIMULATOR}"
+"""The address of the canary, which accepts every email. It belongs to no person, so a stage that
+allows only some recipients sends the canary too."""
 
 
 class SesCanary:
@@ -32,7 +32,7 @@ class SesCanary:
         try:
             self._client.send_email(
                 FromEmailAddress=self._sender,
-                Destination={"ToAddresses": [_SIMULATOR]},
+                Destination={"ToAddresses": [SIMULATOR_ADDRESS]},
                 Content={
                     "Simple": {
                         "Subject": {"Data": "Gazette checks that delivery events arrive"},

@@ -90,6 +90,8 @@ class JinjaPages:
         language = languages.of(reader.locale) if reader else languages.accepted(accepted)
         if scope.kind is ScopeKind.ENTITY:
             what = [one_line(each, _TITLE) for each in leaving.follows]
+        elif scope.kind is ScopeKind.THING:
+            what = [one_line(leaving.thing, _TITLE)]
         elif scope.kind in {ScopeKind.CATEGORY, ScopeKind.IMMEDIATE}:
             what = [names(category, language) for category in scope.names]
         else:

@@ -10,6 +10,7 @@ from gazette.adapters.rendering.language import Language
 from gazette.adapters.rendering.places import regions
 from gazette.adapters.rendering.sheets import Sheets
 from gazette.adapters.rendering.texts import masked, one_line
+from gazette.domain.muting.mutes import in_force
 from gazette.domain.scheduling.calendar import LONGEST_PAUSE, zone_of
 from gazette.domain.subscribers.following import Follow
 from gazette.domain.subscribers.frequency import (
@@ -24,6 +25,7 @@ from gazette.domain.subscribers.preference_form import (
     follow_field,
     mark_of_leave,
     shown_fields,
+    unmute_value,
     written_fields,
 )
 
@@ -158,6 +160,12 @@ class PreferencePages:
                 (name, _title(follow), value(name))
                 for follow in overview.follows
                 for name in [follow_field(follow.entity)]
+            ],
+            "muted": [
+                (unmute_value(mute), one_line(mute.name, _TITLE))
+                for mute in sorted(
+                    in_force(overview.subscriber.mutes), key=lambda mute: mute.name.casefold()
+                )
             ],
         }
 

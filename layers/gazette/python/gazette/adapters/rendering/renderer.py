@@ -32,8 +32,9 @@ from gazette.adapters.rendering.view_models import ShownBlock, show
 from gazette.domain.delivery.arrangement import Arrangement, Sections
 from gazette.domain.delivery.compose import Block, Digest
 from gazette.domain.errors import RenderingFailed
-from gazette.domain.links import NEW_LINK, Scope, ScopeKind, entity_mark
+from gazette.domain.links import NEW_LINK, Scope, ScopeKind, entity_mark, thing_scope
 from gazette.domain.model import Edition
+from gazette.domain.muting.mutes import short_title
 from gazette.domain.ports.rendering import CacheCount, Links
 from gazette.domain.scheduling.calendar import zone_of
 from gazette.domain.scheduling.kinds import ScheduleKind, is_critical, kind_of
@@ -197,6 +198,7 @@ class JinjaRenderer:
             links,
             partial(_follows, templates, values) if differ else None,
             critical=is_critical(schedule),
+            is_immediate=kind_of(schedule) is ScheduleKind.IMMEDIATE,
         )
         pieces = own.put_into(digest.blocks, fragments)
         while True:
@@ -305,9 +307,15 @@ class _Own:
     """
 
     def __init__(
-        self, links: Links, follows: Callable[[bool], str] | None, *, critical: bool
+        self,
+        links: Links,
+        follows: Callable[[bool], str] | None,
+        *,
+        critical: bool,
+        is_immediate: bool,
     ) -> None:
         self._leave, self._follows, self._critical = links.leave, follows, critical
+        self._is_immediate = is_immediate
         self._filled: dict[tuple[str, str, tuple[str, ...], bool, bool], tuple[str, str]] = {}
         self.made: set[str] = set()
 
@@ -321,8 +329,8 @@ class _Own:
             (before, in_html, after), (above, in_text, below) = each.html, each.text
             key = (in_html, in_text, via, is_this, is_for_them)
             filled = self._filled.get(key)
-            if filled is None:
-                text_of = partial(self._said, via, is_this, is_for_them)
+            if filled is None or self._is_immediate:
+                text_of = partial(self._said, block, via, is_this, is_for_them)
                 filled = (
                     insert_own_links(in_html, partial(_escaped, text_of)),
                     insert_own_links(in_text, text_of),
@@ -333,7 +341,13 @@ class _Own:
         return pieces
 
     def _said(
-        self, via: tuple[str, ...], is_this: bool, is_for_them: bool, act: str, category: str
+        self,
+        block: Block,
+        via: tuple[str, ...],
+        is_this: bool,
+        is_for_them: bool,
+        act: str,
+        category: str,
     ) -> str:
         """Return the text that replaces a placeholder, or an empty string if the reader has no such
         link.
@@ -343,10 +357,18 @@ class _Own:
         if act == "why":
             says = via and (is_this or not is_for_them)
             return self._follows(is_this) if says and self._follows else ""
-        if act == "mute" and self._critical:
+        scope: Scope | None
+        if act in {"mute", "mutethis"} and self._critical:
+            return ""
+        if act == "mutethis" and not self._is_immediate:
             return ""
         if act == "mute":
             scope = Scope(ScopeKind.CATEGORY, (category,))
+        elif act == "mutethis":
+            entity = block.latest.entity
+            scope = thing_scope(entity.key, short_title(entity.title))
+            if scope is None:
+                return ""
         elif act != "unfollow":
             raise RenderingFailed(f"there is no personal link for the action {act!r}")
         elif via:

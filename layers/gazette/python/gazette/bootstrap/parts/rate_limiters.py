@@ -23,7 +23,6 @@ def rate_limiters(
     plan = PacePlan(
         rate=settings.emails_per_second or None,
         ramp_from=settings.ramp_from,
-        ramp_every=settings.ramp_every,
         warmup_from=date.fromisoformat(settings.warmup_from) if settings.warmup_from else None,
         warmup_daily=settings.warmup_daily,
     )

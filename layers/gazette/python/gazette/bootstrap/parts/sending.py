@@ -177,6 +177,7 @@ def delivery_context(
             leaves_all=settings.immediate_unsubscribe == LEAVES_ALL,
         ),
         limits=settings.limits,
+        allowed=settings.allowed,
         content=content,
         worth=settings.worth,
     )
@@ -189,6 +190,20 @@ def suppressions(settings: SendingSettings, key: bytes) -> DynamoSuppressions:
 
 
 def mailers(settings: SendingSettings, suppression_key: bytes = b"") -> Streams[Mailer]:
+    """Return each stream's mailer, which sends only to the recipients that the stage allows."""
+    provider = _provider(settings, suppression_key)
+    if settings.allowed.is_everyone:
+        return provider
+    # Imported here because only some stages restrict the recipients.
+    from gazette.adapters.mail.allowed import AllowedMailer
+
+    return Streams(
+        digest=AllowedMailer(provider.digest, settings.allowed),
+        immediate=AllowedMailer(provider.immediate, settings.allowed),
+    )
+
+
+def _provider(settings: SendingSettings, suppression_key: bytes) -> Streams[Mailer]:
     """Return each stream's mailer, with the stream's own sender and configuration set.
 
     With SMTP, emails carry a reference if there is a key.

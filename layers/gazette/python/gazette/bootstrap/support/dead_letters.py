@@ -47,6 +47,7 @@ def build_forecast(
         random=lambda: 0.0,
         limits=settings.limits,
         worth=settings.worth,
+        allowed=settings.allowed,
     )
     return lambda key, given_up: forecast(key, given_up=given_up, context=context)
 

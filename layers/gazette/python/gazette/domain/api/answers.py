@@ -87,6 +87,9 @@ class Chosen(StrEnum):
     IN_THE_FUTURE = "in_the_future"
     """The choice is dated more than an hour in the future. No change was made."""
 
+    TOO_MANY_MUTED = "too_many_muted"
+    """The reader has muted too many things to mute another one."""
+
     UNKNOWN_READER = "unknown_reader"
     """The user id is unknown or was erased. No change was made."""
 

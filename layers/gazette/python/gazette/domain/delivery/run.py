@@ -79,6 +79,7 @@ class Reason(StrEnum):
     DORMANT = "dormant"
     ERASED = "erased"
     UNKNOWN_SUBSCRIBER = "unknown_subscriber"
+    NOT_ALLOWED = "not_allowed"
 
 
 class Certainty(StrEnum):

@@ -7,6 +7,7 @@ from enum import StrEnum
 from gazette.domain.delivery.run import Certainty
 from gazette.domain.identity import run_id
 from gazette.domain.model import RunKey
+from gazette.domain.muting.mutes import Mutes
 from gazette.domain.subscribers.choices import Preferences
 from gazette.domain.subscribers.frequency import Frequencies
 
@@ -100,6 +101,9 @@ class PreferencesChanged(OfReader):
 
     settings: frozenset[Setting]
     """The other preferences that changed."""
+
+    mutes: Mutes = ()
+    """The mutes that began or ended. A mute that ended is not in force (`is_muted`)."""
 
     preferences: Preferences
     """All preferences in force. Only those in `settings` are published."""

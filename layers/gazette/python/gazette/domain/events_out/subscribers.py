@@ -15,6 +15,7 @@ from gazette.domain.events_out.events import (
     Setting,
     SubscriberEvent,
 )
+from gazette.domain.muting.mutes import Mutes, in_force
 from gazette.domain.scheduling.calendar import AT_EIGHT
 from gazette.domain.stored import is_known
 from gazette.domain.subscribers.choices import VALUE_OF, Preferences
@@ -69,6 +70,7 @@ def present_state(reader: Reader, at: datetime) -> Iterator[EventOut]:
         is_retold=True,
         frequencies=_published(reader.chosen),
         settings=frozenset(Setting),
+        mutes=in_force(reader.mutes),
         preferences=_preferences(reader),
     )
 
@@ -152,7 +154,8 @@ def _preference_events(
     settings = frozenset(
         setting for setting, value in _values(earlier).items() if values[setting] != value
     )
-    if changed or settings:
+    mutes = _changed_mutes(before.mutes if before else (), after.mutes)
+    if changed or settings or mutes:
         yield PreferencesChanged(
             user_id=after.user_id,
             revision=after.revision,
@@ -161,8 +164,17 @@ def _preference_events(
             by=_who_chose(before, after),
             frequencies=changed,
             settings=settings,
+            mutes=mutes,
             preferences=now,
         )
+
+
+def _changed_mutes(before: Mutes, after: Mutes) -> Mutes:
+    """Return the mutes that began, and the ends of those that are no longer in force."""
+    was, now = ({mute.entity: mute for mute in in_force(mutes)} for mutes in (before, after))
+    began = (mute for entity, mute in now.items() if entity not in was)
+    ended = (mute.ended for entity, mute in was.items() if entity not in now)
+    return (*began, *ended)
 
 
 def _who_chose(before: Subscriber | None, after: Subscriber) -> By:

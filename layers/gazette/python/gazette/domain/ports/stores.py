@@ -46,7 +46,8 @@ class Subscribers(Protocol):
 
         If `replacing` is None, neither a profile nor an early choice may be stored. A profile
         replaces an early choice. `active_on`, `seen_until`, `routed_for` and `routes_since` are
-        unchanged, because other methods write them.
+        unchanged, because other methods write them. If the mutes differ from those of `replacing`,
+        `routes_since` is stored with them, unless a later instant is stored.
         """
 
     def mark_active(self, user_id: str, on: date) -> None:

@@ -1,6 +1,8 @@
 """Email addresses, with their valid forms and their canonical spelling. Pure."""
 
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Literal
 from unicodedata import normalize
 
@@ -28,6 +30,72 @@ characters follows from a path in RFC 5321, section 4.5.3.1.3, without its brack
 `=?` begins an encoded word. An address must not contain an encoded word (RFC 2047, section 5), but
 some software decodes it and sends to a different address.
 """
+
+SIMULATOR = "simulator.amazonses.com"
+"""The domain of SES's mailbox simulator, whose addresses belong to no person.
+
+It works in the sandbox, and affects neither the daily quota of SES nor the reputation. Its emails
+are billed, and limited by the sending rate. The text after `+` is a label, which it ignores.
+https://docs.aws.amazon.com/ses/latest/dg/send-an-email-from-console.html#send-email-simulator
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class AllowedRecipients:
+    """The only recipients of a stage's email, in canonical spelling. Everyone if none are listed.
+
+    The addresses of SES's mailbox simulator are always allowed.
+    """
+
+    addresses: frozenset[str] = frozenset()
+    """The allowed addresses, such as `ann@shop.example`."""
+
+    domains: frozenset[str] = frozenset()
+    """The domains whose addresses are all allowed, such as `shop.example`."""
+
+    @classmethod
+    def of(cls, entries: Iterable[object]) -> "AllowedRecipients":
+        """Parse entries such as `ann@shop.example` and `@shop.example`.
+
+        Raises ValueError with the first invalid entry.
+        """
+        allowed = [_allowed(each) for each in entries]
+        return cls(
+            frozenset(each for each in allowed if not each.startswith("@")),
+            frozenset(each.removeprefix("@") for each in allowed if each.startswith("@")),
+        )
+
+    @property
+    def is_everyone(self) -> bool:
+        """Return True if the stage sends to every address."""
+        return not (self.addresses or self.domains)
+
+    def allow(self, address: str) -> bool:
+        """Return True if the stage may send email to the address.
+
+        A subdomain of an allowed domain is not allowed.
+        """
+        known = canonical(address)
+        local, _, domain = known.rpartition("@")
+        is_of_domain = bool(local) and domain in {*self.domains, SIMULATOR}
+        return self.is_everyone or known in self.addresses or is_of_domain
+
+
+EVERYONE = AllowedRecipients()
+"""The recipients of a stage without a list."""
+
+
+def _allowed(given: object) -> str:
+    if isinstance(given, str) and "*" not in given:
+        whole = given.startswith("@") and DOMAIN.fullmatch(given[1:])
+        if whole or ADDRESS.fullmatch(given):
+            return f"@{in_ascii(given[1:])}" if whole else canonical(given)
+    raise ValueError(
+        f"{ascii(given)[:80]} is not a recipient: write ann@example.com for one address, or "
+        "@example.com for every address of a domain; write international domains in Punycode "
+        "(xn--…)"
+    )
+
 
 _LONGEST_LABEL = 63
 _DOT_ATOM = re.compile(r'[^\s"(),:;<>@\[\\\].]+(?:\.[^\s"(),:;<>@\[\\\].]+)*')

@@ -115,6 +115,12 @@ class Leaving:
     still: tuple[str, ...] = ()
     """The categories in the scope that are still sent because they are critical."""
 
+    thing: str = ""
+    """The title of the entity that a THING link mutes, or its type and id."""
+
+    has_no_room: bool = False
+    """True if the entity was not muted, because the reader has muted too many."""
+
     @property
     def undoable_at(self) -> datetime | None:
         """The time of the change that can be undone; None if there is none."""
@@ -123,6 +129,8 @@ class Leaving:
     @property
     def is_barred(self) -> bool:
         """Return True if readers cannot unsubscribe, because the whole scope is critical."""
+        if self.scope.kind is ScopeKind.THING:
+            return False
         return bool(self.scope.names) and set(self.scope.names) <= set(self.still)
 
     @property

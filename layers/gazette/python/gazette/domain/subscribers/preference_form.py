@@ -13,6 +13,8 @@ from datetime import date
 from enum import StrEnum
 from urllib.parse import parse_qs, urlencode
 
+from gazette.domain.links import entity_mark
+from gazette.domain.muting.mutes import Mute, in_force
 from gazette.domain.scheduling.calendar import LONGEST_PAUSE, Days, week_number, zone_of
 from gazette.domain.stored import is_known
 from gazette.domain.subscribers.choices import NOTHING, Choice
@@ -39,6 +41,18 @@ FOLLOW_FIELD = "follow-"
 _MOST_FIELDS = 1000
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+UNMUTE = "unmute"
+"""The name of the checkboxes that end mutes."""
+
+
+def unmute_value(mute: Mute) -> str:
+    """Return the value of a mute's checkbox, which identifies the entity and the mute.
+
+    A page that shows an earlier mute of the entity does not end a later one.
+    """
+    return f"{entity_mark(mute.entity)}.{mute.at.isoformat()}"
 
 
 def follow_field(entity: str) -> str:
@@ -78,6 +92,9 @@ class Submission:
     act: Act
     choice: Choice = NOTHING
     follows: tuple[tuple[str, FollowState], ...] = ()
+    unmuted: tuple[Mute, ...] = ()
+    """The ends of the mutes that the reader ended."""
+
     problems: Mapping[str, Problem] = field(default_factory=dict)
     leave_mark: str | None = None
     """The value of the form field `left` when a reader resubscribes; None if the form lacks this
@@ -218,7 +235,16 @@ class _Reading:
         )
         if self._problems:
             return Submission(self._act, problems=self._problems)
-        return Submission(self._act, choice, follows)
+        return Submission(self._act, choice, follows, self._unmuted())
+
+    def _unmuted(self) -> tuple[Mute, ...]:
+        """Return the ends of the mutes that the reader ticked. Mutes that have ended since are
+        ignored.
+        """
+        ticked = set(self._sent.get(UNMUTE, ()))
+        return tuple(
+            mute.ended for mute in in_force(self._now.mutes) if unmute_value(mute) in ticked
+        )
 
     def _follows(self) -> Iterator[tuple[str, FollowState]]:
         for follow in self._overview.follows:

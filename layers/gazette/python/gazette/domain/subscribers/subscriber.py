@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 
+from gazette.domain.muting.mutes import Mutes
 from gazette.domain.scheduling.calendar import (
     AT_EIGHT,
     Days,
@@ -65,6 +66,9 @@ class Subscriber:
 
     reader_choices: ReaderChoices = NO_CHOICES
     """The reader's choices."""
+
+    mutes: Mutes = ()
+    """The things that the reader has muted, and the mutes that have ended."""
 
     registered_on: date | None = None
     """The UTC date on which the first profile was stored."""
@@ -148,6 +152,16 @@ class Subscriber:
         if changed.service_choices == service:
             return changed
         return replace(changed, recorded_service_choices=service)
+
+    def with_mutes(self, mutes: Mutes, now: datetime) -> "Subscriber":
+        """Return this subscriber with other mutes, or unchanged if the mutes are the same.
+
+        Waiting events are routed again by the runs that are prepared from `now` on.
+        """
+        if mutes == self.mutes:
+            return self
+        since = max(now, self.routes_since or now)
+        return replace(self, mutes=mutes, routes_since=since, revision=self.revision + 1)
 
     @property
     def has_left(self) -> bool:
@@ -287,9 +301,13 @@ class EarlyChoices:
 
     user_id: str
     reader_choices: ReaderChoices
+    mutes: Mutes = ()
     as_stored: tuple[str | None, str | None] | None = field(default=None, compare=False, repr=False)
     """The stored value as it was read, for the condition of the next write; None if it was not
     read."""
+
+    mutes_as_stored: str | None = field(default=None, compare=False, repr=False)
+    """The stored mutes as they were read; None if there were none."""
 
 
 Reader = Subscriber | Erased | None

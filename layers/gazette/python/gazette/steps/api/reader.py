@@ -13,6 +13,7 @@ from gazette.domain.delivery.run import settled_until
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.identity import latest_run
 from gazette.domain.model import StoredEvent
+from gazette.domain.muting.mutes import is_muted
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import Runs, Schedules
 from gazette.domain.ports.stores import Follows, Subscribers
@@ -84,7 +85,7 @@ def _waiting(overview: Overview, context: ReaderContext) -> tuple[tuple[WaitingE
 
 
 def _events_that_wait(overview: Overview, context: ReaderContext) -> Iterator[StoredEvent]:
-    """Yield the events that no email has sent yet. Rows that cannot be read are skipped.
+    """Yield the events that the next digests send. Rows that cannot be read are skipped.
 
     An idle schedule has no waiting events, so it costs no call.
     """
@@ -95,5 +96,7 @@ def _events_that_wait(overview: Overview, context: ReaderContext) -> Iterator[St
         chain = context.runs.chain(latest_run(user_id, schedule.name))
         after = settled_until(chain)
         for event in context.events.stored_under(user_id, schedule.name, after=after):
-            if not isinstance(event, UnreadableRow) and not event.is_over(overview.now):
+            if isinstance(event, UnreadableRow) or event.is_over(overview.now):
+                continue
+            if not is_muted(event.event, overview.subscriber.mutes):
                 yield event

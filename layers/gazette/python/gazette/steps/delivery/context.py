@@ -22,6 +22,7 @@ from gazette.domain.ports.stores import (
     Subscribers,
 )
 from gazette.domain.scheduling.limits import DeliveryLimits
+from gazette.domain.subscribers.addresses import EVERYONE, AllowedRecipients
 from gazette.domain.templates.ports import CurrentDecisions
 from gazette.domain.window.worth import Worth
 from gazette.steps.delivery.pacing import Pacing
@@ -47,6 +48,9 @@ class PrepareContext:
     """A function that returns a random number from 0 to 1."""
 
     limits: DeliveryLimits
+    allowed: AllowedRecipients = EVERYONE
+    """The recipients to whom the stage sends email."""
+
     content: "ContentContext | None" = None
     """The content sources. None if runs do not wait for items."""
 

@@ -89,6 +89,8 @@ def prepare(settled: Settled, *, context: PrepareContext) -> Prepared | Ending:
     subscriber = context.subscribers.get(run.key.user_id)
     if not receives(subscriber, run.key):
         return _ended(run, Skip(why_not_sent(subscriber)), changes)
+    if not context.allowed.allow(subscriber.email):
+        return _ended(run, Skip(Reason.NOT_ALLOWED), changes)
     if seen := _seen(run, due, subscriber, context):
         due = _without_seen(settled, window, due, seen, context)
         if ending := _nothing_to_send(settled, due, without, changes, context):

@@ -98,9 +98,8 @@ def _merged(
             erased_at = current.erased_at if isinstance(current, Erased) else None
             if erased_at and given.changed_at <= erased_at:
                 return None
-            chosen = (
-                current.reader_choices if isinstance(current, EarlyChoices) else ReaderChoices()
-            )
+            early = current if isinstance(current, EarlyChoices) else None
+            chosen = early.reader_choices if early else ReaderChoices()
             status = _status(SubscriberStatus.ACTIVE, suppressed=suppressed)
             return replace(
                 given,
@@ -108,6 +107,7 @@ def _merged(
                 registered_on=min(given.active_on or today, today),
                 active_on=None,  # only `mark_active` stores it
                 paused_last=latest_of(given.times.paused_until, chosen.paused_last),
+                mutes=early.mutes if early else (),
                 erased_at=erased_at,
                 addressed_after=erased_at,
             ).with_choices(given.service_choices, chosen)
@@ -119,6 +119,7 @@ def _merged(
     merged = replace(
         latest,
         status=current.status if kept_status else _status(current.status, suppressed=suppressed),
+        mutes=current.mutes,
         registered_on=current.registered_on,
         paused_last=latest_of(current.paused_last, given.times.paused_until),
         active_on=current.active_on,

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 
 from gazette.domain.errors import Unavailable, UnreadableForm
-from gazette.domain.links import UNDO_FOR, LinkToken, Scope, ScopeKind, entity_mark
+from gazette.domain.links import UNDO_FOR, LinkToken, Scope, ScopeKind, entity_mark, thing_in
+from gazette.domain.muting.mutes import Mute, Mutes, in_force, mute_now, name_of
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.scheduling.calendar import zone_of
 from gazette.domain.subscribers.following import Follow
@@ -25,6 +26,7 @@ from gazette.domain.subscribers.taking_back import made_before, undo
 from gazette.steps.context import RoutingContext
 from gazette.steps.preferences.page import save_all, some_follows
 from gazette.steps.preferences.requests import PageContext, leave, record_left
+from gazette.steps.subscribers.mute import change_mutes
 from gazette.steps.subscribers.resubscribe import resubscribe
 from gazette.steps.subscribers.unsubscribe import is_at
 
@@ -82,6 +84,8 @@ def leave_by(
     is_barred = before.is_barred and act is LeaveAct.LEAVE
     if reader is None or reader.has_left or is_barred:
         return _done(before, _confirmed_act(reader, act), routing)
+    if act is LeaveAct.LEAVE and link.scope.kind is ScopeKind.THING:
+        return _mute(link, before, reader, context)
     follows = _follows(reader, before.scope, act, routing)
 
     def wanted(then: Subscriber, followed: Sequence[Follow], at: datetime) -> Change:
@@ -112,6 +116,8 @@ def take_back(
         return result
     if undone.act is LeaveAct.EVERYTHING:
         return _return(reader, link, result, undone.at, context)
+    if undone.act is LeaveAct.LEAVE and link.scope.kind is ScopeKind.THING:
+        return _unmute(link, result, reader, undone.at, context)
     today = _today(reader, routing.clock())
     follows = _follows(reader, result.scope, undone.act, routing)
     changes = undo(reader, follows, undone.at, today)
@@ -122,6 +128,41 @@ def take_back(
         )
     now = _reader_at(link, routing)
     return _done(replace(result, reader=now), _confirmed_act(now, LeaveAct.UNDO), routing)
+
+
+def _mute(link: LinkToken, found: Leaving, reader: Subscriber, context: PageContext) -> Leaving:
+    """Mute the entity of the link, unless it is already muted."""
+    routing, now = context.routing, context.routing.clock()
+    entity, title = thing_in(link.scope)
+
+    def mutes(stored: Mutes) -> Sequence[Mute]:
+        is_new = all(each.entity != entity for each in in_force(stored))
+        return [mute_now(entity, title, stored, now)] if is_new else []
+
+    muting = change_mutes(reader.user_id, mutes, context=routing)
+    if muting.reader is None:
+        return replace(found, reader=None, act=LeaveAct.LEAVE)
+    if muting.refused:
+        return replace(found, act=LeaveAct.LEAVE, has_no_room=True)
+    (mute,) = (each for each in in_force(muting.reader.mutes) if each.entity == entity)
+    if muting.is_changed:
+        return replace(found, reader=muting.reader, act=LeaveAct.LEAVE, left_at=mute.at)
+    is_recent = timedelta(0) <= now - mute.at <= UNDO_FOR
+    earlier = mute.at if is_recent else None
+    return replace(found, reader=muting.reader, act=LeaveAct.LEAVE, left_before=earlier)
+
+
+def _unmute(
+    link: LinkToken, found: Leaving, reader: Subscriber, muted_at: datetime, context: PageContext
+) -> Leaving:
+    """Undo the mute that this link made at `muted_at`, and no later mute."""
+    entity, _ = thing_in(link.scope)
+    end = Mute(entity, muted_at).ended
+    muting = change_mutes(reader.user_id, lambda _: [end], context=context.routing)
+    now = muting.reader
+    is_muted = now is not None and any(each.entity == entity for each in in_force(now.mutes))
+    act = LeaveAct.LEAVE if is_muted else LeaveAct.UNDO
+    return _done(replace(found, reader=now), _confirmed_act(now, act), context.routing)
 
 
 def _return(
@@ -224,6 +265,9 @@ def _require_accepted(is_taken: bool) -> None:
 
 def _leaving(link: LinkToken, reader: Subscriber | None, context: RoutingContext) -> Leaving:
     scope, still = _scope_of(link.scope, context.critical)
+    if scope.kind is ScopeKind.THING:
+        entity, title = thing_in(scope)
+        return Leaving(scope=scope, reader=reader, still=still, thing=title or name_of(entity))
     if reader is None or scope.kind in {ScopeKind.EVERYTHING, ScopeKind.DIGESTS}:
         return Leaving(scope=scope, reader=reader, still=still)
     return Leaving(
@@ -258,6 +302,8 @@ def _scope_of(scope: Scope, critical: Collection[str]) -> tuple[Scope, tuple[str
     """
     if scope.kind in {ScopeKind.DIGESTS, ScopeKind.ENTITY}:
         return scope, ()
+    if scope.kind is ScopeKind.THING:
+        return scope, tuple(sorted(critical))
     still = tuple(sorted(name for name in scope.names or critical if name in critical))
     names = tuple(name for name in scope.names if name not in critical)
     return (replace(scope, names=names) if names else scope), still

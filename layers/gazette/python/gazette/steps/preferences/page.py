@@ -30,6 +30,7 @@ from gazette.steps.context import RoutingContext
 from gazette.steps.ingest.choices import choose_preferences
 from gazette.steps.routing.follows import remember_follow
 from gazette.steps.routing.reroute import TO_ANSWER, reroute
+from gazette.steps.subscribers.mute import Muting, change_mutes
 from gazette.steps.subscribers.resubscribe import resubscribe
 from gazette.steps.subscribers.sunset import mark_active
 from gazette.steps.subscribers.unsubscribe import unsubscribe
@@ -306,11 +307,15 @@ def perform(
             time_left=time_left,
             reader=reader,
         )
+        unmuting = Muting(reader)
+        if saved and submission.unmuted:
+            unmuting = change_mutes(user_id, lambda _: submission.unmuted, context=context)
     except (NotYet, Unavailable, UnreadableRow):
         return Notice.UNSURE
     if not saved:
         return Notice.NOT_SAVED
-    return Notice.SAVED if submission.choice != NOTHING or submission.follows else Notice.UNCHANGED
+    is_changed = unmuting.is_changed or submission.choice != NOTHING or bool(submission.follows)
+    return Notice.SAVED if is_changed else Notice.UNCHANGED
 
 
 def _start(

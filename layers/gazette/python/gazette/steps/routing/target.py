@@ -9,6 +9,7 @@ from types import MappingProxyType
 from gazette.domain.identity import address_hash
 from gazette.domain.links import NEW_LINK
 from gazette.domain.model import Event
+from gazette.domain.muting.mutes import is_muted
 from gazette.domain.outcome import Outcome
 from gazette.domain.scheduling.calendar import Recurrence
 from gazette.domain.scheduling.growing import lapses_soon
@@ -69,7 +70,7 @@ class RoutingInputs:
         return (_deciding(self.reader), self.follows) == (_deciding(other.reader), other.follows)
 
 
-_DECIDING = attrgetter("choices", "status", "pause", "resumed_at", "erased_at")
+_DECIDING = attrgetter("choices", "mutes", "status", "pause", "resumed_at", "erased_at")
 
 
 def _deciding(reader: Reader) -> object:
@@ -116,6 +117,8 @@ def target_of(event: Event, inputs: RoutingInputs, context: RoutingContext) -> T
                 return Outcome.UNSUBSCRIBED
             if event.category == NEW_LINK:
                 return Target(urgent_schedule(event.entity.key))
+            if reader.mutes and not critical and is_muted(event, reader.mutes):
+                return Outcome.MUTED
             choices, defaults = reader.choices, context.defaults
             paused_or_dormant = reader.paused_or_dormant_at(event.counts_at, sunset=context.sunset)
         case None:

@@ -23,6 +23,7 @@ from gazette.domain.explanation import (
 from gazette.domain.identity import address_hash
 from gazette.domain.links import NEW_LINK
 from gazette.domain.model import Schedule, StoredEvent
+from gazette.domain.muting.mutes import Mutes, in_force, is_muted
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.control import HeldCategories
 from gazette.domain.ports.ledgers import Runs, Schedules
@@ -94,7 +95,11 @@ def explain(
         for each in unsent(stored, all_runs)
         if each.schedule != Unsent.GIVEN_UP and not _is_seen(each)
     ]
-    waiting = _counted((each for each in waiting_or_over if not each.is_over(now)), stored)
+    mutes = in_force(profile.mutes) if profile else ()
+    muted = [each for each in waiting_or_over if _is_muted(each, mutes, critical, now)]
+    waiting = _counted(
+        (each for each in waiting_or_over if not each.is_over(now) and each not in muted), stored
+    )
     over = [
         each for each in waiting_or_over if each.is_over(now) and each.schedule != Unsent.EXCLUDED
     ]
@@ -139,7 +144,9 @@ def explain(
             ExplainedRun(run, _covered(run, stored), _about(run.key.schedule, stored))
             for run in _shown(all_runs, on, zone)
         ),
+        mutes=mutes,
         waiting=waiting,
+        muted=_counted(muted, stored),
         given_up=_counted(_given_up(stored, all_runs), stored),
         expired=_counted((each for each in over if not each.event.has_lapsed(now)), stored),
         lapsed=_counted((each for each in over if each.event.has_lapsed(now)), stored),
@@ -153,6 +160,14 @@ def explain(
 
 def _is_seen(stored: StoredEvent) -> bool:
     return stored.schedule == Unsent.EXCLUDED and stored.seen_at is not None
+
+
+def _is_muted(stored: StoredEvent, mutes: Mutes, critical: Collection[str], now: datetime) -> bool:
+    """Return True if the event waits, and its next run removes it because its entity is muted."""
+    event = stored.event
+    if stored.is_over(now) or kind_of(stored.schedule) is ScheduleKind.UNSENT:
+        return False
+    return event.category not in {*critical, NEW_LINK} and is_muted(event, mutes)
 
 
 def _paused_until(profile: Subscriber | None, now: datetime) -> date | None:

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from gazette.domain.delivery.run import Run, settled_until
 from gazette.domain.explanation import EventHistory
 from gazette.domain.model import Event, StoredEvent
+from gazette.domain.muting.mutes import is_muted
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import Runs
 from gazette.domain.ports.stores import Subscribers
+from gazette.domain.scheduling.kinds import is_critical
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.subscriber import Subscriber
 
@@ -37,7 +39,8 @@ def read_pending(
     stored = by_schedule(readable(events.of_user(user_id)))
     waiting: dict[str, list[Event]] = defaultdict(list)
     for each in unsent(stored, list(readable(runs.of_user(user_id)))):
-        if not each.is_over(now):
+        is_unwanted = is_muted(each.event, subscriber.mutes) and not is_critical(each.schedule)
+        if not each.is_over(now) and not is_unwanted:
             waiting[each.schedule].append(each.event)
     return Waiting(subscriber, {schedule: tuple(some) for schedule, some in waiting.items()})
 

@@ -233,6 +233,11 @@ REASON: Mapping[Reason, Words] = {
         "the reader had no profile",
         "Publish subscriber.changed. The next digest includes the events.",
     ),
+    Reason.NOT_ALLOWED: Words(
+        "the stage sends only to the recipients in its setting allowed_recipients",
+        "If the reader should get email from this stage, add the address or its domain to "
+        "allowed_recipients and deploy. The next digest includes the events.",
+    ),
 }
 
 _GIVEN_UP = Words("the hour, days or time zone changed before the run was sent")

@@ -1,0 +1,1 @@
+"""The things about which a reader gets no email."""
