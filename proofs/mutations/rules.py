@@ -2226,6 +2226,8 @@ RULES: Final = (
         "    return longest_life(least) + least + _DAY\n",
         "    return longest_life(least)\n",
         f"{_SEEN}::test_mark_outlives_every_event_that_arrives_late",
+    ),
+    Mutation(
         "an event about a muted thing is not stored",
         "steps/routing/target.py",
         "            if reader.mutes and not critical and is_muted(event, reader.mutes):\n"
