@@ -19,6 +19,7 @@ from gazette.domain.identity import shard_of
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.scheduling.calendar import SLOT, next_occurrence, slot_of
 from gazette.domain.scheduling.kinds import immediate_schedule
+from gazette.steps.fanout.fanout import LOOKBACK
 
 from tests.functions import test_content, test_follower_costs
 from tests.functions.conftest import Cloud, due_shard, fan_out
@@ -37,8 +38,12 @@ AFTER_A_QUIET_TIME = (
     + PROMISED["a due schedule without a waiting event"]
 )
 """What a digest costs more: its schedule is armed before, and goes idle afterwards."""
-SLOTS = 2 + 5
-"""How many slots a tick reads in a shard: its own and the one before, and five of long ago."""
+LONG_AGO = 5
+"""The slots of long ago that each message to a shard reads."""
+SLOTS = 2 + LONG_AGO
+"""The slots that a message to a shard reads for two slots."""
+TICK_SLOTS = 1 + LOOKBACK + LONG_AGO
+"""The slots that a tick reads in a shard: its own, and those that it reads again."""
 
 
 def stored_run() -> Run:
@@ -830,9 +835,9 @@ def test_fan_out_of_a_due_digest_costs_six_write_units(ann: Cloud) -> None:
     assert ann.meter.write_units == Counter(runs=3, schedules=3, control=2)
     assert ann.meter.write_units.total() == PROMISED["a due schedule, in fan-out"] + 2
     assert ann.meter.calls == calls(
-        Query=SLOTS + 2, BatchGetItem=1, PutItem=2, UpdateItem=2, SendMessageBatch=1
+        Query=TICK_SLOTS + 2, BatchGetItem=1, PutItem=2, UpdateItem=2, SendMessageBatch=1
     )
-    assert ann.meter.read_units == {"schedules": SLOTS / 2 + 1, "runs": 1, "events": 1}
+    assert ann.meter.read_units == {"schedules": TICK_SLOTS / 2 + 1, "runs": 1, "events": 1}
 
 
 @pytest.mark.usefixtures("later")
@@ -849,9 +854,9 @@ def test_schedule_goes_idle_for_four_write_units_without_a_message(
     assert ann.meter.write_units == Counter(schedules=1 + 2, runs=1, control=2)
     assert ann.meter.write_units.total() == PROMISED["a due schedule without a waiting event"] + 2
     assert ann.meter.calls == calls(
-        Query=SLOTS + 2 * 2, BatchGetItem=1, PutItem=1 + 1 + 1, UpdateItem=2
+        Query=TICK_SLOTS + 2 * 2, BatchGetItem=1, PutItem=1 + 1 + 1, UpdateItem=2
     )
-    assert ann.meter.read_units == {"schedules": SLOTS / 2 + 1, "runs": 2, "events": 2}
+    assert ann.meter.read_units == {"schedules": TICK_SLOTS / 2 + 1, "runs": 2, "events": 2}
     assert stored_run().reason is Reason.NOTHING_WAITED
 
 
@@ -970,7 +975,7 @@ def test_dormancy_costs_five_write_units_and_resuming_four(
     ann.meter.clear()
     ann.work("fanout", shard)
     assert ann.meter.calls == calls(
-        Query=SLOTS + 1,  # what is due, and all schedules of the reader
+        Query=TICK_SLOTS + 1,  # what is due, and all schedules of the reader
         BatchGetItem=1,
         GetItem=1 + 1,  # the reader, before resting and before each is withdrawn
         UpdateItem=1 + 1 + 1 + 1,  # the reader, the schedule, the batch, the checkpoint
