@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from gazette.domain.model import Actor, Entity
@@ -58,6 +59,7 @@ def correspond(deployed: Deployed) -> dict[str, Letters]:
 
 def _events(user: str) -> Iterator[dict[str, Any]]:
     """What the preview's sample holds, and more places than one digest shows."""
+    recently = datetime.now(UTC) - timedelta(hours=23)  # older events go with the digest
     for event in EVENTS:
         yield {
             "id": event.id,
@@ -65,7 +67,7 @@ def _events(user: str) -> Iterator[dict[str, Any]]:
             "category": event.category,
             "entity": _given(event.entity),
             **({"actor": _given(event.actor)} if event.actor else {}),
-            "occurred_at": event.occurred_at.isoformat(),
+            "occurred_at": max(event.occurred_at, recently).isoformat(),
             "excerpt": event.excerpt,
         }
     for place in range(_PLACES):

@@ -37,7 +37,7 @@ from gazette.domain.identity import address_hash
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.ports.mail import Mailer
 from gazette.domain.scheduling.kinds import immediate_schedule
-from gazette.domain.subscribers.addresses import ADDRESS
+from gazette.domain.subscribers.addresses import ADDRESS, EVERYONE
 from gazette.settings.delivery import SendingSettings
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -193,6 +193,7 @@ def test_each_stream_has_a_separate_smtp_sender(smtp: tuple[SmtpInbox, SmtpServe
         smtp_command_timeout=timedelta(seconds=5),
         smtp_reply_timeout=timedelta(seconds=5),
         sender=SENDER,
+        allowed=EVERYONE,
         immediate_sender="now@example.com",
         installation="i1",
     )

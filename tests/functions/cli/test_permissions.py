@@ -71,6 +71,9 @@ EMPTY_HERE = (
     "explain.expired",  # as `waiting`, by the same function
     "explain.lapsed",  # and this one
     "explain.given_up",
+    "explain.muted",  # in tests/unit/support
+    "explain.mutes",
+    "explain.seen",
     "explain.held_categories",
     "explain.unreadable",
     "explain.schedules[].sources",  # in tests/unit/content/test_explained.py
