@@ -174,11 +174,10 @@ def test_event_that_returns_loses_the_time_at_which_it_was_seen(
     assert stored.events.get("ann", "e1") == a_stored_event(an_event(), DAILY, NOW)
 
 
+@pytest.mark.parametrize("engine", ["moto"], indirect=True)
 def test_mark_is_deleted_after_the_longest_time_that_an_event_can_need(
     stored: Stored, clock: SettableClock
 ) -> None:
-    if isinstance(stored.events, FakeEvents):
-        pytest.skip("The fake deletes no marks.")
     stored.marks.put(MARK)
     (item,) = boto3.client("dynamodb").scan(TableName="events")["Items"]
     until = int((clock.now + seen_for(RETENTION)).timestamp())
