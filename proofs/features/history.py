@@ -225,7 +225,6 @@ _AIMS_OF_WAITS = {
 _SEES = 5
 """One history in this many has readers whose app reports what they see, new and old."""
 
-
 _MUTES = 5
 """One history in this many has a reader who mutes and unmutes things again and again."""
 

@@ -2186,7 +2186,7 @@ RULES: Final = (
         f"{_SEEN}::test_digest_of_seen_events_is_skipped_with_the_reason",
     ),
     Mutation(
-        "a visit is a sign of life",
+        "a visit counts as activity",
         "steps/ingest/seen.py",
         "    outcome = mark_active(user_id, at, context=context)\n",
         "    outcome = Outcome.ACTIVE\n",

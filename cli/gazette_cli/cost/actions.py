@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from gazette.steps.fanout.fanout import LOOKBACK
+from gazette.steps.fanout.fanout import LONG_AGO, LOOKBACK
 
 _WRITTEN, _READ = 1024, 4096
 """The size of a write unit and of a read unit, in bytes.
@@ -57,9 +57,9 @@ schedule.
 LOOKS_OF_A_RUN = 1
 """The read units consumed by processing a delivery event or a reader's activity."""
 
-SLOTS = 1 + LOOKBACK + 5
+SLOTS = 1 + LOOKBACK + len(LONG_AGO)
 """The number of slots that each shard reads from the due index per tick: that of the tick, those
-that it reads again, and five of long ago. Each read consumes at least half a read unit.
+that it reads again, and those of long ago. Each read consumes at least half a read unit.
 """
 
 PARTITIONS = 16

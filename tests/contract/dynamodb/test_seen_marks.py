@@ -1,4 +1,4 @@
-"""What `SeenMarks` and `SeenReader` promise, held against our fake and the real adapter on moto."""
+"""What `SeenMarks` and `SeenReader` promise, on the fake and on the real adapter with moto."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -55,6 +55,12 @@ def entity_key(entity_type: str, entity_id: str) -> str:
     return f"{entity_type}#{entity_id}"
 
 
+def entity_reference(key: str) -> tuple[str, str]:
+    """Return the type and the id of the entity with this key."""
+    entity_type, _, entity_id = key.partition("#")
+    return entity_type, entity_id
+
+
 @dataclass(frozen=True, slots=True)
 class Actor:
     """The person or system that caused an event."""

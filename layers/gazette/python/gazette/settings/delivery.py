@@ -10,7 +10,7 @@ from gazette.domain.subscribers.addresses import AllowedRecipients
 from gazette.domain.window.worth import MOST_DAYS, Worth
 from gazette.settings.arrangement import ArrangementSettings
 from gazette.settings.budgets import MAX_RATE_WITH_SMTP, smtp_budget
-from gazette.settings.environment import InvalidSetting
+from gazette.settings.environment import InvalidSetting, check_list
 from gazette.settings.ingest import RoutingSettings
 from gazette.settings.pacing import PacingSettings
 from gazette.settings.ranges import SECOND
@@ -167,23 +167,14 @@ def _read_worth(text: str) -> tuple[float, int] | None:
 
 def _check_allowed_recipients(text: str) -> None:
     """Raise InvalidSetting for a list that is too long or invalid, so that no email is sent."""
-    if len(text) > LONGEST_ALLOWED_RECIPIENTS:
-        raise InvalidSetting(
-            f"GAZETTE_ALLOWED_RECIPIENTS is {len(text):,} characters long; the limit is "
-            f"{LONGEST_ALLOWED_RECIPIENTS:,}. Write @example.com for all addresses of a domain."
-        )
-    try:
-        entries = json.loads(text)
-    except ValueError:
-        entries = None
-    if not isinstance(entries, list):
-        raise InvalidSetting(
-            f"GAZETTE_ALLOWED_RECIPIENTS is {text!r}; it must be a list of addresses and domains."
-        )
-    try:
-        AllowedRecipients.of(entries)
-    except ValueError as err:
-        raise InvalidSetting(f"GAZETTE_ALLOWED_RECIPIENTS is wrong: {err}.") from err
+    check_list(
+        "GAZETTE_ALLOWED_RECIPIENTS",
+        text,
+        longest=LONGEST_ALLOWED_RECIPIENTS,
+        shorten="Write @example.com for all addresses of a domain.",
+        entries="addresses and domains",
+        parse=AllowedRecipients.of,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

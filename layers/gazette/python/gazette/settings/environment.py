@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import timedelta
 from importlib.util import find_spec
@@ -140,6 +140,36 @@ class ScheduleSettings(FunctionSettings):
     def sunset(self) -> timedelta | None:
         """The period of inactivity after which a reader becomes dormant. None means never."""
         return timedelta(days=self.sunset_days) or None
+
+
+def check_list(
+    name: str,
+    text: str,
+    *,
+    longest: int,
+    shorten: str,
+    entries: str,
+    parse: Callable[[Sequence[object]], object],
+) -> None:
+    """Check the variable `name`, whose value is a JSON list of at most `longest` characters.
+
+    `shorten` says how to write a shorter list, and `entries` what it contains. `parse` raises
+    ValueError for an invalid entry. Raises InvalidSetting.
+    """
+    if len(text) > longest:
+        raise InvalidSetting(
+            f"{name} is {len(text):,} characters long; the limit is {longest:,}. {shorten}"
+        )
+    try:
+        listed = json.loads(text)
+    except ValueError:
+        listed = None
+    if not isinstance(listed, list):
+        raise InvalidSetting(f"{name} is {text!r}; it must be a list of {entries}.")
+    try:
+        parse(listed)
+    except ValueError as err:
+        raise InvalidSetting(f"{name} is wrong: {err}.") from err
 
 
 def is_list_of(words: Sequence[str], text: str) -> bool:

@@ -9,7 +9,7 @@ from gazette.domain.identity import CATEGORY_NAME
 from gazette.domain.scheduling.limits import RoutingLimits
 from gazette.domain.sources import DETAIL_TYPES
 from gazette.domain.subscribers.frequency import Frequencies, Frequency, frequencies
-from gazette.settings.environment import InvalidSetting, ScheduleSettings
+from gazette.settings.environment import InvalidSetting, ScheduleSettings, check_list
 
 LONGEST_LINK_HOSTS = 2000
 """The maximum length of `link_hosts` as JSON, in characters.
@@ -176,18 +176,11 @@ def _is_source(name: object) -> bool:
 
 
 def _check_link_hosts(text: str) -> None:
-    if len(text) > LONGEST_LINK_HOSTS:
-        raise InvalidSetting(
-            f"GAZETTE_LINK_HOSTS is {len(text):,} characters long; the limit is "
-            f"{LONGEST_LINK_HOSTS:,}. Write *.example.com for the subdomains of a domain."
-        )
-    try:
-        entries = json.loads(text)
-    except ValueError:
-        entries = None
-    if not isinstance(entries, list):
-        raise InvalidSetting(f"GAZETTE_LINK_HOSTS is {text!r}; it must be a list of hosts.")
-    try:
-        LinkHosts.of(entries)
-    except ValueError as err:
-        raise InvalidSetting(f"GAZETTE_LINK_HOSTS is wrong: {err}.") from err
+    check_list(
+        "GAZETTE_LINK_HOSTS",
+        text,
+        longest=LONGEST_LINK_HOSTS,
+        shorten="Write *.example.com for the subdomains of a domain.",
+        entries="hosts",
+        parse=LinkHosts.of,
+    )

@@ -8,6 +8,7 @@ from gazette.adapters.aws.bus import custom_days
 from gazette.domain.api.answers import EmailPage, ReaderEmail, ReaderState
 from gazette.domain.api.choices import EffectiveChoice
 from gazette.domain.export import ExportPage
+from gazette.domain.model import entity_reference
 from gazette.domain.muting.mutes import Mute, in_force
 from gazette.domain.receipts.receipt import ActivityReceipt, Receipt, ReceiptEmail
 from gazette.domain.scheduling.calendar import Days, minute_of
@@ -104,7 +105,7 @@ def export_answer(page: ExportPage) -> models.Export:
 
 def entity_of(key: str) -> models.Entity:
     """Return the entity with this key."""
-    kind, _, entity_id = key.partition("#")
+    kind, entity_id = entity_reference(key)
     return models.Entity(type=kind, id=entity_id)
 
 

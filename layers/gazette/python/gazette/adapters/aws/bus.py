@@ -15,6 +15,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from gazette.adapters.aws.clients import Patience, client
 from gazette.domain.commands import CHANGED_CATEGORY, ChoosePreferences, MarkActive
 from gazette.domain.errors import Unavailable
+from gazette.domain.model import entity_reference
 from gazette.domain.ports.bus import BusCommand
 from gazette.domain.scheduling.calendar import Days, week_number
 from gazette.domain.subscribers.choices import Choice
@@ -143,7 +144,7 @@ def encode(command: BusCommand) -> tuple[str, dict[str, Any]]:
 
 def reference(entity: str) -> dict[str, str]:
     """Return the contract's reference to an entity with this key."""
-    kind, _, entity_id = entity.partition("#")
+    kind, entity_id = entity_reference(entity)
     return {"type": kind, "id": entity_id}
 
 

@@ -10,7 +10,7 @@ from gazette.adapters.rendering.language import Language
 from gazette.adapters.rendering.places import regions
 from gazette.adapters.rendering.sheets import Sheets
 from gazette.adapters.rendering.texts import masked, one_line
-from gazette.domain.muting.mutes import in_force
+from gazette.domain.muting.mutes import in_force, name_of
 from gazette.domain.scheduling.calendar import LONGEST_PAUSE, zone_of
 from gazette.domain.subscribers.following import Follow
 from gazette.domain.subscribers.frequency import (
@@ -183,5 +183,4 @@ class PreferencePages:
 
 def _title(follow: Follow) -> str:
     """Return the title of the followed entity, or its type and id."""
-    kind, _, entity_id = follow.entity.partition("#")
-    return one_line(follow.title, _TITLE) or one_line(f"{kind} {entity_id}", _TITLE)
+    return one_line(follow.title, _TITLE) or one_line(name_of(follow.entity), _TITLE)

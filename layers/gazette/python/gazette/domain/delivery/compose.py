@@ -14,7 +14,7 @@ from gazette.domain.delivery.arrangement import (
     Ranking,
     Sections,
 )
-from gazette.domain.model import Actor, Event, Importance
+from gazette.domain.model import Actor, Event, Importance, entity_reference
 from gazette.domain.window.briefs import Brief
 from gazette.domain.window.folded import (
     Folded,
@@ -325,8 +325,7 @@ class _Ranks:
     def _rank(
         self, source: str, first: float, moved: datetime, latest: Brief, has_name: bool
     ) -> _Rank:
-        kind, _, entity_id = latest.thing.partition("#")
-        key = latest.category, kind, entity_id, not has_name
+        key = latest.category, *entity_reference(latest.thing), not has_name
         return self._place(source), -first, -moved.timestamp(), *key
 
     def _place(self, source: str) -> int:

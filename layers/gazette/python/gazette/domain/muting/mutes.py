@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from gazette.domain.model import Event
+from gazette.domain.model import Event, entity_reference
 
 MOST_MUTED = 100
 """The maximum number of things that a reader can mute, which limits the size of the reader's
@@ -70,7 +70,7 @@ class Changed:
 
 def name_of(entity: str) -> str:
     """Return the type and the id of an entity, for an entity without a title."""
-    return entity.replace("#", " ", 1)
+    return " ".join(entity_reference(entity))
 
 
 def in_force(mutes: Mutes) -> Mutes:

@@ -38,7 +38,7 @@ from gazette.steps.subscribers.schedules import is_active, withdraw
 ENOUGH = timedelta(seconds=30)
 """An upper bound for the time to process ten schedules."""
 
-_LONG_AGO = tuple(timedelta(hours=hours) for hours in (2, 6, 24, 7 * 24, 31 * 24))
+LONG_AGO = tuple(timedelta(hours=hours) for hours in (2, 6, 24, 7 * 24, 31 * 24))
 """The ages of the earlier slots that each tick also reads from the due index."""
 
 
@@ -256,7 +256,7 @@ def _long_ago(shard: Shard) -> Iterator[datetime]:
     The index is eventually consistent, and AWS does not specify a maximum delay.
     """
     if shard.since < shard.until:
-        yield from (shard.until - back for back in _LONG_AGO if shard.until - back < shard.since)
+        yield from (shard.until - back for back in LONG_AGO if shard.until - back < shard.since)
 
 
 def _tens(

@@ -96,13 +96,13 @@ def explain(
         if each.schedule != Unsent.GIVEN_UP and not _is_seen(each)
     ]
     mutes = in_force(profile.mutes) if profile else ()
-    muted = [each for each in waiting_or_over if _is_muted(each, mutes, critical, now)]
-    waiting = _counted(
-        (each for each in waiting_or_over if not each.is_over(now) and each not in muted), stored
-    )
-    over = [
-        each for each in waiting_or_over if each.is_over(now) and each.schedule != Unsent.EXCLUDED
-    ]
+    to_send, muted, over = list[StoredEvent](), list[StoredEvent](), list[StoredEvent]()
+    for each in waiting_or_over:
+        if not each.is_over(now):
+            (muted if _is_muted(each, mutes, critical) else to_send).append(each)
+        elif each.schedule != Unsent.EXCLUDED:
+            over.append(each)
+    waiting = _counted(to_send, stored)
     followed, overrides = _followed(user_id, follows)
     chosen = profile.chosen if profile else ()
     return Explanation(
@@ -162,10 +162,10 @@ def _is_seen(stored: StoredEvent) -> bool:
     return stored.schedule == Unsent.EXCLUDED and stored.seen_at is not None
 
 
-def _is_muted(stored: StoredEvent, mutes: Mutes, critical: Collection[str], now: datetime) -> bool:
-    """Return True if the event waits, and its next run removes it because its entity is muted."""
+def _is_muted(stored: StoredEvent, mutes: Mutes, critical: Collection[str]) -> bool:
+    """Return True if the next run of a waiting event removes it because its entity is muted."""
     event = stored.event
-    if stored.is_over(now) or kind_of(stored.schedule) is ScheduleKind.UNSENT:
+    if kind_of(stored.schedule) is ScheduleKind.UNSENT:
         return False
     return event.category not in {*critical, NEW_LINK} and is_muted(event, mutes)
 
