@@ -8,7 +8,7 @@ from proofs.heads.search import search
 from proofs.heads.state import Rule, Setup
 
 REPEATED = "G2: a run shows what is known to have been sent"
-UNKNOWN = Setup(unknowns=1, refusals=1, days=1, policy=Policy.RESEND)
+UNKNOWN = Setup(unknowns=1, refusals=1, hours=0, days=1, policy=Policy.RESEND)
 
 
 def test_two_events_are_each_sent_once_whatever_happens() -> None:

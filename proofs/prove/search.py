@@ -83,26 +83,48 @@ def _before(scenario: Scenario[Life]) -> Iterator[tuple[timedelta, Act]]:
 def search(scenario: Scenario[Life], effort: Effort = FULL, ground: Ground = FAKES) -> Tally:
     """Search all worlds of a scenario, starting with the one without strikes."""
     tally = Tally(scenario.name)
+    for _ in _searched(tally, scenario, effort, ground):
+        pass
+    return tally
+
+
+def is_found(text: str, scenario: Scenario[Life], effort: Effort) -> bool:
+    """Return whether a report contains the text. The search stops at the first that does."""
+    tally = Tally(scenario.name)
+    for _ in _searched(tally, scenario, effort, FAKES):
+        if any(text in told for told in tally.stories):
+            return True
+    return False
+
+
+def _searched(
+    tally: Tally, scenario: Scenario[Life], effort: Effort, ground: Ground
+) -> Iterator[None]:
+    """Add each world to the tally in turn."""
     random = Random(scenario.name)
+    last = 0
 
-    def live(*plan: tuple[int, How]) -> int:
-        return _note(tally, scenario, plan, ground)
+    def live(*plan: tuple[int, How]) -> Iterator[None]:
+        nonlocal last
+        last = _note(tally, scenario, plan, ground)
+        yield
 
-    positions = range(random.randrange(effort.every), live(), effort.every)
-    for position in positions:
+    first = random.randrange(effort.every)
+    yield from live()
+    for position in range(first, last, effort.every):
         for how in scenario.hows:
-            calls = live((position, how))
+            yield from live((position, how))
+            calls = last
             if how in (*_DEATHS, How.HELD_UP) and calls > position + 1:
                 for _ in range(effort.second):
                     second = random.randrange(position + 1, calls)
-                    live((position, how), (second, random.choice(_DEATHS)))
+                    yield from live((position, how), (second, random.choice(_DEATHS)))
         if scenario.meanwhile:
-            calls = live((position, How.OVERTAKEN))
-            behind = range(position + 1, min(calls, position + 1 + effort.reach), effort.every)
+            yield from live((position, How.OVERTAKEN))
+            behind = range(position + 1, min(last, position + 1 + effort.reach), effort.every)
             for second in behind:
                 for how in _DEATHS:
-                    live((position, How.OVERTAKEN), (second, how))
-    return tally
+                    yield from live((position, How.OVERTAKEN), (second, how))
 
 
 def _note(tally: Tally, scenario: Scenario[Life], plan: Plan, ground: Ground) -> int:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from random import Random
 
 import pytest
 from gazette.domain.delivery.run import Reason, Status
@@ -11,7 +12,7 @@ from proofs.prove.on_moto import moto_ground
 from proofs.prove.provider import Answer, Evidence
 from proofs.prove.scenario import Scenario
 from proofs.prove.scenarios import ON_MOTO, SCENARIOS
-from proofs.prove.search import Effort, search, world
+from proofs.prove.search import Effort, is_found, search, world
 from proofs.prove.strikes import Calls, How, Killed, Worker, unavailable
 from proofs.prove.verdict import judge
 from proofs.prove.without import taken_out
@@ -22,9 +23,11 @@ _ON_MOTO = {"happy/resend/soon", "unknown/neither/never/carry_over"}
 
 
 def test_nothing_is_lost_and_nothing_sent_twice_whoever_is_killed_wherever() -> None:
-    tallies = [search(scenario, _SEED) for scenario in SCENARIOS]
+    """A third of the scenarios, always the same."""
+    chosen = Random("seed").sample(SCENARIOS, len(SCENARIOS) // 3)
+    tallies = [search(scenario, _SEED) for scenario in chosen]
     assert not [told for tally in tallies for told in tally.stories]
-    assert sum(tally.worlds for tally in tallies) > 500
+    assert sum(tally.worlds for tally in tallies) > 170
 
 
 def test_nor_between_the_real_adapters_and_aws() -> None:
@@ -103,17 +106,14 @@ def test_without_a_rule_the_worlds_that_break_are_found(
     chosen = next(one for one in SCENARIOS if one.name == scenario)
     effort = Effort(every=7, second=0, reach=0)
     with taken_out(rule):
-        tally = search(chosen, effort)
-    assert tally.violations
-    assert any(finds in told for told in tally.stories)
+        assert is_found(finds, chosen, effort)
 
 
 @pytest.mark.parametrize("policy", ["resend", "carry_over"])
 def test_without_the_guard_of_what_is_over_an_event_is_in_three_emails(policy: str) -> None:
     chosen = next(one for one in SCENARIOS if one.name == f"lapses/two workers/{policy}")
     with taken_out("over-guarded"):
-        tally = search(chosen, Effort(second=0, reach=0))
-    assert any("e1 of ann is in 3 emails" in told for told in tally.stories)
+        assert is_found("e1 of ann is in 3 emails", chosen, Effort(second=0, reach=0))
 
 
 @pytest.mark.parametrize(
@@ -137,5 +137,4 @@ def test_without_a_rule_of_idle_schedules_what_it_prevents_is_found(
     chosen = next(one for one in SCENARIOS if one.name == f"idle/{scenario}")
     held_up = replace(chosen, hows=chosen.hows and (How.HELD_UP,))
     with taken_out(rule):
-        tally = search(held_up, Effort(every=every, second=0, reach=0))
-    assert any(finds in told for told in tally.stories)
+        assert is_found(finds, held_up, Effort(every=every, second=0, reach=0))
