@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
+from decimal import Decimal
 from functools import cache
 from inspect import CO_VARKEYWORDS
 from itertools import count
@@ -37,6 +38,7 @@ from moto.core.serialize import (
 )
 from moto.dynamodb.comparisons import ConditionExpressionParser
 from moto.dynamodb.models.dynamo_type import DynamoType
+from moto.dynamodb.models.table import Table
 from moto.dynamodb.parsing import ast_nodes, expressions, validators
 from moto.utilities import aws_headers
 
@@ -46,6 +48,8 @@ _ON_MOTO: BotocoreStubber = botocore_stubber
 """`enabled` while moto answers."""
 
 _SCALARS = frozenset({"S", "N", "B", "BOOL", "NULL"})
+_AS_STORED = frozenset({"S", "B", "BOOL"})
+"""The types whose values moto compares as it stores them."""
 
 
 @contextmanager
@@ -68,6 +72,7 @@ def aws_once() -> Iterator[None]:
         _read_updates_once(patch)
         _read_conditions_once(patch)
         _copy_what_may_change(patch)
+        _compare_plain_values(patch)
         yield
 
 
@@ -295,3 +300,34 @@ def _copy_what_may_change(patch: pytest.MonkeyPatch) -> None:
         return value if value.type in _SCALARS else copy(value, memo)
 
     patch.setattr(DynamoType, "__deepcopy__", copied)
+
+
+def _compare_plain_values(patch: pytest.MonkeyPatch) -> None:
+    """Compare values of DynamoDB without the calls that moto makes for each of them.
+
+    moto sorts all rows of a table for each query, and compares the keys by six calls each.
+    """
+    cast: Callable[[Any], Any] = vars(DynamoType)["cast_value"].fget
+
+    def plain(value: Any) -> Any:
+        if value.type in _AS_STORED:
+            return value.value
+        return Decimal(value.value) if value.type == "N" else cast(value)
+
+    def is_equal(one: Any, other: Any) -> bool:
+        if one.type != other.type:
+            return False
+        if one.type in _AS_STORED or one.value == other.value:
+            return bool(one.value == other.value)
+        return bool(plain(one) == plain(other))
+
+    def all_items(table: Any) -> list[Any]:
+        if not table.range_key_attr:
+            return sorted(table.items.values(), key=lambda row: plain(row.hash_key))
+        rows = (row for rows in table.items.values() for row in rows.values())
+        return sorted(rows, key=lambda row: (plain(row.hash_key), plain(row.range_key)))
+
+    patch.setattr(DynamoType, "cast_value", property(plain))
+    patch.setattr(DynamoType, "__eq__", is_equal)
+    patch.setattr(DynamoType, "__ne__", lambda one, other: not is_equal(one, other))
+    patch.setattr(Table, "all_items", all_items)
