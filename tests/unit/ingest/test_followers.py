@@ -73,10 +73,11 @@ def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def smallest_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One follower a page and ten a walk, so that a second walk begins with the eleventh."""
-    monkeypatch.setattr(followers, "PAGE", 1)
-    monkeypatch.setattr(followers, "PAGES_A_WALK", 10)
+def short_walks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two followers a page and six a walk, so that seven followers are two walks."""
+    monkeypatch.setattr(followers, "PAGE", 2)
+    monkeypatch.setattr(followers, "MESSAGES_A_CALL", 3)
+    monkeypatch.setattr(followers, "PAGES_A_WALK", 3)
 
 
 # Everybody, once.
@@ -268,8 +269,8 @@ def test_duplicate_followers_messages_change_nothing() -> None:
     assert have(world) == [follower(number) for number in range(25)]
 
 
-@pytest.mark.usefixtures("smallest_pages")
-@pytest.mark.parametrize("count", [1, 4, 12])
+@pytest.mark.usefixtures("short_walks")
+@pytest.mark.parametrize("count", [1, 5, 9])
 def test_interrupted_distribution_reaches_each_follower_exactly_once(
     count: int,
 ) -> None:
@@ -344,8 +345,8 @@ def test_retraction_between_pages_removes_event_from_all_followers() -> None:
         assert have(world) == [], where
 
 
-@pytest.mark.usefixtures("smallest_pages")
-@pytest.mark.parametrize("count", [1, 12])
+@pytest.mark.usefixtures("short_walks")
+@pytest.mark.parametrize("count", [2, 9])
 def test_interrupted_retraction_removes_event_from_all_followers(count: int) -> None:
     def make() -> World:
         world = _begun(count)
