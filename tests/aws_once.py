@@ -10,10 +10,13 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
+from decimal import Decimal
 from functools import cache
 from inspect import CO_VARKEYWORDS
+from io import BytesIO
 from itertools import count
 from typing import Any
+from urllib.parse import urlsplit
 
 import boto3
 import botocore.hooks
@@ -30,6 +33,7 @@ from botocore.useragent import UserAgentComponent
 from moto.core.base_backend import BaseBackend
 from moto.core.botocore_stubber import BotocoreStubber
 from moto.core.models import botocore_stubber
+from moto.core.request import PRESERVED_HEADER_NAMES_ENVIRON_KEY, Request
 from moto.core.serialize import (
     AttributePickerContext,
     ResponseSerializer,
@@ -37,8 +41,10 @@ from moto.core.serialize import (
 )
 from moto.dynamodb.comparisons import ConditionExpressionParser
 from moto.dynamodb.models.dynamo_type import DynamoType
+from moto.dynamodb.models.table import Table
 from moto.dynamodb.parsing import ast_nodes, expressions, validators
 from moto.utilities import aws_headers
+from werkzeug.datastructures import ImmutableMultiDict
 
 _NODES: Any = ast_nodes  # both modules have no types
 _EXPRESSIONS: Any = expressions
@@ -46,6 +52,8 @@ _ON_MOTO: BotocoreStubber = botocore_stubber
 """`enabled` while moto answers."""
 
 _SCALARS = frozenset({"S", "N", "B", "BOOL", "NULL"})
+_AS_STORED = frozenset({"S", "B", "BOOL"})
+"""The types whose values moto compares as it stores them."""
 
 
 @contextmanager
@@ -68,6 +76,8 @@ def aws_once() -> Iterator[None]:
         _read_updates_once(patch)
         _read_conditions_once(patch)
         _copy_what_may_change(patch)
+        _compare_plain_values(patch)
+        _read_json_requests_directly(patch)
         yield
 
 
@@ -295,3 +305,86 @@ def _copy_what_may_change(patch: pytest.MonkeyPatch) -> None:
         return value if value.type in _SCALARS else copy(value, memo)
 
     patch.setattr(DynamoType, "__deepcopy__", copied)
+
+
+def _compare_plain_values(patch: pytest.MonkeyPatch) -> None:
+    """Compare values of DynamoDB without the calls that moto makes for each of them.
+
+    moto sorts all rows of a table for each query, and compares the keys by six calls each.
+    """
+    cast: Callable[[Any], Any] = vars(DynamoType)["cast_value"].fget
+
+    def plain(value: Any) -> Any:
+        if value.type in _AS_STORED:
+            return value.value
+        return Decimal(value.value) if value.type == "N" else cast(value)
+
+    def is_equal(one: Any, other: Any) -> bool:
+        if one.type != other.type:
+            return False
+        if one.type in _AS_STORED or one.value == other.value:
+            return bool(one.value == other.value)
+        return bool(plain(one) == plain(other))
+
+    def all_items(table: Any) -> list[Any]:
+        if not table.range_key_attr:
+            return sorted(table.items.values(), key=lambda row: plain(row.hash_key))
+        rows = (row for rows in table.items.values() for row in rows.values())
+        return sorted(rows, key=lambda row: (plain(row.hash_key), plain(row.range_key)))
+
+    patch.setattr(DynamoType, "cast_value", property(plain))
+    patch.setattr(DynamoType, "__eq__", is_equal)
+    patch.setattr(DynamoType, "__ne__", lambda one, other: not is_equal(one, other))
+    patch.setattr(Table, "all_items", all_items)
+
+
+def _read_json_requests_directly(patch: pytest.MonkeyPatch) -> None:
+    """Hand moto the requests of DynamoDB and SQS without a detour through an HTTP message.
+
+    They are a POST of a JSON document to the root of a host. werkzeug would build a message of
+    them, and search it for forms and files.
+    """
+    build: Callable[..., Request] = Request.from_primitives
+    raw_url: Any = vars(Request)["raw_url"].fget
+    known = "tests.raw_url"
+
+    def read(method: str, url: str, headers: Any, body: Any = None) -> Request:
+        parts = urlsplit(url)
+        kind = _text(headers.get("Content-Type", ""))
+        is_root = parts.path in ("", "/") and not parts.query
+        if method != "POST" or not is_root or not kind.startswith("application/x-amz-json"):
+            return build(method, url, headers, body)
+        content = body.encode() if isinstance(body, str) else bytes(body or b"")
+        environ: dict[str, Any] = {
+            f"HTTP_{name.upper().replace('-', '_')}": _text(value)
+            for name, value in headers.items()
+        }
+        environ |= {
+            "REQUEST_METHOD": method,
+            "SCRIPT_NAME": "",
+            "PATH_INFO": "/",
+            "QUERY_STRING": "",
+            "SERVER_NAME": parts.hostname,
+            "SERVER_PORT": str(parts.port or 443),
+            "SERVER_PROTOCOL": "HTTP/1.1",
+            "HTTP_HOST": parts.netloc,
+            "CONTENT_TYPE": kind,
+            "CONTENT_LENGTH": str(len(content)),
+            "wsgi.url_scheme": parts.scheme,
+            "wsgi.input": BytesIO(content),
+            PRESERVED_HEADER_NAMES_ENVIRON_KEY: {},
+            known: f"{parts.scheme}://{parts.netloc}/",
+        }
+        request = Request(environ)
+        nothing: ImmutableMultiDict[str, Any] = ImmutableMultiDict()
+        vars(request).update(data=content, form=nothing, files=nothing, values=nothing)
+        return request
+
+    patch.setattr(Request, "from_primitives", read)
+    patch.setattr(
+        Request, "raw_url", property(lambda asked: asked.environ.get(known) or raw_url(asked))
+    )
+
+
+def _text(value: Any) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)

@@ -14,8 +14,6 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
-
 REGION = "eu-central-1"
 
 TYPES: Mapping[str, tuple[str, ...]] = {
@@ -221,6 +219,8 @@ def actions(policy: str) -> set[str]:
 
 
 def _of_type(kind: str) -> Iterator[str]:
+    from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER  # takes a second
+
     handlers = PROVIDER_SCHEMA_MANAGER.get_resource_schema(REGION, kind).schema["handlers"]
     for handler in ("create", "read", "update", "delete"):
         yield from handlers.get(handler, {}).get("permissions", ())

@@ -434,7 +434,7 @@ def test_changed_zone_rules_neither_duplicate_nor_lose_a_digest(
         stable, armed = reader.world.clock.now, reader.schedule.next_due_at
         if not reader.schedule.listed:
             reader.store_event()
-        reader.run_until(stable + 70 * DAY)
+        reader.run_until(stable + (70 if days.month_day else 22) * DAY)  # three digests or more
         for (earlier, _), (later, clock) in pairwise(dated):
             assert date_of(earlier, wanted, clock) < date_of(later, wanted, clock)
         before = [due for due in reader.sent if due <= stable]

@@ -2,7 +2,7 @@
 
 import ast
 import sys
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -250,6 +250,9 @@ NAMED_EXCEPTIONS = {
     "gazette_cdk": ["os.environ"],  # the CDK's libraries search for Node at import
 }
 MAKERS = ("during_init", "client", "get_session", "logger", "metrics", "renderer")
+_OUTER = (ast.stmt, ast.excepthandler, ast.match_case)
+"""The nodes that contain statements."""
+
 AT_IMPORT = ("os.environ", "os.getenv", "boto3.client", "boto3.resource", "boto3.Session")
 
 
@@ -273,13 +276,22 @@ def is_within(name: str, outer: str) -> bool:
     return f"{name}.".startswith(f"{outer}.")
 
 
+def statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield a tree and all of its statements. `ast.walk` also yields the expressions."""
+    waiting = deque([tree])
+    while waiting:
+        node = waiting.popleft()
+        yield node
+        waiting += [child for child in ast.iter_child_nodes(node) if isinstance(child, _OUTER)]
+
+
 def imports(tree: ast.AST, known: frozenset[str] = frozenset()) -> Iterator[str]:
     """Yield every imported module, including imports in functions and imports only for types.
 
     For `from a import b`, yield `a.b` if it is a module, and otherwise `a`. For a relative import,
     yield `.`.
     """
-    for node in ast.walk(tree):
+    for node in statements(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

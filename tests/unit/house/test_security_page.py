@@ -1,6 +1,7 @@
 """docs/security.md: each attack on it has its tests, and each test of an attack is on it."""
 
 import re
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
@@ -15,7 +16,9 @@ def lines() -> list[list[str]]:
     return [cells for cells in found if len(cells) == 3 and _NAME.search(cells[2])]
 
 
+@cache
 def known() -> set[str]:
+    """The names of all tests."""
     paths = (ROOT / "tests").rglob("test_*.py")
     return {name for path in paths for name in _TEST.findall(path.read_text())}
 

@@ -16,7 +16,7 @@ HOUR = 3600
 
 
 def test_every_due_digest_is_sent_or_skipped_once() -> None:
-    found = simulate(question(10_000, quota=14, of=installation(3)))
+    found = simulate(question(5_000, quota=14, of=installation(1)))
     tally = found.tally
     assert sum(found.due.values()) == tally.sent["digest"] + tally.skipped.total()
     assert tally.sent["digest"] == sum(tally.by_due.values())
@@ -37,7 +37,7 @@ def test_readers_without_events_add_no_cost() -> None:
 
 def test_seen_events_are_in_no_email_and_cost_their_removal() -> None:
     without, found, all_seen = (
-        simulate(question(3_000, immediate=0.5, seen=seen)) for seen in (0, 0.5, 1)
+        simulate(question(1_500, immediate=0.5, seen=seen)) for seen in (0, 0.5, 1)
     )
     assert 0 < found.tally.sent["digest"] < without.tally.sent["digest"]
     assert found.tally.sent["immediate"] == pytest.approx(
@@ -63,10 +63,10 @@ def test_digests_become_late_at_the_reported_ceiling(part: float, all_in_time: b
     """Below ten emails a second, a fifth of the permits is unused (`domain.delivery.backlog`)."""
     stage = installation(3, spread=timedelta(0))
     stage = replace(stage, plan=PacePlan(rate=1))
-    found = simulate(question(1_000, of=stage, events=20))
+    found = simulate(question(500, of=stage, events=20))
     first = ceilings(found)[0]
     assert first.name == "rate of digests"
-    readers = round(1_000 * first.multiple * part)
+    readers = round(500 * first.multiple * part)
     scaled = simulate(question(readers, of=stage, events=20))
     late = 1 - scaled.tally.in_time / sum(scaled.due.values())
     assert (late < 0.06) is all_in_time
@@ -87,8 +87,8 @@ def test_daily_digests_beyond_the_ses_quota_are_skipped() -> None:
 
 def test_digests_below_the_minimum_wait_for_more_events() -> None:
     """Each reader gets an event every other day, with half the minimum score."""
-    off = simulate(question(20_000, events=0.5, days=8))
-    on = simulate(question(20_000, events=0.5, days=8, of=installation(worth=(6, 3))))
+    off = simulate(question(2_000, events=0.5, days=8))
+    on = simulate(question(2_000, events=0.5, days=8, of=installation(worth=(6, 3))))
     assert off.skips == 0
     assert on.skips > 0
     assert on.tally.sent["digest"] < 0.7 * off.tally.sent["digest"]
@@ -98,29 +98,29 @@ def test_digests_below_the_minimum_wait_for_more_events() -> None:
 def test_digest_waits_for_as_many_days_as_the_minimum_says() -> None:
     """Events are so rare that each digest has one, and is skipped once or three times."""
     for days in (1, 3):
-        found = simulate(question(50_000, events=0.02, days=14, of=installation(worth=(6, days))))
+        found = simulate(question(10_000, events=0.02, days=14, of=installation(worth=(6, days))))
         ended = sum(found.due.values())
         assert found.skips / ended == pytest.approx(days, rel=0.35)
 
 
 def test_minimum_below_the_score_of_an_event_changes_nothing() -> None:
     off, on = (
-        simulate(question(5_000, events=1, days=3, of=installation(worth=worth)))
+        simulate(question(1_000, events=1, days=3, of=installation(worth=worth)))
         for worth in (None, (3, 3))
     )
     assert (on.skips, on.tally.sent) == (0, off.tally.sent)
 
 
 def test_immediate_email_does_not_wait_behind_digests() -> None:
-    found = simulate(question(10_000, of=installation(2), immediate=0.02, on_the_hour=1))
+    found = simulate(question(5_000, of=installation(1), immediate=0.02, on_the_hour=1))
     assert found.tally.late["digest"].percentile(0.9) > HOUR
     assert found.tally.late["immediate"].percentile(0.99) < 90
 
 
 def test_forecast_memory_does_not_grow_with_the_number_of_readers() -> None:
     """All of them wait at once, and are blocks: one for each tenth of a second of a delay."""
-    found = simulate(question(30_000, of=installation(50), on_the_hour=1, events=20))
-    assert max(found.depths.by_minute["generate"]) > 15_000
+    found = simulate(question(18_000, of=installation(50), on_the_hour=1, events=20))
+    assert max(found.depths.by_minute["generate"]) > 10_000
     assert found.blocks < 5_000
 
 
@@ -174,12 +174,12 @@ def test_burst_of_events_has_few_emails(events: int, minutes: list[int]) -> None
 
 
 def test_bursts_cost_fewer_emails_and_no_more_events() -> None:
-    found = simulate(question(2_000, immediate=1, events=40, burst=20))
+    found = simulate(question(200, immediate=1, events=40, burst=20))
     emails = found.tally.sent["immediate"]
     assert emails == found.first_at_once == found.at_once * 3 / 20
     assert found.long_at_once * 3 == emails
     assert found.emails_per_immediate_event == 3 / 20
-    one_by_one = simulate(question(2_000, immediate=1, events=40))
+    one_by_one = simulate(question(200, immediate=1, events=40))
     assert one_by_one.emails_per_immediate_event == 1
     assert found.writes["events at once"] + found.writes["events"] < 2.4 * found.events
     limits = {one.name: one.load for one in ceilings(found)}
