@@ -11,6 +11,7 @@ from proofs.attention.verdict import DIGEST, IMMEDIATE, MUTED, SEEN, Verdict
 
 _DAY = timedelta(days=1)
 _HOUR = timedelta(hours=1)
+_SECOND = timedelta(seconds=1)
 _NAMES = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
@@ -71,21 +72,22 @@ def _emails(verdict: Verdict, days: int) -> list[str]:
 
 
 def _events(verdict: Verdict) -> list[str]:
+    waits = [wait / _SECOND for wait in verdict.waits] or [0.0]
     ends = [verdict.ends[end] for end in (IMMEDIATE, DIGEST, SEEN, MUTED)]
     return [
         name_of(verdict.features),
         *(f"{number:,}" for number in (verdict.events, *ends)),
-        _duration(median(verdict.waits) if verdict.waits else timedelta(0)),
-        _duration(max(verdict.waits, default=timedelta(0))),
+        _duration(median(waits)),
+        _duration(max(waits)),
         str(verdict.lost),
         str(verdict.twice),
     ]
 
 
-def _duration(wait: timedelta) -> str:
-    if wait < timedelta(minutes=2):
-        return f"{wait / timedelta(seconds=1):.0f} s"
-    return f"{wait / timedelta(minutes=1):.0f} min" if wait < 2 * _HOUR else f"{wait / _HOUR:.1f} h"
+def _duration(seconds: float) -> str:
+    if seconds < 2 * 60:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 2 * 3600 else f"{seconds / 3600:.1f} h"
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -25,14 +25,14 @@ from gazette.domain.window.worth import Worth
 
 from proofs.attention.acts import BEGIN, BUSY, CALM, Act, Feature, Kind
 from tests.builders import SettableClock, a_subscriber, an_event
-from tests.indexed import IndexedEvents, IndexedRuns
+from tests.indexed import IndexedEvents, IndexedRuns, RunRows
 from tests.world import World
 
 WORTH = Worth(score=4.0, longest_wait=timedelta(days=3), weights=WEIGHTS)
 """The minimum for daily digests: four likes, or three days."""
 
 AFTERWARDS = timedelta(days=5)
-"""The time after the last act until each waiting event must be sent. It exceeds the longest wait
+"""The time after the last act in which each waiting event must be sent. It exceeds the longest wait
 of WORTH and the day until the next digest."""
 
 _MAX_LATENESS = timedelta(hours=6)
@@ -89,19 +89,21 @@ class _Simulation:
     def __init__(self, record: Record) -> None:
         self.record = record
         self._end = max((act.at for act in record.acts), default=BEGIN) + AFTERWARDS
+        self._runs = RunRows()
+        self._acts_left = len(record.acts)
         self._world = World(
             SettableClock(BEGIN - timedelta(hours=1)),
             max_lateness=_MAX_LATENESS,
             worth=WORTH if Feature.MINIMUM in record.features else None,
             defaults=(("like", Frequency.DAILY),),
-            runs=IndexedRuns(),
+            runs=IndexedRuns(self._runs),
             kind_of_events=IndexedEvents,
         )
         self._numbers = count()
         self._next: list[tuple[datetime, int, Callable[[], None]]] = []
 
     def run(self) -> None:
-        """Let time pass until the end."""
+        """Let time pass until no email is to come, or until the end."""
         world = self._world
         for user_id in (BUSY, CALM):
             reader = a_subscriber(
@@ -116,7 +118,7 @@ class _Simulation:
             self._plan(act.at, partial(self._do, act, f"e{number}"))
         self._plan(BEGIN, self._sweep)
         self._plan(BEGIN + _A_MINUTE, self._tick)
-        while self._next[0][0] <= self._end:
+        while self._next[0][0] <= self._end and self._has_work():
             at, _, action = heappop(self._next)
             world.clock.now = max(world.clock.now, at)
             action()
@@ -127,11 +129,16 @@ class _Simulation:
             if isinstance(row, StoredEvent):
                 self.record.rows[event_id] = row
 
+    def _has_work(self) -> bool:
+        """Return True if an act or an email is still to come."""
+        return self._acts_left > 0 or bool(self._runs.open or self._world.schedules.listed)
+
     def _plan(self, at: datetime, action: Callable[[], None]) -> None:
         heappush(self._next, (at, next(self._numbers), action))
 
     def _do(self, act: Act, event_id: str) -> None:
         world, entity = self._world, f"post#{act.thing}"
+        self._acts_left -= 1
         if act.kind is Kind.VISIT:
             world.see(entity, user_id=act.user_id)
         elif act.kind is Kind.MUTE:
@@ -163,7 +170,8 @@ class _Simulation:
         }
 
     def _sweep(self) -> None:
-        self._world.sweep(BUSY, CALM)
+        if self._runs.open:
+            self._world.sweep(BUSY, CALM)
         self._plan(self._world.clock() + _SWEEP_EVERY, self._sweep)
 
     def _tick(self) -> None:

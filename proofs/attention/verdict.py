@@ -1,4 +1,4 @@
-"""What became of each event, judged by the emails and by the acts."""
+"""The outcome of each event, judged by the emails and by the acts."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ IMMEDIATE, DIGEST, SEEN, MUTED = "immediate", "digest", "seen", "muted"
 
 @dataclass
 class Verdict:
-    """What became of the events of a record."""
+    """The outcomes of the events of a record."""
 
     features: frozenset[Feature]
     events: int
