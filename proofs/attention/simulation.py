@@ -90,7 +90,9 @@ class _Simulation:
         self.record = record
         self._end = max((act.at for act in record.acts), default=BEGIN) + AFTERWARDS
         self._runs = RunRows()
-        self._acts_left = len(record.acts)
+        self._left = len(record.acts)
+        """The number of acts and messages that are still to come."""
+
         self._world = World(
             SettableClock(BEGIN - timedelta(hours=1)),
             max_lateness=_MAX_LATENESS,
@@ -124,21 +126,25 @@ class _Simulation:
             action()
             sent, world.generate_queue.sent = world.generate_queue.sent, []
             for message in sent:
-                self._plan(world.clock() + message.delay, partial(self._deliver, message.key))
+                self._queue(message.key, message.delay)
         for (_, event_id), row in world.events.rows.items():
             if isinstance(row, StoredEvent):
                 self.record.rows[event_id] = row
 
     def _has_work(self) -> bool:
-        """Return True if an act or an email is still to come."""
-        return self._acts_left > 0 or bool(self._runs.open or self._world.schedules.listed)
+        """Return True if an act, a message or an email is still to come."""
+        return self._left > 0 or bool(self._runs.open or self._world.schedules.listed)
 
     def _plan(self, at: datetime, action: Callable[[], None]) -> None:
         heappush(self._next, (at, next(self._numbers), action))
 
+    def _queue(self, key: RunKey, delay: timedelta) -> None:
+        self._left += 1
+        self._plan(self._world.clock() + delay, partial(self._deliver, key))
+
     def _do(self, act: Act, event_id: str) -> None:
         world, entity = self._world, f"post#{act.thing}"
-        self._acts_left -= 1
+        self._left -= 1
         if act.kind is Kind.VISIT:
             world.see(entity, user_id=act.user_id)
         elif act.kind is Kind.MUTE:
@@ -181,10 +187,11 @@ class _Simulation:
     def _deliver(self, key: RunKey) -> None:
         world = self._world
         before = len(world.mailer.accepted)
+        self._left -= 1
         try:
             world.generate(key)
         except (NotYet, Unavailable):
-            self._plan(world.clock() + _A_MINUTE, partial(self._deliver, key))
+            self._queue(key, _A_MINUTE)
         for mail, _ in world.mailer.accepted[before:]:
             ids = self._in_window(key)
             self.record.emails.append(Email(world.clock(), key, ids, _counts(mail.edition.text)))
