@@ -491,20 +491,23 @@ class FakeRuns:
         return self.rows.get(key)
 
     def chain(self, key: RunKey, *, holding: datetime | None = None) -> Sequence[Run]:
+        def readable_runs() -> Iterator[Run]:
+            for run in self._newest_first(key):
+                if run.key in self.unreadable:
+                    raise _of_run(run.key)
+                yield run
+
+        return back_to_end(readable_runs(), of=key, holding=holding)
+
+    def _newest_first(self, key: RunKey) -> Iterable[Run]:
+        """Return the run and the earlier runs of its schedule."""
         older = [
             run
             for run in self.rows.values()
             if (run.key.user_id, run.key.schedule) == (key.user_id, key.schedule)
             and run.key.sequence <= key.sequence
         ]
-
-        def newest_first() -> Iterator[Run]:
-            for run in sorted(older, key=lambda run: run.key.sequence, reverse=True):
-                if run.key in self.unreadable:
-                    raise _of_run(run.key)
-                yield run
-
-        return back_to_end(newest_first(), of=key, holding=holding)
+        return sorted(older, key=lambda run: run.key.sequence, reverse=True)
 
     def first_sent(self, behind: RunKey, *, until: datetime) -> Run | None:
         of_schedule = (behind.user_id, behind.schedule)
@@ -552,17 +555,18 @@ class FakeRuns:
     def overdue(self, partition: int, at: datetime) -> Iterator[Run | UnreadableRow]:
         found = [
             run
-            for run in self.rows.values()
-            if run.is_open
-            and run.check_at <= at
-            and shard_of(run.key.user_id, PARTITIONS) == partition
+            for run in self._open()
+            if run.check_at <= at and shard_of(run.key.user_id, PARTITIONS) == partition
         ]
         return map(self._as_read, sorted(found, key=lambda run: run.check_at))
 
     def open_runs(self, partition: int) -> Iterator[tuple[RunKey, datetime]]:
-        for run in list(self.rows.values()):
-            if run.is_open and shard_of(run.key.user_id, PARTITIONS) == partition:
+        for run in self._open():
+            if shard_of(run.key.user_id, PARTITIONS) == partition:
                 yield run.key, run.due_at
+
+    def _open(self) -> Sequence[Run]:
+        return [run for run in self.rows.values() if run.is_open]
 
     def swap(self, before: Run, after: Run) -> Run:
         if after.key not in self.rows:
@@ -1043,18 +1047,19 @@ class FakeEvents:
         self, user_id: str, schedule: str, after: datetime, after_id: str = "\U0010ffff"
     ) -> list[StoredEvent]:
         """By stamp and id, so that the next page begins between two events of one instant."""
+        found = self._after(user_id, schedule, (after, after_id))
+        return [stored for stored in found if self._is_kept((user_id, stored.event.id))]
+
+    def _after(self, user_id: str, schedule: str, place: tuple[datetime, str]) -> list[StoredEvent]:
         found = [
             stored
-            for key, stored in self._rows_of(user_id).items()
-            if isinstance(stored, StoredEvent)
+            for (owner, _), stored in self.rows.items()
+            if owner == user_id
+            and isinstance(stored, StoredEvent)
             and stored.schedule == schedule
-            and (stored.stored_at, stored.event.id) > (after, after_id)
-            and self._is_kept(key)
+            and (stored.stored_at, stored.event.id) > place
         ]
         return sorted(found, key=lambda stored: (stored.stored_at, stored.event.id))
-
-    def _rows_of(self, user_id: str) -> Mapping[tuple[str, str], StoredEvent | Retracted]:
-        return {key: row for key, row in self.rows.items() if key[0] == user_id}
 
     def _is_kept(self, key: tuple[str, str]) -> bool:
         return key in self.rows and self.expires_at[key] > self.clock()

@@ -1,9 +1,12 @@
-"""Our fakes with an index each: for many readers, where a call may cost no more than for one."""
+"""Our fakes with indexes: a call costs as little with many readers and rows as with few."""
 
+from abc import ABC, abstractmethod
+from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Self, TypeVar
 
 from gazette.domain.delivery.run import Run
 from gazette.domain.model import Retracted, RunKey, Schedule, StoredEvent
@@ -12,8 +15,91 @@ from gazette.domain.scheduling.calendar import slot_of
 
 from tests.fake_stores import FakeEvents, FakeRuns, FakeSchedules
 
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+P = TypeVar("P", int, tuple[datetime, str])
+
 Place = tuple[datetime, int]
 """A slot and a shard."""
+
+
+class Rows(ABC, dict[K, V]):
+    """Rows with an index that each write updates."""
+
+    @abstractmethod
+    def _remember(self, key: K, row: V) -> None:
+        """Add a row to the index."""
+
+    @abstractmethod
+    def _forget(self, key: K, row: V) -> None:
+        """Remove a row from the index."""
+
+    def __setitem__(self, key: K, row: V) -> None:
+        if key in self:
+            self._forget(key, self[key])
+        super().__setitem__(key, row)
+        self._remember(key, row)
+
+    def __delitem__(self, key: K) -> None:
+        self._forget(key, self[key])
+        super().__delitem__(key)
+
+    def setdefault(self, key: K, default: V) -> V:
+        if key not in self:
+            self[key] = default
+        return self[key]
+
+    def update(self, others: Mapping[K, V]) -> None:  # type: ignore[override]
+        for key, row in others.items():
+            self[key] = row
+
+    def __ior__(self, others: Mapping[K, V]) -> Self:  # type: ignore[override, misc]
+        self.update(others)
+        return self
+
+
+class RunRows(Rows[RunKey, Run]):
+    """Runs with the sorted sequences of each schedule, and the keys of the open runs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sequences: dict[tuple[str, str], list[int]] = defaultdict(list)
+        self.open: dict[RunKey, None] = {}
+
+    def _remember(self, key: RunKey, row: Run) -> None:
+        insort(self.sequences[key.user_id, key.schedule], key.sequence)
+        if row.is_open:
+            self.open[key] = None
+
+    def _forget(self, key: RunKey, row: Run) -> None:
+        _take_out(self.sequences[key.user_id, key.schedule], key.sequence)
+        self.open.pop(key, None)
+
+
+class EventRows(Rows[tuple[str, str], StoredEvent | Retracted]):
+    """Events with the sorted times and ids of each schedule."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._places: dict[tuple[str, str], list[tuple[datetime, str]]] = defaultdict(list)
+
+    def after(self, user_id: str, schedule: str, place: tuple[datetime, str]) -> list[StoredEvent]:
+        """Return the events of a schedule after a time and id, in order."""
+        places = self._places.get((user_id, schedule), [])
+        rows = (self[user_id, event_id] for _, event_id in places[bisect_right(places, place) :])
+        return [row for row in rows if isinstance(row, StoredEvent)]
+
+    def _remember(self, key: tuple[str, str], row: StoredEvent | Retracted) -> None:
+        if isinstance(row, StoredEvent):
+            insort(self._places[key[0], row.schedule], (row.stored_at, key[1]))
+
+    def _forget(self, key: tuple[str, str], row: StoredEvent | Retracted) -> None:
+        if isinstance(row, StoredEvent):
+            _take_out(self._places[key[0], row.schedule], (row.stored_at, key[1]))
+
+
+def _take_out(places: list[P], place: P) -> None:
+    del places[bisect_left(places, place)]
 
 
 @dataclass
@@ -49,34 +135,24 @@ class IndexedSchedules(FakeSchedules):
 
 @dataclass
 class IndexedRuns(FakeRuns):
-    """Knows the runs of each schedule. Rows are created, never set."""
+    """Knows the runs of each schedule, and the open runs."""
 
-    keys_of: dict[tuple[str, str], list[RunKey]] = field(default_factory=lambda: defaultdict(list))
+    rows: RunRows = field(default_factory=RunRows)
 
-    def create(self, run: Run) -> Run:
-        if run.key not in self.rows:
-            self.keys_of[run.key.user_id, run.key.schedule].append(run.key)
-        return super().create(run)
+    def _newest_first(self, key: RunKey) -> Iterable[Run]:
+        sequences = self.rows.sequences.get((key.user_id, key.schedule), [])
+        for place in range(bisect_right(sequences, key.sequence) - 1, -1, -1):
+            yield self.rows[RunKey(key.user_id, key.schedule, sequences[place])]
 
-    def chain(self, key: RunKey, *, holding: datetime | None = None) -> Sequence[Run]:
-        own = self.keys_of.get((key.user_id, key.schedule), ())
-        runs = FakeRuns({each: self.rows[each] for each in own}, self.unreadable)
-        return runs.chain(key, holding=holding)
+    def _open(self) -> Sequence[Run]:
+        return [self.rows[key] for key in self.rows.open]
 
 
 @dataclass
 class IndexedEvents(FakeEvents):
-    """Knows the events of each user."""
+    """Knows the events of each schedule by time."""
 
-    keys_of: dict[str, dict[tuple[str, str], None]] = field(
-        default_factory=lambda: defaultdict(dict)
-    )
+    rows: EventRows = field(default_factory=EventRows)
 
-    def _rows_of(self, user_id: str) -> Mapping[tuple[str, str], StoredEvent | Retracted]:
-        return {key: self.rows[key] for key in self.keys_of.get(user_id, ()) if key in self.rows}
-
-    def _keep(
-        self, key: tuple[str, str], row: StoredEvent | Retracted, expires_at: datetime
-    ) -> None:
-        self.keys_of[key[0]][key] = None
-        super()._keep(key, row, expires_at)
+    def _after(self, user_id: str, schedule: str, place: tuple[datetime, str]) -> list[StoredEvent]:
+        return self.rows.after(user_id, schedule, place)

@@ -308,9 +308,10 @@ class World:
     time_left: TimeLeft = _a_minute
     run_all: RunAll = in_turn
     drawn: float = 1.0
+    kind_of_events: type[FakeEvents] = FakeEvents
 
     def __post_init__(self) -> None:
-        self.events = FakeEvents(self.clock, self.runs, self.schedules)
+        self.events = self.kind_of_events(self.clock, self.runs, self.schedules)
         self.deferred_events: DeferredEvents = self.events
         self.seen_marks = FakeSeenMarks(self.events)
         self.held_categories: HeldCategories = lambda: [

@@ -16,8 +16,9 @@ from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.domain.subscribers.suppression import Cause
 
 from proofs.history.past import AT_ONCE, CRITICAL, EMAIL, READER, SOME, Past
-from proofs.history.stores import HistoryEvents, HistoryRuns
+from proofs.history.stores import HistoryRuns
 from tests.builders import NOW, SettableClock, a_subscriber
+from tests.indexed import IndexedEvents
 from tests.world import World
 
 _REGISTERED = NOW - timedelta(days=40)
@@ -30,10 +31,13 @@ Write = Callable[[Past], None]
 
 def on_fakes(past: Past) -> World:
     """Return a world on our fakes."""
-    world = World(SettableClock(_REGISTERED), critical=frozenset({CRITICAL}), runs=HistoryRuns())
-    events = HistoryEvents(world.clock, world.runs, world.schedules)
-    world.events, world.deferred_events = events, events
-    world.context = replace(world.context, events=events)
+    world = World(
+        SettableClock(_REGISTERED),
+        critical=frozenset({CRITICAL}),
+        runs=HistoryRuns(),
+        kind_of_events=IndexedEvents,
+    )
+    events = world.events
 
     def write(found: Past) -> None:
         world.runs.rows.update({run.key: run for run in found.runs})
