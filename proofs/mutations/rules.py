@@ -4,6 +4,7 @@ from typing import Final
 
 from proofs.mutations.mutation import Mutation
 
+_RUNS = "tests/contract/dynamodb/test_runs.py"
 _SWAP_HOLDS = (
     "tests/contract/dynamodb/test_runs.py"
     "::test_swap_succeeds_only_if_the_run_is_unchanged_since_read"
@@ -984,7 +985,7 @@ RULES: Final = (
     Mutation(
         "no two readers share a thread",
         "steps/delivery/edition.py",
-        '_message_id(f"{run.key.user_id} {run.key.schedule}", list_id)',
+        '_message_id(f"{run.key.user_id} {thread_of(run.key.schedule)}", list_id)',
         "_message_id(run.key.schedule, list_id)",
         "tests/unit/delivery/test_headers.py::test_readers_entities_and_lists_never_share_a_thread",
     ),
@@ -2167,9 +2168,31 @@ RULES: Final = (
     Mutation(
         "a visit raises the epochs of the entity's immediate runs",
         "steps/ingest/seen.py",
-        "    raise_epochs_under(immediate_schedule(command.entity), user_id, context=context)\n",
+        "    raise_epochs(context.runs.of_thread(user_id, command.entity), runs=context.runs)\n",
         "",
         f"{_SEEN}::test_mark_at_any_moment_before_the_claim_of_an_immediate_email_is_kept",
+    ),
+    Mutation(
+        "a visit raises the epochs of the entity's urgent runs",
+        "steps/ingest/seen.py",
+        "context.runs.of_thread(user_id, command.entity), runs",
+        "[run for run in context.runs.of_thread(user_id, command.entity)"
+        " if not run.key.schedule.endswith('u')], runs",
+        f"{_SEEN}::test_mark_at_any_moment_before_the_claim_of_an_immediate_email_is_kept",
+    ),
+    Mutation(
+        "one query reads the runs of an entity's usual and urgent emails",
+        "adapters/dynamodb/runs.py",
+        "            rest = chain(page[len(ours) :], rows)\n",
+        "            rest = iter(())\n",
+        f"{_RUNS}::test_chains_of_a_thread_are_those_of_both_its_schedules",
+    ),
+    Mutation(
+        "the urgent emails about an entity are in its thread",
+        "steps/delivery/edition.py",
+        "thread_of(run.key.schedule)",
+        "run.key.schedule",
+        "tests/unit/delivery/test_headers.py::test_urgent_email_is_in_the_thread_of_its_entity",
     ),
     Mutation(
         "the mark of an erased reader is deleted",

@@ -818,6 +818,23 @@ def _seen() -> Iterator[Scenario[Life]]:
                 hows=(),
             )
 
+    soon = timedelta(minutes=50)
+    for policy in (Policy.RESEND, Policy.CARRY_OVER):
+        yield Scenario(
+            name=f"seen/urgent/{policy}",
+            policy=policy,
+            frequency=_AT_ONCE,
+            events=(),
+            acts=(
+                at(put("e1", lapses_after=soon), hours=-1),
+                at(put("e2", on="e1"), hours=-1),
+                at(put("e3", on="e1", lapses_after=soon), hours=3),
+            ),
+            counted_from=timedelta(hours=-1, seconds=-1),
+            meanwhile=during(see("e1")),
+            hows=(),
+        )
+
 
 def _of_others() -> Iterator[Scenario[Life]]:
     """Yield scenarios with reports on emails of other tables and by other readers."""

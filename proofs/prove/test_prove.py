@@ -95,6 +95,7 @@ def test_a_worker_that_is_killed_after_the_provider_took_the_email_leaves_an_unk
         ("two-unknown", "always lost/never/carry_over", "emails"),
         ("two-breakers", "refused at once/accepts", "too late"),
         ("over-given-up", "lapses/daily/resend", "e1 of ann is in 5 emails"),
+        ("seen-urgent", "seen/urgent/resend", "was sent although e1 was seen"),
     ],
 )
 def test_without_a_rule_the_worlds_that_break_are_found(
