@@ -47,6 +47,8 @@ _REPORTS = "tests/unit/feedback/test_reports.py"
 _DELIVERY_EVENTS = "tests/unit/api/test_delivery_events.py"
 _RULE_OF_RECEIPTS = "domain/receipts/rule.py"
 _MUTES = "domain/muting/mutes.py"
+_MUTED_RULE = "domain/muting/muted.py"
+_WHO_IS_MUTED = "tests/unit/support/test_muted.py"
 _MUTED = "tests/unit/routing/test_muted_things.py"
 _MUTING = "tests/unit/preferences/test_muting.py"
 _ALLOWED = "tests/unit/delivery/test_allowed_recipients.py"
@@ -2253,21 +2255,36 @@ RULES: Final = (
     Mutation(
         "an event about a muted thing is not stored",
         "steps/routing/target.py",
-        "            if reader.mutes and not critical and is_muted(event, reader.mutes):\n"
+        "            if reader.mutes and is_muted(event, reader.mutes, context.critical):\n"
         "                return Outcome.MUTED\n",
         "",
         f"{_MUTED}::test_events_about_muted_thing_are_not_stored",
     ),
     Mutation(
         "a mute does not apply to critical events",
-        "steps/routing/target.py",
-        "            if reader.mutes and not critical and is_muted(event, reader.mutes):\n",
-        "            if is_muted(event, reader.mutes):\n",
+        _MUTED_RULE,
+        " or event.category in critical:\n",
+        ":\n",
         f"{_MUTED}::test_critical_events_about_muted_thing_are_sent",
     ),
     Mutation(
+        "a mute does not apply to a requested link",
+        _MUTED_RULE,
+        "event.category == NEW_LINK or ",
+        "",
+        f"{_WHO_IS_MUTED}::test_everything_that_reads_mutes_agrees_on_every_event",
+    ),
+    Mutation(
+        "the category decides whether a mute applies, not the schedule",
+        "steps/support/pending.py",
+        "is_muted(each.event, subscriber.mutes, critical):\n",
+        "(is_muted(each.event, subscriber.mutes, ())"
+        " and not each.schedule.startswith('nowx')):\n",
+        f"{_WHO_IS_MUTED}::test_everything_that_reads_mutes_agrees_on_every_event",
+    ),
+    Mutation(
         "a mute applies to an event however it reaches the reader",
-        _MUTES,
+        _MUTED_RULE,
         "(mute.entity == event.entity.key or mute.entity in event.via)",
         "mute.entity == event.entity.key",
         f"{_MUTED}::test_activity_on_muted_thing_or_below_it_is_not_stored",
