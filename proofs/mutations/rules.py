@@ -2131,27 +2131,11 @@ RULES: Final = (
         f"{_SEEN}::test_mark_that_concerns_no_event_costs_one_read",
     ),
     Mutation(
-        "a run's epoch is raised before its seen events are left out",
-        "steps/delivery/deliver.py",
-        "    stopped = changed(run, Stop())\n",
-        "    stopped = run\n",
-        f"{_SEEN}::test_worker_that_read_before_the_mark_does_not_claim_what_another_left_out",
-    ),
-    Mutation(
         "a seen event that may have been sent is given up",
         "steps/delivery/deliver.py",
         "leave_out(stored, for_good=stored.event.id in may_have_been_sent)",
         "leave_out(stored, for_good=False)",
         f"{_SEEN}::test_event_that_may_have_been_sent_is_given_up_once_it_is_seen",
-    ),
-    Mutation(
-        "events are removed before their run ends",
-        "steps/delivery/deliver.py",
-        "    unclaimed, removed = _remove(before,",
-        "    store(ending.changes, runs=context.runs)\n"
-        "    ending, before = replace(ending, changes=()), run\n"
-        "    unclaimed, removed = _remove(before,",
-        f"{_SEEN}::test_amendment_at_any_moment_of_a_delivery_is_judged_by_its_own_time",
     ),
     Mutation(
         "a seen event that is published again stays left out",
@@ -2166,21 +2150,6 @@ RULES: Final = (
         "self.seen_at is not None and self.event.counts_at <= self.seen_at",
         "self.seen_at is not None",
         f"{_SEEN}::test_amendment_that_is_later_than_the_mark_is_sent",
-    ),
-    Mutation(
-        "a visit raises the epochs of the entity's immediate runs",
-        "steps/ingest/seen.py",
-        "    raise_epochs(context.runs.of_thread(user_id, command.entity), runs=context.runs)\n",
-        "",
-        f"{_SEEN}::test_mark_at_any_moment_before_the_claim_of_an_immediate_email_is_kept",
-    ),
-    Mutation(
-        "a visit raises the epochs of the entity's urgent runs",
-        "steps/ingest/seen.py",
-        "context.runs.of_thread(user_id, command.entity), runs",
-        "[run for run in context.runs.of_thread(user_id, command.entity)"
-        " if not run.key.schedule.endswith('u')], runs",
-        f"{_SEEN}::test_mark_at_any_moment_before_the_claim_of_an_immediate_email_is_kept",
     ),
     Mutation(
         "one query reads the runs of an entity's usual and urgent emails",
@@ -2278,8 +2247,7 @@ RULES: Final = (
         "the category decides whether a mute applies, not the schedule",
         "steps/support/pending.py",
         "is_muted(each.event, subscriber.mutes, critical):\n",
-        "(is_muted(each.event, subscriber.mutes, ())"
-        " and not each.schedule.startswith('nowx')):\n",
+        "(is_muted(each.event, subscriber.mutes, ()) and not each.schedule.startswith('nowx')):\n",
         f"{_WHO_IS_MUTED}::test_everything_that_reads_mutes_agrees_on_every_event",
     ),
     Mutation(

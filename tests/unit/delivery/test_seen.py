@@ -263,7 +263,7 @@ def test_mark_outlives_every_event_that_arrives_late() -> None:
 
 
 @pytest.mark.parametrize("often", RHYTHMS)
-def test_amendment_at_any_moment_of_a_delivery_is_judged_by_its_own_time(
+def test_trace_an_amendment_at_any_moment_of_a_delivery_is_sent(
     often: Frequency,
 ) -> None:
     amended = replace(OLD, occurred_at=NOW, amended_at=NOW, excerpt="Amended.")
@@ -281,7 +281,7 @@ def test_amendment_at_any_moment_of_a_delivery_is_judged_by_its_own_time(
 
 
 @pytest.mark.parametrize("life", [None, HOUR], ids=["usual", "urgent"])
-def test_mark_at_any_moment_before_the_claim_of_an_immediate_email_is_kept(
+def test_trace_an_visit_before_the_claim_of_an_immediate_email_stops_it(
     life: timedelta | None,
 ) -> None:
     """Without raised epochs, some moments show what was seen before the claim."""
@@ -345,7 +345,7 @@ class Dying:
 
 
 @pytest.mark.parametrize("often", [Frequency.IMMEDIATE, Frequency.DAILY])
-def test_worker_that_read_before_the_mark_does_not_claim_what_another_left_out(
+def test_trace_an_worker_that_read_before_the_visit_claims_nothing_that_was_left_out(
     often: Frequency,
 ) -> None:
     """The mark is stored, but its message has not raised any epoch yet."""
