@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from gazette.domain.delivery.signals import Policy
+from gazette.domain.scheduling.growing import LAPSES_SOON
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.templates.settings import SourcePolicy
 
@@ -731,24 +732,40 @@ def _templates() -> Iterator[Scenario[Life]]:
 def _lapses() -> Iterator[Scenario[Life]]:
     """Yield scenarios with an event that expires and is extended between unknown attempts.
 
-    In others, the event expires while one worker is about to claim it and another removes it.
+    An immediate event that lapses soon is urgent, so it has a schedule of its own, which no later
+    event shares. An event whose service shortens its life after the email stays with the thread,
+    until it is a day old and goes to the daily digest. In others, the event expires while one
+    worker is about to claim it and another removes it.
     """
-    soon = timedelta(minutes=10)
+    soon, daily = timedelta(minutes=10), timedelta(hours=23, minutes=10)
+    later = tuple(at(put(f"f{day}", on="e1"), hours=24 * day + 8) for day in range(5))
+    days, hours = range(1, 5), range(2, 22, 4)
+    acts = {
+        Frequency.DAILY.value: (
+            at(put("e1", lapses_after=daily), hours=-23, minutes=-1),
+            *(at(give_time("e1", daily), hours=24 * day + 1) for day in days),
+        ),
+        "urgent": (
+            at(put("e1", lapses_after=soon), minutes=-1),
+            *(at(give_time("e1", soon), hours=24 * day + 1) for day in days),
+        ),
+        _AT_ONCE.value: (
+            at(put("e1"), minutes=-1),
+            at(give_time("e1", soon), minutes=1),
+            *(at(give_time("e1", 2 * LAPSES_SOON), hours=hour) for hour in hours),
+            *(at(give_time("e1", soon), hours=hour, minutes=2) for hour in hours),
+        ),
+    }
     for policy in Policy:
-        for frequency, until_sent in ((Frequency.DAILY, 23), (_AT_ONCE, 0)):
-            lasts = timedelta(hours=until_sent) + soon
+        for name, own in acts.items():
             yield Scenario(
-                name=f"lapses/{frequency}/{policy}",
+                name=f"lapses/{name}/{policy}",
                 policy=policy,
                 answers=(_LOST,) * 60,
                 evidence=Evidence.NEVER,
-                frequency=frequency,
+                frequency=Frequency.DAILY if name == Frequency.DAILY else _AT_ONCE,
                 events=(),
-                acts=(
-                    at(put("e1", lapses_after=lasts), hours=-until_sent, minutes=-1),
-                    *(at(put(f"f{day}", on="e1"), hours=24 * day + 8) for day in range(5)),
-                    *(at(give_time("e1", lasts), hours=24 * day + 1) for day in range(1, 5)),
-                ),
+                acts=(*own, *later),
                 counted_from=timedelta(minutes=-2),
                 days=6,
                 hows=(How.KILLED_AFTER,),
