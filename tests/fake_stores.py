@@ -27,7 +27,7 @@ from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status
 from gazette.domain.errors import Unavailable, UnreadableRow
 from gazette.domain.feedback.delivery_events import Engagement, EngagementEvent, Mark
 from gazette.domain.feedback.reputation import CategoryCounts, CategoryHold
-from gazette.domain.identity import run_id, shard_of
+from gazette.domain.identity import latest_run, run_id, shard_of
 from gazette.domain.model import (
     Event,
     Retracted,
@@ -43,7 +43,7 @@ from gazette.domain.ports.stores import Guard, Placed
 from gazette.domain.receipts.receipt import Found, FoundEvent
 from gazette.domain.scheduling.calendar import Recurrence, slot_of
 from gazette.domain.scheduling.chain import back_to_end
-from gazette.domain.scheduling.kinds import Unsent
+from gazette.domain.scheduling.kinds import Unsent, immediate_schedule, urgent_schedule
 from gazette.domain.scheduling.lifetime import kept_until, lasts_until, needed_until, seen_for
 from gazette.domain.stored import readable, require_readable
 from gazette.domain.subscribers.following import Activity, Follow
@@ -508,6 +508,10 @@ class FakeRuns:
             and run.key.sequence <= key.sequence
         ]
         return sorted(older, key=lambda run: run.key.sequence, reverse=True)
+
+    def of_thread(self, user_id: str, entity: str) -> Sequence[Run]:
+        names = urgent_schedule(entity), immediate_schedule(entity)
+        return [run for name in names for run in self.chain(latest_run(user_id, name))]
 
     def first_sent(self, behind: RunKey, *, until: datetime) -> Run | None:
         of_schedule = (behind.user_id, behind.schedule)

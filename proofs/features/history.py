@@ -394,7 +394,31 @@ def _with_marks(drawn: History, random: Random) -> History:
         )
         for function in ("ingest", "generate", "generate")
     ]
-    return replace(drawn, deeds=(*drawn.deeds, *deeds), strikes=(*drawn.strikes, *strikes))
+    race, strike = _visit_during_an_immediate_email(who, random)
+    return replace(
+        drawn, deeds=(*drawn.deeds, *deeds, *race), strikes=(*drawn.strikes, *strikes, strike)
+    )
+
+
+def _visit_during_an_immediate_email(who: str, random: Random) -> tuple[tuple[Deed, ...], Strike]:
+    """Return an event for an immediate email, which may be urgent, and a visit before its claim.
+
+    The worker has read the event and the visits, and waits for its permit.
+    """
+    at = timedelta(days=random.choice((0, 1, 2)), hours=3)
+    deeds = (
+        Deed(at - timedelta(hours=1), "often", who, 0, 1),
+        Deed(at, random.choice(("put", "lapse")), who, 0, 0),
+    )
+    return deeds, Strike(
+        "generate",
+        "immediate_rate_limiter.reserve",
+        at,
+        0,
+        How.OVERTAKEN,
+        (Deed(timedelta(0), "see", who, 0, 0),),
+        timedelta(seconds=random.choice((2, 25))),
+    )
 
 
 def _with_mutes(drawn: History, random: Random) -> History:

@@ -19,6 +19,9 @@ _ALL = {mutation.rule: mutation for mutation in (*RULES, *PREVENTED)}
 
 CAUGHT: Final = {
     "an event about a muted thing is not stored": 20,
+    "a seen event is left out": 20,
+    "a visit is announced in the reader's row": 20,
+    "a visit raises the epochs of the entity's immediate runs": 30,
     "an erasure deletes the events": 20,
     "a run waits for an older run that may have been sent": 20,
     "a dormant reader has no scheduled digest": 30,
@@ -28,6 +31,8 @@ CAUGHT: Final = {
     "a worker that finds another's claim does not send": 50,
     "a repeated unsubscription has a time of its own": 50,
     "no digest is due in a pause": 50,
+    "a visit raises the epochs of the entity's urgent runs": 70,
+    "a mute applies to an event however it reaches the reader": 80,
     "the write of a mute makes later runs route their events again": 70,
     "evidence moves a run from any status to sent": 100,
     "an event that was in two attempts with an unknown outcome is not in a third attempt": 100,

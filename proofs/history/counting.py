@@ -57,7 +57,8 @@ _FREE = {"outlook", "around", "flush"}
 _WRITES = frozenset(
     """
     add amend announce begin cancel catch_up create defer erase exclude expire extend
-    extend_together forget keep leave_behind lift mark_active mark_rerouted mark_routed mark_walked
+    extend_together forget keep leave_behind lift mark_active mark_rerouted mark_routed mark_seen
+    mark_walked
     move move_together put put_early record release remember remove remove_together replace reserve
     reset resubscribe retract save_checkpoint send set_dormant store store_together swap
     swap_together trip trip_if_closed unsubscribe withdraw
@@ -163,7 +164,7 @@ class Tally:
     def _requests_of(self, name: str, given: Sequence[Any], answer: Any) -> int:
         if name.endswith((".get_many", ".load")):
             return ceil(len(given[-1]) / _KEYS_A_CALL)
-        if name == "runs.chain":
+        if name in {"runs.chain", "runs.of_thread"}:
             is_ended = bool(answer) and _ends_chain(answer)
             return max(ceil(len(answer) / RUNS_A_PAGE), 1) if is_ended else _with_an_empty(answer)
         if name == "runs.first_sent" and answer:
@@ -204,8 +205,11 @@ def _erasure(tally: Tally, port: Any, given: Sequence[Any]) -> Reckoned:
     """Count the requests of an erasure by its remaining rows."""
     user_id, until = given
     rows = [row for key, row in sorted(port.rows.items()) if key[0] == user_id][:_ERASED_A_CALL]
+    marks = [at for (of, _), at in port.marks.items() if of == user_id]
     erased = sum(not until or row.event.counts_at <= until for row in rows)
-    yield "events.erase, reads", tally.pages(rows)
+    erased += sum(not until or at <= until for at in marks)
+    more = max(len(rows) + len(marks) - _ERASED_A_CALL, 0)
+    yield "events.erase, reads", tally.pages(rows) + ceil(more / _ERASED_A_CALL)
     yield "events.erase", ceil(erased / _DELETIONS_A_CALL)
 
 

@@ -10,14 +10,14 @@ from typing import Any
 from gazette.domain.commands import ChangeSubscriber
 from gazette.domain.identity import address_hash
 from gazette.domain.model import DAILY, ScheduleState
-from gazette.domain.scheduling.lifetime import kept_until
+from gazette.domain.scheduling.lifetime import kept_until, seen_for
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.domain.subscribers.suppression import Cause
 
 from proofs.history.past import AT_ONCE, CRITICAL, EMAIL, READER, SOME, Past
 from proofs.history.stores import HistoryRuns
-from tests.builders import NOW, SettableClock, a_subscriber
+from tests.builders import NOW, RETENTION, SettableClock, a_subscriber
 from tests.indexed import IndexedEvents
 from tests.world import World
 
@@ -47,6 +47,7 @@ def on_fakes(past: Past) -> World:
             events.expires_at[key] = kept_until(each.lasts_until, each.schedule)
         world.follows.rows.update({(one.entity, one.user_id): one for one in found.follows})
         world.activities.rows.update({(one.entity.key, one.id): one for one in found.activities})
+        events.marks.update({(mark.user_id, mark.entity): mark.seen_at for mark in found.marks})
 
     furnish(world, past, write)
     return world
@@ -59,6 +60,8 @@ def furnish(world: World, past: Past, write: Write) -> None:
     world.say(ChangeSubscriber(a_subscriber(READER, changed_at=_REGISTERED, email=EMAIL, **chosen)))
     write(past)
     _set_schedule(world, past)
+    if past.marks:
+        world.subscribers.mark_seen(READER, (NOW + seen_for(RETENTION)).date())
     if past.bounced:
         world.suppressions.add(address_hash(EMAIL), Cause.BOUNCED)
     reader = world.subscribers.get(READER)

@@ -13,6 +13,7 @@ from gazette.domain.scheduling.chain import back_to_end, head_for
 from gazette.domain.scheduling.kinds import critical_schedule, immediate_schedule
 from gazette.domain.subscribers.following import Activity, Follow, FollowState
 from gazette.domain.subscribers.subscriber import SubscriberStatus
+from gazette.domain.window.seen import SeenMark
 
 from tests.builders import NOW, RETENTION, an_activity, an_event
 
@@ -47,6 +48,9 @@ class Past:
     events: tuple[StoredEvent, ...] = ()
     follows: tuple[Follow, ...] = ()
     activities: tuple[Activity, ...] = ()
+    marks: tuple[SeenMark, ...] = ()
+    """The things that the reader has seen."""
+
     bounced: bool = False
     """True if the address is suppressed."""
 
@@ -76,6 +80,7 @@ class Past:
             events=self.events + more.events,
             follows=self.follows + more.follows,
             activities=self.activities + more.activities,
+            marks=self.marks + more.marks,
         )
 
     def without_follow(self, entity: str) -> "Past":
@@ -208,6 +213,15 @@ def follows(size: int) -> Past:
     return _one_digest() + Past(follows=tuple(follow(f"post#f{each}") for each in range(size)))
 
 
+def marks(size: int) -> Past:
+    """Return visits of the reader, each to a different entity."""
+    found = (
+        SeenMark(READER, f"post#seen{each}", at)
+        for each, at in enumerate(_instants(_DAYS, _YESTERDAY, size))
+    )
+    return _one_digest() + Past(marks=tuple(found))
+
+
 def suppressed(size: int) -> Past:
     """Return critical events on one entity, not sent because the address has bounced.
 
@@ -297,6 +311,7 @@ PASTS: Mapping[str, Callable[[int], Past]] = {
     "skipped": skipped,
     "paused": paused,
     "stopped": stopped,
+    "marks": marks,
 }
 """The functions that create a past, by kind of row."""
 

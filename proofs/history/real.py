@@ -23,6 +23,7 @@ from gazette.adapters.dynamodb.client import several_together
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.deferred_events import DynamoDeferredEvents
 from gazette.adapters.dynamodb.events import DynamoEventReader, DynamoEvents, event_row
+from gazette.adapters.dynamodb.feedback.seen_marks import DynamoSeenMarks, DynamoSeenReader
 from gazette.adapters.dynamodb.feedback.statistics import DynamoEngagements
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoLastLook, DynamoSuppressions
 from gazette.adapters.dynamodb.follows import DynamoFollows
@@ -31,6 +32,7 @@ from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.queues import FollowerPage, Walk
+from gazette.domain.scheduling.lifetime import seen_for
 from moto import mock_aws
 
 from proofs.history.counting import Tally
@@ -40,8 +42,8 @@ from proofs.history.past import CRITICAL, Past, past
 from proofs.history.uses import Use
 from proofs.history.verdict import Case
 from proofs.history.weight import RETENTION, activity_row, follow_row
+from tests.builders import NOW, SUPPRESSION_KEY, SettableClock
 from tests.builders import RETENTION as OF_EVENTS
-from tests.builders import SUPPRESSION_KEY, SettableClock
 from tests.meter import metered
 from tests.moto_tables import create_tables, moto_backend
 from tests.world import World
@@ -70,9 +72,14 @@ MAIN: Sequence[Case] = (
     ("return", "runs"),
     ("erase", "follows"),
     ("erase", "threads"),
+    ("erase", "marks"),
+    ("visit", "paused"),
+    ("visit", "marks"),
+    ("mute", "runs"),
     ("fan out", "skipped"),
     ("generate a digest", "skipped"),
     ("generate a digest", "waiting"),
+    ("generate a digest", "marks"),
     ("generate immediate", "paused"),
     ("generate critical", "suppressed"),
     ("sweep", "paused"),
@@ -116,6 +123,14 @@ class _Events(DynamoEvents):
         self.skim, self.load = reader.skim, reader.load
 
 
+class _SeenMarks(DynamoSeenMarks):
+    """The ports of ingest and of the workers in one object."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__("events", kept_for=seen_for(OF_EVENTS), clock=clock)
+        self.of = DynamoSeenReader("events", read=several_together(Coalescer())).of
+
+
 class Account:
     """An AWS account on moto that successive cases share."""
 
@@ -143,6 +158,7 @@ class Account:
         self._more: dict[str, Any] = {
             "events": _Events(clock),
             "deferred_events": DynamoDeferredEvents("events", clock=clock),
+            "seen_marks": _SeenMarks(clock),
             "batches": DynamoBatches("control", retention=RETENTION, clock=clock),
             "last_look": DynamoLastLook(key=SUPPRESSION_KEY, read=several_together(Coalescer())),
         }
@@ -188,6 +204,9 @@ def _write(found: Past) -> None:
     for table, some in rows.items():
         for row in some:
             backend.put_item(table, row.serialize())
+    marks = _SeenMarks(lambda: NOW)
+    for mark in found.marks:
+        marks.put(mark)
 
 
 @contextmanager

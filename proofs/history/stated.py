@@ -27,6 +27,8 @@ CALLS: Mapping[str, int] = {
     "choose": 17,
     "unfollow": 16,
     "follow late": 26,
+    "visit": 8,
+    "mute": 4,
     "leave": 9,
     "leave the digests": 30,
     "return": 15,
@@ -53,9 +55,9 @@ GROWS: tuple[Grows, ...] = (
     ),
     Grows(
         "erase",
-        ("runs", "threads", "activities", "suppressed", "waiting", "paused", "stopped"),
+        ("runs", "threads", "activities", "suppressed", "waiting", "paused", "stopped", "marks"),
         5,
-        "one Query for each 500 events, one BatchWriteItem for each 25 events",
+        "one Query for each 500 events and visits, one BatchWriteItem for each 25",
     ),
     Grows(
         "follow late",

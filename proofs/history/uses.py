@@ -12,6 +12,7 @@ from gazette.domain.commands import (
     CreateActivity,
     CreateEvents,
     EraseSubscriber,
+    MarkSeen,
 )
 from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status
 from gazette.domain.delivery.streams import Streams
@@ -285,6 +286,14 @@ def _explain(world: World) -> None:
     )
 
 
+def _has_seen(world: World) -> bool:
+    return HOT in world.seen_marks.of(READER, {HOT})
+
+
+def _has_muted(world: World) -> bool:
+    return bool(world.muted(HOT, READER))
+
+
 def _link() -> LinkToken:
     return replace(a_link(RunKey(READER, DAILY, 1)), scope=DIGESTS)
 
@@ -348,6 +357,8 @@ def uses(moved: int) -> tuple[Use, ...]:
             prepare=_missed,
             paged_in={"activities"},
         ),
+        Use("visit", _say(lambda world: MarkSeen(READER, HOT, world.clock())), _has_seen),
+        Use("mute", lambda world: world.mute(HOT, READER), _has_muted, timeout=_PAGE),
         Use(
             "leave",
             lambda world: world.unsubscribe(READER, EMAIL),

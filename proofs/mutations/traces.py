@@ -6,6 +6,7 @@ from typing import Final
 from proofs.mutations.mutation import Mutation
 
 _CHOICES = "tests/unit/routing/test_choices_at_delivery.py"
+_SEEN = "tests/unit/delivery/test_seen.py"
 
 TRACES: Final = {
     "a": "A run is claimed while the previous run is still being sent or has an unknown outcome. "
@@ -90,6 +91,10 @@ TRACES: Final = {
     "am": "A reader unsubscribes, undoes the unsubscribe, and unsubscribes again. The first undo "
     "is then repeated, and the reader gets email. The same can happen with a category, a follow, "
     "and a resubscription on an older page.",
+    "an": "A worker reads the events of a thread, and then the reader visits the entity. The email "
+    "shows what the reader has seen. Or one worker leaves out a seen event, and a worker that read "
+    "the event before the visit claims it. Or an event is amended after its run ended as `seen`, "
+    "and no run sends it.",
 }
 """Failures that earlier versions of the rules allowed, by letter."""
 
@@ -1229,6 +1234,41 @@ PREVENTED: Final = (
         "            if False:  # the reader has unsubscribed",
         "tests/unit/subscribers/test_taking_back.py::test_trace_am_unsubscribe_during_an_undo_takes_effect",
         "am",
+    ),
+    Mutation(
+        "a run's epoch is raised before its seen events are left out",
+        "steps/delivery/deliver.py",
+        "    stopped = changed(run, Stop())\n",
+        "    stopped = run\n",
+        f"{_SEEN}::test_trace_an_worker_that_read_before_the_visit_claims_nothing_that_was_left_out",
+        "an",
+    ),
+    Mutation(
+        "events are removed before their run ends",
+        "steps/delivery/deliver.py",
+        "    unclaimed, removed = _remove(before,",
+        "    store(ending.changes, runs=context.runs)\n"
+        "    ending, before = replace(ending, changes=()), run\n"
+        "    unclaimed, removed = _remove(before,",
+        f"{_SEEN}::test_trace_an_amendment_at_any_moment_of_a_delivery_is_sent",
+        "an",
+    ),
+    Mutation(
+        "a visit raises the epochs of the entity's immediate runs",
+        "steps/ingest/seen.py",
+        "    raise_epochs(context.runs.of_thread(user_id, command.entity), runs=context.runs)\n",
+        "",
+        f"{_SEEN}::test_trace_an_visit_before_the_claim_of_an_immediate_email_stops_it",
+        "an",
+    ),
+    Mutation(
+        "a visit raises the epochs of the entity's urgent runs",
+        "steps/ingest/seen.py",
+        "context.runs.of_thread(user_id, command.entity), runs",
+        "[run for run in context.runs.of_thread(user_id, command.entity)"
+        " if not run.key.schedule.endswith('u')], runs",
+        f"{_SEEN}::test_trace_an_visit_before_the_claim_of_an_immediate_email_stops_it",
+        "an",
     ),
 )
 

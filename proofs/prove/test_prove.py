@@ -92,19 +92,21 @@ def test_a_worker_that_is_killed_after_the_provider_took_the_email_leaves_an_unk
 
 
 @pytest.mark.parametrize(
-    ("rule", "scenario", "finds"),
+    ("rule", "scenario", "every", "finds"),
     [
-        ("settle-lag", "stop/another event", "LOST"),
-        ("two-unknown", "always lost/never/carry_over", "emails"),
-        ("two-breakers", "refused at once/accepts", "too late"),
-        ("over-given-up", "lapses/daily/resend", "e1 of ann is in 5 emails"),
+        ("settle-lag", "stop/another event", 7, "LOST"),
+        ("two-unknown", "always lost/never/carry_over", 7, "emails"),
+        ("two-breakers", "refused at once/accepts", 7, "too late"),
+        ("over-given-up", "lapses/daily/resend", 200, "e1 of ann is in 5 emails"),
+        ("over-given-up", "lapses/immediate/carry_over", 200, "e1 of ann is in 6 emails"),
+        ("seen-urgent", "seen/urgent/resend", 7, "was sent although e1 was seen"),
     ],
 )
 def test_without_a_rule_the_worlds_that_break_are_found(
-    rule: str, scenario: str, finds: str
+    rule: str, scenario: str, every: int, finds: str
 ) -> None:
     chosen = next(one for one in SCENARIOS if one.name == scenario)
-    effort = Effort(every=7, second=0, reach=0)
+    effort = Effort(every=every, second=0, reach=0)
     with taken_out(rule):
         assert is_found(finds, chosen, effort)
 

@@ -8,9 +8,11 @@ from unittest.mock import patch
 
 from gazette.domain.delivery import run
 from gazette.domain.delivery.run import Run
+from gazette.domain.identity import latest_run
 from gazette.domain.model import DAILY, Schedule, StoredEvent
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.scheduling.calendar import next_occurrence
+from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.context import RoutingContext
 from gazette.steps.fanout import fanout
@@ -22,7 +24,7 @@ from gazette.steps.subscribers import schedules
 from gazette.steps.subscribers.schedules import arm, is_active
 
 from tests import world
-from tests.fake_stores import FakeEvents
+from tests.fake_stores import FakeEvents, FakeRuns
 
 ONE_BREAKER = False
 """True if both streams share one row for pace and circuit breaker."""
@@ -137,6 +139,17 @@ def _over_unguarded() -> Iterator[None]:
 
 
 @contextmanager
+def _usual_only() -> Iterator[None]:
+    """Raise the epochs of the usual immediate runs after a visit, but not of the urgent ones."""
+
+    def usual(self: FakeRuns, user_id: str, entity: str) -> Sequence[Run]:
+        return self.chain(latest_run(user_id, immediate_schedule(entity)))
+
+    with patch.object(FakeRuns, "of_thread", usual):
+        yield
+
+
+@contextmanager
 def taken_out(rule: str) -> Iterator[None]:
     """Disable the rule while the context is open. An empty name disables none."""
     with ExitStack() as stack:
@@ -155,6 +168,7 @@ def taken_out(rule: str) -> Iterator[None]:
 _PATCHED = {
     "over-given-up": _over_returns,
     "over-guarded": _over_unguarded,
+    "seen-urgent": _usual_only,
     "arm-afterwards": _armed_first,
     "arm-idle": _idle_not_armed,
     "go-idle": _never_idle,

@@ -14,6 +14,7 @@ from gazette_cli.cost import actions
 from gazette_cli.cost.assumptions import (
     AROUND_AN_EVENT,
     AROUND_AN_INVOCATION,
+    CALLS,
     LINE,
     ROWS,
     SHARDS,
@@ -120,6 +121,47 @@ def test_stored_event_overhead_in_bytes_matches_the_bill(ann: Cloud) -> None:
 def test_activity_signal_cost_matches_the_bill(ann: Cloud) -> None:
     ann.say("subscriber.active", {"user_id": "ann", "active_at": ago()})
     assert spent(ann) == actions.sign_of_life()
+
+
+def visit(entity: str, **when: float) -> dict[str, object]:
+    return {"user_id": "ann", "entity": {"type": "post", "id": entity}, "seen_at": ago(**when)}
+
+
+def test_cost_of_visits_matches_the_bill(ann: Cloud, capsys: pytest.CaptureFixture[str]) -> None:
+    ann.say("entity.seen", visit("other", days=1))
+    first, further = spent(ann), actions.visit()
+    activity = actions.sign_of_life().written
+    assert first.written == further.written + actions.first_visit().written + activity
+    written(capsys)
+    ann.meter.clear()
+    ann.say("entity.seen", visit("p1", days=1))
+    assert spent(ann) == further
+    assert ann.meter.calls.total() == CALLS["visit"]
+    assert counted(written(capsys)).keys() == set(METRICS["visits"])
+    assert row_of("events") == pytest.approx(ROWS["mark"], rel=0.1)
+
+
+@pytest.mark.usefixtures("later")
+def test_cost_of_a_digest_with_seen_events_matches_the_bill(ann: Cloud) -> None:
+    ann.say("event.created", {"events": TEN})
+    event_row = row_of("events")
+    ann.say("entity.seen", {"seen": [visit("p1"), visit("p2")]})
+    messages = fan_out(ann)
+    ann.meter.clear()
+    ann.work("generate", *messages)
+    found, digest = spent(ann), actions.digest(10, event_row)
+    again = actions.run_with_seen_events(10, event_row)
+    assert found.written == digest.written + again.written + 2 * actions.seen_event().written
+    assert found.read == pytest.approx(digest.read + again.read + 10, abs=1)
+
+
+def test_cost_of_a_mute_matches_the_bill(ann: Cloud) -> None:
+    ann.say("subscriber.active", {"user_id": "ann", "active_at": ago()})
+    ann.meter.clear()
+    mute = {"mute": [{"type": "post", "id": "p1"}]}
+    ann.say("preferences.chosen", {"user_id": "ann", "chosen_at": ago(), **mute})
+    assert spent(ann) == actions.mute()
+    assert ann.meter.calls.total() == CALLS["mute"]
 
 
 @pytest.mark.parametrize("operation", actions.WRITES)

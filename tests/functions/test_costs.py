@@ -595,6 +595,17 @@ def ann_at_once(cloud: Cloud) -> Cloud:
     return cloud
 
 
+def test_visit_costs_a_unit_for_each_open_run_of_the_entity(ann_at_once: Cloud) -> None:
+    """One Query finds the runs of the usual and of the urgent email."""
+    ann_at_once.say("entity.seen", visit("other", days=1))
+    urgent = event(2) | {"expires_at": ago(hours=-1)}
+    ann_at_once.say("event.created", event(1), urgent)
+    ann_at_once.meter.clear()
+    ann_at_once.say("entity.seen", visit(days=1))
+    assert ann_at_once.meter.calls == calls(PutItem=1 + 2, GetItem=2, Query=1)
+    assert ann_at_once.meter.write_units == Counter(events=1, runs=2)
+
+
 def test_immediate_event_costs_six_calls_and_four_write_units(ann_at_once: Cloud) -> None:
     """As any event, and a run with its entry in `open`, and the message.
 

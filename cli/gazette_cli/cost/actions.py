@@ -39,7 +39,11 @@ WRITES: Mapping[str, float] = MappingProxyType(
         "a delivery event about the outcome of an email": 1,
         "a delivery event that an email was sent": 1,
         "a reader's activity, once a day": 1,
+        "a visit (`entity.seen`) on a day with other activity": 1,
+        "the first visit of a reader in 30 days, on a day without other activity": 3,
         "an event that is left out because its reader has seen its entity": 3,
+        "each run that leaves out seen events": 1,
+        "a mute, or the end of a mute": 1,
         "a fetch": 2,
         "a tick": 2,
         "a new profile": 3,
@@ -166,6 +170,44 @@ def follow() -> Units:
     Ingest reads the reader, and the activities on the entity.
     """
     return Units(WRITES["a follow"], 2)
+
+
+def visit() -> Units:
+    """Return the units consumed by a visit, in addition to the activity of the reader.
+
+    Ingest reads the reader twice, and the runs of the entity.
+    """
+    return Units(WRITES["a visit (`entity.seen`) on a day with other activity"], 3)
+
+
+def first_visit() -> Units:
+    """Return the additional units consumed by a reader's first visit in 30 days."""
+    first = WRITES["the first visit of a reader in 30 days, on a day without other activity"]
+    return Units(first - visit().written - sign_of_life().written)
+
+
+def seen_event() -> Units:
+    """Return the units consumed by leaving out an event that its reader has seen."""
+    return Units(WRITES["an event that is left out because its reader has seen its entity"])
+
+
+def run_with_seen_events(events: float, row: float) -> Units:
+    """Return the additional units consumed by a run that leaves out seen events.
+
+    Generate raises the epoch of the run, and reads its page of events again. `events` is the number
+    of its events.
+    """
+    return Units(
+        WRITES["each run that leaves out seen events"], max(1, math.ceil(events * row / _READ))
+    )
+
+
+def mute() -> Units:
+    """Return the units consumed by a mute in a message, in addition to the reader's activity.
+
+    Ingest reads the reader three times, and the schedules.
+    """
+    return Units(WRITES["a mute, or the end of a mute"], 4)
 
 
 def sign_of_life() -> Units:

@@ -10,6 +10,8 @@ CPU: Mapping[str, float] = MappingProxyType(
     {
         "event in a list": 2.0,
         "event alone": 2.5,
+        "visit": 2.5,
+        "mute": 2.5,
         "delivery event": 8.0,
         "due schedule": 8.0,
         "fetch": 8.0,
@@ -36,7 +38,14 @@ CALL = 5.0
 """The duration of a DynamoDB or SQS call within a region, in milliseconds."""
 
 CALLS: Mapping[str, float] = MappingProxyType(
-    {"event in a list": 1.03, "event alone": 1.3, "delivery event": 2.5, "change": 0.1}
+    {
+        "event in a list": 1.03,
+        "event alone": 1.3,
+        "visit": 4.0,
+        "mute": 5.0,
+        "delivery event": 2.5,
+        "change": 0.1,
+    }
 )
 """The number of sequential DynamoDB and SQS calls per message."""
 
@@ -91,9 +100,20 @@ https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCal
 """
 
 ROWS: Mapping[str, int] = MappingProxyType(
-    {"runs": 535, "batch": 75, "engagement": 190, "subscribers": 270, "schedules": 300, "due": 40}
+    {
+        "runs": 535,
+        "batch": 75,
+        "engagement": 190,
+        "mark": 90,
+        "subscribers": 270,
+        "schedules": 300,
+        "due": 40,
+    }
 )
 """The size of each kind of row or index entry in bytes, excluding the overhead of DynamoDB."""
+
+MARK_DAYS = 198
+"""The retention in days of a visit, with the default `event_retention_days`."""
 
 EVENT_DAYS = 39
 """The retention in days of an event that belongs to a daily digest."""

@@ -21,6 +21,7 @@ from gazette_cli.cost.assumptions import (
     EVENT_DAYS,
     FETCH_CALLS,
     LINE,
+    MARK_DAYS,
     MEMORY,
     MONTH,
     POLLERS,
@@ -37,6 +38,7 @@ from gazette_cli.cost.metrics import metric_months
 from gazette_cli.cost.prices import Prices
 from gazette_cli.cost.routes import ROUTES, consumed
 from gazette_cli.cost.usage import Usage, chunks
+from gazette_cli.cost.visits import visits_and_mutes
 
 _DAY = 86_400
 _GB = 1e9
@@ -100,9 +102,10 @@ def _emails(usage: Usage, prices: Prices) -> Iterator[Line]:
 
 
 def _bus(usage: Usage) -> Iterator[Item]:
-    signs = usage.readers * usage.signs * usage.days / MONTH
     yield Item("EventBridge", "events", "eventbridge.events", usage.entries * chunks(usage.entry))
-    yield Item("EventBridge", "reader activity", "eventbridge.events", signs)
+    yield Item("EventBridge", "reader activity", "eventbridge.events", _signs(usage))
+    if number := usage.signals - _signs(usage):
+        yield Item("EventBridge", "visits and mutes", "eventbridge.events", number)
     if usage.published:
         yield Item("EventBridge", "events out", "eventbridge.events", usage.published)
     fired = (TICKS + SWEEPS) * usage.days
@@ -113,7 +116,7 @@ def _queues(usage: Usage) -> Iterator[Item]:
     ten = usage.together
     sent = usage.entries * chunks(usage.entry)
     received = usage.entries / ten * (chunks(ten * usage.entry) + 1)
-    yield Item("SQS", "ingest", "sqs.requests", sent + received + _signs(usage) * (1 + 2 / ten))
+    yield Item("SQS", "ingest", "sqs.requests", sent + received + usage.signals * (1 + 2 / ten))
     runs = usage.sent_digests / 10 + usage.at_once + 2 * usage.sending
     yield Item("SQS", "generate", "sqs.requests", runs)
     yield Item("SQS", "generate, requeued", "sqs.requests", 3 * usage.requeued)
@@ -132,7 +135,7 @@ def _functions(usage: Usage) -> Iterator[Item]:
     event = "event alone" if alone else "event in a list"
     clock = (1 + SHARDS) * TICKS * usage.days
     sweeps = (1 + SHARDS) * SWEEPS * usage.days
-    messages = usage.entries + _signs(usage)
+    messages = usage.entries + usage.signals
     invoked = (messages + usage.reports + usage.fetches) / ten + usage.sending + usage.requeued
     yield Item("Lambda", "requests", "lambda.requests", invoked)
     yield Item(
@@ -141,6 +144,8 @@ def _functions(usage: Usage) -> Iterator[Item]:
     for function, what, number in (
         ("ingest", event, usage.all_events),
         ("ingest", "event alone", _signs(usage)),
+        ("ingest", "visit", usage.per_month(usage.visits)),
+        ("ingest", "mute", usage.per_month(usage.mutes)),
         ("fanout", "due schedule", usage.sent_digests),
         ("feedback", "delivery event", usage.reports),
     ):
@@ -202,10 +207,12 @@ def _units(usage: Usage) -> Iterator[Item]:
         ("other delivery events", actions.report(of_sending=False, categories=0), delivered),
         ("reader activity", actions.sign_of_life(), _signs(usage)),
         ("fetches, items", actions.fetch(usage.items, usage.row), usage.fetches),
+        *visits_and_mutes(usage),
     ):
         if number:
-            yield Item("DynamoDB", f"writes: {what}", "dynamodb.writes", units.written * number)
-            yield Item("DynamoDB", f"reads: {what}", "dynamodb.reads", units.read * number)
+            for price, each in (("writes", units.written), ("reads", units.read)):
+                if each:
+                    yield Item("DynamoDB", f"{price}: {what}", f"dynamodb.{price}", each * number)
     written = (actions.WRITES["a tick"] + SHARDS) * TICKS * usage.days
     yield Item("DynamoDB", "writes: ticks and sweeps", "dynamodb.writes", written, fixed=True)
     reads = TICKS * (3 + SHARDS * actions.SLOTS / 2) + SWEEPS * (1 + actions.PARTITIONS * 3 / 2)
@@ -241,9 +248,12 @@ def _stored(usage: Usage) -> Iterator[Item]:
     """
     event = usage.row + AN_INDEX_ENTRY
     retention = usage.run_retention_days
-    run, batch, engagement, reader = (
+    run, batch, engagement, mark, reader = (
         sum(ROWS[name] + AN_INDEX_ENTRY for name in names)
-        for names in (("runs",), ("batch",), ("engagement",), ("subscribers", "schedules"))
+        for names in (
+            *(("runs",), ("batch",), ("engagement",), ("mark",)),
+            ("subscribers", "schedules"),
+        )
     )
     due = ROWS["due"] + AN_INDEX_ENTRY
     reported = usage.emails if usage.by_ses else 0
@@ -252,6 +262,7 @@ def _stored(usage: Usage) -> Iterator[Item]:
         ("events", 2 * event, 2 * event, usage.all_events + items_stored, EVENT_DAYS),
         ("runs", run + batch, run, usage.emails, retention),
         ("engagement", engagement, engagement, reported, retention),
+        ("visits", mark, mark, usage.per_month(usage.visits), MARK_DAYS),
         ("subscribers, schedules", reader + due, reader, usage.readers, usage.days),
     ):
         months = number * days / MONTH / _GB
@@ -267,7 +278,7 @@ def _watched(usage: Usage) -> Iterator[Item]:
     ten = usage.together
     logged = 0.0
     for function, messages in (
-        ("ingest", usage.entries + _signs(usage)),
+        ("ingest", usage.entries + usage.signals),
         ("feedback", usage.reports),
     ):
         logged += messages * (LINE[function] + AROUND_AN_INVOCATION[function] / ten)
@@ -294,4 +305,4 @@ def _watched(usage: Usage) -> Iterator[Item]:
 
 
 def _signs(usage: Usage) -> float:
-    return usage.readers * usage.signs * usage.days / MONTH
+    return usage.per_month(usage.signs)

@@ -87,6 +87,34 @@ def cost(
             help="The number of activity events (subscriber.active) per reader per month.",
         ),
     ] = 4,
+    visits: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            help=(
+                "The number of visits (entity.seen) per reader per month, each published "
+                "individually."
+            ),
+        ),
+    ] = 0,
+    seen: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            max=1,
+            help=(
+                "The share of events that readers see before their email. The number of emails "
+                "is unchanged."
+            ),
+        ),
+    ] = 0,
+    mutes: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            help="The number of mutes of one thing (preferences.chosen) per reader per month.",
+        ),
+    ] = 0,
     requests: Annotated[
         list[str] | None,
         typer.Option(
@@ -165,6 +193,9 @@ def cost(
         items=items,
         categories=categories,
         signs=signs,
+        visits=visits,
+        seen=seen,
+        mutes=mutes,
         events_out=_events_out(settings.events_out, reports=reports),
         changes_out=_changes_out(settings.events_out, reports=reports),
         requests=tuple(map(_requests, requests or ())),

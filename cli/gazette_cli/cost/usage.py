@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from gazette_cli.cost.assumptions import AROUND_AN_EVENT, REQUEUED, REQUEUED_ALONE
+from gazette_cli.cost.assumptions import AROUND_AN_EVENT, MONTH, REQUEUED, REQUEUED_ALONE
 
 _CHUNK = 65_536
 """The number of bytes that EventBridge and SQS bill as one unit.
@@ -48,6 +48,13 @@ class Usage:
 
     # Activity events per reader per month.
     signs: float = 4
+
+    # Visits (entity.seen) and mutes per reader per month, each published individually.
+    visits: float = 0
+    mutes: float = 0
+
+    # The share of events that readers see before their email.
+    seen: float = 0
 
     # Events out per email: those that it was sent and delivered. Few emails cause others.
     events_out: float = 0
@@ -122,6 +129,15 @@ class Usage:
         return self.sent_digests * _requeued(self.digests_together) + self.at_once * _requeued(
             self.immediate_together
         )
+
+    @property
+    def signals(self) -> float:
+        """The number of messages about activity, visits and mutes, each published individually."""
+        return self.per_month(self.signs + self.visits + self.mutes)
+
+    def per_month(self, each: float) -> float:
+        """Return the total number, if each reader has `each` in a month."""
+        return self.readers * each * self.days / MONTH
 
     @property
     def published(self) -> float:

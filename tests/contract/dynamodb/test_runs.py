@@ -11,7 +11,11 @@ from gazette.domain.errors import Unavailable
 from gazette.domain.identity import latest_run
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.ports.ledgers import Runs
-from gazette.domain.scheduling.kinds import immediate_schedule
+from gazette.domain.scheduling.kinds import (
+    critical_schedule,
+    immediate_schedule,
+    urgent_schedule,
+)
 from gazette.domain.stored import readable
 
 from tests.builders import KEY, NOW, a_claimed_run, a_run, a_window
@@ -19,6 +23,7 @@ from tests.contract.conftest import SECOND
 from tests.fake_stores import FakeRuns
 
 IMMEDIATE = immediate_schedule("post#post1")
+URGENT = urgent_schedule("post#post1")
 
 
 def of_schedule(name: str, sequence: int) -> Run:
@@ -179,6 +184,26 @@ def test_chain_before_the_latest_run_contains_every_sequence(runs: Runs) -> None
         runs.create(of_schedule(IMMEDIATE, number))
     chain = runs.chain(latest_run("ann", IMMEDIATE))
     assert [run.key.sequence for run in chain] == numbers[::-1]
+
+
+@pytest.mark.parametrize(("usual", "urgent"), [(0, 0), (3, 0), (0, 3), (30, 5), (5, 30), (16, 16)])
+def test_chains_of_a_thread_are_those_of_both_its_schedules(
+    runs: Runs, usual: int, urgent: int
+) -> None:
+    """The chain of each schedule ends at its own run that was sent, number 2."""
+    for name, number in ((IMMEDIATE, usual), (URGENT, urgent)):
+        for sequence in range(1, number + 1):
+            sent = replace(a_claimed_run(), status=Status.SENT) if sequence == 2 else a_run()
+            runs.create(replace(sent, key=RunKey("ann", name, sequence)))
+    for name in (critical_schedule("post#post1"), immediate_schedule("post#post2"), DAILY):
+        runs.create(of_schedule(name, 1))
+    runs.create(replace(a_run(), key=RunKey("bo", URGENT, 1)))
+    found = [(run.key.schedule, run.key.sequence) for run in runs.of_thread("ann", "post#post1")]
+    assert found == [
+        (name, sequence)
+        for name, number in ((URGENT, urgent), (IMMEDIATE, usual))
+        for sequence in range(number, 1 if number > 1 else 0, -1)
+    ]
 
 
 def test_every_run_of_a_user_is_found(runs: Runs) -> None:

@@ -17,7 +17,18 @@ from gazette.domain.identity import (
     shard_of,
 )
 from gazette.domain.model import RunKey
-from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, immediate_schedule, kind_of
+from gazette.domain.scheduling.kinds import (
+    ScheduleKind,
+    Unsent,
+    critical_schedule,
+    immediate_schedule,
+    is_critical,
+    is_same_thread,
+    is_urgent,
+    kind_of,
+    thread_of,
+    urgent_schedule,
+)
 from gazette.domain.subscribers.frequency import Frequency
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -146,14 +157,37 @@ entities = st.text(min_size=1, max_size=300)
 def test_schedule_name_of_entity_is_stable() -> None:
     """Another name would open a second run beside the one that collects."""
     assert immediate_schedule("post#p1") == "nowbcc0ba0ae9a35c465d28"
+    assert urgent_schedule("post#p1") == "nowbcc0ba0ae9a35c465d28u"
 
 
 @given(entities)
 @settings(max_examples=100, deadline=None)
 def test_schedule_of_any_entity_has_recognizable_name(entity: str) -> None:
-    name = immediate_schedule(entity)
-    assert SCHEDULE_NAME.fullmatch(name)
-    assert kind_of(name) is ScheduleKind.IMMEDIATE
+    usual, urgent, critical = (
+        named(entity) for named in (immediate_schedule, urgent_schedule, critical_schedule)
+    )
+    for name in (usual, urgent, critical):
+        assert SCHEDULE_NAME.fullmatch(name)
+        assert kind_of(name) is ScheduleKind.IMMEDIATE
+        assert is_urgent(name) == (name == urgent)
+        assert is_critical(name) == (name == critical)
+    assert thread_of(urgent) == thread_of(usual) == usual
+    assert thread_of(critical) == critical
+    assert not is_same_thread(critical, usual)
+
+
+@given(entities, entities)
+@settings(max_examples=100, deadline=None)
+def test_no_other_schedule_is_between_the_two_of_an_entity(one: str, other: str) -> None:
+    """One query reads the runs of both (`Runs.of_thread`)."""
+    first, last = immediate_schedule(one) + "#", urgent_schedule(one) + "#~"
+    between = [
+        named(other)
+        for named in (immediate_schedule, urgent_schedule, critical_schedule)
+        if first <= named(other) + "#5" <= last
+    ]
+    mine = [immediate_schedule(one), urgent_schedule(one)]
+    assert between == (mine if one == other else [])
 
 
 @pytest.mark.parametrize("name", [*Frequency, Unsent.WAITING])

@@ -7,7 +7,11 @@ import pytest
 from gazette.domain.delivery.run import Run
 from gazette.domain.links import MOST_NAMED, NEW_LINK
 from gazette.domain.model import DAILY, Edition, RunKey, StageHeaders
-from gazette.domain.scheduling.kinds import critical_schedule, immediate_schedule
+from gazette.domain.scheduling.kinds import (
+    critical_schedule,
+    immediate_schedule,
+    urgent_schedule,
+)
 from gazette.steps.delivery.edition import address
 
 from tests.builders import NOW, a_link, a_subscriber
@@ -107,6 +111,10 @@ def test_immediate_emails_about_same_entity_share_a_thread() -> None:
     assert thread(first) == thread(second)
     for each in (first, second):
         assert each["In-Reply-To"] == each["References"]
+
+
+def test_urgent_email_is_in_the_thread_of_its_entity() -> None:
+    assert thread(headers(urgent_schedule("post#1"))) == thread(headers())
 
 
 def test_readers_entities_and_lists_never_share_a_thread() -> None:

@@ -279,6 +279,7 @@ def test_preview_of_next_email_omits_expired_events() -> None:
         runs=world.runs,
         events=world.events,
         clock=world.clock,
+        critical=world.critical,
     )
     assert found is not None
     assert [event.id for event in found.by_schedule[DAILY]] == ["e2"]

@@ -17,7 +17,7 @@ from gazette.domain.outcome import Outcome
 from gazette.domain.ports.stores import DeferredEvents
 from gazette.domain.receipts.receipt import State
 from gazette.domain.scheduling.calendar import slot_of
-from gazette.domain.scheduling.kinds import Unsent, immediate_schedule
+from gazette.domain.scheduling.kinds import Unsent, immediate_schedule, urgent_schedule
 from gazette.domain.scheduling.lifetime import longest_life, seen_for
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.frequency import Frequency
@@ -263,7 +263,7 @@ def test_mark_outlives_every_event_that_arrives_late() -> None:
 
 
 @pytest.mark.parametrize("often", RHYTHMS)
-def test_amendment_at_any_moment_of_a_delivery_is_judged_by_its_own_time(
+def test_trace_an_amendment_at_any_moment_of_a_delivery_is_sent(
     often: Frequency,
 ) -> None:
     amended = replace(OLD, occurred_at=NOW, amended_at=NOW, excerpt="Amended.")
@@ -280,8 +280,13 @@ def test_amendment_at_any_moment_of_a_delivery_is_judged_by_its_own_time(
 # Several workers, crashes, and marks during a delivery.
 
 
-def test_mark_at_any_moment_before_the_claim_of_an_immediate_email_is_kept() -> None:
+@pytest.mark.parametrize("life", [None, HOUR], ids=["usual", "urgent"])
+def test_trace_an_visit_before_the_claim_of_an_immediate_email_stops_it(
+    life: timedelta | None,
+) -> None:
     """Without raised epochs, some moments show what was seen before the claim."""
+    event = replace(an_event(), expires_at=NOW + life if life else None)
+    schedule = urgent_schedule("post#post1") if life else THREAD
     claimed: list[bool] = []
 
     def mark(world: World) -> None:
@@ -289,10 +294,9 @@ def test_mark_at_any_moment_before_the_claim_of_an_immediate_email_is_kept() -> 
         claimed.append(not statuses.isdisjoint({Status.SENDING, Status.SENT}))
         world.see(at=NOW)
 
-    for world, where in interleavings(
-        lambda: due(an_event(), often=Frequency.IMMEDIATE), work, mark
-    ):
+    for world, where in interleavings(lambda: due(event, often=Frequency.IMMEDIATE), work, mark):
         world.send_everything()
+        assert {key.schedule for key in world.runs.rows} == {schedule}, where
         assert bool(groups(world)) == claimed[-1], where
     assert set(claimed) == {False, True}
 
@@ -341,7 +345,7 @@ class Dying:
 
 
 @pytest.mark.parametrize("often", [Frequency.IMMEDIATE, Frequency.DAILY])
-def test_worker_that_read_before_the_mark_does_not_claim_what_another_left_out(
+def test_trace_an_worker_that_read_before_the_visit_claims_nothing_that_was_left_out(
     often: Frequency,
 ) -> None:
     """The mark is stored, but its message has not raised any epoch yet."""

@@ -118,6 +118,29 @@ def test_variable_costs_are_proportional_to_readers() -> None:
     assert one["total"] == pytest.approx(one["grows"] + one["fixed"] + one["ses"])
 
 
+def test_visits_and_mutes_have_their_own_items() -> None:
+    """Each of 100 readers makes three visits and two mutes, and sees half of their events."""
+    usage = replace(MILLION, readers=100, visits=3 * MONTH / 30, mutes=2 * MONTH / 30, seen=0.5)
+    writes = {
+        line.item.what.removeprefix("writes: "): line.item.quantity
+        for line in bill(usage, PRICES)
+        if line.item.what.startswith("writes: ")
+    }
+    for what, units in {
+        "visits": 300,
+        "first visits in 30 days": 100,
+        "activity by visits": 300,
+        "seen events": 3 * 15_000,
+        "digests with seen events": 3_000,
+        "mutes": 200,
+    }.items():
+        assert writes[what] == pytest.approx(units), what
+    assert costs(usage, "EventBridge", "visits and mutes") == pytest.approx(500 * 1e-6)
+    assert costs(usage, "DynamoDB", "storage: visits") > 0
+    named = {line.item.what for line in bill(MILLION, PRICES)}
+    assert not [each for each in named if "visit" in each or "seen" in each or "mute" in each]
+
+
 def metrics(usage: Usage) -> float:
     return sum(months for _, months in metric_months(usage)) * MONTH / usage.days
 
@@ -144,6 +167,7 @@ def test_metric_is_charged_for_the_hours_in_which_it_is_written() -> None:
 
 def test_busy_stage_pays_for_all_metrics_of_its_use_once() -> None:
     busy = replace(REST, readers=1_000_000, events=10, digests=1, immediate=0.1, signs=4)
+    busy = replace(busy, visits=4, seen=0.1)
     used = sum(map(len, METRICS.values())) - len(METRICS["fetches"])
     assert metrics(busy) == pytest.approx(used)
 

@@ -30,6 +30,7 @@ def waiting(world: World, user_id: str = "ann") -> Waiting | None:
         runs=world.runs,
         events=world.events,
         clock=world.clock,
+        critical=world.critical,
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import chain, islice, takewhile
 from typing import Any
 
 from pynamodb.expressions.condition import Condition
@@ -40,6 +41,7 @@ from gazette.domain.identity import LAST_SEQUENCE, latest_run, shard_of
 from gazette.domain.model import RunKey, Window
 from gazette.domain.scheduling.calendar import slot_id
 from gazette.domain.scheduling.chain import PAGE, back_to_end
+from gazette.domain.scheduling.kinds import immediate_schedule, is_urgent, urgent_schedule
 from gazette.domain.stored import as_stored, readable
 
 PARTITIONS = 16
@@ -87,6 +89,32 @@ class DynamoRuns:
             )
             runs = (decoded(row, run_of) for row in rows)
             return back_to_end(runs, of=key, holding=holding)
+
+    def of_thread(self, user_id: str, entity: str) -> Sequence[Run]:
+        """Read the runs of both schedules with one strongly consistent Query.
+
+        Further queries follow if the chains are not within the latest sixteen runs. The keys of
+        urgent runs follow those of the usual runs.
+        """
+        usual = latest_run(user_id, immediate_schedule(entity))
+        urgent = latest_run(user_id, urgent_schedule(entity))
+        with translated():
+            rows = RunRow.query(
+                user_id,
+                RunRow.run.between(run_sort_key(replace(usual, sequence=0)), run_sort_key(urgent)),
+                consistent_read=True,
+                scan_index_forward=False,
+                page_size=PAGE,
+            )
+            page = list(islice(rows, PAGE))
+            ours = list(takewhile(_is_urgent, page))
+            if len(ours) == PAGE:
+                return [*self.chain(urgent), *self.chain(usual)]
+            rest = chain(page[len(ours) :], rows)
+            return [
+                *back_to_end((decoded(row, run_of) for row in ours), of=urgent),
+                *back_to_end((decoded(row, run_of) for row in rest), of=usual),
+            ]
 
     def first_sent(self, behind: RunKey, *, until: datetime) -> Run | None:
         """Find the first sent run. Costs one strongly consistent Query per hundred runs that are
@@ -196,6 +224,11 @@ def slot_partition(slot: datetime, partition: int) -> str:
 def run_sort_key(key: RunKey) -> str:
     """Return `schedule#sequence`, padded so that a schedule's runs sort by sequence."""
     return f"{key.schedule}#{key.sequence:010d}"
+
+
+def _is_urgent(row: RunRow) -> bool:
+    schedule, _, _ = row.run.partition("#")
+    return is_urgent(schedule)
 
 
 _DESCRIPTION: Codecs = {"locale": SAME, "categories": WORDS, "templates": SAME}

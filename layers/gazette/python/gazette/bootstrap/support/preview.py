@@ -19,4 +19,5 @@ def build_pending(settings: SendingSettings) -> Callable[[str], Waiting | None]:
         runs=DynamoRuns(settings.runs_table, retention=settings.run_retention),
         events=DynamoEventReader(settings.events_table, clock=now),
         clock=now,
+        critical=settings.critical,
     )

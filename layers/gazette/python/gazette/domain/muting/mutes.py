@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from gazette.domain.model import Event, entity_reference
+from gazette.domain.model import entity_reference
 
 MOST_MUTED = 100
 """The maximum number of things that a reader can mute, which limits the size of the reader's
@@ -76,17 +76,6 @@ def name_of(entity: str) -> str:
 def in_force(mutes: Mutes) -> Mutes:
     """Return the mutes that have not ended."""
     return tuple(mute for mute in mutes if mute.is_muted)
-
-
-def is_muted(event: Event, mutes: Mutes) -> bool:
-    """Return True if the event concerns a muted entity.
-
-    An event concerns its entity, and the entities whose follows led to the event.
-    """
-    return any(
-        mute.is_muted and (mute.entity == event.entity.key or mute.entity in event.via)
-        for mute in mutes
-    )
 
 
 def mute_now(entity: str, title: str, mutes: Mutes, now: datetime) -> Mute:

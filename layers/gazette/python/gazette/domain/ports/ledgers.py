@@ -95,6 +95,12 @@ class Runs(Protocol):
         which earlier events were sent. Empty if there is no run with that key or an earlier one.
         """
 
+    def of_thread(self, user_id: str, entity: str) -> Sequence[Run]:
+        """Return the chains of the reader's immediate and urgent schedules for an entity.
+
+        Each chain is that of the schedule's latest run. Runs of critical emails are not included.
+        """
+
     def first_sent(self, behind: RunKey, *, until: datetime) -> Run | None:
         """Return the first run after `behind` that was sent with a window ending at `until` or
         later.

@@ -9,8 +9,12 @@ _CRITICAL = "nowx"
 
 No other immediate schedule has this prefix, because the hash after `_IMMEDIATE` contains no `x`.
 """
-_URGENT = "nowu"
-"""The name prefix of urgent schedules. The hash after `_IMMEDIATE` contains no `u` either."""
+_URGENT = "u"
+"""The suffix of urgent schedules. The hash before it contains no `u`.
+
+The names of an entity's usual and urgent schedules are next to each other in order, so one query
+reads the runs of both.
+"""
 
 
 class ScheduleKind(Enum):
@@ -79,7 +83,7 @@ def urgent_schedule(entity: str) -> str:
 
     The collecting time of its runs does not grow (rule 16).
     """
-    return _URGENT + _hash(entity)
+    return immediate_schedule(entity) + _URGENT
 
 
 def is_critical(schedule: str) -> bool:
@@ -89,7 +93,7 @@ def is_critical(schedule: str) -> bool:
 
 def is_urgent(schedule: str) -> bool:
     """Return True if the events under the schedule with this name are urgent."""
-    return schedule.startswith(_URGENT)
+    return kind_of(schedule) is ScheduleKind.IMMEDIATE and schedule.endswith(_URGENT)
 
 
 def collecting_grows(schedule: str) -> bool:
@@ -103,14 +107,20 @@ def collecting_grows(schedule: str) -> bool:
 
 def is_same_thread(one: str, other: str) -> bool:
     """Return True if both names are of the immediate schedules of one entity, urgent or not."""
-    return _thread(one) is not None and _thread(one) == _thread(other)
+    return _is_of_thread(one) and thread_of(one) == thread_of(other)
 
 
-def _thread(schedule: str) -> str | None:
-    """Return the hash of the entity of an immediate schedule that is not critical, or None."""
-    if kind_of(schedule) is not ScheduleKind.IMMEDIATE or is_critical(schedule):
-        return None
-    return schedule.removeprefix(_URGENT if is_urgent(schedule) else _IMMEDIATE)
+def thread_of(schedule: str) -> str:
+    """Return the name by which emails of an immediate schedule are threaded.
+
+    It is the name of the schedule for an entity's immediate emails, urgent or not. Critical emails
+    have a thread of their own.
+    """
+    return schedule.removesuffix(_URGENT) if is_urgent(schedule) else schedule
+
+
+def _is_of_thread(schedule: str) -> bool:
+    return kind_of(schedule) is ScheduleKind.IMMEDIATE and not is_critical(schedule)
 
 
 def _hash(entity: str) -> str:

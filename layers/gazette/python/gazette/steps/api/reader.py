@@ -13,7 +13,7 @@ from gazette.domain.delivery.run import settled_until
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.identity import latest_run
 from gazette.domain.model import StoredEvent
-from gazette.domain.muting.mutes import is_muted
+from gazette.domain.muting.muted import is_muted
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import Runs, Schedules
 from gazette.domain.ports.stores import Follows, Subscribers
@@ -98,5 +98,5 @@ def _events_that_wait(overview: Overview, context: ReaderContext) -> Iterator[St
         for event in context.events.stored_under(user_id, schedule.name, after=after):
             if isinstance(event, UnreadableRow) or event.is_over(overview.now):
                 continue
-            if not is_muted(event.event, overview.subscriber.mutes):
+            if not is_muted(event.event, overview.subscriber.mutes, context.critical):
                 yield event

@@ -25,6 +25,7 @@ from gazette.domain.model import Actor, Edition, Entity, Event, Mail, StageHeade
 from gazette.domain.ports.rendering import Links, SunsetNotice, VersionTemplates
 from gazette.domain.ports.stores import DeferredEvents
 from gazette.domain.scheduling.calendar import is_one_of_last_two, zone_of
+from gazette.domain.scheduling.kinds import thread_of
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.domain.templates.settings import NO_SETTINGS
@@ -292,7 +293,7 @@ def _thread(run: Run, list_id: str) -> tuple[tuple[str, str], ...]:
     """
     if not run.key.is_immediate:
         return (("References", _message_id(run_id(run.key), list_id)),)
-    first = _message_id(f"{run.key.user_id} {run.key.schedule}", list_id)
+    first = _message_id(f"{run.key.user_id} {thread_of(run.key.schedule)}", list_id)
     return (("In-Reply-To", first), ("References", first))
 
 

@@ -5,11 +5,10 @@ from datetime import timedelta
 from gazette.domain.commands import MarkSeen
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.stores import SeenMarks
-from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.subscriber import Erased, Reader, Subscriber, was_erased
 from gazette.domain.window.seen import SeenMark
 from gazette.steps.context import RoutingContext
-from gazette.steps.routing.move import raise_epochs_under
+from gazette.steps.runs import raise_epochs
 from gazette.steps.subscribers.sunset import mark_active
 
 _AHEAD = timedelta(days=30)
@@ -21,9 +20,9 @@ def mark_seen(command: MarkSeen, *, seen_marks: SeenMarks, context: RoutingConte
 
     Safe to repeat, in any order: the latest mark prevails. The mark is stored first, and then the
     reader is read, so that a concurrent erasure either deletes the mark or is found here. The
-    epochs of the entity's immediate runs are raised last, because a worker may have read the events
-    before the mark was stored. A digest whose worker has already read the marks may still show
-    events that the reader has just seen.
+    epochs of the entity's immediate runs, including urgent ones, are raised last, because a worker
+    may have read the events before the mark was stored. A digest whose worker has already read the
+    marks may still show events that the reader has just seen.
     """
     user_id, at = command.user_id, command.at
     mark = SeenMark(user_id, command.entity, at)
@@ -33,7 +32,7 @@ def mark_seen(command: MarkSeen, *, seen_marks: SeenMarks, context: RoutingConte
         seen_marks.remove(mark)
         return Outcome.ERASED
     _announce(user_id, reader, seen_marks, context)
-    raise_epochs_under(immediate_schedule(command.entity), user_id, context=context)
+    raise_epochs(context.runs.of_thread(user_id, command.entity), runs=context.runs)
     outcome = mark_active(user_id, at, context=context)
     return Outcome.SEEN if outcome is Outcome.ACTIVE else outcome
 

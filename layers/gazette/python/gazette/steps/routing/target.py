@@ -9,7 +9,7 @@ from types import MappingProxyType
 from gazette.domain.identity import address_hash
 from gazette.domain.links import NEW_LINK
 from gazette.domain.model import Event
-from gazette.domain.muting.mutes import is_muted
+from gazette.domain.muting.muted import is_muted
 from gazette.domain.outcome import Outcome
 from gazette.domain.scheduling.calendar import Recurrence
 from gazette.domain.scheduling.growing import lapses_soon
@@ -117,7 +117,7 @@ def target_of(event: Event, inputs: RoutingInputs, context: RoutingContext) -> T
                 return Outcome.UNSUBSCRIBED
             if event.category == NEW_LINK:
                 return Target(urgent_schedule(event.entity.key))
-            if reader.mutes and not critical and is_muted(event, reader.mutes):
+            if reader.mutes and is_muted(event, reader.mutes, context.critical):
                 return Outcome.MUTED
             choices, defaults = reader.choices, context.defaults
             paused_or_dormant = reader.paused_or_dormant_at(event.counts_at, sunset=context.sunset)

@@ -23,7 +23,8 @@ from gazette.domain.explanation import (
 from gazette.domain.identity import address_hash
 from gazette.domain.links import NEW_LINK
 from gazette.domain.model import Schedule, StoredEvent
-from gazette.domain.muting.mutes import Mutes, in_force, is_muted
+from gazette.domain.muting.muted import is_muted
+from gazette.domain.muting.mutes import Mutes, in_force
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.control import HeldCategories
 from gazette.domain.ports.ledgers import Runs, Schedules
@@ -164,10 +165,9 @@ def _is_seen(stored: StoredEvent) -> bool:
 
 def _is_muted(stored: StoredEvent, mutes: Mutes, critical: Collection[str]) -> bool:
     """Return True if the next run of a waiting event removes it because its entity is muted."""
-    event = stored.event
     if kind_of(stored.schedule) is ScheduleKind.UNSENT:
         return False
-    return event.category not in {*critical, NEW_LINK} and is_muted(event, mutes)
+    return is_muted(stored.event, mutes, critical)
 
 
 def _paused_until(profile: Subscriber | None, now: datetime) -> date | None:

@@ -1,17 +1,16 @@
 """A reader's pending events, which have not been included in an email yet, by schedule."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gazette.domain.delivery.run import Run, settled_until
 from gazette.domain.explanation import EventHistory
 from gazette.domain.model import Event, StoredEvent
-from gazette.domain.muting.mutes import is_muted
+from gazette.domain.muting.muted import is_muted
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import Runs
 from gazette.domain.ports.stores import Subscribers
-from gazette.domain.scheduling.kinds import is_critical
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.subscriber import Subscriber
 
@@ -25,7 +24,13 @@ class Waiting:
 
 
 def read_pending(
-    user_id: str, *, subscribers: Subscribers, runs: Runs, events: EventHistory, clock: Clock
+    user_id: str,
+    *,
+    subscribers: Subscribers,
+    runs: Runs,
+    events: EventHistory,
+    clock: Clock,
+    critical: Collection[str],
 ) -> Waiting | None:
     """Read a reader's waiting events without making writes. Return None if the reader has no
     profile.
@@ -39,8 +44,7 @@ def read_pending(
     stored = by_schedule(readable(events.of_user(user_id)))
     waiting: dict[str, list[Event]] = defaultdict(list)
     for each in unsent(stored, list(readable(runs.of_user(user_id)))):
-        is_unwanted = is_muted(each.event, subscriber.mutes) and not is_critical(each.schedule)
-        if not each.is_over(now) and not is_unwanted:
+        if not each.is_over(now) and not is_muted(each.event, subscriber.mutes, critical):
             waiting[each.schedule].append(each.event)
     return Waiting(subscriber, {schedule: tuple(some) for schedule, some in waiting.items()})
 

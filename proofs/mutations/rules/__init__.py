@@ -1,0 +1,33 @@
+"""The rules of delivery, such as the claim and the deadline, and how to remove each rule."""
+
+from typing import Final
+
+from proofs.mutations.rules import (
+    attention,
+    delivery,
+    digests,
+    edges,
+    feedback,
+    ingest,
+    muting,
+    routing,
+    rows,
+    runs,
+    subscribers,
+    visits,
+)
+
+RULES: Final = (
+    *attention.RULES,
+    *delivery.RULES,
+    *digests.RULES,
+    *edges.RULES,
+    *feedback.RULES,
+    *ingest.RULES,
+    *muting.RULES,
+    *routing.RULES,
+    *rows.RULES,
+    *runs.RULES,
+    *subscribers.RULES,
+    *visits.RULES,
+)
