@@ -33,10 +33,11 @@ def keep_link(deployed: Deployed, user: str, *, weekly: bool = False) -> str:
     return next(link for link in links if link.endswith("?offer=weekly") is weekly)
 
 
-def write_to(deployed: Deployed, **locales: str) -> None:
+def write_to(deployed: Deployed, title: str = "On <digests>", **locales: str) -> None:
     """Let each reader, named with a language, have an immediate email and a digest that ends
     soon.
     """
+    thing = {**a_comment("", 1)["entity"], "title": title}
     put, due, often = deployed.service.put, next_due(), {"mention": "immediate"}
     put(
         "subscriber.changed",
@@ -45,7 +46,10 @@ def write_to(deployed: Deployed, **locales: str) -> None:
             for user, locale in locales.items()
         ],
     )
-    put("event.created", [{**a_comment(user, 1), "category": "mention"} for user in locales])
+    put(
+        "event.created",
+        [{**a_comment(user, 1), "category": "mention", "entity": thing} for user in locales],
+    )
     put("event.created", [a_comment(user, 2) for user in locales])
     deployed.settle()
     deployed.service.wait_until_drained("immediate")
@@ -165,8 +169,14 @@ def reader_of(locale: str) -> str:
 
 @pytest.fixture(scope="module")
 def correspondents(deployed: Deployed) -> None:
-    """A reader in each language who has an immediate email, and a digest that ends soon."""
-    write_to(deployed, **{reader_of(locale): locale for locale in languages()})
+    """A reader in each language who has an immediate email about a thing whose title is one long
+    word, and a digest that ends soon.
+    """
+    write_to(
+        deployed,
+        "https://example.com/" + "x" * 60,
+        **{reader_of(locale): locale for locale in languages()},
+    )
 
 
 @pytest.fixture

@@ -102,7 +102,7 @@ def test_notice_keeps_the_digest_or_makes_it_weekly(deployed: Deployed) -> None:
     due = next_due()
     for user in buttons:
         inactive_before(deployed, user, due)
-    assert "which have the notice" in deployed.gazette("explain", "kit")
+    assert "a notice with links to keep the digest" in deployed.gazette("explain", "kit")
     deployed.tick(due)
     for user, button in buttons.items():
         (mail,) = deployed.inbox(user)

@@ -8,6 +8,7 @@ from gazette.domain.commands import ChangeSubscriber
 from gazette.domain.scheduling.calendar import DigestTimes
 from gazette.domain.subscribers.addresses import AllowedRecipients
 from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.subscribers.subscriber import Subscriber
 
 from gazette_cli.explain.summary import verdict
 from tests.builders import NOW, a_subscriber, an_event
@@ -69,14 +70,11 @@ def test_events_of_a_pause_or_of_today_are_not_late() -> None:
 
 def inactive(days: int) -> World:
     """A world with a reader whose last activity is some days old, and a waiting event."""
-    world = World(sunset=SUNSET)
-    world.say(ChangeSubscriber(replace(a_subscriber(), active_on=(NOW - days * DAY).date())))
-    world.subscribers.mark_active("ann", (NOW - days * DAY).date())
-    reader = world.subscribers.get("ann")
-    world.subscribers.put(
-        replace(reader, registered_on=None, active_on=(NOW - days * DAY).date()),  # type: ignore[type-var]
-        replacing=reader,  # type: ignore[arg-type]
-    )
+    world, then = World(sunset=SUNSET), (NOW - days * DAY).date()
+    world.say(ChangeSubscriber(a_subscriber()))
+    ann = world.subscribers.rows["ann"]
+    assert isinstance(ann, Subscriber)
+    world.subscribers.rows["ann"] = replace(ann, registered_on=then, active_on=then)
     world.create(an_event("e1"))
     return world
 
