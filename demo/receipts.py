@@ -28,7 +28,13 @@ from demo.invented import Happened
 from demo.ses import Accepted
 from gazette_cli.main import app
 from tests.builders import RETENTION, SettableClock
-from tests.fake_stores import FakeEngagements, FakeEvents, FakeSchedules, FakeSubscribers
+from tests.fake_stores import (
+    FakeEngagements,
+    FakeEvents,
+    FakeFollows,
+    FakeSchedules,
+    FakeSubscribers,
+)
 from tests.indexed import IndexedEvents, IndexedRuns
 
 _BY_COMMAND = 5
@@ -132,11 +138,13 @@ def _context(items: Mapping[str, Sequence[Item]], now: datetime) -> ReceiptConte
         engagements=FakeEngagements(),
         schedules=FakeSchedules(),
         subscribers=FakeSubscribers(),
+        follows=FakeFollows(),
         held_categories=tuple,
         clock=clock,
         retention=RETENTION,
         defaults=(),
         critical=(),
+        sunset=None,
     )
 
 

@@ -24,4 +24,5 @@ def explained(world: World, on: date | None = None, user_id: str = "ann") -> Exp
         defaults=world.defaults,
         sunset=world.sunset,
         critical=world.critical,
+        allowed=world.allowed,
     )

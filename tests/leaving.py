@@ -19,6 +19,13 @@ def leaving_everything(text: str) -> str:
     return link
 
 
+def link_of_scope(text: str, scope: str) -> str:
+    """The link in the text of an email whose scope begins so, such as `m:` to mute a thing."""
+    link: str
+    (link,) = {link for link in _LINK.findall(text) if scope_of(link).startswith(scope)}
+    return link
+
+
 _BESIDE_A_BLOCK = re.compile(r'( · )?<a [^>]*class="leave"[^>]*>[^<]*</a>')
 
 

@@ -36,11 +36,13 @@ def receipt_context(world: World) -> ReceiptContext:
         engagements=world.engagements,
         schedules=world.schedules,
         subscribers=world.subscribers,
+        follows=world.follows,
         held_categories=world.category_holds.names,
         clock=world.clock,
         retention=RETENTION,
         defaults=world.defaults,
         critical=world.critical,
+        sunset=world.sunset,
     )
 
 

@@ -7,7 +7,7 @@ import time
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -49,11 +49,11 @@ class Deployed:
         self.service.tick(due)
         self.service.wait_until_drained("shard", "generate", "immediate")
 
-    def gazette(self, *arguments: str) -> str:
+    def gazette(self, *arguments: str, exit_code: int = 0) -> str:
         """What the command says, as support runs it; in this process, which is faster."""
         with as_client_of(self.engine):
             result = CliRunner().invoke(app, [*arguments, "--stage", "local"])
-        assert result.exit_code == 0, result.output
+        assert result.exit_code == exit_code, result.output
         return result.stdout
 
     def script(self, *arguments: str) -> str:
@@ -135,3 +135,28 @@ def a_comment(user: str, number: int) -> dict[str, Any]:
 def next_due(*, hour: int = HOUR) -> datetime:
     """When the next digest of `a_profile` is due."""
     return next_occurrence(_daily(hour), after=last_instant_of_slot(datetime.now(UTC)))
+
+
+def unseen_for(deployed: Deployed, user: str, *, days: int) -> None:
+    """As if the reader had come that long ago: only the rows say otherwise."""
+    feedback = deployed.service.settings("feedback")
+    then = f"{datetime.now(UTC) - timedelta(days=days):%Y-%m-%d}"
+    deployed.service.tables.update_item(
+        TableName=feedback["GAZETTE_SUBSCRIBERS_TABLE"],
+        Key={"user_id": {"S": user}},
+        UpdateExpression="SET active_on = :then, registered_on = :then",
+        ExpressionAttributeValues={":then": {"S": then}},
+    )
+    deployed.service.tables.update_item(
+        TableName=feedback["GAZETTE_SCHEDULES_TABLE"],
+        Key={"user_id": {"S": user}, "name": {"S": "daily"}},
+        UpdateExpression="REMOVE active_until",
+    )
+
+
+def inactive_before(deployed: Deployed, user: str, due: datetime) -> None:
+    """As if the reader had been inactive for so long that the digest due then is the last but one.
+
+    With `sunset_days` of 45.
+    """
+    unseen_for(deployed, user, days=44 - (due.date() - datetime.now(UTC).date()).days)

@@ -257,11 +257,13 @@ def _receipt(world: World) -> None:
             engagements=world.engagements,
             schedules=world.schedules,
             subscribers=world.subscribers,
+            follows=world.follows,
             held_categories=lambda: (),
             clock=world.clock,
             retention=RETENTION,
             defaults=(),
             critical={CRITICAL},
+            sunset=None,
         ),
     )
     if answer.state is not State.WAITING:

@@ -10,7 +10,7 @@ from gazette.domain.model import Actor, Entity
 from demo.engine import ROOT
 from demo.ses import Accepted
 from gazette_cli.preview.sample import EVENTS
-from tests.stage import Deployed, a_comment, a_profile, next_due
+from tests.stage import Deployed, a_comment, a_profile, inactive_before, next_due
 
 _LOCALES = ROOT / "templates" / "locales"
 _PLACES = 14
@@ -37,7 +37,7 @@ def languages() -> tuple[str, ...]:
 
 
 def correspond(deployed: Deployed) -> dict[str, Letters]:
-    """Let each reader have a long digest and an immediate email."""
+    """Let each reader have a long digest, which says that it ends soon, and an immediate email."""
     put = deployed.service.put
     readers = {locale: f"reads{locale.lower().replace('-', '')}" for locale in languages()}
     for locale, user in readers.items():
@@ -48,7 +48,10 @@ def correspond(deployed: Deployed) -> dict[str, Letters]:
         deployed.service.put("event.created", _events(user))
     deployed.settle()
     deployed.service.wait_until_drained("immediate")
-    deployed.tick(next_due())
+    due = next_due()
+    for user in readers.values():
+        inactive_before(deployed, user, due)
+    deployed.tick(due)
     found = {}
     for locale, user in readers.items():
         immediate, digest = deployed.inbox(user)

@@ -17,7 +17,7 @@ import pytest
 from demo.ses import Accepted, Answer
 from demo.ses_events import default_bus
 from demo.ses_http import Loss
-from tests.stage import Deployed, a_comment, a_profile, next_due
+from tests.stage import Deployed, a_comment, a_profile, next_due, unseen_for
 
 DAY = timedelta(days=1)
 
@@ -165,23 +165,6 @@ def test_click_reactivates_a_dormant_reader_after_deployment(deployed: Deployed)
     deployed.tick(due + 2 * DAY)
     _, back = deployed.inbox("kay")
     assert "Reader 2" in back.message["Subject"]
-
-
-def unseen_for(deployed: Deployed, user: str, *, days: int) -> None:
-    """As if the reader had come that long ago: only the rows say otherwise."""
-    feedback = deployed.service.settings("feedback")
-    then = f"{datetime.now(UTC) - timedelta(days=days):%Y-%m-%d}"
-    deployed.service.tables.update_item(
-        TableName=feedback["GAZETTE_SUBSCRIBERS_TABLE"],
-        Key={"user_id": {"S": user}},
-        UpdateExpression="SET active_on = :then, registered_on = :then",
-        ExpressionAttributeValues={":then": {"S": then}},
-    )
-    deployed.service.tables.update_item(
-        TableName=feedback["GAZETTE_SCHEDULES_TABLE"],
-        Key={"user_id": {"S": user}, "name": {"S": "daily"}},
-        UpdateExpression="REMOVE active_until",
-    )
 
 
 def test_every_delivery_event_is_readable(deployed: Deployed) -> None:

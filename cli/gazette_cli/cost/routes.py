@@ -44,7 +44,7 @@ ROUTES: Mapping[str, Route] = MappingProxyType(
         "exportSubscriber": Route(function="api", units=Units(0, 3), calls=3),
         "getSubscriber": Route(function="api", units=Units(0, 4.5), calls=5),
         "listEmails": Route(function="api", units=Units(0, 3), calls=3),
-        "getEventReceipt": Route(function="api", units=Units(0, 4), calls=4),
+        "getEventReceipt": Route(function="api", units=Units(0, 5), calls=5),
         "getActivityReceipt": Route(function="api", units=Units(0, 1), calls=1),
         "getEntity": Route(function="api", units=Units(0, 0.5), calls=1),
         "createLink": Route(function="api", units=Units(0, 1), calls=1),

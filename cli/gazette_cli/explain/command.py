@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from gazette.bootstrap.support.explain import build_explain
 from gazette.domain.identity import USER_ID
+from gazette.settings.delivery import GenerateSettings
 from gazette.settings.ingest import IngestSettings
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -58,8 +59,9 @@ def explain(
         )
     settings = settings_of(stage, "ingest", IngestSettings)
     key = suppression_key(stage, settings.suppressions_secret)
+    allowed = settings_of(stage, "generate", GenerateSettings).allowed
     with refusals_of_tables(stage):
-        explanation = build_explain(settings, key)(user, on)
+        explanation = build_explain(settings, key, allowed)(user, on)
     tables = [_aimed(section, stage) for section in sections(explanation)]
     answer(
         document(explanation, stage=stage),

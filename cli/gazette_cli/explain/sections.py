@@ -103,6 +103,8 @@ def _reader(found: Explanation) -> Iterator[tuple[str, str]]:
     if found.registered_on:
         yield "registered", f"{found.registered_on}"
     yield "last activity", f"{found.active_on}" if found.active_on else "none"
+    if found.dormant_at:
+        yield "dormant without activity", utc(found.dormant_at)
     yield "follows", f"{found.follows}"
 
 

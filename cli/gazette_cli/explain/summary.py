@@ -9,7 +9,7 @@ from gazette.domain.scheduling.kinds import Unsent
 from gazette.domain.subscribers.frequency import DIGESTS, Frequency
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause, Suppression
-from gazette.steps.support.reasons import SUPPRESSED_FOR, outcome, standing, words_for
+from gazette.steps.support.reasons import REASON, SUPPRESSED_FOR, outcome, standing, words_for
 
 from gazette_cli.explain.phrases import (
     after,
@@ -21,7 +21,7 @@ from gazette_cli.explain.phrases import (
     sentence,
     utc,
 )
-from gazette_cli.explain.upcoming import expected, following, late, quiet
+from gazette_cli.explain.upcoming import ending, expected, following, late, quiet
 from gazette_cli.shared.descriptions import listed
 
 _MOST = 3
@@ -52,8 +52,16 @@ def _now(found: Explanation) -> Iterator[str]:
         yield "No email has been due yet."
     yield from _muted(found, found.runs[:1])
     yield from following(found)
+    yield from ending(found)
     if found.status is SubscriberStatus.ACTIVE and found.waiting:
         yield f"Waiting: {'; '.join(map(_waits, _by_place(found.waiting)))}."
+    if found.late:
+        events = sum(each.count for each in found.late)
+        verb, they = ("waits", "it") if events == 1 else ("wait", "they")
+        yield (
+            f"{counted(events)} {verb} for the daily digest instead of an immediate email, because "
+            f"{they} occurred more than a day before {they} could be sent."
+        )
     if found.muted:
         yield (
             f"{counted(sum(each.count for each in found.muted))} about things that the reader "
@@ -112,6 +120,11 @@ def _standing(found: Explanation) -> Iterator[str]:
             yield f"{found.user_id} is {words.why}. {words.todo}"
         elif found.paused_until:
             yield f"{found.user_id} has paused email until {found.paused_until}."
+        if not found.is_allowed:
+            yield (
+                "The stage does not send to their address, because its setting allowed_recipients "
+                f"does not contain it. {REASON[Reason.NOT_ALLOWED].todo}"
+            )
         if found.gets_critical and (
             found.status is not SubscriberStatus.ACTIVE or found.paused_until
         ):

@@ -6,6 +6,7 @@ from datetime import datetime
 from gazette.domain.explanation import Due, Explanation, Outlook
 
 from gazette_cli.explain.phrases import clock_time, local, name_of, sentence, utc
+from gazette_cli.shared.descriptions import listed
 
 
 def late(outlook: Outlook, found: Explanation) -> Iterator[str]:
@@ -42,6 +43,21 @@ def following(found: Explanation) -> Iterator[str]:
             name, when = name_of(first.schedule.name), first.next[0]
             yield f"Next email: {name} of {local(when, found.zone)} ({utc(when)}){condition}."
             return
+
+
+def ending(found: Explanation) -> Iterator[str]:
+    """State that the reader becomes dormant soon, and which of the next digests say so."""
+    with_notice = sorted(
+        (at, each.schedule.name) for each in found.outlooks for at in each.with_notice
+    )
+    if not with_notice or not found.dormant_at:
+        return
+    digests = listed([f"{name_of(name)} of {local(at, found.zone)}" for at, name in with_notice])
+    verb = "has" if len(with_notice) == 1 else "have"
+    yield (
+        f"{found.user_id} becomes dormant at {utc(found.dormant_at)} without a further activity. "
+        f"If sent, {digests} {verb} a notice with links to keep the digest or make it weekly."
+    )
 
 
 def quiet(found: Explanation) -> Iterator[str]:

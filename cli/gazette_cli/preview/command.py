@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from gazette.bootstrap.support.preview import build_pending
 from gazette.domain.identity import USER_ID
+from gazette.domain.subscribers.frequency import Frequency
 from gazette.settings.delivery import GenerateSettings
 
 from gazette_cli.events.checking import check
@@ -25,6 +26,7 @@ from gazette_cli.shared.console import NotPossible, note, printable, say
 from gazette_cli.shared.deployed import StageName, settings_of
 from gazette_cli.shared.stages import hosts_of, stage_of
 from gazette_cli.templates.building import is_one_of, templates_of
+from gazette_support.bootstrap.notice import build_notice
 
 
 def preview(
@@ -135,5 +137,18 @@ def _of_user(user: str, stage: str, kind: Kind) -> EmailContent:
         )
     settings = settings_of(stage, "generate", GenerateSettings)
     with refusals_of_tables(stage):
-        waiting = build_pending(settings)(user)
-    return content.of_waiting(waiting, user, kind)
+        letter = content.of_waiting(build_pending(settings)(user), user, kind)
+        if kind is Kind.DIGEST:
+            digest = Frequency(letter.schedule)
+            letter = replace(letter, ends_on=build_notice(settings)(letter.reader, digest))
+    if letter.ends_on:
+        note(
+            f"gazette: the digest has the notice that it ends on {letter.ends_on}, because "
+            f"{printable(user)} has been inactive."
+        )
+    if not settings.allowed.allow(letter.reader.email):
+        note(
+            f"gazette: the stage does not send this email, because its setting allowed_recipients "
+            f"does not contain the address of {printable(user)}."
+        )
+    return letter

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 
 from gazette.domain.commands import ChangeSubscriber
@@ -35,6 +35,9 @@ class EmailContent:
 
     # The name of the schedule. It determines the kind and the footer of the email.
     schedule: str
+
+    # The date on which the reader's digests end, if the email has the notice about it.
+    ends_on: date | None = None
 
     @property
     def due_at(self) -> datetime:

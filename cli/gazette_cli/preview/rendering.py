@@ -9,7 +9,7 @@ from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.domain.delivery.compose import compose
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.model import Edition
-from gazette.domain.ports.rendering import Links
+from gazette.domain.ports.rendering import Links, SunsetNotice
 
 from gazette_cli.preview.content import EmailContent
 from gazette_cli.shared.console import NotPossible
@@ -24,6 +24,7 @@ LINKS = Links(
     email="https://example.com/email/preview",
     updates="https://example.com/updates/preview",
     leave=lambda scope: f"https://example.com/leave/{scope.kind}",
+    keep=lambda: "https://example.com/keep/preview",
 )
 """Placeholder links. With real links, anyone who sees the preview could act on behalf of the
 reader.
@@ -74,8 +75,14 @@ def render_with(letter: EmailContent, side: Side) -> Edition:
     return side.renderer.render(
         digest,
         letter.reader,
-        LINKS,
+        replace(LINKS, sunset=_notice(letter)),
         letter.schedule,
         variation=variation,
         due_at=letter.due_at,
     )
+
+
+def _notice(letter: EmailContent) -> SunsetNotice | None:
+    """Return the notice that the reader's digests end soon, with placeholder links."""
+    keep = LINKS.keep()
+    return SunsetNotice(letter.ends_on, keep, f"{keep}?offer=weekly") if letter.ends_on else None

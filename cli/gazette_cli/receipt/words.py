@@ -63,8 +63,19 @@ def _waits_for_profile(_: Receipt) -> Iterator[str]:
 def _waiting(receipt: Receipt) -> Iterator[str]:
     email = name_of(receipt.schedule)
     match receipt.because:
-        case None if receipt.next_digest:
+        case Because.ENTITY_MUTED:
+            yield (
+                "No email will contain the event, because the reader muted its entity. The next "
+                f"run of {email} removes it. If the reader unmutes the entity before, an email "
+                "includes the event."
+            )
+        case None | Because.LATE if receipt.next_digest:
             yield f"The event waits for {email}, which is due at {moment(receipt.next_digest)}."
+            if receipt.because is Because.LATE:
+                yield (
+                    "It is not sent immediately, because it occurred more than a day before it "
+                    "could be sent."
+                )
         case Because.NO_EMAIL_STARTED:
             yield (
                 f"The event waits for {email}. The last email about its entity ended without being "
@@ -83,6 +94,9 @@ def _waiting(receipt: Receipt) -> Iterator[str]:
 
 
 def _collecting(receipt: Receipt) -> Iterator[str]:
+    if receipt.because is Because.ENTITY_MUTED:
+        yield from _waiting(receipt)
+        return
     due = f" at {moment(receipt.next_digest)}" if receipt.next_digest else ""
     yield f"The event waits for {name_of(receipt.schedule)}, which is sent{due}."
 

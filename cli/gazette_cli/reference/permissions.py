@@ -252,6 +252,7 @@ PERMISSIONS: Mapping[str, frozenset[Grant]] = {
     "suppression export": _settings_of("feedback") | _on("table/suppressions", "Scan"),
     "doctor": _DOCTOR | _on("identity/*", "SendEmail") | _on("configuration-set/*", "SendEmail"),
     "explain": _settings_of("ingest")
+    | _settings_of("generate")
     | _SUPPRESSION_KEY
     | _on("table/subscribers", "GetItem")
     | _on("table/suppressions", "GetItem")
@@ -278,6 +279,7 @@ PERMISSIONS: Mapping[str, frozenset[Grant]] = {
     | _on("table/control", "GetItem")
     | _READ_VERSIONS
     | _on("table/subscribers", "GetItem")
+    | _on("table/schedules", "GetItem")
     | _on("table/runs", "Query")
     | _on("table/events/index/*", "Query"),
     "export": _settings_of("ingest")

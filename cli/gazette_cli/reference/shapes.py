@@ -300,12 +300,15 @@ SHAPES: Mapping[str, Shape] = {
         "registered_on": "date?",
         "active_on": "date?",
         "paused_until": "date?",
+        "dormant_at": "instant?",
+        "is_allowed": "boolean",
         "follows": "number",
         "schedules": [
             {
                 "schedule": "text",
                 "due": "text",
                 "next": ["instant"],
+                "with_notice": ["instant"],
                 "quiet": ["instant"],
                 "sources": ["text"],
                 "fetched_at": "instant?",
@@ -317,6 +320,7 @@ SHAPES: Mapping[str, Shape] = {
         "overrides": [{"entity": "text", "frequency": "text", "since": "instant"}],
         "mutes": [{"entity": "text", "muted_at": "instant"}],
         "waiting": _WAITING,
+        "late": _WAITING,
         "muted": _WAITING,
         "expired": _WAITING,
         "lapsed": _WAITING,

@@ -82,17 +82,17 @@ RULES: Final = (
     ),
     Mutation(
         "the last two digests before dormancy have a notice",
-        "steps/delivery/edition.py",
-        "    if not is_one_of_last_two(recurrence, run.due_at, before=ends_at):\n",
-        "    if True:\n",
+        "domain/subscribers/subscriber.py",
+        "        if not is_one_of_last_two(self.recurrence(digest), due_at, before=ends_at):\n",
+        "        if True:\n",
         f"{_KEEPING}::test_last_two_daily_digests_have_the_notice",
     ),
     Mutation(
         "opening the page behind the notice changes no row",
         "steps/preferences/keeping.py",
-        "    reader, routing = _reader_at(link, context), context.routing\n",
-        "    reader, routing = _reader_at(link, context), context.routing\n"
-        "    mark_active(reader.user_id, routing.clock(), context=routing)\n",
+        "    now, sunset = context.routing.clock(), context.routing.sunset\n",
+        "    now, sunset = context.routing.clock(), context.routing.sunset\n"
+        "    mark_active(link.run.user_id, now, context=context.routing)\n",
         f"{_KEEPING}::test_opening_the_page_changes_no_row",
     ),
     Mutation(

@@ -13,6 +13,7 @@ import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError, NoCredentialsError, ReadTimeoutError
 from gazette.bootstrap.support import explain as bootstrap
+from gazette.settings.delivery import GenerateSettings
 from gazette.settings.ingest import IngestSettings
 from rich.console import Console
 from typer.testing import CliRunner, Result
@@ -42,8 +43,9 @@ READS = {
 
 @pytest.fixture
 def stage(cloud: Cloud) -> Cloud:
-    """The function `gazette-prod-ingest`, with the settings that the stack would write."""
+    """The functions ingest and generate, with the settings that the stack would write."""
     deploy("ingest", IngestSettings.from_env().to_env())
+    deploy("generate", GenerateSettings.from_env().to_env())
     return cloud
 
 
@@ -312,3 +314,14 @@ def test_function_without_settings_is_reported_as_another_version(stage: Cloud) 
         result = run("ann")
     assert result.exit_code == 2
     assert "was deployed from a different version" in result.stderr
+
+
+def test_reader_whom_the_list_of_the_stage_omits_is_named(cloud: Cloud) -> None:
+    allowed = {"GAZETTE_ALLOWED_RECIPIENTS": '["@shop.example"]'}
+    deploy("ingest", IngestSettings.from_env().to_env())
+    deploy("generate", {**GenerateSettings.from_env().to_env(), **allowed})
+    cloud.say("subscriber.changed", profile(), profile("bo", email="bo@shop.example"))
+    result = run("ann")
+    assert result.exit_code == 0
+    assert "The stage does not send to their address" in result.stdout
+    assert "allowed_recipients" not in run("bo").stdout

@@ -74,6 +74,8 @@ EMPTY_HERE = (
     "explain.muted",  # in tests/unit/support
     "explain.mutes",
     "explain.seen",
+    "explain.late",  # in tests/unit/support/test_explain_attention.py
+    "explain.schedules[].with_notice",
     "explain.held_categories",
     "explain.unreadable",
     "explain.schedules[].sources",  # in tests/unit/content/test_explained.py

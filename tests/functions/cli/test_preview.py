@@ -1,9 +1,13 @@
 """`gazette preview --user` on moto: shows a reader's waiting events and changes nothing."""
 
 import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
+from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.settings.delivery import GenerateSettings
 from typer.testing import CliRunner, Result
 
@@ -13,7 +17,12 @@ from tests.functions.deployed import deploy
 from tests.functions.messages import event, profile
 from tests.moto_tables import NAMES
 
-READS = {("subscribers", "GetItem"), ("runs", "Query"), ("events", "Query")}
+READS = {
+    ("subscribers", "GetItem"),
+    ("runs", "Query"),
+    ("events", "Query"),
+    ("schedules", "GetItem"),
+}
 
 
 @pytest.fixture
@@ -46,6 +55,35 @@ def test_waiting_immediate_email_is_previewed(stage: Cloud, tmp_path: Path) -> N
     stage.say("event.created", event(1))
     result = run(tmp_path, "immediate", "--user", "ann")
     assert (result.exit_code, result.stderr) == (0, "")
+
+
+def test_preview_shows_the_notice_that_the_next_digest_will_have(
+    stage: Cloud, tmp_path: Path
+) -> None:
+    active_on = (datetime.now(UTC) - timedelta(days=44)).date()
+    stage.say("subscriber.changed", profile())
+    stage.say("event.created", event(1))
+    ann = stage.reader()
+    result = run(tmp_path, "--user", "ann")
+    assert "notice" not in result.stderr
+    inactive = replace(ann, registered_on=active_on, active_on=active_on)
+    assert DynamoSubscribers("subscribers").put(inactive, replacing=ann)
+    result = run(tmp_path, "--user", "ann")
+    ends_on = inactive.dormant_at(timedelta(days=45)).astimezone(ZoneInfo("Europe/Berlin")).date()
+    assert f"has the notice that it ends on {ends_on}" in result.stderr
+    assert "Still want this digest?" in (tmp_path / "email.txt").read_text()
+
+
+def test_preview_states_that_the_stage_does_not_send_to_the_reader(
+    cloud: Cloud, tmp_path: Path
+) -> None:
+    allowed = {"GAZETTE_ALLOWED_RECIPIENTS": '["@shop.example"]'}
+    deploy("generate", {**GenerateSettings.from_env().to_env(), **allowed})
+    for user, address in (("ann", "ann@example.com"), ("bo", "bo@shop.example")):
+        cloud.say("subscriber.changed", profile(user, email=address))
+        cloud.say("event.created", event(1, user_id=user))
+    assert "the stage does not send this email" in run(tmp_path, "--user", "ann").stderr
+    assert run(tmp_path, "--user", "bo").stderr == ""
 
 
 def test_preview_only_reads(stage: Cloud, tmp_path: Path) -> None:

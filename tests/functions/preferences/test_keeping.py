@@ -1,9 +1,10 @@
 """The links of the notice in the last digests of an inactive reader."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 
@@ -16,8 +17,12 @@ URLENCODED = "application/x-www-form-urlencoded"
 
 @pytest.fixture
 def sent(cloud: Cloud) -> Cloud:
-    """Ann got a digest."""
+    """Ann got a digest, and becomes dormant after the next one."""
     send_one_digest(cloud)
+    ann = cloud.reader()
+    registered_on = datetime.now(UTC).date() - timedelta(days=44)
+    changed = replace(ann, registered_on=registered_on, revision=ann.revision + 1)
+    assert DynamoSubscribers("subscribers").put(changed, replacing=ann)
     return cloud
 
 
@@ -28,6 +33,7 @@ def test_only_the_button_counts_as_activity(
     shown = sent.invoke("preferences", http("GET", path))
     assert shown["statusCode"] == 200
     assert "Keep your digest?" in shown["body"]
+    assert "visited for a while" in shown["body"]
     assert shown["body"].count("<button") == 1
     assert sent.reader().active_on is None
     pressed = sent.invoke("preferences", http("POST", path, "act=keep", URLENCODED))
@@ -35,6 +41,10 @@ def test_only_the_button_counts_as_activity(
     assert "You keep your digest" in pressed["body"]
     assert sent.reader().active_on == datetime.now(UTC).date()
     assert '"digest_kept":[1.0]' in capsys.readouterr().out
+    again = sent.invoke("preferences", http("GET", path))
+    assert "You keep your digest" in again["body"]
+    assert "visited for a while" not in again["body"]
+    assert "<button" not in again["body"]
 
 
 def test_weekly_link_offers_the_weekly_digest(sent: Cloud) -> None:

@@ -107,6 +107,8 @@ def world() -> World:
     """Ann becomes dormant tomorrow. She gets comments daily."""
     world = World(sunset=SUNSET)
     world.choose(at=NOW - 60 * DAY, comment=Frequency.DAILY)
+    registered_on = (NOW - 60 * DAY).date()
+    world.subscribers.rows["ann"] = replace(ann(world), registered_on=registered_on)
     world.subscribers.mark_active("ann", (NOW - SUNSET).date())
     return world
 
@@ -144,6 +146,28 @@ def test_opening_the_page_changes_no_row(world: World) -> None:
     assert (shown.act, shown.ends_at) == (None, before.dormant_at(SUNSET))
     assert made == ["subscribers.get"]
     assert ann(world) == before
+
+
+@pytest.mark.parametrize("offer", KeepAct)
+def test_page_does_not_say_that_the_digest_ends_after_an_activity(
+    world: World, offer: KeepAct
+) -> None:
+    """By the button of the page, or by a visit."""
+    world.subscribers.mark_active("ann", NOW.date())
+    shown = look(LINK, offer, context=world.page_context())
+    assert (shown.act, shown.ends_at) == (None, None)
+
+
+@pytest.mark.parametrize(("later", "is_shown"), [(0, True), (1, True), (2, False), (60, False)])
+def test_page_says_that_the_digest_ends_until_it_has_ended(
+    world: World, later: int, *, is_shown: bool
+) -> None:
+    """Ann becomes dormant at the second midnight after the email, whether that is stored or not."""
+    world.subscribers.mark_active("ann", (NOW - SUNSET + DAY).date())
+    world.clock.now = NOW + later * DAY
+    shown = look(LINK, KeepAct.KEEP, context=world.page_context())
+    assert (shown.ends_at is not None) is is_shown
+    assert (shown.reader.status is SubscriberStatus.DORMANT) is not is_shown
 
 
 def test_button_counts_as_activity(world: World) -> None:

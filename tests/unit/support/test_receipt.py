@@ -13,7 +13,7 @@ from gazette.domain.feedback.reputation import category_hold
 from gazette.domain.model import DAILY, Retracted, StoredEvent, Window
 from gazette.domain.receipts.receipt import Because, FoundEvent, State
 from gazette.domain.receipts.rule import standing_of
-from gazette.domain.scheduling.calendar import slot_of
+from gazette.domain.scheduling.calendar import DigestTimes, slot_of
 from gazette.domain.subscribers.frequency import Frequency
 
 from proofs.receipts import IN_NO_EMAIL
@@ -98,6 +98,60 @@ def test_event_of_a_reader_who_left_waits_without_a_digest() -> None:
     receipt = receipt_of(world, EVENT)
     assert (receipt.state, receipt.next_digest) == (State.WAITING, None)
     assert receipt.because is Because.READER_GETS_NO_EMAIL
+
+
+@pytest.mark.parametrize("often", [Frequency.DAILY, Frequency.IMMEDIATE])
+def test_waiting_event_of_a_muted_entity_states_the_mute_until_it_is_undone(
+    often: Frequency,
+) -> None:
+    world = a_world(often)
+    world.mute(f"post#{EVENT}")
+    receipt = receipt_of(world, EVENT)
+    assert (receipt.because, receipt.next_digest) == (Because.ENTITY_MUTED, None)
+    world.unmute(f"post#{EVENT}")
+    receipt = receipt_of(world, EVENT)
+    assert receipt.because is None
+    assert receipt.next_digest
+
+
+def test_mute_does_not_concern_critical_events() -> None:
+    world = World(critical=frozenset({"comment"}))
+    world.choose()
+    happen(world)
+    world.mute(f"post#{EVENT}")
+    receipt = receipt_of(world, EVENT)
+    assert (receipt.state, receipt.because) == (State.COLLECTING, None)
+
+
+@pytest.mark.parametrize(
+    ("often", "age", "because"),
+    [
+        (Frequency.IMMEDIATE, 2 * DAY, Because.LATE),
+        (Frequency.DAILY, 2 * DAY, None),
+        (Frequency.IMMEDIATE, HOUR, None),
+    ],
+)
+@pytest.mark.parametrize("is_followed", [False, True])
+def test_late_event_states_why_it_waits_for_the_digest(
+    often: Frequency, age: timedelta, because: Because | None, *, is_followed: bool
+) -> None:
+    world = World()
+    world.choose(at=NOW - 9 * DAY, comment=Frequency.DAILY if is_followed else often)
+    if is_followed:
+        world.follow(entity="blog#b1", at=NOW - 9 * DAY, often=often)
+    via = ("blog#b1",) if is_followed else ()
+    world.create(replace(an_event(EVENT, occurred_at=NOW - age), via=via))
+    assert receipt_of(world, EVENT).because is because
+
+
+def test_event_of_a_pause_is_not_late() -> None:
+    world = World()
+    times = DigestTimes(minute=0, paused_until=NOW.date())
+    reader = a_subscriber(times=times, comment=Frequency.IMMEDIATE)
+    world.say(ChangeSubscriber(reader))
+    world.create(an_event(EVENT, occurred_at=NOW - 2 * DAY))
+    receipt = receipt_of(world, EVENT)
+    assert (receipt.schedule, receipt.because) == (DAILY, None)
 
 
 def test_immediate_event_whose_run_ended_waits_for_the_next_email() -> None:
@@ -355,9 +409,18 @@ def test_event_of_an_erased_reader_says_so_even_after_their_return() -> None:
         (State.EMAILED, ["events.find", "runs.chain", "engagements.of_runs"]),
         (
             State.WAITING,
-            ["events.find", "runs.chain", "schedules.get", "category_holds.names"],
+            [
+                "events.find",
+                "runs.chain",
+                "subscribers.get",
+                "schedules.get",
+                "category_holds.names",
+            ],
         ),
-        (State.COLLECTING, ["events.find", "runs.chain", "category_holds.names"]),
+        (
+            State.COLLECTING,
+            ["events.find", "runs.chain", "subscribers.get", "category_holds.names"],
+        ),
         (State.WAITS_FOR_PROFILE, ["events.find"]),
         (State.NOT_STORED, ["events.find", "subscribers.get"]),
         (State.RETRACTED, ["events.find", "runs.chain", "engagements.of_runs"]),

@@ -31,10 +31,23 @@ def text(**fields: object) -> str:
         (Because.READER_GETS_NO_EMAIL, "Run `gazette explain ann`."),
         (Because.NO_EMAIL_STARTED, "the next event about the entity starts the next email."),
         (Because.NOT_STARTED, "which is not scheduled yet."),
+        (Because.ENTITY_MUTED, "No email will contain the event, because the reader muted its"),
     ],
 )
 def test_waiting_event_without_a_digest_states_the_reason(because: Because, said: str) -> None:
     assert said in text(because=because)
+
+
+def test_event_of_a_muted_entity_does_not_wait_for_an_email_that_has_been_started() -> None:
+    said = text(state=State.COLLECTING, because=Because.ENTITY_MUTED, schedule="now")
+    assert "because the reader muted its entity" in said
+    assert "waits" not in said
+
+
+def test_late_event_states_its_digest_and_why_it_was_not_sent_immediately() -> None:
+    said = text(because=Because.LATE, next_digest=NOW)
+    assert "The event waits for the daily digest, which is due at" in said
+    assert "because it occurred more than a day before" in said
 
 
 def test_event_on_hold_names_the_category_and_the_command() -> None:

@@ -62,6 +62,9 @@ class Outlook:
     on_date: datetime | None
     """The due time on the requested date, according to the current recurrence of the schedule."""
 
+    with_notice: tuple[datetime, ...] = ()
+    """The occurrences in `next` whose digests have the notice that they end soon."""
+
     quiet: tuple[datetime, datetime] | None = None
     """The period around `on_date` in which no events were waiting, as far as the stored runs and
     events show."""
@@ -138,6 +141,13 @@ class Explanation:
     registered_on: date | None = None
     active_on: date | None = None
     paused_until: date | None = None
+    dormant_at: datetime | None = None
+    """The time at which an active reader becomes dormant without further activity; None if the
+    stage has no `sunset_days`."""
+
+    is_allowed: bool = True
+    """False if the stage does not send to the reader's address (`allowed_recipients`)."""
+
     outlooks: tuple[Outlook, ...] = ()
     choices: tuple[Choice, ...] = ()
     follows: int = 0
@@ -152,6 +162,10 @@ class Explanation:
     """The entities that the reader has muted."""
 
     waiting: tuple[Waiting, ...] = ()
+    late: tuple[Waiting, ...] = ()
+    """The waiting events that are sent with the daily digest because they occurred more than a day
+    before they could be sent immediately. `waiting` contains them too."""
+
     muted: tuple[Waiting, ...] = ()
     """Stored events about muted entities. The next run of their schedule removes them."""
 

@@ -14,18 +14,19 @@ from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.bootstrap.parts.clock import now
 from gazette.domain.explanation import Explanation
 from gazette.domain.scheduling.lifetime import longest_life
+from gazette.domain.subscribers.addresses import AllowedRecipients
 from gazette.settings.ingest import IngestSettings
 from gazette.steps.support.explain import explain
 
 
 def build_explain(
-    settings: IngestSettings, suppression_key: bytes
+    settings: IngestSettings, suppression_key: bytes, allowed: AllowedRecipients
 ) -> Callable[[str, date | None], Explanation]:
     """Return a function that explains why a reader did or did not get email on a date.
 
     Arguments: the user id, and the date in the reader's time zone, or None for now.
 
-    Uses the settings of ingest and the suppression key.
+    Uses the settings of ingest, the suppression key, and the recipients to whom generate sends.
     """
     retention = longest_life(settings.event_retention)
     return partial(
@@ -43,4 +44,5 @@ def build_explain(
         defaults=settings.defaults,
         sunset=settings.sunset,
         critical=settings.critical,
+        allowed=allowed,
     )

@@ -27,11 +27,15 @@ def build_receipts(settings: ReaderSettings, *, engagement_table: str) -> Receip
         engagements=DynamoEngagements(engagement_table, retention=retention),
         schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
         subscribers=DynamoSubscribers(settings.subscribers_table),
+        follows=DynamoFollows(
+            settings.follows_table, retention=longest_life(settings.event_retention), clock=now
+        ),
         held_categories=DynamoCategoryHolds(settings.control_table).names,
         clock=now,
         retention=settings.event_retention,
         defaults=settings.defaults,
         critical=settings.critical,
+        sunset=settings.sunset,
     )
 
 

@@ -70,6 +70,14 @@ class Because(StrEnum):
     MUTED = "muted"
     """The reader had muted the category when the event occurred, or muted it afterwards."""
 
+    ENTITY_MUTED = "entity_muted"
+    """The reader has muted the event's entity, or an entity whose follow led to the event. Unless
+    the reader undoes the mute before, the next run of the schedule removes the event."""
+
+    LATE = "late"
+    """The event occurred more than a day ago, so the digest sends it instead of an immediate
+    email."""
+
     NEVER_OR_GONE = "never_or_gone"
     """The event never arrived, was quarantined, was muted or not followed, or its reader had left.
     Or its row was deleted after its retention period. The tables cannot distinguish these cases."""
@@ -141,7 +149,7 @@ class Receipt:
 
     next_digest: datetime | None = None
     """The time at which the next email that can include a waiting event is due; None if no email
-    is scheduled."""
+    is scheduled, or if the reader has muted the event's entity."""
 
     is_held: bool = False
     """True if the event's category is on hold. The event then waits until the hold ends."""

@@ -63,7 +63,8 @@ class Keeping:
     """The action that the page offers."""
 
     ends_at: datetime | None
-    """The time at which the reader becomes dormant; None if that is not ahead."""
+    """The time at which the reader becomes dormant; None if that is not ahead, or if the reader has
+    been active since the email."""
 
     act: KeepAct | None = None
     """The action of this request; None if the request has no action."""

@@ -11,7 +11,9 @@ from gazette.domain.scheduling.calendar import (
     DigestTimes,
     Pause,
     Recurrence,
+    is_one_of_last_two,
     minute_of,
+    zone_of,
 )
 from gazette.domain.stored import is_known
 from gazette.domain.subscribers.choices import NO_CHOICES, Preferences, ReaderChoices, resolve
@@ -251,6 +253,19 @@ class Subscriber:
         dates = (self.active_on, self.registered_on, self.paused_last)
         seen = max(filter(None, dates), default=self.changed_at.date())
         return datetime.combine(seen + timedelta(days=1), time(), UTC) + sunset
+
+    def digests_end_on(
+        self, digest: Frequency, due_at: datetime, sunset: timedelta | None
+    ) -> date | None:
+        """Return the local date on which this reader becomes dormant, if the digest that is due at
+        `due_at` is one of the last two before. Such a digest has the notice. Else return None.
+        """
+        if sunset is None:
+            return None
+        ends_at = self.dormant_at(sunset)
+        if not is_one_of_last_two(self.recurrence(digest), due_at, before=ends_at):
+            return None
+        return ends_at.astimezone(zone_of(self.time_zone)).date()
 
     def is_unchanged_since(self, read: "Subscriber") -> bool:
         """Return True if profile and status have not changed since `read`.

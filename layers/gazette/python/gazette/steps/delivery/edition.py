@@ -24,7 +24,6 @@ from gazette.domain.links import (
 from gazette.domain.model import Actor, Edition, Entity, Event, Mail, StageHeaders
 from gazette.domain.ports.rendering import Links, SunsetNotice, VersionTemplates
 from gazette.domain.ports.stores import DeferredEvents
-from gazette.domain.scheduling.calendar import is_one_of_last_two, zone_of
 from gazette.domain.scheduling.kinds import thread_of
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber
@@ -132,18 +131,13 @@ def sunset_notice(
 
     The result depends only on the run's due time and the reader, so that a repeated email is equal.
     """
-    if sunset is None or run.key.is_immediate:
+    if run.key.is_immediate:
         return None
-    ends_at = subscriber.dormant_at(sunset)
-    recurrence = subscriber.recurrence(Frequency(run.key.schedule))
-    if not is_one_of_last_two(recurrence, run.due_at, before=ends_at):
+    ends_on = subscriber.digests_end_on(Frequency(run.key.schedule), run.due_at, sunset)
+    if ends_on is None:
         return None
     keep = links.keep()
-    return SunsetNotice(
-        ends_on=ends_at.astimezone(zone_of(subscriber.time_zone)).date(),
-        keep=keep,
-        weekly=f"{keep}?offer=weekly",
-    )
+    return SunsetNotice(ends_on, keep, f"{keep}?offer=weekly")
 
 
 def variant_for(user_id: str, context: "EditionContext") -> Variant:

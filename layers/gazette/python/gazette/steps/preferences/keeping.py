@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime, time, timedelta
 
 from gazette.domain.errors import EndedLink, UnreadableForm
 from gazette.domain.links import LinkToken
 from gazette.domain.ports.clock import TimeLeft
+from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.leaving import KeepAct, Keeping, LeaveAct
 from gazette.domain.subscribers.preference_form import Fields
 from gazette.domain.subscribers.subscriber import Subscriber
@@ -19,10 +21,23 @@ def look(link: LinkToken, offer: KeepAct, *, context: PageContext) -> Keeping:
 
     Raises EndedLink if the reader no longer exists or has another address.
     """
-    reader, routing = _reader_at(link, context), context.routing
-    ends_at = reader.dormant_at(routing.sunset) if routing.sunset else None
-    is_ahead = ends_at is not None and ends_at > routing.clock()
-    return Keeping(reader=reader, offer=offer, ends_at=ends_at if is_ahead else None)
+    now, sunset = context.routing.clock(), context.routing.sunset
+    reader = _reader_at(link, context).as_of(now, sunset=sunset)
+    ends_at = reader.dormant_at(sunset) if sunset else None
+    is_ahead = ends_at is not None and ends_at > now
+    is_ending = is_ahead and _ends_soon(reader, link, sunset)
+    return Keeping(reader=reader, offer=offer, ends_at=ends_at if is_ending else None)
+
+
+def _ends_soon(reader: Subscriber, link: LinkToken, sunset: timedelta | None) -> bool:
+    """Return True if an email of the date in the link would still have the notice.
+
+    This is not the case if the reader has been active since. The link contains only the date on
+    which the email was due. A schedule has at most one digest on a date, so the end of the date
+    gives the same answer.
+    """
+    end_of_day = datetime.combine(link.issued_on, time.max, UTC)
+    return reader.digests_end_on(Frequency(link.run.schedule), end_of_day, sunset) is not None
 
 
 def press(

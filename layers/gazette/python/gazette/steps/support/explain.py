@@ -39,6 +39,8 @@ from gazette.domain.scheduling.calendar import (
 )
 from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, kind_of
 from gazette.domain.stored import readable
+from gazette.domain.subscribers.addresses import EVERYONE, AllowedRecipients
+from gazette.domain.subscribers.following import Follow
 from gazette.domain.subscribers.frequency import (
     ASKED_CATEGORIES,
     EVERYTHING,
@@ -47,8 +49,9 @@ from gazette.domain.subscribers.frequency import (
     frequency_for,
     in_digest,
 )
-from gazette.domain.subscribers.subscriber import Reader, Subscriber
+from gazette.domain.subscribers.subscriber import Reader, Subscriber, SubscriberStatus
 from gazette.steps.subscribers.schedules import is_active
+from gazette.steps.support.late import is_late, may_be_late
 from gazette.steps.support.pending import by_schedule, runs_by_schedule, unsent
 
 LAST = 10
@@ -72,13 +75,14 @@ def explain(
     defaults: Frequencies,
     sunset: timedelta | None,
     critical: Collection[str] = (),
+    allowed: AllowedRecipients = EVERYONE,
 ) -> Explanation:
     """Explain why a reader's emails were or were not sent.
 
     With `on`, explain the runs due on this date in the reader's time zone. `defaults` contains the
     installation's frequencies. `sunset` is the period of inactivity after which a reader counts as
     dormant, even if that is not stored yet. `critical` contains the categories that are sent
-    regardless of the reader's choice.
+    regardless of the reader's choice, and `allowed` the only recipients of the stage.
     """
     now, reader = clock(), subscribers.get(user_id)
     if isinstance(reader, Subscriber):
@@ -104,7 +108,14 @@ def explain(
         elif each.schedule != Unsent.EXCLUDED:
             over.append(each)
     waiting = _counted(to_send, stored)
-    followed, overrides = _followed(user_id, follows)
+    followed = _followed(user_id, follows)
+
+    def is_sent_late(each: StoredEvent) -> bool:
+        if profile is None or not may_be_late(each, now, critical):
+            return False
+        its = tuple(map(followed.get, each.event.via))
+        return is_late(each, profile, its, defaults=defaults, sunset=sunset)
+
     chosen = profile.chosen if profile else ()
     return Explanation(
         user_id=user_id,
@@ -120,9 +131,13 @@ def explain(
         registered_on=profile.registered_on if profile else None,
         active_on=profile.active_on if profile else None,
         paused_until=_paused_until(profile, now),
+        dormant_at=_dormant_at(profile, sunset),
+        is_allowed=profile is None or allowed.allow(profile.email),
         outlooks=tuple(
             _outlook(
                 each,
+                reader,
+                sunset,
                 _due(each, reader, now, waits=any(one.schedule == each.name for one in waiting)),
                 on,
                 now,
@@ -139,14 +154,15 @@ def explain(
             asked=ASKED_CATEGORIES if any(each.sources for each in present) else (),
         ),
         critical=tuple(sorted(critical)),
-        follows=followed,
-        overrides=overrides,
+        follows=len(followed),
+        overrides=_overrides(followed.values()),
         runs=tuple(
             ExplainedRun(run, _covered(run, stored), _about(run.key.schedule, stored))
             for run in _shown(all_runs, on, zone)
         ),
         mutes=mutes,
         waiting=waiting,
+        late=_counted(filter(is_sent_late, to_send), stored),
         muted=_counted(muted, stored),
         given_up=_counted(_given_up(stored, all_runs), stored),
         expired=_counted((each for each in over if not each.event.has_lapsed(now)), stored),
@@ -170,6 +186,12 @@ def _is_muted(stored: StoredEvent, mutes: Mutes, critical: Collection[str]) -> b
     return is_muted(stored.event, mutes, critical)
 
 
+def _dormant_at(profile: Subscriber | None, sunset: timedelta | None) -> datetime | None:
+    if profile is None or sunset is None or profile.status is not SubscriberStatus.ACTIVE:
+        return None
+    return profile.dormant_at(sunset)
+
+
 def _paused_until(profile: Subscriber | None, now: datetime) -> date | None:
     """Return the first date after the pause, or None if there is no pause at `now`."""
     if profile is None or profile.pause is None or not profile.pause.holds_at(now):
@@ -188,6 +210,8 @@ def _shown(runs: Iterable[Run], on: date | None, zone: ZoneInfo) -> list[Run]:
 
 def _outlook(
     schedule: Schedule,
+    reader: Reader,
+    sunset: timedelta | None,
     due: Due,
     on: date | None,
     now: datetime,
@@ -204,7 +228,13 @@ def _outlook(
         following.append(next_on_another_date(schedule.recurrence, after=after, last=last))
     on_date = _occurrence_on(on, schedule) if on else None
     quiet = _quiet_around(on_date, schedule, now, runs, events) if on_date else None
-    return Outlook(schedule, due, tuple(following), on_date, quiet)
+    with_notice = tuple(
+        at
+        for at in following
+        if isinstance(reader, Subscriber)
+        and reader.digests_end_on(Frequency(schedule.name), at, sunset)
+    )
+    return Outlook(schedule, due, tuple(following), on_date, with_notice, quiet)
 
 
 def _quiet_around(
@@ -291,18 +321,22 @@ def _choices(
     )
 
 
-def _followed(user_id: str, follows: Follows) -> tuple[int, tuple[Override, ...]]:
-    """Return the number of followed entities, and the follows that have a separate frequency."""
+def _followed(user_id: str, follows: Follows) -> Mapping[str, Follow]:
+    """Return the active follows by entity."""
     entities = sorted(set(follows.followed_by(user_id)))
     stored = follows.get_many([(entity, user_id) for entity in entities]) if entities else {}
-    now = [follow for follow in stored.values() if follow.changes[-1][1].following]
+    return {each.entity: each for each in stored.values() if each.changes[-1][1].following}
+
+
+def _overrides(followed: Iterable[Follow]) -> tuple[Override, ...]:
+    """Return the follows that have a separate frequency."""
     overrides = [
         Override(follow.entity, state.frequency, since)
-        for follow in now
+        for follow in followed
         for since, state in follow.changes[-1:]
         if state.frequency
     ]
-    return len(now), tuple(sorted(overrides, key=lambda each: each.entity))
+    return tuple(sorted(overrides, key=lambda each: each.entity))
 
 
 def _given_up(

@@ -9,12 +9,14 @@ from datetime import datetime, timedelta
 
 from gazette.domain.delivery.run import Certainty, Run
 from gazette.domain.identity import latest_run
+from gazette.domain.links import NEW_LINK
 from gazette.domain.model import StoredEvent
+from gazette.domain.muting.mutes import is_muted
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.control import HeldCategories
 from gazette.domain.ports.ledgers import Runs, RunSequences
 from gazette.domain.ports.receipts import EmailOutcomes, EventTraces
-from gazette.domain.ports.stores import Subscribers
+from gazette.domain.ports.stores import Follows, Subscribers
 from gazette.domain.receipts.receipt import (
     Because,
     FoundEvent,
@@ -31,7 +33,9 @@ from gazette.domain.receipts.rule import (
     why_not_stored,
 )
 from gazette.domain.subscribers.frequency import Frequencies
+from gazette.domain.subscribers.subscriber import Reader, Subscriber
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
+from gazette.steps.support.late import is_late, may_be_late
 
 _JUST_NOW = timedelta(minutes=2)
 """The age of a claim at which the event may have moved between the reads of event and runs. It
@@ -47,6 +51,7 @@ class ReceiptContext:
     engagements: EmailOutcomes
     schedules: RunSequences
     subscribers: Subscribers
+    follows: Follows
     held_categories: HeldCategories
     clock: Clock
     retention: timedelta
@@ -54,6 +59,8 @@ class ReceiptContext:
 
     defaults: Frequencies
     critical: Collection[str]
+    sunset: timedelta | None
+    """The period of inactivity after which a reader becomes dormant; None if there is none."""
 
 
 def receipt(
@@ -66,9 +73,10 @@ def receipt(
 ) -> Receipt:
     """Return what became of an event of a reader.
 
-    Costs two to four calls: the event, the runs of its schedule since the event was stored (one
-    call for each 16 runs), and either the delivery events of its emails, or the schedule and the
-    category holds. An event that is not stored costs two calls, for the event and the reader.
+    Costs two to five calls: the event, the runs of its schedule since the event was stored (one
+    call for each 16 runs), and either the delivery events of its emails, or the reader, the
+    schedule and the category holds. A late event that reached the reader through a follow costs one
+    more, for the follow. An event that is not stored costs two calls, for the event and the reader.
 
     `category` and `occurred_at` describe an event that is not stored. With both, a mute is
     recognised as the reason. Raises UnreadableRow if a row cannot be read, and NotYet if the event
@@ -145,8 +153,11 @@ def _of_waiting(
 ) -> Receipt:
     """Return the receipt of a waiting event with the due time of its next email.
 
-    The schedule is not read if the email has been started.
+    The schedule is not read if the email has been started, or if the event's entity is muted.
     """
+    reader = context.subscribers.get(row.event.user_id)
+    if isinstance(reader, Subscriber) and _is_muted(row, reader, context):
+        return replace(answer, because=Because.ENTITY_MUTED)
     schedule = None
     if standing.open_run is None and not row.is_immediate:
         schedule = context.schedules.get(row.event.user_id, row.schedule)
@@ -155,8 +166,30 @@ def _of_waiting(
         answer,
         next_digest=due,
         is_held=row.event.category in context.held_categories(),
-        because=None if due else why_not_scheduled(row, schedule),
+        because=_why_it_waits(row, reader, now, context)
+        if due
+        else why_not_scheduled(row, schedule),
     )
+
+
+def _is_muted(row: StoredEvent, reader: Subscriber, context: ReceiptContext) -> bool:
+    return row.event.category not in {*context.critical, NEW_LINK} and is_muted(
+        row.event, reader.mutes
+    )
+
+
+def _why_it_waits(
+    row: StoredEvent, reader: Reader, now: datetime, context: ReceiptContext
+) -> Because | None:
+    """Return the reason why an event waits for a digest, if its frequency does not state it."""
+    event = row.event
+    if not isinstance(reader, Subscriber) or not may_be_late(row, now, context.critical):
+        return None
+    keys = [(entity, event.user_id) for entity in event.via]
+    stored = context.follows.get_many(keys) if keys else {}
+    follows = tuple(map(stored.get, keys))
+    late = is_late(row, reader, follows, defaults=context.defaults, sunset=context.sunset)
+    return Because.LATE if late else None
 
 
 def _not_stored(

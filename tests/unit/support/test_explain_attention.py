@@ -1,0 +1,117 @@
+"""Explain: muted things, seen and late events, the notice before dormancy, allowed recipients."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from gazette.domain.commands import ChangeSubscriber
+from gazette.domain.scheduling.calendar import DigestTimes
+from gazette.domain.subscribers.addresses import AllowedRecipients
+from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.subscribers.subscriber import Subscriber
+
+from gazette_cli.explain.summary import verdict
+from tests.builders import NOW, a_subscriber, an_event
+from tests.explained import explained
+from tests.world import World
+
+DAY = timedelta(days=1)
+SUNSET = timedelta(days=45)
+
+
+def said(world: World) -> str:
+    return " ".join(verdict(explained(world)))
+
+
+def test_muted_event_that_still_waits_is_not_announced_as_waiting() -> None:
+    world = World()
+    world.choose()
+    world.create(an_event("e1"))
+    world.mute()
+    text = said(world)
+    assert "1 event about things that the reader muted will not be sent." in text
+    assert "Waiting:" not in text
+
+
+def test_event_that_was_seen_is_named_with_its_category() -> None:
+    world = World()
+    world.choose()
+    world.create(an_event("e1"))
+    world.see()
+    world.send_digest()
+    assert "Left out: 1 event of comment, because the reader had already seen" in said(world)
+
+
+@pytest.mark.parametrize("is_followed", [False, True])
+def test_late_events_wait_for_the_digest_instead_of_an_immediate_email(
+    *, is_followed: bool
+) -> None:
+    world = World()
+    often = Frequency.DAILY if is_followed else Frequency.IMMEDIATE
+    world.choose(at=NOW - 9 * DAY, comment=often)
+    world.follow(entity="blog#b1", at=NOW - 9 * DAY, often=Frequency.IMMEDIATE)
+    via = ("blog#b1",) if is_followed else ()
+    events = [replace(an_event(f"e{age}", occurred_at=NOW - age * DAY), via=via) for age in (2, 3)]
+    world.create(*events, an_event("daily", category="like", occurred_at=NOW - 2 * DAY))
+    text = said(world)
+    assert "2 events wait for the daily digest instead of an immediate email" in text
+    assert "3 events for the daily digest" in text
+    (late,) = explained(world).late
+    assert (late.schedule, late.category, late.count) == ("daily", "comment", 2)
+
+
+def test_events_of_a_pause_or_of_today_are_not_late() -> None:
+    world = World()
+    times = DigestTimes(minute=0, paused_until=NOW.date())
+    world.say(ChangeSubscriber(a_subscriber(times=times, comment=Frequency.IMMEDIATE)))
+    world.create(an_event("e1", occurred_at=NOW - 2 * DAY), an_event("e2", occurred_at=NOW))
+    assert explained(world).late == ()
+
+
+def inactive(days: int) -> World:
+    """A world with a reader whose last activity is some days old, and a waiting event."""
+    world, then = World(sunset=SUNSET), (NOW - days * DAY).date()
+    world.say(ChangeSubscriber(a_subscriber()))
+    ann = world.subscribers.rows["ann"]
+    assert isinstance(ann, Subscriber)
+    world.subscribers.rows["ann"] = replace(ann, registered_on=then, active_on=then)
+    world.create(an_event("e1"))
+    return world
+
+
+def test_digests_that_will_have_the_notice_are_named_with_the_end() -> None:
+    """The next digests are on 23, 24 and 25 November."""
+    text = said(inactive(days=44))
+    assert "ann becomes dormant at 2026-11-24 00:00 UTC without a further activity." in text
+    assert "If sent, the daily digest of Mon 2026-11-23 08:00 has a notice with links" in text
+    text = said(inactive(days=43))
+    assert "the daily digest of Mon 2026-11-23 08:00 and the daily digest of Tue" in text
+    assert "have a notice" in text
+
+
+@pytest.mark.parametrize("days", [1, 40])
+def test_active_reader_is_told_of_no_notice(days: int) -> None:
+    text = said(inactive(days))
+    assert "notice" not in text
+
+
+def test_no_sunset_means_no_notice() -> None:
+    world = inactive(44)
+    world.sunset = None
+    assert explained(world).dormant_at is None
+    assert "notice" not in said(world)
+
+
+def test_reader_to_whom_the_stage_does_not_send_is_told_before_the_first_digest() -> None:
+    world = World()
+    world.choose()
+    world.create(an_event("e1"))
+    assert "allowed_recipients" not in said(world)
+    world.allowed = AllowedRecipients.of(["@shop.example"])
+    text = said(world)
+    assert (
+        "The stage does not send to their address, because its setting allowed_recipients" in text
+    )
+    assert "add the address or its domain to allowed_recipients and deploy" in text
+    world.allowed = AllowedRecipients.of([a_subscriber("ann").email])
+    assert "allowed_recipients" not in said(world)
