@@ -9,9 +9,8 @@ from datetime import datetime, timedelta
 
 from gazette.domain.delivery.run import Certainty, Run
 from gazette.domain.identity import latest_run
-from gazette.domain.links import NEW_LINK
 from gazette.domain.model import StoredEvent
-from gazette.domain.muting.mutes import is_muted
+from gazette.domain.muting.muted import is_muted
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.control import HeldCategories
 from gazette.domain.ports.ledgers import Runs, RunSequences
@@ -156,7 +155,7 @@ def _of_waiting(
     The schedule is not read if the email has been started, or if the event's entity is muted.
     """
     reader = context.subscribers.get(row.event.user_id)
-    if isinstance(reader, Subscriber) and _is_muted(row, reader, context):
+    if isinstance(reader, Subscriber) and is_muted(row.event, reader.mutes, context.critical):
         return replace(answer, because=Because.ENTITY_MUTED)
     schedule = None
     if standing.open_run is None and not row.is_immediate:
@@ -169,12 +168,6 @@ def _of_waiting(
         because=_why_it_waits(row, reader, now, context)
         if due
         else why_not_scheduled(row, schedule),
-    )
-
-
-def _is_muted(row: StoredEvent, reader: Subscriber, context: ReceiptContext) -> bool:
-    return row.event.category not in {*context.critical, NEW_LINK} and is_muted(
-        row.event, reader.mutes
     )
 
 
