@@ -13,10 +13,8 @@ from copy import deepcopy
 from decimal import Decimal
 from functools import cache
 from inspect import CO_VARKEYWORDS
-from io import BytesIO
 from itertools import count
 from typing import Any
-from urllib.parse import urlsplit
 
 import boto3
 import botocore.hooks
@@ -33,7 +31,6 @@ from botocore.useragent import UserAgentComponent
 from moto.core.base_backend import BaseBackend
 from moto.core.botocore_stubber import BotocoreStubber
 from moto.core.models import botocore_stubber
-from moto.core.request import PRESERVED_HEADER_NAMES_ENVIRON_KEY, Request
 from moto.core.serialize import (
     AttributePickerContext,
     ResponseSerializer,
@@ -44,7 +41,6 @@ from moto.dynamodb.models.dynamo_type import DynamoType
 from moto.dynamodb.models.table import Table
 from moto.dynamodb.parsing import ast_nodes, expressions, validators
 from moto.utilities import aws_headers
-from werkzeug.datastructures import ImmutableMultiDict
 
 _NODES: Any = ast_nodes  # both modules have no types
 _EXPRESSIONS: Any = expressions
@@ -77,7 +73,6 @@ def aws_once() -> Iterator[None]:
         _read_conditions_once(patch)
         _copy_what_may_change(patch)
         _compare_plain_values(patch)
-        _read_json_requests_directly(patch)
         yield
 
 
@@ -336,55 +331,3 @@ def _compare_plain_values(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(DynamoType, "__eq__", is_equal)
     patch.setattr(DynamoType, "__ne__", lambda one, other: not is_equal(one, other))
     patch.setattr(Table, "all_items", all_items)
-
-
-def _read_json_requests_directly(patch: pytest.MonkeyPatch) -> None:
-    """Hand moto the requests of DynamoDB and SQS without a detour through an HTTP message.
-
-    They are a POST of a JSON document to the root of a host. werkzeug would build a message of
-    them, and search it for forms and files.
-    """
-    build: Callable[..., Request] = Request.from_primitives
-    raw_url: Any = vars(Request)["raw_url"].fget
-    known = "tests.raw_url"
-
-    def read(method: str, url: str, headers: Any, body: Any = None) -> Request:
-        parts = urlsplit(url)
-        kind = _text(headers.get("Content-Type", ""))
-        is_root = parts.path in ("", "/") and not parts.query
-        if method != "POST" or not is_root or not kind.startswith("application/x-amz-json"):
-            return build(method, url, headers, body)
-        content = body.encode() if isinstance(body, str) else bytes(body or b"")
-        environ: dict[str, Any] = {
-            f"HTTP_{name.upper().replace('-', '_')}": _text(value)
-            for name, value in headers.items()
-        }
-        environ |= {
-            "REQUEST_METHOD": method,
-            "SCRIPT_NAME": "",
-            "PATH_INFO": "/",
-            "QUERY_STRING": "",
-            "SERVER_NAME": parts.hostname,
-            "SERVER_PORT": str(parts.port or 443),
-            "SERVER_PROTOCOL": "HTTP/1.1",
-            "HTTP_HOST": parts.netloc,
-            "CONTENT_TYPE": kind,
-            "CONTENT_LENGTH": str(len(content)),
-            "wsgi.url_scheme": parts.scheme,
-            "wsgi.input": BytesIO(content),
-            PRESERVED_HEADER_NAMES_ENVIRON_KEY: {},
-            known: f"{parts.scheme}://{parts.netloc}/",
-        }
-        request = Request(environ)
-        nothing: ImmutableMultiDict[str, Any] = ImmutableMultiDict()
-        vars(request).update(data=content, form=nothing, files=nothing, values=nothing)
-        return request
-
-    patch.setattr(Request, "from_primitives", read)
-    patch.setattr(
-        Request, "raw_url", property(lambda asked: asked.environ.get(known) or raw_url(asked))
-    )
-
-
-def _text(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes) else str(value)
