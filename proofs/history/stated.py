@@ -41,7 +41,7 @@ CALLS: Mapping[str, int] = {
     "redrive the last": 10,
     "redrive the first": 9,
     "explain": 7,
-    "receipt": 3,
+    "receipt": 4,
     "preference page": 4,
 }
 """The maximum calls of each use case with ten rows, for each kind with bounded growth."""
