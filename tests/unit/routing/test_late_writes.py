@@ -268,7 +268,7 @@ def test_trace_x_event_restamped_in_a_thread_is_still_sent(dies: bool) -> None:
                 raise NotYet("The worker is gone.")
         elif writes == 2 + dies:
             world.create(an_event("e3", entity_id="post1", occurred_at=world.clock()))
-            send_all(41)
+            send_all(700)
             done = call()
         else:
             done = call()
@@ -282,7 +282,7 @@ def test_trace_x_event_restamped_in_a_thread_is_still_sent(dies: bool) -> None:
         world.clock.pass_time(minutes=9)
     world.create(event)
     world.events.around = lambda _, call: call()
-    pass_hours(world, 1)
+    pass_hours(world, 3)
     assert events_in(shown(world)) == 3
 
 
