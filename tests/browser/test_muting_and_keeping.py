@@ -59,7 +59,7 @@ def write_to(deployed: Deployed, title: str = "On <digests>", **locales: str) ->
 
 
 def comes(deployed: Deployed, user: str, number: int) -> bool:
-    """Whether a new comment on the same post is in a digest, so many days after the first."""
+    """Return True if a new comment on the same post is in the digest of day `number`."""
     before = len(deployed.inbox(user))
     deployed.service.put("event.created", [a_comment(user, 10 + number)])
     deployed.settle()

@@ -234,7 +234,7 @@ _SERVICES = {
 def _requests(usage: Usage) -> Iterator[Item]:
     """Yield the items of the requests of services, by route."""
     for operation, each in usage.requests:
-        number = each * usage.readers * usage.days / MONTH
+        number = usage.per_month(each)
         memory = MEMORY[ROUTES[operation].function]
         for part in consumed(operation, number, memory=memory):
             service, _, what = part.price.partition(".")
@@ -248,22 +248,17 @@ def _stored(usage: Usage) -> Iterator[Item]:
     """
     event = usage.row + AN_INDEX_ENTRY
     retention = usage.run_retention_days
-    run, batch, engagement, mark, reader = (
-        sum(ROWS[name] + AN_INDEX_ENTRY for name in names)
-        for names in (
-            *(("runs",), ("batch",), ("engagement",), ("mark",)),
-            ("subscribers", "schedules"),
-        )
-    )
-    due = ROWS["due"] + AN_INDEX_ENTRY
+    stored = {name: size + AN_INDEX_ENTRY for name, size in ROWS.items()}
+    run, engagement, mark = stored["runs"], stored["engagement"], stored["mark"]
+    reader = stored["subscribers"] + stored["schedules"]
     reported = usage.emails if usage.by_ses else 0
     items_stored = usage.fetches * usage.items
     for table, size, backed_up, number, days in (
         ("events", 2 * event, 2 * event, usage.all_events + items_stored, EVENT_DAYS),
-        ("runs", run + batch, run, usage.emails, retention),
+        ("runs", run + stored["batch"], run, usage.emails, retention),
         ("engagement", engagement, engagement, reported, retention),
         ("visits", mark, mark, usage.per_month(usage.visits), MARK_DAYS),
-        ("subscribers, schedules", reader + due, reader, usage.readers, usage.days),
+        ("subscribers, schedules", reader + stored["due"], reader, usage.readers, usage.days),
     ):
         months = number * days / MONTH / _GB
         if months:

@@ -73,7 +73,7 @@ def metric_months(usage: Usage) -> Iterator[tuple[str, float]]:
     Each occurrence of a cause counts as an hour of its own, until every hour is charged. If several
     occur in the same hour, the cost is lower.
     """
-    signs = usage.readers * usage.signs * usage.days / MONTH
+    signs = usage.per_month(usage.signs)
     occurrences = {
         _CLOCK: TICKS * usage.days,
         "events": usage.entries,

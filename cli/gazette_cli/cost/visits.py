@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator
 
+from gazette.steps.ingest.seen import ANNOUNCED_AHEAD
+
 from gazette_cli.cost import actions
 from gazette_cli.cost.assumptions import MONTH
 from gazette_cli.cost.usage import Usage
-
-_ANNOUNCED_FOR = 30
-"""The number of days after which a visit is announced in the reader's row again."""
 
 
 def visits_and_mutes(usage: Usage) -> Iterator[tuple[str, actions.Units, float]]:
@@ -18,7 +17,7 @@ def visits_and_mutes(usage: Usage) -> Iterator[tuple[str, actions.Units, float]]
     """
     if usage.visits:
         days = usage.per_month(min(usage.visits, MONTH))
-        first = usage.readers * min(usage.visits, 1) * usage.days / _ANNOUNCED_FOR
+        first = usage.readers * min(usage.visits, 1) * usage.days / ANNOUNCED_AHEAD.days
         activity = actions.Units(actions.sign_of_life().written)
         mark = actions.Units(0, 1)
         yield "visits", actions.visit(), usage.per_month(usage.visits)

@@ -72,17 +72,12 @@ def render_with(letter: EmailContent, side: Side) -> Edition:
     variation = side.variation or 1
     arrangement = side.renderer.arrangement(variation, side.arrangement)
     digest = compose(letter.events, max_blocks=side.max_blocks, arrangement=arrangement)
+    notice = SunsetNotice.of(letter.ends_on, LINKS.keep()) if letter.ends_on else None
     return side.renderer.render(
         digest,
         letter.reader,
-        replace(LINKS, sunset=_notice(letter)),
+        replace(LINKS, sunset=notice),
         letter.schedule,
         variation=variation,
         due_at=letter.due_at,
     )
-
-
-def _notice(letter: EmailContent) -> SunsetNotice | None:
-    """Return the notice that the reader's digests end soon, with placeholder links."""
-    keep = LINKS.keep()
-    return SunsetNotice(letter.ends_on, keep, f"{keep}?offer=weekly") if letter.ends_on else None

@@ -1,4 +1,4 @@
-"""What `SeenMarks` and `SeenReader` promise, on the fake and on the real adapter with moto."""
+"""The contract of `SeenMarks` and `SeenReader`, on the fake and on the real adapter with moto."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -112,6 +112,11 @@ class SunsetNotice:
     weekly: str
     """The link to the page on which the reader makes the digest weekly."""
 
+    @classmethod
+    def of(cls, ends_on: date, keep: str) -> "SunsetNotice":
+        """Return the notice whose links lead to the page `keep`."""
+        return cls(ends_on, keep, f"{keep}?offer=weekly")
+
 
 @dataclass(frozen=True, slots=True)
 class Links:

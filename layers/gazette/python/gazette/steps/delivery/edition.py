@@ -136,8 +136,7 @@ def sunset_notice(
     ends_on = subscriber.digests_end_on(Frequency(run.key.schedule), run.due_at, sunset)
     if ends_on is None:
         return None
-    keep = links.keep()
-    return SunsetNotice(ends_on, keep, f"{keep}?offer=weekly")
+    return SunsetNotice.of(ends_on, links.keep())
 
 
 def variant_for(user_id: str, context: "EditionContext") -> Variant:

@@ -11,7 +11,7 @@ from gazette.steps.context import RoutingContext
 from gazette.steps.runs import raise_epochs
 from gazette.steps.subscribers.sunset import mark_active
 
-_AHEAD = timedelta(days=30)
+ANNOUNCED_AHEAD = timedelta(days=30)
 """The time by which `seen_until` exceeds the end of a mark, so that it is rarely written."""
 
 
@@ -42,4 +42,4 @@ def _announce(user_id: str, reader: Reader, seen_marks: SeenMarks, context: Rout
     until = context.clock() + seen_marks.kept_for
     known = reader.seen_until if isinstance(reader, Subscriber) else None
     if known is None or known < until.date():
-        context.subscribers.mark_seen(user_id, (until + _AHEAD).date())
+        context.subscribers.mark_seen(user_id, (until + ANNOUNCED_AHEAD).date())
