@@ -91,10 +91,15 @@ def rows(deployed: Deployed, table: str, *, of: str) -> list[dict[str, Any]]:
 
 
 def say_live(deployed: Deployed, number: int) -> float:
-    """Put a live event for immediate email; return the time until the email has arrived."""
+    """Put a live event for immediate email; return the time until the email has arrived.
+
+    Each is about another post, because emails about one post become rarer.
+    """
     began = time.monotonic()
     before = len(deployed.inbox(LIVE))
-    deployed.service.put("event.created", [a_comment(LIVE, number)])
+    comment = a_comment(LIVE, number)
+    comment["entity"] |= {"id": f"p{number}"}
+    deployed.service.put("event.created", [comment])
     while len(deployed.inbox(LIVE)) == before:
         assert time.monotonic() - began < 120, "the live event did not arrive"
         time.sleep(0.1)

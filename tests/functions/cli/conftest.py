@@ -9,9 +9,12 @@ from typing import Any
 
 import gazette
 import pytest
+from gazette.domain.model import DAILY
+from gazette.domain.scheduling.kinds import immediate_schedule
 from jinja2 import Environment
 from typer.testing import CliRunner
 
+from gazette_cdk.assets.templates import trial
 from gazette_cdk.assets.templates.trial import try_out
 from gazette_cli.reference.permissions import OF_VERSION, PERMISSIONS, Grant
 from gazette_cli.templates import building, deployed
@@ -29,13 +32,20 @@ def layer(built_templates: Path) -> bytes:
 
 @pytest.fixture(scope="session", autouse=True)
 def templates_are_tried_out_once() -> Iterator[None]:
-    """The same templates render the same emails: what was tried out need not be again."""
+    """The same templates render the same emails: what was tried out need not be again.
+
+    The first templates of a process render every email. The others render a digest and an immediate email
+    in each language, with each variation, because tests/unit/rendering/test_trial.py has the rest.
+    """
     tried: set[tuple[object, bytes]] = set()
 
     def once(folder: Path, *, kind: type[Environment] | None = None) -> None:
         key = kind, _checksum(folder)
         if key not in tried:
-            try_out(folder, kind=kind)
+            with pytest.MonkeyPatch.context() as patch:
+                if tried:
+                    patch.setattr(trial, "_SCHEDULES", (DAILY, immediate_schedule("post#1")))
+                try_out(folder, kind=kind)
             tried.add(key)
 
     with pytest.MonkeyPatch.context() as patch:
