@@ -34,8 +34,8 @@ PYTEST := $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder
 test: setup ## Run the tests of the domain, the steps, rendering and the code style, on fakes and all cores (TESTS=… names some, WORKERS=… sets the processes)
 	@$(PYTEST) -n $(WORKERS) $(or $(TESTS),tests/unit)
 
-aws: setup ## Run the tests of adapters, functions and commands on moto, and of the CloudFormation templates
-	@$(PYTEST) -n $(WORKERS) tests/contract tests/functions tests/infra tests/releases
+aws: setup ## Run the tests of adapters, functions and commands on moto, and of the CloudFormation templates (SEED=1: not the long tests)
+	@$(PYTEST) -n $(WORKERS) $(if $(SEED),-m "not long") tests/contract tests/functions tests/infra tests/releases
 
 seeds: setup .bench/.ready .release/.ready ## Run a short seed of each proof, and one round of each part of make bench
 	@$(PYTEST) -n auto proofs

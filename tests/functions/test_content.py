@@ -181,6 +181,7 @@ def test_invalid_fetch_message_is_returned(ann: Cloud, service: Service) -> None
     assert service.requests == []
 
 
+@pytest.mark.long
 def test_ten_fetches_of_an_invocation_share_a_connection(cloud: Cloud, service: Service) -> None:
     readers = [f"u{number}" for number in range(10)]
     for user_id in readers:

@@ -95,6 +95,7 @@ def test_digest_cost_from_fan_out_to_reports_matches_the_bill(ann: Cloud) -> Non
     assert row_of("runs") < 1024, "each write of it is one unit"
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("later")
 def test_cost_of_ten_digests_in_an_invocation_matches_the_bill(cloud: Cloud) -> None:
     readers = [f"reader{number}" for number in range(10)]

@@ -476,6 +476,7 @@ def test_unfollow_costs_seven_write_units_per_waiting_event(ann: Cloud) -> None:
     assert ann.meter.write_units == units
 
 
+@pytest.mark.long
 def test_late_follow_stores_many_activities_at_three_write_units_each(
     ann: Cloud,
 ) -> None:
@@ -698,6 +699,7 @@ def test_digest_costs_eight_calls_and_four_write_units(ann: Cloud, events: int) 
     assert ann.meter.write_units.total() == PROMISED["a digest, in generate"]
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("later")
 def test_ten_digests_of_an_invocation_cost_five_and_a_half_calls_each(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch

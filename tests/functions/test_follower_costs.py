@@ -114,6 +114,7 @@ def test_activity_with_fifty_followers_is_delivered_without_a_message(cloud: Clo
     assert messages(cloud) == []
 
 
+@pytest.mark.long
 def test_arming_fifty_idle_followers_costs_two_calls_and_units_each(
     cloud: Cloud,
 ) -> None:
@@ -208,6 +209,7 @@ def crowd(cloud: Cloud) -> Cloud:
     return cloud
 
 
+@pytest.mark.long
 def test_activity_with_250_followers_takes_four_messages_of_exact_cost(
     crowd: Cloud,
 ) -> None:
@@ -249,6 +251,7 @@ def all_have_it(cloud: Cloud) -> None:
     assert cloud.work_off_followers() == 4
 
 
+@pytest.mark.long
 def test_activity_costs_two_write_and_four_read_units_per_follower(
     cloud: Cloud,
 ) -> None:
@@ -272,6 +275,7 @@ def test_completed_walk_over_250_followers_is_not_repeated(
     assert cloud.meter.write_units == Counter(activities=1)
 
 
+@pytest.mark.long
 def test_redelivered_follower_page_costs_a_rejected_write_per_follower(
     crowd: Cloud,
 ) -> None:
@@ -285,6 +289,7 @@ def test_redelivered_follower_page_costs_a_rejected_write_per_follower(
     assert crowd.meter.write_units == Counter(events=50)
 
 
+@pytest.mark.long
 def test_retraction_costs_two_write_units_per_follower(
     cloud: Cloud,
 ) -> None:

@@ -60,6 +60,7 @@ def lived(cloud: Cloud, clock: SettableClock) -> None:
             cloud.work("generate", message["Body"])
 
 
+@pytest.mark.long
 def test_small_week_costs_the_forecast_write_units(cloud: Cloud, clock: SettableClock) -> None:
     """All but those of the pace, which depend on which emails an invocation happens to have."""
     cloud.warm_up("ingest", "fanout", "generate")

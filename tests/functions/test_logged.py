@@ -33,6 +33,7 @@ def _forget(logs: io.StringIO, capsys: Captured) -> None:
     capsys.readouterr()
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("later")
 def test_digest_in_a_batch_of_ten_logs_a_single_line(
     cloud: Cloud, logs: io.StringIO, capsys: Captured

@@ -18,6 +18,7 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[stage_mod
         yield made
 
 
+@pytest.mark.long
 def test_benchmark_compares_gazette_with_the_naive_design(stage: stage_module.BenchStage) -> None:
     ours, naive = generate(stage, 1, events=2, latency={}, batches=1)
     assert ours.counted("ses SendEmail") == naive.counted("ses SendEmail") == 1

@@ -273,6 +273,7 @@ def test_retry_after_may_be_seconds_or_a_date(given_: str, waits: timedelta) -> 
     assert retry_after(given_, now=NOW) == waits
 
 
+@pytest.mark.long
 @given(st.text(), st.datetimes(timezones=st.just(UTC)))
 def test_any_retry_after_text_is_handled(text: str, now: datetime) -> None:
     assert retry_after(text, now=now) >= timedelta(0)

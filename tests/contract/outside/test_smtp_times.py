@@ -264,6 +264,7 @@ def test_silent_server_before_the_message_is_a_temporary_refusal(stage: str) -> 
     assert not server.taken
 
 
+@pytest.mark.long
 def test_server_that_stops_reading_the_message_is_a_temporary_refusal() -> None:
     """Without its end no server may take it, however much of it has gone out."""
     server = Server(silent_at="message")

@@ -212,6 +212,7 @@ odd = st.sampled_from([*TURNING, *JOINING, *WORDS])
 any_text = st.lists(st.text(max_size=12) | odd, max_size=12).map("".join)
 
 
+@pytest.mark.long
 @settings(max_examples=300, deadline=None)
 @given(any_text)
 @example("=?utf-8?q?=0D=0AX-A:_b?=")

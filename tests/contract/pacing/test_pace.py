@@ -315,6 +315,7 @@ def drain(workers: list[RateLimiter], now: datetime, *, until: datetime) -> Coun
     return sent
 
 
+@pytest.mark.long
 def test_ramp_up_starts_slowly_and_doubles_per_interval(
     paced: Paced,
 ) -> None:
@@ -398,6 +399,7 @@ _numbers = iter(range(1_000_000))
 examples = {"plan": plans, "said": st.lists(asks, min_size=20, max_size=60)}
 
 
+@pytest.mark.long
 @settings(max_examples=100, deadline=None)
 @given(**examples)
 def test_rates_and_caps_hold_for_any_sequence_of_requests(plan: PacePlan, said: list[Ask]) -> None:

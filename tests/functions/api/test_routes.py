@@ -41,6 +41,7 @@ def called(stage: Cloud) -> list[str]:
     return [name for name, _ in stage.meter.requests]
 
 
+@pytest.mark.long
 def test_subscriber_costs_the_calls_of_the_page_and_two_queries_per_digest(stage: Cloud) -> None:
     answer = get(stage, "/v1/subscriber", user_id="bo")
     assert answer["statusCode"] == 200

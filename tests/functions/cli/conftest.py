@@ -34,8 +34,8 @@ def layer(built_templates: Path) -> bytes:
 def templates_are_tried_out_once() -> Iterator[None]:
     """The same templates render the same emails: what was tried out need not be again.
 
-    The first templates of a process render every email. The others render a digest and an immediate email
-    in each language, with each variation, because tests/unit/rendering/test_trial.py has the rest.
+    The first templates of a process render every email. The others render a digest and an immediate
+    email in each language and variation, because tests/unit/rendering/test_trial.py has the rest.
     """
     tried: set[tuple[object, bytes]] = set()
 

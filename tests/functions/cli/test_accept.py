@@ -100,6 +100,7 @@ def test_every_step_passes_and_nothing_is_left(stage: AcceptedStage) -> None:
     }
 
 
+@pytest.mark.long
 def test_messages_of_others_stay_and_holds_do_not(stage: AcceptedStage) -> None:
     """While the command waits, others leave messages, and more happens to its readers. Every
     granted call is made."""
@@ -132,6 +133,7 @@ def test_messages_of_others_stay_and_holds_do_not(stage: AcceptedStage) -> None:
     assert outside("accept", stage.cloud.meter.grants["accept"]) == (set(), set())
 
 
+@pytest.mark.long
 def test_missing_delivery_events_fail_the_digest(stage: AcceptedStage) -> None:
     stage.delivers = lambda _: []
     done = accept("--json")
@@ -158,6 +160,7 @@ def test_email_that_is_sent_twice_fails_the_digest(
     assert "The provider sent 2 messages for one email of accept-" in seen(done, "digest")
 
 
+@pytest.mark.long
 def test_late_events_of_a_second_message_fail_the_digest(stage: AcceptedStage) -> None:
     first = stage.delivers
     stage.delivers = lambda taken: [
@@ -168,6 +171,7 @@ def test_late_events_of_a_second_message_fail_the_digest(stage: AcceptedStage) -
     assert rows(done, "failed") == {"digest"}
 
 
+@pytest.mark.long
 def test_redrive_that_sends_again_fails(stage: AcceptedStage) -> None:
     stage.sends_again = True
     done = accept("--only", "redrive", "--json")
@@ -189,6 +193,7 @@ def test_bounce_without_suppression_fails(
     assert_nothing_is_left(stage)
 
 
+@pytest.mark.long
 def test_event_that_is_stored_after_an_opt_out_fails(
     stage: AcceptedStage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -198,6 +203,7 @@ def test_event_that_is_stored_after_an_opt_out_fails(
     assert "is stored after the opt-out" in seen(done, "opt-outs")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("answers", "why"),
     [
@@ -225,6 +231,7 @@ def denied(operation: str) -> Callable[[object], Any]:
     return refuse
 
 
+@pytest.mark.long
 def test_missing_permission_for_the_link_key_is_said_and_not_a_failure(
     stage: AcceptedStage,
 ) -> None:
@@ -236,6 +243,7 @@ def test_missing_permission_for_the_link_key_is_said_and_not_a_failure(
     assert "--to" in seen(done, "one-click")
 
 
+@pytest.mark.long
 def test_missing_permission_for_the_logs_is_said(stage: AcceptedStage) -> None:
     stage.cloud.answers["FilterLogEvents"] = denied("FilterLogEvents")
     done = accept("--only", "digest", "--json")
@@ -252,6 +260,7 @@ def test_stage_with_problems_is_refused_before_anything_is_published(stage: Acce
     assert state_files() == []
 
 
+@pytest.mark.long
 def test_account_in_the_sandbox_is_accepted_without_its_suppression_list(
     stage: AcceptedStage,
 ) -> None:
@@ -323,6 +332,7 @@ def test_restricted_sources_and_hosts_are_kept(
     }
 
 
+@pytest.mark.long
 def test_operator_clicks_the_link_in_their_own_mailbox(stage: AcceptedStage) -> None:
     stage.clicks_by_hand = "me@shop.example"
     done = accept("--to", "me@shop.example", "--only", "one-click", "--json")
@@ -359,6 +369,7 @@ def by_smtp(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
+@pytest.mark.long
 def test_stage_by_smtp_shows_what_needs_no_simulator(
     by_smtp: None,
     healthy: Cloud,  # noqa: F811

@@ -80,6 +80,7 @@ def started(cloud: Cloud) -> list[str]:
     return fan_out(cloud)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("later")
 def test_batch_is_watched_from_its_slot_to_its_end(stage: Cloud) -> None:
     id_ = slot()

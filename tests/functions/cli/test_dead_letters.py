@@ -229,6 +229,7 @@ def test_redriven_dead_letter_is_sent_once_and_then_reported_as_sent(
     assert stage.meter.actions["support"] == READS
 
 
+@pytest.mark.long
 def test_listing_dead_letters_neither_removes_nor_hides_messages(stage: Cloud, sqs: Sqs) -> None:
     message = a_message(stage)
     sqs.put("generate-dead", *[message] * 12)

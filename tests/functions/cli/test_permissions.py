@@ -179,6 +179,7 @@ def an_immediate_run_behind_which_one_was_sent() -> str:
     return encode_run_key(first)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("later")
 def test_dlq_commands_use_exactly_the_documented_permissions(cloud: Cloud, run: Run) -> None:
     sqs = boto3.client("sqs")
@@ -403,6 +404,7 @@ def test_export_command_uses_exactly_the_documented_permissions(cloud: Cloud, ru
     assert_exact(cloud, "export")
 
 
+@pytest.mark.long
 def test_preview_command_uses_exactly_the_documented_permissions(
     cloud: Cloud, run: Run, tmp_path: Any
 ) -> None:
@@ -430,6 +432,7 @@ def test_event_commands_use_exactly_the_documented_permissions(
     assert_exact(cloud, "event")
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("later")
 def test_replay_command_uses_exactly_the_documented_permissions(
     cloud: Cloud, run: Run, tmp_path: Any
@@ -458,6 +461,7 @@ def write_templates(folder: Path, subject: str) -> str:
     return str(folder)
 
 
+@pytest.mark.long
 def test_templates_commands_use_exactly_the_documented_permissions(
     cloud: Cloud, run: Run, tmp_path: Path
 ) -> None:
@@ -494,6 +498,7 @@ def test_overview_command_uses_exactly_the_documented_permissions(cloud: Cloud, 
     assert_exact(cloud, "overview")
 
 
+@pytest.mark.long
 def test_statistics_command_uses_exactly_the_documented_permissions(cloud: Cloud, run: Run) -> None:
     run("statistics", "--batch", "2026-11-22T06:10Z")
     run("experiment start", "one", "1=1", "2=1")

@@ -102,6 +102,7 @@ def test_preview_names_a_missing_stage(stage: Cloud, tmp_path: Path) -> None:
     assert "Function gazette-other-generate does not exist" in result.stderr
 
 
+@pytest.mark.long
 def test_preview_of_a_version_matches_its_delivery(
     cloud: Cloud, layers: tuple[str, str], tmp_path: Path
 ) -> None:
@@ -128,6 +129,7 @@ def test_preview_of_a_version_matches_its_delivery(
         assert said in refused.stderr
 
 
+@pytest.mark.long
 def test_event_preview_can_use_a_pushed_version(
     cloud: Cloud, layers: tuple[str, str], tmp_path: Path
 ) -> None:

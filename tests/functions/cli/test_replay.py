@@ -260,6 +260,7 @@ def subjects(found: dict[str, Any], side: str) -> set[str]:
     return {each[side]["subject"] for each in found["emails"]}
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("later")
 def test_replay_compares_with_the_version_in_force_by_default(
     stage: Cloud, tree: Tree, tmp_path: Path
@@ -276,6 +277,7 @@ def test_replay_compares_with_the_version_in_force_by_default(
     assert as_sent["changed"] == 0
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("later")
 def test_replay_can_compare_with_each_email_as_sent(stage: Cloud, tmp_path: Path) -> None:
     push(tmp_path, "One")
@@ -383,6 +385,7 @@ def test_replay_page_can_show_a_version_instead_of_the_tree(
     assert "Settings that differ" not in told
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("later")
 def test_replay_page_names_both_versions_of_the_sent_emails(stage: Cloud, tmp_path: Path) -> None:
     push(tmp_path, "One", settings={"max_blocks": 5})
@@ -580,6 +583,7 @@ def test_only_emails_sent_in_the_requested_days_are_replayed(stage: Cloud) -> No
     assert "No email was sent to ann in 2 days" in done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("later")
 def test_sample_is_reproducible_and_included_in_a_larger_sample(stage: Cloud) -> None:
     stage.begin(send)

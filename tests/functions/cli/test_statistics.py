@@ -152,6 +152,7 @@ def test_digest_without_reports_is_reported(stage: Cloud, put: Put) -> None:
     assert "1 sent digests have no delivery event yet." in told.stderr
 
 
+@pytest.mark.long
 def test_experiment_statistics_compare_readers_and_state_a_verdict(
     stage: Cloud, put: Put, tmp_path: Path
 ) -> None:
@@ -204,6 +205,7 @@ def roll_out(*, until: datetime | None = None) -> None:
         change(taken_back(versions.in_force(), at=until, by="ann"))
 
 
+@pytest.mark.long
 def test_rollout_statistics_compare_candidate_and_remaining_readers(stage: Cloud, put: Put) -> None:
     with stage.meter.acting("somebody else"):
         roll_out()

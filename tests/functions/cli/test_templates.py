@@ -168,6 +168,7 @@ def minute_later() -> None:
     make_cold()
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("later")
 def test_email_is_rendered_with_the_version_in_force_for_its_reader(
     stage: Cloud, own: Write
@@ -471,6 +472,7 @@ def test_changed_page_templates_require_a_deployment(stage: Cloud, own: Write, n
     assert in_force() == NOTHING_PUSHED
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "files",
     [
@@ -755,6 +757,7 @@ def test_same_templates_can_be_pushed_again_after_a_deployment(
     assert pushed(folder)["pushed"] is None
 
 
+@pytest.mark.long
 def test_template_diff_is_shown_by_file_with_the_exit_code_of_diff(
     stage: Cloud, own: Write
 ) -> None:

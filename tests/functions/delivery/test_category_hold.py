@@ -156,6 +156,7 @@ def test_category_costs_a_write_unit_per_email(cloud: Cloud) -> None:
     assert cloud.meter.write_units == Counter(engagement=1)
 
 
+@pytest.mark.long
 def test_emails_of_an_invocation_share_the_category_write_unit(cloud: Cloud) -> None:
     """So the row of a category and hour, which is one, takes ten times as many emails a second."""
     readers = [f"reader{number}" for number in range(10)]
