@@ -27,6 +27,13 @@ StageName = Annotated[
     typer.Option("--stage", help="The name of the stage.", autocompletion=known_stages),
 ]
 
+LATER_SETTINGS = {"GAZETTE_ALLOWED_RECIPIENTS": "[]", "GAZETTE_DIGEST_WORTH": "{}"}
+"""The environment variables that functions of the last release lack, with the values that describe
+those functions.
+
+Commands use them after an upgrade of this command, until the deployment, and after a rollback.
+"""
+
 
 def environment(stage: str, step: str) -> dict[str, str]:
     """Return the environment of the live function `gazette-<stage>-<step>`.
@@ -74,8 +81,11 @@ def _configuration(stage: str, step: str) -> "FunctionConfigurationResponseTypeD
 
 
 def settings_of(stage: str, step: str, kind: type[SettingsT]) -> SettingsT:
-    """Return the settings of a deployed function. Raises NotPossible."""
-    variables = environment(stage, step)
+    """Return the settings of a function of this version or of the last release.
+
+    Raises NotPossible.
+    """
+    variables = LATER_SETTINGS | environment(stage, step)
     try:
         return kind.from_env(variables)
     except InvalidSetting as err:
