@@ -32,6 +32,11 @@ settings.load_profile("whatever the time")
 settings.register_profile("few", settings.get_profile("whatever the time"), max_examples=10)
 """For a second run of the same tests, on another Python."""
 
+settings.register_profile("short", settings.get_profile("whatever the time"), max_examples=40)
+"""For CI."""
+
+_BOUNDED = ("few", "short")
+
 
 @pytest.hookimpl(trylast=True)  # behind Hypothesis, which reads --hypothesis-profile
 def pytest_configure() -> None:
@@ -41,8 +46,9 @@ def pytest_configure() -> None:
     sixth of the time of the collection, and a twelfth of that of the tests.
     """
     os.environ["PYTHONTZPATH"] = use_pinned_zones()
-    if settings.get_current_profile_name() == "few":
-        _bound_examples(settings.get_profile("few").max_examples)
+    profile = settings.get_current_profile_name()
+    if profile in _BOUNDED:
+        _bound_examples(settings.get_profile(profile).max_examples)
     gc.set_threshold(50_000, 20, 50)
 
 
