@@ -22,7 +22,7 @@ _LATE = 2 * SLOT + timedelta(minutes=5)
 def check_work(facts: WorkFacts) -> Iterator[Finding]:
     """Check ticks, sweeps and circuit breakers."""
     yield check_ticks(facts.checkpoints, shards=facts.shards, ticks=facts.ticks, now=facts.now)
-    yield check_invoked("sweep", facts.sweeps, ticks=facts.ticks)
+    yield check_invoked("sweep", facts.sweeps, ticks=facts.ticks, is_new=facts.checkpoints == {})
     yield from check_breakers(facts.streams, stage=facts.stage)
 
 
@@ -52,8 +52,13 @@ def check_ticks(
     return ok("last tick", f"every shard has finished the slot {moment(last)}")
 
 
-def check_invoked(name: str, number: int | Unseen | None, *, ticks: bool) -> Finding:
-    """Check that a function was invoked in the last half hour."""
+def check_invoked(
+    name: str, number: int | Unseen | None, *, ticks: bool, is_new: bool = False
+) -> Finding:
+    """Check that a function was invoked in the last half hour.
+
+    `is_new` means that no shard has finished a slot yet, as in a stage that was just deployed.
+    """
     check = f"last {name}"
     if not ticks:
         return ok(check, "disabled by the `ticks` setting")
@@ -62,6 +67,10 @@ def check_invoked(name: str, number: int | Unseen | None, *, ticks: bool) -> Fin
     if number == 0:
         todo = "Check the SweepTick schedule in EventBridge Scheduler, and the function's log."
         page = "docs/runbook/sweep-silent.md"
+        if is_new:
+            wait = "Wait up to half an hour for the first invocation. Then check the SweepTick "
+            wait += "schedule in EventBridge Scheduler, and the function's log."
+            return warning(check, "no invocation yet", wait, page)
         return problem(check, "no invocation in half an hour", todo, page)
     return ok(check, f"{number} invocations in half an hour")
 

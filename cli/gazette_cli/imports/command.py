@@ -133,7 +133,8 @@ def run(
     target = target_of(stage, state.source, bus_of(stage).name, rate=rate, most=most_waiting)
     with _readable(file), _interruptible(path, state), Display() as display:
         put_all(file, state, path, to=target, progress=display, now=now())
-        target.pressure.drain(display.waiting)
+        if state.totals[Kind.SUBSCRIBER] or state.totals[Kind.FOLLOW]:
+            target.pressure.drain(display.waiting)
     rejected = quarantined(stage, state.source)
     _conclude(state, rejected)
 

@@ -57,6 +57,8 @@ class Display:
     def waiting(self, messages: int) -> None:
         """Show that the import waits for ingest."""
         text = f"waiting for ingest, which has {messages:,} messages"
+        if not messages:
+            text = "waiting for a minute, after which SQS counts messages exactly"
         if self._bar and self._task is not None:
             self._bar.update(self._task, description=text)
         elif self._is_due():

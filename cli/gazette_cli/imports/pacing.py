@@ -6,6 +6,13 @@ from collections.abc import Callable
 BETWEEN_LOOKS = 1.0
 """The time in seconds between two looks at the ingest queue."""
 
+EMPTY_FOR = 60.0
+"""The time in seconds for which the ingest queue must look empty at the end.
+
+SQS counts messages exactly a minute after the last one was sent.
+https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_GetQueueAttributes.html
+"""
+
 
 class TokenBucket:
     """A limit of items per second. A pause saves up at most one second's items."""
@@ -38,19 +45,21 @@ class TokenBucket:
 class BackPressure:
     """A wait while too many messages are on the ingest queue, so that live events pass quickly.
 
-    SQS counts messages with a delay, so the queue is counted at most once a second. Between two
-    counts, only as many messages pass as the queue had room for.
+    `count` returns the number of messages that wait, and `unprocessed` also counts those that
+    ingest is processing. SQS counts messages with a delay, so the queue is counted at most once a
+    second. Between two counts, only as many messages pass as the queue had room for.
     """
 
     def __init__(
         self,
         count: Callable[[], int],
         *,
+        unprocessed: Callable[[], int],
         most: int,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], object] = time.sleep,
     ) -> None:
-        self._count, self.most = count, most
+        self._count, self._unprocessed, self.most = count, unprocessed, most
         self._clock, self._sleep = clock, sleep
         self._looked_at = clock() - BETWEEN_LOOKS
         self._room = 0
@@ -71,7 +80,16 @@ class BackPressure:
         self._room -= messages
 
     def drain(self, tell: Callable[[int], None]) -> None:
-        """Return when the queue is empty."""
-        while waiting := self._count():
-            tell(waiting)
+        """Return when ingest has processed every message.
+
+        `tell` gets the number of these messages, which is 0 while the count may be late.
+        """
+        empty_at: float | None = None
+        while empty_at is None or self._clock() - empty_at < EMPTY_FOR:
+            unprocessed = self._unprocessed()
+            if unprocessed:
+                empty_at = None
+            elif empty_at is None:
+                empty_at = self._clock()
+            tell(unprocessed)
             self._sleep(BETWEEN_LOOKS)

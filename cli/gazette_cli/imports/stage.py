@@ -56,7 +56,7 @@ def target_of(stage: str, source: str, bus: str, *, rate: float, most: int) -> T
         publish=publish,
         suppress=_suppressing(stage),
         bucket=TokenBucket(rate),
-        pressure=BackPressure(partial(_counted, count), most=most),
+        pressure=BackPressure(partial(_counted, count), unprocessed=ingest.waiting, most=most),
     )
 
 

@@ -13,12 +13,18 @@ https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/drift-aware-chang
 """
 PUT_BACK_PAGE = "docs/runbook/put-back.md"
 
+WITHOUT_STAGE = ("init", "event schemas")
+"""The commands that are not about a stage, so they have no `--stage`."""
+
 _QUOTED = re.compile(r"`gazette ([^`]+)`")
 
 
 def to_run(words: str, *, stage: str) -> str:
-    """Return the command `gazette <words>` for a stage, such as `gazette dlq list --stage test`."""
-    is_complete = stage == DEFAULT_STAGE or "--stage" in words
+    """Return the command `gazette <words>` for a stage, such as `gazette dlq list --stage test`.
+
+    A command that is not about a stage gets no option.
+    """
+    is_complete = stage == DEFAULT_STAGE or "--stage" in words or words.startswith(WITHOUT_STAGE)
     return f"gazette {words}" if is_complete else f"gazette {words} --stage {stage}"
 
 

@@ -39,7 +39,8 @@ def _stages() -> dict[str, Any]:
     except FileNotFoundError as err:
         raise NotPossible(
             f"{file.parent} and its parent folders have no gazette.toml, and no cdk.json with "
-            "stages. Run the command in the folder of your project. `gazette init` creates one."
+            "stages. Run the command in the folder of your project. `gazette init FOLDER` creates "
+            "a project."
         ) from err
     except (OSError, ValueError, KeyError, TypeError) as err:
         raise NotPossible(f"{file} is unreadable ({err}). Fix the file.") from err

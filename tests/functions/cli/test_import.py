@@ -15,7 +15,8 @@ from gazette.settings.feedback import FeedbackSettings
 from gazette.settings.ingest import IngestSettings
 from typer.testing import CliRunner, Result
 
-from gazette_cli.imports import putting
+from gazette_cli.imports import pacing, putting
+from gazette_cli.imports.display import Display
 from gazette_cli.imports.items import DETAIL_TYPES, Kind
 from gazette_cli.imports.state import read_state, state_path
 from gazette_cli.main import app
@@ -57,6 +58,8 @@ def stage(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Stage:
     deploy("feedback", FeedbackSettings.from_env().to_env())
     deploy("ingest", IngestSettings.from_env().to_env())
     monkeypatch.setattr(sqs_queues, "POLL", 0)  # moto would sleep, and has one server only
+    monkeypatch.setattr(pacing, "EMPTY_FOR", 0)
+    monkeypatch.setattr(pacing, "BETWEEN_LOOKS", 0)
     found = Stage(cloud)
     cloud.meter.clear()
     return found
@@ -113,6 +116,25 @@ def test_file_is_imported_in_lists_and_suppressions_first(stage: Stage, file: Pa
     last_suppression = max(n for n, name in enumerate(names) if name == "dynamodb.UpdateItem")
     assert last_suppression < names.index("events.PutEvents")
     assert len(stage.cloud.rows("suppressions")) == 2
+
+
+def test_import_waits_for_messages_that_ingest_is_processing(
+    stage: Stage, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = stage.sqs.get_queue_url(QueueName="gazette-prod-ingest")["QueueUrl"]
+    stage.sqs.send_message(QueueUrl=url, MessageBody="a list of profiles")
+    (message,) = stage.sqs.receive_message(QueueUrl=url)["Messages"]
+    told: list[int] = []
+
+    def waiting(_: Display, messages: int) -> None:
+        told.append(messages)
+        if messages:
+            with stage.cloud.meter.acting("somebody else"):
+                stage.sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+
+    monkeypatch.setattr(Display, "waiting", waiting)
+    assert run("run", str(file), "--yes").exit_code == 0
+    assert told == [1, 0]
 
 
 def test_import_asks_before_it_puts(stage: Stage, file: Path) -> None:

@@ -28,7 +28,8 @@ from gazette_cli.doctor.stage_facts import (
     Deployed,
     StageFacts,
 )
-from gazette_cli.doctor.work_checks import check_invoked, check_ticks
+from gazette_cli.doctor.work_checks import check_invoked, check_ticks, check_work
+from gazette_cli.doctor.work_facts import WorkFacts
 from gazette_cli.shared.answers import Level
 from gazette_cli.shared.next_commands import PUT_BACK, PUT_BACK_PAGE
 
@@ -343,6 +344,26 @@ def test_sweep_without_invocations_is_a_problem() -> None:
     assert check_invoked("sweep", 6, ticks=True).level is Level.OK
     assert check_invoked("sweep", None, ticks=True).level is Level.UNSEEN
     assert check_invoked("sweep", 0, ticks=False).level is Level.OK
+
+
+@pytest.mark.parametrize(
+    ("checkpoints", "level"), [({}, Level.WARNING), ({0: slot_of(NOW)}, Level.PROBLEM)]
+)
+def test_sweep_of_a_new_stage_without_invocations_is_a_warning(
+    checkpoints: dict[int, datetime], level: Level
+) -> None:
+    """A pipeline runs `gazette doctor` at the end of the first deployment."""
+    facts = WorkFacts(
+        stage="test",
+        shards=2,
+        ticks=True,
+        now=NOW,
+        checkpoints=checkpoints,
+        sweeps=0,
+        streams=Unseen("not asked"),
+    )
+    (finding,) = [each for each in check_work(facts) if each.check == "last sweep"]
+    assert finding.level is level
 
 
 class Clock:

@@ -1,8 +1,10 @@
 """What a text tells people to run acts on the stage that the text is of."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 import typer
@@ -17,6 +19,7 @@ from gazette.domain.model import RunKey
 from gazette.domain.templates.versions import NOTHING_PUSHED
 from gazette.steps.delivery.types import WaitingFor
 from gazette.steps.support.dead_letters import Forecast, Redrive
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from gazette_cli.dead_letters.command import Tables
@@ -26,7 +29,7 @@ from gazette_cli.doctor.work_checks import check_breakers
 from gazette_cli.main import app
 from gazette_cli.overview.lines import Seen, lines
 from gazette_cli.shared.console import NotPossible, note, one_line_errors
-from gazette_cli.shared.next_commands import PUT_BACK, aimed, to_run
+from gazette_cli.shared.next_commands import PUT_BACK, WITHOUT_STAGE, aimed, to_run
 from gazette_support.steps.overview import Overview, Upcoming
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
@@ -87,6 +90,26 @@ def test_each_doctor_command_names_its_stage() -> None:
     for each in found:
         (command,) = re.findall(r"`(gazette [^`]+)`", each.todo)
         assert command.endswith(" --stage test")
+
+
+def leaves(command: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield each command of the program, with its words."""
+    if not hasattr(command, "commands"):
+        yield path.strip(), command
+        return
+    for name, each in command.commands.items():
+        yield from leaves(each, f"{path} {name}")
+
+
+def test_only_commands_with_the_option_get_a_stage() -> None:
+    without = {
+        path
+        for path, command in leaves(get_command(app))
+        if not any("--stage" in each.opts for each in command.params)
+    }
+    assert without == set(WITHOUT_STAGE)
+    for path in without:
+        assert aimed(f"Run `gazette {path} x`.", stage="test") == f"Run `gazette {path} x`."
 
 
 def test_restore_deployment_command_names_its_stage() -> None:

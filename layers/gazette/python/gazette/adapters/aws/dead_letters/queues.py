@@ -73,13 +73,14 @@ class Queue:
             self.client.delete_message(QueueUrl=self.url, ReceiptHandle=message["ReceiptHandle"])
 
     def waiting(self) -> int:
-        """Return the approximate number of messages, including messages in flight."""
+        """Return the approximate number of messages, including those in flight or delayed."""
         with refusals_of(self.name):
             counts = self.client.get_queue_attributes(
                 QueueUrl=self.url,
                 AttributeNames=[
                     "ApproximateNumberOfMessages",
                     "ApproximateNumberOfMessagesNotVisible",
+                    "ApproximateNumberOfMessagesDelayed",
                 ],
             )["Attributes"]
         return sum(map(int, counts.values()))
