@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ from gazette.domain.commands import ChangeSubscriber, Command, CommandList, Crea
 from producer.gazette_events import NotPut, Producer
 from tests.unit.ingest.test_contract import EVENT, SUBSCRIBER, envelope
 
-README = Path(__file__).parents[3] / "README.md"
+ROOT = Path(__file__).parents[3]
+README = ROOT / "README.md"
+SETTINGS = ROOT / "cli/gazette_cli/init/scaffold/gazette.toml.jinja"
 
 
 class Ingest:
@@ -78,12 +81,20 @@ def test_profiles_arrive_in_one_list(ingest: Ingest) -> None:
 
 @moto
 def test_readme_example_is_accepted(ingest: Ingest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the module where a service has it: beside its own."""
+    """With the module in the folder of the service, and the bus of a new project's stage `test`."""
+    (bus,) = re.findall(r'^bus = "(.+)"', SETTINGS.read_text(), re.MULTILINE)
+    boto3.client("events").create_event_bus(Name=bus)
     (snippet,) = re.findall(r"^```python\n(.+?)^```", README.read_text(), re.MULTILINE | re.DOTALL)
     monkeypatch.syspath_prepend(str(README.parent / "producer"))
     exec(compile(snippet, str(README), "exec"), {})  # noqa: S102 -- what readers paste
-    kinds = sorted(type(each).__name__ for each in ingest.commands())
-    assert kinds == ["ChangeSubscriber", "CreateEvents"]
+    assert {each["EventBusName"] for each in ingest.taken} == {bus}
+    profile, created = ingest.commands()
+    assert isinstance(profile, ChangeSubscriber)
+    assert isinstance(created, CreateEvents)
+    # The daily digest sends an event that is older than a day, even if its frequency is immediate.
+    newest = datetime.now(UTC) - timedelta(minutes=1)
+    assert profile.subscriber.changed_at > newest
+    assert all(each.occurred_at > newest for each in created.events)
 
 
 @moto
