@@ -5,15 +5,17 @@ from typing import Annotated
 
 import typer
 
-from gazette_cli.init.files import Project, files
+from gazette_cli.init.files import BUS, Project, files
 from gazette_cli.shared.answers import give
 from gazette_cli.shared.console import NotPossible, say
 from gazette_cli.shared.stages import check_settings
 
 _COMMANDS = (
+    "npm install                         # installs the pinned command of the CDK",
     "python -m unittest                  # checks the settings, and renders all emails",
     "npx cdk bootstrap                   # once per account and Region",
     "npx cdk deploy --all                # deploys the stage test",
+    "gazette doctor --stage test         # checks the stage",
 )
 
 
@@ -62,6 +64,7 @@ def init(
     say("Next commands:", style="bold")
     for command in (f"cd {folder}", *_COMMANDS):
         say(f"  {command}")
+    say(f"Services publish events to the event bus {BUS}. README.md describes the first event.")
     give({"files": [str(path) for path in written]})
 
 

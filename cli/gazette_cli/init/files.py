@@ -15,6 +15,14 @@ from gazette_cdk.stacks.version import gazette_version
 
 _FOLDER = Path(__file__).parent / "scaffold"
 _TEMPLATE = ".jinja"
+BUS = "gazette-test"
+"""The event bus of the stage `test`."""
+
+_CDK = "aws-cdk"
+"""The npm package with the command `cdk`.
+https://docs.aws.amazon.com/cdk/v2/guide/cli.html
+"""
+
 _HIDDEN = "dot-"
 """The beginning of a name that stands for a dot, because builds of packages omit hidden files."""
 
@@ -52,7 +60,7 @@ def files(project: Project) -> dict[Path, str]:
     return {
         _target(name): templates.get_template(name).render(values)
         for name in templates.list_templates(extensions=[_TEMPLATE.removeprefix(".")])
-    } | {Path("cdk.json"): _cdk_json()}
+    } | {Path("cdk.json"): _cdk_json(), Path("package.json"): _package_json()}
 
 
 def _values(project: Project) -> Mapping[str, Any]:
@@ -65,6 +73,7 @@ def _values(project: Project) -> Mapping[str, Any]:
         "alarm_email": _text(project.alarm_email),
         "domain": project.list_id.partition(".")[2] or project.list_id,
         "postal_address": _text(f"{project.title}, street, postal code, city"),
+        "bus": BUS,
         "version": gazette_version(),
         "tools": [(tool, version(tool)) for tool in TOOLS],
     }
@@ -90,6 +99,15 @@ def _cdk_json() -> str:
     context = dict(_flags())
     settings = {"app": "python app.py", "output": "build/cdk.out", "context": context}
     return json.dumps(settings, indent=2) + "\n"
+
+
+def _package_json() -> str:
+    """Return a package.json with the version of the CDK's command with which Gazette is tested.
+
+    Without it, `npx cdk` downloads the newest version of the package `cdk`.
+    """
+    tools = json.loads((GAZETTE / "package.json").read_text(encoding="utf-8"))["devDependencies"]
+    return json.dumps({"private": True, "devDependencies": {_CDK: tools[_CDK]}}, indent=2) + "\n"
 
 
 def _flags() -> Iterator[tuple[str, object]]:

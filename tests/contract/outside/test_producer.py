@@ -12,12 +12,11 @@ from botocore.client import BaseClient
 from gazette.adapters.contract import decode
 from gazette.domain.commands import ChangeSubscriber, Command, CommandList, CreateEvents
 
+from gazette_cli.init.files import BUS, Project, files
 from producer.gazette_events import NotPut, Producer
 from tests.unit.ingest.test_contract import EVENT, SUBSCRIBER, envelope
 
-ROOT = Path(__file__).parents[3]
-README = ROOT / "README.md"
-SETTINGS = ROOT / "cli/gazette_cli/init/scaffold/gazette.toml.jinja"
+README = Path(__file__).parents[3] / "README.md"
 
 
 class Ingest:
@@ -79,15 +78,24 @@ def test_profiles_arrive_in_one_list(ingest: Ingest) -> None:
     assert [each.subscriber.user_id for each in changed] == [each["user_id"] for each in said]
 
 
+def _readmes() -> dict[str, str]:
+    """Return our README, and the one of a new project."""
+    addresses = {"sender": "digest@shop.example", "alarm_email": "team@shop.example"}
+    project = Project(name="shop", list_id="digest.shop.example", **addresses)
+    return {"gazette": README.read_text(), "project": files(project)[Path("README.md")]}
+
+
 @moto
-def test_readme_example_is_accepted(ingest: Ingest, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("page", ["gazette", "project"])
+def test_readme_example_is_accepted(
+    page: str, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """With the module in the folder of the service, and the bus of a new project's stage `test`."""
-    (bus,) = re.findall(r'^bus = "(.+)"', SETTINGS.read_text(), re.MULTILINE)
-    boto3.client("events").create_event_bus(Name=bus)
-    (snippet,) = re.findall(r"^```python\n(.+?)^```", README.read_text(), re.MULTILINE | re.DOTALL)
+    boto3.client("events").create_event_bus(Name=BUS)
+    (snippet,) = re.findall(r"^```python\n(.+?)^```", _readmes()[page], re.MULTILINE | re.DOTALL)
     monkeypatch.syspath_prepend(str(README.parent / "producer"))
     exec(compile(snippet, str(README), "exec"), {})  # noqa: S102 -- what readers paste
-    assert {each["EventBusName"] for each in ingest.taken} == {bus}
+    assert {each["EventBusName"] for each in ingest.taken} == {BUS}
     profile, created = ingest.commands()
     assert isinstance(profile, ChangeSubscriber)
     assert isinstance(created, CreateEvents)

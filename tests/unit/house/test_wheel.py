@@ -58,7 +58,10 @@ def test_wheel_contains_every_file_that_a_project_needs(unpacked: Path) -> None:
     for package in ("gazette", "gazette_cdk", "gazette_cli", "gazette_support"):
         files = {each for each in files_in(unpacked / package) if not each.startswith("_bundle/")}
         assert files == files_in(SHIPPED[package] / package), package
-    for file in ("layers/dependencies/requirements.txt", "producer/gazette_events.py", "cdk.json"):
+    for file in (
+        *("layers/dependencies/requirements.txt", "producer/gazette_events.py"),
+        *("cdk.json", "package.json"),
+    ):
         assert (unpacked / BUNDLE / file).read_bytes() == (ROOT / file).read_bytes()
 
 
