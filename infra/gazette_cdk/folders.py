@@ -34,6 +34,17 @@ PACKAGE = (
 _CDK_JSON = "cdk.json"
 
 
+class NotToml(ValueError):
+    """A file of settings that is not TOML. The text names the file, the problem and the form."""
+
+    def __init__(self, file: Path, problem: ValueError) -> None:
+        super().__init__(
+            f"{file} is not TOML: {problem}. Write each setting in the form of TOML, such as "
+            "services_api = { requests_per_second = 50 }, instead of JSON's "
+            '"services_api": {"requests_per_second": 50}.'
+        )
+
+
 def project() -> Path:
     """Return the folder of the project: the nearest folder that has a gazette.toml, or a cdk.json
     that contains stages.
@@ -66,9 +77,12 @@ def stages() -> dict[str, Any]:
 def stages_in(file: Path) -> dict[str, Any]:
     """Return the settings of the stages in a TOML file, by the name of the stage.
 
-    Each table at the top is a stage. Dates are text, as in cdk.json. Raises OSError and ValueError.
+    Each table at the top is a stage. Dates are text, as in cdk.json. Raises OSError and NotToml.
     """
-    read = tomllib.loads(file.read_text(encoding="utf-8"))
+    try:
+        read = tomllib.loads(file.read_text(encoding="utf-8"))
+    except ValueError as err:
+        raise NotToml(file, err) from err
     return {name: _as_in_json(value) for name, value in read.items()}
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gazette_cdk.folders import STAGE_FILE, stages_in
+from gazette_cdk.folders import STAGE_FILE, NotToml, stages_in
 from gazette_cdk.refusal import Refused
 
 
@@ -30,5 +30,5 @@ def stage_file(file: str | Path = STAGE_FILE) -> StageFile:
         return StageFile(path, stages_in(path))
     except OSError as err:
         raise Refused(f"{path} is not readable: {err.strerror}.") from err
-    except ValueError as err:
-        raise Refused(f"{path} is not TOML: {err}.") from err
+    except NotToml as err:
+        raise Refused(str(err)) from err

@@ -99,6 +99,10 @@ def test_templates_of_a_file_are_next_to_the_file(tmp_path: Path) -> None:
         ("prod = 1\n", "Stage 'prod' in gazette.toml: a stage must be an object of settings"),
         ("[prod]\nwarmup_from = 2027-01-04x\n", "is not TOML: "),
         ("[prod]\nsender = '\udcff'\n", "is not TOML: "),
+        (
+            '[prod]\n"services_api": {"requests_per_second": 50}\n',
+            "Write each setting in the form of TOML, such as services_api = { requests_per_second",
+        ),
     ],
 )
 def test_unusable_file_of_settings_is_one_line(text: str, words: str, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from gazette.domain.hosts import LinkHosts
 from gazette.domain.sources import Sources
 
-from gazette_cdk.folders import stages, stages_file
+from gazette_cdk.folders import NotToml, stages, stages_file
 from gazette_cdk.stage import Stage
 from gazette_cdk.stages import StageError, read_stage
 from gazette_cli.shared.console import NotPossible
@@ -42,6 +42,8 @@ def _stages() -> dict[str, Any]:
             "stages. Run the command in the folder of your project. `gazette init FOLDER` creates "
             "a project."
         ) from err
+    except NotToml as err:
+        raise NotPossible(str(err)) from err
     except (OSError, ValueError, KeyError, TypeError) as err:
         raise NotPossible(f"{file} is unreadable ({err}). Fix the file.") from err
 

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from gazette_cdk.folders import GAZETTE, context, project
+from gazette_cli.shared.console import NotPossible
+from gazette_cli.shared.stages import stage_of
 
 ROOT = Path(__file__).parents[3]
 
@@ -45,3 +47,16 @@ def test_project_does_not_depend_on_the_folder_of_gazette(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert project() == GAZETTE
+
+
+def test_json_in_gazette_toml_is_refused_with_the_form_of_toml(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "gazette.toml"
+    file.write_text('[test]\n"services_api": {"requests_per_second": 50}\n')
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(NotPossible) as caught:
+        stage_of("test")
+    (line,) = str(caught.value).splitlines()
+    assert line.startswith(f"{file} is not TOML: Expected '=' after a key")
+    assert "such as services_api = { requests_per_second = 50 }, instead of JSON's" in line
