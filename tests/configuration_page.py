@@ -26,6 +26,16 @@ This page lists the settings of a stage by group. A stage is one installation of
 stages in the `gazette.toml` of a [project](install.md), or in `cdk.json` under `context.stages`.
 `make docs` generates this page from the modules of `infra/gazette_cdk/stage`.
 
+The pages show settings in TOML, as in `gazette.toml`. Write them below the table of the stage, such
+as `[test]`. An inline table, such as `{ ingest = 100 }`, must be on one line. `cdk.json` has the
+same settings in JSON:
+
+| `gazette.toml` | `cdk.json` |
+| --- | --- |
+| `sunset_days = 0` | `"sunset_days": 0` |
+| `services_api = { requests_per_second = 50 }` | `"services_api": {"requests_per_second": 50}` |
+| `sources = { "event.created" = ["shop.web"] }` | `"sources": {"event.created": ["shop.web"]}` |
+
 - Synthesis refuses values that are out of range or have the wrong type. It reports all problems at
   once. Each problem is one line with the setting, its value and the required change.
 - Synthesis compares a stage with all other stages. It refuses a `bus`, `domain`, `links_domain` or
@@ -38,6 +48,8 @@ stages in the `gazette.toml` of a [project](install.md), or in `cdk.json` under 
 
 See also [sending](sending.md), [unknown outcomes](unknown-outcomes.md),
 [subscribers](subscribers.md) and [templates](templates.md)."""
+_OBJECT = re.compile(r"`(\{.+?\})`")
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _TEXT = re.compile(r"(?:\[(?P<unit>[^\]]+)\] )?(?P<meaning>.+?)\n\n(?P<wrong>.+)", re.DOTALL)
 _UNITS = {SECOND: "seconds", MINUTE: "minutes"}
 _NOT_SET = "name"
@@ -110,7 +122,29 @@ def _setting(each: Field[Any], text: str) -> Setting:
     unit, meaning, wrong = (" ".join((part or "").split()) for part in parts.groups())
     if each.name in DURATIONS:
         unit = _UNITS[DURATIONS[each.name].unit]
+    meaning, wrong = (_OBJECT.sub(_in_toml, part) for part in (meaning, wrong))
     return Setting(_kind(each.type), _default(_given(each)), unit, meaning, wrong)
+
+
+def _in_toml(example: re.Match[str]) -> str:
+    """Return the example of a setting as an inline table. Other text in braces does not change."""
+    try:
+        return f"`{toml(json.loads(example[1]))}`"
+    except ValueError:
+        return example[0]
+
+
+def toml(value: object) -> str:
+    """Return a JSON value as a TOML value on one line."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(toml, value))}]"
+    if not isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False)
+    pairs = (
+        f"{key if _BARE_KEY.fullmatch(key) else json.dumps(key)} = {toml(each)}"
+        for key, each in value.items()
+    )
+    return f"{{ {', '.join(pairs)} }}"
 
 
 def _kind(kind: object) -> str:
@@ -129,7 +163,7 @@ def _default(default: object) -> str:
     if default is MISSING:
         return "required"
     if isinstance(default, list | dict):
-        return f"`{json.dumps(default)}`" if default else "none"
+        return f"`{toml(default)}`" if default else "none"
     if isinstance(default, bool):
         return str(default).lower()
     return f"`{default}`" if isinstance(default, str) and default else str(default)

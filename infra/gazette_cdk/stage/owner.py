@@ -93,7 +93,7 @@ class Owner:
 
     services_api: dict[str, int | bool] = field(default_factory=dict)
     """The [API for services](api.md), such as `{"requests_per_second": 50}`. `requests_per_second`
-    is the rate limit for all callers combined. `"return": true` lets services return subscribers
+    is the rate limit for all callers combined. `return = true` lets services return subscribers
     who unsubscribed, on a [new consent](api.md#a-new-consent). Empty: no API.
 
     `requests_per_second`: 1 to 10,000. The API answers further requests with 429.
