@@ -2,7 +2,7 @@
 
 import boto3
 
-from gazette_cli.cost.prices import Prices
+from gazette_cli.cost.prices import OURS, Prices
 from gazette_cli.shared.console import note
 
 
@@ -20,13 +20,13 @@ def note_unknown_prices(prices: Prices, region: str) -> None:
         note(
             f"The prices of {region}, the region of the stage, are unknown. The costs are "
             f"estimated with the prices of {prices.region}. `gazette cost --prices FILE` reads the "
-            "prices of another region from your copy of cli/gazette_cli/cost/prices.json."
+            f"prices of another region from your copy of {OURS}."
         )
 
 
 def how_to_add(region: str) -> str:
     """Return the sentence that says how to use the prices of a region."""
     return (
-        "Copy the file cli/gazette_cli/cost/prices.json, enter the prices of "
-        f"{region} from https://aws.amazon.com/pricing/, and specify the copy with --prices."
+        f"Copy the file {OURS}, enter the prices of {region} from "
+        "https://aws.amazon.com/pricing/, and specify the copy with --prices."
     )

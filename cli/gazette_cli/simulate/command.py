@@ -171,9 +171,7 @@ def simulate(
     ] = "none",
     prices: Annotated[
         Path,
-        typer.Option(
-            help="The path of the price file.", show_default="cli/gazette_cli/cost/prices.json"
-        ),
+        typer.Option(help="The path of the price file.", show_default="the file of this package"),
     ] = OURS,
     stage: StageName = "prod",
     to_html: Annotated[

@@ -310,7 +310,8 @@ def test_commands_of_the_migration_page_import_its_example(
         if line.startswith("gazette import ")
     ]
     assert [words[0] for words in commands] == ["check", "run", "verify"]
-    for words in commands:
+    for *words, option, name in commands:
+        assert [option, name] == ["--stage", "test"], "the commands here are about prod"
         if words[0] == "verify":  # ingest has processed what is on the bus
             for line in map(json.loads, example.splitlines()):
                 for kind, detail in line.items():
