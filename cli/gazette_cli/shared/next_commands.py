@@ -30,6 +30,6 @@ def to_run(words: str, *, stage: str) -> str:
 
 def aimed(text: str, *, stage: str) -> str:
     """Add the `--stage` option to each command in backticks."""
-    if stage != DEFAULT_STAGE:
-        text = text.replace(f"`{PUT_BACK}`", f"`{PUT_BACK} -c stage={stage}`")
+    # Also for prod, because the default of `npx cdk` is another stage in a new project.
+    text = text.replace(f"`{PUT_BACK}`", f"`{PUT_BACK} -c stage={stage}`")
     return _QUOTED.sub(lambda match: f"`{to_run(match[1], stage=stage)}`", text)

@@ -114,7 +114,7 @@ def test_only_commands_with_the_option_get_a_stage() -> None:
 
 def test_restore_deployment_command_names_its_stage() -> None:
     assert aimed(f"`{PUT_BACK}` does.", stage="test") == f"`{PUT_BACK} -c stage=test` does."
-    assert aimed(f"`{PUT_BACK}` does.", stage="prod") == f"`{PUT_BACK}` does."
+    assert aimed(f"`{PUT_BACK}` does.", stage="prod") == f"`{PUT_BACK} -c stage=prod` does."
 
 
 def test_each_forecast_command_names_its_stage() -> None:
