@@ -1,6 +1,7 @@
 """The program of docs/delivery-events.md, held against the contract."""
 
 import json
+import tomllib
 from contextlib import AbstractContextManager, nullcontext
 from email.message import Message
 from typing import Any
@@ -179,9 +180,10 @@ def test_handler_answers_for_an_email_of_another_application(events: Events) -> 
 
 
 def test_policy_and_setting_of_the_page_name_the_source_of_the_program() -> None:
-    api, setting, policy = blocks("json")
-    assert json.loads(f"{{{api}}}")["services_api"]["requests_per_second"] > 0
-    assert json.loads(f"{{{setting}}}") == {"sources": {"delivery.reported": [PROGRAM.SOURCE]}}
+    api, setting = map(tomllib.loads, blocks("toml"))
+    (policy,) = blocks("json")
+    assert api["services_api"]["requests_per_second"] > 0
+    assert setting == {"sources": {"delivery.reported": [PROGRAM.SOURCE]}}
     (statement,) = json.loads(policy)["Statement"]
     conditions = statement["Condition"]
     assert conditions["ForAllValues:StringEquals"] == {"events:source": [PROGRAM.SOURCE]}
