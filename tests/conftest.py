@@ -24,10 +24,15 @@ from tests.builders import SettableClock
 ROOT = Path(__file__).parents[1]
 
 settings.register_profile(
-    "whatever the time", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "whatever the time",
+    deadline=None,
+    derandomize=False,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("whatever the time")
-"""How long an example takes says what else the machine does, and nothing of the code."""
+"""How long an example takes says what else the machine does, and nothing of the code.
+
+Each run tries other examples, also where the variable CI is set."""
 
 settings.register_profile("few", settings.get_profile("whatever the time"), max_examples=10)
 """For a second run of the same tests, on another Python."""

@@ -39,8 +39,8 @@ class NotToml(ValueError):
 
     def __init__(self, file: Path, problem: ValueError) -> None:
         super().__init__(
-            f"{file} is not TOML: {problem}. Write each setting in the form of TOML, such as "
-            "services_api = { requests_per_second = 50 }, instead of JSON's "
+            f"{file} is not TOML: {problem}. A setting that is copied from JSON needs the form "
+            "of TOML, such as services_api = { requests_per_second = 50 } instead of "
             '"services_api": {"requests_per_second": 50}.'
         )
 

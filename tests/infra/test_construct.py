@@ -101,7 +101,7 @@ def test_templates_of_a_file_are_next_to_the_file(tmp_path: Path) -> None:
         ("[prod]\nsender = '\udcff'\n", "is not TOML: "),
         (
             '[prod]\n"services_api": {"requests_per_second": 50}\n',
-            "Write each setting in the form of TOML, such as services_api = { requests_per_second",
+            "needs the form of TOML, such as services_api = { requests_per_second",
         ),
     ],
 )

@@ -106,7 +106,8 @@ def _findings(
     templates = build_templates(settings)
     yield from check_templates(templates.versions, templates.bundles)
     yield from check_deployment(stage, templates)
-    yield from check_work(work_facts(stage, settings, sweep))
+    changed_at = facts.schedule_changed_at("SweepTick")
+    yield from check_work(work_facts(stage, settings, sweep), schedule_changed_at=changed_at)
     yield check_recipients(settings)
     if settings.mail_provider != "ses":
         yield from check_sizes(facts, settings, None)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -66,6 +67,17 @@ class StageFacts:
         """Return the resources of a type, or an empty result if the resources are unknown."""
         resources = [] if isinstance(self.resources, Unseen) else self.resources
         return [each for each in resources if each.kind == kind]
+
+    def schedule_changed_at(self, name: str) -> datetime | None:
+        """Return when a schedule was last created, enabled or otherwise changed, if it is known.
+
+        https://docs.aws.amazon.com/scheduler/latest/APIReference/API_GetSchedule.html
+        """
+        for each in self.of(SCHEDULE):
+            if each.name == name and isinstance(each.now, Mapping):
+                at: datetime | None = each.now.get("LastModificationDate")
+                return at
+        return None
 
 
 TABLE, QUEUE, TOPIC = "AWS::DynamoDB::Table", "AWS::SQS::Queue", "AWS::SNS::Topic"

@@ -19,10 +19,18 @@ _LATE = 2 * SLOT + timedelta(minutes=5)
 """
 
 
-def check_work(facts: WorkFacts) -> Iterator[Finding]:
-    """Check ticks, sweeps and circuit breakers."""
+_NEW = timedelta(minutes=30)
+"""The time after a change of the schedule in which the sweep may not have been invoked yet."""
+
+
+def check_work(facts: WorkFacts, *, schedule_changed_at: datetime | None) -> Iterator[Finding]:
+    """Check ticks, sweeps and circuit breakers.
+
+    `schedule_changed_at` is the last change of the sweep's schedule, or None if it is unknown.
+    """
     yield check_ticks(facts.checkpoints, shards=facts.shards, ticks=facts.ticks, now=facts.now)
-    yield check_invoked("sweep", facts.sweeps, ticks=facts.ticks, is_new=facts.checkpoints == {})
+    is_new = schedule_changed_at is not None and facts.now - schedule_changed_at < _NEW
+    yield check_invoked("sweep", facts.sweeps, ticks=facts.ticks, is_new=is_new)
     yield from check_breakers(facts.streams, stage=facts.stage)
 
 
@@ -57,7 +65,7 @@ def check_invoked(
 ) -> Finding:
     """Check that a function was invoked in the last half hour.
 
-    `is_new` means that no shard has finished a slot yet, as in a stage that was just deployed.
+    `is_new` means that the schedule was deployed or enabled in the last half hour.
     """
     check = f"last {name}"
     if not ticks:

@@ -144,9 +144,9 @@ def _standing(found: Explanation) -> Iterator[str]:
         )
         return
     yield (
-        f"Gazette has no profile for {found.user_id}, because no subscriber.changed "
-        "arrived on the event bus of the stage. Check that your services publish to this bus, and "
-        "that the id is the user_id of your events."
+        f"Gazette has no profile for {found.user_id}. Check that your services publish "
+        "subscriber.changed to the event bus of the stage, that the id is the user_id of your "
+        "events, and that `gazette quarantine list` shows no message of this reader."
     )
     if events := sum(each.count for each in found.waiting):
         verb, them = ("is", "it") if events == 1 else ("are", "them")

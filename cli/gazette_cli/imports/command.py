@@ -132,9 +132,12 @@ def run(
             state.save(path)
     target = target_of(stage, state.source, bus_of(stage).name, rate=rate, most=most_waiting)
     with _readable(file), _interruptible(path, state), Display() as display:
-        put_all(file, state, path, to=target, progress=display, now=now())
-        if state.totals[Kind.SUBSCRIBER] or state.totals[Kind.FOLLOW]:
-            target.pressure.drain(display.waiting)
+        unprocessed = put_all(file, state, path, to=target, progress=display, now=now())
+    if unprocessed:
+        note(
+            f"Ingest still has {unprocessed:,} messages, which may be live events. Run `gazette "
+            "import verify` later."
+        )
     rejected = quarantined(stage, state.source)
     _conclude(state, rejected)
 

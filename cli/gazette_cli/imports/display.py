@@ -58,7 +58,7 @@ class Display:
         """Show that the import waits for ingest."""
         text = f"waiting for ingest, which has {messages:,} messages"
         if not messages:
-            text = "waiting for a minute, after which SQS counts messages exactly"
+            text = "waiting for a minute, because SQS counts messages late"
         if self._bar and self._task is not None:
             self._bar.update(self._task, description=text)
         elif self._is_due():

@@ -6,12 +6,15 @@ from collections.abc import Callable
 BETWEEN_LOOKS = 1.0
 """The time in seconds between two looks at the ingest queue."""
 
-EMPTY_FOR = 60.0
-"""The time in seconds for which the ingest queue must look empty at the end.
+COUNTED_AFTER = 60.0
+"""The time in seconds after the last publication during which a count of 0 may be wrong.
 
-SQS counts messages exactly a minute after the last one was sent.
+SQS needs at least a minute until its counts are consistent.
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_GetQueueAttributes.html
 """
+
+LONGEST_DRAIN = 900.0
+"""The maximum time in seconds of the wait at the end. Live events may be counted at every look."""
 
 
 class TokenBucket:
@@ -79,17 +82,15 @@ class BackPressure:
             self._looked_at, self._room = self._clock(), self.most - waiting
         self._room -= messages
 
-    def drain(self, tell: Callable[[int], None]) -> None:
-        """Return when ingest has processed every message.
+    def drain(self, tell: Callable[[int], None]) -> int:
+        """Return when ingest has processed every message, or after LONGEST_DRAIN.
 
-        `tell` gets the number of these messages, which is 0 while the count may be late.
+        Return the number of messages that are not processed. `tell` gets it before each wait.
         """
-        empty_at: float | None = None
-        while empty_at is None or self._clock() - empty_at < EMPTY_FOR:
-            unprocessed = self._unprocessed()
-            if unprocessed:
-                empty_at = None
-            elif empty_at is None:
-                empty_at = self._clock()
+        began = self._clock()
+        while True:
+            unprocessed, waited = self._unprocessed(), self._clock() - began
+            if (waited >= COUNTED_AFTER and not unprocessed) or waited >= LONGEST_DRAIN:
+                return unprocessed
             tell(unprocessed)
             self._sleep(BETWEEN_LOOKS)

@@ -50,8 +50,11 @@ class Target:
 
 def put_all(
     path: Path, state: State, state_file: Path, *, to: Target, progress: Progress, now: datetime
-) -> None:
-    """Put the items that are not acknowledged yet. Raises OSError and the errors of `to`."""
+) -> int:
+    """Put the items that are not acknowledged yet, and wait until ingest has processed them.
+
+    Return the number of messages that are not processed. Raises OSError and the errors of `to`.
+    """
     kinds = [*Kind]
     for kind in kinds[kinds.index(Kind(state.kind)) :]:
         if kind != state.kind:
@@ -75,8 +78,11 @@ def put_all(
             progress.put(kind, state.acknowledged[kind], total)
             if state.acknowledged[kind] >= total:
                 break
+    is_published = state.totals[Kind.SUBSCRIBER] or state.totals[Kind.FOLLOW]
+    unprocessed = to.pressure.drain(progress.waiting) if is_published else 0
     state.is_finished = True
     state.save(state_file)
+    return unprocessed
 
 
 def _items(

@@ -58,7 +58,7 @@ def stage(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Stage:
     deploy("feedback", FeedbackSettings.from_env().to_env())
     deploy("ingest", IngestSettings.from_env().to_env())
     monkeypatch.setattr(sqs_queues, "POLL", 0)  # moto would sleep, and has one server only
-    monkeypatch.setattr(pacing, "EMPTY_FOR", 0)
+    monkeypatch.setattr(pacing, "COUNTED_AFTER", 0)
     monkeypatch.setattr(pacing, "BETWEEN_LOOKS", 0)
     found = Stage(cloud)
     cloud.meter.clear()
@@ -134,7 +134,23 @@ def test_import_waits_for_messages_that_ingest_is_processing(
 
     monkeypatch.setattr(Display, "waiting", waiting)
     assert run("run", str(file), "--yes").exit_code == 0
-    assert told == [1, 0]
+    assert told == [1]
+
+
+def test_import_that_is_interrupted_while_it_waits_for_ingest_continues(
+    stage: Stage, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pacing, "COUNTED_AFTER", 60)
+    with monkeypatch.context() as patched:
+        patched.setattr(Display, "waiting", interrupted)
+        assert run("run", str(file), "--yes").exit_code == 130
+    monkeypatch.setattr(pacing, "COUNTED_AFTER", 0)
+    stage.cloud.meter.clear()
+    assert run("run", str(file), "--yes").exit_code == 0
+    assert not stage.put
 
 
 def test_import_asks_before_it_puts(stage: Stage, file: Path) -> None:

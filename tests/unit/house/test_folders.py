@@ -59,4 +59,4 @@ def test_json_in_gazette_toml_is_refused_with_the_form_of_toml(
         stage_of("test")
     (line,) = str(caught.value).splitlines()
     assert line.startswith(f"{file} is not TOML: Expected '=' after a key")
-    assert "such as services_api = { requests_per_second = 50 }, instead of JSON's" in line
+    assert "such as services_api = { requests_per_second = 50 } instead of" in line

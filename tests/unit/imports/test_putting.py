@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from gazette.domain.subscribers.suppression import Suppression
 
-from gazette_cli.imports import putting
+from gazette_cli.imports import pacing, putting
 from gazette_cli.imports.items import DETAIL_TYPES, Kind
-from gazette_cli.imports.pacing import EMPTY_FOR, BackPressure, TokenBucket
+from gazette_cli.imports.pacing import COUNTED_AFTER, LONGEST_DRAIN, BackPressure, TokenBucket
 from gazette_cli.imports.putting import Target, put_all
 from gazette_cli.imports.state import State, read_state, state_path
 from gazette_cli.shared.console import NotPossible
@@ -22,6 +22,11 @@ from tests.unit.imports.files import follow, reader, suppression, write
 
 class Killed(BaseException):
     """The process is killed."""
+
+
+@pytest.fixture(autouse=True)
+def queue_is_counted_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pacing, "COUNTED_AFTER", 0)
 
 
 @dataclass
@@ -253,19 +258,29 @@ def test_no_more_messages_pass_between_two_counts_than_have_room(a_chunk: int) -
     assert [*passed] == [*range(len(passed))]
 
 
-def test_drain_waits_until_nothing_is_left_for_a_minute() -> None:
-    """Also if the queue looked empty for a while, because SQS counts late."""
+@pytest.mark.parametrize(
+    ("left", "at", "unprocessed"),
+    [
+        (lambda second: second < 1, COUNTED_AFTER, 0),
+        (lambda second: second == 30, COUNTED_AFTER, 0),  # SQS counted late
+        (lambda second: second < 90 or second % 3 == 0, 91, 0),  # live events
+        (lambda _: True, LONGEST_DRAIN, 1),
+    ],
+)
+def test_drain_waits_a_minute_and_until_nothing_is_left(
+    left: Callable[[float], bool], at: float, unprocessed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pacing, "COUNTED_AFTER", COUNTED_AFTER)
     clock, told = Clock(), list[int]()
-    left = {0: 3, 1: 1, 30: 2}
-    BackPressure(
+    pressure = BackPressure(
         lambda: 0,
-        unprocessed=lambda: left.get(int(clock.now), 0),
+        unprocessed=lambda: int(left(clock.now)),
         most=1,
         clock=clock,
         sleep=clock.sleep,
-    ).drain(told.append)
-    assert told == [3, 1, *[0] * 28, 2, *[0] * 60]
-    assert clock.now == 31 + EMPTY_FOR
+    )
+    assert pressure.drain(told.append) == unprocessed
+    assert clock.now == at == len(told)
 
 
 def test_progress_is_shown_by_kind(file: Path) -> None:

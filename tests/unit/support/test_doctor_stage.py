@@ -347,22 +347,26 @@ def test_sweep_without_invocations_is_a_problem() -> None:
 
 
 @pytest.mark.parametrize(
-    ("checkpoints", "level"), [({}, Level.WARNING), ({0: slot_of(NOW)}, Level.PROBLEM)]
+    ("age", "level"), [(29, Level.WARNING), (30, Level.PROBLEM), (None, Level.PROBLEM)]
 )
-def test_sweep_of_a_new_stage_without_invocations_is_a_warning(
-    checkpoints: dict[int, datetime], level: Level
+def test_sweep_without_invocations_is_a_warning_for_half_an_hour(
+    age: int | None, level: Level
 ) -> None:
     """A pipeline runs `gazette doctor` at the end of the first deployment."""
+    now = {} if age is None else {"LastModificationDate": NOW - timedelta(minutes=age)}
+    schedule = Deployed(name="SweepTick", kind=SCHEDULE, physical="s", template={}, now=now)
+    changed_at = StageFacts(stage="test", resources=[schedule]).schedule_changed_at("SweepTick")
     facts = WorkFacts(
         stage="test",
         shards=2,
         ticks=True,
         now=NOW,
-        checkpoints=checkpoints,
+        checkpoints={},
         sweeps=0,
         streams=Unseen("not asked"),
     )
-    (finding,) = [each for each in check_work(facts) if each.check == "last sweep"]
+    found = check_work(facts, schedule_changed_at=changed_at)
+    (finding,) = [each for each in found if each.check == "last sweep"]
     assert finding.level is level
 
 

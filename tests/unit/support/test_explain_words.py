@@ -414,9 +414,9 @@ def test_suppressed_reader_with_an_allowed_address_needs_a_newer_profile(world: 
 
 def test_reader_without_a_profile_is_explained(world: World) -> None:
     known = (
-        "Gazette has no profile for cy, because no subscriber.changed arrived on the event bus of "
-        "the stage. Check that your services publish to this bus, and that the id is the user_id "
-        "of your events."
+        "Gazette has no profile for cy. Check that your services publish subscriber.changed to the "
+        "event bus of the stage, that the id is the user_id of your events, and that `gazette "
+        "quarantine list` shows no message of this reader."
     )
     assert answer(world, user_id="cy") == known
     world.create(an_event(user_id="cy"))
