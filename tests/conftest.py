@@ -30,9 +30,9 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("whatever the time")
-"""How long an example takes says what else the machine does, and nothing of the code.
-
-Each run tries other examples, also where the variable CI is set."""
+"""Examples have no deadline, because their duration depends on the load of the machine. Each run
+tries other examples, even if the environment variable CI is set.
+"""
 
 settings.register_profile("few", settings.get_profile("whatever the time"), max_examples=10)
 """For a second run of the same tests, on another Python."""

@@ -7,10 +7,11 @@ https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/webhook-payl
 import hashlib
 import hmac
 import json
-import re
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+from tests.code_blocks import code_blocks
 
 PAGE = Path(__file__).parents[1] / "docs" / "delivery-events.md"
 SIGNING_KEY = "signing-key"
@@ -18,7 +19,7 @@ SIGNING_KEY = "signing-key"
 
 def blocks(language: str) -> list[str]:
     """The code blocks of the page in this language."""
-    return re.findall(rf"```{language}\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    return code_blocks(PAGE.read_text(encoding="utf-8"), language)
 
 
 def _module(*programs: str) -> ModuleType:

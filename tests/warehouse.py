@@ -1,6 +1,5 @@
 """The consumer of docs/feed-your-warehouse.md, as the page has it."""
 
-import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -8,12 +7,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from tests.code_blocks import code_blocks
+
 PAGE = Path(__file__).parents[1] / "docs" / "feed-your-warehouse.md"
 
 
 def blocks(language: str) -> list[str]:
     """The code blocks of the page in this language."""
-    return re.findall(rf"```{language}\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    return code_blocks(PAGE.read_text(encoding="utf-8"), language)
 
 
 def program() -> str:

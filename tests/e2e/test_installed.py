@@ -20,6 +20,7 @@ from demo.service import Service
 from demo.ses import StandIn
 from gazette_cdk.assets.layers import LAMBDA, interpreter_for
 from gazette_cdk.stacks.version import gazette_version
+from tests.configuration_page import toml
 from tests.stage import FEW, Deployed, a_comment, a_profile, next_due
 
 STAGE = "test"
@@ -212,13 +213,7 @@ def _local(**changed: object) -> str:
     ]
     given = {"sender", "list_id", "sandbox", "retain"}  # in the file that `gazette init` writes
     values = {name: value for name, value in {**local, **changed}.items() if name not in given}
-    return "\n".join(f"{name} = {_toml(value)}" for name, value in values.items())
-
-
-def _toml(value: object) -> str:
-    if isinstance(value, dict):
-        return f"{{ {', '.join(f'{name} = {_toml(each)}' for name, each in value.items())} }}"
-    return json.dumps(value)
+    return "\n".join(f"{name} = {toml(value)}" for name, value in values.items())
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ from gazette_cli.doctor.questions import text_records
 from gazette_cli.doctor.set_checks import check_sets
 from gazette_cli.doctor.size_checks import check_sizes
 from gazette_cli.doctor.stage_checks import check_stage
-from gazette_cli.doctor.stage_facts import StageFacts, stage_facts
+from gazette_cli.doctor.stage_facts import SWEEP_TICK, StageFacts, stage_facts
 from gazette_cli.doctor.work_checks import check_work
 from gazette_cli.doctor.work_facts import work_facts
 from gazette_cli.shared.answers import Level, Rows
@@ -106,7 +106,7 @@ def _findings(
     templates = build_templates(settings)
     yield from check_templates(templates.versions, templates.bundles)
     yield from check_deployment(stage, templates)
-    changed_at = facts.schedule_changed_at("SweepTick")
+    changed_at = facts.schedule_changed_at(SWEEP_TICK)
     yield from check_work(work_facts(stage, settings, sweep), schedule_changed_at=changed_at)
     yield check_recipients(settings)
     if settings.mail_provider != "ses":

@@ -10,6 +10,7 @@ from gazette_cli.doctor.stage_facts import (
     RULE,
     SCHEDULE,
     SUBSCRIPTION,
+    SWEEP_TICK,
     TOPIC,
     Answer,
     Deployed,
@@ -93,7 +94,7 @@ def _each(what: str, resources: Iterable[Deployed], check: Check) -> Iterator[Fi
 def _schedule(check: str, each: Deployed, now: Answer) -> Finding:
     state = now.get("State")
     if each.template.get("State", "ENABLED") == "ENABLED" != state:
-        is_sweep = each.name == "SweepTick"
+        is_sweep = each.name == SWEEP_TICK
         why = "stuck runs do not recover" if is_sweep else "digests do not start"
         page = f"docs/runbook/{'sweep' if is_sweep else 'fanout'}-silent.md"
         todo = f"Enable the schedule in EventBridge Scheduler. Until then, {why}."

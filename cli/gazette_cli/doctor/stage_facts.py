@@ -86,6 +86,9 @@ ALIAS, MAPPING = "AWS::Lambda::Alias", "AWS::Lambda::EventSourceMapping"
 FUNCTION, SUBSCRIPTION = "AWS::Lambda::Function", "AWS::SNS::Subscription"
 ALARM, CONFIGURATION_SET = "AWS::CloudWatch::Alarm", "AWS::SES::ConfigurationSet"
 BUS = "AWS::Events::EventBus"
+SWEEP_TICK = "SweepTick"
+"""The name of the schedule that starts the sweep."""
+
 _KNOWN = {TABLE, QUEUE, TOPIC, SCHEDULE, RULE, ALIAS, MAPPING, FUNCTION, SUBSCRIPTION, ALARM}
 _KNOWN |= {CONFIGURATION_SET, BUS}
 

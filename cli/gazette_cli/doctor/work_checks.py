@@ -9,7 +9,7 @@ from gazette.domain.delivery.streams import Streams
 from gazette.domain.scheduling.calendar import SLOT
 
 from gazette_cli.doctor.findings import Finding, Unseen, ok, problem, unseen, warning
-from gazette_cli.doctor.work_facts import WorkFacts
+from gazette_cli.doctor.work_facts import SPAN, WorkFacts
 from gazette_cli.shared.answers import moment
 from gazette_cli.shared.next_commands import to_run
 from gazette_cli.shared.pace import stopped_text
@@ -19,17 +19,13 @@ _LATE = 2 * SLOT + timedelta(minutes=5)
 """
 
 
-_NEW = timedelta(minutes=30)
-"""The time after a change of the schedule in which the sweep may not have been invoked yet."""
-
-
 def check_work(facts: WorkFacts, *, schedule_changed_at: datetime | None) -> Iterator[Finding]:
     """Check ticks, sweeps and circuit breakers.
 
     `schedule_changed_at` is the last change of the sweep's schedule, or None if it is unknown.
     """
     yield check_ticks(facts.checkpoints, shards=facts.shards, ticks=facts.ticks, now=facts.now)
-    is_new = schedule_changed_at is not None and facts.now - schedule_changed_at < _NEW
+    is_new = schedule_changed_at is not None and facts.now - schedule_changed_at < SPAN
     yield check_invoked("sweep", facts.sweeps, ticks=facts.ticks, is_new=is_new)
     yield from check_breakers(facts.streams, stage=facts.stage)
 
@@ -73,13 +69,12 @@ def check_invoked(
     if number is None or isinstance(number, Unseen):
         return unseen(check, number or Unseen("the metric does not exist in CloudWatch"))
     if number == 0:
-        todo = "Check the SweepTick schedule in EventBridge Scheduler, and the function's log."
+        where = "the SweepTick schedule in EventBridge Scheduler, and the function's log"
         page = "docs/runbook/sweep-silent.md"
         if is_new:
-            wait = "Wait up to half an hour for the first invocation. Then check the SweepTick "
-            wait += "schedule in EventBridge Scheduler, and the function's log."
-            return warning(check, "no invocation yet", wait, page)
-        return problem(check, "no invocation in half an hour", todo, page)
+            todo = f"Wait up to half an hour for the first invocation. Then check {where}."
+            return warning(check, "no invocation yet", todo, page)
+        return problem(check, "no invocation in half an hour", f"Check {where}.", page)
     return ok(check, f"{number} invocations in half an hour")
 
 

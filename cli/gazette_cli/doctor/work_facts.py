@@ -19,7 +19,7 @@ from gazette_cli.doctor.questions import asked
 from gazette_support.bootstrap.sending import build_sending
 from gazette_support.steps.sending import read_streams
 
-_SPAN = timedelta(minutes=30)
+SPAN = timedelta(minutes=30)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,9 +75,9 @@ def _invocations(function: str, until: datetime) -> int:
         Namespace="AWS/Lambda",
         MetricName="Invocations",
         Dimensions=[{"Name": "FunctionName", "Value": function}],
-        StartTime=until - _SPAN,
+        StartTime=until - SPAN,
         EndTime=until,
-        Period=int(_SPAN.total_seconds()),
+        Period=int(SPAN.total_seconds()),
         Statistics=["Sum"],
     )
     return int(sum(each["Sum"] for each in answer["Datapoints"]))

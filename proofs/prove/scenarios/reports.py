@@ -50,7 +50,7 @@ def _of_others() -> Iterator[Scenario[Life]]:
 
 
 def _faults() -> Iterator[Scenario[Life]]:
-    """Yield scenarios with bounces and complaints, each of which stops email to its reader.
+    """Yield scenarios with bounces and complaints, which stop email to the reader.
 
     A report without a recipient stops no reader, but still proves that the email arrived.
     """

@@ -1,7 +1,6 @@
 """What the producer's module promises services: what they put reaches ingest as they put it."""
 
 import json
-import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from gazette.domain.commands import ChangeSubscriber, Command, CommandList, Crea
 
 from gazette_cli.init.files import BUS, Project, files
 from producer.gazette_events import NotPut, Producer
+from tests.code_blocks import code_blocks
 from tests.unit.ingest.test_contract import EVENT, SUBSCRIBER, envelope
 
 README = Path(__file__).parents[3] / "README.md"
@@ -92,7 +92,7 @@ def test_readme_example_is_accepted(
 ) -> None:
     """With the module in the folder of the service, and the bus of a new project's stage `test`."""
     boto3.client("events").create_event_bus(Name=BUS)
-    (snippet,) = re.findall(r"^```python\n(.+?)^```", _readmes()[page], re.MULTILINE | re.DOTALL)
+    (snippet,) = code_blocks(_readmes()[page], "python")
     monkeypatch.syspath_prepend(str(README.parent / "producer"))
     exec(compile(snippet, str(README), "exec"), {})  # noqa: S102 -- what readers paste
     assert {each["EventBusName"] for each in ingest.taken} == {BUS}

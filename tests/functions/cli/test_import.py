@@ -124,17 +124,17 @@ def test_import_waits_for_messages_that_ingest_is_processing(
     url = stage.sqs.get_queue_url(QueueName="gazette-prod-ingest")["QueueUrl"]
     stage.sqs.send_message(QueueUrl=url, MessageBody="a list of profiles")
     (message,) = stage.sqs.receive_message(QueueUrl=url)["Messages"]
-    told: list[int] = []
+    counts: list[int] = []
 
     def waiting(_: Display, messages: int) -> None:
-        told.append(messages)
+        counts.append(messages)
         if messages:
             with stage.cloud.meter.acting("somebody else"):
                 stage.sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
 
     monkeypatch.setattr(Display, "waiting", waiting)
     assert run("run", str(file), "--yes").exit_code == 0
-    assert told == [1]
+    assert counts == [1]
 
 
 def test_import_that_is_interrupted_while_it_waits_for_ingest_continues(

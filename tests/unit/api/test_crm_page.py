@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import re
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
@@ -14,6 +13,7 @@ from gazette.domain.subscribers.choices import Choice
 from gazette.domain.subscribers.frequency import Frequency
 
 from tests.builders import NOW
+from tests.code_blocks import code_blocks
 from tests.services import DAY, Services, content, request
 from tests.world import World
 
@@ -22,7 +22,7 @@ DOCS = Path(__file__).parents[3] / "docs"
 
 def program() -> Any:
     """The program of the page, as it stands there."""
-    (text,) = re.findall(r"```python\n(.*?)```", (DOCS / "sync-your-crm.md").read_text(), re.DOTALL)
+    (text,) = code_blocks((DOCS / "sync-your-crm.md").read_text(), "python")
     module = ModuleType("crm")
     exec(text, module.__dict__)  # noqa: S102 -- our own page
     return module

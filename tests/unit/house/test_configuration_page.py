@@ -7,16 +7,11 @@ from collections.abc import Iterator
 import pytest
 
 from gazette_cdk.stages import read_stage
+from tests.code_blocks import code_blocks
 from tests.configuration_page import PAGE, groups, page, settings, toml
 
 PAGES = sorted(each for each in PAGE.parent.rglob("*.md") if each.parent.name != "decisions")
 REQUIRED = {"sender": "digest@shop.dev", "list_id": "digest.shop.dev"}
-
-
-def fences(text: str, language: str) -> Iterator[str]:
-    """Yield the code blocks of a language, also those in lists."""
-    for block in re.findall(rf"^ *```{language}\n(.+?)^ *```$", text, re.MULTILINE | re.DOTALL):
-        yield "\n".join(line.strip() for line in block.splitlines())
 
 
 def test_configuration_page_is_up_to_date() -> None:
@@ -46,7 +41,7 @@ def test_every_setting_belongs_to_one_group() -> None:
 def examples() -> Iterator[tuple[str, dict[str, object]]]:
     """Yield each example of settings, with the name of its page."""
     for each in PAGES:
-        for block in fences(each.read_text(), "toml"):
+        for block in code_blocks(each.read_text(), "toml"):
             tables = tomllib.loads(block)
             stages = [table for table in tables.values() if isinstance(table, dict)]
             is_file = block.startswith("[")
@@ -65,7 +60,9 @@ def test_pages_show_no_settings_as_json() -> None:
     """JSON in a gazette.toml is refused."""
     known = "|".join(settings())
     wrong = re.compile(rf'^[{{\s]*"({known})":')
-    blocks = ((each.name, block) for each in PAGES for block in fences(each.read_text(), "json"))
+    blocks = (
+        (each.name, block) for each in PAGES for block in code_blocks(each.read_text(), "json")
+    )
     named = {(name, found[1]) for name, block in blocks if (found := wrong.match(block))}
     assert named == {("templates.md", "max_blocks")}, "settings.json of a pushed version"
 

@@ -1,10 +1,10 @@
 """docs/rights-to-deploy.md has the policies that AWS's schemas require, and IAM accepts them."""
 
 import json
-import re
 
 import pytest
 
+from tests.code_blocks import code_blocks
 from tests.deployment_rights import SERVICES, TYPES, actions, resource_types
 from tests.rights_page import PAGE, page, policy, size
 
@@ -23,7 +23,7 @@ def test_each_policy_is_within_the_limit_of_iam(name: str) -> None:
 
 
 def test_every_block_of_the_page_is_json() -> None:
-    blocks = re.findall(r"```json\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    blocks = code_blocks(PAGE.read_text(), "json")
     assert len(blocks) == len(SERVICES) + 2
     for block in blocks:
         json.loads(block)

@@ -271,7 +271,7 @@ def test_drain_waits_a_minute_and_until_nothing_is_left(
     left: Callable[[float], bool], at: float, unprocessed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pacing, "COUNTED_AFTER", COUNTED_AFTER)
-    clock, told = Clock(), list[int]()
+    clock, counts = Clock(), list[int]()
     pressure = BackPressure(
         lambda: 0,
         unprocessed=lambda: int(left(clock.now)),
@@ -279,8 +279,8 @@ def test_drain_waits_a_minute_and_until_nothing_is_left(
         clock=clock,
         sleep=clock.sleep,
     )
-    assert pressure.drain(told.append) == unprocessed
-    assert clock.now == at == len(told)
+    assert pressure.drain(counts.append) == unprocessed
+    assert clock.now == at == len(counts)
 
 
 def test_progress_is_shown_by_kind(file: Path) -> None:

@@ -365,8 +365,8 @@ def test_sweep_without_invocations_is_a_warning_for_half_an_hour(
         sweeps=0,
         streams=Unseen("not asked"),
     )
-    found = check_work(facts, schedule_changed_at=changed_at)
-    (finding,) = [each for each in found if each.check == "last sweep"]
+    findings = check_work(facts, schedule_changed_at=changed_at)
+    (finding,) = [each for each in findings if each.check == "last sweep"]
     assert finding.level is level
 
 
