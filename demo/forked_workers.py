@@ -1,6 +1,6 @@
-"""Workers of the embedded engine that are forks of a process with their third-party modules.
+"""Workers of the embedded engine that are forks of a process with most of their modules.
 
-Importing the modules takes half of the CPU time of a cold start. They are imported once for each
+Importing the modules takes most of the CPU time of a cold start. They are imported once for each
 set of layers. The engine's interpreter runs this module.
 """
 
@@ -23,6 +23,8 @@ _MODULES = (
     *("botocore.session", "pynamodb.models", "pynamodb.transactions"),
 )
 """Modules that every function imports. They keep no state and read no settings of a function."""
+_PACKAGES = ("gazette.adapters", "gazette.domain", "gazette.settings", "gazette.steps")
+"""Packages of which the same is true. Layers may lack them."""
 
 
 class Servers:
@@ -61,7 +63,10 @@ class Servers:
 
 def _start(address: str, folders: str, environment: dict[str, str]) -> subprocess.Popen[bytes]:
     server = subprocess.Popen(
-        [sys.executable, "-P", str(_SERVER), address, "__main__:run_script", *_MODULES],
+        [
+            *(sys.executable, "-P", str(_SERVER), address, "__main__:run_script", *_MODULES),
+            *(f"{package}.*" for package in _PACKAGES),
+        ],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env=environment | {"PYTHONPATH": folders},

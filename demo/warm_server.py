@@ -9,6 +9,7 @@ import gc
 import importlib
 import json
 import os
+import pkgutil
 import runpy
 import select
 import signal
@@ -22,14 +23,17 @@ def main() -> None:
 
     The entry point is `module:function`; `__main__:run_script` runs the script that each run names.
     Import the modules of the further arguments too, because the program imports them when it needs
-    them.
+    them. `package.*` names each module of a package.
     """
     address, entry_point, *modules = sys.argv[1:]
     module, _, function = entry_point.partition(":")
     before = dict(os.environ)
     program = getattr(importlib.import_module(module), function)
     for each in modules:
-        importlib.import_module(each)
+        if each.endswith(".*"):
+            _import_all(each.removesuffix(".*"))
+        else:
+            importlib.import_module(each)
     set_by_imports = dict(os.environ.items() - before.items())
     gc.freeze()
     with socket.socket(socket.AF_UNIX) as server:
@@ -51,6 +55,16 @@ def main() -> None:
         else:
             return
     sys.exit(program())
+
+
+def _import_all(package: str) -> None:
+    """Import each module of a package. One that fails does so again in the run that needs it."""
+    with contextlib.suppress(Exception):
+        for module in pkgutil.walk_packages(
+            importlib.import_module(package).__path__, f"{package}.", onerror=lambda _: None
+        ):
+            with contextlib.suppress(Exception):
+                importlib.import_module(module.name)
 
 
 def run_script() -> None:

@@ -1,4 +1,4 @@
-"""Workers of the engine are forks of a process that has imported their third-party modules."""
+"""Workers of the engine are forks of a process that has imported most of their modules."""
 
 import os
 import signal
@@ -20,7 +20,7 @@ pytestmark = [
 
 _SCRIPT = """
 import os, sys
-imported = "pynamodb.models" in sys.modules
+imported = {"pynamodb.models", "of_package.works"} <= sys.modules.keys()
 import of_layer
 for line in sys.stdin:
     print(line.strip(), os.environ["SETTING"], os.getcwd(), of_layer.VERSION, imported, flush=True)
@@ -55,14 +55,22 @@ def servers() -> Iterator[Servers]:
 def start(
     servers: Servers, tmp_path: Path, engine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Start]:
-    """Start a worker as the engine does. Its layer contains a module of this version."""
+    """Start a worker as the engine does. Its layer contains a module of this version.
+
+    It also contains a package, of which one module cannot be imported.
+    """
     monkeypatch.chdir(engine)
+    monkeypatch.setattr("demo.forked_workers._PACKAGES", ("of_package", "of_no_layer"))
     with ExitStack() as open_streams:
 
         def start(setting: str, version: int = 1) -> Any:
             layer = tmp_path / f"layer-{version}" / "python"
             layer.mkdir(parents=True, exist_ok=True)
             (layer / "of_layer.py").write_text(f"VERSION = {version}")
+            package = layer / "of_package"
+            package.mkdir(exist_ok=True)
+            for name, code in {"__init__": "", "fails": "1 / 0", "works": ""}.items():
+                (package / f"{name}.py").write_text(code)
             script = tmp_path / "_worker.py"
             script.write_text(_SCRIPT)
             folder = tmp_path / setting
