@@ -43,8 +43,8 @@ seeds: setup .bench/.ready .release/.ready ## Run a short seed of each proof, an
 e2e: setup .awscli/.ready .clients/.ready zsh ## Test the stacks as deployed to the embedded engine, the runbook, and seeds of chaos, rollout and sources (SEED=1: not the long tests)
 	@$(BIN)/python -m pytest -n 4 -m "e2e$(if $(SEED), and not long)" tests/e2e tests/runbook tests/lifetime tests/outage proofs/chaos proofs/rollout proofs/sources proofs/test_bench.py
 
-browser: setup chromium ## Test emails and pages in Chromium on the deployed stacks: keyboard, axe-core
-	@CHROMIUM=$(CHROMIUM) $(BIN)/python -m pytest -vv -m browser tests/browser
+browser: setup chromium ## Test emails and pages in Chromium on the deployed stacks: keyboard, axe-core (SEED=1: not the long tests)
+	@CHROMIUM=$(CHROMIUM) $(BIN)/python -m pytest -vv -m "browser$(if $(SEED), and not long)" tests/browser
 
 fuzz: setup ## Put 20,000 valid and invalid messages through the real handler (EXAMPLES=… sets how many)
 	@$(BIN)/python -m proofs.fuzz $(if $(EXAMPLES),--examples $(EXAMPLES))

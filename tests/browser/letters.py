@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
 from gazette.domain.model import Actor, Entity
 
 from demo.engine import ROOT
@@ -34,6 +35,14 @@ def languages() -> tuple[str, ...]:
     """English is the source; each other language has a folder of its own."""
     others = (path.name for path in _LOCALES.glob("*/") if path.is_dir())
     return tuple(sorted({"en", *others}))
+
+
+def each_language() -> list[object]:
+    """The parameters of a test that runs in each language. CI tries English, and right to left."""
+    return [
+        pytest.param(locale, marks=[] if locale in ("en", "he") else [pytest.mark.long])
+        for locale in languages()
+    ]
 
 
 def correspond(deployed: Deployed) -> dict[str, Letters]:

@@ -10,12 +10,12 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.accessibility import inspected, problems
 from tests.browser.edge import Edge
-from tests.browser.letters import Letters, languages
+from tests.browser.letters import Letters, each_language
 from tests.browser.links import links_in, ours
 from tests.leaving import leaving_everything
 from tests.stage import Deployed
 
-pytestmark = pytest.mark.parametrize("locale", languages())
+pytestmark = pytest.mark.parametrize("locale", each_language())
 
 
 @pytest.fixture

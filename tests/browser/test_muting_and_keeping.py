@@ -8,7 +8,7 @@ from gazette.domain.links import Purpose
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.accessibility import inspected, problems
-from tests.browser.letters import languages
+from tests.browser.letters import each_language, languages
 from tests.browser.links import links_in, preferences_of
 from tests.browser.stored import rows_of
 from tests.leaving import scope_of
@@ -187,7 +187,7 @@ def inspector(browser: Browser) -> Iterator[Page]:
 
 
 @pytest.mark.usefixtures("correspondents")
-@pytest.mark.parametrize("locale", languages())
+@pytest.mark.parametrize("locale", each_language())
 def test_pages_after_the_buttons_are_accessible(
     deployed: Deployed, inspector: Page, locale: str
 ) -> None:

@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from demo.ses import Accepted
 from tests.browser.accessibility import inspected, problems
-from tests.browser.letters import languages
+from tests.browser.letters import each_language, languages
 from tests.browser.links import preferences_of
 from tests.stage import Deployed, a_comment, a_profile
 
@@ -57,7 +57,7 @@ def told(deployed: Deployed, locale: str) -> Accepted:
     return mail
 
 
-@pytest.mark.parametrize("locale", languages())
+@pytest.mark.parametrize("locale", each_language())
 def test_new_link_is_emailed_and_every_page_is_accessible(
     deployed: Deployed, inspector: Page, ended: Mapping[str, str], locale: str
 ) -> None:
