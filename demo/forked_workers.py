@@ -24,7 +24,7 @@ _MODULES = (
 )
 """Modules that every function imports. They keep no state and read no settings of a function."""
 _PACKAGES = ("gazette.adapters", "gazette.domain", "gazette.settings", "gazette.steps")
-"""Packages of which the same is true. Layers may lack them."""
+"""Packages whose modules keep no state and read no settings either. Layers may lack them."""
 
 
 class Servers:
