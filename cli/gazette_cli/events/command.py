@@ -113,7 +113,7 @@ def schemas(
     folder: Annotated[
         Path,
         typer.Argument(
-            metavar="DIR", help="The folder to write the files to.", show_default="schemas"
+            metavar="FOLDER", help="The folder to write the files to.", show_default="schemas"
         ),
     ] = Path("schemas"),
 ) -> None:
