@@ -1151,6 +1151,7 @@ class FakeEvents:
         for current, place in events:
             key = (current.event.user_id, current.event.id)
             self.rows[key] = replace(current, schedule=place, stored_at=self.clock())
+        self.runs.rows[run.key] = replace(self.runs.rows[run.key], removed=run.removed)
         return self.runs.rows[run.key]
 
     def defer(self, event_ids: Sequence[str], run: Run) -> Run | None:

@@ -626,9 +626,9 @@ PREVENTED: Final = (
     ),
     Mutation(
         "a run that has only expired events is skipped with the reason `expired`",
-        "steps/delivery/prepare.py",
-        "        return Reason.EXPIRED\n",
-        "        return Reason.EMPTY\n",
+        "steps/delivery/windows.py",
+        "            reasons.add(Reason.EXPIRED)\n",
+        "            reasons.add(Reason.EMPTY)\n",
         "tests/unit/calendar/test_lifetime.py"
         "::test_trace_v_expired_unsent_event_is_counted_once_as_reason",
         "v",

@@ -78,7 +78,7 @@ _TECHNICAL = {
     "runs": {"check_at", "open", "batch", "attempt", "refusals", "epoch", "uncertain", "resent"}
     | {"overtaken", "retry_at", "since", "until", "deadline", "nonce", "detail", "sources"}
     | {"asked_at", "without", "templates", "templates_gone", "expires_at"}
-    | {"head", "head_sent_until", "step"},
+    | {"head", "head_sent_until", "step", "removed"},
     "engagement": {"slot", "due_in", "templates", "expires_at"},
     "suppressions": set(),
     "bounces": {"expires_at"},

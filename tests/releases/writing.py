@@ -209,6 +209,7 @@ def _store_runs() -> None:
             templates_gone=2,
             head=Head(1, NOW - _DAY),
             step=2,
+            removed=Reason.EXPIRED,
         )
         stores.runs().create(run)
 

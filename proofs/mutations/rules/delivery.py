@@ -39,6 +39,21 @@ RULES: Final = (
         "::test_many_expired_events_are_each_removed_and_counted_once",
     ),
     Mutation(
+        "a run whose worker dies after a removal keeps the reason",
+        "adapters/dynamodb/runs.py",
+        "        actions=[RunRow.epoch.add(1), *why],\n",
+        "        actions=[RunRow.epoch.add(1)],\n",
+        "tests/contract/dynamodb/test_deferred_events.py"
+        "::test_expired_events_are_removed_with_a_single_run_change",
+    ),
+    Mutation(
+        "a run without events has the reason of those that a dead worker removed",
+        "steps/delivery/windows.py",
+        "    reasons = {run.removed}\n",
+        "    reasons = {None}\n",
+        "tests/unit/calendar/test_lifetime.py::test_crash_keeps_expired_reason_and_other_events",
+    ),
+    Mutation(
         "an event that left a long window after it was read is not shown",
         "steps/delivery/windows.py",
         " or stored.schedule != key.schedule or not window.holds(stored.stored_at):\n",

@@ -282,6 +282,7 @@ def test_expired_events_are_removed_with_a_single_run_change(
     stored(events, number)
     clock.now += RETENTION
     over = list(reader.read("ann", DAILY, a_window()))
+    run = replace(run, removed=Reason.EXPIRED)
     after = deferred_events.expire(over, run, for_good=["e1"])
     assert after == replace(run, epoch=1) == runs.get(run.key)
     assert list(reader.read("ann", DAILY, a_window())) == []

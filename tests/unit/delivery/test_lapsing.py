@@ -167,6 +167,18 @@ def test_crash_neither_sends_expired_event_nor_loses_other_events() -> None:
         assert set(shown) == {"post2: 1"}, where
 
 
+def test_crash_keeps_the_reason_lapsed() -> None:
+    def begin() -> World:
+        return world_with(lapsing(NOW + HOUR))
+
+    for world, where in crashes(begin, lambda world: world.send_digest()):
+        world.fan_out(world.schedules.rows["ann", DAILY].next_due_at)
+        world.send_everything()
+        world.sweep()
+        world.send_everything()
+        assert Reason.LAPSED in {run.reason for run in world.runs.rows.values()}, where
+
+
 # Amended.
 
 

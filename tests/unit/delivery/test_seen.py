@@ -378,6 +378,15 @@ def test_crash_at_any_moment_leaves_the_seen_event_out(often: Frequency) -> None
         assert world.waiting()["old"] == Unsent.EXCLUDED, where
 
 
+def test_crash_keeps_the_reason_seen() -> None:
+    def make() -> World:
+        return due(OLD, often=Frequency.DAILY, seen_at=SEEN_AT)
+
+    for world, where in crashes(make, work):
+        recover(world)
+        assert world.runs.rows[RunKey("ann", DAILY, 1)].reason is Reason.SEEN, where
+
+
 def recover(world: World) -> None:
     """Messages are delivered again, and the sweep comes every ten minutes, for a day."""
     for _ in range(6 * 24):

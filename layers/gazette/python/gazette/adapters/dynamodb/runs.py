@@ -243,7 +243,7 @@ _FIELDS: Codecs = {
     **dict.fromkeys(("newest", "left_out", "sources", "without"), WORDS),
     **_DESCRIPTION,
     "status": Codec(str, partial(as_stored, Status)),
-    "reason": Codec(str, partial(as_stored, Reason)),
+    **dict.fromkeys(("reason", "removed"), Codec(str, partial(as_stored, Reason))),
     "uncertain": Codec(set, partial(wholes, least=1)),
 }
 
@@ -304,10 +304,14 @@ def row_as_read(run: Run) -> Condition:
 
 
 def raise_epoch(run: Run, writes: TransactWrite) -> None:
-    """Increment the epoch in the transaction `writes`, so that claims with an older epoch fail."""
+    """Increment the epoch in the transaction `writes`, so that claims with an older epoch fail.
+
+    Also store why events of the run are removed.
+    """
+    why = [RunRow.removed.set(run.removed.value)] if run.removed else []
     writes.update(
         RunRow(run.key.user_id, run_sort_key(run.key)),
-        actions=[RunRow.epoch.add(1)],
+        actions=[RunRow.epoch.add(1), *why],
         condition=run_as_read(run),
     )
 

@@ -338,6 +338,7 @@ class RunRow(Row):
     head = WholeAttribute(null=True)
     head_sent_until = InstantAttribute(null=True)
     step = WholeAttribute(null=True)
+    removed = UnicodeAttribute(null=True)
     expires_at = ExpiryAttribute()
     open_index = OpenIndex()
     batch_index = BatchIndex()

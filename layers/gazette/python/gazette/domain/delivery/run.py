@@ -248,6 +248,12 @@ class Run(Contents):
     """The number of emails about the entity in quick succession before this immediate run
     (`growing.wait_after`)."""
 
+    removed: Reason | None = None
+    """The reason for which events were removed before a claim; None if none were.
+
+    If the worker dies before it ends the run, the next worker does not find these events.
+    """
+
     @property
     def pinned_to(self) -> int | None:
         """The template version that repeated attempts must use; None before the first claim."""

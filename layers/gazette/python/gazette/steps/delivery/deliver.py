@@ -33,6 +33,7 @@ from gazette.steps.delivery.pacing import record_outcome, wait_for_permit
 from gazette.steps.delivery.predecessors import chain_of, settle
 from gazette.steps.delivery.prepare import Prepared, prepare
 from gazette.steps.delivery.types import Delivery, Ending, EventCounts, WaitingFor
+from gazette.steps.delivery.windows import why_removed
 from gazette.steps.runs import Change, apply, changed, make_claim, store
 
 _SOON = timedelta(minutes=1)
@@ -226,7 +227,8 @@ def _end(ending: Ending, tries: _Tries, context: DeliveryContext) -> Delivery:
     if removed < len(ending.over) and not is_continued:
         raise Overtaken("Events were removed or changed since the window was read.")
     store([_since(each, before, unclaimed) for each in ending.changes], runs=context.runs)
-    return replace(ending.delivery, run=replace(run, epoch=unclaimed.epoch) if ending.over else run)
+    run = unclaimed if run is before else replace(run, epoch=unclaimed.epoch)
+    return replace(ending.delivery, run=run)
 
 
 def _since(change: Change, before: Run, unclaimed: Run) -> Change:
@@ -254,6 +256,7 @@ def _remove(
     Returns the new run, and the number of events that this call removed. Other workers may have
     removed the remaining events.
     """
+    run = replace(run, removed=why_removed(run, over, context.clock()))
     seen = [stored for stored in over if stored.seen_at]
     run, removed = _leave_out(run, seen, may_have_been_sent, tries, context)
     over = [stored for stored in over if not stored.seen_at]

@@ -19,7 +19,7 @@ from gazette.domain.delivery.run import (
 )
 from gazette.domain.delivery.signals import GiveUp, Signal, Skip
 from gazette.domain.errors import Overtaken
-from gazette.domain.model import DAILY, StoredEvent, Window
+from gazette.domain.model import DAILY, Window
 from gazette.domain.ports.stores import EVENTS_AT_ONCE
 from gazette.domain.scheduling.calendar import next_occurrence
 from gazette.domain.subscribers.frequency import Frequency
@@ -29,7 +29,7 @@ from gazette.domain.window.worth import reaches
 from gazette.steps.delivery.context import PrepareContext
 from gazette.steps.delivery.predecessors import Settled, window_of
 from gazette.steps.delivery.types import Delivery, Ending, WaitingFor
-from gazette.steps.delivery.windows import WindowEvents, is_too_late, read_window
+from gazette.steps.delivery.windows import WindowEvents, read_window, why_removed
 from gazette.steps.runs import Change, Changes
 
 _WHILE_HELD = (timedelta(seconds=600), timedelta(seconds=900))
@@ -119,7 +119,7 @@ def _nothing_to_send(
         return None
     for each, _ in settled.carried:
         changes.apply(each, GiveUp())
-    why = _why_empty(run, due.over, without, context.clock())
+    why = why_removed(run, due.over, context.clock()) or _why_empty(run, without)
     return _ended(run, Skip(why), changes, due)
 
 
@@ -209,19 +209,8 @@ def _events_due(
     )
 
 
-def _why_empty(
-    run: Run, over: Sequence[StoredEvent], without: tuple[str, ...], now: datetime
-) -> Reason:
-    """Return the reason why a run has no events to send.
-
-    An event that Gazette delivered too late takes precedence over all other reasons.
-    """
-    if any(is_too_late(stored, now) for stored in over):
-        return Reason.EXPIRED
-    if any(stored.seen_at for stored in over):
-        return Reason.SEEN
-    if any(not stored.event.source for stored in over):
-        return Reason.LAPSED
+def _why_empty(run: Run, without: tuple[str, ...]) -> Reason:
+    """Return the reason why a run has no events to send, if none were removed."""
     if without:
         return Reason.NO_CONTENT
     return Reason.NOTHING_NEW if run.sources else Reason.EMPTY

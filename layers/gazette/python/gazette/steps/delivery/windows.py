@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from gazette.domain.delivery.run import Run, name_of, newest_of, possibly_sent_until
+from gazette.domain.delivery.run import Reason, Run, name_of, newest_of, possibly_sent_until
 from gazette.domain.errors import Overtaken
 from gazette.domain.model import Event, RunKey, StoredEvent, Window
 from gazette.domain.ports.stores import EVENTS_AT_ONCE, EventReader
@@ -117,6 +117,26 @@ def is_too_late(stored: StoredEvent, now: datetime) -> bool:
     return not (stored.event.source or stored.seen_at or stored.event.has_lapsed(now))
 
 
+def why_removed(run: Run, over: Sequence[StoredEvent], now: datetime) -> Reason | None:
+    """Return the reason for which the events in `over`, and earlier ones of the run, were removed.
+
+    An event that Gazette delivered too late takes precedence, then a seen event. Items that their
+    source no longer offers do not count.
+    """
+    reasons = {run.removed}
+    for stored in over:
+        if is_too_late(stored, now):
+            reasons.add(Reason.EXPIRED)
+        elif stored.seen_at:
+            reasons.add(Reason.SEEN)
+        elif not stored.event.source:
+            reasons.add(Reason.LAPSED)
+    return next((each for each in _STRONGEST if each in reasons), None)
+
+
+_STRONGEST = (Reason.EXPIRED, Reason.SEEN, Reason.LAPSED)
+
+
 def load_from(key: RunKey, window: Window, events: EventReader) -> Load:
     """Return a function that loads events by id from a window that was read before.
 
@@ -189,14 +209,8 @@ class _Sorting:
                 yield stored
 
     def sorted(self, newest: tuple[str, ...]) -> WindowEvents:
-        """Return the sorted events.
-
-        If too many events are expired or lapsed, events that Gazette delivered too late are removed
-        last, because they are the reason for an otherwise empty run.
-        """
+        """Return the sorted events."""
         over, most = self.over, MOST_REMOVED
-        if len(over) > most:
-            over.sort(key=lambda stored: is_too_late(stored, self.now))
         return WindowEvents(
             self.folding.folded(),
             self.to_defer,
