@@ -93,7 +93,7 @@ def test_thing_can_be_muted_and_the_mute_undone_by_keyboard(deployed: Deployed, 
     tab_and_press(page, "Mute")
     expect(heading).to_have_text("On <digests>: muted")
     tab_and_press(page, "Undo")
-    expect(heading).to_have_text("Everything is as it was before")
+    expect(heading).to_have_text("Undone")
     assert comes(deployed, "mutes", 2)
 
     page.goto(link)
@@ -124,7 +124,7 @@ def test_old_undo_does_not_end_a_later_mute(
         page.goto(link)
         page.get_by_role("button", name="Mute").click()
         page.get_by_role("button", name="Undo").click()
-        expect(heading).to_have_text("Everything is as it was before")
+        expect(heading).to_have_text("Undone")
         page.goto(link)
         page.get_by_role("button", name="Mute").click()
         expect(heading).to_have_text("On <digests>: muted")

@@ -77,7 +77,7 @@ def test_one_click_unsubscribe_from_a_digest_stops_digests_and_offers_undo(
     assert "Your digests are stopped" in page
     assert chosen(sent) == {"*": "never"}
     assert sent.reader().status is SubscriberStatus.ACTIVE
-    assert "Everything is as it was before" in shown(sent, path, undo_in(page))
+    assert "Your settings are back as they were." in shown(sent, path, undo_in(page))
     assert sent.reader().choices[-1][1] == before.choices[-1][1]
 
 
@@ -86,18 +86,18 @@ def test_category_link_explains_and_applies_the_mute_and_offers_alternatives(
 ) -> None:
     path = sent.leave_path(MENTIONS)
     page = shown(sent, path)
-    assert "Turn off Mentions?" in page
+    assert "Stop emails about mentions?" in page
     assert "This stops all emails about them" in page
     assert chosen(sent) == {}
     page = shown(sent, path, "act=leave")
-    assert "Mentions: turned off" in page
+    assert "No more emails about mentions" in page
     assert chosen(sent) == {"mention": "never"}
     for offered in ("weekly", "pause", "everything", "undo"):
         assert f'value="{offered}"' in page
 
 
 def test_immediate_email_link_names_the_replacement_digest(sent: Cloud) -> None:
-    assert "They come in your daily digest instead." in shown(sent, sent.leave_path(IMMEDIATE))
+    assert "They'll come in your daily digest." in shown(sent, sent.leave_path(IMMEDIATE))
 
 
 def test_unfollow_link_names_and_ends_the_follow(sent: Cloud) -> None:
@@ -141,7 +141,7 @@ def test_unsubscribe_page_shows_the_address_and_the_undo_restores_all(sent: Clou
     assert not [row for row in sent.rows("schedules") if "due" in row]
     (settings,) = set(re.findall(r'href="[.][.](/preferences/[^"]+)"', page))
     assert "You're unsubscribed: Gazette sends you no emails." in shown(sent, settings)
-    assert "Everything is as it was before" in shown(sent, path, undo_in(page))
+    assert "Your settings are back as they were." in shown(sent, path, undo_in(page))
     after = sent.reader()
     assert (after.status, after.choices, after.times) == (
         SubscriberStatus.ACTIVE,
@@ -235,7 +235,7 @@ def test_repeated_undo_does_not_revert_a_later_unsubscribe(
 ) -> None:
     path, later = sent.leave_path(EVERYTHING), sent.leave_path(MENTIONS)
     undo = undo_in(shown(sent, path, "act=leave"))
-    assert "Everything is as it was before" in shown(sent, path, undo)
+    assert "Your settings are back as they were." in shown(sent, path, undo)
     assert sent.reader().status is SubscriberStatus.ACTIVE
     page = shown(sent, later, "act=everything")
     again = shown(sent, path, undo)
@@ -252,7 +252,7 @@ def test_repeated_opt_out_page_offers_the_undo_of_the_first(sent: Cloud) -> None
         path, before = sent.leave_path(scope), (chosen(sent), sent.reader().status)
         shown(sent, path, f"act={act}")
         undo = undo_in(shown(sent, path, f"act={act}"))
-        assert "Everything is as it was before" in shown(sent, path, undo)
+        assert "Your settings are back as they were." in shown(sent, path, undo)
         assert (chosen(sent), sent.reader().status) == before
 
 
@@ -288,7 +288,7 @@ def test_mute_link_is_confirmed_applied_and_undone(sent: Cloud) -> None:
     assert (mute.entity, mute.title) == ("post#1", "On <digests>")
     assert chosen(sent) == {}
     undo = undo_in(page)
-    assert "Everything is as it was before" in shown(sent, path, undo)
+    assert "Your settings are back as they were." in shown(sent, path, undo)
     assert not in_force(sent.reader().mutes)
     shown(sent, path, "act=leave")
     assert "On <digests>: muted" in shown(sent, path, undo)

@@ -4,7 +4,7 @@ import base64
 import io
 import re
 from collections import Counter
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
@@ -18,6 +18,7 @@ from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.bootstrap.parts.clock import now
 from gazette.domain.identity import address_hash
 from gazette.domain.model import DAILY, RunKey
+from gazette.domain.scheduling.calendar import zone_of
 from gazette.domain.subscribers.following import Follow, FollowState
 from gazette.domain.subscribers.preference_form import follow_field
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
@@ -110,7 +111,7 @@ def test_saved_choice_applies_immediately_and_shows_the_next_email(ann: Cloud) -
     answer = press(ann, frequency="weekly", weekly_on="5", hour="7")
     assert answer["statusCode"] == 200
     assert re.search(
-        r"Saved\. You get one digest a week: Friday\. Your next digest: Friday, .* 07:\d0, Berlin",
+        r"Saved\. You get one digest every Friday\. Your next digest: Friday, .* 07:\d0, Berlin",
         told(answer),
     )
     weekly = next(row for row in ann.rows("schedules") if row["name"] == "weekly")
@@ -183,6 +184,18 @@ def test_pause_is_shown_and_can_be_lifted(ann: Cloud) -> None:
     assert f"Your emails are paused until {until.day} {until:%B %Y}." in told(paused)
     assert "paused" not in told(press(ann, "resume"))
     assert ann.work_off_bus() == 2
+
+
+def test_pause_for_two_weeks_is_one_button(ann: Cloud) -> None:
+    form = urlencode({"pause_for": "2", "paused_until": ""})
+    answer = ann.invoke("preferences", http("POST", ann.preferences_path(), form, URLENCODED))
+    assert "Your emails are paused until " in told(answer)
+    assert stored().times.paused_until == stored_today() + timedelta(weeks=2)
+
+
+def stored_today() -> date:
+    """Return the current date of the reader."""
+    return now().astimezone(zone_of(stored().time_zone)).date()
 
 
 def test_unfollow_on_the_page_withdraws_waiting_events(ann: Cloud) -> None:

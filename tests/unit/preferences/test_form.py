@@ -170,6 +170,18 @@ def test_pause_is_lifted_by_button_or_empty_date(sent: Fields) -> None:
     assert read({**SEEN, **sent}, PAUSED).choice == Choice(paused_until=TODAY)
 
 
+@pytest.mark.parametrize(("weeks", "days"), [("1", 7), ("2", 14), ("4", 28)])
+def test_pause_for_some_weeks_starts_today_and_saves_other_changes(weeks: str, days: int) -> None:
+    found = read({**SEEN, "pause_for": [weeks], "paused_until": [""], "hour": ["9"]})
+    assert found.act is Act.PAUSE
+    assert found.choice == Choice(clock=(9, None), paused_until=TODAY + timedelta(days=days))
+
+
+def test_pause_for_some_weeks_replaces_the_shown_pause() -> None:
+    sent = {**SEEN, "pause_for": ["4"], "paused_until": ["2026-12-01"]}
+    assert read(sent, PAUSED).choice == Choice(paused_until=TODAY + timedelta(weeks=4))
+
+
 def test_unchanged_pause_is_kept() -> None:
     sent = {**SEEN, "paused_until": ["2026-12-01"]}
     for act in ("save", "pause"):
@@ -199,6 +211,7 @@ def test_resume_without_pause_submits_no_choice() -> None:
         ({"category__like": "hourly"}, {"category-like": Problem.NOT_OFFERED}),
         ({FIELD: "hourly"}, {FIELD: Problem.NOT_OFFERED}),
         ({"act": "pause"}, {"paused_until": Problem.NO_DATE}),
+        ({"pause_for": "3"}, {"pause_for": Problem.NOT_OFFERED}),
         ({"paused_until": "tomorrow"}, {"paused_until": Problem.NO_DATE}),
         ({"paused_until": "2026-02-30"}, {"paused_until": Problem.NO_DATE}),
         ({"paused_until": "20261201"}, {"paused_until": Problem.NO_DATE}),

@@ -108,7 +108,7 @@ def test_mute_link_of_a_critical_category_explains_the_exception(
     page = lxml.html.fromstring(html)
     (heading,) = page.xpath("//h1")
     assert words(html).count("These emails are about your account, so they always come") == 1
-    assert words(heading.text_content()) == "Security: can't be turned off"
+    assert words(heading.text_content()) == "Emails about security can't be turned off"
     assert not page.xpath("//button[@value='leave']"), "no button that does nothing"
     assert "Nothing has changed yet" not in html
 

@@ -266,7 +266,7 @@ def pages(sheets: Sheets, folder: Path, user_id: str) -> list[str]:
         PreferencePages(sheets, folder).page(overview),
         others.confirm_leaving("en", leaving, settings=links(user_id).preferences),
         others.left("en", leaving, undo=user_id, settings=links(user_id).preferences),
-        others.updates(digest, reader, [["said"]] * len(digest.blocks)),
+        others.updates(digest, reader, [["said"]] * len(digest.blocks), due_at=NOW),
     ]
 
 

@@ -32,7 +32,7 @@ class ToldPages(JinjaPages):
         self._renderer = JinjaRenderer(templates)
 
     def list_of(self, digest: Digest, reader: Subscriber) -> str:
-        return self.updates(digest, reader, self._renderer.said(digest, reader))
+        return self.updates(digest, reader, self._renderer.said(digest, reader), due_at=NOW)
 
 
 @pytest.fixture
@@ -176,19 +176,27 @@ def test_updates_list_shows_link_people_count_and_time_per_group(pages: ToldPage
     (time, _) = page.xpath("//ol/li/p/time")
     assert time.get("datetime") == "2026-11-22T07:03:00+00:00"
     assert time.text_content() == "22 November, 16:03"
-    assert page.xpath("//main/p/text()") == ["3 updates."]
+    assert page.xpath("//main/h1/text()") == ["All 3 updates from 22 November"]
 
 
 @pytest.mark.parametrize(
-    ("locale", "said"), [("de", "2 Neuigkeiten."), ("he", "שני עדכונים."), ("en", "2 updates.")]
+    ("locale", "number", "title"),
+    [
+        ("en", 1, "1 update from 22 November"),
+        ("en", 2, "All 2 updates from 22 November"),
+        ("de", 1, "1 Neuigkeit vom 22. November"),
+        ("de", 2, "Alle 2 Neuigkeiten vom 22. November"),
+        ("he", 2, "שני העדכונים מ־22 בנובמבר"),
+    ],
 )
-def test_updates_list_does_not_mention_the_sort_order(
-    pages: ToldPages, locale: str, said: str
+def test_updates_list_is_titled_with_its_number_and_day(
+    pages: ToldPages, locale: str, number: int, title: str
 ) -> None:
     reader = replace(a_subscriber(), locale=locale)
-    events = [an_event("e1"), an_event("e2", entity_id="post2")]
+    events = [an_event(f"e{each}", entity_id=f"post{each}") for each in range(number)]
     page = lxml.html.fromstring(pages.list_of(compose(events, max_blocks=2), reader))
-    assert page.xpath("//main/p/text()") == [said]
+    assert page.xpath("//main/h1/text()") == [title]
+    assert not page.xpath("//main/p")
 
 
 def test_updates_list_of_five_thousand_groups_fits_a_lambda_response(

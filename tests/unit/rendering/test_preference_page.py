@@ -154,7 +154,7 @@ def test_recommended_and_default_options_show_their_values(
 ) -> None:
     html = pages.page(overview(subscriber=a_subscriber()))
     text = " ".join(Document(html).text.split())
-    assert "Recommended: daily Right away: Build failed Every day" in text
+    assert "Every day (recommended) Right away: Build failed Every day" in text
     assert options(html, "category-build_failed")[0] == "Default: right away"
     assert options(html, "category-like")[0] == "Default: daily"
     assert options(html, follow_field("post#post1"))[0] == "Default for this type"
@@ -264,14 +264,14 @@ def test_settings_page_links_to_the_remaining_follows(
 
 def test_next_digest_time_uses_the_readers_clock(pages: PreferencePages) -> None:
     assert said(pages, notice=Notice.SAVED) == (
-        "Saved. You get one digest a week: Friday. Never: Likes. "
+        "Saved. You get one digest every Friday, and no emails about likes. "
         "1 item that you follow has its own setting. "
         "Your next digest: Thursday, 26 November 2026, 08:00, Berlin time, "
         "if there is anything new."
     )
     at_once = overview(subscriber=a_subscriber(comment=Frequency.IMMEDIATE), next_due_at=None)
     assert said(pages, at_once) == (
-        "You get one digest a day. Right away: Build failed and Comments. "
+        "You get one digest a day, and build failed and comments right away. "
         "1 item that you follow has its own setting. You have no digest scheduled."
     )
 
@@ -315,10 +315,10 @@ def test_notice_is_shown_unless_the_status_conveys_the_result(
 @pytest.mark.parametrize(
     ("status", "buttons"),
     [
-        (SubscriberStatus.ACTIVE, ["save", "pause", "unsubscribe"]),
-        (SubscriberStatus.DORMANT, ["wake", "save", "pause", "unsubscribe"]),
-        (SubscriberStatus.UNSUBSCRIBED, ["start", "save", "pause"]),
-        (SubscriberStatus.SUPPRESSED, ["start", "save", "pause"]),
+        (SubscriberStatus.ACTIVE, ["save", "1", "2", "4", "pause", "unsubscribe"]),
+        (SubscriberStatus.DORMANT, ["wake", "save", "1", "2", "4", "pause", "unsubscribe"]),
+        (SubscriberStatus.UNSUBSCRIBED, ["start", "save", "1", "2", "4", "pause"]),
+        (SubscriberStatus.SUPPRESSED, ["start", "save", "1", "2", "4", "pause"]),
     ],
 )
 def test_only_effective_buttons_are_shown(
@@ -327,7 +327,8 @@ def test_only_effective_buttons_are_shown(
     reader = replace(a_subscriber(), status=status)
     page = shown(pages, overview(subscriber=reader))
     assert [each["value"] for each in page.of("button")] == buttons
-    assert {(each["name"], each["type"]) for each in page.of("button")} == {("act", "submit")}
+    names = {(each["name"], each["type"]) for each in page.of("button")}
+    assert names == {("act", "submit"), ("pause_for", "submit")}
 
 
 def test_resume_is_offered_only_to_paused_readers(pages: PreferencePages) -> None:
@@ -353,17 +354,17 @@ def test_settings_page_declares_language_and_direction(
 @pytest.mark.parametrize(
     ("chosen", "words"),
     [
-        ({}, "You get one digest a day. Right away: Build failed."),
+        ({}, "You get one digest a day, and build failed right away."),
         ({"*": Frequency.DAILY}, "You get one digest a day."),
-        ({"*": Frequency.WEEKLY}, "You get one digest a week: Monday."),
+        ({"*": Frequency.WEEKLY}, "You get one digest every Monday."),
         (
             {"*": Frequency.CUSTOM},
-            "You get a digest on these days: Monday and Wednesday. Every 2 weeks.",
+            "You get one digest every 2 weeks on Monday and Wednesday.",
         ),
         ({"*": Frequency.IMMEDIATE}, "You get each update right away, in an email of its own."),
         (
             {"*": Frequency.NEVER, "like": Frequency.DAILY},
-            "You get emails about some types of updates only. Every day: Likes.",
+            "You get emails about some types of updates only: likes every day.",
         ),
         (
             {"*": Frequency.NEVER},
@@ -378,6 +379,93 @@ def test_current_subscription_is_shown_first(
     reader = replace(a_subscriber(times=times), choices=((NOW, frequencies(chosen)),))
     what = overview(subscriber=reader, follows=(), next_due_at=None)
     assert said(pages, what) == f"{words} You have no digest scheduled."
+
+
+MIXED = {
+    "mention": Frequency.IMMEDIATE,
+    "reply": Frequency.IMMEDIATE,
+    "like": Frequency.WEEKLY,
+    "follow": Frequency.NEVER,
+}
+
+
+@pytest.mark.parametrize(
+    ("locale", "words"),
+    [
+        (
+            "en",
+            (
+                "You get one digest a day, mentions and replies right away, likes once a week, "
+                "and no emails about followers."
+            ),
+        ),
+        (
+            "de",
+            (
+                "Du bekommst eine Zusammenfassung am Tag, Erwähnungen und Antworten sofort, "
+                "Gefällt-mir-Angaben einmal pro Woche und keine E-Mails über Follower."
+            ),
+        ),
+        (
+            "he",
+            (
+                "נשלחים אליך: תקציר אחד ביום, אזכורים ותשובות מיד, לייקים פעם בשבוע, "
+                "בלי מיילים בנושא מעקבים."
+            ),
+        ),
+    ],
+)
+def test_different_frequencies_are_one_sentence(
+    pages: PreferencePages, locale: str, words: str
+) -> None:
+    reader = replace(a_subscriber(), locale=locale, choices=((NOW, frequencies(MIXED)),))
+    what = replace(overview(subscriber=reader, follows=()), defaults=())
+    assert said(pages, what).startswith(words + " ")
+
+
+@pytest.mark.parametrize(
+    ("zone", "locale", "words"),
+    [
+        ("Europe/Berlin", "en", "Berlin time"),
+        ("Europe/Berlin", "de", "Berliner Zeit"),
+        ("Europe/Zurich", "de-CH", "Zürcher Zeit"),
+        ("America/New_York", "de", "Ortszeit New York"),
+        ("America/New_York", "en", "New York time"),
+    ],
+)
+def test_time_zone_is_written_as_the_language_does(
+    pages: PreferencePages, zone: str, locale: str, words: str
+) -> None:
+    reader = replace(a_subscriber(), time_zone=zone, locale=locale)
+    html = pages.page(overview(subscriber=reader))
+    assert f", {words}, " in said(pages, overview(subscriber=reader))
+    assert f", {words}</span>" in html
+
+
+def test_recommended_frequency_is_one_option(pages: PreferencePages) -> None:
+    """It is not offered a second time, unless the recommendation has exceptions."""
+
+    def offered(what: Overview, **given: Any) -> list[tuple[str, str]]:
+        html = pages.page(what, **given)
+        found = re.findall(
+            r'name="frequency" value="(\w*)"[^>]*><span>(.*?)</span>', html, re.DOTALL
+        )
+        return [(value, " ".join(re.sub("<.*?>", " ", words).split())) for value, words in found]
+
+    unset = replace(overview(subscriber=a_subscriber()), defaults=())
+    assert offered(unset)[:2] == [("", "Every day (recommended)"), ("weekly", "Every week")]
+    daily = replace(overview(subscriber=a_subscriber()), defaults=())
+    own = NO_CHOICES.with_choice(NOW, Choice(frequency=Frequency.DAILY))
+    reader = a_subscriber()
+    daily = replace(daily, subscriber=reader.with_choices(reader.service_choices, own))
+    assert offered(daily)[:2] == [("daily", "Every day (recommended)"), ("weekly", "Every week")]
+    mixed = overview(subscriber=a_subscriber())
+    assert offered(mixed)[:2] == [
+        ("", "Every day (recommended) Right away: Build failed"),
+        ("daily", "Every day"),
+    ]
+    sent: Fields = {"frequency": ["daily"], "hour": ["25"]}
+    assert Document(pages.page(unset, sent=sent)).selected("frequency") == ["daily"]
 
 
 def test_help_link_is_shown_if_resubscribing_is_impossible(tmp_path: Path) -> None:
@@ -403,7 +491,7 @@ def test_every_field_has_a_label_and_every_group_a_legend(pages: PreferencePages
             assert field["id"] in labelled, field
     boxes = [each for each in page.of("input") if each["type"] in {"radio", "checkbox"}]
     assert len(re.findall(r'<label class="choice"><input ', html)) == len(boxes)
-    assert len(page.of("fieldset")) == len(page.of("legend")) == 2
+    assert len(page.of("fieldset")) == len(page.of("legend")) == 3
     assert labelled <= set(page.ids())
     assert len(page.of("h1")) == 1
     assert max(page.ids().values()) == 1

@@ -144,7 +144,7 @@ def test_immediate_email_gives_the_reason_in_the_footer(renderer: JinjaRenderer)
     ("locale", "said"),
     [
         ("de", "Du folgst dem · Nicht mehr folgen · Kommentare ausschalten"),
-        ("he", "זה במעקב שלך · הפסקת המעקב · כיבוי: תגובות"),
+        ("he", "זה במעקב שלך · הפסקת המעקב · הפסקת תגובות"),
     ],
 )
 def test_reason_is_in_the_readers_language(renderer: JinjaRenderer, locale: str, said: str) -> None:

@@ -314,13 +314,13 @@ def test_unsubscribe_page_requires_a_post_button(built_templates: Path) -> None:
     ("locale", "line"),
     [
         ("en", "User 3 and 3 others started following you"),
-        ("de", "Neue Abos von User 3 und 3 weiteren"),
+        ("de", "User 3 und noch 3 Personen folgen dir jetzt"),
     ],
 )
 def test_german_others_phrase_uses_the_correct_case(
     renderer: JinjaRenderer, locale: str, line: str
 ) -> None:
-    """German: `von` takes the dative, which others are written in."""
+    """German: `folgen` has a nominative, `von` a dative. `noch 3 Personen` is the same in both."""
     events = [
         replace(
             an_event(f"e{number}", category="follow", entity_id="ann"),

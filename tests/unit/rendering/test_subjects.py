@@ -110,8 +110,8 @@ def test_attack_category_cannot_start_a_subject(
         ("en", 2, "2 × “Build failed” from Bo: “On CI”"),
         ("de", 1, "Bo: build failed: „On CI“"),
         ("de", 2, "2 × „Build failed“ von Bo: „On CI“"),
-        ("he", 1, "עדכון מ־Bo: build failed: ״On CI״"),
-        ("he", 2, "2 × ״Build failed״ מ־Bo: ״On CI״"),
+        ("he", 1, "עדכון מאת Bo: build failed: ״On CI״"),
+        ("he", 2, "2 × ״Build failed״ מאת Bo: ״On CI״"),
     ],
 )
 def test_category_without_translation_is_shown_by_name_in_subjects(
@@ -134,9 +134,9 @@ def test_category_without_translation_is_shown_by_name_in_subjects(
         ("en", "message", 1, "Bo: “Release 4.2”"),
         ("en", "article", 1, "Bo published “Release 4.2”"),
         ("de", "mention", 1, "Bo hat dich in „Release 4.2“ erwähnt"),
-        ("de", "mention", 3, "Du wurdest von Bo 2 und 2 weiteren in „Release 4.2“ erwähnt"),
-        ("de", "like", 40, "Bo 9 und 39 weiteren gefällt „Release 4.2“"),
-        ("he", "mention", 1, "אזכור שלך מ־Bo ב־״Release 4.2״"),
+        ("de", "mention", 3, "Du wurdest von Bo 2 und noch 2 Personen in „Release 4.2“ erwähnt"),
+        ("de", "like", 40, "Bo 9 und noch 39 Personen gefällt „Release 4.2“"),
+        ("he", "mention", 1, "הוזכרת על ידי Bo ב־״Release 4.2״"),
         ("he", "comment", 2, "שתי תגובות חדשות על ״Release 4.2״"),
         ("he", "comment", 14, "14 תגובות חדשות על ״Release 4.2״"),
     ],

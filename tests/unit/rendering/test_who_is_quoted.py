@@ -280,10 +280,10 @@ def test_updates_page_lists_unnamed_events_separately(built_templates: Path) -> 
     events = [said_by(BO, "words 1"), said_by(None, "words 2", 1), said_by(None, "words 3", 2)]
     shown = compose(events, max_blocks=3, max_lines=3)
     said = JinjaRenderer(built_templates).said(shown, a_subscriber())
-    page = JinjaPages(Sheets(built_templates)).updates(shown, a_subscriber(), said)
+    page = JinjaPages(Sheets(built_templates)).updates(shown, a_subscriber(), said, due_at=NOW)
     text = bare(lxml.html.document_fromstring(page).text_content())
     assert sorted(said[0]) == ["2 new comments", "Bo commented"]
-    assert "3 updates." in text
+    assert "All 3 updates from 22 November" in text
 
 
 NAMES = {"a": ["Alba", "Aldo"], "b": ["Bruno", "Berta"], "c": ["Cleo"], "d": ["Cleo"], "e": [""]}

@@ -206,6 +206,11 @@ class Language:
         local = instant.astimezone(zone)
         return _short_day(self.name, local.year, local.month, local.day)
 
+    def long_day(self, instant: datetime, zone: tzinfo) -> str:
+        """Return a date in `zone` with the full name of the month, such as `22 November`."""
+        local = instant.astimezone(zone)
+        return _day(self.name, local.year, local.month, local.day)
+
     def isolated(self, text: str) -> str:
         """Return `text`, isolated so that it cannot change the direction of adjacent text.
 

@@ -1,6 +1,7 @@
 """The pages that links in emails open, except the preference page."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from gazette.adapters.rendering.sheets import Sheets
 from gazette.adapters.rendering.texts import masked, one_line
@@ -68,22 +69,31 @@ class JinjaPages:
         """Return the page for an email whose events are no longer stored."""
         return self._for_a_reader("nothing_left.html", reader)
 
-    def updates(self, digest: Digest, reader: Subscriber, said: Sequence[Sequence[str]]) -> str:
-        """Return the page with all blocks of a digest, with times in the reader's time zone."""
+    def updates(
+        self, digest: Digest, reader: Subscriber, said: Sequence[Sequence[str]], *, due_at: datetime
+    ) -> str:
+        """Return the page with all blocks of a digest that was due at `due_at`, with times in the
+        reader's time zone."""
         language = self._sheets.languages.of(reader.locale)
         zone = zone_of(reader.time_zone)
         blocks = []
         for block, lines in zip(digest.blocks, said, strict=True):
             latest = show(block.groups[block.latest_place], language, zone)
             blocks.append((latest, lines, block.latest.occurred_at))
-        return self._sheets.render("updates.html", language, digest=digest, blocks=blocks)
+        return self._sheets.render(
+            "updates.html",
+            language,
+            digest=digest,
+            blocks=blocks,
+            date=language.long_day(due_at, zone),
+        )
 
     def _of_leaving(self, name: str, accepted: str, leaving: Leaving, **values: object) -> str:
         """Return a page of the unsubscribe process.
 
-        `scope` is a ScopeKind, `what` is the name of the category or entity, and `address` is the
-        reader's address, if known. `critical` contains the names of the categories that are still
-        sent to a known reader.
+        `scope` is a ScopeKind, and `what` is the name of the category or entity. `about` is `what`
+        in the form for the middle of a sentence. `address` is the reader's address, if known.
+        `critical` contains the names of the categories that are still sent to a known reader.
         """
         scope, reader = leaving.scope, leaving.reader
         languages, names = self._sheets.languages, self._sheets.name_of
@@ -96,13 +106,16 @@ class JinjaPages:
             what = [names(category, language) for category in scope.names]
         else:
             what = []
+        is_title = scope.kind in {ScopeKind.ENTITY, ScopeKind.THING}
+        about = what if is_title else [*map(language.inside, what)]
         return self._sheets.render(
             name,
             language,
             leaving=leaving,
             scope=scope.kind.value,
             act=leaving.act.value if leaving.act else "",
-            what=language.listed([language.isolated(each) for each in what]) if what else "",
+            what=language.named(what) if what else "",
+            about=language.named(about) if about else "",
             address=language.isolated(masked(reader.email)) if reader else "",
             critical=language.named([names(each, language) for each in leaving.still])
             if reader and leaving.still

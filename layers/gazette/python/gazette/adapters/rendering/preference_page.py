@@ -20,6 +20,7 @@ from gazette.domain.subscribers.frequency import (
 )
 from gazette.domain.subscribers.overview import FOLLOWS_AFTER, Notice, Overview, Summary
 from gazette.domain.subscribers.preference_form import (
+    PAUSE_WEEKS,
     Fields,
     Problem,
     follow_field,
@@ -124,6 +125,9 @@ class PreferencePages:
         def value(name: str) -> str:
             return sent.get(name, current[name])[0]
 
+        recommended = overview.recommended(categories)
+        # The option without a choice has the same effect as this frequency, so only one is shown.
+        same = None if EVERYTHING in own or recommended.apart else recommended.usual
         zone = value("time_zone")
         offered = regions(language, zone)
         names = {name for _, _, places in offered for name, _ in places}
@@ -133,7 +137,7 @@ class PreferencePages:
             "frequency": value("frequency"),
             "frequencies": [
                 *([] if EVERYTHING in own else [""]),
-                *_FREQUENCIES,
+                *(each for each in _FREQUENCIES if each != same or each == value("frequency")),
                 *([Frequency.NEVER] if own.get(EVERYTHING) is Frequency.NEVER else []),
             ],
             "weekly_on": value("weekly_on"),
@@ -147,6 +151,7 @@ class PreferencePages:
             "regions": offered,
             "elsewhere": "" if zone in names else zone,
             "paused_until": value("paused_until"),
+            "pause_weeks": PAUSE_WEEKS,
             "categories": [
                 (
                     f"category-{category}",
@@ -172,13 +177,20 @@ class PreferencePages:
     def _in_words(self, summary: Summary, language: Language) -> dict[str, Any]:
         """Return the values with which the template summarises the reader's choices.
 
-        In `apart`, the categories' readable names are joined into one text.
+        In `apart`, the categories' readable names are joined into one text. In `within`, the names
+        have the form for the middle of a sentence.
         """
         apart = [
-            (often, language.named([self._sheets.name_of(each, language) for each in categories]))
+            (often, [self._sheets.name_of(each, language) for each in categories])
             for often, categories in summary.apart
         ]
-        return {"usual": summary.usual, "apart": apart}
+        return {
+            "usual": summary.usual,
+            "apart": [(often, language.named(names)) for often, names in apart],
+            "within": [
+                (often, language.named(list(map(language.inside, names)))) for often, names in apart
+            ],
+        }
 
 
 def _title(follow: Follow) -> str:

@@ -227,7 +227,9 @@ class Pages(Protocol):
     def nothing_left(self, reader: Subscriber) -> str:
         """Return a page that says that the email's events are no longer stored."""
 
-    def updates(self, digest: Digest, reader: Subscriber, said: Sequence[Sequence[str]]) -> str:
+    def updates(
+        self, digest: Digest, reader: Subscriber, said: Sequence[Sequence[str]], *, due_at: datetime
+    ) -> str:
         """Return a page that shows each block of the digest with its link, its lines and its time.
 
         `said` contains the text of the lines.

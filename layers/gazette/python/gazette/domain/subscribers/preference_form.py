@@ -9,7 +9,7 @@ import hashlib
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, timedelta
 from enum import StrEnum
 from urllib.parse import parse_qs, urlencode
 
@@ -37,6 +37,12 @@ UNFOLLOW = "unfollow"
 
 FOLLOW_FIELD = "follow-"
 """The prefix of the names of follow fields."""
+
+PAUSE_FOR = "pause_for"
+"""The name of the buttons that pause email for a number of weeks. They act as the pause button."""
+
+PAUSE_WEEKS = (1, 2, 4)
+"""The numbers of weeks that these buttons offer."""
 
 _MOST_FIELDS = 1000
 
@@ -158,6 +164,8 @@ def asked(
     state.
     """
     act = next((act for act in Act if act in sent.get("act", ())), Act.SAVE)
+    if PAUSE_FOR in sent:
+        act = Act.PAUSE
     if act is Act.START:
         return Submission(act, leave_mark=sent.get("left", (None,))[0])
     if act in {Act.UNSUBSCRIBE, Act.WAKE}:
@@ -312,6 +320,11 @@ class _Reading:
         value = self._sent.get("paused_until", (paused.isoformat() if paused else "",))[0].strip()
         if self._act is Act.RESUME:
             return today if paused and self._is_shown(paused) else None
+        if PAUSE_FOR in self._sent:
+            weeks = self._one_of(PAUSE_FOR, {*map(str, PAUSE_WEEKS)}, "")
+            if not weeks:
+                return None
+            value = (today + timedelta(weeks=int(weeks))).isoformat()
         if not value and self._act is Act.SAVE:
             return today if paused else None
         if paused and value == paused.isoformat():

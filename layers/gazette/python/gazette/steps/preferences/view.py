@@ -92,7 +92,7 @@ def view_updates(link: LinkToken, *, context: ViewContext) -> str | None:
             sources=run.sources,
         )
         texts = renderer.said(everything, reader, variation=variation)
-        return context.pages.updates(everything, reader, texts)
+        return context.pages.updates(everything, reader, texts, due_at=run.due_at)
 
     return _view(link, show, context)
 
