@@ -16,7 +16,7 @@ from gazette.settings.environment import use_pinned_zones
 from hypothesis import HealthCheck, settings
 from jinja2 import Environment
 
-from gazette_cdk.assets.templates import build
+from gazette_cdk.assets.templates import build, catalogues
 from gazette_cdk.assets.templates.build import build_templates
 from tests.aws_once import aws_once
 from tests.builders import SettableClock
@@ -104,17 +104,18 @@ def templates_are_worked_on_once() -> Iterator[None]:
     the same catalogues are read and written alike: premailer, Jinja and Babel take their time.
     """
     check, compiled = build._check, set[str]()
-    compile_catalogues, written = build._compile_catalogues, dict[object, dict[str, bytes]]()
+    compile_catalogues, written = catalogues.compile_catalogues, dict[object, dict[str, bytes]]()
 
     def check_once(text: str, origin: Path, target: Path) -> None:
         if text not in compiled:
             check(text, origin, target)
             compiled.add(text)
 
-    def compile_catalogues_once(sources: list[Path], target: Path) -> None:
-        key = tuple(tuple(_contents(each, "locales/**/*").items()) for each in sources)
+    def compile_catalogues_once(source: Path, overlay: Path | None, target: Path) -> None:
+        folders = (source, overlay) if overlay else (source,)
+        key = tuple(tuple(_contents(each, "locales/**/*").items()) for each in folders)
         if key not in written:
-            compile_catalogues(sources, target)
+            compile_catalogues(source, overlay, target)
             written[key] = _contents(target, "locales/*/LC_MESSAGES/*.mo")
             return
         for name, content in written[key].items():
@@ -127,7 +128,7 @@ def templates_are_worked_on_once() -> Iterator[None]:
         for name in ("inline", "inline_part"):
             patch.setattr(build, name, cache(getattr(build, name)))
         patch.setattr(build, "_check", check_once)
-        patch.setattr(build, "_compile_catalogues", compile_catalogues_once)
+        patch.setattr(build, "compile_catalogues", compile_catalogues_once)
         yield
 
 

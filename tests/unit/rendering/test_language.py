@@ -16,8 +16,8 @@ from gazette.adapters.rendering.language import Language, Languages
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gazette_cdk.assets.templates.build import is_to_do, read_catalogue
-from gazette_cdk.assets.templates.messages import TEMPLATES, catalogues, extract
+from gazette_cdk.assets.templates.catalogues import extract, is_to_do, read_catalogue
+from gazette_cdk.assets.templates.messages import TEMPLATES, catalogues
 
 MORNING = datetime(2026, 11, 26, 7, 0, tzinfo=UTC)
 BERLIN = ZoneInfo("Europe/Berlin")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from gazette_cdk.assets.templates.build import read_catalogue
-from gazette_cdk.assets.templates.messages import TEMPLATES, extract, main
+from gazette_cdk.assets.templates.catalogues import extract, read_catalogue
+from gazette_cdk.assets.templates.messages import TEMPLATES, main
 
 
 def messages(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,3 +41,12 @@ def test_existing_catalogue_gets_missing_messages_and_keeps_translations(
     assert said["Pause"] == "Auszeit"
     assert said["Good morning"] == ""
     assert "Unsubscribe" not in said
+
+
+def test_translation_of_a_changed_sentence_is_kept_for_revision(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    german = catalogue(tmp_path, "de", 'msgid "Unsubscribe from al"\nmsgstr "Alles beenden"\n')
+    messages(tmp_path, monkeypatch)
+    message = read_catalogue(german, "de")["Unsubscribe from all"]
+    assert (message.string, message.fuzzy) == ("Alles beenden", True)

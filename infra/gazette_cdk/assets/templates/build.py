@@ -5,19 +5,14 @@ The build reads every file, so that it finds mistakes before a deployment.
 
 import re
 import shutil
-from datetime import UTC, datetime
 from pathlib import Path
 
-from babel import Locale, UnknownLocaleError
-from babel.messages.catalog import Catalog, Message, TranslationError
-from babel.messages.mofile import write_mo
-from babel.messages.pofile import PoFileError, read_po
 from gazette.adapters.rendering.brand import BrandError, read_brand
 from gazette.adapters.rendering.environment import environment
-from gazette.adapters.rendering.language import CATALOGUE
 from gazette.adapters.rendering.variations import VariationError, read_changes
 from jinja2 import TemplateSyntaxError
 
+from gazette_cdk.assets.templates.catalogues import compile_catalogues
 from gazette_cdk.assets.templates.data_schemas import check_schemas
 from gazette_cdk.assets.templates.inline import TemplateError, inline, inline_part
 from gazette_cdk.assets.templates.overlay import check_names
@@ -39,14 +34,6 @@ _LINK = re.compile(
 _PARTS = "parts"
 """The folder of parts that emails share. Web pages have their own style sheets and parts."""
 
-_NO_DATE = datetime(1970, 1, 1, tzinfo=UTC)
-
-_TAG = re.compile(r"[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?")
-"""The pattern of a language tag in the letter case of RFC 5646, section 2.1.1.
-
-Each language can therefore have only one folder.
-"""
-
 
 def build_templates(
     source: Path, target: Path, *, overlay: Path | None = None, inlined: bool = True
@@ -54,8 +41,8 @@ def build_templates(
     """Copy the folder `source` to `target`. Replace each file that `overlay` also contains.
 
     An email is a folder with a `subject.txt`. Inline the CSS of `email.css` into the HTML of emails
-    and of `parts`. Add the catalogues of `overlay` to those of `source`. Raise TemplateError for a
-    mistake.
+    and of `parts`. Lay the catalogues of `overlay` over those of `source`. Raise TemplateError for
+    a mistake.
     """
     shutil.copytree(source, target, dirs_exist_ok=True, ignore=_hidden)
     if overlay is not None:
@@ -66,7 +53,6 @@ def build_templates(
         check_names(source, overlay)
         shutil.copytree(overlay, target, dirs_exist_ok=True, ignore=_without_catalogues)
     (target / "__init__.py").write_text('"""Built templates."""\n')
-    _compile_catalogues([source] + ([overlay] if overlay else []), target)
     try:
         read_brand(_origin("brand.json", source, overlay))
         for folder in filter(None, (source, overlay)):
@@ -90,6 +76,7 @@ def build_templates(
         if template.suffix == ".html" and _is_of_email(template):
             styled = _styled(text, css, outlook, name, inlined=inlined)
             template.write_text(styled, encoding="utf-8")
+    compile_catalogues(source, overlay, target)
 
 
 def _origin(name: str, source: Path, overlay: Path | None) -> Path:
@@ -158,63 +145,3 @@ def _hidden(_: str, names: list[str]) -> list[str]:
 
 def _without_catalogues(folder: str, names: list[str]) -> list[str]:
     return [*_hidden(folder, names), *(name for name in names if name == "locales")]
-
-
-def _compile_catalogues(sources: list[Path], target: Path) -> None:
-    """Compile each language's `messages.po`. A later folder overrides an earlier one."""
-    merged: dict[str, Catalog] = {}
-    for source in sources:
-        for folder in sorted(source.glob("locales/*/")):
-            tag, file = folder.name, folder / "LC_MESSAGES" / f"{CATALOGUE}.po"
-            _check_folder(folder, file)
-            catalogue = read_catalogue(file, tag)
-            if tag in merged:
-                for message in catalogue:
-                    if message.id and not is_to_do(message):
-                        merged[tag].delete(message.id)
-                        merged[tag][message.id] = message
-            else:
-                merged[tag] = catalogue
-    for tag, catalogue in merged.items():
-        folder = target / "locales" / tag / "LC_MESSAGES"
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{CATALOGUE}.po").unlink(missing_ok=True)
-        catalogue.creation_date = _NO_DATE  # omit the build date, which would change the bytes
-        with (folder / f"{CATALOGUE}.mo").open("wb") as compiled:
-            write_mo(compiled, catalogue)
-
-
-def _check_folder(folder: Path, file: Path) -> None:
-    if not _TAG.fullmatch(folder.name):
-        raise TemplateError(f"{folder}: name it by its language tag, such as de or pt-BR (BCP 47).")
-    try:
-        Locale.parse(folder.name, sep="-")
-    except (UnknownLocaleError, ValueError) as err:
-        raise TemplateError(
-            f"{folder}: CLDR does not know this language, so its dates have no format. Fix the "
-            "language tag."
-        ) from err
-    if not file.is_file():
-        raise TemplateError(f"{file} is missing. Put the translations of this language there.")
-
-
-def is_to_do(message: Message) -> bool:
-    """Return True if the translation or one of its plural forms is missing or fuzzy."""
-    text = message.string
-    return message.fuzzy or not (all(text) if isinstance(text, tuple | list) else text)
-
-
-def read_catalogue(file: Path, tag: str) -> Catalog:
-    """Return the translations in a file. Raise TemplateError for a wrong placeholder."""
-    try:
-        with file.open("rb") as source:
-            catalogue = read_po(source, locale=tag.replace("-", "_"), abort_invalid=True)
-    except (PoFileError, ValueError) as err:
-        raise TemplateError(f"{file}: {err}") from err
-    for message, errors in catalogue.check():
-        raise TemplateError(f"{file}, line {message.lineno}: {_first(errors)}")
-    return catalogue
-
-
-def _first(errors: list[TranslationError]) -> str:
-    return str(errors[0])

@@ -10,12 +10,17 @@ import sys
 from io import BytesIO
 from pathlib import Path
 
-from babel.messages.catalog import Catalog
-from babel.messages.extract import extract_from_dir
+from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import write_po
 from gazette.adapters.rendering.language import CATALOGUE
 
-from gazette_cdk.assets.templates.build import is_to_do, read_catalogue
+from gazette_cdk.assets.templates.catalogues import (
+    extract,
+    is_to_do,
+    nearest,
+    read_catalogue,
+    read_catalogues,
+)
 from gazette_cdk.folders import GAZETTE
 
 TEMPLATES = GAZETTE / "templates"
@@ -27,21 +32,6 @@ _NOISE = re.compile(
 )
 """Header fields that are irrelevant to translation."""
 
-_JINJA = [("**.html", "jinja2"), ("**.txt", "jinja2")]
-_OPTIONS = {"trimmed": "true", "silent": "false", "trim_blocks": "true", "lstrip_blocks": "true"}
-
-
-def extract(*folders: Path) -> Catalog:
-    """Return the sentences of the templates in the folders, in the order of files and lines."""
-    catalogue = Catalog(charset="utf-8")
-    for folder in folders:
-        messages = extract_from_dir(
-            str(folder), _JINJA, options_map={"**.html": _OPTIONS, "**.txt": _OPTIONS}
-        )
-        for file, line, message, comments, _ in messages:
-            catalogue.add(message, None, [(file, line)], auto_comments=comments)
-    return catalogue
-
 
 def catalogues(templates: Path) -> list[Path]:
     """Return the paths of the catalogue files."""
@@ -52,19 +42,26 @@ def update(file: Path, template: Catalog, *, ours: Path | None = None) -> tuple[
     """Update one catalogue. Return the number of sentences, and the number of sentences to
     translate.
 
-    Omit sentences that are already translated in `ours`, a folder of templates.
+    Omit untranslated sentences that are translated in `ours`, a folder of templates. A translation
+    of a changed sentence remains, marked fuzzy, so that its author can revise it.
     """
     tag = file.parents[1].name
-    catalogue = read_catalogue(file, tag)
+    is_own = ours is not None and not file.is_relative_to(ours)
+    others = nearest(tag, read_catalogues(ours)) if ours is not None and is_own else None
+    catalogue = read_catalogue(file, tag, shipped=others)
     catalogue.update(template, no_fuzzy_matching=False, update_creation_date=False)
-    shipped = ours / "locales" / tag / "LC_MESSAGES" / file.name if ours else file
-    if shipped != file and shipped.exists():
-        known = {each.id for each in read_catalogue(shipped, tag) if not is_to_do(each)}
-        for message in [each for each in catalogue if each.id in known and is_to_do(each)]:
+    if others is not None:
+        known = {each.id for each in others if not is_to_do(each)}
+        for message in [each for each in catalogue if each.id in known and _is_empty(each)]:
             catalogue.delete(message.id)
     write(catalogue, file)
     sentences = [message for message in catalogue if message.id]
     return len(sentences), sum(map(is_to_do, sentences))
+
+
+def _is_empty(message: Message) -> bool:
+    text = message.string
+    return not (any(text) if isinstance(text, tuple | list) else text)
 
 
 def write(catalogue: Catalog, file: Path) -> None:
