@@ -18,6 +18,7 @@ from gazette.adapters.rendering.language import CATALOGUE
 from gazette.adapters.rendering.variations import VariationError, read_changes
 from jinja2 import TemplateSyntaxError
 
+from gazette_cdk.assets.templates.category_texts import CATEGORIES_FILE, write_category_texts
 from gazette_cdk.assets.templates.data_schemas import check_schemas
 from gazette_cdk.assets.templates.inline import TemplateError, inline, inline_part
 from gazette_cdk.assets.templates.overlay import check_names
@@ -67,6 +68,9 @@ def build_templates(
         shutil.copytree(overlay, target, dirs_exist_ok=True, ignore=_without_catalogues)
     (target / "__init__.py").write_text('"""Built templates."""\n')
     _compile_catalogues([source] + ([overlay] if overlay else []), target)
+    if overlay:
+        (target / CATEGORIES_FILE).unlink(missing_ok=True)
+        write_category_texts(overlay / CATEGORIES_FILE, target)
     try:
         read_brand(_origin("brand.json", source, overlay))
         for folder in filter(None, (source, overlay)):
