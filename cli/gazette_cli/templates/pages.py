@@ -10,9 +10,9 @@ from pathlib import Path
 
 from babel.messages.mofile import read_mo
 from gazette.adapters.rendering.environment import QuickEnvironment
+from gazette.adapters.templates.bundle import BUILT, CATEGORIES_FILE
 from jinja2.ext import extract_from_ast
 
-from gazette_cdk.assets.templates.category_texts import BUILT, CATEGORIES_FILE
 from gazette_cli.templates.differences import Files
 
 _BRAND = "brand.json"

@@ -460,6 +460,7 @@ OF_PAGES = {
     "preferences/settings.html": "{% extends 'preferences/page.html' %}",
     "preferences/leave.html": "{% extends 'preferences/page.html' %}",
     "categories/comment/name.txt": "remarks",
+    "categories.json": '{"build_failed": {"de": {"name": "Fehlgeschlagene Builds"}}}',
     PO.format("de"): catalogue(("Unsubscribe from all emails?", "Nichts mehr?")),
     PO.format("fr"): catalogue(("Unsubscribe from all emails?", "Rien ?")),
 }

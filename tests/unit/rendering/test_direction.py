@@ -8,13 +8,6 @@ from pathlib import Path
 
 import lxml.html
 import pytest
-from gazette.adapters.rendering.direction import (
-    _CAN_BE_RIGHT_TO_LEFT,
-    _isolate,
-    _majority,
-    direction_of,
-    isolated,
-)
 from gazette.adapters.rendering.pages import JinjaPages
 from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.adapters.rendering.sheets import Sheets
@@ -22,6 +15,13 @@ from gazette.adapters.rendering.texts import subject_line
 from gazette.domain.delivery.compose import compose
 from gazette.domain.model import DAILY, Actor, Entity, Event
 from gazette.domain.scheduling.kinds import immediate_schedule
+from gazette.domain.window.direction import (
+    _CAN_BE_RIGHT_TO_LEFT,
+    _isolate,
+    _majority,
+    direction_of,
+    isolated,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -11,8 +11,9 @@ from babel.dates import format_skeleton, format_time
 from babel.lists import format_list
 from babel.messages.catalog import Catalog
 from babel.numbers import format_decimal
-from gazette.adapters.rendering import direction, language
+from gazette.adapters.rendering import language
 from gazette.adapters.rendering.language import Language, Languages
+from gazette.domain.window import direction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

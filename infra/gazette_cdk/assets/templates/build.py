@@ -16,9 +16,10 @@ from gazette.adapters.rendering.brand import BrandError, read_brand
 from gazette.adapters.rendering.environment import environment
 from gazette.adapters.rendering.language import CATALOGUE
 from gazette.adapters.rendering.variations import VariationError, read_changes
+from gazette.adapters.templates.bundle import CATEGORIES_FILE
 from jinja2 import TemplateSyntaxError
 
-from gazette_cdk.assets.templates.category_texts import CATEGORIES_FILE, write_category_texts
+from gazette_cdk.assets.templates.category_texts import write_category_texts
 from gazette_cdk.assets.templates.data_schemas import check_schemas
 from gazette_cdk.assets.templates.inline import TemplateError, inline, inline_part
 from gazette_cdk.assets.templates.overlay import check_names

@@ -15,11 +15,10 @@ from babel import Locale
 from gazette.adapters.contract.strict_json import UnreadableError, read_json
 from gazette.adapters.rendering.brand import NO_TEXT
 from gazette.adapters.rendering.language import SOURCE
+from gazette.adapters.templates.bundle import BUILT, CATEGORIES_FILE
 from gazette.domain.identity import CATEGORY_NAME
 
 from gazette_cdk.assets.templates.inline import TemplateError
-
-CATEGORIES_FILE = "categories.json"
 
 NAME = "name"
 ONE, SEVERAL = "one", "several"
@@ -41,9 +40,6 @@ _LONGEST = 100
 """The maximum length of a text in characters."""
 
 _VALUES = {_PEOPLE: "{{ people }}", _COUNT: "{{ language.number(group.count) }}"}
-
-BUILT = "{#- Built from categories.json. -#}\n"
-"""The first line of a template that this module writes."""
 
 _FILES = ("name.txt", "line.txt")
 _OTHER = '{% include "categories/other/line.txt" %}\n'
@@ -121,11 +117,11 @@ def _check_text(where: str, text: Any, required: set[str], allowed: set[str]) ->
         raise TemplateError(
             f"{where} has {len(text)} characters. Shorten it to {_LONGEST} characters."
         )
-    found = set(_PLACEHOLDER.findall(text))
-    for each in sorted(found - allowed):
+    placeholders = set(_PLACEHOLDER.findall(text))
+    for each in sorted(placeholders - allowed):
         usable = " and ".join(sorted(allowed)) or "no placeholder"
         raise TemplateError(f"{where} contains {each}. It may contain {usable}.")
-    for each in sorted(required - found):
+    for each in sorted(required - placeholders):
         raise TemplateError(f"{where} must contain {each}.")
 
 

@@ -5,9 +5,8 @@ from pathlib import Path
 from gazette.adapters.contract.data import SCHEMA_FILES
 from gazette.adapters.rendering.environment import VARIATIONS
 from gazette.adapters.rendering.variations import VARIATION_FILE
-from gazette.adapters.templates.bundle import SETTINGS_FILE
+from gazette.adapters.templates.bundle import CATEGORIES_FILE, SETTINGS_FILE
 
-from gazette_cdk.assets.templates.category_texts import CATEGORIES_FILE
 from gazette_cdk.assets.templates.inline import TemplateError
 
 _FREE = {"parts", "locales"}

@@ -23,7 +23,7 @@ from jinja2 import pass_eval_context
 from jinja2.nodes import EvalContext
 from markupsafe import Markup
 
-from gazette.adapters.rendering import direction
+from gazette.domain.window import direction
 
 SOURCE = "en"
 """The language of the templates, which does not need a catalogue."""

@@ -7,8 +7,8 @@ import re
 from functools import lru_cache
 from unicodedata import bidirectional, category, east_asian_width
 
-from gazette.adapters.rendering.direction import POP_ISOLATE, unclosed
 from gazette.adapters.rendering.language import Language
+from gazette.domain.window.direction import POP_ISOLATE, unclosed
 from gazette.domain.window.naming import NEVER_SHOWN, is_visible, without_hidden
 
 _NAME = 80

@@ -1,4 +1,4 @@
-"""The writing direction of a text, which the majority of its letters determines."""
+"""The writing direction of a text, which the majority of its letters determines. Pure."""
 
 import re
 from functools import lru_cache
@@ -79,10 +79,10 @@ def _majority(text: str) -> str:
 
 def _most(text: str) -> str:
     kinds = [_TYPES.get(bidirectional(each), "") for each in text if each not in _MARKS]
-    left, right = kinds.count(LTR), kinds.count(RTL)
-    if left == right:
+    latin, hebrew = kinds.count(LTR), kinds.count(RTL)
+    if latin == hebrew:
         return next(filter(None, kinds), "")
-    return LTR if left > right else RTL
+    return LTR if latin > hebrew else RTL
 
 
 def _first(text: str) -> str:
