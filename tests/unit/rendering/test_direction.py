@@ -15,7 +15,7 @@ from gazette.adapters.rendering.texts import subject_line
 from gazette.domain.delivery.compose import compose
 from gazette.domain.model import DAILY, Actor, Entity, Event
 from gazette.domain.scheduling.kinds import immediate_schedule
-from gazette.domain.window.direction import (
+from gazette.domain.window.naming import (
     _CAN_BE_RIGHT_TO_LEFT,
     _isolate,
     _majority,

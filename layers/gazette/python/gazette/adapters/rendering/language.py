@@ -23,7 +23,7 @@ from jinja2 import pass_eval_context
 from jinja2.nodes import EvalContext
 from markupsafe import Markup
 
-from gazette.domain.window import direction
+from gazette.domain.window import naming
 
 SOURCE = "en"
 """The language of the templates, which does not need a catalogue."""
@@ -182,7 +182,7 @@ class Language:
         if not (text.startswith(before) and text.endswith(after)):
             return text
         inside = text.removeprefix(before).removesuffix(after)
-        return inside.strip(direction.ISOLATES + direction.POP_ISOLATE)
+        return inside.strip(naming.ISOLATES + naming.POP_ISOLATE)
 
     def inside(self, noun: str) -> str:
         """Return a noun as written within a sentence, such as `mentions` for `Mentions`. `CI
@@ -203,14 +203,14 @@ class Language:
         Unicode isolates are added only around text whose direction differs from the language's.
         HTML that puts the text into an element of its own uses `direction_of` instead.
         """
-        return direction.isolated(text, self.direction)
+        return naming.isolated(text, self.direction)
 
     def direction_of(self, text: str) -> str:
         """Return the direction of most letters in `text`, `ltr` or `rtl`, for the attribute `dir`.
 
         Return the direction of the language for a text without letters.
         """
-        return direction.direction_of(text, self.direction)
+        return naming.direction_of(text, self.direction)
 
     def _joined(self, date: str, time: str) -> str:
         return self._date_and_time.replace("{1}", date).replace("{0}", time)

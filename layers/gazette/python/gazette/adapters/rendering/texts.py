@@ -8,8 +8,13 @@ from functools import lru_cache
 from unicodedata import bidirectional, category, east_asian_width
 
 from gazette.adapters.rendering.language import Language
-from gazette.domain.window.direction import POP_ISOLATE, unclosed
-from gazette.domain.window.naming import NEVER_SHOWN, is_visible, without_hidden
+from gazette.domain.window.naming import (
+    NEVER_SHOWN,
+    POP_ISOLATE,
+    is_visible,
+    unclosed,
+    without_hidden,
+)
 
 _NAME = 80
 """The maximum length of a name in characters."""
