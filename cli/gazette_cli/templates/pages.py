@@ -10,6 +10,7 @@ from pathlib import Path
 
 from babel.messages.mofile import read_mo
 from gazette.adapters.rendering.environment import QuickEnvironment
+from gazette.adapters.templates.bundle import BUILT, CATEGORIES_FILE
 from jinja2.ext import extract_from_ast
 
 from gazette_cli.templates.differences import Files
@@ -27,7 +28,11 @@ def differing(ours: Files, theirs: Files) -> list[str]:
     """Return the changed files of web pages, and one changed sentence per changed catalogue."""
     either = sorted(ours.keys() | theirs.keys())
     changed = [each for each in either if ours.get(each) != theirs.get(each)]
-    different = [each for each in changed if each == _BRAND or _is_of_pages(each)]
+    different = [
+        _named(each, {**theirs, **ours}[each])
+        for each in changed
+        if each == _BRAND or _is_of_pages(each)
+    ]
     catalogues = [each for each in changed if Path(each).match(_CATALOGUES)]
     if not catalogues:  # reading every page takes about as long as the rest of a push
         return different
@@ -39,6 +44,13 @@ def differing(ours: Files, theirs: Files) -> list[str]:
             language = each.split("/")[1]
             different.append(f"locales/{language} (such as {_short(differ[0])!r})")
     return different
+
+
+def _named(name: str, content: bytes) -> str:
+    """Return the name of a file of web pages, or the key in `categories.json` it was built from."""
+    if content.startswith(BUILT.encode()):
+        return f"{CATEGORIES_FILE} ({name.split('/')[1]}.<language>.name)"
+    return name
 
 
 def _is_of_pages(name: str) -> bool:

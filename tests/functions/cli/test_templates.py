@@ -399,6 +399,10 @@ BROKEN = {
         "settings.json: 'shards' is not a template setting",
     ),
     "json": ({"settings.json": "{"}, "settings.json is not JSON"),
+    "categories": (
+        {"categories.json": '{"build_failed": {"de": {"one": "{people} x"}}}'},
+        "categories.json: build_failed.de.one contains {people}. It may contain no placeholder.",
+    ),
     "elsewhere": ({"digest/settings.json": "{}"}, "settings.json: this file has no effect"),
     **{
         f"a variation's {name}": (
@@ -407,6 +411,7 @@ BROKEN = {
         )
         for name in (
             "brand.json",
+            "categories.json",
             "email.css",
             "outlook.css",
             "preferences/settings.html",
@@ -455,6 +460,7 @@ OF_PAGES = {
     "preferences/settings.html": "{% extends 'preferences/page.html' %}",
     "preferences/leave.html": "{% extends 'preferences/page.html' %}",
     "categories/comment/name.txt": "remarks",
+    "categories.json": '{"build_failed": {"de": {"name": "Fehlgeschlagene Builds"}}}',
     PO.format("de"): catalogue(("Unsubscribe from all emails?", "Nichts mehr?")),
     PO.format("fr"): catalogue(("Unsubscribe from all emails?", "Rien ?")),
 }

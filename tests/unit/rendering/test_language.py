@@ -13,6 +13,7 @@ from babel.messages.catalog import Catalog
 from babel.numbers import format_decimal
 from gazette.adapters.rendering import language
 from gazette.adapters.rendering.language import Language, Languages
+from gazette.domain.window import naming
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -165,8 +166,9 @@ def test_week_starts_as_in_the_country_or_the_languages_main_country(name: str, 
 
 
 def test_format_cache_is_bounded() -> None:
-    memos = [each for each in vars(language).values() if hasattr(each, "cache_info")]
-    assert len(memos) == 9
+    modules = (language, naming)
+    memos = [one for each in modules for one in vars(each).values() if hasattr(one, "cache_info")]
+    assert len(memos) == 10
     assert all(0 < memo.cache_info().maxsize <= 4096 for memo in memos)
 
 

@@ -90,7 +90,7 @@ def test_each_line_shows_the_avatar_of_its_latest_actor(renderer: JinjaRenderer)
     ]
     assert found == [
         ("Bo Berg mentioned you", "BB"),
-        ("Update: “Build”", ""),
+        ("Build", ""),
         ("Cy liked this", "C"),
     ]
 

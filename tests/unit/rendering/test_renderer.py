@@ -108,7 +108,7 @@ def test_actor_of_many_events_is_named_once(renderer: JinjaRenderer) -> None:
 
 def test_category_without_translation_is_shown_by_name(renderer: JinjaRenderer) -> None:
     made = edition(renderer, an_event(category="build_failed"))
-    assert made.subject == "Bo: build failed: “Title of post1”"
+    assert made.subject == "Build failed by Bo: “Title of post1”"
 
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=x>\"'&amp;{{ 7*7 }}{% x %}</td><!--"

@@ -63,10 +63,12 @@ def bare(text: str) -> str:
 
 
 def can_be_a_name(text: str) -> bool:
-    """Whether what opens a subject is at most three words of letters, marks and digits."""
+    """Return True for at most five words of letters, marks, digits and emoji."""
     words = text.split(" ")
-    return len(words) <= 3 and all(
-        unicodedata.category(each)[0] in "LMN" or each in "'’.-‐_·׳״\u200c\u200d"
+    return len(words) <= 5 and all(
+        unicodedata.category(each)[0] in "LMN"
+        or unicodedata.category(each) in {"So", "Sk", "Cf"}
+        or each in "'’.-‐־_·׳״\u200c\u200d"
         for each in "".join(words)
     )
 
@@ -91,27 +93,79 @@ def test_attack_title_or_name_cannot_start_a_subject(
 @pytest.mark.parametrize("schedule", [DAILY, IMMEDIATE])
 @pytest.mark.parametrize("count", [1, 2, 5])
 @pytest.mark.parametrize("actor", [Actor("bo", "Bo"), None])
-def test_attack_category_cannot_start_a_subject(
+def test_attack_category_adds_only_words_to_a_subject(
     renderer: JinjaRenderer, schedule: str, locale: str, count: int, actor: Actor | None
 ) -> None:
-    """Services name categories too: `your_password_expires_today` is a valid name of one."""
+    """The developers of a service choose categories. A category has no address and no sign."""
+    said = [replace(each, actor=actor) for each in events("evil_example_http_1", "Title", count)]
+    shown = bare(subject(renderer, said, schedule=schedule, locale=locale))
+    if schedule == DAILY:
+        assert shown.startswith("Evil example http 1")
+        rest = shown.removeprefix("Evil example http 1")
+        assert rest[0] in " :"
+    assert shown[-1] in "”“״"
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+@pytest.mark.parametrize("schedule", [DAILY, IMMEDIATE])
+def test_category_cannot_name_a_title_as_its_own(
+    renderer: JinjaRenderer, schedule: str, locale: str
+) -> None:
+    """The title of the thing is in quotation marks after every category."""
+    shown = bare(subject(renderer, events("deploy", ATTACK, 1), schedule=schedule, locale=locale))
+    assert re.search(rf"[“„״]{ATTACK}", shown)
+
+
+@pytest.mark.parametrize(
+    ("category", "names", "count", "line"),
+    [
+        ("review_requested", ["Bo Berg"], 1, "Review requested by Bo Berg"),
+        (
+            "review_requested",
+            ["Bo Berg", "Ann", "Cy"],
+            3,
+            "Review requested by Cy, Ann and Bo Berg",
+        ),
+        ("review_requested", list("ABCDE"), 5, "Review requested by E, D and 3 others"),
+        ("review_requested", ["Bo Berg"], 3, "Review requested by Bo Berg · 3 times"),
+        ("order_shipped", [], 1, "Order shipped"),
+        ("order_shipped", [], 2, "Order shipped · 2 times"),
+        ("task_assigned", ["Linh Nguyễn"], 1, "Task assigned by Linh Nguyễn"),
+        ("deploy", ["Bo"], 1, "Deploy by Bo"),
+        ("oauth2__token_4_", ["Bo"], 1, "Oauth2 token 4 by Bo"),
+        ("CI_failed", [], 1, "CI failed"),
+        ("σχόλιο_νέο", ["Bo"], 2, "Σχόλιο νέο by Bo · 2 times"),
+        ("בנייה_נכשלה", ["Bo"], 1, "בנייה נכשלה by Bo"),
+        ("c" * 32, ["Bo"], 1, "C" + "c" * 31 + " by Bo"),
+    ],
+)
+def test_line_of_a_category_without_template_is_a_sentence(
+    renderer: JinjaRenderer, category: str, names: list[str], count: int, line: str
+) -> None:
     said = [
-        replace(each, actor=actor) for each in events("your_password_expires_today", "T", count)
+        replace(each, actor=Actor(names[place % len(names)], names[place % len(names)]))
+        if names
+        else replace(each, actor=None)
+        for place, each in enumerate(events(category, "Title", count))
     ]
-    shown = bare(subject(renderer, said, schedule=schedule, locale=locale)).lower()
-    before, _, _ = shown.partition("your password")
-    assert any(map(str.isalpha, before)) or before.endswith(QUOTED), shown
+    for schedule in (DAILY, IMMEDIATE):
+        made = renderer.render(compose(said, max_blocks=1), a_subscriber(), LINKS, schedule)
+        assert line in [bare(each).strip() for each in made.text.splitlines()]
+        page = lxml.html.document_fromstring(made.html)
+        [shown] = page.xpath("//h1 | //p[@class='line']")[-1:]
+        assert bare(shown.text_content()) == line
 
 
 @pytest.mark.parametrize(
     ("locale", "count", "line"),
     [
-        ("en", 1, "Bo: build failed: “On CI”"),
-        ("en", 2, "2 × “Build failed” from Bo: “On CI”"),
-        ("de", 1, "Bo: build failed: „On CI“"),
-        ("de", 2, "2 × „Build failed“ von Bo: „On CI“"),
-        ("he", 1, "עדכון מאת Bo: build failed: ״On CI״"),
-        ("he", 2, "2 × ״Build failed״ מאת Bo: ״On CI״"),
+        ("en", 1, "Build failed by Bo: “On CI”"),
+        ("en", 2, "Build failed by Bo · 2 times: “On CI”"),
+        ("de", 1, "Build failed von Bo: „On CI“"),
+        ("de", 2, "Build failed von Bo · 2-mal: „On CI“"),
+        ("he", 1, "Build failed מאת Bo: ״On CI״"),
+        ("he", 2, "Build failed מאת Bo · פעמיים: ״On CI״"),
+        ("he", 3, "Build failed מאת Bo · 3 פעמים: ״On CI״"),
     ],
 )
 def test_category_without_translation_is_shown_by_name_in_subjects(

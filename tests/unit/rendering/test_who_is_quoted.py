@@ -121,13 +121,13 @@ def test_unnamed_comment_is_not_attributed_to_another_actor(
 
 SAYS = {
     "article": ("New article", "2 new articles"),
-    "build_failed": ("Update: “Build failed”", "2 updates: “Build failed”"),
+    "build_failed": ("Build failed", "Build failed · 2 times"),
     "comment": ("Someone commented", "2 new comments"),
     "follow": ("Someone started following you", "2 new followers"),
     "like": ("Someone liked this", "2 new likes"),
     "mention": ("Someone mentioned you", "You were mentioned 2 times"),
     "message": ("New message", "2 new messages"),
-    "other": ("Update: “Other”", "2 updates: “Other”"),
+    "other": ("Other", "Other · 2 times"),
     "recommendation": ("Recommended for you", "Recommended for you"),
     "reply": ("Someone replied", "2 new replies"),
 }

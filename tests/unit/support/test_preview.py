@@ -391,6 +391,6 @@ def test_sample_includes_images_and_avatars() -> None:
     assert page.xpath("//img[@alt='']/@src")[:1] == ["https://example.com/avatars/bo.png"]
     assert page.xpath("//img[@alt!='']")
     assert page.xpath("//td[@aria-hidden and text()]")
-    assert "Update: “Build failed”" in made.text
+    assert "\n  Build failed\n" in made.text
     assert "You follow this" in made.text
     assert "\n  Today, " in made.text

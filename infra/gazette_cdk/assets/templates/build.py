@@ -10,9 +10,11 @@ from pathlib import Path
 from gazette.adapters.rendering.brand import BrandError, read_brand
 from gazette.adapters.rendering.environment import environment
 from gazette.adapters.rendering.variations import VariationError, read_changes
+from gazette.adapters.templates.bundle import CATEGORIES_FILE
 from jinja2 import TemplateSyntaxError
 
 from gazette_cdk.assets.templates.catalogues import compile_catalogues
+from gazette_cdk.assets.templates.category_texts import write_category_texts
 from gazette_cdk.assets.templates.data_schemas import check_schemas
 from gazette_cdk.assets.templates.inline import TemplateError, inline, inline_part
 from gazette_cdk.assets.templates.overlay import check_names
@@ -53,6 +55,9 @@ def build_templates(
         check_names(source, overlay)
         shutil.copytree(overlay, target, dirs_exist_ok=True, ignore=_without_catalogues)
     (target / "__init__.py").write_text('"""Built templates."""\n')
+    if overlay:
+        (target / CATEGORIES_FILE).unlink(missing_ok=True)
+        write_category_texts(overlay / CATEGORIES_FILE, target)
     try:
         read_brand(_origin("brand.json", source, overlay))
         for folder in filter(None, (source, overlay)):

@@ -5,7 +5,7 @@ from pathlib import Path
 from gazette.adapters.contract.data import SCHEMA_FILES
 from gazette.adapters.rendering.environment import VARIATIONS
 from gazette.adapters.rendering.variations import VARIATION_FILE
-from gazette.adapters.templates.bundle import SETTINGS_FILE
+from gazette.adapters.templates.bundle import CATEGORIES_FILE, SETTINGS_FILE
 
 from gazette_cdk.assets.templates.inline import TemplateError
 
@@ -17,8 +17,11 @@ include by name.
 _CATEGORIES = "categories"
 _OF_A_CATEGORY = {"line.txt", "name.txt", "headline.txt", "button.txt"}
 
-_SAME_FOR_ALL = {"brand.json", "email.css", "outlook.css", "locales", "preferences"}
-"""Files that all variations share: the brand, styles and languages of emails, and the web pages."""
+_SAME_FOR_ALL = {
+    *("brand.json", CATEGORIES_FILE, "email.css", "outlook.css", "locales", "preferences")
+}
+"""Files that all variations share: the brand, the names of categories, styles and languages of
+emails, and the web pages."""
 
 _SCHEMA = Path(SCHEMA_FILES).name
 _NOTES = {".md", ".rst"}
@@ -41,7 +44,7 @@ def check_names(source: Path, overlay: Path) -> None:
 
 def _check_name(file: Path, name: Path, source: Path, overlay: Path) -> None:
     top = name.parts[0]
-    if file == overlay / SETTINGS_FILE:
+    if file in {overlay / SETTINGS_FILE, overlay / CATEGORIES_FILE}:
         return
     if top == _CATEGORIES:
         if name.name == _SCHEMA and file.parents[2] != overlay:

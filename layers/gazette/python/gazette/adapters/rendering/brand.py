@@ -20,7 +20,7 @@ _WIDEST_LOGO = 536
 """The maximum width of the logo in pixels. An email is at most 600 pixels wide, with a margin of 32
 pixels on either side."""
 
-_NO_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+NO_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """The pattern of line breaks, control characters, bidirectional controls and lone surrogates."""
 
 
@@ -74,7 +74,7 @@ def read_brand(file: Path) -> Brand:
         text = str(content.get(name, ""))
         if not text.strip():
             raise BrandError(f"{file}: {name} is missing. Every email shows this field.")
-        if _NO_TEXT.search(text):
+        if NO_TEXT.search(text):
             raise BrandError(f"{file}: {name} must be one line without control characters.")
     brand = Brand(**content)
     if brand.logo_dark and not brand.logo:

@@ -7,7 +7,6 @@ from gettext import GNUTranslations, NullTranslations
 from pathlib import Path
 from threading import Lock
 from typing import Any
-from unicodedata import bidirectional
 
 from babel import Locale, UnknownLocaleError
 from babel.core import get_global
@@ -23,6 +22,8 @@ from babel.numbers import format_decimal
 from jinja2 import pass_eval_context
 from jinja2.nodes import EvalContext
 from markupsafe import Markup
+
+from gazette.domain.window import naming
 
 SOURCE = "en"
 """The language of the templates, which does not need a catalogue."""
@@ -43,22 +44,12 @@ _REMEMBERED = 200
 """The maximum number of cached locales. A limit is required because other services choose locale
 names."""
 
-_LONGEST_CACHED = 1_000
-"""The maximum length in characters of a text whose direction is cached. Titles, names and excerpts
-are shorter."""
-
 _LONGEST_HEADER = 200
 
 _LIKELY = {"en": "en-GB"}
 """The default locales of languages without a country. English without a country uses the formats of
 `en-GB`, such as the 24-hour clock.
 """
-
-FIRST_STRONG_ISOLATE = "\u2068"
-POP_ISOLATE = "\u2069"
-_RIGHT_TO_LEFT = {"R", "AL"}
-"""The character types of right-to-left text.
-https://www.unicode.org/reports/tr9/#Bidirectional_Character_Types"""
 
 
 class Language:
@@ -191,7 +182,7 @@ class Language:
         if not (text.startswith(before) and text.endswith(after)):
             return text
         inside = text.removeprefix(before).removesuffix(after)
-        return inside.strip(FIRST_STRONG_ISOLATE + POP_ISOLATE)
+        return inside.strip(naming.ISOLATES + naming.POP_ISOLATE)
 
     def inside(self, noun: str) -> str:
         """Return a noun as written within a sentence, such as `mentions` for `Mentions`. `CI
@@ -215,16 +206,16 @@ class Language:
         """Return `text`, isolated so that it cannot change the direction of adjacent text.
 
         Unicode isolates are added only around text whose direction differs from the language's.
-        HTML that puts the text into an element of its own uses `dir="auto"` instead.
+        HTML that puts the text into an element of its own uses `direction_of` instead.
         """
-        if self.direction == "ltr" and text.isascii():
-            return text
-        # Long texts are not cached, because thousands of them would exhaust the memory.
-        if len(text) > _LONGEST_CACHED:
-            runs_along = _runs_along.__wrapped__(self.direction, text)
-        else:
-            runs_along = _runs_along(self.direction, text)
-        return text if runs_along else f"{FIRST_STRONG_ISOLATE}{text}{POP_ISOLATE}"
+        return naming.isolated(text, self.direction)
+
+    def direction_of(self, text: str) -> str:
+        """Return the direction of most letters in `text`, `ltr` or `rtl`, for the attribute `dir`.
+
+        Return the direction of the language for a text without letters.
+        """
+        return naming.direction_of(text, self.direction)
 
     def _joined(self, date: str, time: str) -> str:
         return self._date_and_time.replace("{1}", date).replace("{0}", time)
@@ -277,18 +268,6 @@ def _short_day(locale: str, year: int, month: int, day: int) -> str:
 @lru_cache(maxsize=4096)
 def _time(locale: str, hour: int, minute: int) -> str:
     return str(format_time(time(hour, minute), "short", locale=locale))
-
-
-@lru_cache(maxsize=4096)
-def _runs_along(direction: str, text: str) -> bool:
-    """Return True if the text is written in this direction, `ltr` or `rtl`.
-
-    The result is cached, because an email repeats most names.
-    """
-    ways = set(map(bidirectional, text))
-    right_to_left = not ways.isdisjoint(_RIGHT_TO_LEFT)
-    runs_along = right_to_left and "L" not in ways if direction == "rtl" else not right_to_left
-    return runs_along or not text
 
 
 @lru_cache(maxsize=_REMEMBERED)

@@ -7,8 +7,14 @@ import re
 from functools import lru_cache
 from unicodedata import bidirectional, category, east_asian_width
 
-from gazette.adapters.rendering.language import FIRST_STRONG_ISOLATE, POP_ISOLATE, Language
-from gazette.domain.window.naming import NEVER_SHOWN, is_visible, without_hidden
+from gazette.adapters.rendering.language import Language
+from gazette.domain.window.naming import (
+    NEVER_SHOWN,
+    POP_ISOLATE,
+    is_visible,
+    unclosed,
+    without_hidden,
+)
 
 _NAME = 80
 """The maximum length of a name in characters."""
@@ -21,7 +27,7 @@ _LINKED = re.compile(r"(?<=\S)[.@](?=\S)|:(?=//)")
 """The characters that make a name look like a web or email address."""
 
 _NEVER_IN_A_SUBJECT = re.compile(
-    NEVER_SHOWN.replace(r"\u2060-\u206f", r"\u2060-\u2067\u206a-\u206f")
+    NEVER_SHOWN.replace(r"\u2060-\u206f", r"\u2060-\u2065\u206a-\u206f")
 )
 """The pattern of characters that are never shown, except for the isolates that templates add."""
 
@@ -30,13 +36,30 @@ _ENCODED_WORD = re.compile(r"=\?(?=[^?]*\?[bq]\?)", re.IGNORECASE)
 lenient mail programs accept."""
 
 
-_WORDS, _LETTERS = 3, 40
-"""The maximum numbers of words and letters in a name that is shown without quotation marks."""
+_WORDS, _FREE_WORDS, _LETTERS = 5, 3, 40
+"""The maximum numbers of words and characters in a name that is shown without quotation marks. If a
+name has more than `_FREE_WORDS` words, they must be capitalised like those of a name."""
 
 _USUAL = re.compile(r"[^\W\d_][\w'’-]*(?: [^\W_][\w'’-]*){0,2}")
 """A pattern that matches most plain names, as a fast check."""
 
-_IN_NAMES = frozenset(" '’.-‐_·׳״\u200c\u200d")
+_IN_NAMES = frozenset(" '’.-‐־_·׳״\u200c\u200d")
+
+_PARTICLES = frozenset(
+    """af al av bar ben bin bint d da dal de del della den der des di do dos du e el i ibn la las le
+    los te ten ter van von y zu zum zur""".split()
+)
+"""Words within names that many people write in lower case, as in `Juan Carlos de la Cruz`."""
+
+_EMOJI = re.compile(
+    r"(?![☑✅✓✔\U0001f5f8\U0001f5f9])"
+    r"[\u231a-\u23ff\u2600-\u27bf\u2b05-\u2b55\U0001f000-\U0001faff\U000e0020-\U000e007f]"
+    r"[\ufe0f\u200d]*"
+)
+"""The pattern of emoji and of the tag characters in flags, with joiners and variation selectors.
+https://www.unicode.org/reports/tr51/#Emoji_Properties
+
+Check marks are excluded, because they look like the mark of a verified account."""
 
 
 def one_line(text: str, longest: int) -> str:
@@ -77,20 +100,34 @@ def shown_name(name: str, language: Language) -> str:
 
 
 def _is_plain(name: str) -> bool:
-    """Return True if a name has only a few words of letters and digits, unlike a sentence.
+    """Return True if a name has only a few words of letters, digits and emoji, unlike a sentence.
 
-    Other names are shown in quotation marks, because lines and subjects begin with names.
+    Other names are shown in quotation marks, because lines and subjects begin with names. A name of
+    four or five words is also shown in quotation marks if a word is written in lower case and is
+    not a particle such as `de`, because `Your password expires today` is not a name.
     """
-    if len(name) <= _LETTERS and _USUAL.fullmatch(name):
+    if len(name) > _LETTERS:
+        return False
+    if _USUAL.fullmatch(name):
         return True
-    words = name.split(" ")
+    words = _EMOJI.sub(" ", name).split()
     return (
-        len(words) <= _WORDS
-        and len(name) <= _LETTERS
+        any(map(str.isalpha, name))
+        and len(words) <= _WORDS
         and all(word[:1].isalnum() for word in words)
-        and any(map(str.isalpha, name))
-        and all(each in _IN_NAMES or category(each)[0] in "LMN" for each in name)
+        and all(
+            each in _IN_NAMES or category(each)[0] in "LMN" or _EMOJI.match(each) for each in name
+        )
+        and (len(words) <= _FREE_WORDS or all(map(_is_capitalised, words[1:])))
     )
+
+
+def _is_capitalised(word: str) -> bool:
+    """Return True if a word within a name begins with a capital letter or a particle (`d'Arc`).
+
+    Also return True for digits, and for letters without case, such as those of Hebrew.
+    """
+    return not word[:1].islower() or re.split("['’-]", word)[0] in _PARTICLES
 
 
 def greeted(name: str, locale: str, longest: int) -> str:
@@ -131,7 +168,7 @@ def subject_line(text: str, longest: int) -> str:
     """
     line = " ".join(_NEVER_IN_A_SUBJECT.sub(r"\1", text).split())
     line = _cut(_ENCODED_WORD.sub("=\u2060?", line), longest - 1)
-    return line + POP_ISOLATE * (line.count(FIRST_STRONG_ISOLATE) - line.count(POP_ISOLATE))
+    return line + POP_ISOLATE * unclosed(line)
 
 
 def several_lines(text: str, longest: int) -> str:

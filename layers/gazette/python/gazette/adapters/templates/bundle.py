@@ -30,6 +30,12 @@ MAX_PACKED = 4_000_000
 SETTINGS_FILE = "settings.json"
 """The optional file with settings of the version (domain/templates/settings.py)."""
 
+CATEGORIES_FILE = "categories.json"
+"""The optional file with texts of categories. A bundle contains the templates built from it."""
+
+BUILT = "{#- Built from categories.json. -#}\n"
+"""The first line of a template that was built from `CATEGORIES_FILE`."""
+
 _TEXTS = frozenset({".html", ".txt", ".css", ".json"})
 _BINARIES = frozenset({".mo"})
 _NOTES = frozenset({".md", ".rst"})

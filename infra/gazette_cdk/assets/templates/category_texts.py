@@ -1,0 +1,212 @@
+"""The `categories.json` file in an adopter's templates, with the texts of categories by language.
+
+The build converts the file into the `name.txt` and `line.txt` of each category. Emails, web pages
+and pushed versions therefore use the texts like any other template.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from babel import Locale
+from gazette.adapters.contract.strict_json import UnreadableError, read_json
+from gazette.adapters.rendering.brand import NO_TEXT
+from gazette.adapters.rendering.language import SOURCE
+from gazette.adapters.templates.bundle import BUILT, CATEGORIES_FILE
+from gazette.domain.identity import CATEGORY_NAME
+
+from gazette_cdk.assets.templates.inline import TemplateError
+
+NAME = "name"
+ONE, SEVERAL = "one", "several"
+ONE_BY, SEVERAL_BY = "one_with_people", "several_with_people"
+
+_PEOPLE, _COUNT = "{people}", "{count}"
+
+_PLACEHOLDERS: Mapping[str, tuple[set[str], set[str]]] = {
+    NAME: (set(), set()),
+    ONE: (set(), set()),
+    SEVERAL: ({_COUNT}, {_COUNT}),
+    ONE_BY: ({_PEOPLE}, {_PEOPLE}),
+    SEVERAL_BY: ({_PEOPLE}, {_PEOPLE, _COUNT}),
+}
+"""The required and the allowed placeholders of each text."""
+
+_PLACEHOLDER = re.compile(r"(\{[^{}]*\}|[{}])")
+_LONGEST = 100
+"""The maximum length of a text in characters."""
+
+_VALUES = {_PEOPLE: "{{ people }}", _COUNT: "{{ language.number(group.count) }}"}
+
+_FILES = ("name.txt", "line.txt")
+_OTHER = '{% include "categories/other/line.txt" %}\n'
+
+_Texts = Mapping[str, str]
+"""The texts of a category in one language, by key."""
+
+
+def write_category_texts(file: Path, target: Path) -> None:
+    """Write the `name.txt` and `line.txt` of each category in `file` to the templates in `target`.
+
+    `target` contains all other templates and the compiled catalogues. If there is no such file, do
+    nothing. Raise TemplateError, which names the file, the key and the remedy.
+    """
+    if not file.is_file():
+        return
+    tags = sorted({SOURCE, *(folder.name for folder in (target / "locales").glob("*/"))})
+    for category, texts in _checked(file, target, tags).items():
+        folder = target / "categories" / category
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, template in zip(_FILES, (_name(texts, tags), _line(texts, tags)), strict=True):
+            (folder / name).write_text(BUILT + template, encoding="utf-8")
+
+
+def _checked(file: Path, target: Path, tags: list[str]) -> dict[str, dict[str, _Texts]]:
+    """Return the texts by category and language. Raise TemplateError."""
+    try:
+        content = read_json(file.read_text(encoding="utf-8"))
+    except (UnreadableError, UnicodeError) as err:
+        raise TemplateError(f"{file} is not JSON: {err}.") from err
+    example = '{"build_failed": {"en": {"name": "Failed builds", "one": "Build failed"}}}'
+    if not isinstance(content, dict):
+        raise TemplateError(f"{file} must be an object, such as {example}.")
+    for category, languages in content.items():
+        if not CATEGORY_NAME.fullmatch(category):
+            raise TemplateError(
+                f"{file}: {category!r} is not a category. Its name must be 1 to 32 of a-z, 0-9 and "
+                "_, and begin with a letter."
+            )
+        for name in _FILES:
+            if (target / "categories" / category / name).exists():
+                raise TemplateError(
+                    f"{file}: {category} also has the template categories/{category}/{name}. "
+                    f"Remove {category} from {CATEGORIES_FILE}, and change the template or its "
+                    "translations."
+                )
+        if not isinstance(languages, dict) or not languages:
+            raise TemplateError(f"{file}: {category} must be an object of languages: {example}.")
+        for tag, texts in languages.items():
+            _check_texts(f"{file}: {category}.{tag}", tag, texts, tags)
+    return content
+
+
+def _check_texts(where: str, tag: str, texts: Any, tags: list[str]) -> None:
+    if tag not in tags:
+        raise TemplateError(
+            f"{where}: emails have no language {tag!r}. Use one of {', '.join(tags)}, or add the "
+            f"language with locales/{tag}/LC_MESSAGES/messages.po."
+        )
+    if not isinstance(texts, dict) or not texts:
+        raise TemplateError(f"{where} must be an object with {NAME}, {ONE} or both.")
+    for key, text in texts.items():
+        if key not in _PLACEHOLDERS:
+            known = ", ".join(_PLACEHOLDERS)
+            raise TemplateError(f"{where}.{key}: there is no such text. Use one of {known}.")
+        _check_text(f"{where}.{key}", text, *_PLACEHOLDERS[key])
+    if texts.keys() - {NAME} and ONE not in texts:
+        raise TemplateError(f"{where}.{ONE} is missing. Add it, because other sentences need it.")
+
+
+def _check_text(where: str, text: Any, required: set[str], allowed: set[str]) -> None:
+    if not isinstance(text, str) or not text.strip() or NO_TEXT.search(text):
+        raise TemplateError(f"{where} must be a text of one line without control characters.")
+    if len(text) > _LONGEST:
+        raise TemplateError(
+            f"{where} has {len(text)} characters. Shorten it to {_LONGEST} characters."
+        )
+    placeholders = set(_PLACEHOLDER.findall(text))
+    for each in sorted(placeholders - allowed):
+        usable = " and ".join(sorted(allowed)) or "no placeholder"
+        raise TemplateError(f"{where} contains {each}. It may contain {usable}.")
+    for each in sorted(required - placeholders):
+        raise TemplateError(f"{where} must contain {each}.")
+
+
+def _name(languages: Mapping[str, _Texts], tags: list[str]) -> str:
+    """Return the template of a category's name."""
+
+    def branch(tag: str) -> str:
+        text = next((each[NAME] for _, each in _chain(languages, tag) if NAME in each), None)
+        return '{% include "categories/other/name.txt" %}\n' if text is None else _shown(text)
+
+    return _by_language(tags, branch)
+
+
+def _line(languages: Mapping[str, _Texts], tags: list[str]) -> str:
+    """Return the template of a category's line."""
+
+    def branch(tag: str) -> str:
+        for spoken, texts in _chain(languages, tag):
+            if ONE in texts:
+                return _sentences(texts, partial(_isolated, spoken, tag))
+        return _OTHER
+
+    return _by_language(tags, branch)
+
+
+def _sentences(texts: _Texts, shown: Callable[[str], str]) -> str:
+    """Return the template of a line in one language.
+
+    `categories/other/line.txt` composes the sentences that are not in `texts`.
+    """
+    composed = f"{{% set phrase = {_literal(texts[ONE])} %}}\n"
+    if ONE_BY in texts:
+        by = shown(texts[ONE_BY]).rstrip()
+        composed += f"{{% if group.people %}}{{% set sentence %}}{by}{{% endset %}}{{% endif %}}\n"
+    composed += _OTHER
+    conditions = {SEVERAL_BY: "group.people", SEVERAL: "not group.people"}
+    template = ""
+    for key, condition in conditions.items():
+        if key in texts:
+            keyword = "elif" if template else "if"
+            template += f"{{% {keyword} group.count > 1 and {condition} %}}\n{shown(texts[key])}"
+    return f"{template}{{% else %}}\n{composed}{{% endif %}}\n" if template else composed
+
+
+def _chain(languages: Mapping[str, _Texts], tag: str) -> Iterator[tuple[str, _Texts]]:
+    """Yield the texts of a language, of the same language without a country, and of English."""
+    for each in dict.fromkeys((tag, tag.partition("-")[0], SOURCE)):
+        if each in languages:
+            yield each, languages[each]
+
+
+def _by_language(tags: list[str], branch: Callable[[str], str]) -> str:
+    """Return a template with a branch for each language that differs from English."""
+    default = branch(SOURCE)
+    branches = {tag: branch(tag) for tag in tags}
+    template = ""
+    for tag, text in branches.items():
+        if text != default:
+            keyword = "elif" if template else "if"
+            template += f'{{% {keyword} language.tag == "{tag.lower()}" %}}\n{text}'
+    return f"{template}{{% else %}}\n{default}{{% endif %}}\n" if template else default
+
+
+def _shown(text: str) -> str:
+    """Return the template of a text with placeholders."""
+    parts = filter(None, _PLACEHOLDER.split(text))
+    return "".join(_VALUES.get(each) or f"{{{{ {_literal(each)} }}}}" for each in parts) + "\n"
+
+
+def _literal(text: str) -> str:
+    """Return a string literal of Jinja.
+
+    Characters outside ASCII are not escaped, because Jinja would read an escaped emoji as two
+    characters.
+    """
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _isolated(spoken: str, tag: str, text: str) -> str:
+    """Return the template of a text in the language `spoken` for readers of the language `tag`.
+
+    Isolate the text if the languages have different directions.
+    """
+    ways = [str(Locale.parse(each, sep="-").text_direction) for each in (spoken, tag)]
+    if ways[0] == ways[1]:
+        return _shown(text)
+    start = "\u2067" if ways[0] == "rtl" else "\u2066"
+    return f"{start}{_shown(text).rstrip()}\u2069\n"
