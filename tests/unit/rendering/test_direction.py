@@ -151,7 +151,9 @@ def test_list_of_updates_uses_the_direction_of_most_letters(
     built_templates: Path, text: str, way: str
 ) -> None:
     digest = compose([event(text)], max_blocks=1)
-    made = JinjaPages(Sheets(built_templates)).updates(digest, a_subscriber(), [["A line"]])
+    made = JinjaPages(Sheets(built_templates)).updates(
+        digest, a_subscriber(), [["A line"]], due_at=NOW
+    )
     [link] = lxml.html.document_fromstring(made).xpath("//h2/a")
     assert (link.get("dir"), link.text_content()) == (way, text)
 

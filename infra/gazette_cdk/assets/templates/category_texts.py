@@ -51,12 +51,16 @@ _Texts = Mapping[str, str]
 def write_category_texts(file: Path, target: Path) -> None:
     """Write the `name.txt` and `line.txt` of each category in `file` to the templates in `target`.
 
-    `target` contains all other templates and the compiled catalogues. If there is no such file, do
-    nothing. Raise TemplateError, which names the file, the key and the remedy.
+    `target` contains all other templates. The languages are those of `target` and of the folder of
+    the file. If there is no such file, do nothing. Raise TemplateError, which names the file, the
+    key and the remedy.
     """
     if not file.is_file():
         return
-    tags = sorted({SOURCE, *(folder.name for folder in (target / "locales").glob("*/"))})
+    catalogues = (
+        each for folder in (target, file.parent) for each in (folder / "locales").glob("*/")
+    )
+    tags = sorted({SOURCE, *(each.name for each in catalogues)})
     for category, texts in _checked(file, target, tags).items():
         folder = target / "categories" / category
         folder.mkdir(parents=True, exist_ok=True)
