@@ -263,10 +263,9 @@ def _remove(
         together, before = over[first : first + EVENTS_AT_ONCE], removed
         alone = ([each] for each in together)
         for some in (together, *(alone if len(together) > 1 else ())):
-            why = why_removed(run, some, context.clock())
-            after = context.editing.deferred_events.expire(
-                some, replace(run, removed=why), for_good=may_have_been_sent
-            )
+            changing = replace(run, removed=why_removed(run, some, context.clock()))
+            expire = context.editing.deferred_events.expire
+            after = expire(some, changing, for_good=may_have_been_sent)
             if after is None:
                 continue
             run, removed = after, removed + len(some)
