@@ -45,6 +45,12 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
 A mention from the beginning of a window has half its weight, but still ranks above forty new likes.
 """
 
+FOR_THE_READER = 6.0
+"""The least product of a category's weight and the importance of an update with which an update that
+is addressed to the reader stands in the first part of a digest. With the default weights, these are
+mentions, messages and replies, and important updates of all categories but likes.
+"""
+
 MAX_WEIGHT = 1000
 """The maximum weight. A category with this weight ranks above all others."""
 

@@ -1,13 +1,16 @@
 """The composition of a digest. The reader's events are grouped, ranked and capped. Pure."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from heapq import nlargest, nsmallest
 from math import exp2, log10
+from typing import NamedTuple
 
 from gazette.domain.delivery.arrangement import (
     DEFAULT,
+    FOR_THE_READER,
     OTHER_WEIGHT,
     WEIGHTS,
     Arrangement,
@@ -72,6 +75,20 @@ class Group:
     is_addressed: bool = True
     """True if any event was addressed to the reader and did not arrive through a follow."""
 
+    is_for_reader: bool = False
+    """True if the group stands in the first part of a digest (`FOR_THE_READER`)."""
+
+    quoted: tuple[Event, ...] = ()
+    """The latest events of the group, latest first, if more than the latest can be quoted."""
+
+
+class Count(NamedTuple):
+    """The number of updates of one category in one part of a digest, shown or not."""
+
+    category: str
+    updates: int
+    is_for_reader: bool
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -83,6 +100,11 @@ class Block:
 
     section: str = ""
     """The block's section heading, a category or a parent's title; empty if there is none."""
+
+    @property
+    def is_for_reader(self) -> bool:
+        """True if the block stands in the first part of a digest."""
+        return any(group.is_for_reader for group in self.groups)
 
     @property
     def latest_place(self) -> int:
@@ -114,6 +136,8 @@ class Digest:
     """The number of updates that the email does not show, including updates in omitted lines."""
 
     sections: Sections = Sections.NONE
+    counts: tuple[Count, ...] = ()
+    """The updates by category, those for the reader first, each by the weight of the category."""
 
     @property
     def groups(self) -> tuple[Group, ...]:
@@ -177,22 +201,24 @@ def compose(
     thing_lines = [
         rank.in_order(thing) for thing in nsmallest(max_blocks, things, key=rank.of_thing)
     ]
-    groups = _Groups(folded, thing_lines, max_lines, arrangement.sections)
+    groups = _Groups(folded, thing_lines, max_lines, rank, arrangement)
     blocks = tuple(
         Block(
-            tuple([groups.of(line) for line in lines[:max_lines]]),
+            tuple([groups.of(line, place) for line in lines[:max_lines]]),
             place < arrangement.full_blocks,
-            groups.section(lines, arrangement),
+            groups.section(lines),
         )
         for place, lines in enumerate(thing_lines)
     )
-    count = sum(map(_count, things))
+    counts = rank.counts(things)
+    count = sum(each.updates for each in counts)
     return Digest(
         blocks,
         count,
         len(things) - len(blocks),
         count - sum(group.count for block in blocks for group in block.groups),
         arrangement.sections,
+        counts,
     )
 
 
@@ -204,12 +230,16 @@ class _Groups:
         folded: Folded,
         shown: Sequence[Sequence[Line]],
         max_lines: int,
-        sections: Sections,
+        rank: "_Ranks",
+        arrangement: Arrangement,
     ) -> None:
+        self._rank, self._arrangement = rank, arrangement
         ids = set[str]()
-        for lines in shown:
+        for place, lines in enumerate(shown):
             ids.update(*map(folded.naming, lines[:max_lines]))
-            if sections is Sections.PARENT:
+            for line in lines[:max_lines]:
+                ids.update(each.id for each in self._quoted(line, place))
+            if arrangement.sections is Sections.PARENT:
                 ids.update(line.latest.id for line in _latest_of(lines))
         folded.load(ids)
         parents = {parent_of(folded.loaded[each]) for each in ids}
@@ -219,7 +249,7 @@ class _Groups:
         self._events = {event.id: event for event in renamed}
         self._actors = {event.actor.id: event.actor for event in renamed if event.actor}
 
-    def of(self, line: Line) -> Group:
+    def of(self, line: Line, place: int) -> Group:
         return Group(
             category=line.category,
             count=line.count,
@@ -228,13 +258,24 @@ class _Groups:
             latest=self._events[line.latest.id],
             importance=line.importance,
             is_addressed=line.is_addressed,
+            is_for_reader=self._rank.is_for_reader(line),
+            quoted=tuple([self._events[each.id] for each in self._quoted(line, place)]),
         )
 
-    def section(self, lines: Sequence[Line], arrangement: Arrangement) -> str:
+    def _quoted(self, line: Line, place: int) -> Sequence[Brief]:
+        """Return the events that the line quotes besides its latest event.
+
+        The first block and all blocks for the reader quote several, unless they are compact.
+        """
+        is_quoted = place == 0 or self._rank.is_for_reader(line)
+        return line.newest if is_quoted and place < self._arrangement.full_blocks else ()
+
+    def section(self, lines: Sequence[Line]) -> str:
         """Return the section heading of a block, regardless of the importance of its events."""
-        if arrangement.sections is Sections.CATEGORY:
-            return max((_weight(line, arrangement.weights), line.category) for line in lines)[1]
-        if arrangement.sections is Sections.PARENT:
+        if self._arrangement.sections is Sections.CATEGORY:
+            weights = self._arrangement.weights
+            return max((_weight(line, weights), line.category) for line in lines)[1]
+        if self._arrangement.sections is Sections.PARENT:
             events = (self._events[line.latest.id] for line in _latest_of(lines))
             return next((event.parent_title for event in events if event.parent_title), "")
         return ""
@@ -267,7 +308,7 @@ def score(line: Brief | Line, weights: Mapping[str, float], until: datetime) -> 
     return round(matters * recency * (1 + log10(count)), 6)
 
 
-_Rank = tuple[int, float, float, str, str, str, bool]
+_Rank = tuple[int, bool, float, float, str, str, str, bool]
 
 _EVENTS = "events"
 """The content source for events that services publish."""
@@ -280,10 +321,30 @@ class _Ranks:
         self, arrangement: Arrangement, until: datetime | None, sources: Sequence[str]
     ) -> None:
         self._ranking, self._weights = arrangement.ranking, arrangement.weights
+        self._has_parts = arrangement.sections is Sections.NONE
         self._until = until
         self._places = {
             "" if source == _EVENTS else source: at for at, source in enumerate(sources)
         }
+
+    def is_for_reader(self, line: Brief | Line) -> bool:
+        """Return True if a line or an event stands in the first part of a digest."""
+        latest = line.latest if isinstance(line, Line) else line
+        matters = _weight(line, self._weights) * weight_of(line.importance)
+        return line.is_addressed and not latest.source and matters >= FOR_THE_READER
+
+    def counts(self, things: Iterable[Thing]) -> tuple[Count, ...]:
+        """Return the number of updates by category, those for the reader first."""
+        found: Counter[tuple[bool, str]] = Counter()
+        for thing in things:
+            for line in thing.values() if isinstance(thing, dict) else (thing,):
+                updates = line.count if isinstance(line, Line) else 1
+                found[self.is_for_reader(line), line.category] += updates
+        counts = (Count(name, updates, is_theirs) for (is_theirs, name), updates in found.items())
+        return tuple(sorted(counts, key=self._place_of_count))
+
+    def _place_of_count(self, count: Count) -> tuple[bool, float, str]:
+        return not count.is_for_reader, -_weight_of(count.category, self._weights), count.category
 
     def in_order(self, thing: Thing) -> list[Line]:
         """Return the lines of an entity, highest-ranked first."""
@@ -307,7 +368,8 @@ class _Ranks:
             first = line.count if isinstance(line, Line) else 1
         elif self._ranking is Ranking.RELEVANCE and self._until is not None:
             first = score(line, self._weights, self._until)
-        return self._rank(source, first, latest.occurred_at, latest, line.has_name)
+        theirs = self.is_for_reader(line)
+        return self._rank(source, theirs, first, latest.occurred_at, latest, line.has_name)
 
     def _of_lines(self, lines: Collection[Line]) -> _Rank:
         highest = min(lines, key=self._of)
@@ -320,13 +382,21 @@ class _Ranks:
         elif self._ranking is Ranking.RELEVANCE and self._until is not None:
             first = score(highest, self._weights, self._until)
         moved = max([line.latest.occurred_at for line in lines])
-        return self._rank(source, first, moved, highest.latest, highest.has_name)
+        theirs = any(map(self.is_for_reader, lines))
+        return self._rank(source, theirs, first, moved, highest.latest, highest.has_name)
 
     def _rank(
-        self, source: str, first: float, moved: datetime, latest: Brief, has_name: bool
+        self,
+        source: str,
+        is_for_reader: bool,
+        first: float,
+        moved: datetime,
+        latest: Brief,
+        has_name: bool,
     ) -> _Rank:
         key = latest.category, *entity_reference(latest.thing), not has_name
-        return self._place(source), -first, -moved.timestamp(), *key
+        is_behind = self._has_parts and not is_for_reader
+        return self._place(source), is_behind, -first, -moved.timestamp(), *key
 
     def _place(self, source: str) -> int:
         places = self._places
@@ -338,13 +408,10 @@ def _score_of(latest: Brief) -> float:
     return float("-inf") if latest.score is None else latest.score
 
 
-def _count(thing: Thing) -> int:
-    """Return the number of updates of an entity."""
-    if isinstance(thing, dict):
-        return sum([line.count for line in thing.values()])
-    return thing.count if isinstance(thing, Line) else 1
-
-
 def _weight(line: Brief | Line, weights: Mapping[str, float]) -> float:
-    weight = weights.get(line.category)
+    return _weight_of(line.category, weights)
+
+
+def _weight_of(category: str, weights: Mapping[str, float]) -> float:
+    weight = weights.get(category)
     return weights.get(OTHER_WEIGHT, WEIGHTS[OTHER_WEIGHT]) if weight is None else weight

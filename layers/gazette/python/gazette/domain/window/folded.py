@@ -11,6 +11,9 @@ from gazette.domain.window.briefs import Brief, StoredBrief, brief_of
 NAMED = 3
 """The maximum number of people whose names a line can show."""
 
+QUOTED = 3
+"""The maximum number of events that a line can quote."""
+
 _IMPORTANCE = {Importance.LOW: 0.5, Importance.NORMAL: 1.0, Importance.HIGH: 3.0}
 
 _ONCE_FOR_EACH_PERSON = frozenset({"like", "follow"})
@@ -35,11 +38,11 @@ class Line:
     """A count of the events of one category about one entity. Unlike a Group, a line does not
     contain the events.
 
-    `latest` represents the line, and `named_by` contains the newest name of the entity. `recent`
-    contains the latest brief of each recent person, most recent first. `earliest` is the earliest
-    time that counts (`counts_at`). `people` contains all
-    distinct people, as a set if there are more than NAMED. `nobody` is the number of events without
-    an actor.
+    `named_by` contains the newest name of the entity. `recent`
+    contains the latest brief of each recent person, most recent first. `newest` contains the latest
+    events, latest first. `earliest` is the earliest time that counts (`counts_at`). `people`
+    contains all distinct people, as a set if there are more than NAMED. `nobody` is the number of
+    events without an actor.
     """
 
     __slots__ = (
@@ -47,15 +50,16 @@ class Line:
         "earliest",
         "importance",
         "is_addressed",
-        "latest",
         "named_by",
+        "newest",
         "nobody",
         "people",
         "recent",
     )
 
     def __init__(self, first: Brief) -> None:
-        self.latest = self.named_by = first
+        self.named_by = first
+        self.newest: tuple[Brief, ...] = (first,)
         self.earliest = counts_at(first)
         self.importance = first.importance
         self.is_addressed = first.is_addressed
@@ -65,9 +69,14 @@ class Line:
         self.recent: tuple[Brief, ...] = (first,) if first.has_name else ()
 
     @property
+    def latest(self) -> Brief:
+        """The latest event, which represents the line."""
+        return self.newest[0]
+
+    @property
     def category(self) -> str:
         """The category of the line's events."""
-        return self.latest.category
+        return self.newest[0].category
 
     @property
     def has_name(self) -> bool:
@@ -77,7 +86,7 @@ class Line:
     @property
     def count(self) -> int:
         """The number of updates in the line."""
-        category = self.latest.category
+        category = self.category
         if category in _ONCE:
             return 1
         if category in _ONCE_FOR_EACH_PERSON:
@@ -97,7 +106,10 @@ class Line:
             self.importance = max(self.importance, brief.importance, key=weight_of)
         is_latest = age_of(brief) > age_of(self.latest)
         if is_latest:
-            self.latest = brief
+            self.newest = (brief, *self.newest[: QUOTED - 1])
+        elif len(self.newest) < QUOTED or age_of(brief) > age_of(self.newest[-1]):
+            newest = sorted((*self.newest, brief), key=age_of, reverse=True)
+            self.newest = tuple(newest[:QUOTED])
         if version_of(brief) > version_of(self.named_by):
             self.named_by = brief
         if brief.person is None:
