@@ -13,7 +13,7 @@ from gazette.domain.delivery.run import Run
 from gazette.domain.errors import RenderingFailed, UnreadableRow
 from gazette.domain.identity import run_id
 from gazette.domain.links import LinkToken
-from gazette.domain.model import Edition, Event, StoredEvent
+from gazette.domain.model import Edition, Event, StoredEvent, Window
 from gazette.domain.ports.ledgers import Runs
 from gazette.domain.ports.rendering import LinkMaker, Links, Renderer, VersionTemplates
 from gazette.domain.ports.stores import EventReader, Subscribers
@@ -214,14 +214,14 @@ def _show(
         templates=templates,
         max_blocks=side.max_blocks,
         arrangement=side.arrangement,
-        until=_until(run),
+        window=_window(run),
     )
 
 
-def _until(run: Run) -> datetime:
+def _window(run: Run) -> Window:
     if run.window is None:
         raise ValueError(f"{run_id(run.key)} was never claimed")
-    return run.window.until
+    return run.window
 
 
 def _rendition(
@@ -278,11 +278,18 @@ class _Watched:
         *,
         variation: int = 1,
         due_at: datetime | None = None,
+        is_first: bool = False,
     ) -> Edition:
         """Render with the wrapped renderer and keep the digest."""
         self._last = digest
         return self._renderer.render(
-            digest, subscriber, links, schedule, variation=variation, due_at=due_at
+            digest,
+            subscriber,
+            links,
+            schedule,
+            variation=variation,
+            due_at=due_at,
+            is_first=is_first,
         )
 
     def said(

@@ -16,6 +16,7 @@ from gazette.adapters.rendering.environment import Press, SplitBlock, split_bloc
 from gazette.adapters.rendering.language import Language
 from gazette.adapters.rendering.texts import LONGEST_HEADLINE, thing
 from gazette.adapters.rendering.view_models import (
+    Part,
     Picked,
     ShownBlock,
     ShownGroup,
@@ -26,6 +27,7 @@ from gazette.adapters.rendering.view_models import (
 )
 from gazette.domain.delivery.compose import Block
 from gazette.domain.ports.rendering import CacheCount
+from gazette.domain.subscribers.frequency import ASKED_CATEGORIES
 
 CACHED_BYTES = 12_000_000
 """The maximum size of the cached texts in bytes: about 6,000 typical blocks, or 180 of the
@@ -50,9 +52,18 @@ class Fragment(NamedTuple):
     """The size in bytes of the fragment's texts and of the texts in its key."""
 
 
-_Key = tuple[str, Environment, Language, bool, int, tuple[Picked, ...]]
+_Key = tuple[str, Environment, Language, "_Look", int, tuple[Picked, ...]]
 """The key of a cached fragment, with all values that determine its content. The number is the index
 of the line with the latest event."""
+
+
+class _Look(NamedTuple):
+    """The properties of a block that determine how it looks, besides its lines."""
+
+    is_full: bool
+    part: Part | None
+    leads: bool
+    is_important: bool
 
 
 class FragmentCount:
@@ -107,10 +118,10 @@ class Fragments:
         a link is not a web link. Also raises the errors of templates.
         """
         keys: list[_Key] = []
-        for block in blocks:
-            full = block.is_full or email != DIGEST
+        for block, look in zip(blocks, _looks(email, blocks), strict=True):
+            full = look.is_full
             picked = tuple([pick(each, language, zone, today, full=full) for each in block.groups])
-            keys.append((email, environment, language, full, block.latest_place, picked))
+            keys.append((email, environment, language, look, block.latest_place, picked))
         known = self._look_up(keys)
         missed = [place for place, fragment in enumerate(known) if fragment is None]
         new: dict[_Key, Fragment] = {}
@@ -159,6 +170,30 @@ class Fragments:
                 self._bytes -= self._cached.popitem(last=False)[1].size
 
 
+def _looks(email: str, blocks: Sequence[Block]) -> list[_Look]:
+    """Return how each block looks. The blocks for the reader lead a digest, or else the first one."""
+    if email != DIGEST:
+        return [_Look(is_full=True, part=None, leads=True, is_important=b.is_important) for b in blocks]
+    has_lead = any(block.is_for_reader for block in blocks)
+    return [
+        _Look(
+            block.is_full,
+            part_of(block),
+            leads=block.is_full and (block.is_for_reader if has_lead else place == 0),
+            is_important=block.is_important,
+        )
+        for place, block in enumerate(blocks)
+    ]
+
+
+def part_of(block: Block) -> Part:
+    """Return the part of a digest that a block is in."""
+    if block.is_for_reader:
+        return Part.FOR_YOU
+    is_recommended = all(group.category in ASKED_CATEGORIES for group in block.groups)
+    return Part.RECOMMENDED if is_recommended else Part.ALSO
+
+
 def _bytes_of(picked: Picked, group: ShownGroup, line: str) -> int:
     """Return the size of a line's texts in bytes.
 
@@ -171,6 +206,9 @@ def _bytes_of(picked: Picked, group: ShownGroup, line: str) -> int:
         texts.append(group.excerpt)
     if group.people is not picked.people:
         texts += group.people
+    for pair in picked.quoted:
+        texts += pair
+    texts += [quote.text for quote in group.quotes if quote.text is not group.excerpt]
     if more := picked.more:
         texts += (more.url, more.avatar, more.data)
         if more.image:
@@ -208,7 +246,7 @@ class _Printer:
         self._language, self._leave = language, leave
 
     def fragment(self, key: _Key, block: Block) -> Fragment:
-        *_, is_full, latest_place, picked_groups = key
+        *_, look, latest_place, picked_groups = key
         # A block depends on its key alone, so it must not see values of the previous block.
         values = self._press.values
         values.clear()
@@ -219,15 +257,24 @@ class _Printer:
             lines.append(ShownLine(group, self._lines.of(group)))
         latest = lines[latest_place].shown
         events = latest.count if len(lines) == 1 else sum([group.count for group, _ in lines])
-        image = latest.image if is_full else None
+        image = latest.image if look.is_full else None
         shown_block = ShownBlock(
-            latest.title, latest.url, latest.moment, is_full, events, tuple(lines), image
+            latest.title,
+            latest.url,
+            latest.moment,
+            look.is_full,
+            events,
+            tuple(lines),
+            image,
+            look.part,
+            look.leads,
+            look.is_important,
         )
         values["block"] = shown_block
-        if self._has_button:
+        if self._has_button or look.leads:
             values["button"] = self._lines.button(lines[0].shown)
         values["group"], values["line"] = lines[0]
-        shown_lines = lines if is_full else lines[:1]
+        shown_lines = lines if look.is_full else lines[:1]
         names = tuple(dict.fromkeys([group.category for group, _ in shown_lines]))
         values["leave"], in_text = self._leave(self._press.environment, self._language, names)
         html = self._press.render(self._html)
@@ -290,6 +337,18 @@ class Lines:
     def _named(self, group: ShownGroup) -> str:
         self._press.values["group"] = group
         return " ".join(self._press.render(self._people).split())
+
+    def counted(self, category: str, count: int, *, others: bool = False) -> str:
+        """Return a number of updates, such as `3 replies`; empty if the category has no such text.
+
+        `others` is True for a number that follows other numbers, such as `2 other updates`.
+        """
+        try:
+            template = self._press.environment.get_template(f"categories/{category}/count.txt")
+        except TemplateNotFound:
+            return ""
+        self._press.values.update(count=count, others=others)
+        return " ".join(self._press.render(template).split())
 
     def button(self, group: ShownGroup) -> str:
         """Return the text of a group's button, such as `Reply`."""

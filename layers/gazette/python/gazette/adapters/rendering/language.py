@@ -12,6 +12,7 @@ from babel import Locale, UnknownLocaleError
 from babel.core import get_global
 from babel.dates import (
     format_date,
+    format_interval,
     format_skeleton,
     format_time,
     get_day_names,
@@ -217,6 +218,14 @@ class Language:
         """
         return naming.direction_of(text, self.direction)
 
+    def weekday_and_day(self, day: date) -> str:
+        """Return a date with the day of the week, such as `Thursday, 26 November`."""
+        return _weekday_and_day(self.name, day.year, day.month, day.day)
+
+    def between(self, first: date, last: date) -> str:
+        """Return two dates of one period, such as `19–26 November`."""
+        return _between(self.name, first, last)
+
     def _joined(self, date: str, time: str) -> str:
         return self._date_and_time.replace("{1}", date).replace("{0}", time)
 
@@ -263,6 +272,16 @@ def _name_of_weekday(locale: str, number: int) -> str:
 @lru_cache(maxsize=1024)
 def _short_day(locale: str, year: int, month: int, day: int) -> str:
     return str(format_skeleton("MMMd", datetime(year, month, day, tzinfo=UTC), locale=locale))
+
+
+@lru_cache(maxsize=1024)
+def _weekday_and_day(locale: str, year: int, month: int, day: int) -> str:
+    return str(format_skeleton("MMMMEEEEd", datetime(year, month, day, tzinfo=UTC), locale=locale))
+
+
+@lru_cache(maxsize=1024)
+def _between(locale: str, first: date, last: date) -> str:
+    return str(format_interval(first, last, "MMMMd", locale=locale))
 
 
 @lru_cache(maxsize=4096)

@@ -5,13 +5,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from dataclasses import replace
-from datetime import datetime
+from datetime import date, datetime
 from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple, Self
 
-from jinja2 import Environment
+from jinja2 import Environment, TemplateNotFound
 from markupsafe import Markup, escape
 
 from gazette.adapters.rendering.brand import Brand, read_brand
@@ -19,24 +19,26 @@ from gazette.adapters.rendering.environment import SAID, Press, environment, ins
 from gazette.adapters.rendering.fragments import (
     ALONE,
     DIGEST,
+    OTHER,
     Fragment,
     FragmentCount,
     Fragments,
     Lines,
+    part_of,
     template_of,
 )
-from gazette.adapters.rendering.language import SOURCE, Languages
+from gazette.adapters.rendering.language import SOURCE, Language, Languages
 from gazette.adapters.rendering.texts import greeted, one_line, subject_line
 from gazette.adapters.rendering.variations import read_changes
-from gazette.adapters.rendering.view_models import ShownBlock, show
+from gazette.adapters.rendering.view_models import Part, ShownBlock, show
 from gazette.domain.delivery.arrangement import Arrangement, Sections
-from gazette.domain.delivery.compose import Block, Digest
+from gazette.domain.delivery.compose import Block, Count, Digest
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.links import NEW_LINK, Scope, ScopeKind, entity_mark, thing_scope
 from gazette.domain.model import Edition
 from gazette.domain.muting.mutes import short_title
 from gazette.domain.ports.rendering import CacheCount, Links
-from gazette.domain.scheduling.calendar import zone_of
+from gazette.domain.scheduling.calendar import begin_of_period, zone_of
 from gazette.domain.scheduling.kinds import ScheduleKind, is_critical, kind_of
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber
@@ -48,6 +50,9 @@ LONGEST_HTML = 90_000
 """The maximum size of the HTML in bytes. Gmail clips emails at 102 KB, which would hide the
 unsubscribe link."""
 
+_KINDS = 4
+"""The maximum number of categories whose updates a headline counts separately."""
+
 _LONGEST_SUBJECT = 200
 _LONGEST_NAME = 80
 
@@ -58,6 +63,16 @@ class _Piece(NamedTuple):
     block: ShownBlock
     html: str
     text: str
+
+
+class Period(NamedTuple):
+    """The time between two digests."""
+
+    is_week: bool
+    """True for a week; False for a month."""
+
+    dates: str
+    """The first and the last date, such as `19–26 November`."""
 
 
 class EmailReason(NamedTuple):
@@ -135,6 +150,7 @@ class JinjaRenderer:
         *,
         variation: int = 1,
         due_at: datetime | None = None,
+        is_first: bool = False,
     ) -> Edition:
         """Return a one-line subject, and the content as HTML and as text.
 
@@ -143,7 +159,9 @@ class JinjaRenderer:
         email = _kind(digest, schedule)
         try:
             with self._measured():
-                return self._fitting(email, digest, subscriber, links, schedule, variation, due_at)
+                return self._fitting(
+                    email, digest, subscriber, links, schedule, variation, due_at, is_first
+                )
         except RenderingFailed:
             raise
         except Exception as err:  # templates can raise any error
@@ -174,6 +192,7 @@ class JinjaRenderer:
         schedule: str,
         variation: int,
         due_at: datetime | None,
+        is_first: bool,
     ) -> Edition:
         templates = self._environment(variation)
         language = self._languages.of(subscriber.locale)
@@ -191,6 +210,11 @@ class JinjaRenderer:
             "reader": language.isolated(greeted(subscriber.name, subscriber.locale, _LONGEST_NAME)),
             "zone": zone,
             "day": language.day(due_at, zone) if due_at else "",
+            "today": language.weekday_and_day(today) if today else "",
+            "period": _period(email, schedule, subscriber, language, today),
+            "at": language.hour(subscriber.digest_time),
+            "weekday": language.weekday(subscriber.times.weekly_on),
+            "is_first": is_first,
             "reason": reason,
         }
         differ = reason.involved and reason.followed
@@ -201,6 +225,7 @@ class JinjaRenderer:
             is_immediate=kind_of(schedule) is ScheduleKind.IMMEDIATE,
         )
         pieces = own.put_into(digest.blocks, fragments)
+        values["less"] = own.less(digest)
         while True:
             edition = _edition(templates, email, digest, pieces, values)
             if self._tracks_clicks:
@@ -255,6 +280,7 @@ def _edition(
         lines, language = Lines(Press(templates, values)), values["language"]
         if email == DIGEST:
             press.values["headline"] = lines.headline(*groups[0], language)
+            press.values["kinds"] = _kinds(digest, lines, language)
         else:
             about = lines.in_a_thread(groups[0].shown, language)
             press.values["people"], press.values["thing"] = about
@@ -264,7 +290,11 @@ def _edition(
         return press.render(templates.get_template(f"{email}/{name}"))
 
     html_blocks, text_blocks = [each.html for each in pieces], [each.text for each in pieces]
-    if email == DIGEST and digest.sections is not Sections.NONE:
+    if email == DIGEST and digest.sections is Sections.NONE:
+        parts = [part_of(block) for block in digest.blocks]
+        html_blocks = _in_parts(html_blocks, parts, press, "section.html")
+        text_blocks = _in_parts(text_blocks, parts, press, "section.txt")
+    elif email == DIGEST:
         html_blocks = _sectioned(html_blocks, digest, press, "section.html")
         text_blocks = _sectioned(text_blocks, digest, press, "section.txt")
     texts = "".join(text_blocks)
@@ -278,6 +308,73 @@ def _edition(
         categories=digest.categories,
         blocks=len(pieces),
     )
+
+
+class Kinds(NamedTuple):
+    """The numbers of updates of a digest, such as `2 messages and 3 replies`."""
+
+    first: str
+    """What is for the reader, or else the numbers of everything."""
+
+    others: str
+    """The remaining numbers; empty if there are none."""
+
+
+def _kinds(digest: Digest, lines: Lines, language: Language) -> Kinds:
+    mine = [each for each in digest.counts if each.is_for_reader]
+    rest = [each for each in digest.counts if not each.is_for_reader]
+    if not mine:
+        return Kinds(_counted(rest, lines, language), "")
+    return Kinds(_counted(mine, lines, language), _counted(rest, lines, language, others=True))
+
+
+def _counted(
+    counts: Sequence[Count], lines: Lines, language: Language, *, others: bool = False
+) -> str:
+    """Return the numbers as a list: those of the first categories, and the sum of all others."""
+    texts, remaining = [], 0
+    for each in counts:
+        text = lines.counted(each.category, each.updates) if len(texts) < _KINDS else ""
+        if text:
+            texts.append(text)
+        else:
+            remaining += each.updates
+    if remaining:
+        texts.append(lines.counted(OTHER, remaining, others=others or bool(texts)))
+    return language.listed([text for text in texts if text])
+
+
+def _period(
+    email: str, schedule: str, subscriber: Subscriber, language: Language, today: date | None
+) -> Period | None:
+    """Return the period of a weekly or monthly digest that is due on the date `today`."""
+    if email != DIGEST or today is None:
+        return None
+    begin = begin_of_period(schedule, subscriber.times, today)
+    return Period(schedule == Frequency.WEEKLY, language.between(begin, today)) if begin else None
+
+
+def _in_parts(blocks: list[str], parts: Sequence[Part], press: Press, name: str) -> list[str]:
+    """Return the rendered blocks, grouped by the parts of the digest.
+
+    The part with the highest-ranked block is first. A digest with one part has no heading, unless
+    everything is recommended. Templates without `parts/part.txt` have no headings.
+    """
+    environment, shown = press.environment, []
+    places: dict[Part, list[int]] = {}
+    for place, part in enumerate(parts[: len(blocks)]):
+        places.setdefault(part, []).append(place)
+    try:
+        title, heading = (environment.get_template(n) for n in ("parts/part.txt", f"digest/{name}"))
+    except TemplateNotFound:
+        return blocks
+    for part, of_part in places.items():
+        if len(places) > 1 or part is Part.RECOMMENDED:
+            press.values["part"] = part.value
+            press.values["section"] = " ".join(press.render(title).split())
+            shown.append(press.render(heading))
+        shown += [blocks[place] for place in of_part]
+    return shown
 
 
 def _reason_of(digest: Digest) -> EmailReason:
@@ -339,6 +436,21 @@ class _Own:
             html, text = before + filled[0] + after, above + filled[1] + below
             pieces.append(_Piece(each.block, html, text))
         return pieces
+
+    def less(self, digest: Digest) -> list[tuple[str, str]]:
+        """Return the categories that the footer offers to turn off, each with its link.
+
+        What is not for the reader comes first, the least important category first.
+        """
+        names = dict.fromkeys([each.category for each in reversed(digest.counts)])
+        links = [] if self._critical else [(name, self._less(name)) for name in names]
+        return [(name, link) for name, link in links if link]
+
+    def _less(self, category: str) -> str:
+        link = self._leave(Scope(ScopeKind.CATEGORY, (category,)))
+        if link:
+            self.made.add(link)
+        return link
 
     def _said(
         self,

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from datetime import date, tzinfo
+from enum import StrEnum
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -22,9 +23,9 @@ from gazette.domain.errors import RenderingFailed
 from gazette.domain.links import is_web_link
 from gazette.domain.model import Entity, Image, Importance
 
-_TITLE, _EXCERPT = 200, 300
-"""The maximum lengths of titles and excerpts in characters. The contract has the same limit for
-titles."""
+_TITLE, _EXCERPT, _SNIPPET = 200, 300, 120
+"""The maximum lengths of titles, excerpts and snippets in characters. The contract has the same limit
+for titles."""
 
 _LONGEST_PICTURE = 1100
 """The maximum length in characters of an image URL in HTML, in which `&` becomes `&amp;`. The limit
@@ -60,6 +61,36 @@ class ShownBlock(NamedTuple):
 
     lines: tuple[ShownLine, ...]
     image: Image | None
+    part: "Part | None" = None
+    """The part of a digest that the block is in; None in other emails."""
+
+    leads: bool = False
+    """True if the block has faces and quotes. A digest shows other blocks as short rows."""
+
+    is_important: bool = False
+    """True if one of the events has a high importance."""
+
+
+class Part(StrEnum):
+    """The parts of a digest that has no sections."""
+
+    FOR_YOU = "for_you"
+    """What was addressed to the reader, and what is important."""
+
+    ALSO = "also"
+    """Everything else."""
+
+    RECOMMENDED = "recommended"
+    """What is only recommended."""
+
+
+class Quote(NamedTuple):
+    """An excerpt in a block with quotes."""
+
+    signer: str
+    """The author, if the line does not already identify the author."""
+
+    text: str
 
 
 class Person(NamedTuple):
@@ -114,6 +145,15 @@ class ShownGroup(NamedTuple):
     data: Mapping[str, Any]
     """The custom data of the latest event. Empty if the event has no data."""
 
+    quotes: tuple[Quote, ...] = ()
+    """The excerpts of the latest events, latest first: up to three where a block may quote several,
+    otherwise one. Events without an excerpt are omitted."""
+
+    @property
+    def snippet(self) -> str:
+        """The beginning of `excerpt`, on one line."""
+        return one_line(self.excerpt, _SNIPPET)
+
 
 class Picked(NamedTuple):
     """The values of a group that are shown, before cleaning.
@@ -134,6 +174,8 @@ class Picked(NamedTuple):
     """The index in `COLOURS` of the latest actor's colour."""
 
     more: "More | None"
+    quoted: tuple[tuple[str, str], ...] = ()
+    """The names and the excerpts of the events to quote, if there are several."""
 
 
 class More(NamedTuple):
@@ -176,6 +218,21 @@ def pick(
         full and group.count > 1 and bool(actors) and latest.excerpt != "",
         _colour_of(actors[0].id) if actors else 0,
         _more(group),
+        _quoted(group) if full else (),
+    )
+
+
+def _quoted(group: Group) -> tuple[tuple[str, str], ...]:
+    """Return the names and the excerpts of the events to quote. The names are empty if the line
+    identifies the only author."""
+    if len(group.quoted) < 2:
+        return ()
+    return tuple(
+        [
+            (event.actor.name if event.actor and group.people > 1 else "", event.excerpt)
+            for event in group.quoted
+            if event.excerpt
+        ]
     )
 
 
@@ -200,6 +257,12 @@ def clean(picked: Picked, entity: Entity, language: Language) -> ShownGroup:
         raise RenderingFailed(f"the link of {entity.key[:200]!r} is not an http(s) URL")
     people = tuple([shown_name(name, language) for name in picked.people])
     more = picked.more or _NO_MORE
+    excerpt = several_lines(picked.excerpt, _EXCERPT)
+    signer = people[0] if picked.is_signed else ""
+    quotes = [
+        Quote(shown_name(name, language) if name else "", several_lines(text, _EXCERPT))
+        for name, text in picked.quoted
+    ] or [Quote(signer, excerpt)]
     return ShownGroup(
         category=picked.category,
         count=picked.events,
@@ -207,14 +270,15 @@ def clean(picked: Picked, entity: Entity, language: Language) -> ShownGroup:
         others=picked.others,
         title=one_line(picked.title, _TITLE) or picked.url,
         url=picked.url,
-        excerpt=several_lines(picked.excerpt, _EXCERPT),
+        excerpt=excerpt,
         moment=picked.moment,
         language=language.name,
-        signer=people[0] if picked.is_signed else "",
+        signer=signer,
         actor=_person(people[0], picked, more) if people else None,
         image=_image(more.image) if more.image else None,
         importance=more.importance,
         data=seen_in(json.loads(more.data)) if more.data else _NO_DATA,
+        quotes=tuple([quote for quote in quotes if quote.text]),
     )
 
 

@@ -76,10 +76,10 @@ class Group:
     """True if any event was addressed to the reader and did not arrive through a follow."""
 
     is_for_reader: bool = False
-    """True if the group stands in the first part of a digest (`FOR_THE_READER`)."""
+    """True if the group is in the first part of a digest (`FOR_THE_READER`)."""
 
     quoted: tuple[Event, ...] = ()
-    """The latest events of the group, latest first, if more than the latest can be quoted."""
+    """The latest events of the group, latest first, in a block that may quote several. Else empty."""
 
 
 class Count(NamedTuple):
@@ -103,8 +103,13 @@ class Block:
 
     @property
     def is_for_reader(self) -> bool:
-        """True if the block stands in the first part of a digest."""
+        """True if the block is in the first part of a digest."""
         return any(group.is_for_reader for group in self.groups)
+
+    @property
+    def is_important(self) -> bool:
+        """True if the block shows an event of high importance."""
+        return any(group.importance is Importance.HIGH for group in self.groups)
 
     @property
     def latest_place(self) -> int:
@@ -308,7 +313,10 @@ def score(line: Brief | Line, weights: Mapping[str, float], until: datetime) -> 
     return round(matters * recency * (1 + log10(count)), 6)
 
 
-_Rank = tuple[int, bool, float, float, str, str, str, bool]
+_THE_REST = 2
+"""The place of the part with everything that is neither important nor for the reader."""
+
+_Rank = tuple[int, int, float, float, str, str, str, bool]
 
 _EVENTS = "events"
 """The content source for events that services publish."""
@@ -328,10 +336,18 @@ class _Ranks:
         }
 
     def is_for_reader(self, line: Brief | Line) -> bool:
-        """Return True if a line or an event stands in the first part of a digest."""
+        """Return True if a line or an event is in the first part of a digest."""
+        return self._part(line) < _THE_REST
+
+    def _part(self, line: Brief | Line) -> int:
+        """Return the place of a line's part: important updates, what is for the reader, the rest."""
         latest = line.latest if isinstance(line, Line) else line
+        if latest.source:
+            return _THE_REST
+        if line.importance is Importance.HIGH:
+            return 0
         matters = _weight(line, self._weights) * weight_of(line.importance)
-        return line.is_addressed and not latest.source and matters >= FOR_THE_READER
+        return 1 if line.is_addressed and matters >= FOR_THE_READER else _THE_REST
 
     def counts(self, things: Iterable[Thing]) -> tuple[Count, ...]:
         """Return the number of updates by category, those for the reader first."""
@@ -340,7 +356,7 @@ class _Ranks:
             for line in thing.values() if isinstance(thing, dict) else (thing,):
                 updates = line.count if isinstance(line, Line) else 1
                 found[self.is_for_reader(line), line.category] += updates
-        counts = (Count(name, updates, is_theirs) for (is_theirs, name), updates in found.items())
+        counts = (Count(name, updates, is_for_reader) for (is_for_reader, name), updates in found.items())
         return tuple(sorted(counts, key=self._place_of_count))
 
     def _place_of_count(self, count: Count) -> tuple[bool, float, str]:
@@ -368,8 +384,8 @@ class _Ranks:
             first = line.count if isinstance(line, Line) else 1
         elif self._ranking is Ranking.RELEVANCE and self._until is not None:
             first = score(line, self._weights, self._until)
-        theirs = self.is_for_reader(line)
-        return self._rank(source, theirs, first, latest.occurred_at, latest, line.has_name)
+        part = self._part(line)
+        return self._rank(source, part, first, latest.occurred_at, latest, line.has_name)
 
     def _of_lines(self, lines: Collection[Line]) -> _Rank:
         highest = min(lines, key=self._of)
@@ -382,21 +398,20 @@ class _Ranks:
         elif self._ranking is Ranking.RELEVANCE and self._until is not None:
             first = score(highest, self._weights, self._until)
         moved = max([line.latest.occurred_at for line in lines])
-        theirs = any(map(self.is_for_reader, lines))
-        return self._rank(source, theirs, first, moved, highest.latest, highest.has_name)
+        part = min(map(self._part, lines))
+        return self._rank(source, part, first, moved, highest.latest, highest.has_name)
 
     def _rank(
         self,
         source: str,
-        is_for_reader: bool,
+        part: int,
         first: float,
         moved: datetime,
         latest: Brief,
         has_name: bool,
     ) -> _Rank:
         key = latest.category, *entity_reference(latest.thing), not has_name
-        is_behind = self._has_parts and not is_for_reader
-        return self._place(source), is_behind, -first, -moved.timestamp(), *key
+        return self._place(source), part if self._has_parts else 0, -first, -moved.timestamp(), *key
 
     def _place(self, source: str) -> int:
         places = self._places

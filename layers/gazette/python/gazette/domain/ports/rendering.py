@@ -36,13 +36,15 @@ class Renderer(Protocol):
         *,
         variation: int = 1,
         due_at: datetime | None = None,
+        is_first: bool = False,
     ) -> Edition:
         """Render the digest for this reader. The same input always produces the same bytes.
 
         The email may show only the first blocks of `digest`. It counts the remaining blocks as
         omitted. `schedule` is the run's schedule, which the email uses to explain why and how often
         it is sent. `due_at` is the run's due time. Its day is part of a digest's subject, so that
-        consecutive subjects differ. Raises RenderingFailed if a template cannot render a value.
+        consecutive subjects differ. `is_first` is True for the first digest of a new reader. Raises
+        RenderingFailed if a template cannot render a value.
         """
 
     def said(

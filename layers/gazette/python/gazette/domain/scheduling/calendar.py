@@ -144,6 +144,19 @@ def next_occurrence(recurrence: Recurrence, *, after: datetime) -> datetime:
         day += timedelta(days=1)
 
 
+def begin_of_period(schedule: str, times: DigestTimes, due_on: date) -> date | None:
+    """Return the date of the previous weekly or monthly digest, as seen from one on `due_on`.
+
+    Return None for all other digests.
+    """
+    if schedule == "weekly":
+        return due_on - timedelta(days=7)
+    if schedule != "custom" or times.custom_on.month_day is None:
+        return None
+    before = due_on.replace(day=1) - timedelta(days=1)
+    return before.replace(day=min(times.custom_on.month_day, before.day))
+
+
 def is_one_of_last_two(recurrence: Recurrence, due_at: datetime, *, before: datetime) -> bool:
     """Return True if at most one occurrence is after `due_at` and before `before`."""
     if due_at >= before:

@@ -289,10 +289,14 @@ class Subscriber:
             Frequency.WEEKLY: Days(frozenset({self.times.weekly_on})),
             Frequency.CUSTOM: self.times.custom_on,
         }.get(digest, Days())
+        at, until = self.digest_time, self.times.paused_until
+        return Recurrence(at.hour, at.minute, self.time_zone, days, until)
+
+    @property
+    def digest_time(self) -> time:
+        """The local time of day at which digests are due."""
         minute = self.times.minute
-        if minute is None:
-            minute = minute_of(self.user_id)
-        return Recurrence(self.times.hour, minute, self.time_zone, days, self.times.paused_until)
+        return time(self.times.hour, minute_of(self.user_id) if minute is None else minute)
 
     @property
     def pause(self) -> Pause | None:

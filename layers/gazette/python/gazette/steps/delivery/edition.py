@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from gazette.domain.delivery.arrangement import Arrangement
 from gazette.domain.delivery.compose import compose
-from gazette.domain.delivery.run import Run
+from gazette.domain.delivery.run import BEGINNING, Run
 from gazette.domain.errors import Overtaken, RenderingFailed
 from gazette.domain.feedback.experiment import DEFAULT_VARIANT, Variant, variant_of
 from gazette.domain.identity import run_id
@@ -21,7 +21,7 @@ from gazette.domain.links import (
     ScopeKind,
     immediate_of,
 )
-from gazette.domain.model import Actor, Edition, Entity, Event, Mail, StageHeaders
+from gazette.domain.model import Actor, Edition, Entity, Event, Mail, StageHeaders, Window
 from gazette.domain.ports.rendering import Links, SunsetNotice, VersionTemplates
 from gazette.domain.ports.stores import DeferredEvents
 from gazette.domain.scheduling.kinds import thread_of
@@ -47,6 +47,11 @@ HARMLESS = Event(
 
 If rendering this event fails, the template is at fault.
 """
+
+
+_NEW_FOR = timedelta(days=30)
+"""The time after the registration in which a digest can be a reader's first. Runs are stored
+longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +99,7 @@ def edit(prepared: "Prepared", *, context: "EditionContext") -> Rendered | tuple
             templates=templates,
             max_blocks=context.max_blocks,
             arrangement=context.arrangement,
-            until=prepared.window.until,
+            window=prepared.window,
         )
 
     templates, fallback = chosen.templates, chosen.fallback
@@ -219,13 +224,12 @@ def make_edition(
     templates: VersionTemplates,
     max_blocks: int,
     arrangement: Arrangement,
-    until: datetime,
+    window: Window,
 ) -> Edition:
     """Render `events` as an email. Raises RenderingFailed.
 
     `max_blocks` and `arrangement` are the stage's values, which a template version may override. A
-    variation may override the arrangement. `until` is the end of the window, from which the age of
-    events is measured.
+    variation may override the arrangement. The age of events is measured from the end of `window`.
     """
     settings, renderer = templates.settings, templates.renderer
     if settings is not NO_SETTINGS:
@@ -235,12 +239,29 @@ def make_edition(
         events,
         max_blocks=max_blocks,
         arrangement=renderer.arrangement(variation, arrangement),
-        until=until,
+        until=window.until,
         sources=run.sources,
     )
     return renderer.render(
-        digest, subscriber, links, run.key.schedule, variation=variation, due_at=run.due_at
+        digest,
+        subscriber,
+        links,
+        run.key.schedule,
+        variation=variation,
+        due_at=run.due_at,
+        is_first=_is_first(run, window, subscriber),
     )
+
+
+def _is_first(run: Run, window: Window, subscriber: Subscriber) -> bool:
+    """Return True for the first digest of a schedule whose reader registered recently.
+
+    No earlier digest of the schedule is stored, and the reader's registration is newer than the
+    oldest stored run.
+    """
+    if run.key.is_immediate or subscriber.registered_on is None or window.since != BEGINNING:
+        return False
+    return run.due_at.date() - subscriber.registered_on <= _NEW_FOR
 
 
 def _list_of(run: Run, edition: Edition) -> Scope:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from gazette.domain.delivery.arrangement import DEFAULT
 from gazette.domain.delivery.run import Run
 from gazette.domain.links import NEW_LINK
-from gazette.domain.model import DAILY, Entity, Event, RunKey
+from gazette.domain.model import DAILY, Entity, Event, RunKey, Window
 from gazette.domain.ports.rendering import Links, VersionTemplates
 from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.subscriber import Subscriber
@@ -54,5 +54,5 @@ def try_out(templates: VersionTemplates) -> None:
             templates=templates,
             max_blocks=1,
             arrangement=DEFAULT,
-            until=_AT,
+            window=Window(_AT, _AT),
         )

@@ -23,7 +23,7 @@ from gazette.steps.delivery.edition import make_edition
 from gazette.steps.delivery.versions import Chosen
 from gazette.steps.delivery.windows import MOST_WHOLE, load_from
 
-_Show = Callable[[Run, datetime, Folded, Subscriber], str]
+_Show = Callable[[Run, Window, Folded, Subscriber], str]
 
 _MOST_LISTED, _MOST_LINES = 1_000, 100
 """The maximum number of entities on the page of updates, and of lines per entity.
@@ -58,7 +58,7 @@ def view_email(link: LinkToken, links: Links, *, context: ViewContext) -> str | 
     unsubscribed reader may still view old emails.
     """
 
-    def show(run: Run, until: datetime, events: Folded, reader: Subscriber) -> str:
+    def show(run: Run, window: Window, events: Folded, reader: Subscriber) -> str:
         return make_edition(
             run,
             events,
@@ -68,7 +68,7 @@ def view_email(link: LinkToken, links: Links, *, context: ViewContext) -> str | 
             templates=context.templates(run).templates,
             max_blocks=context.max_blocks,
             arrangement=context.arrangement,
-            until=until,
+            window=window,
         ).html
 
     return _view(link, show, context)
@@ -80,7 +80,7 @@ def view_updates(link: LinkToken, *, context: ViewContext) -> str | None:
     Returns None in the same cases as `view_email`.
     """
 
-    def show(run: Run, until: datetime, events: Folded, reader: Subscriber) -> str:
+    def show(run: Run, window: Window, events: Folded, reader: Subscriber) -> str:
         variation, templates = run.variant.variation, context.templates(run).templates
         settings, renderer = templates.settings, templates.renderer
         everything = compose(
@@ -88,7 +88,7 @@ def view_updates(link: LinkToken, *, context: ViewContext) -> str | None:
             max_blocks=_MOST_LISTED,
             max_lines=_MOST_LINES,
             arrangement=renderer.arrangement(variation, settings.arranged(context.arrangement)),
-            until=until,
+            until=window.until,
             sources=run.sources,
         )
         texts = renderer.said(everything, reader, variation=variation)
@@ -112,7 +112,7 @@ def _view(link: LinkToken, show: _Show, context: ViewContext) -> str | None:
         if not events:
             return context.pages.nothing_left(reader)
         with suppress(Overtaken):
-            return show(run, run.window.until, events, reader)
+            return show(run, run.window, events, reader)
     raise kept_changing(f"The window of run {run_id(key)}")
 
 
