@@ -209,7 +209,7 @@ def compose(
     groups = _Groups(folded, thing_lines, max_lines, rank, arrangement)
     blocks = tuple(
         Block(
-            tuple([groups.of(line, place) for line in lines[:max_lines]]),
+            groups.of(lines[:max_lines], place),
             place < arrangement.full_blocks,
             groups.section(lines),
         )
@@ -242,8 +242,7 @@ class _Groups:
         ids = set[str]()
         for place, lines in enumerate(shown):
             ids.update(*map(folded.naming, lines[:max_lines]))
-            for line in lines[:max_lines]:
-                ids.update(each.id for each in self._quoted(line, place))
+            ids.update(each.id for each in self._quoted(lines[0], place))
             if arrangement.sections is Sections.PARENT:
                 ids.update(line.latest.id for line in _latest_of(lines))
         folded.load(ids)
@@ -254,7 +253,13 @@ class _Groups:
         self._events = {event.id: event for event in renamed}
         self._actors = {event.actor.id: event.actor for event in renamed if event.actor}
 
-    def of(self, line: Line, place: int) -> Group:
+    def of(self, lines: Sequence[Line], place: int) -> tuple[Group, ...]:
+        """Return the groups of the block at `place`. Only the first one quotes several events."""
+        quoted = tuple([self._events[each.id] for each in self._quoted(lines[0], place)])
+        first, *others = lines
+        return (self._of(first, quoted), *map(self._of, others))
+
+    def _of(self, line: Line, quoted: tuple[Event, ...] = ()) -> Group:
         return Group(
             category=line.category,
             count=line.count,
@@ -264,7 +269,7 @@ class _Groups:
             importance=line.importance,
             is_addressed=line.is_addressed,
             is_for_reader=self._rank.is_for_reader(line),
-            quoted=tuple([self._events[each.id] for each in self._quoted(line, place)]),
+            quoted=quoted,
         )
 
     def _quoted(self, line: Line, place: int) -> Sequence[Brief]:
