@@ -227,6 +227,7 @@ class FakeRenderer:
         *,
         variation: int = 1,
         due_at: datetime | None = None,
+        is_first: bool = False,
     ) -> Edition:
         lines = [f"{group.latest.entity.id}: {group.count}" for group in digest.groups]
         text = "\n".join([subscriber.name, *lines, schedule, links.unsubscribe]) + self.mark

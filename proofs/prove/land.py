@@ -139,6 +139,7 @@ class Register(FakeRenderer):
         *,
         variation: int = 1,
         due_at: datetime | None = None,
+        is_first: bool = False,
     ) -> Edition:
         events = [
             each

@@ -262,6 +262,7 @@ def an_unknown_outcome_that_is_carried(
         *,
         variation: int = 1,
         due_at: datetime | None = None,
+        is_first: bool = False,
     ) -> Edition:
         if any(group.latest.id == "e1" for group in digest.groups) or digest.events == 2:
             raise RenderingFailed("poison")

@@ -14,6 +14,7 @@ from gazette.domain.scheduling.calendar import (
     Days,
     DigestTimes,
     Recurrence,
+    begin_of_period,
     is_wanted,
     last_instant_of_slot,
     minute_of,
@@ -576,3 +577,21 @@ def test_every_instant_is_in_exactly_one_slot(instant: datetime) -> None:
 def test_slot_of_instant_is_independent_of_time_zone(instant: datetime, zone: str) -> None:
     """Zones that are off by a quarter of an hour included."""
     assert slot_of(instant.astimezone(ZoneInfo(zone))) == slot_of(instant)
+
+
+@pytest.mark.parametrize(
+    ("days", "due_on", "begin"),
+    [
+        (Days(frozenset({4})), date(2026, 11, 26), date(2026, 11, 19)),
+        (Days(frozenset({4})), date(2027, 1, 2), date(2026, 12, 26)),
+        (Days(frozenset({4}), every=2), date(2026, 11, 26), None),
+        (Days(frozenset({1, 4})), date(2026, 11, 26), None),
+        (Days(), date(2026, 11, 26), None),
+        (Days(month_day=26), date(2026, 11, 26), date(2026, 10, 26)),
+        (Days(month_day=31), date(2027, 2, 28), date(2027, 1, 31)),
+        (Days(month_day=30), date(2027, 3, 30), date(2027, 2, 28)),
+        (Days(month_day=1), date(2027, 1, 1), date(2026, 12, 1)),
+    ],
+)
+def test_period_of_weekly_and_monthly_digests(days: Days, due_on: date, begin: date | None) -> None:
+    assert begin_of_period(days, due_on) == begin

@@ -7,9 +7,9 @@ from functools import partial
 from random import Random
 
 import pytest
-from gazette.domain.delivery.arrangement import Arrangement, Ranking
-from gazette.domain.delivery.compose import Digest, compose
-from gazette.domain.model import Actor, Entity, Event
+from gazette.domain.delivery.arrangement import Arrangement, Ranking, Sections
+from gazette.domain.delivery.compose import Count, Digest, compose
+from gazette.domain.model import Actor, Entity, Event, Importance
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -136,7 +136,7 @@ def test_equal_groups_are_ordered_by_key() -> None:
         event("b", entity="1"),
         event("c", category="like", entity="9"),
     ]
-    assert titles(busiest(events, max_blocks=20)) == ["9", "1", "2"]
+    assert titles(busiest(events, max_blocks=20)) == ["1", "2", "9"], "likes are not for her"
 
 
 @pytest.mark.parametrize(
@@ -268,3 +268,94 @@ def test_newest_block_is_first_when_ranked_by_recency() -> None:
     ]
     assert titles(newest(events, max_blocks=20)) == ["new", "busy"]
     assert titles(busiest(events, max_blocks=20)) == ["busy", "new"]
+
+
+def test_updates_for_the_reader_come_first_whatever_the_ranking() -> None:
+    """Twenty comments count more, and the like is newer."""
+    events = [
+        *(event(f"c{number}", category="comment", entity="c") for number in range(20)),
+        event("l", category="like", entity="l", minute=9),
+        event("r", category="reply", entity="r"),
+    ]
+    for arrange in (compose, busiest, newest):
+        digest = arrange(events, max_blocks=20)
+        assert titles(digest)[0] == "r"
+        assert [block.is_for_reader for block in digest.blocks] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("category", "importance", "via", "weights", "is_for_reader"),
+    [
+        ("reply", Importance.NORMAL, (), {}, True),
+        ("reply", Importance.LOW, (), {}, False),
+        ("mention", Importance.LOW, (), {}, False),
+        ("comment", Importance.NORMAL, (), {}, False),
+        ("comment", Importance.NORMAL, (), {"comment": 6.0}, True),
+        ("message", Importance.NORMAL, (), {"message": 5.9}, False),
+        ("reply", Importance.NORMAL, ("blog#1",), {}, False),
+        ("like", Importance.HIGH, (), {}, True),
+        ("article", Importance.HIGH, ("blog#1",), {}, True),
+    ],
+)
+def test_weight_importance_and_addressee_decide_what_is_for_the_reader(
+    category: str,
+    importance: Importance,
+    via: tuple[str, ...],
+    weights: dict[str, float],
+    is_for_reader: bool,
+) -> None:
+    one = replace(event("e", category=category), importance=importance, via=via)
+    arrangement = Arrangement(weights={**Arrangement().weights, **weights})
+    digest = compose([one], max_blocks=1, arrangement=arrangement)
+    assert digest.blocks[0].is_for_reader is is_for_reader
+    assert digest.counts == (Count(category, 1, is_for_reader),)
+
+
+def test_important_updates_come_before_all_others() -> None:
+    low = replace(event("l", category="like", entity="l"), importance=Importance.HIGH)
+    events = [event("m", category="mention", entity="m"), low]
+    for arrange in (compose, busiest, newest):
+        assert titles(arrange(events, max_blocks=20)) == ["l", "m"]
+
+
+def test_items_of_content_sources_are_not_for_the_reader() -> None:
+    item = replace(event("i", category="message"), source="picks", importance=Importance.HIGH)
+    assert not compose([item], max_blocks=1, sources=("picks",)).blocks[0].is_for_reader
+
+
+def test_sections_keep_the_order_of_relevance() -> None:
+    """With sections, an update that is low in relevance does not move up."""
+    events = [
+        *(event(f"c{number}", category="comment", entity="c") for number in range(20)),
+        event("r", category="reply", entity="r"),
+    ]
+    arrangement = Arrangement(sections=Sections.CATEGORY, ranking=Ranking.MOST_ACTIVE)
+    assert titles(compose(events, max_blocks=20, arrangement=arrangement)) == ["c", "r"]
+
+
+def test_updates_are_counted_by_category_whether_shown_or_not() -> None:
+    events = [
+        *(event(f"l{number}", category="like", actor=f"p{number}") for number in range(3)),
+        event("again", category="like", actor="p1"),
+        *(event(f"c{number}", category="comment", entity=f"{number}") for number in range(4)),
+        *(event(f"r{number}", category="reply", entity="r") for number in range(2)),
+    ]
+    digest = compose(events, max_blocks=2)
+    assert digest.counts == (
+        Count("reply", 2, is_for_reader=True),
+        Count("comment", 4, is_for_reader=False),
+        Count("like", 3, is_for_reader=False),
+    )
+    assert sum(each.updates for each in digest.counts) == digest.events
+
+
+@pytest.mark.parametrize("full", [0, 1])
+def test_only_the_first_line_of_a_block_with_quotes_has_the_latest_events(full: int) -> None:
+    events = [
+        *(event(f"m{number}", minute=number) for number in range(5)),
+        *(event(f"c{number}", category="comment", minute=number) for number in range(5)),
+        *(event(f"d{number}", category="comment", entity="d") for number in range(5)),
+    ]
+    digest = compose(events, max_blocks=2, arrangement=Arrangement(full_blocks=full))
+    quoted = [[each.id for each in group.quoted] for group in digest.groups]
+    assert quoted == [["m4", "m3", "m2"] if full else [], [], []]

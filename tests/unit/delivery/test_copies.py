@@ -148,6 +148,7 @@ class Naming(FakeRenderer):
         *,
         variation: int = 1,
         due_at: datetime | None = None,
+        is_first: bool = False,
     ) -> Edition:
         names = [actor.id for group in digest.groups for actor in group.actors]
         text = "\n".join([subscriber.name, *(f"{name}: 1" for name in names)])

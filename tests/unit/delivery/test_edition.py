@@ -47,6 +47,7 @@ class Choking(FakeRenderer):
         *,
         variation: int = 1,
         due_at: datetime | None = None,
+        is_first: bool = False,
     ) -> Edition:
         self.renderings += 1
         if self.together and self.together <= {group.latest.excerpt for group in digest.groups}:
@@ -219,3 +220,42 @@ def test_poison_search_resumes_with_next_message_if_time_runs_out() -> None:
     last = world.deliver(KEY)
     assert last
     assert (last.run.status, last.unsent.excluded) == (Status.SENT, 0)
+
+
+@dataclass
+class Noting(FakeRenderer):
+    """The port `Renderer`, which notes whether an email is the first digest."""
+
+    firsts: list[bool] = field(default_factory=list)
+
+    def render(
+        self,
+        digest: Digest,
+        subscriber: Subscriber,
+        links: Links,
+        schedule: str,
+        *,
+        variation: int = 1,
+        due_at: datetime | None = None,
+        is_first: bool = False,
+    ) -> Edition:
+        self.firsts.append(is_first)
+        return FakeRenderer().render(digest, subscriber, links, schedule)
+
+
+@pytest.mark.parametrize(("days", "is_first"), [(None, False), (0, True), (30, True), (31, False)])
+def test_first_digest_is_of_a_reader_who_registered_in_the_last_thirty_days(
+    days: int | None,
+    is_first: bool,
+) -> None:
+    renderer = Noting()
+    world = World(renderer=renderer)
+    on = None if days is None else NOW.date() - timedelta(days=days)
+    world.subscribers.put(replace(a_subscriber(), registered_on=on), replacing=None)
+    for number in (1, 2):
+        world.events.store(an_event(f"e{number}"), DAILY)
+        run = Run(RunKey("ann", DAILY, number), world.clock(), world.clock())
+        world.runs.create(run)
+        world.clock.pass_time(minutes=1)
+        world.generate(run.key)
+    assert renderer.firsts == [is_first, False]

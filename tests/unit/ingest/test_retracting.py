@@ -182,6 +182,7 @@ class Excerpts(FakeRenderer):
         *,
         variation: int = 1,
         due_at: datetime | None = None,
+        is_first: bool = False,
     ) -> Edition:
         lines = [f"{group.latest.entity.id}: {group.latest.excerpt}" for group in digest.groups]
         return Edition("", "", "\n".join([subscriber.name, *lines, schedule, links.unsubscribe]))

@@ -102,14 +102,11 @@ ONE_POST = (
 
 def test_post_block_has_a_line_for_each_category(renderer: JinjaRenderer) -> None:
     made = edition(renderer, *ONE_POST)
-    assert texts(page(made).xpath("//h2")) == ["Title of post1"]
+    assert texts(page(made).xpath("//h2")) == ["Cy mentioned you: Title of post1"]
     lines = texts(page(made).xpath("//p[@class='line']"))
-    assert lines == [
-        "Cy mentioned you",
-        "Bo commented",
-        "Liker9, Liker8 and 39 others liked this",
-    ]
-    assert made.text.count('"Title of post1"') == made.html.count(">Title of post1</span></a>") == 1
+    assert lines == ["Bo commented", "Liker9, Liker8 and 39 others liked this"]
+    assert "\nCy mentioned you: “Title of post1”\n" in made.text
+    assert made.text.count("Title of post1") == made.html.count(">Title of post1</span></a>") == 1
     for line in lines:
         assert f"\n  {line}\n" in made.text
     assert made.categories == ("mention", "comment", "like")
@@ -125,8 +122,8 @@ def test_block_shows_title_link_and_time_of_latest_event(
     for latest, earlier in ((like, mention), (mention, like)):
         events = (latest, replace(earlier, occurred_at=latest.occurred_at - timedelta(hours=1)))
         made = edition(renderer, *events)
-        assert texts(page(made).xpath("//h2")) == [latest.entity.title]
-        assert texts(page(made).xpath("//p[@class='time']")) == ["22 November, 08:03"]
+        assert texts(page(made).xpath("//h2/a")) == [latest.entity.title]
+        assert texts(page(made).xpath("//p[@class='time']")) == ["Reply · 22 November, 08:03"]
 
 
 def test_blocks_with_different_latest_lines_are_cached_separately(
@@ -139,19 +136,25 @@ def test_blocks_with_different_latest_lines_are_cached_separately(
     for latest, earlier in ((like, mention), (mention, like)):
         second = latest.occurred_at - timedelta(seconds=1)
         made = edition(renderer, latest, replace(earlier, occurred_at=second))
-        assert texts(page(made).xpath("//h2")) == [latest.entity.title]
+        assert texts(page(made).xpath("//h2/a")) == [latest.entity.title]
 
 
-def test_compact_block_has_a_single_opt_out_link(
-    renderer: JinjaRenderer,
+def test_own_row_of_links_gets_the_categories_that_a_block_shows(
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    """Without an excerpt nothing else tells them apart."""
-    links = replace(LINKS, leave=lambda scope: f"https://example.com/leave/{scope.names[0]}")
+    """Without an excerpt nothing else tells the lines of a compact block apart."""
+    own = tmp_path_factory.mktemp("own")
+    (own / "parts").mkdir()
+    for kind in ("html", "txt"):
+        (own / "parts" / f"leave.{kind}").write_text(" [{{ categories | join(',') }}]")
+    built = tmp_path_factory.mktemp("built") / "built"
+    build_templates(SOURCE, built, overlay=own)
+    renderer = JinjaRenderer(built)
     events = (an_event("m", category="mention"), an_event("l", category="like"))
-    for full, left in ((1, ["mention", "like"]), (0, ["mention"]), (1, ["mention", "like"])):
-        made = edition(renderer, *events, arrangement=Arrangement(full_blocks=full), links=links)
-        hrefs = page(made).xpath("//a[@class='leave']/@href")
-        assert [href.rpartition("/")[2] for href in hrefs] == left
+    for full, shown in ((1, "[mention,like]"), (0, "[mention]"), (1, "[mention,like]")):
+        made = edition(renderer, *events, arrangement=Arrangement(full_blocks=full))
+        assert shown in made.html
+        assert shown in made.text
 
 
 @pytest.mark.parametrize("schedule", [DAILY, immediate_schedule("post#post1")])
@@ -178,9 +181,13 @@ def test_compact_block_has_title_lines_and_time_but_no_excerpt(
     ]
     assert not page(compact).xpath("//blockquote")
     assert "could you" not in compact.text
-    for made in (page(full), page(compact)):
-        assert len(made.xpath("//h2/a")) == len(made.xpath("//p[@class='time']")) == 1
-        assert len(made.xpath("//p[@class='line']")) == 3
+    assert texts(page(full).xpath("//h2")) == ["Cy mentioned you: Title of post1"]
+    assert texts(page(compact).xpath("//h2")) == ["Title of post1"]
+    assert texts(page(compact).xpath("//p[@class='row']")) == [
+        "Cy mentioned you",
+        "Bo commented",
+        "Liker9, Liker8 and 39 others liked this · 22 November, 08:03",
+    ]
     assert renderer.take_count() == CacheCount(hits=0, misses=2)
 
 
@@ -198,7 +205,7 @@ def test_footer_counts_lines_left_out_of_blocks(
 ) -> None:
     events = [an_event(f"e{number}", category=f"kind_{number:02}") for number in range(20)]
     made = edition(renderer, *events)
-    assert len(page(made).xpath("//p[@class='line']")) == 8
+    assert len(page(made).xpath("//h2 | //p[@class='line']")) == 8
     assert "\nAnd 12 more updates.\nSee all 20: " in made.text
     assert texts(page(made).xpath("//td[@class='more']")) == ["And 12 more updates. See all 20"]
 
@@ -222,7 +229,7 @@ def test_single_block_stays_within_the_html_limit(renderer: JinjaRenderer) -> No
     for schedule in (DAILY, immediate_schedule("post#p")):
         made = edition(renderer, *events, schedule=schedule, links=links)
         assert len(made.html.encode()) <= LONGEST_HTML
-        assert len(page(made).xpath("//p[@class='line'] | //td[@class='what']/h1")) == 8
+        assert len(page(made).xpath("//p[@class='line'] | //td[@class='what']/h1 | //h2")) == 8
 
 
 @pytest.mark.parametrize(
@@ -244,10 +251,10 @@ def test_section_headings_precede_their_blocks_in_html_and_text(
     ]
     made = edition(renderer, *events, arrangement=Arrangement(sections=sections))
     expected = [f"Title of {each}" if len(each) == 1 else each for each in shown]
-    assert texts(page(made).xpath("//h2")) == expected
+    assert [each.rpartition(": ")[2] for each in texts(page(made).xpath("//h2"))] == expected
     rest = made.text
     for each in expected:
-        _, found, rest = rest.partition(f'"{each}"' if each.startswith("Title") else f"— {each} —")
+        _, found, rest = rest.partition(each if each.startswith("Title") else f"— {each} —")
         assert found, each
 
 
@@ -280,7 +287,8 @@ def test_cached_block_has_links_of_each_reader(leaving: JinjaRenderer) -> None:
             f"https://x.example/{reader}?a=e&b={first}",
             f"https://x.example/{reader}?a=e&b={second}",
         }
-        hrefs = [href for href in page(made).xpath("//a/@href") if "x.example" in href]
+        in_blocks = page(made).xpath("//td[@class='cell']//a/@href")
+        hrefs = [href for href in in_blocks if "x.example" in href]
         said = [line.rpartition(" ")[2] for line in made.text.splitlines() if "x.example" in line]
         assert set(hrefs) == set(said) == expected
         assert hrefs == said
@@ -307,8 +315,9 @@ def test_identical_blocks_have_links_of_their_own_entities(leaving: JinjaRendere
         )
         for number in range(2)
     ]
+    events.append(replace(an_event("m", category="mention"), entity=replace(same, id="m")))
     made = edition(leaving, *events, links=replace(LINKS, leave=leave_of("ann")))
-    assert leaving.take_count() == CacheCount(hits=1, misses=1)
+    assert leaving.take_count() == CacheCount(hits=1, misses=2)
     for number in range(2):
         assert f"https://x.example/ann?a=e&b={entity_mark(f'post#{number}')}\n" in made.text
 
@@ -318,7 +327,7 @@ def test_opt_out_links_in_blocks_are_not_tracked(leaving: JinjaRenderer) -> None
     links = replace(LINKS, leave=leave_of("ann"))
     made = edition(tracked, followed("a"), followed("b"), links=links)
     own = [link for link in page(made).iter("a") if "x.example" in link.get("href")]
-    assert len(own) == 2
+    assert len(own) == 3
     assert all("ses:no-track" in link.attrib for link in own)
 
 

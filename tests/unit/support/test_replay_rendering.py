@@ -44,6 +44,7 @@ class Renderer(FakeRenderer):
         *,
         variation: int = 1,
         due_at: datetime | None = None,
+        is_first: bool = False,
     ) -> Edition:
         if "*" in self.cannot or not {*digest.categories}.isdisjoint(self.cannot):
             raise RenderingFailed("no stars")

@@ -171,9 +171,11 @@ class Fragments:
 
 
 def _looks(email: str, blocks: Sequence[Block]) -> list[_Look]:
-    """Return how each block looks. The blocks for the reader lead a digest, or else the first one."""
+    """Return how each block looks. The blocks for the reader lead a digest, or else the first."""
     if email != DIGEST:
-        return [_Look(is_full=True, part=None, leads=True, is_important=b.is_important) for b in blocks]
+        return [
+            _Look(is_full=True, part=None, leads=True, is_important=b.is_important) for b in blocks
+        ]
     has_lead = any(block.is_for_reader for block in blocks)
     return [
         _Look(

@@ -223,7 +223,7 @@ class Language:
         return _weekday_and_day(self.name, day.year, day.month, day.day)
 
     def between(self, first: date, last: date) -> str:
-        """Return two dates of one period, such as `19–26 November`."""
+        """Return two dates of one period, such as the 19th and 26th of November."""
         return _between(self.name, first, last)
 
     def _joined(self, date: str, time: str) -> str:
@@ -281,7 +281,15 @@ def _weekday_and_day(locale: str, year: int, month: int, day: int) -> str:
 
 @lru_cache(maxsize=1024)
 def _between(locale: str, first: date, last: date) -> str:
-    return str(format_interval(first, last, "MMMMd", locale=locale))
+    """Return two dates in CLDR's format for short intervals, with the full names of months."""
+    formats = Locale.parse(locale).interval_formats.get("MMMd", {})
+    patterns = formats.get("d" if first.month == last.month else "M")
+    if not patterns or len(patterns) != 2:
+        return str(format_interval(first, last, "MMMd", locale=locale))
+    dates = zip((first, last), patterns, strict=True)
+    return "".join(
+        format_date(day, part.replace("MMM", "MMMM"), locale=locale) for day, part in dates
+    )
 
 
 @lru_cache(maxsize=4096)

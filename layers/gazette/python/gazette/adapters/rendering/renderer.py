@@ -350,8 +350,9 @@ def _period(
     """Return the period of a weekly or monthly digest that is due on the date `today`."""
     if email != DIGEST or today is None:
         return None
-    begin = begin_of_period(schedule, subscriber.times, today)
-    return Period(schedule == Frequency.WEEKLY, language.between(begin, today)) if begin else None
+    days = subscriber.recurrence(Frequency(schedule)).days
+    begin = begin_of_period(days, today)
+    return Period(days.month_day is None, language.between(begin, today)) if begin else None
 
 
 def _in_parts(blocks: list[str], parts: Sequence[Part], press: Press, name: str) -> list[str]:

@@ -24,8 +24,8 @@ from gazette.domain.links import is_web_link
 from gazette.domain.model import Entity, Image, Importance
 
 _TITLE, _EXCERPT, _SNIPPET = 200, 300, 120
-"""The maximum lengths of titles, excerpts and snippets in characters. The contract has the same limit
-for titles."""
+"""The maximum lengths of titles, excerpts and snippets in characters. The contract has the same
+limit for titles."""
 
 _LONGEST_PICTURE = 1100
 """The maximum length in characters of an image URL in HTML, in which `&` becomes `&amp;`. The limit

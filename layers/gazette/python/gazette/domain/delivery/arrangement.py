@@ -46,9 +46,9 @@ A mention from the beginning of a window has half its weight, but still ranks ab
 """
 
 FOR_THE_READER = 6.0
-"""The minimum of the category's weight multiplied by the importance, for an update that is addressed to
-the reader to be in the first part of a digest. With the default weights, these are mentions, messages
-and replies. An update of high importance is always in the first part.
+"""The minimum of a category's weight multiplied by the importance, for an update that is addressed
+to the reader to be in the first part of a digest. With the default weights, these are mentions,
+messages and replies. An update of high importance is always in the first part.
 """
 
 MAX_WEIGHT = 1000

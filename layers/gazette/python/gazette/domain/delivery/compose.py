@@ -79,7 +79,7 @@ class Group:
     """True if the group is in the first part of a digest (`FOR_THE_READER`)."""
 
     quoted: tuple[Event, ...] = ()
-    """The latest events of the group, latest first, in a block that may quote several. Else empty."""
+    """The latest events, latest first, where a block may quote several; otherwise empty."""
 
 
 class Count(NamedTuple):
@@ -345,7 +345,7 @@ class _Ranks:
         return self._part(line) < _THE_REST
 
     def _part(self, line: Brief | Line) -> int:
-        """Return the place of a line's part: important updates, what is for the reader, the rest."""
+        """Return the place of a line's part: what is important, for the reader, or neither."""
         latest = line.latest if isinstance(line, Line) else line
         if latest.source:
             return _THE_REST
@@ -361,7 +361,9 @@ class _Ranks:
             for line in thing.values() if isinstance(thing, dict) else (thing,):
                 updates = line.count if isinstance(line, Line) else 1
                 found[self.is_for_reader(line), line.category] += updates
-        counts = (Count(name, updates, is_for_reader) for (is_for_reader, name), updates in found.items())
+        counts = (
+            Count(name, updates, is_for_reader) for (is_for_reader, name), updates in found.items()
+        )
         return tuple(sorted(counts, key=self._place_of_count))
 
     def _place_of_count(self, count: Count) -> tuple[bool, float, str]:

@@ -144,17 +144,15 @@ def next_occurrence(recurrence: Recurrence, *, after: datetime) -> datetime:
         day += timedelta(days=1)
 
 
-def begin_of_period(schedule: str, times: DigestTimes, due_on: date) -> date | None:
-    """Return the date of the previous weekly or monthly digest, as seen from one on `due_on`.
+def begin_of_period(days: Days, due_on: date) -> date | None:
+    """Return the date of the digest before the one on `due_on`, if digests are weekly or monthly.
 
     Return None for all other digests.
     """
-    if schedule == "weekly":
-        return due_on - timedelta(days=7)
-    if schedule != "custom" or times.custom_on.month_day is None:
-        return None
-    before = due_on.replace(day=1) - timedelta(days=1)
-    return before.replace(day=min(times.custom_on.month_day, before.day))
+    if days.month_day is not None:
+        before = due_on.replace(day=1) - timedelta(days=1)
+        return before.replace(day=min(days.month_day, before.day))
+    return due_on - timedelta(days=7) if len(days.weekdays) == days.every == 1 else None
 
 
 def is_one_of_last_two(recurrence: Recurrence, due_at: datetime, *, before: datetime) -> bool:

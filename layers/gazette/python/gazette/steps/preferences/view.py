@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
 
 from gazette.domain.delivery.arrangement import Arrangement
 from gazette.domain.delivery.compose import compose
