@@ -403,6 +403,10 @@ class Edition:
     blocks: int = 0
     """The number of blocks in the email."""
 
+    from_name: str = ""
+    """The display name in From, such as `Bo Berg (Gazette)`. If empty, From has the sender's own
+    display name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Mail:

@@ -142,7 +142,7 @@ class SesMailer:
         if not ADDRESS.fullmatch(mail.to):
             return RefusedForGood(attempt, "not an address")
         request: SendEmailRequestTypeDef = {
-            "FromEmailAddress": self._sender,
+            "FromEmailAddress": ascii_sender(self._sender, mail.edition.from_name),
             "Destination": {"ToAddresses": [mail.to]},
             "Content": {
                 "Simple": {

@@ -30,7 +30,7 @@ class BrandError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brand:
-    """The content of `brand.json`. Every field is a string or an integer."""
+    """The content of `brand.json`. Every field is a string, an integer or a boolean."""
 
     name: str
     postal_address: str
@@ -54,6 +54,10 @@ class Brand:
 
     help: str = ""
     """The URL of the service's help pages. May be empty."""
+
+    person_in_from: bool = False
+    """True if the sender of an immediate email is shown as `Bo Berg (Gazette)`, if one named person
+    acted. The address stays the sender's."""
 
 
 def read_brand(file: Path) -> Brand:
@@ -125,4 +129,6 @@ def _other_shade(ground: str) -> str:
 
 
 def _kind(field_type: object) -> str:
+    if field_type is bool:
+        return "true or false"
     return "a whole number" if field_type is int else "a string"

@@ -26,7 +26,7 @@ from gazette.adapters.rendering.fragments import (
     template_of,
 )
 from gazette.adapters.rendering.language import SOURCE, Languages
-from gazette.adapters.rendering.texts import greeted, one_line, subject_line
+from gazette.adapters.rendering.texts import from_name, greeted, one_line, subject_line
 from gazette.adapters.rendering.variations import read_changes
 from gazette.adapters.rendering.view_models import ShownBlock, show
 from gazette.domain.delivery.arrangement import Arrangement, Sections
@@ -292,7 +292,20 @@ def _edition(
         text=text,
         categories=digest.categories,
         blocks=len(pieces),
+        from_name=""
+        if email != ALONE or values["critical"]
+        else _from_name(digest, values["brand"]),
     )
+
+
+def _from_name(digest: Digest, brand: Brand) -> str:
+    """Return the display name of the sender if exactly one named person acted, or an empty text."""
+    if not brand.person_in_from or digest.more_events:
+        return ""
+    if any(group.people != 1 for group in digest.groups):
+        return ""
+    names = {group.actors[0].id: group.actors[0].name for group in digest.groups}
+    return from_name(*names.values(), brand.name) if len(names) == 1 else ""
 
 
 def _reason_of(digest: Digest) -> EmailReason:
