@@ -29,6 +29,8 @@ def test_brand_requires_only_name_and_address(tmp_path: Path) -> None:
         ({"name": 7}, "name must be a string"),
         ({"logo_width": "120"}, "logo_width must be a whole number"),
         ({"logo_width": True}, "logo_width must be a whole number"),
+        ({"person_in_from": 1}, "person_in_from must be true or false"),
+        ({"person_in_from": "true"}, "person_in_from must be true or false"),
         ({"logo": "javascript:alert(1)"}, "logo must be a web address"),
         ({"logo": "http://shop.example/logo.png"}, "logo must be a web address that begins"),
         ({"logo_dark": "https://shop.example/dark.png"}, "logo_dark requires logo"),
