@@ -215,6 +215,18 @@ def test_attack_from_name_with_control_characters_is_ignored(
         assert message["Bcc"] is None
 
 
+@pytest.mark.parametrize("address", ["", "help@example.com"])
+def test_reply_to_arrives_by_each_provider(
+    ses: StandIn, smtp: tuple[SmtpInbox, SmtpServer], address: str
+) -> None:
+    inbox, server = smtp
+    mail = replace(a_mail(), edition=replace(a_mail().edition, reply_to=address))
+    for sending in (ses_mailer(), smtp_mailer(server)):
+        assert isinstance(sending.send(mail, 1), Accepted)
+    (by_ses,), (by_smtp,) = ses.accepted, inbox.taken
+    assert [by_ses.message["Reply-To"], by_smtp["Reply-To"]] == [address or None] * 2
+
+
 def test_smtp_receives_both_parts_all_headers_and_tags(
     smtp: tuple[SmtpInbox, SmtpServer],
 ) -> None:

@@ -62,9 +62,7 @@ def test_critical_email_offers_to_unfollow_the_entity(renderer: JinjaRenderer) -
 
 def test_critical_email_footer_gives_the_reason(renderer: JinjaRenderer) -> None:
     made = email(renderer, critical_schedule("post#1"))
-    said = (
-        "Gazette sends security notices to every account, whatever your email settings are."
-    )
+    said = "Gazette sends security notices to every account, whatever your email settings are."
     assert said in words(made.html)
     assert said in made.text
     assert "account" not in words(email(renderer, immediate_schedule("post#1")).html)

@@ -84,7 +84,10 @@ def test_headline_is_a_sentence_with_a_linked_thing(
     [
         ("en", "Zoë Marsh commented on “Sourdough for people with jobs”"),
         ("de", "Zoë Marsh hat „Sourdough for people with jobs“ kommentiert"),
-        ("he", "תגובה חדשה מ־\u2068Zoë Marsh\u2069 על ״\u2068Sourdough for people with jobs\u2069״"),
+        (
+            "he",
+            "תגובה חדשה מ־\u2068Zoë Marsh\u2069 על ״\u2068Sourdough for people with jobs\u2069״",
+        ),
     ],
 )
 def test_subject_is_a_sentence(renderer: JinjaRenderer, locale: str, said: str) -> None:
@@ -175,9 +178,7 @@ def test_block_of_a_critical_email_is_not_shared_with_other_emails(
 
 
 def test_critical_email_of_several_people_keeps_their_quotes(renderer: JinjaRenderer) -> None:
-    made = email(
-        renderer, happened(excerpt="Yes."), happened(BO, excerpt="No."), schedule=CRITICAL
-    )
+    made = email(renderer, happened(excerpt="Yes."), happened(BO, excerpt="No."), schedule=CRITICAL)
     assert headline(made).text_content() == TITLE
     assert "2 new comments from" in words(made.html)
     assert 'Zoë Marsh: "Yes."' in made.text
@@ -229,7 +230,8 @@ def named(built_templates: Path, tmp_path_factory: pytest.TempPathFactory) -> Ji
     folder = tmp_path_factory.mktemp("named") / "templates"
     shutil.copytree(built_templates, folder)
     brand = json.loads((folder / "brand.json").read_text())
-    (folder / "brand.json").write_text(json.dumps({**brand, "person_in_from": True}))
+    more = {"person_in_from": True, "reply_to": {"message": "m@shop.example"}}
+    (folder / "brand.json").write_text(json.dumps({**brand, **more}))
     return JinjaRenderer(folder)
 
 
@@ -237,6 +239,12 @@ def test_sender_is_the_person_who_acted(named: JinjaRenderer, renderer: JinjaRen
     assert email(named, happened(BO)).from_name == "Bo Berg (Gazette)"
     assert email(named, happened(BO), happened(BO, "like")).from_name == "Bo Berg (Gazette)"
     assert email(renderer, happened(BO)).from_name == ""
+
+
+def test_replies_go_to_the_address_of_the_category(named: JinjaRenderer) -> None:
+    for schedule in (THREAD, "daily"):
+        assert email(named, happened(BO, "message"), schedule=schedule).reply_to == "m@shop.example"
+        assert email(named, happened(BO), schedule=schedule).reply_to == ""
 
 
 @pytest.mark.parametrize(

@@ -341,7 +341,9 @@ def test_reader_without_a_visible_name_is_greeted_without_a_name(renderer: Jinja
     made = renderer.render(compose([an_event()], max_blocks=1), nameless, LINKS, DAILY)
     assert made.text.startswith("Hi,\n\nBo commented on “Title of post1”\n")
     assert "Hi," in words(made.html)
-    assert edition(renderer, an_event()).text.startswith("Hi Ann,\n\nBo commented on “Title of post1”\n")
+    assert edition(renderer, an_event()).text.startswith(
+        "Hi Ann,\n\nBo commented on “Title of post1”\n"
+    )
 
 
 @pytest.mark.parametrize(

@@ -264,7 +264,9 @@ def test_unnamed_likes_count_once_for_each_actor_id_or_event(
     events = [said_by(None, f"words {number}", category="like") for number in range(3)]
     assert [row.line for row in rows(edition(renderer, events))] == ["3 new likes"]
     nameless = [replace(each, actor=NAMELESS) for each in events]
-    assert [row.line for row in rows(edition(renderer, nameless))] == ["Someone liked Title of post1"]
+    assert [row.line for row in rows(edition(renderer, nameless))] == [
+        "Someone liked Title of post1"
+    ]
     both = [said_by(None, "words", category="like"), *nameless]
     assert [row.line for row in rows(edition(renderer, both))] == ["2 new likes"]
 

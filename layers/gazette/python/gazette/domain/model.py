@@ -407,6 +407,9 @@ class Edition:
     """The display name in From, such as `Bo Berg (Gazette)`. If empty, From has the sender's own
     display name."""
 
+    reply_to: str = ""
+    """The address for replies. If empty, replies go to the sender."""
+
 
 @dataclass(frozen=True, slots=True)
 class Mail:

@@ -76,6 +76,8 @@ def mime(mail: Mail, *, sender: str, reference: str = "") -> EmailMessage:
     message = EmailMessage(policy=_POLICY)
     message["From"] = ascii_sender(sender, mail.edition.from_name)
     message["To"] = mail.to
+    if mail.edition.reply_to:
+        message["Reply-To"] = mail.edition.reply_to
     message["Subject"] = header_words(mail.edition.subject, "Subject")
     message["Date"] = formatdate()
     domain = parseaddr(sender)[1].rpartition("@")[2]

@@ -155,6 +155,7 @@ class SesMailer:
                 }
             },
             "EmailTags": [{"Name": name, "Value": value} for name, value in mail.tags],
+            "ReplyToAddresses": [mail.edition.reply_to] if mail.edition.reply_to else [],
             "ConfigurationSetName": self._configuration_set,
         }
         _unsent.set(False)

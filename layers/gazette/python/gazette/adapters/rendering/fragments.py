@@ -332,9 +332,7 @@ class Lines:
         values["thing"] = thing(short.title, len(text), language)
         return " ".join(self._press.render(template).split())
 
-    def sentence(
-        self, group: ShownGroup, line: str, title: str, language: Language
-    ) -> Sentence:
+    def sentence(self, group: ShownGroup, line: str, title: str, language: Language) -> Sentence:
         """Return the sentence that describes a group with the title of its entity, such as `Bo
         mentioned you in Release 4.2`.
 

@@ -295,6 +295,7 @@ def _edition(
         from_name=""
         if email != ALONE or values["critical"]
         else _from_name(digest, values["brand"]),
+        reply_to=values["brand"].replies_to(digest.categories),
     )
 
 
