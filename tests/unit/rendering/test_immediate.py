@@ -22,6 +22,7 @@ from tests.unit.rendering.test_leave_links import LINKS, all_in_html, all_in_tex
 
 THREAD, CRITICAL = immediate_schedule("post#1"), critical_schedule("post#1")
 TITLE = "Sourdough for people with jobs"
+DAILY_INSTEAD = replace(LINKS, fallback="daily")
 ZOE, BO = Actor("zoe", "Zoë Marsh"), Actor("bo", "Bo Berg")
 
 
@@ -36,7 +37,7 @@ def email(
     schedule: str = THREAD,
     locale: str = "en",
     follows_up: bool = False,
-    links: Links = replace(LINKS, fallback="daily"),
+    links: Links = DAILY_INSTEAD,
 ) -> Edition:
     digest = compose(events, max_blocks=20, until=NOW + timedelta(hours=1))
     reader = replace(a_subscriber(), locale=locale, time_zone="Europe/Berlin")
