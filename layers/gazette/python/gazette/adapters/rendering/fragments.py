@@ -347,11 +347,11 @@ class Lines:
         except TemplateNotFound:
             template = template_of(group.category, "headline.txt", environment)
         whole = " ".join(self._press.render(template).split())
-        before, found, after = whole.partition(_THING)
+        before, separator, after = whole.partition(_THING)
         quoted = language.quoted(title)
         after = after.replace(_THING, quoted)
-        text = f"{before}{quoted}{after}" if found else before
-        return Sentence(before, title if found else "", after, text)
+        text = f"{before}{quoted}{after}" if separator else before
+        return Sentence(before, title if separator else "", after, text)
 
     def in_a_thread(self, group: ShownGroup, language: Language) -> tuple[str, str]:
         """Return the actors' short names, and the title that all subjects of the thread share."""

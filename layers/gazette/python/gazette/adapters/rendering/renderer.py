@@ -74,7 +74,7 @@ class EmailReason(NamedTuple):
 
 
 class Fallback(NamedTuple):
-    """The digest that gets the events of an immediate email's categories at the reader's wish."""
+    """The digest to which a reader can move the categories of an immediate email."""
 
     link: str
     """The link to the page with the button that moves the categories."""
@@ -305,8 +305,8 @@ def _from_name(digest: Digest, brand: Brand) -> str:
         return ""
     if any(group.people != 1 for group in digest.groups):
         return ""
-    names = {group.actors[0].id: group.actors[0].name for group in digest.groups}
-    return from_name(*names.values(), brand.name) if len(names) == 1 else ""
+    people = {group.actors[0].id: group.actors[0].name for group in digest.groups}
+    return from_name(people.popitem()[1], brand.name) if len(people) == 1 else ""
 
 
 def _reason_of(digest: Digest) -> EmailReason:
