@@ -295,8 +295,13 @@ def _edition(
         from_name=""
         if email != ALONE or values["critical"]
         else _from_name(digest, values["brand"]),
-        reply_to=values["brand"].replies_to(digest.categories),
+        reply_to=_reply_to(digest, values["brand"]),
     )
+
+
+def _reply_to(digest: Digest, brand: Brand) -> str:
+    """Return the address for replies to an email, or an empty text if the brand has none."""
+    return brand.replies_to(digest.categories) if brand.reply_to else ""
 
 
 def _from_name(digest: Digest, brand: Brand) -> str:

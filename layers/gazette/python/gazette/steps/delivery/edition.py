@@ -25,8 +25,7 @@ from gazette.domain.model import Actor, Edition, Entity, Event, Mail, StageHeade
 from gazette.domain.ports.rendering import Links, SunsetNotice, VersionTemplates
 from gazette.domain.ports.stores import DeferredEvents
 from gazette.domain.scheduling.kinds import thread_of
-from gazette.domain.subscribers.frequency import Frequency
-from gazette.domain.subscribers.leaving import fallback_for_immediate
+from gazette.domain.subscribers.frequency import Frequency, fallback_for_immediate
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.domain.templates.settings import NO_SETTINGS
 from gazette.domain.window.folded import Folded, age_of_event
@@ -150,7 +149,7 @@ def _fallback(run: Run, subscriber: Subscriber, context: "EditionContext") -> st
     """
     if not run.key.is_immediate:
         return ""
-    often = fallback_for_immediate(subscriber, context.defaults)
+    often = fallback_for_immediate(subscriber.chosen, context.defaults)
     return "" if often is Frequency.NEVER else often.value
 
 
