@@ -141,9 +141,9 @@ class SesMailer:
         """Send the message with one SendEmail. SES converts the `Simple` content into MIME."""
         if not ADDRESS.fullmatch(mail.to):
             return RefusedForGood(attempt, "not an address")
-        shown = mail.edition.from_name
+        name = mail.edition.from_name
         request: SendEmailRequestTypeDef = {
-            "FromEmailAddress": ascii_sender(self._sender, shown) if shown else self._sender,
+            "FromEmailAddress": ascii_sender(self._sender, name) if name else self._sender,
             "Destination": {"ToAddresses": [mail.to]},
             "Content": {
                 "Simple": {
