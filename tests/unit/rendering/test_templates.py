@@ -152,7 +152,8 @@ def test_custom_category_has_a_sentence_in_each_language(own: Path, tmp_path: Pa
 
 
 def test_translated_sentence_may_name_the_brand(own: Path, tmp_path: Path) -> None:
-    write(own / "categories" / "comment" / "line.txt", "{{ people }} said it on {{ brand.name }}")
+    file = own / "categories" / "comment" / "headline.txt"
+    write(file, "{{ people }} said it on {{ brand.name }}")
     assert "\nBo said it on Gazette\n" in edition(own, tmp_path / "built").text
 
 

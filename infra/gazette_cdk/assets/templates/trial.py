@@ -39,6 +39,7 @@ _LINKS = Links(
     "https://example.com/email",
     "https://example.com/updates",
     lambda scope: f"https://example.com/leave/{scope.kind}",
+    fallback="daily",
 )
 _SCHEDULES = (
     "daily",
@@ -84,6 +85,7 @@ def render_all(
     digests = [compose(events, max_blocks=1000) for events in _few_and_many(built)]
     *_, many = _few_and_many(built)
     digests.append(compose(many, max_blocks=1, max_lines=1))
+    digests.append(replace(digests[-1], follows_up=True))
     for sections in (Sections.CATEGORY, Sections.PARENT):
         arrangement = Arrangement(sections=sections, full_blocks=1)
         digests.append(compose(many, max_blocks=1000, arrangement=arrangement))

@@ -26,13 +26,13 @@ from gazette.adapters.rendering.fragments import (
     template_of,
 )
 from gazette.adapters.rendering.language import SOURCE, Languages
-from gazette.adapters.rendering.texts import greeted, one_line, subject_line
+from gazette.adapters.rendering.texts import from_name, greeted, one_line, subject_line
 from gazette.adapters.rendering.variations import read_changes
 from gazette.adapters.rendering.view_models import ShownBlock, show
 from gazette.domain.delivery.arrangement import Arrangement, Sections
 from gazette.domain.delivery.compose import Block, Digest
 from gazette.domain.errors import RenderingFailed
-from gazette.domain.links import NEW_LINK, Scope, ScopeKind, entity_mark, thing_scope
+from gazette.domain.links import NEW_LINK, Scope, ScopeKind, entity_mark, immediate_of, thing_scope
 from gazette.domain.model import Edition
 from gazette.domain.muting.mutes import short_title
 from gazette.domain.ports.rendering import CacheCount, Links
@@ -71,6 +71,16 @@ class EmailReason(NamedTuple):
 
     followed: bool
     """True if at least one block is included because of a follow."""
+
+
+class Fallback(NamedTuple):
+    """The digest to which a reader can move the categories of an immediate email."""
+
+    link: str
+    """The link to the page with the button that moves the categories."""
+
+    often: str
+    """The frequency of the digest: `daily`, `weekly` or `custom`."""
 
 
 class JinjaRenderer:
@@ -180,26 +190,32 @@ class JinjaRenderer:
         zone = zone_of(subscriber.time_zone)
         shape = ALONE if digest.events == 1 and email == DIGEST else email
         today = due_at.astimezone(zone).date() if due_at else None
-        fragments = self._fragments.of(shape, digest.blocks, templates, language, zone, today)
+        critical = is_critical(schedule)
+        fragments = self._fragments.of(
+            shape, digest.blocks, templates, language, zone, today, critical=critical
+        )
         reason = _reason_of(digest)
         values = {
             **language.values(),
             "brand": self._brand,
             "links": links,
             "often": schedule if email == DIGEST else email,
-            "critical": is_critical(schedule),
+            "critical": critical,
             "reader": language.isolated(greeted(subscriber.name, subscriber.locale, _LONGEST_NAME)),
             "zone": zone,
             "day": language.day(due_at, zone) if due_at else "",
             "reason": reason,
+            "fallback": None,
         }
         differ = reason.involved and reason.followed
         own = _Own(
             links,
             partial(_follows, templates, values) if differ else None,
-            critical=is_critical(schedule),
+            critical=critical,
             is_immediate=kind_of(schedule) is ScheduleKind.IMMEDIATE,
         )
+        if email == ALONE and not critical:
+            values["fallback"] = own.fallback(links, digest.categories)
         pieces = own.put_into(digest.blocks, fragments)
         while True:
             edition = _edition(templates, email, digest, pieces, values)
@@ -253,9 +269,8 @@ def _edition(
     )
     if groups and email in {DIGEST, ALONE}:
         lines, language = Lines(Press(templates, values)), values["language"]
-        if email == DIGEST:
-            press.values["headline"] = lines.headline(*groups[0], language)
-        else:
+        press.values["headline"] = lines.headline(*groups[0], language)
+        if email == ALONE:
             about = lines.in_a_thread(groups[0].shown, language)
             press.values["people"], press.values["thing"] = about
 
@@ -277,7 +292,26 @@ def _edition(
         text=text,
         categories=digest.categories,
         blocks=len(pieces),
+        from_name=""
+        if email != ALONE or values["critical"]
+        else _from_name(digest, values["brand"]),
+        reply_to=_reply_to(digest, values["brand"]),
     )
+
+
+def _reply_to(digest: Digest, brand: Brand) -> str:
+    """Return the address for replies to an email, or an empty text if the brand has none."""
+    return brand.replies_to(digest.categories) if brand.reply_to else ""
+
+
+def _from_name(digest: Digest, brand: Brand) -> str:
+    """Return the display name of the sender if exactly one named person acted, or an empty text."""
+    if not brand.person_in_from or digest.more_events:
+        return ""
+    if any(group.people != 1 for group in digest.groups):
+        return ""
+    people = {group.actors[0].id: group.actors[0].name for group in digest.groups}
+    return from_name(people.popitem()[1], brand.name) if len(people) == 1 else ""
 
 
 def _reason_of(digest: Digest) -> EmailReason:
@@ -318,6 +352,17 @@ class _Own:
         self._is_immediate = is_immediate
         self._filled: dict[tuple[str, str, tuple[str, ...], bool, bool], tuple[str, str]] = {}
         self.made: set[str] = set()
+
+    def fallback(self, links: Links, categories: tuple[str, ...]) -> Fallback | None:
+        """Return the link that moves the email's categories from immediate email to a digest.
+
+        Returns None if the reader has no such digest, and in the browser view.
+        """
+        link = self._leave(immediate_of(categories)) if links.fallback else ""
+        if not link:
+            return None
+        self.made.add(link)
+        return Fallback(link, links.fallback)
 
     def put_into(self, blocks: Sequence[Block], fragments: Sequence[Fragment]) -> list[_Piece]:
         """Insert the reader's personal parts into the fragments of `blocks`."""
