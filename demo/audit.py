@@ -19,12 +19,12 @@ _LINES = {
     "mention": r"(?P<people>.+) mentioned you",
     "like": r"(?P<people>.+) liked this",
     "follow": r"(?P<people>.+) started following you",
-    "other": r"(?P<count>\d+) updates: .+|Update: .+",
+    "other": r"(?:Library|Timetable)(?: · (?P<count>\d+) times)?",
 }
 """The patterns of an email's lines by category.
 
-Categories without a specific line are `other`. A line without a number counts people, because each
-person causes such an event only once a day.
+Categories without templates are `other`, and their events have no actor. A line without a number
+counts people, because each person causes such an event only once a day.
 """
 
 _PATTERNS = {what: re.compile(rf"(?:  )?(?:{words})") for what, words in _LINES.items()}

@@ -481,8 +481,8 @@ PREVENTED: Final = (
     Mutation(
         "an expired or lapsed event that may have been sent is given up",
         "steps/delivery/deliver.py",
-        "expire(some, run, for_good=may_have_been_sent)",
-        "expire(some, run, for_good=())",
+        "expire(some, changing, for_good=may_have_been_sent)",
+        "expire(some, changing, for_good=())",
         "tests/unit/delivery/test_copies.py"
         "::test_trace_r_event_expiring_between_attempts_is_sent_at_most_twice",
         "r",

@@ -225,6 +225,23 @@ def test_remaining_expired_events_are_removed_if_an_event_is_extended() -> None:
 
 
 @pytest.mark.usefixtures("few")
+def test_reason_of_a_removal_is_that_of_the_events_that_were_removed() -> None:
+    lapsed = replace(an_event("lapsed"), expires_at=NOW + timedelta(hours=1))
+    world = a_world(an_event("early"), lapsed, later=RETENTION)
+
+    def extend() -> None:
+        stored = world.events.rows["ann", "early"]
+        assert isinstance(stored, StoredEvent)
+        world.events.extend(stored, world.clock.now + timedelta(days=1))
+
+    with world.meanwhile("deferred_events.expire", extend, before=True):
+        done = world.deliver(KEY)
+    assert done
+    assert (done.unsent.lapsed, done.unsent.expired) == (1, 0)
+    assert world.runs.rows[KEY].removed is Reason.LAPSED
+
+
+@pytest.mark.usefixtures("few")
 def test_too_many_held_events_leave_all_events_to_next_digest(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -57,7 +57,7 @@ def start(
 ) -> Iterator[Start]:
     """Start a worker as the engine does. Its layer contains a module of this version.
 
-    It also contains a package, of which one module cannot be imported.
+    It also contains a package with a module that cannot be imported.
     """
     monkeypatch.chdir(engine)
     monkeypatch.setattr("demo.forked_workers._PACKAGES", ("of_package", "of_no_layer"))

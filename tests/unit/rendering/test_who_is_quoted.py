@@ -458,7 +458,7 @@ def check_names(made: Edition, digest: Digest, events: Sequence[Event]) -> None:
             and bool(event.actor and event.actor.name) == bool(group.actors)
         ]
         assert {*shown.people} <= {*map(newest_names(events).get, actors_of(members))}
-        assert len(shown.people) + shown.others == len(group.actors)
+        assert len(shown.people) + shown.others == len(actors_of(members))
         assert bool(shown.actor) == bool(shown.people) == bool(group.actors)
         assert group.latest in members or group.latest.id in {event.id for event in members}
         assert shown.count == counted(members)

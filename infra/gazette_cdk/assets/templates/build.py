@@ -53,11 +53,9 @@ def build_templates(
                 f"{overlay} does not exist. Create it, or pass the folder of your templates."
             )
         check_names(source, overlay)
-        shutil.copytree(overlay, target, dirs_exist_ok=True, ignore=_without_catalogues)
-    (target / "__init__.py").write_text('"""Built templates."""\n')
-    if overlay:
-        (target / CATEGORIES_FILE).unlink(missing_ok=True)
+        shutil.copytree(overlay, target, dirs_exist_ok=True, ignore=_converted)
         write_category_texts(overlay / CATEGORIES_FILE, target)
+    (target / "__init__.py").write_text('"""Built templates."""\n')
     try:
         read_brand(_origin("brand.json", source, overlay))
         for folder in filter(None, (source, overlay)):
@@ -148,5 +146,6 @@ def _hidden(_: str, names: list[str]) -> list[str]:
     return [name for name in names if name.startswith(".")]
 
 
-def _without_catalogues(folder: str, names: list[str]) -> list[str]:
-    return [*_hidden(folder, names), *(name for name in names if name == "locales")]
+def _converted(folder: str, names: list[str]) -> list[str]:
+    """Return the names of files that the build converts, and of hidden files."""
+    return [*_hidden(folder, names), *({"locales", CATEGORIES_FILE} & {*names})]

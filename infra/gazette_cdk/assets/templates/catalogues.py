@@ -1,7 +1,7 @@
 """The translation catalogues: reading, checking, merging and compiling."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from datetime import UTC, datetime
 from difflib import get_close_matches
@@ -76,11 +76,14 @@ def file_of(folder: Path, tag: str) -> Path:
 
 def nearest(tag: str, catalogues: Mapping[str, Catalog]) -> Catalog | None:
     """Return the catalogue of a language tag or of its longest prefix, such as `de` for `de-CH`."""
+    return next((catalogues[each] for each in prefixes(tag) if each in catalogues), None)
+
+
+def prefixes(tag: str) -> Iterator[str]:
+    """Yield a language tag and its prefixes, longest first, such as `de-CH` and `de`."""
     while tag:
-        if tag in catalogues:
-            return catalogues[tag]
+        yield tag
         tag = tag.rpartition("-")[0]
-    return None
 
 
 def read_catalogue(file: Path, tag: str, *, shipped: Catalog | None = None) -> Catalog:

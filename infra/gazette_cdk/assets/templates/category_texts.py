@@ -17,7 +17,14 @@ from gazette.adapters.rendering.brand import NO_TEXT
 from gazette.adapters.rendering.language import SOURCE
 from gazette.adapters.templates.bundle import BUILT, CATEGORIES_FILE
 from gazette.domain.identity import CATEGORY_NAME
+from gazette.domain.window.naming import (
+    LEFT_TO_RIGHT_ISOLATE,
+    POP_ISOLATE,
+    RIGHT_TO_LEFT_ISOLATE,
+    RTL,
+)
 
+from gazette_cdk.assets.templates.catalogues import prefixes
 from gazette_cdk.assets.templates.inline import TemplateError
 
 NAME = "name"
@@ -171,8 +178,8 @@ def _sentences(texts: _Texts, shown: Callable[[str], str]) -> str:
 
 
 def _chain(languages: Mapping[str, _Texts], tag: str) -> Iterator[tuple[str, _Texts]]:
-    """Yield the texts of a language, of the same language without a country, and of English."""
-    for each in dict.fromkeys((tag, tag.partition("-")[0], SOURCE)):
+    """Yield the texts of a language, of the prefixes of its tag, and of English."""
+    for each in dict.fromkeys((*prefixes(tag), SOURCE)):
         if each in languages:
             yield each, languages[each]
 
@@ -212,5 +219,5 @@ def _isolated(spoken: str, tag: str, text: str) -> str:
     ways = [str(Locale.parse(each, sep="-").text_direction) for each in (spoken, tag)]
     if ways[0] == ways[1]:
         return _shown(text)
-    start = "\u2067" if ways[0] == "rtl" else "\u2066"
-    return f"{start}{_shown(text).rstrip()}\u2069\n"
+    start = RIGHT_TO_LEFT_ISOLATE if ways[0] == RTL else LEFT_TO_RIGHT_ISOLATE
+    return f"{start}{_shown(text).rstrip()}{POP_ISOLATE}\n"

@@ -236,5 +236,6 @@ class Pages(Protocol):
     ) -> str:
         """Return a page that shows each block of the digest with its link, its lines and its time.
 
-        `said` contains the text of the lines.
+        `said` contains the text of the lines. `due_at` is the run's due time, whose date the page
+        shows.
         """

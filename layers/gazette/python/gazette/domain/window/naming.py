@@ -135,10 +135,10 @@ def _merged(actor: Actor, before: Actor | None) -> Actor:
 
 LTR, RTL = "ltr", "rtl"
 
-_LEFT_TO_RIGHT_ISOLATE, _RIGHT_TO_LEFT_ISOLATE = "\u2066", "\u2067"
+LEFT_TO_RIGHT_ISOLATE, RIGHT_TO_LEFT_ISOLATE = "\u2066", "\u2067"
 FIRST_STRONG_ISOLATE = "\u2068"
 POP_ISOLATE = "\u2069"
-ISOLATES = _LEFT_TO_RIGHT_ISOLATE + _RIGHT_TO_LEFT_ISOLATE + FIRST_STRONG_ISOLATE
+ISOLATES = LEFT_TO_RIGHT_ISOLATE + RIGHT_TO_LEFT_ISOLATE + FIRST_STRONG_ISOLATE
 """The characters that start an isolate.
 https://www.unicode.org/reports/tr9/#Explicit_Directional_Isolates"""
 
@@ -233,4 +233,4 @@ def _isolate(text: str, around: str) -> str:
     majority = _majority_of(text)
     if majority == _first(text) and not any(each in text for each in ISOLATES):
         return FIRST_STRONG_ISOLATE
-    return _RIGHT_TO_LEFT_ISOLATE if majority == RTL else _LEFT_TO_RIGHT_ISOLATE
+    return RIGHT_TO_LEFT_ISOLATE if majority == RTL else LEFT_TO_RIGHT_ISOLATE

@@ -256,7 +256,6 @@ def _remove(
     Returns the new run, and the number of events that this call removed. Other workers may have
     removed the remaining events.
     """
-    run = replace(run, removed=why_removed(run, over, context.clock()))
     seen = [stored for stored in over if stored.seen_at]
     run, removed = _leave_out(run, seen, may_have_been_sent, tries, context)
     over = [stored for stored in over if not stored.seen_at]
@@ -264,7 +263,9 @@ def _remove(
         together, before = over[first : first + EVENTS_AT_ONCE], removed
         alone = ([each] for each in together)
         for some in (together, *(alone if len(together) > 1 else ())):
-            after = context.editing.deferred_events.expire(some, run, for_good=may_have_been_sent)
+            changing = replace(run, removed=why_removed(run, some, context.clock()))
+            expire = context.editing.deferred_events.expire
+            after = expire(some, changing, for_good=may_have_been_sent)
             if after is None:
                 continue
             run, removed = after, removed + len(some)
@@ -296,6 +297,7 @@ def _leave_out(
         return run, 0
     stopped = changed(run, Stop())
     if stopped != run:
+        stopped = replace(stopped, removed=why_removed(run, seen, context.clock()))
         store([(run, stopped)], runs=context.runs)
     leave_out = context.editing.deferred_events.leave_out
     number = sum(
