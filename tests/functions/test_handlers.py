@@ -125,8 +125,8 @@ def test_immediate_events_on_an_entity_share_an_email(cloud: Cloud) -> None:
     cloud.work("generate", first, again, other)
     subjects = [request["Content"]["Simple"]["Subject"]["Data"] for request in cloud.sent()]
     assert sorted(subjects) == [
-        "2 new comments on “Title of post#p1”",
-        "User 3 commented on “Title of post#p2”",
+        "New comments on “Title of post#p1”",
+        "New comments on “Title of post#p2”",
     ]
     assert "You get this right away" in cloud.sent()[0]["Content"]["Simple"]["Body"]["Text"]["Data"]
 

@@ -20,7 +20,9 @@ _COMMANDS = (
 
 
 def init(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the new project.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="The folder of the new project.")
+    ],
     sender: Annotated[
         str,
         typer.Option(

@@ -1,4 +1,4 @@
-"""The values that an email gets from its run and its reader: follow-up, and the digest instead."""
+"""The values that an immediate email gets from its reader: the digest instead."""
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -24,7 +24,7 @@ KEY = RunKey("ann", immediate_schedule("post#post1"), int(NOW.timestamp()))
 class Keeping(FakeRenderer):
     """The port `Renderer`, which keeps what it was given."""
 
-    given: list[tuple[Digest, Links]] = field(default_factory=list)
+    given: list[Links] = field(default_factory=list)
 
     def render(
         self,
@@ -36,21 +36,19 @@ class Keeping(FakeRenderer):
         variation: int = 1,
         due_at: datetime | None = None,
     ) -> Edition:
-        self.given.append((digest, links))
+        self.given.append(links)
         return FakeRenderer().render(digest, subscriber, links, schedule)
 
 
-@pytest.mark.parametrize("step", [0, 1, 2])
-def test_email_knows_whether_it_follows_another_email(step: int) -> None:
+def test_email_knows_the_digest_that_gets_the_events_instead() -> None:
     renderer = Keeping()
     world = World(renderer=renderer)
     world.subscribers.put(a_subscriber(), replacing=None)
-    world.runs.create(replace(Run(KEY, NOW, NOW), step=step))
+    world.runs.create(Run(KEY, NOW, NOW))
     world.events.store(an_event("e1"), KEY.schedule)
     world.clock.pass_time(minutes=1)
     world.generate(KEY)
-    [(digest, links)] = renderer.given
-    assert digest.follows_up is (step > 0)
+    [links] = renderer.given
     assert links.fallback == "daily"
 
 

@@ -147,7 +147,7 @@ def is_balanced(line: str) -> bool:
 
 def unquoted(text: str) -> str:
     """Return `text` without the quotation marks and isolates of titles in the text part."""
-    return re.sub("[\u2068\u2069“”„״\"']", "", text)
+    return re.sub("[\u2066-\u2069“”„״\"']", "", text)
 
 
 def blocks_of_html(made: Edition) -> list[tuple[str, list[str]]]:
@@ -333,8 +333,10 @@ def test_subject_isolates_text_of_the_opposite_direction(renderer: JinjaRenderer
         entity=Entity("post", "1", "שלום", "https://example.com/1"),
     )
     made = edition(renderer, [event], schedule=IMMEDIATE)
-    assert made.subject == "\u2068נועה\u2069 commented on “\u2068שלום\u2069”"
-    assert edition(renderer, [event]).subject == made.subject
+    assert made.subject == "New comments on “\u2068שלום\u2069”"
+    assert edition(renderer, [event]).subject == (
+        "\u2068נועה\u2069 commented on “\u2068שלום\u2069”"
+    )
 
 
 def test_truncated_subject_closes_its_direction_isolates() -> None:

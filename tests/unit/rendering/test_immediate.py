@@ -36,12 +36,10 @@ def email(
     *events: Event,
     schedule: str = THREAD,
     locale: str = "en",
-    follows_up: bool = False,
     links: Links = DAILY_INSTEAD,
 ) -> Edition:
     digest = compose(events, max_blocks=20, until=NOW + timedelta(hours=1))
     reader = replace(a_subscriber(), locale=locale, time_zone="Europe/Berlin")
-    digest = replace(digest, follows_up=follows_up)
     return renderer.render(digest, reader, links, schedule, due_at=NOW + timedelta(hours=1))
 
 
@@ -61,7 +59,7 @@ def preheader(made: Edition) -> str:
     [
         ("en", "Zoë Marsh commented on ", ""),
         ("de", "Zoë Marsh hat ", " kommentiert"),
-        ("he", "תגובה חדשה מ־\u2068Zoë Marsh\u2069 על ", ""),
+        ("he", "תגובה חדשה מאת \u2068Zoë Marsh\u2069 על ", ""),
     ],
 )
 def test_headline_is_a_sentence_with_a_linked_thing(
@@ -81,18 +79,89 @@ def test_headline_is_a_sentence_with_a_linked_thing(
 
 
 @pytest.mark.parametrize(
-    ("locale", "said"),
+    ("category", "said"),
     [
-        ("en", "Zoë Marsh commented on “Sourdough for people with jobs”"),
-        ("de", "Zoë Marsh hat „Sourdough for people with jobs“ kommentiert"),
+        ("comment", {"en": "New comments on {}", "de": "Neue Kommentare zu {}"}),
+        ("reply", {"en": "New replies in {}", "de": "Neue Antworten in {}"}),
+        ("mention", {"en": "You were mentioned in {}", "de": "Du wurdest in {} erwähnt"}),
+        ("like", {"en": "New likes on {}", "de": "Neue Gefällt-mir-Angaben zu {}"}),
+        ("follow", {"en": "You have new followers", "de": "Neue Personen folgen dir"}),
+        ("recommendation", {"en": "Recommended for you: {}", "he": "מומלץ עבורך: {}"}),
+        ("article", {"en": "New article: {}", "de": "Neuer Artikel: {}", "he": "מאמר חדש: {}"}),
         (
-            "he",
-            "תגובה חדשה מ־\u2068Zoë Marsh\u2069 על ״\u2068Sourdough for people with jobs\u2069״",
+            "review_requested",
+            {"en": "Review requested: {}", "he": "\u2068Review requested\u2069: {}"},
         ),
     ],
 )
-def test_subject_is_a_sentence(renderer: JinjaRenderer, locale: str, said: str) -> None:
-    assert email(renderer, happened(), locale=locale).subject == said
+def test_subject_says_what_happened_to_which_thing(
+    renderer: JinjaRenderer, category: str, said: dict[str, str]
+) -> None:
+    quoted = {"en": f"“{TITLE}”", "de": f"„{TITLE}“", "he": f"״\u2068{TITLE}\u2069״"}
+    for locale, text in said.items():
+        made = email(renderer, happened(category=category), locale=locale)
+        assert made.subject == text.format(quoted[locale])
+
+
+CATEGORIES = "article comment follow like mention message recommendation reply build_failed".split()
+
+
+@pytest.mark.parametrize("locale", ["en", "de", "he"])
+@pytest.mark.parametrize("category", CATEGORIES)
+def test_emails_of_a_thread_have_one_subject(
+    renderer: JinjaRenderer, category: str, locale: str
+) -> None:
+    """Gmail splits a thread where the subject changes."""
+    first, other = happened(category=category), happened(BO, category)
+    again = replace(
+        other, id="again", excerpt="Again.", entity=replace(other.entity, url="https://x.example")
+    )
+    third = happened(Actor("kim", "Kim"), category)
+    several = [[first, other], [first, other, again], [first, other, third]]
+    alone = [[first], [other], [other, again], [other, happened(None, category)]]
+    digests = [*several, [happened(None, category)], *([] if category == "message" else alone)]
+    subjects = {email(renderer, *events, locale=locale).subject for events in digests}
+    [subject] = subjects
+    assert TITLE in subject or category == "follow"
+
+
+@pytest.mark.parametrize("locale", ["en", "de", "he"])
+def test_messages_of_one_person_have_one_subject(renderer: JinjaRenderer, locale: str) -> None:
+    message = happened(BO, "message")
+    [subject] = {
+        email(renderer, *events, locale=locale).subject
+        for events in ([message], [message, replace(message, id="again", excerpt="Again.")])
+    }
+    assert "Bo Berg" in subject
+    assert TITLE in subject
+
+
+def test_category_of_the_first_line_decides_the_subject(renderer: JinjaRenderer) -> None:
+    """A less relevant category does not move the email to another thread."""
+    made = email(renderer, happened(category="mention"), happened(BO, "like"))
+    assert made.subject == f"You were mentioned in “{TITLE}”"
+
+
+@pytest.mark.parametrize(
+    ("events", "said"),
+    [
+        ([happened(excerpt="I tried it.")], "Zoë Marsh commented · I tried it."),
+        ([happened()], "Zoë Marsh commented"),
+        ([happened(), happened(BO, "like")], "Zoë Marsh commented · Bo Berg liked this"),
+        ([happened(category="follow")], "Zoë Marsh started following you"),
+        ([happened(BO, "message", excerpt="Noon?")], "Noon?"),
+        ([happened(BO, "review_requested")], "Review requested by Bo Berg"),
+        ([happened(None, excerpt="I tried it.")], "I tried it."),
+        ([happened(None, "order_shipped")], "Today, 07:03"),
+        ([happened(BO, "recommendation", excerpt="Flour and time.")], "Flour and time."),
+    ],
+)
+def test_preheader_says_who_did_it_unless_the_subject_does(
+    renderer: JinjaRenderer, events: list[Event], said: str
+) -> None:
+    shown = preheader(email(renderer, *events))
+    assert shown.replace("08:03", "07:03") == said
+    assert TITLE not in shown
 
 
 def test_headline_names_the_people_of_several_comments(renderer: JinjaRenderer) -> None:
@@ -104,41 +173,8 @@ def test_headline_names_the_people_of_several_comments(renderer: JinjaRenderer) 
 
 def test_new_follower_is_not_a_title(renderer: JinjaRenderer) -> None:
     made = email(renderer, happened(category="follow"))
-    assert made.subject == headline(made).text_content() == "Zoë Marsh started following you"
-
-
-@pytest.mark.parametrize("locale", ["en", "de", "he"])
-def test_follow_up_emails_of_a_thread_have_one_subject(
-    renderer: JinjaRenderer, locale: str
-) -> None:
-    """Gmail splits a thread where the subject changes."""
-    subjects = {
-        email(renderer, *events, locale=locale, follows_up=True).subject
-        for events in (
-            [happened()],
-            [happened(BO)],
-            [happened(), happened(BO)],
-            [happened(BO, "mention")],
-            [happened(BO, "like"), happened()],
-        )
-    }
-    [subject] = subjects
-    assert TITLE in subject
-    assert subject != email(renderer, happened(), locale=locale).subject
-
-
-def test_preheader_of_a_follow_up_says_what_happened(renderer: JinjaRenderer) -> None:
-    made = email(renderer, happened(excerpt="I tried it."), follows_up=True)
-    assert made.subject == f"More on “{TITLE}”"
-    assert preheader(made) == "Zoë Marsh commented · I tried it."
-
-
-@pytest.mark.parametrize("follows_up", [False, True])
-def test_subject_of_a_conversation_of_two_stays_the_same(
-    renderer: JinjaRenderer, follows_up: bool
-) -> None:
-    made = email(renderer, happened(BO, "message"), follows_up=follows_up)
-    assert made.subject == f"Bo Berg: “{TITLE}”"
+    assert headline(made).text_content() == "Zoë Marsh started following you"
+    assert TITLE not in made.text
 
 
 @pytest.mark.parametrize(
@@ -218,20 +254,92 @@ def test_footer_does_not_offer_a_missing_digest(
     assert "instead" not in words(made.html) + made.text
 
 
+FOLLOWED = ("post#1",)
+
+
+def footer(made: Edition) -> list[tuple[str, str]]:
+    """Return the visible and the accessible name of each link in the footer."""
+    links = lxml.html.fromstring(made.html).xpath("//td[@class='footer']//a")
+    assert all("underline" in link.get("style") or link.get("class") == "quiet" for link in links)
+    return [(link.text_content(), link.get("aria-label", "")) for link in links]
+
+
+def test_footer_of_an_immediate_email_has_its_controls_in_order(renderer: JinjaRenderer) -> None:
+    made = email(renderer, happened())
+    assert footer(made) == [
+        (
+            "Put these in my daily digest instead",
+            "Put these in my daily digest instead: comments",
+        ),
+        ("Mute this", f"Mute this: {TITLE}"),
+        ("Turn off comments", ""),
+        ("Email settings", ""),
+        ("Unsubscribe", "Unsubscribe from all"),
+    ]
+    labels = [label for label, _ in footer(made)]
+    *_, foot = made.text.partition("because your settings say so for comments.\n")
+    assert [line.partition(": ")[0] for line in foot.splitlines()[:5]] == labels
+
+
+@pytest.mark.parametrize("locale", ["en", "de", "he"])
+def test_block_of_an_immediate_email_has_no_controls(renderer: JinjaRenderer, locale: str) -> None:
+    followed = replace(happened(), via=FOLLOWED)
+    for event in (happened(), followed):
+        made = email(renderer, event, locale=locale)
+        [cell] = lxml.html.fromstring(made.html).xpath("//td[@class='cell']")
+        assert {link.get("class") for link in cell.xpath(".//a")} == {"title", "open"}
+        assert all("/unsubscribe/" not in href for href in cell.xpath(".//a/@href"))
+
+
+def test_digest_with_one_update_keeps_the_controls_of_its_block(renderer: JinjaRenderer) -> None:
+    """Both kinds of email use the same block, with separate entries in the cache."""
+    email(renderer, happened())
+    made = email(renderer, happened(), schedule="daily")
+    [cell] = lxml.html.fromstring(made.html).xpath("//td[@class='cell']")
+    assert "Turn off comments" in cell.text_content()
+    assert "Turn off comments: https://" in made.text
+
+
+def test_followed_thing_can_be_unfollowed_in_the_footer(renderer: JinjaRenderer) -> None:
+    made = email(renderer, replace(happened(), via=FOLLOWED))
+    assert ("Unfollow", f"Unfollow: {TITLE}") in footer(made)
+    made = email(renderer, replace(happened(), via=("blog#1",)))
+    assert ("Unfollow", "Unfollow") in footer(made)
+    assert "\nUnfollow: https://" in made.text
+
+
+def test_footer_has_at_most_seven_links(named: JinjaRenderer) -> None:
+    """The first categories have a link, and the others are on the preference page."""
+    categories = ["mention", "comment", "like", "reply", "article"]
+    events = [replace(happened(category=each), via=FOLLOWED) for each in categories]
+    labels = [label for label, _ in footer(email(named, *events))]
+    assert len(labels) == 7
+    assert labels[-1] == "Help"
+    assert [each for each in labels if each.startswith("Turn off")] == ["Turn off mentions"]
+    for links in (DAILY_INSTEAD, LINKS):
+        events = [happened(category=each) for each in categories]
+        labels = [label for label, _ in footer(email(named, *events, links=links))]
+        assert len(labels) == 7
+
+
 def test_mute_link_precedes_the_links_of_categories(renderer: JinjaRenderer) -> None:
     made = email(renderer, happened())
     for scopes in (all_in_html(made), all_in_text(made)):
         kinds = [each.partition(":")[0] for each in scopes]
-        assert kinds.index("m") < kinds.index("c") < kinds.index("all")
+        assert kinds == ["i", "m", "c", "all"]
 
 
 @pytest.fixture(scope="module")
 def named(built_templates: Path, tmp_path_factory: pytest.TempPathFactory) -> JinjaRenderer:
-    """The renderer of a brand whose emails show the person in From."""
+    """The renderer of a brand with help pages, whose emails show the person in From."""
     folder = tmp_path_factory.mktemp("named") / "templates"
     shutil.copytree(built_templates, folder)
     brand = json.loads((folder / "brand.json").read_text())
-    more = {"person_in_from": True, "reply_to": {"message": "m@shop.example"}}
+    more = {
+        "help": "https://shop.example/help",
+        "person_in_from": True,
+        "reply_to": {"message": "m@shop.example"},
+    }
     (folder / "brand.json").write_text(json.dumps({**brand, **more}))
     return JinjaRenderer(folder)
 

@@ -208,9 +208,9 @@ def test_preheader_names_the_quoted_actor(renderer: JinjaRenderer) -> None:
     events = [said_by(BO, "Yes."), said_by(Actor("cy", "Cy"), "No.", 1)]
     assert preheader(edition(renderer, events)) == "Cy: No."
     at_once = edition(renderer, events, SCHEDULES[1])
-    assert preheader(at_once) == "Cy: No."
+    assert preheader(at_once) == "2 new comments from Cy and Bo · Cy: No."
     alone = edition(renderer, [said_by(BO, "Yes."), said_by(BO, "No.", 1)], SCHEDULES[1])
-    assert preheader(alone) == "No."
+    assert preheader(alone) == "2 new comments from Bo · No."
 
 
 @pytest.mark.parametrize(

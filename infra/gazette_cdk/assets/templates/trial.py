@@ -85,7 +85,6 @@ def render_all(
     digests = [compose(events, max_blocks=1000) for events in _few_and_many(built)]
     *_, many = _few_and_many(built)
     digests.append(compose(many, max_blocks=1, max_lines=1))
-    digests.append(replace(digests[-1], follows_up=True))
     for sections in (Sections.CATEGORY, Sections.PARENT):
         arrangement = Arrangement(sections=sections, full_blocks=1)
         digests.append(compose(many, max_blocks=1000, arrangement=arrangement))

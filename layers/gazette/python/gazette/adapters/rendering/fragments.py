@@ -50,9 +50,10 @@ class Fragment(NamedTuple):
     """The size in bytes of the fragment's texts and of the texts in its key."""
 
 
-_Key = tuple[str, bool, Environment, Language, bool, int, tuple[Picked, ...]]
+_Key = tuple[str, bool, bool, Environment, Language, bool, int, tuple[Picked, ...]]
 """The key of a cached fragment, with all values that determine its content. The first flag is True
-for critical email. The number is the index of the line with the latest event."""
+for critical email, and the second one for digests. The number is the index of the line with the
+latest event."""
 
 
 class FragmentCount:
@@ -102,11 +103,13 @@ class Fragments:
         today: date | None = None,
         *,
         critical: bool = False,
+        in_digest: bool = False,
     ) -> list[Fragment]:
         """Return the fragment of each block in an email of this kind, in the order of the blocks.
 
         `today` is the reader's date, which determines the names of days. In critical email, times
-        name their zone. Raises RenderingFailed if a link is not a web link. Also raises the errors
+        name their zone. `in_digest` is True for digests, and `email` is `immediate` for a digest
+        with one update. Raises RenderingFailed if a link is not a web link. Also raises the errors
         of templates.
         """
         keys: list[_Key] = []
@@ -116,12 +119,13 @@ class Fragments:
             if critical:
                 picked = tuple([_with_zone(each, environment, language, zone) for each in picked])
             place = block.latest_place
-            keys.append((email, critical, environment, language, full, place, picked))
+            keys.append((email, critical, in_digest, environment, language, full, place, picked))
         known = self._look_up(keys)
         missed = [place for place, fragment in enumerate(known) if fragment is None]
         new: dict[_Key, Fragment] = {}
         if missed:
-            printer = _Printer(email, environment, language, self._brand, self._leave, critical)
+            values = {"brand": self._brand, "critical": critical, "in_digest": in_digest}
+            printer = _Printer(email, environment, language, values, self._leave)
             for place in missed:
                 key = keys[place]
                 fragment = new.get(key)
@@ -201,12 +205,10 @@ class _Printer:
         email: str,
         environment: Environment,
         language: Language,
-        brand: Brand,
+        values: Mapping[str, Any],
         leave: Callable[[Environment, Language, tuple[str, ...]], tuple[Markup, str]],
-        critical: bool,
     ) -> None:
-        values = {**language.values(), "brand": brand, "critical": critical}
-        self._press = Press(environment, values)
+        self._press = Press(environment, {**language.values(), **values})
         self._values = dict(self._press.values)
         self._lines = Lines(self._press)
         self._has_button = email == ALONE

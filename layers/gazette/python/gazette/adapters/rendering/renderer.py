@@ -51,6 +51,9 @@ unsubscribe link."""
 _LONGEST_SUBJECT = 200
 _LONGEST_NAME = 80
 
+_MOST_LINKS = 7
+"""The maximum number of links in the footer of an immediate email."""
+
 
 class _Piece(NamedTuple):
     """A rendered block that includes the reader's personal links."""
@@ -81,6 +84,23 @@ class Fallback(NamedTuple):
 
     often: str
     """The frequency of the digest: `daily`, `weekly` or `custom`."""
+
+
+class Controls(NamedTuple):
+    """The links by which a reader gets fewer immediate emails. Missing links are empty."""
+
+    unfollow: str = ""
+    """The link that ends the follow through which the reader gets the email."""
+
+    is_this: bool = False
+    """True if the followed entity is the email's own entity."""
+
+    mute: str = ""
+    """The link that mutes the email's entity."""
+
+    categories: tuple[tuple[str, str], ...] = ()
+    """The categories that fit in the footer, the most relevant one first, each with the link that
+    turns it off."""
 
 
 class JinjaRenderer:
@@ -192,7 +212,14 @@ class JinjaRenderer:
         today = due_at.astimezone(zone).date() if due_at else None
         critical = is_critical(schedule)
         fragments = self._fragments.of(
-            shape, digest.blocks, templates, language, zone, today, critical=critical
+            shape,
+            digest.blocks,
+            templates,
+            language,
+            zone,
+            today,
+            critical=critical,
+            in_digest=email == DIGEST,
         )
         reason = _reason_of(digest)
         values = {
@@ -206,6 +233,7 @@ class JinjaRenderer:
             "day": language.day(due_at, zone) if due_at else "",
             "reason": reason,
             "fallback": None,
+            "controls": Controls(),
         }
         differ = reason.involved and reason.followed
         own = _Own(
@@ -214,8 +242,11 @@ class JinjaRenderer:
             critical=critical,
             is_immediate=kind_of(schedule) is ScheduleKind.IMMEDIATE,
         )
-        if email == ALONE and not critical:
-            values["fallback"] = own.fallback(links, digest.categories)
+        if email == ALONE:
+            fallback = None if critical else own.fallback(links, digest.categories)
+            values["fallback"] = fallback
+            others = (links.preferences, links.unsubscribe, self._brand.help, fallback)
+            values["controls"] = own.controls(digest, _MOST_LINKS - sum(map(bool, others)))
         pieces = own.put_into(digest.blocks, fragments)
         while True:
             edition = _edition(templates, email, digest, pieces, values)
@@ -269,8 +300,9 @@ def _edition(
     )
     if groups and email in {DIGEST, ALONE}:
         lines, language = Lines(Press(templates, values)), values["language"]
-        press.values["headline"] = lines.headline(*groups[0], language)
-        if email == ALONE:
+        if email == DIGEST:
+            press.values["headline"] = lines.headline(*groups[0], language)
+        else:
             about = lines.in_a_thread(groups[0].shown, language)
             press.values["people"], press.values["thing"] = about
 
@@ -284,7 +316,7 @@ def _edition(
         text_blocks = _sectioned(text_blocks, digest, press, "section.txt")
     texts = "".join(text_blocks)
     markup = Markup("".join(html_blocks))  # noqa: S704 -- escaped by its template
-    subject = part("subject.txt", texts)
+    press.values["subject"] = subject = " ".join(part("subject.txt", texts).split())
     html, text = part("body.html", markup), part("body.txt", texts)
     return Edition(
         subject=subject_line(subject, _LONGEST_SUBJECT),
@@ -363,6 +395,18 @@ class _Own:
             return None
         self.made.add(link)
         return Fallback(link, links.fallback)
+
+    def controls(self, digest: Digest, most: int) -> Controls:
+        """Return at most `most` links for the footer of an immediate email."""
+        block = digest.blocks[0]
+        via = _via(block)
+        is_this = via == (block.groups[0].latest.entity.key,)
+        link_of = partial(self._said, block, via, is_this, True)
+        unfollow, mute = link_of("unfollow", ""), link_of("mutethis", "")
+        room = most - bool(unfollow) - bool(mute)
+        names = list(dict.fromkeys(group.category for group in digest.groups))[:room]
+        categories = tuple((name, link) for name in names if (link := link_of("mute", name)))
+        return Controls(unfollow, is_this, mute, categories)
 
     def put_into(self, blocks: Sequence[Block], fragments: Sequence[Fragment]) -> list[_Piece]:
         """Insert the reader's personal parts into the fragments of `blocks`."""

@@ -114,9 +114,6 @@ class Digest:
     """The number of updates that the email does not show, including updates in omitted lines."""
 
     sections: Sections = Sections.NONE
-    follows_up: bool = False
-    """True if an immediate email follows another email about its entity within the hour
-    (`growing.wait_after`)."""
 
     @property
     def groups(self) -> tuple[Group, ...]:

@@ -252,8 +252,6 @@ def make_edition(
         until=until,
         sources=run.sources,
     )
-    if run.step:
-        digest = replace(digest, follows_up=True)
     return renderer.render(
         digest, subscriber, links, run.key.schedule, variation=variation, due_at=run.due_at
     )
