@@ -314,6 +314,8 @@ def _accepted(request: dict[str, Any]) -> Accepted:
     message_id = f"{uuid.uuid4().hex}-000000"
     message = EmailMessage(policy=_POLICY)
     message["From"] = request["FromEmailAddress"]
+    if request.get("ReplyToAddresses"):
+        message["Reply-To"] = ", ".join(request["ReplyToAddresses"])
     (recipient,) = request["Destination"]["ToAddresses"]
     message["To"] = recipient
     message["Subject"] = content["Subject"]["Data"]

@@ -99,7 +99,7 @@ def test_every_detail_type_passes_through_the_bus(deployed: Deployed) -> None:
     deployed.settle()
     deployed.service.wait_until_drained("immediate")
     (at_once,) = deployed.inbox("dee")
-    assert at_once.message["Subject"].startswith("New: “")
+    assert at_once.message["Subject"].startswith("New comments on “")
     assert "At once" in at_once.part("plain")
     assert at_once.tags["run"].startswith("dee-now")
 

@@ -125,10 +125,10 @@ def test_immediate_events_on_an_entity_share_an_email(cloud: Cloud) -> None:
     cloud.work("generate", first, again, other)
     subjects = [request["Content"]["Simple"]["Subject"]["Data"] for request in cloud.sent()]
     assert sorted(subjects) == [
-        "New: “Title of post#p1”",
-        "New: “Title of post#p2”",
+        "New comments on “Title of post#p1”",
+        "New comments on “Title of post#p2”",
     ]
-    assert "this email right away" in cloud.sent()[0]["Content"]["Simple"]["Body"]["Text"]["Data"]
+    assert "You get this right away" in cloud.sent()[0]["Content"]["Simple"]["Body"]["Text"]["Data"]
 
 
 def test_immediate_run_is_requeued_while_collecting(cloud: Cloud, logs: io.StringIO) -> None:

@@ -25,6 +25,7 @@ LINKS = Links(
     updates="https://example.com/updates/preview",
     leave=lambda scope: f"https://example.com/leave/{scope.kind}",
     keep=lambda: "https://example.com/keep/preview",
+    fallback="daily",
 )
 """Placeholder links. With real links, anyone who sees the preview could act on behalf of the
 reader.

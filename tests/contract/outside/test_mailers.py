@@ -34,7 +34,7 @@ from gazette.domain.delivery.signals import (
 )
 from gazette.domain.feedback.reports import REFERENCE_HEADER, Prover, read_reference
 from gazette.domain.identity import address_hash
-from gazette.domain.model import DAILY, RunKey
+from gazette.domain.model import DAILY, Mail, RunKey
 from gazette.domain.ports.mail import Mailer
 from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.addresses import ADDRESS, EVERYONE
@@ -168,6 +168,63 @@ def test_display_name_for_ses_is_split_into_encoded_words(ses: StandIn, name: st
     sent = ascii_sender(sender)
     assert str(make_header(decode_header(sent))) == f"{name.strip(chr(34))} <digest@example.com>"
     assert max(map(len, sent.split())) <= 75
+
+
+NAMES = [
+    "Bo Berg (Gazette)",
+    "Zoë Marsh (Gazette)",
+    "נועה לוי (Gazette)",
+    'Bo "B" Berg, Jr. \\ (Gazette)',
+    "=?utf-8?q?evil?= (Gazette)",
+    f"{'猫' * 40} (Gazette)",
+]
+
+
+def named(name: str) -> Mail:
+    return replace(a_mail(), edition=replace(a_mail().edition, from_name=name))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_from_name_arrives_unchanged_by_each_provider(
+    ses: StandIn, smtp: tuple[SmtpInbox, SmtpServer], name: str
+) -> None:
+    inbox, server = smtp
+    for sending in (ses_mailer(), smtp_mailer(server)):
+        assert isinstance(sending.send(named(name), 1), Accepted)
+    (by_ses,), (by_smtp,) = ses.accepted, inbox.taken
+    for message in (by_ses.message, by_smtp):
+        [address] = message["From"].addresses
+        assert address.addr_spec == "digest@example.com"
+        assert address.display_name.replace(" ", "") == name.replace(" ", "")
+    assert max(map(len, ascii_sender(SENDER, name).split())) <= 75
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Bo\r\nBcc: eve@example.com", "Bo\n", "Bo\u202e(Gazette)", "Bo\x00", "Bo\u2028", "Bo\ud800"],
+)
+def test_attack_from_name_with_control_characters_is_ignored(
+    ses: StandIn, smtp: tuple[SmtpInbox, SmtpServer], name: str
+) -> None:
+    inbox, server = smtp
+    for sending in (ses_mailer(), smtp_mailer(server)):
+        assert isinstance(sending.send(named(name), 1), Accepted)
+    (by_ses,), (by_smtp,) = ses.accepted, inbox.taken
+    for message in (by_ses.message, by_smtp):
+        assert message["From"] == SENDER
+        assert message["Bcc"] is None
+
+
+@pytest.mark.parametrize("address", ["", "help@example.com"])
+def test_reply_to_arrives_by_each_provider(
+    ses: StandIn, smtp: tuple[SmtpInbox, SmtpServer], address: str
+) -> None:
+    inbox, server = smtp
+    mail = replace(a_mail(), edition=replace(a_mail().edition, reply_to=address))
+    for sending in (ses_mailer(), smtp_mailer(server)):
+        assert isinstance(sending.send(mail, 1), Accepted)
+    (by_ses,), (by_smtp,) = ses.accepted, inbox.taken
+    assert [by_ses.message["Reply-To"], by_smtp["Reply-To"]] == [address or None] * 2
 
 
 def test_smtp_receives_both_parts_all_headers_and_tags(

@@ -195,7 +195,7 @@ def test_immediate_email_is_a_single_block_headed_by_its_first_line(
     renderer: JinjaRenderer,
 ) -> None:
     made = edition(renderer, *ONE_POST, schedule=immediate_schedule("post#post1"))
-    assert texts(page(made).xpath("//h1")) == ["Cy mentioned you"]
+    assert texts(page(made).xpath("//h1")) == ["Cy mentioned you in Title of post1"]
     assert len(page(made).xpath("//p[@class='line']")) == 2
     assert len(page(made).xpath("//a[@class='open']")) == 1
 

@@ -29,6 +29,13 @@ def test_brand_requires_only_name_and_address(tmp_path: Path) -> None:
         ({"name": 7}, "name must be a string"),
         ({"logo_width": "120"}, "logo_width must be a whole number"),
         ({"logo_width": True}, "logo_width must be a whole number"),
+        ({"person_in_from": 1}, "person_in_from must be true or false"),
+        ({"reply_to": "help@shop.example"}, "reply_to must be an object of addresses"),
+        ({"reply_to": {"Build": "a@shop.example"}}, "reply_to: 'Build' is neither a category"),
+        ({"reply_to": {"*": "help"}}, "reply_to: the value of '.' must be an address"),
+        ({"reply_to": {"*": "a@shop.example\nBcc: b@x.example"}}, "must be an address"),
+        ({"reply_to": {"message": 7}}, "reply_to: the value of 'message' must be an address"),
+        ({"person_in_from": "true"}, "person_in_from must be true or false"),
         ({"logo": "javascript:alert(1)"}, "logo must be a web address"),
         ({"logo": "http://shop.example/logo.png"}, "logo must be a web address that begins"),
         ({"logo_dark": "https://shop.example/dark.png"}, "logo_dark requires logo"),
@@ -66,3 +73,22 @@ def test_contrast_follows_the_wcag_formula() -> None:
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
     assert contrast("#767676", "#ffffff") == pytest.approx(4.54, abs=0.005)
     assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.005)
+
+
+@pytest.mark.parametrize(
+    ("categories", "expected"),
+    [
+        (["message"], "m@shop.example"),
+        (["order", "receipt"], "o@shop.example"),
+        (["message", "order"], "help@shop.example"),
+        (["comment"], "help@shop.example"),
+        ([], "help@shop.example"),
+    ],
+)
+def test_replies_go_to_the_address_of_the_categories(
+    tmp_path: Path, categories: list[str], expected: str
+) -> None:
+    own = {"message": "m@shop.example", "order": "o@shop.example", "receipt": "o@shop.example"}
+    brand = read(tmp_path, reply_to={"*": "help@shop.example", **own})
+    assert brand.replies_to(categories) == expected
+    assert read(tmp_path).replies_to(categories) == ""

@@ -104,10 +104,43 @@ def test_line_uses_the_sentence_of_the_language(
     renderer = JinjaRenderer(built, kind=kind)
     digest = compose(said(category, count, names), max_blocks=1)
     made = renderer.render(digest, reader, LINKS, DAILY)
-    assert line in [bare(each) for each in made.text.splitlines()]
+    assert line in [bare(each).partition(": ")[0] for each in made.text.splitlines()]
     assert bare(made.subject).startswith(f"{line}: ")
     [block] = renderer.said(digest, reader)
     assert [bare(each) for each in block] == [line]
+
+
+@pytest.mark.parametrize(
+    ("locale", "category", "said_first"),
+    [
+        ("en", "build_failed", "Build failed"),
+        ("de", "build_failed", "Build fehlgeschlagen"),
+        ("he", "build_failed", "הבנייה נכשלה"),
+        ("fr", "build_failed", "Build failed"),
+        ("de", "releases", "Veröffentlichungen"),
+        ("he", "deploy", 'It\'s "live" \\ 100 %'),
+        ("en", "quality", "Q&A <b> “😀”"),
+        ("en", "sale", "Sales"),
+        ("en", "order_shipped", "Order shipped"),
+    ],
+)
+def test_subject_of_immediate_email_uses_the_sentence_or_the_name(
+    built: Path, locale: str, category: str, said_first: str
+) -> None:
+    """The subject is the same for all people and numbers of events."""
+    reader = replace(a_subscriber(), locale=locale)
+    renderer = JinjaRenderer(built)
+    subjects = {
+        bare(
+            renderer.render(
+                compose(said(category, *which), max_blocks=1), reader, LINKS, IMMEDIATE
+            ).subject
+        )
+        for which in ((1, ""), (1, "B"), (5, ""), (5, "BAC"))
+    }
+    [subject] = subjects
+    assert subject.startswith(f"{said_first}: ")
+    assert "Title of post1" in subject
 
 
 @pytest.mark.parametrize(
@@ -146,13 +179,14 @@ def test_sentence_of_another_direction_is_isolated(built: Path) -> None:
     reader = replace(a_subscriber(), locale="he")
     digest = compose(said("deploy", 1, "B"), max_blocks=1)
     text = JinjaRenderer(built).render(digest, reader, LINKS, DAILY).text
-    assert "\n\u2066\u2068B\u2069 is live\u2069\n" in text
+    assert "\n\u2066\u2068B\u2069 is live\u2069: " in text
 
 
 def test_built_texts_are_templates_that_every_release_can_render(built: Path) -> None:
     """A bundle has no further file, and a trial renders each email in each language."""
     names = [name for name in unpack(pack(built)) if "categor" in name and "build" in name]
-    assert names == ["categories/build_failed/line.txt", "categories/build_failed/name.txt"]
+    files = ["line.txt", "name.txt", "subject.txt"]
+    assert names == [f"categories/build_failed/{each}" for each in files]
     try_out(built)
     try_out(built, kind=SandboxedTemplates)
 
@@ -168,7 +202,7 @@ def test_category_may_also_have_a_schema_and_a_button(tmp_path: Path) -> None:
     digest = compose(said("build_failed", 1, ""), max_blocks=1)
     made = JinjaRenderer(target).render(digest, a_subscriber(), LINKS, IMMEDIATE)
     assert "See the log" in made.html
-    assert made.text.startswith("Broken\n")
+    assert made.text.startswith("Broken: “Title of post1”\n")
 
 
 def of(**texts: Any) -> str:

@@ -16,8 +16,8 @@ def line_of(renderer: JinjaRenderer, name: str, schedule: str = DAILY) -> str:
     event = replace(an_event(), actor=Actor("bo", name))
     digest = compose([event], max_blocks=1)
     text = renderer.render(digest, a_subscriber(), LINKS, schedule).text
-    [line] = [each.strip() for each in text.splitlines() if each.endswith(" commented")]
-    return line.translate(dict.fromkeys(range(0x2066, 0x206A))).removesuffix(" commented")
+    [line] = [each.strip() for each in text.splitlines() if " commented on " in each]
+    return line.translate(dict.fromkeys(range(0x2066, 0x206A))).partition(" commented on ")[0]
 
 
 @pytest.mark.parametrize("schedule", [DAILY, immediate_schedule("post#post1")])

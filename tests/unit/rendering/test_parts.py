@@ -84,21 +84,21 @@ def test_updates_for_the_reader_are_in_the_first_part(renderer: JinjaRenderer) -
 def test_headline_counts_updates_by_category(renderer: JinjaRenderer) -> None:
     made = edition(renderer, (*MIXED, an_event("l2", category="like", entity_id="x")))
     assert texts(made, "//h1") == ["1 message and 1 reply"]
-    assert texts(made, "//p[@class='kinds']") == ["and 1 comment and 2 likes"]
+    assert texts(made, "//p[@class='counts']") == ["and 1 comment and 2 likes"]
     assert "\n1 message and 1 reply\nand 1 comment and 2 likes\n" in made.text
 
 
 def test_headline_without_updates_for_the_reader_counts_all(renderer: JinjaRenderer) -> None:
     made = edition(renderer, MIXED[:2])
     assert texts(made, "//h1") == ["1 comment and 1 like"]
-    assert not texts(made, "//p[@class='kinds']")
+    assert not texts(made, "//p[@class='counts']")
 
 
 def test_headline_counts_unknown_and_further_categories_together(renderer: JinjaRenderer) -> None:
     names = ("comment", "article", "follow", "like", "build_failed", "order_shipped", "reply")
     made = edition(renderer, [an_event(name, category=name, entity_id=name) for name in names])
     assert texts(made, "//h1") == ["1 reply"]
-    assert texts(made, "//p[@class='kinds']") == [
+    assert texts(made, "//p[@class='counts']") == [
         "and 1 comment, 1 article, 1 new follower, 1 like and 2 other updates"
     ]
     only = [an_event(name, category=name, entity_id=name) for name in names[4:6]]

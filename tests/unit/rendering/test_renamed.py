@@ -91,7 +91,7 @@ def test_actors_are_identified_by_id_not_name(
         at(an_event(f"e{number}", category="like"), number, actor=actor)
         for number, actor in enumerate([OLD, NEW])
     ]
-    assert "\nBerta New liked this" in edition(renderer, one).text
+    assert "\nBerta New liked “Title of post1”" in edition(renderer, one).text
 
 
 def test_actor_with_an_invisible_latest_name_is_unnamed(renderer: JinjaRenderer) -> None:

@@ -10,7 +10,9 @@ import pytest
 from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.domain.delivery.arrangement import DEFAULT, Ranking
 from gazette.domain.delivery.compose import compose
+from gazette.domain.links import ScopeKind
 from gazette.domain.model import DAILY, Edition
+from gazette.domain.scheduling.kinds import immediate_schedule
 
 from gazette_cdk.assets.templates.build import build_templates
 from gazette_cdk.assets.templates.inline import TemplateError
@@ -152,7 +154,8 @@ def test_custom_category_has_a_sentence_in_each_language(own: Path, tmp_path: Pa
 
 
 def test_translated_sentence_may_name_the_brand(own: Path, tmp_path: Path) -> None:
-    write(own / "categories" / "comment" / "line.txt", "{{ people }} said it on {{ brand.name }}")
+    file = own / "categories" / "comment" / "headline.txt"
+    write(file, "{{ people }} said it on {{ brand.name }}")
     assert "\nBo said it on Gazette\n" in edition(own, tmp_path / "built").text
 
 
@@ -316,3 +319,18 @@ def test_files_left_by_tools_are_ignored_and_not_shipped(own: Path, tmp_path: Pa
     write(own / "variations" / "2" / ".DS_Store", "x")
     build_templates(SOURCE, tmp_path / "built", overlay=own)
     assert not list((tmp_path / "built").rglob(".*"))
+
+
+def test_own_block_of_an_earlier_version_keeps_its_links(own: Path, tmp_path: Path) -> None:
+    write(own / "immediate" / "subject.txt", "New: {{ thing }}")
+    write(own / "immediate" / "block.txt", "{{ line }}\n{{ block.url }}\n{{ leave }}")
+    write(own / "immediate" / "body.txt", "{{ shown }}{{ links.unsubscribe }}")
+    links = replace(LINKS, leave=lambda scope: f"https://links.example.com/{scope.kind}")
+    build_templates(SOURCE, tmp_path / "built", overlay=own, inlined=False)
+    digest = compose([an_event(category="comment")], max_blocks=1)
+    made = JinjaRenderer(tmp_path / "built").render(
+        digest, a_subscriber(), links, immediate_schedule("post#post1")
+    )
+    assert made.subject == "New: “Title of post1”"
+    for kind in (ScopeKind.CATEGORY, ScopeKind.THING):
+        assert f": https://links.example.com/{kind}\n" in made.text

@@ -1,7 +1,7 @@
 """The `categories.json` file in an adopter's templates, with the texts of categories by language.
 
-The build converts the file into the `name.txt` and `line.txt` of each category. Emails, web pages
-and pushed versions therefore use the texts like any other template.
+The build converts the file into the `name.txt`, `line.txt` and `subject.txt` of each category.
+Emails, web pages and pushed versions therefore use the texts like any other template.
 """
 
 import json
@@ -48,15 +48,16 @@ _LONGEST = 100
 
 _VALUES = {_PEOPLE: "{{ people }}", _COUNT: "{{ language.number(group.count) }}"}
 
-_FILES = ("name.txt", "line.txt")
+_FILES = ("name.txt", "line.txt", "subject.txt")
 _OTHER = '{% include "categories/other/line.txt" %}\n'
+_OTHER_SUBJECT = '{% include "categories/other/subject.txt" %}\n'
 
 _Texts = Mapping[str, str]
 """The texts of a category in one language, by key."""
 
 
 def write_category_texts(file: Path, target: Path) -> None:
-    """Write the `name.txt` and `line.txt` of each category in `file` to the templates in `target`.
+    """Write the files `_FILES` of each category in `file` to the templates in `target`.
 
     `target` contains all other templates. The languages are those of `target` and of the folder of
     the file. If there is no such file, do nothing. Raise TemplateError, which names the file, the
@@ -71,7 +72,8 @@ def write_category_texts(file: Path, target: Path) -> None:
     for category, texts in _checked(file, target, tags).items():
         folder = target / "categories" / category
         folder.mkdir(parents=True, exist_ok=True)
-        for name, template in zip(_FILES, (_name(texts, tags), _line(texts, tags)), strict=True):
+        templates = (_name(texts, tags), _line(texts, tags), _subject(texts, tags))
+        for name, template in zip(_FILES, templates, strict=True):
             (folder / name).write_text(BUILT + template, encoding="utf-8")
 
 
@@ -154,6 +156,22 @@ def _line(languages: Mapping[str, _Texts], tags: list[str]) -> str:
             if ONE in texts:
                 return _sentences(texts, partial(_isolated, spoken, tag))
         return _OTHER
+
+    return _by_language(tags, branch)
+
+
+def _subject(languages: Mapping[str, _Texts], tags: list[str]) -> str:
+    """Return the template of the subject of a category's immediate emails.
+
+    The subject contains the sentence about one event, because it must be the same for all numbers
+    of events. `categories/other/subject.txt` uses the category's name if there is no sentence.
+    """
+
+    def branch(tag: str) -> str:
+        for _, texts in _chain(languages, tag):
+            if ONE in texts:
+                return f"{{% set phrase = {_literal(texts[ONE])} %}}\n{_OTHER_SUBJECT}"
+        return _OTHER_SUBJECT
 
     return _by_language(tags, branch)
 

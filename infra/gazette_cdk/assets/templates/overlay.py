@@ -15,7 +15,9 @@ include by name.
 """
 
 _CATEGORIES = "categories"
-_OF_A_CATEGORY = {"line.txt", "name.txt", "headline.txt", "button.txt"}
+_OF_A_CATEGORY = {
+    *("line.txt", "name.txt", "headline.txt", "sentence.txt", "subject.txt", "button.txt")
+}
 
 _SAME_FOR_ALL = {
     *("brand.json", CATEGORIES_FILE, "email.css", "outlook.css", "locales", "preferences")
@@ -56,7 +58,7 @@ def _check_name(file: Path, name: Path, source: Path, overlay: Path) -> None:
             raise TemplateError(
                 f"{file}: this file has no effect. A category is a folder with a line.txt and a "
                 f"name.txt, such as {_CATEGORIES}/review/line.txt. It may also have a "
-                f"headline.txt, a button.txt and a {_SCHEMA}."
+                f"headline.txt, a sentence.txt, a subject.txt, a button.txt and a {_SCHEMA}."
             )
         return
     is_known = (source / name).is_file() or name == Path(VARIATION_FILE)

@@ -39,6 +39,7 @@ _LINKS = Links(
     "https://example.com/email",
     "https://example.com/updates",
     lambda scope: f"https://example.com/leave/{scope.kind}",
+    fallback="daily",
 )
 _SCHEDULES = (
     "daily",

@@ -403,6 +403,13 @@ class Edition:
     blocks: int = 0
     """The number of blocks in the email."""
 
+    from_name: str = ""
+    """The display name in From, such as `Bo Berg (Gazette)`. If empty, From has the sender's own
+    display name."""
+
+    reply_to: str = ""
+    """The address for replies. If empty, replies go to the sender."""
+
 
 @dataclass(frozen=True, slots=True)
 class Mail:

@@ -12,6 +12,10 @@ _PLAIN = re.compile(r"(?!.*=\?)(?:[!-~]{1,60}(?: [!-~]{1,60})*)?")
 like encoded words."""
 
 
+_QUOTED, _ESCAPED = re.compile(r'(["\\])'), r"\\\1"
+"""The characters that a quoted string escapes, and their replacement."""
+
+
 def header_words(text: str, header: str) -> str:
     """Return `text` as a header value: unchanged, or as encoded words separated by spaces.
 
@@ -25,10 +29,18 @@ def header_words(text: str, header: str) -> str:
     return Header(text, "utf-8", LONGEST_LINE, header).encode(linesep="")
 
 
-def ascii_sender(sender: str) -> str:
+def ascii_sender(sender: str, shown: str = "") -> str:
     """Return a sender with the display name encoded in ASCII, which SES and the From header
     require.
     https://docs.aws.amazon.com/ses/latest/APIReference/API_SendEmail.html, "Source"
+
+    If `shown` is not empty, it replaces the display name, as a quoted string (RFC 5322, section
+    3.2.4) or as encoded words. A name with a control character or a direction mark is ignored,
+    because it comes from a service.
     """
     name, address = parseaddr(sender)
+    if shown and shown.isprintable():
+        if _PLAIN.fullmatch(shown):
+            return f'"{_QUOTED.sub(_ESCAPED, shown)}" <{address}>'
+        return f"{header_words(shown, 'From')} <{address}>"
     return sender if name.isascii() else f"{header_words(name, 'From')} <{address}>"

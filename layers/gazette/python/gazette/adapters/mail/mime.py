@@ -74,8 +74,10 @@ def mime(mail: Mail, *, sender: str, reference: str = "") -> EmailMessage:
     Raises ValueError for text that UTF-8 cannot encode.
     """
     message = EmailMessage(policy=_POLICY)
-    message["From"] = ascii_sender(sender)
+    message["From"] = ascii_sender(sender, mail.edition.from_name)
     message["To"] = mail.to
+    if mail.edition.reply_to:
+        message["Reply-To"] = mail.edition.reply_to
     message["Subject"] = header_words(mail.edition.subject, "Subject")
     message["Date"] = formatdate()
     domain = parseaddr(sender)[1].rpartition("@")[2]

@@ -141,8 +141,9 @@ class SesMailer:
         """Send the message with one SendEmail. SES converts the `Simple` content into MIME."""
         if not ADDRESS.fullmatch(mail.to):
             return RefusedForGood(attempt, "not an address")
+        name = mail.edition.from_name
         request: SendEmailRequestTypeDef = {
-            "FromEmailAddress": self._sender,
+            "FromEmailAddress": ascii_sender(self._sender, name) if name else self._sender,
             "Destination": {"ToAddresses": [mail.to]},
             "Content": {
                 "Simple": {
@@ -155,6 +156,7 @@ class SesMailer:
                 }
             },
             "EmailTags": [{"Name": name, "Value": value} for name, value in mail.tags],
+            "ReplyToAddresses": [mail.edition.reply_to] if mail.edition.reply_to else [],
             "ConfigurationSetName": self._configuration_set,
         }
         _unsent.set(False)

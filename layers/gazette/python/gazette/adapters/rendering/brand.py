@@ -2,10 +2,14 @@
 
 import json
 import re
-from dataclasses import dataclass, fields
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import cast
 
+from gazette.domain.identity import CATEGORY_NAME
 from gazette.domain.links import has_host, is_web_link
+from gazette.domain.subscribers.addresses import ADDRESS
 
 _COLOUR = re.compile(r"#[0-9a-f]{6}")
 _LEAST_CONTRAST = 4.5
@@ -30,7 +34,7 @@ class BrandError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brand:
-    """The content of `brand.json`. Every field is a string or an integer."""
+    """The content of `brand.json`."""
 
     name: str
     postal_address: str
@@ -55,6 +59,22 @@ class Brand:
     help: str = ""
     """The URL of the service's help pages. May be empty."""
 
+    person_in_from: bool = False
+    """True if the sender of an immediate email is shown as `Bo Berg (Gazette)`, if one named person
+    acted. The address stays the sender's."""
+
+    reply_to: Mapping[str, str] = field(default_factory=dict)
+    """The addresses for replies, by category. `*` is the address for all other categories."""
+
+    def replies_to(self, categories: Collection[str]) -> str:
+        """Return the address for replies to an email, or an empty text.
+
+        If the categories of the email have different addresses, the result is the address of `*`.
+        """
+        others = self.reply_to.get("*", "")
+        addresses = {self.reply_to.get(category, others) for category in categories}
+        return addresses.pop() if len(addresses) == 1 else others
+
 
 def read_brand(file: Path) -> Brand:
     """Read the brand from a file. Raise BrandError."""
@@ -64,12 +84,13 @@ def read_brand(file: Path) -> Brand:
         raise BrandError(f"{file} is not JSON: {err}") from err
     if not isinstance(content, dict):
         raise BrandError(f'{file} must be an object, such as {{"name": "Shop"}}.')
-    known = {field.name: field for field in fields(Brand)}
+    known = {each.name: each for each in fields(Brand)}
     for name, value in content.items():
         if name not in known:
             raise BrandError(f"{file}: unknown field {name!r}; allowed are {', '.join(known)}.")
-        if type(value) is not known[name].type:
-            raise BrandError(f"{file}: {name} must be {_kind(known[name].type)}.")
+        expected = dict if name == "reply_to" else known[name].type
+        if type(value) is not expected:
+            raise BrandError(f"{file}: {name} must be {_kind(expected)}.")
     for name in ("name", "postal_address"):
         text = str(content.get(name, ""))
         if not text.strip():
@@ -77,6 +98,11 @@ def read_brand(file: Path) -> Brand:
         if NO_TEXT.search(text):
             raise BrandError(f"{file}: {name} must be one line without control characters.")
     brand = Brand(**content)
+    for category, address in brand.reply_to.items():
+        if category != "*" and not CATEGORY_NAME.fullmatch(category):
+            raise BrandError(f"{file}: reply_to: {category!r} is neither a category nor *.")
+        if not isinstance(address, str) or not ADDRESS.fullmatch(address):
+            raise BrandError(f"{file}: reply_to: the value of {category!r} must be an address.")
     if brand.logo_dark and not brand.logo:
         raise BrandError(f"{file}: logo_dark requires logo, which is shown in light mode.")
     for name in ("logo", "logo_dark", "home", "help"):
@@ -125,4 +151,5 @@ def _other_shade(ground: str) -> str:
 
 
 def _kind(field_type: object) -> str:
-    return "a whole number" if field_type is int else "a string"
+    kinds = {bool: "true or false", int: "a whole number", dict: "an object of addresses"}
+    return kinds.get(cast("type", field_type), "a string")

@@ -52,9 +52,9 @@ class Fragment(NamedTuple):
     """The size in bytes of the fragment's texts and of the texts in its key."""
 
 
-_Key = tuple[str, Environment, Language, "_Look", int, tuple[Picked, ...]]
-"""The key of a cached fragment, with all values that determine its content. The number is the index
-of the line with the latest event."""
+_Key = tuple[str, bool, Environment, Language, "_Look", int, tuple[Picked, ...]]
+"""The key of a cached fragment, with all values that determine its content. The flag is True for
+critical email. The number is the index of the line with the latest event."""
 
 
 class _Look(NamedTuple):
@@ -111,22 +111,28 @@ class Fragments:
         language: Language,
         zone: tzinfo,
         today: date | None = None,
+        *,
+        critical: bool = False,
     ) -> list[Fragment]:
         """Return the fragment of each block in an email of this kind, in the order of the blocks.
 
-        `today` is the reader's date, which determines the names of days. Raises RenderingFailed if
-        a link is not a web link. Also raises the errors of templates.
+        `today` is the reader's date, which determines the names of days. In critical email, times
+        name their zone. Raises RenderingFailed if a link is not a web link. Also raises the errors
+        of templates.
         """
         keys: list[_Key] = []
         for block, look in zip(blocks, _looks(email, blocks), strict=True):
             full = look.is_full
             picked = tuple([pick(each, language, zone, today, full=full) for each in block.groups])
-            keys.append((email, environment, language, look, block.latest_place, picked))
+            if critical:
+                picked = tuple([_with_zone(each, environment, language, zone) for each in picked])
+            keys.append((email, critical, environment, language, look, block.latest_place, picked))
         known = self._look_up(keys)
         missed = [place for place, fragment in enumerate(known) if fragment is None]
         new: dict[_Key, Fragment] = {}
         if missed:
-            printer = _Printer(email, environment, language, self._brand, self._leave)
+            values = {"brand": self._brand, "critical": critical}
+            printer = _Printer(email, environment, language, values, self._leave)
             for place in missed:
                 key = keys[place]
                 fragment = new.get(key)
@@ -235,10 +241,10 @@ class _Printer:
         email: str,
         environment: Environment,
         language: Language,
-        brand: Brand,
+        values: Mapping[str, Any],
         leave: Callable[[Environment, Language, tuple[str, ...]], tuple[Markup, str]],
     ) -> None:
-        self._press = Press(environment, {**language.values(), "brand": brand})
+        self._press = Press(environment, {**language.values(), **values})
         self._values = dict(self._press.values)
         self._lines = Lines(self._press)
         self._has_button = email == ALONE
@@ -275,6 +281,8 @@ class _Printer:
         values["block"] = shown_block
         if self._has_button or look.leads:
             values["button"] = self._lines.button(lines[0].shown)
+        if self._has_button:
+            values["sentence"] = self._sentence(shown_block)
         values["group"], values["line"] = lines[0]
         shown_lines = lines if look.is_full else lines[:1]
         names = tuple(dict.fromkeys([group.category for group, _ in shown_lines]))
@@ -286,6 +294,47 @@ class _Printer:
         for picked, (group, line) in zip(picked_groups, lines, strict=True):
             size += _bytes_of(picked, group, line)
         return Fragment(shown_block, split_block(html), split_block(text), size)
+
+    def _sentence(self, block: ShownBlock) -> "Sentence":
+        """Return the headline of an email about one entity. In critical email, the headline is the
+        title.
+        """
+        if self._values["critical"]:
+            return Sentence("", block.title, "", block.title)
+        return self._lines.sentence(*block.lines[0], block.title, self._language)
+
+
+def _with_zone(
+    picked: Picked, environment: Environment, language: Language, zone: tzinfo
+) -> Picked:
+    """Return the values with the time zone behind the time, such as `Today, 05:10, Berlin time`.
+
+    Versions of the templates that were pushed earlier have no words for this. Their times are
+    unchanged.
+    """
+    try:
+        template = environment.get_template("parts/zone.txt")
+    except TemplateNotFound:
+        return picked
+    values = {**language.values(), "moment": picked.moment, "city": language.city(zone)}
+    return picked._replace(moment=" ".join(template.render(values).split()))
+
+
+class Sentence(NamedTuple):
+    """A sentence about an entity, in three parts. Templates emphasise the entity."""
+
+    before: str
+    thing: str
+    """The entity's title. Empty if the sentence does not name the entity."""
+
+    after: str
+    text: str
+    """The whole sentence, with the title in quotation marks."""
+
+
+_THING = "\x00"
+"""The placeholder for a title while a sentence is rendered. It cannot occur in texts from
+services."""
 
 
 ALONE = "immediate"
@@ -330,6 +379,27 @@ class Lines:
         text = " ".join(self._press.render(template).split())
         values["thing"] = thing(short.title, len(text), language)
         return " ".join(self._press.render(template).split())
+
+    def sentence(self, group: ShownGroup, line: str, title: str, language: Language) -> Sentence:
+        """Return the sentence that describes a group with the title of its entity, such as `Bo
+        mentioned you in Release 4.2`.
+
+        The sentence is in `sentence.txt` of the category. A category without this file uses its
+        `headline.txt`, without its limits of length.
+        """
+        environment, values = self._press.environment, self._press.values
+        values["people"] = self._named(group)
+        values["line"], values["thing"] = line, _THING
+        try:
+            template = environment.get_template(f"categories/{group.category}/sentence.txt")
+        except TemplateNotFound:
+            template = template_of(group.category, "headline.txt", environment)
+        whole = " ".join(self._press.render(template).split())
+        before, separator, after = whole.partition(_THING)
+        quoted = language.quoted(title)
+        after = after.replace(_THING, quoted)
+        text = f"{before}{quoted}{after}" if separator else before
+        return Sentence(before, title if separator else "", after, text)
 
     def in_a_thread(self, group: ShownGroup, language: Language) -> tuple[str, str]:
         """Return the actors' short names, and the title that all subjects of the thread share."""

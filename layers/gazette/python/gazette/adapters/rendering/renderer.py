@@ -28,13 +28,13 @@ from gazette.adapters.rendering.fragments import (
     template_of,
 )
 from gazette.adapters.rendering.language import SOURCE, Language, Languages
-from gazette.adapters.rendering.texts import greeted, one_line, subject_line
+from gazette.adapters.rendering.texts import from_name, greeted, one_line, subject_line
 from gazette.adapters.rendering.variations import read_changes
 from gazette.adapters.rendering.view_models import Part, ShownBlock, show
 from gazette.domain.delivery.arrangement import Arrangement, Sections
 from gazette.domain.delivery.compose import Block, Count, Digest
 from gazette.domain.errors import RenderingFailed
-from gazette.domain.links import NEW_LINK, Scope, ScopeKind, entity_mark, thing_scope
+from gazette.domain.links import NEW_LINK, Scope, ScopeKind, entity_mark, immediate_of, thing_scope
 from gazette.domain.model import Edition
 from gazette.domain.muting.mutes import short_title
 from gazette.domain.ports.rendering import CacheCount, Links
@@ -50,11 +50,14 @@ LONGEST_HTML = 90_000
 """The maximum size of the HTML in bytes. Gmail clips emails at 102 KB, which would hide the
 unsubscribe link."""
 
-_KINDS = 4
+_COUNTED = 4
 """The maximum number of categories whose updates a headline counts separately."""
 
 _LONGEST_SUBJECT = 200
 _LONGEST_NAME = 80
+
+_MOST_LINKS = 7
+"""The maximum number of links in the footer of an immediate email."""
 
 
 class _Piece(NamedTuple):
@@ -86,6 +89,33 @@ class EmailReason(NamedTuple):
 
     followed: bool
     """True if at least one block is included because of a follow."""
+
+
+class Fallback(NamedTuple):
+    """The digest to which a reader can move the categories of an immediate email."""
+
+    link: str
+    """The link to the page with the button that moves the categories."""
+
+    often: str
+    """The frequency of the digest: `daily`, `weekly` or `custom`."""
+
+
+class Controls(NamedTuple):
+    """The links by which a reader gets fewer immediate emails. Missing links are empty."""
+
+    unfollow: str = ""
+    """The link that ends the follow through which the reader gets the email."""
+
+    is_this: bool = False
+    """True if the followed entity is the email's own entity."""
+
+    mute: str = ""
+    """The link that mutes the email's entity."""
+
+    categories: tuple[tuple[str, str], ...] = ()
+    """The categories that fit in the footer, the most relevant one first, each with the link that
+    turns it off."""
 
 
 class JinjaRenderer:
@@ -199,14 +229,23 @@ class JinjaRenderer:
         zone = zone_of(subscriber.time_zone)
         shape = ALONE if digest.events == 1 and email == DIGEST else email
         today = due_at.astimezone(zone).date() if due_at else None
-        fragments = self._fragments.of(shape, digest.blocks, templates, language, zone, today)
+        critical = is_critical(schedule)
+        fragments = self._fragments.of(
+            shape,
+            digest.blocks,
+            templates,
+            language,
+            zone,
+            today,
+            critical=critical,
+        )
         reason = _reason_of(digest)
         values = {
             **language.values(),
             "brand": self._brand,
             "links": links,
             "often": schedule if email == DIGEST else email,
-            "critical": is_critical(schedule),
+            "critical": critical,
             "reader": language.isolated(greeted(subscriber.name, subscriber.locale, _LONGEST_NAME)),
             "zone": zone,
             "day": language.day(due_at, zone) if due_at else "",
@@ -216,14 +255,21 @@ class JinjaRenderer:
             "weekday": language.weekday(subscriber.times.weekly_on),
             "is_first": is_first,
             "reason": reason,
+            "fallback": None,
+            "controls": Controls(),
         }
         differ = reason.involved and reason.followed
         own = _Own(
             links,
             partial(_follows, templates, values) if differ else None,
-            critical=is_critical(schedule),
+            critical=critical,
             is_immediate=kind_of(schedule) is ScheduleKind.IMMEDIATE,
         )
+        if email == ALONE:
+            fallback = None if critical else own.fallback(links, digest.categories)
+            values["fallback"] = fallback
+            others = (links.preferences, links.unsubscribe, self._brand.help, fallback)
+            values["controls"] = own.controls(digest, _MOST_LINKS - sum(map(bool, others)))
         pieces = own.put_into(digest.blocks, fragments)
         values["less"] = own.less(digest)
         while True:
@@ -280,7 +326,7 @@ def _edition(
         lines, language = Lines(Press(templates, values)), values["language"]
         if email == DIGEST:
             press.values["headline"] = lines.headline(*groups[0], language)
-            press.values["kinds"] = _kinds(digest, lines, language)
+            press.values["counts"] = _counts(digest, lines, language)
         else:
             about = lines.in_a_thread(groups[0].shown, language)
             press.values["people"], press.values["thing"] = about
@@ -299,7 +345,7 @@ def _edition(
         text_blocks = _sectioned(text_blocks, digest, press, "section.txt")
     texts = "".join(text_blocks)
     markup = Markup("".join(html_blocks))  # noqa: S704 -- escaped by its template
-    subject = part("subject.txt", texts)
+    press.values["subject"] = subject = " ".join(part("subject.txt", texts).split())
     html, text = part("body.html", markup), part("body.txt", texts)
     return Edition(
         subject=subject_line(subject, _LONGEST_SUBJECT),
@@ -307,10 +353,14 @@ def _edition(
         text=text,
         categories=digest.categories,
         blocks=len(pieces),
+        from_name=""
+        if email != ALONE or values["critical"]
+        else _from_name(digest, values["brand"]),
+        reply_to=_reply_to(digest, values["brand"]),
     )
 
 
-class Kinds(NamedTuple):
+class Counts(NamedTuple):
     """The numbers of updates of a digest, such as `2 messages and 3 replies`."""
 
     first: str
@@ -320,12 +370,12 @@ class Kinds(NamedTuple):
     """The remaining numbers; empty if there are none."""
 
 
-def _kinds(digest: Digest, lines: Lines, language: Language) -> Kinds:
+def _counts(digest: Digest, lines: Lines, language: Language) -> Counts:
     mine = [each for each in digest.counts if each.is_for_reader]
     rest = [each for each in digest.counts if not each.is_for_reader]
     if not mine:
-        return Kinds(_counted(rest, lines, language), "")
-    return Kinds(_counted(mine, lines, language), _counted(rest, lines, language, others=True))
+        return Counts(_counted(rest, lines, language), "")
+    return Counts(_counted(mine, lines, language), _counted(rest, lines, language, others=True))
 
 
 def _counted(
@@ -334,7 +384,7 @@ def _counted(
     """Return the numbers as a list: those of the first categories, and the sum of all others."""
     texts, remaining = [], 0
     for each in counts:
-        text = lines.counted(each.category, each.updates) if len(texts) < _KINDS else ""
+        text = lines.counted(each.category, each.updates) if len(texts) < _COUNTED else ""
         if text:
             texts.append(text)
         else:
@@ -378,6 +428,21 @@ def _in_parts(blocks: list[str], parts: Sequence[Part], press: Press, name: str)
     return shown
 
 
+def _reply_to(digest: Digest, brand: Brand) -> str:
+    """Return the address for replies to an email, or an empty text if the brand has none."""
+    return brand.replies_to(digest.categories) if brand.reply_to else ""
+
+
+def _from_name(digest: Digest, brand: Brand) -> str:
+    """Return the display name of the sender if exactly one named person acted, or an empty text."""
+    if not brand.person_in_from or digest.more_events:
+        return ""
+    if any(group.people != 1 for group in digest.groups):
+        return ""
+    people = {group.actors[0].id: group.actors[0].name for group in digest.groups}
+    return from_name(people.popitem()[1], brand.name) if len(people) == 1 else ""
+
+
 def _reason_of(digest: Digest) -> EmailReason:
     return EmailReason(
         involved=any(
@@ -416,6 +481,29 @@ class _Own:
         self._is_immediate = is_immediate
         self._filled: dict[tuple[str, str, tuple[str, ...], bool, bool], tuple[str, str]] = {}
         self.made: set[str] = set()
+
+    def fallback(self, links: Links, categories: tuple[str, ...]) -> Fallback | None:
+        """Return the link that moves the email's categories from immediate email to a digest.
+
+        Returns None if the reader has no such digest, and in the browser view.
+        """
+        link = self._leave(immediate_of(categories)) if links.fallback else ""
+        if not link:
+            return None
+        self.made.add(link)
+        return Fallback(link, links.fallback)
+
+    def controls(self, digest: Digest, most: int) -> Controls:
+        """Return at most `most` links for the footer of an immediate email."""
+        block = digest.blocks[0]
+        via = _via(block)
+        is_this = via == (block.groups[0].latest.entity.key,)
+        link_of = partial(self._said, block, via, is_this, True)
+        unfollow, mute = link_of("unfollow", ""), link_of("mutethis", "")
+        room = most - bool(unfollow) - bool(mute)
+        names = list(dict.fromkeys(group.category for group in digest.groups))[:room]
+        categories = tuple((name, link) for name in names if (link := link_of("mute", name)))
+        return Controls(unfollow, is_this, mute, categories)
 
     def put_into(self, blocks: Sequence[Block], fragments: Sequence[Fragment]) -> list[_Piece]:
         """Insert the reader's personal parts into the fragments of `blocks`."""

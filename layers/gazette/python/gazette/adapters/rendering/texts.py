@@ -5,7 +5,7 @@ A text must not change the direction of adjacent text, overflow the page, or loo
 
 import re
 from functools import lru_cache
-from unicodedata import bidirectional, category, east_asian_width
+from unicodedata import bidirectional, category, east_asian_width, normalize
 
 from gazette.adapters.rendering.language import Language
 from gazette.domain.window.naming import (
@@ -128,6 +128,28 @@ def _is_capitalised(word: str) -> bool:
     Also return True for digits, and for letters without case, such as those of Hebrew.
     """
     return not word[:1].islower() or re.split("['’-]", word)[0] in _PARTICLES
+
+
+def from_name(name: str, brand: str) -> str:
+    """Return the display name of a sender, such as `Bo Berg (Gazette)`.
+
+    Returns an empty text if the name could be mistaken for an address, a sentence or an employee
+    of the service, or has characters that are not printable. The names of services are compared in
+    compatibility form, in which letters of different styles are equal (UAX #15).
+    """
+    line = person(name, _NAME)
+    plain = normalize("NFKC", line).casefold()
+    is_safe = line and line.isprintable() and _is_plain(line)
+    poses = normalize("NFKC", brand).casefold() in plain or not _OFFICIAL.isdisjoint(plain.split())
+    return f"{line} ({brand})" if is_safe and not poses else ""
+
+
+_OFFICIAL = frozenset(
+    "abuse account accounts admin administrator billing help info konto mailer-daemon moderator "
+    "no-reply noreply notification notifications official owner payment payments postmaster root "
+    "security service sicherheit staff support system team webmaster".split()
+)
+"""Words in names that look like the service itself. The list cannot be complete."""
 
 
 def greeted(name: str, locale: str, longest: int) -> str:

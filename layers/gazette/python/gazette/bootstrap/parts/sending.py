@@ -151,6 +151,7 @@ def delivery_context(
             max_blocks=settings.max_blocks,
             arrangement=settings.arrangement,
             sunset=settings.sunset,
+            defaults=settings.defaults,
         ),
         mailers=mailers(settings, suppression_key),
         pacing=Pacing(

@@ -150,6 +150,10 @@ class Links:
     sunset: SunsetNotice | None = None
     """The notice that the digests end soon, or None. Templates may omit the notice."""
 
+    fallback: str = ""
+    """The frequency of the digest that gets the events if the reader ends immediate emails. Empty
+    if the reader has no such digest."""
+
 
 class LinkMaker(Protocol):
     """A factory for the signed links in an email."""

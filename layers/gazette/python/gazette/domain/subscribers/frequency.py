@@ -96,3 +96,12 @@ def digests_in(choices: Iterable[Frequencies]) -> set[Frequency]:
     """
     used = {frequency for chosen in choices for _, frequency in chosen}
     return {Frequency.DAILY} | (used & set(DIGESTS))
+
+
+def fallback_for_immediate(chosen: Frequencies, defaults: Frequencies) -> Frequency:
+    """Return the digest that replaces immediate email; NEVER if there is no such digest.
+
+    This is the digest of all categories without their own choice.
+    """
+    often = frequency_for(EVERYTHING, chosen=chosen, defaults=defaults)
+    return often if often in DIGESTS else Frequency.NEVER

@@ -10,11 +10,11 @@ from gazette.domain.links import Scope, ScopeKind, entity_mark
 from gazette.domain.subscribers.choices import NOTHING, Choice
 from gazette.domain.subscribers.following import Follow, FollowState
 from gazette.domain.subscribers.frequency import (
-    DIGESTS,
     EVERYTHING,
     Frequencies,
     Frequency,
     difference,
+    fallback_for_immediate,
     frequency_for,
 )
 from gazette.domain.subscribers.subscriber import Subscriber
@@ -163,7 +163,7 @@ def change_of(
         case ScopeKind.DIGESTS:
             return Change(_choice(reader, _no_digest, defaults), _own(known, _no_digest))
         case ScopeKind.IMMEDIATE:
-            fallback = fallback_for_immediate(reader, defaults)
+            fallback = fallback_for_immediate(reader.chosen, defaults)
             choice = _choice(
                 reader,
                 lambda often: fallback if often is Frequency.IMMEDIATE else often,
@@ -202,15 +202,6 @@ def pause(reader: Subscriber, today: date) -> Change:
     """
     until, now = today + PAUSED_FOR, reader.times.paused_until
     return Change(Choice(paused_until=until)) if now is None or now < until else Change()
-
-
-def fallback_for_immediate(reader: Subscriber, defaults: Frequencies) -> Frequency:
-    """Return the digest that replaces immediate email; NEVER if there is no such digest.
-
-    This is the digest of all categories without their own choice.
-    """
-    often = frequency_for(EVERYTHING, chosen=reader.chosen, defaults=defaults)
-    return often if often in DIGESTS else Frequency.NEVER
 
 
 def _no_digest(often: Frequency) -> Frequency:

@@ -23,6 +23,7 @@ from gazette.domain.ports.stores import (
 )
 from gazette.domain.scheduling.limits import DeliveryLimits
 from gazette.domain.subscribers.addresses import EVERYONE, AllowedRecipients
+from gazette.domain.subscribers.frequency import Frequencies
 from gazette.domain.templates.ports import CurrentDecisions
 from gazette.domain.window.worth import Worth
 from gazette.steps.delivery.pacing import Pacing
@@ -85,6 +86,9 @@ class EditionContext:
 
     sunset: timedelta | None = None
     """The period of inactivity after which a reader becomes dormant. None means never."""
+
+    defaults: Frequencies = ()
+    """The frequencies of categories for readers who have not chosen one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,7 @@ from gazette.domain.model import Actor, Edition, Entity, Event, Mail, StageHeade
 from gazette.domain.ports.rendering import Links, SunsetNotice, VersionTemplates
 from gazette.domain.ports.stores import DeferredEvents
 from gazette.domain.scheduling.kinds import thread_of
-from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.subscribers.frequency import Frequency, fallback_for_immediate
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.domain.templates.settings import NO_SETTINGS
 from gazette.domain.window.folded import Folded, age_of_event
@@ -85,7 +85,11 @@ def edit(prepared: "Prepared", *, context: "EditionContext") -> Rendered | tuple
     """
     run, events, subscriber = prepared.run, prepared.due.sent, prepared.subscriber
     links = context.link_maker.links(LinkToken.of(run.key, run.due_at, subscriber))
-    links = replace(links, sunset=sunset_notice(run, subscriber, links, context.sunset))
+    links = replace(
+        links,
+        sunset=sunset_notice(run, subscriber, links, context.sunset),
+        fallback=_fallback(run, subscriber, context),
+    )
     variant = variant_for(run.key.user_id, context)
     chosen = context.templates(run)
 
@@ -142,6 +146,16 @@ def sunset_notice(
     if ends_on is None:
         return None
     return SunsetNotice.of(ends_on, links.keep())
+
+
+def _fallback(run: Run, subscriber: Subscriber, context: "EditionContext") -> str:
+    """Return the frequency of the digest that gets the events of an immediate email's categories if
+    the reader ends these emails. Returns an empty string if there is no such digest.
+    """
+    if not run.key.is_immediate:
+        return ""
+    often = fallback_for_immediate(subscriber.chosen, context.defaults)
+    return "" if often is Frequency.NEVER else often.value
 
 
 def variant_for(user_id: str, context: "EditionContext") -> Variant:

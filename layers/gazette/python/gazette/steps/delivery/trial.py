@@ -26,6 +26,7 @@ _LINKS = Links(
     email="https://example.invalid/email",
     updates="https://example.invalid/updates",
     leave=lambda _: "https://example.invalid/leave",
+    fallback="daily",
 )
 _NEW_LINK = Event(
     user_id="nobody",

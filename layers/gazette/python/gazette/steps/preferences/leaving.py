@@ -10,13 +10,13 @@ from gazette.domain.muting.mutes import Mute, Mutes, in_force, mute_now, name_of
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.scheduling.calendar import zone_of
 from gazette.domain.subscribers.following import Follow
+from gazette.domain.subscribers.frequency import fallback_for_immediate
 from gazette.domain.subscribers.leaving import (
     Change,
     LeaveAct,
     Leaving,
     Undone,
     change_of,
-    fallback_for_immediate,
     pause,
     weekly,
 )
@@ -278,7 +278,7 @@ def _leaving(link: LinkToken, reader: Subscriber | None, context: RoutingContext
             for each in _follows_named(reader, scope, context)
             if each.latest.following
         ),
-        fallback=fallback_for_immediate(reader, context.defaults),
+        fallback=fallback_for_immediate(reader.chosen, context.defaults),
         keeps_some=scope.kind is ScopeKind.CATEGORY and _may_keep_some(reader, context),
         still=still,
     )
