@@ -21,7 +21,7 @@ export NODE_COMPILE_CACHE := $(CURDIR)/build/node
 # Read time zones from the pinned package instead of the machine's folders.
 export PYTHONTZPATH :=
 
-.PHONY: help demo test aws seeds e2e browser chromium zsh fuzz model prove chaos sources state features rollout mutations enforce walk timetravel experiments pacing attention simulate linear history slot window worst bench audit release check docs messages plots screenshots setup format lint types synth deploy lock clean
+.PHONY: help demo test aws seeds e2e browser chromium zsh spamassassin spam fuzz model prove chaos sources state features rollout mutations enforce walk timetravel experiments pacing attention simulate linear history slot window worst bench audit release check docs messages plots screenshots setup format lint types synth deploy lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -45,6 +45,9 @@ e2e: setup .awscli/.ready .clients/.ready zsh ## Test the stacks as deployed to 
 
 browser: setup chromium ## Test emails and pages in Chromium on the deployed stacks: keyboard, axe-core (SEED=1: not the long tests)
 	@CHROMIUM=$(CHROMIUM) $(BIN)/python -m pytest -vv -m "browser$(if $(SEED), and not long)" tests/browser
+
+spam: setup spamassassin ## Print SpamAssassin's score of each kind of email in three languages; none may be above 0.0
+	@$(BIN)/python -m proofs.spam
 
 fuzz: setup ## Put 20,000 valid and invalid messages through the real handler (EXAMPLES=… sets how many)
 	@$(BIN)/python -m proofs.fuzz $(if $(EXAMPLES),--examples $(EXAMPLES))
@@ -246,6 +249,11 @@ chromium:
 zsh:
 	@$(call from_apt,zsh,zsh,zsh)
 	@command -v zsh >/dev/null || { echo "make: zsh is missing. Install it." >&2; exit 1; }
+
+spamassassin:
+	@$(call from_apt,spamassassin,spamassassin,spamassassin)
+	@command -v spamassassin >/dev/null || \
+	  { echo "make: spamassassin is missing. Install Debian's package spamassassin." >&2; exit 1; }
 
 # $(call from_apt,COMMAND,NAME,PACKAGES): install PACKAGES if COMMAND is missing, NAME is not empty and
 # the machine has apt.

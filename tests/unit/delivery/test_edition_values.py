@@ -35,6 +35,7 @@ class Keeping(FakeRenderer):
         *,
         variation: int = 1,
         due_at: datetime | None = None,
+        is_first: bool = False,
     ) -> Edition:
         self.given.append(links)
         return FakeRenderer().render(digest, subscriber, links, schedule)

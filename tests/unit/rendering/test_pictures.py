@@ -66,7 +66,8 @@ def test_actor_without_avatar_has_initials_on_a_colour(
     assert (cell.get("width"), cell.get("height"), cell.get("align")) == ("32", "32", "center")
     assert cell.get("bgcolor") in COLOURS
     assert "; color:#fff" in cell.get("style")
-    assert "background" not in cell.get("style")
+    assert f"background-color:{cell.get('bgcolor')}" in cell.get("style")
+    assert "url(" not in cell.get("style")
     assert not made.xpath("//img | //@background")
 
 

@@ -119,6 +119,14 @@ class Language:
         local = instant.astimezone(zone)
         return self._joined(format_date(local, "full", locale=self._locale), self.hour(local))
 
+    def weekday_and_day(self, day: date) -> str:
+        """Return a date with the day of the week, such as `Thursday, 26 November`."""
+        return _weekday_and_day(self.name, day.year, day.month, day.day)
+
+    def between(self, first: date, last: date) -> str:
+        """Return two dates of one period, such as the 19th and 26th of November."""
+        return _between(self.name, first, last)
+
     def date(self, day: date) -> str:
         """Return a formatted date, such as `14 December 2026`."""
         return str(format_date(day, "long", locale=self._locale))
@@ -217,14 +225,6 @@ class Language:
         Return the direction of the language for a text without letters.
         """
         return naming.direction_of(text, self.direction)
-
-    def weekday_and_day(self, day: date) -> str:
-        """Return a date with the day of the week, such as `Thursday, 26 November`."""
-        return _weekday_and_day(self.name, day.year, day.month, day.day)
-
-    def between(self, first: date, last: date) -> str:
-        """Return two dates of one period, such as the 19th and 26th of November."""
-        return _between(self.name, first, last)
 
     def _joined(self, date: str, time: str) -> str:
         return self._date_and_time.replace("{1}", date).replace("{0}", time)

@@ -382,7 +382,8 @@ def _counted(
     counts: Sequence[Count], lines: Lines, language: Language, *, others: bool = False
 ) -> str:
     """Return the numbers as a list: those of the first categories, and the sum of all others."""
-    texts, remaining = [], 0
+    texts = list[str]()
+    remaining = 0
     for each in counts:
         text = lines.counted(each.category, each.updates) if len(texts) < _COUNTED else ""
         if text:
