@@ -11,14 +11,17 @@ from demo import campus
 from demo.invented import Happened
 from demo.ses import Accepted
 
+_WHO = r"[^\"“”]+"
+"""The pattern of names. It excludes titles and quotes, which may read like a line."""
+
 _LINES = {
-    "message": r"(?:(?P<count>\d+) n|N)ew messages? from .+",
-    "comment": r"(?P<count>\d+) new comments from .+|.+ commented",
-    "reply": r"(?P<count>\d+) new replies from .+|.+ replied",
-    "article": r"(?P<count>\d+) new articles from .+|.+ published an article",
-    "mention": r"(?P<people>.+) mentioned you",
-    "like": r"(?P<people>.+) liked this",
-    "follow": r"(?P<people>.+) started following you",
+    "message": rf"(?:(?P<count>\d+) n|N)ew messages? from {_WHO}",
+    "comment": rf"(?P<count>\d+) new comments from {_WHO}|{_WHO} commented",
+    "reply": rf"(?P<count>\d+) new replies from {_WHO}|{_WHO} replied",
+    "article": rf"(?P<count>\d+) new articles from {_WHO}|{_WHO} published an article",
+    "mention": rf"(?P<people>{_WHO}) mentioned you",
+    "like": rf"(?P<people>{_WHO}) liked this",
+    "follow": rf"(?P<people>{_WHO}) started following you",
     "other": r"(?:Library|Timetable)(?: · (?P<count>\d+) times)?",
 }
 """The patterns of an email's lines by category.
@@ -27,14 +30,21 @@ Categories without templates are `other`, and their events have no actor. A line
 counts people, because each person causes such an event only once a day.
 """
 
-_PATTERNS = {what: re.compile(rf"(?:  )?(?:{words})") for what, words in _LINES.items()}
+_PATTERNS = {what: re.compile(rf"(?:  )?(?:{words})(?:: “.+”)?") for what, words in _LINES.items()}
+"""A line of a block that leads ends with the title. A line of a row ends with a snippet."""
+
 _URL = re.compile(r"  (https?://\S+)")
 _OTHERS = re.compile(r"(\d+) others?")
 _BETWEEN_NAMES = re.compile(r", and |, | and ")
 _ISOLATES = dict.fromkeys(map(ord, "\u2066\u2067\u2068\u2069"))
 _MORE = re.compile(r"^And (?P<events>\d+) more updates?\.$", re.MULTILINE)
-_TOTAL = re.compile(r"^(?P<events>\d+) updates for you\.$", re.MULTILINE)
-"""The pattern of the sentence with the number of updates.
+_NUMBER = (
+    r"\d+ (?:messages?|comments?|reply|replies|articles?|mentions?|likes?|new followers?"
+    r"|(?:other )?updates?)"
+)
+_NUMBERS = rf"{_NUMBER}(?:, {_NUMBER})*(?:,? and {_NUMBER})?"
+_TOTAL = re.compile(rf"\AHi[^\n]*\n\n(?P<first>{_NUMBERS})\n(?:and (?P<others>{_NUMBERS})\n)?\n")
+"""The pattern of the headline, which has the numbers of updates by category.
 
 A digest with one update does not contain it.
 """
@@ -82,7 +92,7 @@ def read(mail: Accepted) -> Seen:
         run=mail.tags["run"],
         counts=_counts(text),
         more_events=int(more["events"]) if more else 0,
-        total=int(total["events"]) if total else 1,
+        total=sum(map(int, re.findall(r"\d+", " ".join(total.groups(""))))) if total else 1,
     )
 
 

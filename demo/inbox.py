@@ -21,6 +21,11 @@ _OWN_LINK = re.compile(r"https?://\S+/(?:unsubscribe|updates)/\S+$")
 _PADDING = dict.fromkeys(map(ord, "\u034f\u2007\u200c\xad"))
 """The characters that pad a preheader, so that inboxes do not show the email's text after it."""
 
+_FOOTER = re.compile(r"\nYou(?:'re getting| get) this ")
+
+_BEGIN_OF_SUBJECT = re.compile(r"^Your (?:week|month), [^:]+: ")
+"""The pattern of the dates with which the subject of a weekly or monthly digest begins."""
+
 _END_OF_SUBJECT = re.compile(r"(?: \+ [\d,]+ more)?(?: · [^·]+)?$")
 """The pattern of the end of a subject, which preheaders do not repeat: the number of further
 updates, and the day.
@@ -36,7 +41,7 @@ class Row:
     subject: str
     preheader: str
 
-    # The links of the email's blocks.
+    # The links of the email's blocks: those of the titles, or else that of the button.
     things: tuple[str, ...]
 
     # The email's text without the reader's personal links, which differ in each email.
@@ -78,7 +83,9 @@ def row(mail: Accepted) -> Row:
         schedule=parse_run_id(mail.tags["run"]).schedule,
         subject=str(mail.message["Subject"]),
         preheader=" ".join(preheader.split()),
-        things=tuple(page.xpath("//a[@class='title' or @class='open']/@href")),
+        things=tuple(
+            page.xpath("//a[@class='title']/@href") or page.xpath("//a[@class='open']/@href")
+        ),
         told=_text(mail.part("plain")),
         html_bytes=len(html.encode()),
     )
@@ -94,7 +101,7 @@ def look(rows: Sequence[Row]) -> Repeated:
             if last is not None and last.subject == each.subject and last.told != each.told:
                 subjects += 1
             before[each.to] = each
-        headline = _END_OF_SUBJECT.sub("", each.subject)
+        headline = _END_OF_SUBJECT.sub("", _BEGIN_OF_SUBJECT.sub("", each.subject))
         preheaders += _plain(each.preheader).startswith(_plain(headline))
         things += len(each.things) - len({*each.things})
     too_large = sum(each.html_bytes >= LARGEST_HTML for each in rows)
@@ -102,7 +109,7 @@ def look(rows: Sequence[Row]) -> Repeated:
 
 
 def _text(text: str) -> str:
-    body = text.replace("\r\n", "\n").partition("\nYou're getting")[0]
+    body = _FOOTER.split(text.replace("\r\n", "\n"))[0]
     return "\n".join(line for line in body.splitlines() if not _OWN_LINK.search(line))
 
 

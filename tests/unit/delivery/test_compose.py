@@ -270,7 +270,7 @@ def test_newest_block_is_first_when_ranked_by_recency() -> None:
     assert titles(busiest(events, max_blocks=20)) == ["busy", "new"]
 
 
-def test_updates_for_the_reader_come_first_whatever_the_ranking() -> None:
+def test_updates_for_the_reader_come_first_in_each_ranking() -> None:
     """Twenty comments count more, and the like is newer."""
     events = [
         *(event(f"c{number}", category="comment", entity="c") for number in range(20)),

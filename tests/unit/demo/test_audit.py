@@ -174,7 +174,7 @@ def test_audit_reports_missing_count_as_lost_event(week: list[Accepted]) -> None
     [
         ("And 2 more updates", "And 1 more update"),
         ("And 2 more updates", "And 3 more updates"),
-        ("6 updates for", "7 updates for"),
+        ("6 messages", "7 messages"),
         ("chat/2-", "chat/3-"),
     ],
 )

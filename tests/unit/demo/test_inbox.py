@@ -76,7 +76,12 @@ def test_personal_links_do_not_count_as_different_content(renderer: JinjaRendere
 
 def test_preheader_repeating_the_subject_is_counted(renderer: JinjaRenderer) -> None:
     mail = email(renderer, an_event(excerpt="Yes, and more"))
-    for subject in ("Yes", "Yes + 30 more · 22 Nov", "Yes, and more · 22 Nov"):
+    for subject in (
+        "Yes",
+        "Yes + 30 more · 22 Nov",
+        "Yes, and more · 22 Nov",
+        "Your week, 15–22 November: Yes + 30 more",
+    ):
         mail.message.replace_header("Subject", subject)
         assert looked(mail) == Repeated(preheaders=1)
     mail.message.replace_header("Subject", "Yes, and less · 22 Nov")

@@ -58,7 +58,7 @@ critical email. The number is the index of the line with the latest event."""
 
 
 class _Look(NamedTuple):
-    """The properties of a block that determine how it looks, besides its lines."""
+    """The properties of a block, in addition to its lines, that determine how it looks."""
 
     is_full: bool
     part: Part | None

@@ -364,7 +364,7 @@ class Counts(NamedTuple):
     """The numbers of updates of a digest, such as `2 messages and 3 replies`."""
 
     first: str
-    """What is for the reader, or else the numbers of everything."""
+    """The numbers of updates for the reader, or of all updates if none is for the reader."""
 
     others: str
     """The remaining numbers; empty if there are none."""
@@ -412,7 +412,7 @@ def _in_parts(blocks: list[str], parts: Sequence[Part], press: Press, name: str)
     The part with the highest-ranked block is first. A digest with one part has no heading, unless
     everything is recommended. Templates without `parts/part.txt` have no headings.
     """
-    environment, shown = press.environment, []
+    environment, texts = press.environment, list[str]()
     places: dict[Part, list[int]] = {}
     for place, part in enumerate(parts[: len(blocks)]):
         places.setdefault(part, []).append(place)
@@ -424,9 +424,9 @@ def _in_parts(blocks: list[str], parts: Sequence[Part], press: Press, name: str)
         if len(places) > 1 or part is Part.RECOMMENDED:
             press.values["part"] = part.value
             press.values["section"] = " ".join(press.render(title).split())
-            shown.append(press.render(heading))
-        shown += [blocks[place] for place in of_part]
-    return shown
+            texts.append(press.render(heading))
+        texts += [blocks[place] for place in of_part]
+    return texts
 
 
 def _reply_to(digest: Digest, brand: Brand) -> str:
@@ -530,7 +530,7 @@ class _Own:
     def less(self, digest: Digest) -> list[tuple[str, str]]:
         """Return the categories that the footer offers to turn off, each with its link.
 
-        What is not for the reader comes first, the least important category first.
+        Categories with updates for the reader come last. The least important category is first.
         """
         names = dict.fromkeys([each.category for each in reversed(digest.counts)])
         links = [] if self._critical else [(name, self._less(name)) for name in names]

@@ -75,13 +75,13 @@ class Part(StrEnum):
     """The parts of a digest that has no sections."""
 
     FOR_YOU = "for_you"
-    """What was addressed to the reader, and what is important."""
+    """Blocks with updates for the reader, and important blocks."""
 
     ALSO = "also"
-    """Everything else."""
+    """All other blocks."""
 
     RECOMMENDED = "recommended"
-    """What is only recommended."""
+    """Blocks that contain only recommendations."""
 
 
 class Quote(NamedTuple):

@@ -273,7 +273,7 @@ class _Groups:
         )
 
     def _quoted(self, line: Line, place: int) -> Sequence[Brief]:
-        """Return the events that the line quotes besides its latest event.
+        """Return the events that a line with several quotes shows.
 
         The first block and all blocks for the reader quote several, unless they are compact.
         """
@@ -356,13 +356,13 @@ class _Ranks:
 
     def counts(self, things: Iterable[Thing]) -> tuple[Count, ...]:
         """Return the number of updates by category, those for the reader first."""
-        found: Counter[tuple[bool, str]] = Counter()
+        updates: Counter[tuple[bool, str]] = Counter()
         for thing in things:
             for line in thing.values() if isinstance(thing, dict) else (thing,):
-                updates = line.count if isinstance(line, Line) else 1
-                found[self.is_for_reader(line), line.category] += updates
+                number = line.count if isinstance(line, Line) else 1
+                updates[self.is_for_reader(line), line.category] += number
         counts = (
-            Count(name, updates, is_for_reader) for (is_for_reader, name), updates in found.items()
+            Count(name, number, is_for_reader) for (is_for_reader, name), number in updates.items()
         )
         return tuple(sorted(counts, key=self._place_of_count))
 
