@@ -33,6 +33,21 @@ counts people, because each person causes such an event only once a day.
 _PATTERNS = {what: re.compile(rf"(?:  )?(?:{words})(?:: “.+”)?") for what, words in _LINES.items()}
 """A line of a block that leads ends with the title. A line of a row ends with a snippet."""
 
+_ALONE = {
+    what: re.compile(words)
+    for what, words in {
+        "other": r"(?:Library|Timetable): “.+”",
+        "message": rf"{_WHO}: “.+”",
+        "comment": rf"{_WHO} commented on “.+”",
+        "reply": rf"{_WHO} replied in “.+”",
+        "article": rf"{_WHO} published “.+”",
+        "mention": rf"{_WHO} mentioned you in “.+”",
+        "like": rf"{_WHO} liked “.+”",
+        "follow": rf"{_WHO} started following you",
+    }.items()
+}
+"""The patterns of the sentence of an email with one update, by category."""
+
 _URL = re.compile(r"  (https?://\S+)")
 _OTHERS = re.compile(r"(\d+) others?")
 _BETWEEN_NAMES = re.compile(r", and |, | and ")
@@ -90,7 +105,7 @@ def read(mail: Accepted) -> Seen:
     total = _TOTAL.search(text)
     return Seen(
         run=mail.tags["run"],
-        counts=_counts(text),
+        counts=_counts(text, _PATTERNS if total else _ALONE),
         more_events=int(more["events"]) if more else 0,
         total=sum(map(int, re.findall(r"\d+", " ".join(total.groups(""))))) if total else 1,
     )
@@ -101,7 +116,7 @@ def kind_of(event: Happened) -> str:
     return event.category if event.category in _LINES else "other"
 
 
-def _counts(text: str) -> Counts:
+def _counts(text: str, patterns: Mapping[str, re.Pattern[str]]) -> Counts:
     """Count the lines above each link, which describe the events of that entity."""
     counts: Counts = Counter()
     above: Counter[str] = Counter()
@@ -110,7 +125,7 @@ def _counts(text: str) -> Counts:
             counts.update({(match[1], what): count for what, count in above.items()})
             above.clear()
             continue
-        for what, pattern in _PATTERNS.items():
+        for what, pattern in patterns.items():
             if match := pattern.fullmatch(line):
                 above[what] += _count(match.groupdict())
                 break

@@ -54,7 +54,11 @@ _PLACES: tuple[tuple[str, str, str, int, str], ...] = (
 
 _WITHOUT_ACTOR = {"build_failed"}
 
-_AVATARS = {"Bo Berg": "https://example.com/avatars/bo.png"}
+_AVATARS = {
+    "Bo Berg": "https://example.com/avatars/bo.png",
+    "Zoë": "https://example.com/avatars/zoe.png",
+}
+"""The avatars of two people. Zoë's is in the first part of a digest, which shows faces."""
 
 _IMAGES = {"p1": Image("https://example.com/pictures/p1.jpg", "A heap of letters on a table")}
 """The images of sample entities. Their URLs do not resolve, so a preview looks as if the mail

@@ -86,17 +86,18 @@ def test_cached_digest_renders_only_headline_and_page_templates(
     monkeypatch.setattr(Template, "new_context", counted)
     email(renderer, "bo")
     assert sorted(rendered) == [
+        "categories/comment/count.txt",
         "categories/comment/headline.txt",
         "digest/body.html",
         "digest/body.txt",
         "digest/subject.txt",
+        "parts/less.html",
         "parts/logo.html",
         "parts/masthead.html",
         "parts/more.html",
         "parts/people.txt",
         "parts/preview.txt",
         "parts/title.txt",
-        "parts/updates.txt",
         "parts/why.txt",
     ]
 

@@ -45,7 +45,7 @@ TEXTS = st.one_of(
     st.lists(st.sampled_from(PIECES), min_size=1, max_size=4).map("".join),
     st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=60),
 )
-CATEGORIES = st.sampled_from(["comment", "like", "build_failed", "other"])
+CATEGORIES = st.sampled_from(["comment", "like", "mention", "build_failed", "other"])
 LOCALES = st.sampled_from(["en", "de", "he", "en-US", "fa", "xx"])
 PICTURES = st.sampled_from(
     ["", "https://p.example/?a=1&b='2'", 'https://p.example/"onerror="x', "javascript:alert(1)"]
@@ -151,10 +151,15 @@ def unquoted(text: str) -> str:
 
 
 def blocks_of_html(made: Edition) -> list[tuple[str, list[str]]]:
-    """The link and the sentences of each block, as the HTML has them."""
-    cells = parsed(made).xpath("//td[@class='cell']")
-    links = [cell.xpath(".//a[@class='title' or @class='open']/@href") for cell in cells]
-    lines = [cell.xpath(".//p[@class='line'] | .//h1") for cell in cells]
+    """The link and the sentences of each block, as the HTML has them, without the times of rows."""
+    page = parsed(made)
+    blocks = page.xpath("//table[@class='item']") or page.xpath("//td[@class='cell']")
+    for time in page.xpath("//span[@class='when']"):
+        time.getparent().remove(time)
+    links = [block.xpath(".//a[@class='title' or @class='open']/@href") for block in blocks]
+    lines = [
+        block.xpath(".//h1 | .//h2 | .//p[@class='line' or @class='row']") for block in blocks
+    ]
     return [
         (of_block[0], [line.text_content() for line in said])
         for of_block, said in zip(links, lines, strict=True)
@@ -182,7 +187,9 @@ def test_text_and_html_show_the_same_blocks_and_lines(
         assert found
     assert not re.search(r"^  https?://", rest, re.MULTILINE)
     page = parsed(made)
-    for said in page.xpath("//td[@class='greeting']/h1 | //td[@class='more']/text()"):
+    greeting = "//td[@class='greeting']"
+    headings = f"{greeting}/h1 | {greeting}/p[@class='counts'] | //h2[@class='section']"
+    for said in page.xpath(f"{headings} | //td[@class='more']/text()"):
         words = said if isinstance(said, str) else said.text_content()
         assert " ".join(words.split()) in made.text
 

@@ -291,13 +291,22 @@ def test_block_of_an_immediate_email_has_no_controls(renderer: JinjaRenderer, lo
         assert all("/unsubscribe/" not in href for href in cell.xpath(".//a/@href"))
 
 
-def test_digest_with_one_update_keeps_the_controls_of_its_block(renderer: JinjaRenderer) -> None:
-    """Both kinds of email use the same block, with separate entries in the cache."""
-    email(renderer, happened())
-    made = email(renderer, happened(), schedule="daily")
+def test_digest_with_one_update_has_the_controls_of_a_digest(renderer: JinjaRenderer) -> None:
+    """Both kinds of email use the same block."""
+    followed = replace(happened(), via=FOLLOWED)
+    email(renderer, followed)
+    made = email(renderer, followed, schedule="daily")
     [cell] = lxml.html.fromstring(made.html).xpath("//td[@class='cell']")
-    assert "Turn off comments" in cell.text_content()
-    assert "Turn off comments: https://" in made.text
+    assert {link.get("class") for link in cell.xpath(".//a")} == {"title", "open"}
+    assert footer(made) == [
+        ("Change what or when", ""),
+        ("Pause", ""),
+        ("View in browser", ""),
+        ("Unsubscribe", ""),
+        ("comments", "Turn off comments"),
+        ("single things in this email", ""),
+    ]
+    assert all_in_text(made) == ["all"]
 
 
 def test_followed_thing_can_be_unfollowed_in_the_footer(renderer: JinjaRenderer) -> None:

@@ -1,4 +1,4 @@
-"""Each block offers to turn off its categories, and to unfollow what it came through."""
+"""The footer offers to turn off categories, and in immediate emails to unfollow and mute."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -21,8 +21,7 @@ LINKS = SignedLinks(
     base_url="https://links.example.com", keys=lambda: LinkKeys({"k1": b"1" * 32})
 ).links(a_link())
 FOLLOWED = f"e:{entity_mark('post#1')},{entity_mark('blog#1')}"
-
-each_kind = pytest.mark.parametrize("schedule", [DAILY, immediate_schedule("post#1")])
+IMMEDIATE = immediate_schedule("post#1")
 
 
 def email(
@@ -45,38 +44,63 @@ def all_in_text(edition: Edition) -> list[str]:
     return scopes([word for word in edition.text.split() if word.startswith("https://")])
 
 
-def of_blocks(scopes: Collection[str]) -> list[str]:
-    """The scopes of a block's categories and follows."""
+def of_content(scopes: Collection[str]) -> list[str]:
+    """The scopes of categories and follows."""
     return [scope for scope in scopes if scope != "all" and not scope.startswith("m:")]
 
 
 def in_html(edition: Edition) -> list[str]:
-    return of_blocks(all_in_html(edition))
+    return of_content(all_in_html(edition))
 
 
 def in_text(edition: Edition) -> list[str]:
-    return of_blocks(all_in_text(edition))
+    return of_content(all_in_text(edition))
 
 
-@each_kind
-def test_block_has_a_mute_link_for_each_shown_category(
-    renderer: JinjaRenderer, schedule: str
+@pytest.mark.parametrize(
+    ("schedule", "html", "text"),
+    [
+        (DAILY, ["c:like", "c:mention"], []),
+        (IMMEDIATE, ["c:mention", "c:like"], ["c:mention", "c:like"]),
+    ],
+    ids=["least relevant first, and only in HTML", "most relevant first"],
+)
+def test_footer_has_a_link_that_turns_off_each_category(
+    renderer: JinjaRenderer, schedule: str, html: list[str], text: list[str]
 ) -> None:
     made = email(
         renderer, schedule, an_event("e1", category="mention"), an_event("e2", category="like")
     )
-    assert in_html(made) == in_text(made) == ["c:mention", "c:like"]
+    assert (in_html(made), in_text(made)) == (html, text)
     assert "Turn off mentions" in made.html
+    links = lxml.html.fromstring(made.html).xpath("//td[@class='footer']//a/@href")
+    assert of_content(scopes(links)) == html, "no link is in a block"
 
 
-@each_kind
-def test_unfollow_link_is_shown_only_for_followed_entities(
-    renderer: JinjaRenderer, schedule: str
-) -> None:
+def test_footer_of_a_digest_turns_off_at_most_two_categories(renderer: JinjaRenderer) -> None:
+    names = ("mention", "comment", "like", "article")
+    made = email(renderer, DAILY, *[an_event(name, category=name) for name in names])
+    assert in_html(made) == ["c:like", "c:article"]
+    assert all_in_text(made) == ["all"]
+
+
+def test_unfollow_link_is_shown_only_for_followed_entities(renderer: JinjaRenderer) -> None:
     followed = replace(an_event(category="comment"), via=("post#1", "blog#1"))
-    made = email(renderer, schedule, followed)
+    made = email(renderer, IMMEDIATE, followed)
     assert in_html(made) == in_text(made) == [FOLLOWED, "c:comment"]
     assert ">Unfollow</a>" in made.html
+    made = email(renderer, IMMEDIATE, replace(followed, via=()))
+    assert in_html(made) == in_text(made) == ["c:comment"]
+
+
+def test_digest_links_to_the_page_on_which_things_are_unfollowed(renderer: JinjaRenderer) -> None:
+    followed = replace(an_event(category="comment"), via=("post#1", "blog#1"))
+    made = email(renderer, DAILY, followed, an_event("other", entity_id="other"))
+    assert in_html(made) == ["c:comment"]
+    assert "Unfollow" not in made.html + made.text
+    page = lxml.html.fromstring(made.html)
+    [link] = page.xpath("//p[@class='less']/a[.='single things in this email']")
+    assert link.get("href") == LINKS.updates
 
 
 def test_category_without_templates_can_be_muted_by_name(
@@ -86,7 +110,7 @@ def test_category_without_templates_can_be_muted_by_name(
     assert "Turn off build failed" in made.html
 
 
-def test_cached_block_has_opt_out_links_of_each_reader(
+def test_readers_of_a_cached_block_get_their_own_opt_out_links(
     renderer: JinjaRenderer,
 ) -> None:
     """Blocks are cached for all readers."""

@@ -32,11 +32,10 @@ def built(tmp_path: Path, **languages: str) -> Path:
     return tmp_path / "built"
 
 
-def email(templates: Path, locale: str) -> Edition:
+def email(templates: Path, locale: str, *categories: str) -> Edition:
     reader = replace(a_subscriber(), locale=locale)
-    return JinjaRenderer(templates).render(
-        compose([an_event(category="follow")], max_blocks=1), reader, LINKS, DAILY
-    )
+    events = [an_event(each, category=each, entity_id=each) for each in categories or ["follow"]]
+    return JinjaRenderer(templates).render(compose(events, max_blocks=9), reader, LINKS, DAILY)
 
 
 def page(templates: Path, locale: str) -> str:
@@ -51,12 +50,23 @@ def example() -> str:
     return text
 
 
-def test_documented_example_makes_german_formal_in_emails_and_pages(tmp_path: Path) -> None:
+INFORMAL = re.compile(r"\b(du|dir|dich|dein(e[mnr]?)?)\b", re.IGNORECASE)
+
+
+def test_documented_example_makes_german_formal_in_emails_and_pages(
+    tmp_path: Path, built_templates: Path
+) -> None:
     templates = built(tmp_path, de=example())
     made = email(templates, "de-AT")
     assert "Bo folgt Ihnen jetzt" in made.subject
     assert "Bo folgt Ihnen jetzt" in made.text
-    assert "E-Mail-Einstellungen" in made.html, "the other texts are Gazette's"
+    assert "Inhalt oder Zeit ändern" in made.html, "the other texts are Gazette's"
+    parts = email(templates, "de", "message", "follow", "like")
+    assert ">Für Sie<" in parts.html
+    for text in (made.text, made.html, parts.text, parts.html):
+        assert "Sie bekommen das um 08:00" in text
+        assert not INFORMAL.search(text)
+    assert INFORMAL.search(email(built_templates, "de").text)
     assert "Senden Sie mir Neuigkeiten" in page(templates, "de")
     assert "Speichern" in page(templates, "de")
     assert "Bo started following you" in email(templates, "en").subject

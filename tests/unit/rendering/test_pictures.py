@@ -11,7 +11,7 @@ from gazette.adapters.rendering.texts import initials
 from gazette.adapters.rendering.view_models import COLOURS
 from gazette.domain.delivery.arrangement import Arrangement
 from gazette.domain.delivery.compose import compose
-from gazette.domain.model import DAILY, Actor, Edition, Event, Image
+from gazette.domain.model import DAILY, Actor, Edition, Event, Image, Importance
 from gazette.domain.scheduling.kinds import immediate_schedule
 
 from tests.builders import LINKS, a_subscriber, an_event
@@ -77,23 +77,45 @@ def test_event_without_actor_shows_no_avatar(renderer: JinjaRenderer, schedule: 
     assert not made.xpath("//img | //td[@aria-hidden]")
 
 
-def test_each_line_shows_the_avatar_of_its_latest_actor(renderer: JinjaRenderer) -> None:
-    lines = (
-        by(Actor("bo", "Bo Berg"), "m", category="mention"),
-        by(None, "b", category="build"),
-        by(Actor("cy", "Cy"), "l", category="like"),
-    )
-    made = page(edition(renderer, *lines))
-    rows = made.xpath("//tr[td[@class='what']]")
+LINES = (
+    by(Actor("bo", "Bo Berg"), "m", category="mention"),
+    by(None, "b", category="build"),
+    by(Actor("cy", "Cy"), "l", category="like"),
+)
+
+
+def test_each_line_of_an_immediate_email_shows_the_avatar_of_its_latest_actor(
+    renderer: JinjaRenderer,
+) -> None:
+    made = page(edition(renderer, *LINES, schedule=immediate_schedule("post#post1")))
     found = [
-        (row.xpath("string(.//p[@class='line'])"), row.xpath("string(.//td[@aria-hidden])"))
-        for row in rows
+        (
+            "".join(row.xpath("string(.//h1 | .//p[@class='line'])").split("\n")),
+            row.xpath("string(.//td[@aria-hidden])"),
+        )
+        for row in made.xpath("//tr[td[@class='what']]")
     ]
     assert found == [
-        ("Bo Berg mentioned you", "BB"),
+        ("Bo Berg mentioned you in Title of post1", "BB"),
         ("Build", ""),
         ("Cy liked this", "C"),
     ]
+
+
+@pytest.mark.parametrize(("first", "face"), [("m", "BB"), ("b", None)])
+def test_only_the_first_line_of_a_leading_block_shows_an_avatar(
+    renderer: JinjaRenderer, first: str, face: str | None
+) -> None:
+    """A first line without an actor has none, and neither has a short row."""
+    events = [
+        replace(each, importance=Importance.HIGH) if each.id == first else each for each in LINES
+    ]
+    row = by(Actor("di", "Di", avatar=AVATAR), "r", category="like", entity_id="other")
+    made = page(edition(renderer, *events, row))
+    lead, short = made.xpath("//table[@class='item']")
+    assert lead.xpath(".//td[contains(@class, 'face')]/text()") == ([face] if face else [])
+    assert len(lead.xpath(".//p[@class='line']")) == 2
+    assert not short.xpath(".//img | .//td[contains(@class, 'face')]")
 
 
 @each_kind
@@ -101,10 +123,18 @@ def test_entity_image_has_alt_text(renderer: JinjaRenderer, schedule: str) -> No
     made = edition(renderer, pictured(by(None)), schedule=schedule)
     [picture] = page(made).xpath("//img")
     assert (picture.get("src"), picture.get("alt")) == (IMAGE.url, IMAGE.text)
-    assert picture.get("width") == "536"
-    assert "max-width:100%" in picture.get("style")
+    assert picture.get("width") == "64"
+    assert "width:64px" in picture.get("style")
     assert f"\n  [{IMAGE.text}]\n" in made.text
     assert IMAGE.url not in made.text
+
+
+def test_entity_images_of_leading_blocks_and_rows_have_alt_text(renderer: JinjaRenderer) -> None:
+    events = (by(None, category="mention"), by(None, "e2", entity_id="other"))
+    made = edition(renderer, *map(pictured, events))
+    found = page(made).xpath("//table[@class='item']//td[@class='thumb']//img")
+    assert [(each.get("src"), each.get("alt")) for each in found] == [(IMAGE.url, IMAGE.text)] * 2
+    assert made.text.count(f"\n  [{IMAGE.text}]\n") == 2
 
 
 def test_compact_block_has_no_images(renderer: JinjaRenderer) -> None:
@@ -118,8 +148,13 @@ def test_compact_block_has_no_images(renderer: JinjaRenderer) -> None:
 def test_email_contains_only_images_from_producers(renderer: JinjaRenderer) -> None:
     """So nobody learns that an email was opened but whoever a service names."""
     events = [
-        pictured(by(Actor("bo", "Bo", avatar=AVATAR))),
-        by(Actor("eve", "Eve", avatar="javascript:alert(1)"), "e2", entity_id="2"),
+        pictured(by(Actor("bo", "Bo", avatar=AVATAR), category="mention")),
+        by(
+            Actor("eve", "Eve", avatar="javascript:alert(1)"),
+            "e2",
+            category="mention",
+            entity_id="2",
+        ),
         by(Actor("cy", "Cy"), "e3", entity_id="3"),
     ]
     made = edition(renderer, *events)

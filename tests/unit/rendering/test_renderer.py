@@ -97,13 +97,13 @@ def test_group_names_some_people_and_counts_the_rest(
     renderer: JinjaRenderer, actors: int, line: str
 ) -> None:
     made = edition(renderer, *several([actors]), an_event(category="like", actor="Cy"))
-    assert f"  {line}\n" in made.text
-    assert line in words(made.html)
+    assert f"\n{line}: “Title of post0”\n" in made.text
+    assert f"{line}: Title of post0" in words(made.html)
 
 
 def test_actor_of_many_events_is_named_once(renderer: JinjaRenderer) -> None:
     made = edition(renderer, an_event("a"), an_event("b"))
-    assert "  2 new comments from Bo\n" in made.text
+    assert "\n2 new comments from Bo: “Title of post1”\n" in made.text
 
 
 def test_category_without_translation_is_shown_by_name(renderer: JinjaRenderer) -> None:
@@ -189,16 +189,18 @@ def test_text_and_html_show_the_same_groups_and_counts(
     assert links == [
         (group.latest.entity.url, group.latest.entity.title) for group in digest.groups
     ]
-    lines = [line.text_content() for line in page.xpath("//p[@class='line']")]
-    assert len(lines) == len(links)
+    [first] = page.xpath("//h2[@class='heading']/text()")
+    rows = page.xpath("//p[@class='row']/text()")
+    lines = [first.removesuffix(": "), *map(str.strip, rows)]
     for (url, title), line, group in zip(links, lines, digest.groups, strict=True):
         assert line.startswith(f"{group.count} new comments" if group.count > 1 else "Actor0")
-        assert f'"{title}"\n  {line}\n' in made.text
+        heading = f"\n{line}: “{title}”\n" if line == lines[0] else f'\n"{title}"\n  {line}\n'
+        assert heading in made.text
         assert f"  {url}\n" in made.text
     assert made.text.count("https://example.com/post") == len(links)
-    total = f"{len(events)} updates for you"
-    assert f"\n{total}.\n" in made.text
-    assert total in words(made.html)
+    total = f"{len(events)} comments"
+    assert f"\n{total}\n" in made.text
+    assert page.xpath("string(//h1)") == total
 
 
 @pytest.mark.parametrize(
@@ -234,9 +236,9 @@ def test_excerpt_is_a_single_line_and_omitted_if_empty(
 def test_both_parts_contain_the_unsubscribe_link(renderer: JinjaRenderer) -> None:
     made = edition(renderer, an_event())
     page = parsed(made.html)
-    (link,) = page.xpath("//a[.='Unsubscribe from all']")
+    (link,) = page.xpath("//a[.='Unsubscribe']")
     assert link.get("href") == LINKS.unsubscribe
-    assert f"Unsubscribe from all: {LINKS.unsubscribe}\n" in made.text
+    assert f"\nChange what or when, or unsubscribe: {LINKS.unsubscribe}\n" in made.text
 
 
 def test_full_digest_stays_below_the_gmail_clipping_limit(renderer: JinjaRenderer) -> None:
@@ -275,9 +277,9 @@ def test_html_has_a_language_and_presentational_tables_only(renderer: JinjaRende
 @pytest.mark.parametrize(
     ("schedule", "why"),
     [
-        ("daily", "getting this daily digest because of activity that involves you on Gazette."),
-        ("weekly", "getting this weekly digest because of activity that involves you on Gazette."),
-        ("custom", "getting this digest, on the days you chose, because of activity that"),
+        ("daily", "You get this at 08:00 on days when something happened to you"),
+        ("weekly", "You get this every Monday at 08:00, if something happened to you"),
+        ("custom", "You get this on the days you chose at 08:00, if something happened to you"),
         (
             immediate_schedule("post#post1"),
             "You get this right away because your settings say so for comments.",
@@ -339,11 +341,18 @@ def test_german_others_phrase_uses_the_correct_case(
 def test_reader_without_a_visible_name_is_greeted_without_a_name(renderer: JinjaRenderer) -> None:
     nameless = replace(a_subscriber(), name="\u200b")
     made = renderer.render(compose([an_event()], max_blocks=1), nameless, LINKS, DAILY)
-    assert made.text.startswith("Hi,\n\nBo commented on “Title of post1”\n")
-    assert "Hi," in words(made.html)
-    assert edition(renderer, an_event()).text.startswith(
-        "Hi Ann,\n\nBo commented on “Title of post1”\n"
-    )
+    named = edition(renderer, an_event())
+    for each, greeting in ((made, "Hi"), (named, "Hi Ann")):
+        assert each.text.startswith(f"{greeting}\n\nBo commented on “Title of post1”\n")
+        assert parsed(each.html).xpath("string(//p[@class='hello'])") == greeting
+
+
+def test_greeting_has_the_date_on_which_the_email_is_due(renderer: JinjaRenderer) -> None:
+    digest = compose([an_event()], max_blocks=1)
+    made = renderer.render(digest, a_subscriber(), LINKS, DAILY, due_at=NOW)
+    greeting = "Hi Ann · Sunday 22 November"
+    assert made.text.startswith(f"{greeting}\n")
+    assert parsed(made.html).xpath("string(//p[@class='hello'])") == greeting
 
 
 @pytest.mark.parametrize(

@@ -150,12 +150,17 @@ def test_line_of_a_category_without_template_is_a_sentence(
     ]
     for schedule in (DAILY, IMMEDIATE):
         made = renderer.render(compose(said, max_blocks=1), a_subscriber(), LINKS, schedule)
-        has_sentence = schedule == IMMEDIATE or count == 1
-        text = f"{line}: “Title”" if has_sentence else line
-        assert text in [bare(each).strip() for each in made.text.splitlines()]
+        assert f"{line}: “Title”" in [bare(each) for each in made.text.splitlines()]
         page = lxml.html.document_fromstring(made.html)
-        [shown] = page.xpath("//h1 | //p[@class='line']")[-1:]
-        assert bare(shown.text_content()) == (f"{line}: Title" if has_sentence else line)
+        [shown] = page.xpath("//h1 | //h2")[-1:]
+        assert " ".join(bare(shown.text_content()).split()) == f"{line}: Title"
+    [mention] = events("mention", "Other", 1)
+    other = replace(mention, id="m", entity=replace(mention.entity, id="p2"))
+    silent = [replace(each, excerpt="") for each in said]
+    made = renderer.render(compose([*silent, other], max_blocks=2), a_subscriber(), LINKS, DAILY)
+    assert f"  {line}" in [bare(each) for each in made.text.splitlines()]
+    [row] = lxml.html.document_fromstring(made.html).xpath("//p[@class='row']/text()")
+    assert bare(row).strip() == line
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,19 @@ def test_built_in_templates_pass_the_trial_rendering(built_templates: Path) -> N
             "{{ people }}{% if group.count > 1 and not group.people %}{{ x }}{% endif %}",
             r"^categories/like/line\.txt: ",
         ),
+        ("parts/first.txt", "{{ x }}", r"^parts/first\.txt: "),
+        ("parts/period.txt", "{{ x }}", r"^parts/period\.txt: "),
+        ("parts/part.txt", "{% if part == 'for_you' %}{{ x }}{% endif %}", r"^parts/part\.txt: "),
+        (
+            "categories/other/count.txt",
+            "{% if others %}{{ x }}{% endif %}",
+            r"^categories/other/count\.txt: ",
+        ),
+        (
+            "digest/block.txt",
+            "{{ block.url }}{% if block.is_important %}{{ x }}{% endif %}",
+            r"^digest/block\.txt: ",
+        ),
         ("variations/3/digest/block.txt", "{{ x }}", r"3/digest/block\.txt: .*variation 3"),
         ("digest/subject.txt", "{{ 1 / (groups | length - 1) }}", "ZeroDivisionError"),
         (

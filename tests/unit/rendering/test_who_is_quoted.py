@@ -3,7 +3,7 @@
 import html
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,8 @@ from gazette.adapters.rendering.texts import initials
 from gazette.adapters.rendering.view_models import COLOURS, show
 from gazette.domain.delivery.arrangement import Arrangement, Ranking
 from gazette.domain.delivery.compose import Digest, compose
-from gazette.domain.model import DAILY, Actor, Edition, Event
-from gazette.domain.scheduling.kinds import critical_schedule, immediate_schedule
+from gazette.domain.model import DAILY, Actor, Edition, Event, Importance
+from gazette.domain.scheduling.kinds import critical_schedule, immediate_schedule, is_critical
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -51,13 +51,31 @@ def edition(
 
 
 @dataclass(frozen=True)
+class Quote:
+    """An excerpt as the reader sees it."""
+
+    signer: str
+    words: str
+
+
+@dataclass(frozen=True)
 class Row:
     """A line as the reader sees it. `face`: the URL of the avatar, or initials and their colour."""
 
     line: str
-    face: str
-    signer: str
-    words: str
+    face: str = ""
+    quotes: tuple[Quote, ...] = ()
+    kind: str = field(default="", compare=False)
+    """`alone` in immediate emails, `lead` for the first line of a block that leads a digest, `line`
+    for its other lines, and `row` in the short blocks of a digest."""
+
+    @property
+    def words(self) -> list[str]:
+        return [quote.words for quote in self.quotes]
+
+    @property
+    def signers(self) -> set[str]:
+        return {quote.signer for quote in self.quotes} - {""}
 
 
 def bare(text: str) -> str:
@@ -66,28 +84,68 @@ def bare(text: str) -> str:
 
 
 def rows(made: Edition) -> list[Row]:
-    """Return the lines of the HTML part that have a cell for a face."""
-    found = []
-    for table in lxml.html.document_fromstring(made.html).xpath("//table[@class='by']"):
+    """Return the lines of the HTML part."""
+    found: list[Row] = []
+    page = lxml.html.document_fromstring(made.html)
+    for table in page.xpath("//table[@class='by' or @class='item']"):
+        if table.get("class") == "item":
+            found += rows_of_block(table)
+            continue
         [line] = table.xpath(".//h1 | .//p[@class='line']")
-        face = table.xpath("string(.//img[@class='avatar']/@src)")
-        letters = table.xpath("string(.//td[contains(@class, 'letters')])")
-        colour = table.xpath("string(.//td[contains(@class, 'letters')]/@bgcolor)")
-        found.append(
-            Row(
-                bare(line.text_content()),
-                face or f"{bare(letters)} {colour}".strip(),
-                bare(table.xpath("string(.//blockquote/b)")),
-                bare(table.xpath("string(.//span[@class='words'])")),
-            )
-        )
+        quotes = tuple(map(quote_in, table.xpath(".//table[@class='said']")))
+        found.append(Row(bare(line.text_content()), face_in(table), quotes, "alone"))
     return found
+
+
+def rows_of_block(table: Any) -> list[Row]:
+    """Return the lines of one block of a digest."""
+    found: list[Row] = []
+    [cell] = table.xpath(".//td[@class='what']")
+    for each in cell:
+        text = bare(each.text_content())
+        match each.get("class"):
+            case "heading":
+                found.append(Row(text, face_in(table), kind="lead"))
+            case "line":
+                found.append(Row(text, kind="line"))
+            case "said":
+                found[-1] = replace(found[-1], quotes=(*found[-1].quotes, quote_in(each)))
+            case "row":
+                found.append(replace(short_row(each.text or ""), kind="row"))
+    return found
+
+
+def short_row(text: str) -> Row:
+    """Return the line of a short block. A row of a recommendation can have its excerpt alone."""
+    short = re.fullmatch("(?:(.*): )?(?:[“„״](.*)[”“״]|(words [0-9]+))", bare(text))
+    if not short:
+        return Row(bare(text))
+    return Row(short[1] or "", quotes=(Quote("", short[2] or short[3]),))
+
+
+def quote_in(table: Any) -> Quote:
+    [words] = table.xpath(".//span[@class='words']")
+    return Quote(bare(table.xpath("string(.//blockquote/b)")), bare(words.text_content()))
+
+
+def face_in(table: Any) -> str:
+    letters = table.xpath("string(.//td[contains(@class, 'letters')])")
+    colour = table.xpath("string(.//td[contains(@class, 'letters')]/@bgcolor)")
+    avatar: str = table.xpath("string(.//img[@class='avatar']/@src)")
+    return avatar or f"{bare(letters)} {colour}".strip()
 
 
 def rows_of_text(made: Edition) -> list[Row]:
     """Return the lines of the text part that have a quote."""
-    found = re.findall(r"^ *(\S.*)\n +(?:([^\"\n]+): )?\"(.*)\"$", made.text, re.MULTILINE)
-    return [Row(bare(line), "", bare(signer), bare(words)) for line, signer, words in found]
+    found: list[Row] = []
+    for line in made.text.splitlines():
+        if quote := re.fullmatch(r' +(?:([^"]+): )?"(.*)"', line):
+            said = Quote(bare(quote[1] or ""), bare(quote[2]))
+            found[-1] = replace(found[-1], quotes=(*found[-1].quotes, said))
+        else:
+            row = short_row(line)
+            found.append(row if line.startswith(" ") and row.line else Row(bare(line)))
+    return [row for row in found if row.quotes]
 
 
 def everything(made: Edition) -> str:
@@ -111,17 +169,19 @@ def test_unnamed_comment_is_not_attributed_to_another_actor(
         renderer, [said_by(BO, "I agree."), said_by(unnamed, "No way.", minute)], schedule
     )
     his, theirs = (
-        Row("Bo commented", "", "", "I agree."),
-        Row("Someone commented", "", "", "No way."),
+        Row("Bo commented", quotes=(Quote("", "I agree."),)),
+        Row("Someone commented", quotes=(Quote("", "No way."),)),
     )
-    assert {*map(without_thing, rows(made))} == {replace(his, face=f"B {COLOURS[3]}"), theirs}
+    has_face = schedule != DAILY or minute < 0
+    face = f"B {COLOURS[3]}" if has_face else ""
+    assert {*map(without_thing, rows(made))} == {replace(his, face=face), theirs}
     assert {*map(without_thing, rows_of_text(made))} == {his, theirs}
     assert "from Bo" not in everything(made)
 
 
 def without_thing(row: Row) -> Row:
-    """Return a row without the title in its sentence. Only the headline has the title."""
-    return replace(row, line=re.sub(" on “?Title of post1”?$", "", row.line))
+    """Return a row without the title in its sentence. Only the first line has the title."""
+    return replace(row, line=re.sub("(?: on|:) “?Title of post1”?$", "", row.line))
 
 
 SAYS = {
@@ -154,7 +214,7 @@ def test_lines_of_unnamed_events_have_no_name_or_avatar(
             if schedule == SCHEDULES[2] and (len(events) == 1 or category == "recommendation"):
                 line = "Title of post1"
             assert row.line.startswith(line.removesuffix(" this"))
-            assert (row.face, row.signer) == ("", "")
+            assert (row.face, row.signers) == ("", set())
 
 
 @pytest.mark.parametrize("category", CATEGORIES)
@@ -163,8 +223,13 @@ def test_lines_of_unnamed_events_have_no_name_or_avatar(
 def test_unnamed_events_do_not_change_the_lines_of_named_actors(
     renderer: JinjaRenderer, schedule: str, locale: str, category: str
 ) -> None:
-    """The lines of Bo are the same with and without unnamed events."""
+    """The line of Bo is the same with and without unnamed events.
+
+    In a digest, the first line of the block has a face and up to three quotes. In categories in
+    which Bo counts once, a digest with Bo alone looks like an immediate email.
+    """
     his = [said_by(BO, f"words {number}", number, category=category) for number in range(3)]
+    counts_once = category in {*ONE_EACH, "recommendation"}
     for minutes in ([-1], [9], [1, 2], [-1, 9, 9, 9]):
         theirs = [
             said_by(None, f"words {9 + place}", minute, category=category)
@@ -173,15 +238,22 @@ def test_unnamed_events_do_not_change_the_lines_of_named_actors(
         both, alone = (
             rows(edition(renderer, events, schedule, locale)) for events in ([*his, *theirs], his)
         )
-        assert len(both) == 2
-        [shown], [expected] = [row for row in both if row.face], alone
-        is_titled = schedule == SCHEDULES[2] and category in {*ONE_EACH, "recommendation"}
+        [shown] = [row for row in both if {*row.words} <= {event.excerpt for event in his}]
+        [other], [expected] = [row for row in both if row is not shown], alone
+        is_titled = schedule == SCHEDULES[2] and counts_once
         if category != "recommendation":
             assert "Bo" in shown.line
             assert is_titled or "Bo" in expected.line
-        words = shown.words if is_titled else expected.words
-        assert replace(shown, line="") == replace(expected, line="", words=words)
-        assert not any("Bo" in row.line for row in both if not row.face)
+        is_first = schedule != DAILY or shown.kind == "lead"
+        assert shown.face == (expected.face if is_first else "")
+        assert expected.face
+        has_all = shown.kind == "lead" and not counts_once
+        assert shown.words == ["words 2", "words 1", "words 0"][: 3 if has_all else 1]
+        assert is_titled or expected.words[: len(shown.words)] == shown.words
+        if not is_titled and shown.kind == expected.kind:
+            assert replace(shown, line="") == replace(expected, line="")
+        assert shown.signers <= {"Bo"}
+        assert ("Bo" in other.line, other.face, other.signers) == (False, "", set())
 
 
 @pytest.mark.parametrize("category", CATEGORIES)
@@ -214,14 +286,14 @@ def test_preheader_names_the_quoted_actor(renderer: JinjaRenderer) -> None:
 
 
 @pytest.mark.parametrize(
-    ("category", "line", "subject"),
+    ("category", "line", "subject", "count"),
     [
-        ("like", "Bo liked Title of post1", "Bo liked “Title of post1”"),
-        ("follow", "Bo started following you", "Bo started following you"),
+        ("like", "Bo liked Title of post1", "Bo liked “Title of post1”", "1 like"),
+        ("follow", "Bo started following you", "Bo started following you", "1 new follower"),
     ],
 )
 def test_repeated_likes_and_follows_count_once(
-    renderer: JinjaRenderer, category: str, line: str, subject: str
+    renderer: JinjaRenderer, category: str, line: str, subject: str, count: str
 ) -> None:
     events = [said_by(BO, f"words {number}", number, category=category) for number in range(5)]
     made = edition(renderer, events)
@@ -230,7 +302,7 @@ def test_repeated_likes_and_follows_count_once(
     more = [*events, said_by(Actor("cy", "Cy"), "words", -1, entity_id="post2")]
     made = edition(renderer, more)
     assert made.subject == "Cy commented on “Title of post2” + 1 more"
-    assert "2 updates for you" in made.text
+    assert f"\n1 comment and {count}\n" in made.text
     shown = compose(more, max_blocks=1)
     assert (shown.events, shown.more_events) == (2, 1)
 
@@ -239,12 +311,49 @@ def test_repeated_recommendations_count_once(renderer: JinjaRenderer) -> None:
     """Their line contains no number."""
     events = [said_by(None, f"words {number}", category="recommendation") for number in range(5)]
     made = edition(renderer, [*events, said_by(BO, "words", category="comment", entity_id="p2")])
-    assert "2 updates for you" in made.text
+    assert "\n1 comment and 1 recommendation\n" in made.text
 
 
-@pytest.mark.parametrize("category", ["comment", "reply", "message", "article", "mention", "x"])
+@pytest.mark.parametrize("category", ["like", "follow", "recommendation"])
+def test_line_quotes_no_more_events_than_it_counts(renderer: JinjaRenderer, category: str) -> None:
+    """The first block of a digest quotes up to three events."""
+    events = [said_by(BO, f"words {number}", number, category=category) for number in range(5)]
+    made = edition(renderer, [*events, said_by(BO, "words", 9, category="x", entity_id="p2")])
+    quoting = [row for row in rows(made) if row.words != ["words"]]
+    assert [row.words for row in quoting] == [["words 4"]]
+    important = [replace(event, importance=Importance.HIGH) for event in events]
+    other = said_by(Actor("cy", "Cy"), "words", -9, category="x", entity_id="p2")
+    first, *_ = rows(edition(renderer, [*important, other]))
+    assert (first.kind, first.words) == ("lead", ["words 4"])
+
+
+def test_row_of_followers_counts_named_and_unnamed_followers(renderer: JinjaRenderer) -> None:
+    actors = [BO, Actor("cy", "Cy"), None, None, None]
+    events = [
+        said_by(actor, f"words {number}", category="follow", entity_id="ann")
+        for number, actor in enumerate(actors)
+    ]
+    made = edition(renderer, [*events, said_by(BO, "words", category="mention")])
+    page = lxml.html.document_fromstring(made.html)
+    [name] = page.xpath("//h2[@class='row-name']")
+    assert bare(name.text_content()) == "5 new followers"
+    assert "\nand 5 new followers\n" in made.text
+    assert made.text.count("\n5 new followers\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("category", "count"),
+    [
+        ("comment", "5 comments"),
+        ("reply", "5 replies"),
+        ("message", "5 messages"),
+        ("article", "5 articles"),
+        ("mention", "5 mentions"),
+        ("x", "5 updates"),
+    ],
+)
 def test_repeated_comments_and_mentions_count_each_time(
-    renderer: JinjaRenderer, category: str
+    renderer: JinjaRenderer, category: str, count: str
 ) -> None:
     cy = Actor("cy", "Cy")
     for actors in ([BO] * 5, [BO, cy, BO, cy, BO]):
@@ -253,7 +362,7 @@ def test_repeated_comments_and_mentions_count_each_time(
             for number, actor in enumerate(actors)
         ]
         made = edition(renderer, events)
-        assert "5 updates for you" in made.text
+        assert f"\n{count}\n" in made.text
         [row] = rows(made)
         assert "5" in row.line
 
@@ -262,23 +371,29 @@ def test_unnamed_likes_count_once_for_each_actor_id_or_event(
     renderer: JinjaRenderer,
 ) -> None:
     events = [said_by(None, f"words {number}", category="like") for number in range(3)]
-    assert [row.line for row in rows(edition(renderer, events))] == ["3 new likes"]
+    assert [row.line for row in rows(edition(renderer, events))] == ["3 new likes: Title of post1"]
     nameless = [replace(each, actor=NAMELESS) for each in events]
     assert [row.line for row in rows(edition(renderer, nameless))] == [
         "Someone liked Title of post1"
     ]
     both = [said_by(None, "words", category="like"), *nameless]
-    assert [row.line for row in rows(edition(renderer, both))] == ["2 new likes"]
+    assert [row.line for row in rows(edition(renderer, both))] == ["2 new likes: Title of post1"]
 
 
-def test_two_lines_of_a_category_share_a_mute_link(renderer: JinjaRenderer) -> None:
-    """One link mutes the category of both lines."""
+@pytest.mark.parametrize(("schedule", "in_text"), [(DAILY, 0), (SCHEDULES[1], 1)])
+def test_two_lines_of_a_category_share_a_link_in_the_footer(
+    renderer: JinjaRenderer, schedule: str, in_text: int
+) -> None:
+    """One link turns off the category of both lines. The text part of a digest has no such link."""
     links = replace(LINKS, leave=lambda scope: f"https://x.example/{','.join(scope.names)}")
     events = [said_by(BO, "words 1"), said_by(None, "words 2")]
-    made = renderer.render(compose(events, max_blocks=1), a_subscriber(), links, DAILY)
+    made = renderer.render(compose(events, max_blocks=1), a_subscriber(), links, schedule)
+    assert len(rows(made)) == 2
     page = lxml.html.document_fromstring(made.html)
-    assert page.xpath("//a[@class='leave']/@href") == ["https://x.example/comment"]
-    assert made.text.count("https://x.example/comment") == 1
+    link = "https://x.example/comment"
+    assert [href for href in page.xpath("//a/@href") if href == link] == [link]
+    assert page.xpath("//td[@class='footer']//a/@href").count(link) == 1
+    assert made.text.count(link) == in_text
 
 
 def test_only_a_single_named_actor_is_given_as_the_reason(
@@ -409,7 +524,7 @@ def test_quotes_avatars_and_counts_match_their_events(
         digest = compose(events, max_blocks=20, max_lines=40, arrangement=arrangement)
         reader = replace(a_subscriber(user_id), locale=locale)
         made = renderer.render(digest, reader, LINKS, schedule)
-        check_rows(made, events)
+        check_rows(made, digest, events, is_critical=is_critical(schedule))
         check_names(made, digest, events)
         check_counts(made, digest, events)
 
@@ -419,28 +534,56 @@ def unquoted(text: str) -> str:
     return re.sub("[“”„״']", "", text)
 
 
-def check_rows(made: Edition, events: Sequence[Event]) -> None:
-    names, found = newest_names(events), rows(made)
-    spoken = {event.excerpt: event for event in events if event.excerpt}
-    for row in (row for row in found if row.words):
-        event = spoken[row.words]
-        if event.actor is None or not event.actor.name:
-            assert (row.face, row.signer, names_in(row.line)) == ("", "", set())
-            continue
-        name = names[event.actor.id]
-        assert row.face == face_of(event.actor, name)
-        assert row.signer in {"", name}
-        assert event.category == "recommendation" or name in row.line
-        others = names_in(row.line) - {name}
-        assert row.signer == name or not others
-    quoted = [replace(row, face="") for row in found if row.words]
-    assert [replace(row, line=unquoted(row.line)) for row in rows_of_text(made)] == [
-        replace(row, line=unquoted(row.line)) for row in quoted
-    ]
-    lines = lines_of(events)
+def check_rows(
+    made: Edition, digest: Digest, events: Sequence[Event], *, is_critical: bool
+) -> None:
+    names, found, lines = newest_names(events), rows(made), lines_of(events)
+    quoting = [row for row in found if row.quotes]
+    line_of = {event.excerpt: line for line in lines for event in line if event.excerpt}
+    for row in quoting:
+        check_quotes(row, line_of[row.words[0]], names)
+    latest = {latest_first(line)[0].excerpt for line in lines} - {""}
+    assert is_critical or latest <= {words for row in quoting for words in row.words}
+    in_text = rows_of_text(made)
+    assert [row.quotes for row in in_text] == [row.quotes for row in quoting]
+    for row, other in zip(quoting, in_text, strict=True):
+        is_recommended = line_of[row.words[0]][0].category == "recommendation"
+        assert unquoted(row.line) == unquoted(other.line) or (is_recommended and not row.line)
     assert len(found) == len(lines)
-    faces = sum(bool(line[0].actor and line[0].actor.name) for line in lines)
-    assert sum(bool(row.face) for row in found) == faces
+    faced = [block.groups[0] for block in digest.blocks if block.is_for_reader]
+    faced = faced or list(digest.blocks[0].groups[:1])
+    if any(row.kind == "alone" for row in found):
+        faced = list(digest.groups)
+    assert sum(bool(row.face) for row in found) == sum(bool(group.actors) for group in faced)
+
+
+def check_quotes(row: Row, events: Sequence[Event], names: dict[str, str]) -> None:
+    """Check a line with quotes. `events` are all events of the line."""
+    newest = latest_first(events)
+    quoted = newest[: min(3, counted(events)) if row.kind == "lead" else 1]
+    quoted = [event for event in quoted if event.excerpt]
+    assert row.words == [event.excerpt for event in quoted]
+    actor, in_line = newest[0].actor, names_in(row.line)
+    if actor is None or not actor.name:
+        assert (row.face, row.signers, in_line) == ("", set(), set())
+        return
+    has_face = row.kind in {"alone", "lead"}
+    assert row.face == (face_of(actor, names[actor.id]) if has_face else "")
+    for quote, event in zip(row.quotes, quoted, strict=True):
+        assert event.actor
+        name = names[event.actor.id]
+        assert quote.signer in {"", name}
+        if event.category == "recommendation":
+            assert not in_line
+        elif row.kind == "row":
+            assert min(in_line, key=row.line.index) == name
+        else:
+            assert quote.signer == name or in_line == {name}
+            assert names[actor.id] in in_line
+
+
+def latest_first(events: Iterable[Event]) -> list[Event]:
+    return sorted(events, key=lambda event: (event.occurred_at, event.id), reverse=True)
 
 
 def check_names(made: Edition, digest: Digest, events: Sequence[Event]) -> None:

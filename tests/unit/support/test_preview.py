@@ -388,7 +388,7 @@ def test_preview_uses_the_digest_arrangement_of_the_stage(
 def test_sample_includes_images_and_avatars() -> None:
     made = render(content.sample(Kind.DIGEST), Templates(TEMPLATES))
     page = lxml.html.document_fromstring(made.html)
-    assert page.xpath("//img[@alt='']/@src")[:1] == ["https://example.com/avatars/bo.png"]
+    assert page.xpath("//img[@alt='']/@src")[:1] == ["https://example.com/avatars/zoe.png"]
     assert page.xpath("//img[@alt!='']")
     assert page.xpath("//td[@aria-hidden and text()]")
     assert "\n  Build failed\n" in made.text

@@ -16,7 +16,8 @@ include by name.
 
 _CATEGORIES = "categories"
 _OF_A_CATEGORY = {
-    *("line.txt", "name.txt", "headline.txt", "sentence.txt", "subject.txt", "button.txt")
+    *("line.txt", "name.txt", "headline.txt", "sentence.txt", "subject.txt", "button.txt"),
+    "count.txt",
 }
 
 _SAME_FOR_ALL = {
@@ -58,7 +59,8 @@ def _check_name(file: Path, name: Path, source: Path, overlay: Path) -> None:
             raise TemplateError(
                 f"{file}: this file has no effect. A category is a folder with a line.txt and a "
                 f"name.txt, such as {_CATEGORIES}/review/line.txt. It may also have a "
-                f"headline.txt, a sentence.txt, a subject.txt, a button.txt and a {_SCHEMA}."
+                f"headline.txt, a sentence.txt, a subject.txt, a button.txt, a "
+                f"count.txt and a {_SCHEMA}."
             )
         return
     is_known = (source / name).is_file() or name == Path(VARIATION_FILE)

@@ -93,7 +93,15 @@ def render_all(
         reader = replace(_READER, locale=tag)
         for digest in digests:
             try:
-                edition = renderer.render(digest, reader, _LINKS, schedule, variation=variation)
+                edition = renderer.render(
+                    digest,
+                    reader,
+                    _LINKS,
+                    schedule,
+                    variation=variation,
+                    due_at=_NOW,
+                    is_first=digest is digests[1],
+                )
             except RenderingFailed as err:
                 text = f"{err}; language {tag}, variation {variation}"
                 raise RenderingFailed(text) from (err.__cause__ or err)
@@ -123,7 +131,8 @@ def _few_and_many(built: Path) -> Iterator[list[Event]]:
     """Yield the contents of the trial emails: an email with a new link, events without actors, and
     events with actors.
 
-    First yield one event of each category, then several. Two categories share an entity. Event data
+    First yield one event of each category, then several. Two categories share an entity. Some
+    people have links, and the first entity has an important event in the longest email. Event data
     is the example in the category's schema.
     """
     yield [_event(NEW_LINK, 0, "")]
@@ -160,6 +169,7 @@ def _event(category: str, number: int, excerpt: str, entity: int = 1) -> Event:
         actor=Actor(
             f"{number}",
             f"Somebody {number}",
+            url="https://example.com/somebody" if number % 3 else "",
             avatar="" if number % 2 else "https://example.com/avatar.png",
         ),
         occurred_at=_NOW,

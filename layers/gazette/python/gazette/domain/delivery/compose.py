@@ -275,10 +275,12 @@ class _Groups:
     def _quoted(self, line: Line, place: int) -> Sequence[Brief]:
         """Return the events that a line with several quotes shows.
 
-        The first block and all blocks for the reader quote several, unless they are compact.
+        The first block and all blocks for the reader quote several, unless they are compact. A
+        line quotes no more events than it counts.
         """
         is_quoted = place == 0 or self._rank.is_for_reader(line)
-        return line.newest if is_quoted and place < self._arrangement.full_blocks else ()
+        is_full = place < self._arrangement.full_blocks
+        return line.newest[: line.count] if is_quoted and is_full else ()
 
     def section(self, lines: Sequence[Line]) -> str:
         """Return the section heading of a block, regardless of the importance of its events."""
