@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
 from jinja2 import Environment
 from markupsafe import Markup, escape
@@ -28,9 +28,9 @@ from gazette.adapters.rendering.fragments import (
 from gazette.adapters.rendering.language import SOURCE, Languages
 from gazette.adapters.rendering.texts import greeted, one_line, subject_line
 from gazette.adapters.rendering.variations import read_changes
-from gazette.adapters.rendering.view_models import ShownBlock, show
+from gazette.adapters.rendering.view_models import ShownBlock, ShownGroup, show
 from gazette.domain.delivery.arrangement import Arrangement, Sections
-from gazette.domain.delivery.compose import Block, Digest
+from gazette.domain.delivery.compose import Block, Digest, Group
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.links import NEW_LINK, Scope, ScopeKind, entity_mark, thing_scope
 from gazette.domain.model import Edition
@@ -43,6 +43,10 @@ from gazette.domain.subscribers.subscriber import Subscriber
 
 Measure = Callable[[], AbstractContextManager[None]]
 """A function that returns a context manager for measuring a rendering."""
+
+TextT = TypeVar("TextT")
+
+_Show = Callable[[Group], ShownGroup]
 
 LONGEST_HTML = 90_000
 """The maximum size of the HTML in bytes. Gmail clips emails at 102 KB, which would hide the
@@ -153,15 +157,40 @@ class JinjaRenderer:
         self, digest: Digest, subscriber: Subscriber, *, variation: int = 1
     ) -> Sequence[Sequence[str]]:
         """Return the lines of each block as plain text."""
+
+        def lines_of(block: Block, lines: Lines, shown: _Show) -> Sequence[str]:
+            return [lines.of(shown(group)) for group in block.groups]
+
+        return self._told(digest, subscriber, variation, lines_of)
+
+    def buttons(
+        self, digest: Digest, subscriber: Subscriber, *, variation: int = 1
+    ) -> Sequence[str]:
+        """Return the text of each block's button as plain text."""
+
+        def button_of(block: Block, lines: Lines, shown: _Show) -> str:
+            return lines.button(shown(block.groups[0]))
+
+        return self._told(digest, subscriber, variation, button_of)
+
+    def _told(
+        self,
+        digest: Digest,
+        subscriber: Subscriber,
+        variation: int,
+        tell: Callable[[Block, Lines, _Show], TextT],
+    ) -> list[TextT]:
+        """Return the result of `tell` for each block. Raises RenderingFailed."""
         templates = self._environment(variation)
         language = self._languages.of(subscriber.locale)
         zone = zone_of(subscriber.time_zone)
         lines = Lines(Press(templates, {**language.values(), "brand": self._brand}))
+
+        def shown(group: Group) -> ShownGroup:
+            return show(group, language, zone)
+
         try:
-            return [
-                [lines.of(show(group, language, zone)) for group in block.groups]
-                for block in digest.blocks
-            ]
+            return [tell(block, lines, shown) for block in digest.blocks]
         except Exception as err:  # templates can raise any error
             raise RenderingFailed(f"{type(err).__name__}: {err}") from err
 
