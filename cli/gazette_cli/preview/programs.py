@@ -61,7 +61,7 @@ def as_in_word(html: str) -> str:
         style = element.attrib.pop("style", None)
         if style is not None and (applied := _applied(element.tag, style)):
             element.set("style", applied)
-    return "<!DOCTYPE html>\n" + parser.tostring(document, encoding="unicode")
+    return f"<!DOCTYPE html>\n{parser.tostring(document, encoding='unicode')}"
 
 
 def _applied(tag: str, style: str) -> str:
