@@ -82,7 +82,8 @@ class JinjaRenderer:
 
     See infra/gazette_cdk/assets/templates/build.py for the build.
 
-    `kind` is the class of the environment; None means the regular class without a sandbox. `held`
+    `kind` is the class of the environment; None means the regular class without a sandbox. `brand`
+    replaces the brand in the folder, so that all emails and pages of a stage have one brand. `held`
     is an object that must live as long as the renderer, such as a temporary folder. `count` counts
     the cache hits of several renderers together.
     """
@@ -92,13 +93,14 @@ class JinjaRenderer:
         templates: Path,
         *,
         kind: type[Environment] | None = None,
+        brand: Brand | None = None,
         held: object = None,
         count: FragmentCount | None = None,
     ) -> None:
         self._templates = templates
         self._kind, self._held = kind, held
         self._count = count or FragmentCount()
-        self._brand: Brand = read_brand(templates / "brand.json")
+        self._brand: Brand = brand or read_brand(templates / "brand.json")
         self._languages = Languages(templates)
         self._changes = read_changes(templates)
         # The first variation and the language of the templates are used most, and loading them
@@ -120,6 +122,11 @@ class JinjaRenderer:
         other._tracks_clicks = tracks_clicks
         other._measured = measured
         return other
+
+    @property
+    def brand(self) -> Brand:
+        """The brand in this renderer's emails."""
+        return self._brand
 
     def take_count(self) -> CacheCount:
         """Return the numbers of cached and rendered blocks since the last call."""
