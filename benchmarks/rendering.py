@@ -14,11 +14,12 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
 from statistics import median
+from textwrap import shorten
 from typing import Any
 from zlib import crc32
 from zoneinfo import ZoneInfo
@@ -28,7 +29,7 @@ from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.adapters.rendering.texts import initials
 from gazette.adapters.rendering.view_models import COLOURS
 from gazette.domain.delivery.arrangement import Arrangement, Ranking
-from gazette.domain.delivery.compose import Block, Digest, compose
+from gazette.domain.delivery.compose import Block, Count, Digest, compose
 from gazette.domain.links import Scope, ScopeKind
 from gazette.domain.model import DAILY, Actor, Edition, Entity, Event
 from gazette.domain.ports.rendering import Links
@@ -48,7 +49,7 @@ _PREMAILER, _CSS_INLINE, _MJML = "premailer per email", "css-inline per email", 
 GROUPS = 35
 """The number of groups in the longest email, with initials and links."""
 
-_WHY = "You're getting this daily digest because of activity that involves you on {}."
+_WHY = "You get this at {} on days when something happened to you or to what you follow."
 
 _FEW = 2
 """The number of people whose names are shown if there are more."""
@@ -77,6 +78,9 @@ _DONE = {
 """The text of one event before the title."""
 
 _KINDS = {"article": "articles", "comment": "comments", "like": "likes", "reply": "replies"}
+
+_SNIPPET = 120
+"""The maximum length of the excerpt in a row."""
 
 _SEVERAL = {
     "article": "new articles from",
@@ -211,11 +215,15 @@ def _plain(page: str, *, finish: Callable[[str], str] = str) -> Way:
         values = {
             "brand": brand,
             "day": f"{_NOW.astimezone(zone):%-d %b}",
+            "today": f"{_NOW.astimezone(zone):%A %-d %B}",
             "events": shown.events,
-            "groups": [_simply(block, zone) for block in shown.blocks],
+            "first_counts": _counted(each for each in shown.counts if each.is_for_reader),
+            "other_counts": _counted(each for each in shown.counts if not each.is_for_reader),
+            "groups": _simply(shown.blocks, zone),
+            "less": [(_KINDS[name], _leave(name)) for name in _least_relevant(shown)],
             "links": _LINKS,
             "reader": to.name.split()[0],
-            "why": _WHY.format(brand.name),
+            "why": _WHY.format(f"{to.digest_time:%H:%M}"),
         }
         return lambda: Edition(
             subject.render(values).strip(), finish(body.render(values)), text.render(values)
@@ -224,8 +232,31 @@ def _plain(page: str, *, finish: Callable[[str], str] = str) -> Way:
     return prepare
 
 
-def _simply(block: Block, zone: ZoneInfo) -> dict[str, Any]:
-    """Return the English values of a one-group block for the plain templates."""
+def _counted(counts: Iterable[Count]) -> str:
+    return _listed([f"{each.updates} {_noun(each)}" for each in counts])
+
+
+def _noun(count: Count) -> str:
+    return count.category if count.updates == 1 else _KINDS[count.category]
+
+
+def _least_relevant(shown: Digest) -> list[str]:
+    return list(dict.fromkeys([each.category for each in reversed(shown.counts)]))[:2]
+
+
+def _leave(category: str) -> str:
+    return _LINKS.leave(Scope(ScopeKind.CATEGORY, (category,)))
+
+
+def _simply(blocks: Sequence[Block], zone: ZoneInfo) -> list[dict[str, Any]]:
+    """Return the English values of one-group blocks for the plain templates."""
+    groups = [_group(block, zone) for block in blocks]
+    first_row = next(group for group in groups if not group["leads"])
+    first_row["begins_rows"] = True
+    return groups
+
+
+def _group(block: Block, zone: ZoneInfo) -> dict[str, Any]:
     [group] = block.groups
     names, number = [actor.name for actor in group.actors], group.people
     few = names if number <= _FEW else [names[0], f"{number - 1} others"]
@@ -242,24 +273,34 @@ def _simply(block: Block, zone: ZoneInfo) -> dict[str, Any]:
     else:
         line = f"{count} {_SEVERAL[category]} from {people}"
         headline = f"{count} {_SEVERAL[category]} {done_to.split()[-1]} “{title}”"
-    excerpt = latest.excerpt if block.is_full else ""
+    signer = group.actors[0].name if count > 1 and latest.excerpt else ""
+    quotes = [(signer, latest.excerpt)]
+    if len(group.quoted) > 1:
+        quotes = [(_signer(event) if number > 1 else "", event.excerpt) for event in group.quoted]
+    quotes = [(name, text) for name, text in quotes if text]
+    remaining = count - len(quotes) if len(quotes) > 1 else 0
     local = latest.occurred_at.astimezone(zone)
     is_today = local.date() == _NOW.astimezone(zone).date()
     return {
-        "count": count,
-        "is_full": block.is_full,
+        "leads": block.is_for_reader,
         "title": title,
         "url": latest.entity.url,
-        "excerpt": excerpt,
+        "excerpt": latest.excerpt,
+        "signer": signer,
+        "snippet": shorten(latest.excerpt, _SNIPPET, placeholder="…"),
+        "quotes": quotes,
+        "remaining": remaining,
+        "button": "See the reply" if count == 1 else "See the replies",
         "line": line,
-        "signer": group.actors[0].name if count > 1 and excerpt else "",
         "headline": headline,
         "moment": f"{'Today' if is_today else 'Yesterday'}, {local:%H:%M}",
         "initials": initials(group.actors[0].name),
         "colour": COLOURS[crc32(group.actors[0].id.encode()) % len(COLOURS)],
-        "kind": _KINDS[category],
-        "leave": _LINKS.leave(Scope(ScopeKind.CATEGORY, (category,))),
     }
+
+
+def _signer(event: Event) -> str:
+    return event.actor.name if event.actor else ""
 
 
 def _listed(names: Sequence[str]) -> str:

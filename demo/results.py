@@ -101,6 +101,7 @@ def page(
     return templates.get_template("inbox.html").render(
         days=[*_days(lines)],
         featured=best,
+        shown=next((line for _, line in best), None),
         report=report,
         title=real(report["days"]),
         emails=len(lines),

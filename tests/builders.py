@@ -1,9 +1,11 @@
 """Values for tests: valid by default, with the fields that a test changes."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from gazette.domain.delivery.compose import Digest
 from gazette.domain.delivery.run import Run
 from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType, Fault
 from gazette.domain.identity import address_hash
@@ -20,7 +22,7 @@ from gazette.domain.model import (
     StoredEvent,
     Window,
 )
-from gazette.domain.ports.rendering import Links
+from gazette.domain.ports.rendering import BlockControls, Links, UpdateList
 from gazette.domain.scheduling.calendar import DigestTimes, Recurrence
 from gazette.domain.subscribers.following import Activity, Follow, FollowState
 from gazette.domain.subscribers.frequency import Frequency, frequencies
@@ -196,6 +198,22 @@ def a_subscriber(
 def a_link(run: RunKey = KEY, reader: Subscriber | None = None) -> LinkToken:
     """What the links of the email of a run say; by default it went to `a_subscriber`."""
     return LinkToken.of(run, NOW, reader or a_subscriber(run.user_id))
+
+
+def an_update_list(digest: Digest, lines: Sequence[Sequence[str]], **given: Any) -> UpdateList:
+    """The list of all updates of a digest, which readers may share."""
+    number = len(digest.blocks)
+    shared = UpdateList(
+        digest=digest,
+        lines=lines,
+        buttons=["Open"] * number,
+        controls=[BlockControls()] * number,
+        due_at=NOW,
+        start=0,
+        total=number,
+        per_page=100,
+    )
+    return replace(shared, **given)
 
 
 def a_schedule(

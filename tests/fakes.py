@@ -242,6 +242,11 @@ class FakeRenderer:
             for block in digest.blocks
         ]
 
+    def buttons(
+        self, digest: Digest, subscriber: Subscriber, *, variation: int = 1
+    ) -> Sequence[str]:
+        return [f"Open{self.mark}" for _ in digest.blocks]
+
 
 @dataclass
 class FakeMailer:

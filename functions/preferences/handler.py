@@ -1,5 +1,6 @@
 """The preferences function, which serves the links in emails."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -7,7 +8,14 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.parts.init import during_init
 from gazette.bootstrap.preferences import build
-from gazette.domain.errors import EndedLink, InvalidToken, NotYet, Unavailable, UnreadableRow
+from gazette.domain.errors import (
+    EndedLink,
+    InvalidToken,
+    NotYet,
+    Unavailable,
+    UnreadableForm,
+    UnreadableRow,
+)
 from gazette.domain.subscribers.overview import FOLLOWS_AFTER, Notice
 from gazette.http import (
     Answer,
@@ -23,6 +31,11 @@ from gazette.observability import TimeLeft, count, logger, observed, time_left_o
 
 _STATUS = {Notice.NOT_SAVED: 503, Notice.UNSURE: 503, Notice.UNREADABLE: 400, Notice.WRONG: 400}
 """The HTTP status for each notice of a preference page. The default is 200."""
+
+_UPDATES_AFTER = "after"
+"""The parameter with the number of entities on earlier pages of the list of updates."""
+
+_PLACE = re.compile(r"[0-9]{1,4}", re.ASCII)
 
 _SHOWS = ("GET", "HEAD", "OPTIONS")
 _ACTS = ("GET", "HEAD", "POST", "OPTIONS")
@@ -74,7 +87,7 @@ def _routed(request: Request, time_left: TimeLeft) -> Answer:
         case "GET", "email", token:
             return email_answer(_found(build().email(token)))
         case "GET", "updates", token:
-            return _page(200, _found(build().updates(token)))
+            return _updates(request, token)
         case "OPTIONS", name, _ if name in _METHODS:
             return methods_answer(_METHODS[name])
         case _, name, _ if name in _METHODS:
@@ -101,7 +114,8 @@ def _leave(request: Request, token: str, time_left: TimeLeft) -> Answer:
         return _page(503, preferences.pages.went_wrong(request.languages))
     count("unsubscribed", int(result.is_unsubscribed))
     logger().info("reader left", scope=result.scope.kind.name, act=result.act)
-    return _page(200, preferences.left_page(token, result, request.languages))
+    start = _place_in_list(request)
+    return _page(200, preferences.left_page(token, result, request.languages, start))
 
 
 def _offer_to_keep(request: Request, token: str) -> Answer:
@@ -123,6 +137,22 @@ def _keep(request: Request, token: str, time_left: TimeLeft) -> Answer:
         return _page(503, preferences.pages.went_wrong(request.languages))
     count("digest_kept", int(result.act is not None))
     return _page(200, preferences.kept_page(token, result))
+
+
+def _updates(request: Request, token: str) -> Answer:
+    """Show a page of the list of an email's updates, which may have pictures of any origin."""
+    after = request.query.get(_UPDATES_AFTER, ("",))[0]
+    html = _found(build().updates(token, int(after) if _PLACE.fullmatch(after) else 0))
+    return page_answer(200, html, styles=build().styles, images="https:")
+
+
+def _place_in_list(request: Request) -> str:
+    """Return the place in the list of updates whose button was pressed, or an empty string."""
+    try:
+        place = _form(request).get(_UPDATES_AFTER, ("",))[0]
+    except UnreadableForm:
+        return ""
+    return place if _PLACE.fullmatch(place) else ""
 
 
 def _offer_of(request: Request) -> str:

@@ -1,5 +1,6 @@
 """Readers mute one thing, and keep a digest that ends: email, page, button, stored state, email."""
 
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -22,6 +23,13 @@ def mute_link(deployed: Deployed, user: str) -> str:
     immediate = next(mail for mail in deployed.inbox(user) if "-now" in mail.tags["run"])
     links = {link for link in links_in(immediate) if "/unsubscribe/" in link}
     (link,) = {link for link in links if scope_of(link).startswith("m:")}
+    return link
+
+
+def list_link(deployed: Deployed, user: str) -> str:
+    """The link to the list of all updates in the reader's digest."""
+    digest = next(mail for mail in deployed.inbox(user) if "-daily" in mail.tags["run"])
+    (link,) = {link for link in links_in(digest) if "/updates/" in link}
     return link
 
 
@@ -109,6 +117,44 @@ def test_thing_can_be_muted_and_the_mute_undone_by_keyboard(deployed: Deployed, 
     page.get_by_role("button", name="Save").press("Enter")
     expect(summary).to_have_count(0)
     assert comes(deployed, "mutes", 3)
+
+
+def test_thing_can_be_muted_in_the_list_of_updates_without_scripts(
+    deployed: Deployed, browser: Browser
+) -> None:
+    """From the email to the list in one click, and there one press by keyboard. Then back and
+    undone."""
+    things = [{"type": "post", "id": f"l{each}", "title": f"Post {each}"} for each in range(30)]
+    deployed.service.put("subscriber.changed", [a_profile("lists")])
+    deployed.service.put(
+        "event.created",
+        [
+            {**a_comment("lists", each), "entity": {**a_comment("", 1)["entity"], **thing}}
+            for each, thing in enumerate(things)
+        ],
+    )
+    deployed.settle()
+    deployed.tick(next_due())
+    with browser.new_context(java_script_enabled=False) as context:
+        page = context.new_page()
+        heading = page.get_by_role("heading", level=1)
+        page.goto(list_link(deployed, "lists"))
+        expect(heading).to_have_text(re.compile("^All 30 updates from "))
+        button = page.get_by_role("button", name="Mute this: Post 7", exact=True)
+        button.focus()
+        page.keyboard.press("Enter")
+        expect(heading).to_have_text("Post 7: muted")
+        page.get_by_role("link", name="Back to the updates").click()
+        expect(page.get_by_text("Muted", exact=True)).to_be_visible()
+        expect(button).to_have_count(0)
+        page.go_back()
+        page.get_by_role("button", name="Undo").press("Enter")
+        expect(heading).to_have_text("Undone")
+        page.get_by_role("link", name="Back to the updates").click()
+        expect(button).to_have_count(1)
+    with inspected(browser) as inspector:
+        inspector.goto(list_link(deployed, "lists"))
+        assert problems(inspector) == []
 
 
 def test_old_undo_does_not_end_a_later_mute(

@@ -96,13 +96,13 @@ def test_trace_aa_redriven_failed_run_delivers_all_waiting_events_once(
     service.wait_until_drained("resend")
     (mail,) = deployed.inbox("rae")
     assert mail.tags["run"] == "rae-daily-2"
-    assert "3 updates for you" in mail.part("plain")
+    assert "3 comments\n" in mail.part("plain").replace("\r\n", "\n")
 
     put("event.created", [a_comment("rae", 4)])
     deployed.settle()
     deployed.tick(due + timedelta(days=1))
     _, following = deployed.inbox("rae")
-    assert " commented\n" in following.part("plain")
+    assert " commented on “" in following.part("plain")
     assert [(run["run"][-1], run["reason"]) for run in runs(deployed, "rae")] == [
         ("1", "attempts_exhausted"),
         ("2", "accepted"),
@@ -174,7 +174,7 @@ def test_messages_redriven_as_the_alarms_describe_are_in_a_single_email(
     move_all(deployed, "quarantine", "ingest")
     deployed.tick(next_due())
     (mail,) = deployed.inbox("uma")
-    assert "2 updates for you" in mail.part("plain")
+    assert "2 comments\n" in mail.part("plain").replace("\r\n", "\n")
 
     assert "uma is suppressed" not in deployed.gazette("explain", "uma")
     leave(

@@ -38,7 +38,7 @@ def a_batch_is_cancelled(state: State) -> Iterator[None]:
         state.try_to_send()
     with state.emails(1):
         state.next_digest()
-    assert "2 updates" in state.inbox[-1].part("plain")
+    assert "2 likes" in state.inbox[-1].part("plain")
 
 
 @contextmanager
@@ -133,7 +133,7 @@ def a_category_goes_on(state: State) -> Iterator[None]:
     state.new_workers()
     with state.emails(1):
         state.next_digest()
-    assert "2 updates" in state.inbox[-1].part("plain")
+    assert "2 likes" in state.inbox[-1].part("plain")
 
 
 @contextmanager

@@ -37,13 +37,13 @@ def test_restore_without_runs_sends_no_email_again(state: State) -> None:
     at_this_instant(state, "schedules", "control")
     with state.emails(1):
         state.next_digest()
-    assert "2 updates" in state.inbox[-1].part("plain")
+    assert "2 likes" in state.inbox[-1].part("plain")
     restore(state, "schedules", "control")
     with state.emails(0):
         state.next_digest()
     with state.emails(1):
         state.strike()
-    assert "Cy liked this" in state.inbox[-1].part("plain"), "one event alone"
+    assert "Cy liked “" in state.inbox[-1].part("plain"), "one event alone"
 
 
 def test_restore_of_runs_sends_later_emails_again(state: State) -> None:

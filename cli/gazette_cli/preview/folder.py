@@ -1,19 +1,22 @@
-"""Write the folder of a preview: a page, and the email in light mode, in dark mode and as text."""
+"""Write the folder of a preview: a page, and the email as different mail programs show it."""
 
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from gazette.domain.model import Edition
+from gazette.domain.window.naming import direction_of
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from gazette_cli.preview.inbox_row import inbox_row
+from gazette_cli.preview.programs import as_in_word, without_images
 
 INDEX = "index.html"
 _CLIPPED = 102_000
 """The size of the HTML part in bytes above which Gmail clips an email."""
 
 _QUERY = re.compile(r"\(\s*prefers-color-scheme\s*:\s*(dark|light)\s*\)", re.IGNORECASE)
+_RIGHT_TO_LEFT = re.compile(r"<html\b[^>]*\bdir=\"rtl\"", re.IGNORECASE)
 _SCHEMES = re.compile(
     r"(<meta\s+name=\"(?:supported-)?color-schemes?\"\s+content=\")[^\"]*", re.IGNORECASE
 )
@@ -34,9 +37,21 @@ class _Scheme:
     title: str
     file: str
     frames: tuple[_Frame, ...] = _FRAMES
+    hint: str = ""
 
 
-_SCHEMES_SHOWN = (_Scheme("Light", "light.html"), _Scheme("Dark", "dark.html"))
+_SHOWN = (
+    _Scheme("Light", "light.html"),
+    _Scheme("Dark", "dark.html"),
+    _Scheme("Images blocked", "no-images.html"),
+    _Scheme(
+        "Like Outlook for Windows",
+        "outlook.html",
+        _FRAMES[:1],
+        "An approximation: this browser, with only the CSS that Word applies. Word also has "
+        "its own spacing, fonts and widths.",
+    ),
+)
 
 
 def write(edition: Edition, folder: Path, *, sender: str) -> Path:
@@ -47,6 +62,8 @@ def write(edition: Edition, folder: Path, *, sender: str) -> Path:
         "email.txt": edition.text,
         "light.html": forced(edition.html, "light"),
         "dark.html": forced(edition.html, "dark"),
+        "no-images.html": without_images(forced(edition.html, "light")),
+        "outlook.html": as_in_word(forced(edition.html, "light")),
         INDEX: _page(edition, sender),
     }
     for name, content in files.items():
@@ -77,9 +94,12 @@ def _page(edition: Edition, sender: str) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    direction = "rtl" if _RIGHT_TO_LEFT.search(edition.html) else "ltr"
     return templates.get_template("page.html").render(
         row=inbox_row(edition, sender),
         sizes=sizes(edition),
-        frames=_SCHEMES_SHOWN,
+        frames=_SHOWN,
         text=edition.text,
+        direction=direction,
+        direction_of=lambda text: direction_of(text, direction),
     )

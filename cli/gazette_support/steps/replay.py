@@ -298,6 +298,12 @@ class _Watched:
         """Return the texts of the wrapped renderer."""
         return self._renderer.said(digest, subscriber, variation=variation)
 
+    def buttons(
+        self, digest: Digest, subscriber: Subscriber, *, variation: int = 1
+    ) -> Sequence[str]:
+        """Return the texts of the wrapped renderer."""
+        return self._renderer.buttons(digest, subscriber, variation=variation)
+
 
 @dataclass(slots=True)
 class _Excluding:

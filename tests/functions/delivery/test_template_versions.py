@@ -16,10 +16,13 @@ from gazette.domain.delivery.run import Run
 from gazette.domain.templates.versions import DEPLOYED, PushedVersion, Version
 from gazette.settings.ranges import RANGES
 
+from gazette_cli.templates.building import SOURCE, Templates
+from gazette_cli.templates.pushing import packed
 from gazette_support.domain.templates.changes import pushed, rolled_back
 from proofs.rollout.bundles import bundle, versions_said
 from tests.functions.conftest import Cloud, make_cold
 from tests.functions.in_stages import Provider
+from tests.functions.pushed import push_version
 from tests.functions.test_grants_besides_tables import a_digest, become
 
 pytestmark = pytest.mark.usefixtures("later")
@@ -129,6 +132,27 @@ def test_version_costs_an_object_read_per_process_and_no_writes(
     cloud.work("generate", second)
     assert with_version - cloud.meter.calls == {"s3.GetObject": 1}
     assert cloud.meter.write_units == units
+
+
+@pytest.mark.usefixtures("bucket")
+def test_emails_of_a_version_and_pages_have_the_same_brand(cloud: Cloud, tmp_path: Path) -> None:
+    """The version was pushed before a deployment changed the brand, and stays in force."""
+    earlier = {**json.loads((SOURCE / "brand.json").read_text()), "name": "Quillnook"}
+    (tmp_path / "brand.json").write_text(json.dumps(earlier))
+    content = packed(Templates(SOURCE, overlay=tmp_path)).content
+    push_version(content=content)
+    make_cold()
+    cloud.work("generate", a_digest(cloud, "ann"))
+    assert run_of("ann").templates == 1
+    (email,) = (each["Content"]["Simple"]["Body"] for each in cloud.sent())
+    for name in ("email", "updates", "preferences"):
+        page = cloud.invoke("preferences", request(cloud.link(name, run_of("ann").key)))["body"]
+        assert ("Gazette" in page, "Quillnook" in page) == (True, False), name
+    for part in ("Html", "Text"):
+        assert ("Gazette" in email[part]["Data"], "Quillnook" in email[part]["Data"]) == (
+            True,
+            False,
+        )
 
 
 @pytest.mark.parametrize("what", ["missing", "altered", "denied"])

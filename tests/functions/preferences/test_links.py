@@ -252,7 +252,7 @@ def test_page_allows_only_its_own_style(sent: Cloud) -> None:
     kept = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
     kept |= {"X-Content-Type-Options": "nosniff", "X-Robots-Tag": "noindex"}
     kept |= {"Strict-Transport-Security": "max-age=63072000"}
-    for path in (sent.link("updates"), sent.link("unsubscribe"), "/nowhere"):
+    for path in (sent.link("preferences"), sent.link("unsubscribe"), "/nowhere"):
         answer = sent.invoke("preferences", http("GET", path))
         assert policy_of(answer) == {
             "default-src": "'none'",

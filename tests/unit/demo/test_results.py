@@ -55,6 +55,16 @@ def test_inbox_row_shows_reader_subject_and_time() -> None:
     assert featured_row.text_content() == f"A mention leads{text}"
 
 
+def test_inbox_page_shows_one_email_beside_the_list() -> None:
+    """Without scripts: each row opens its email in the frame."""
+    root = parsed(*map(line, range(3)))
+    (frame,) = root.xpath("//iframe")
+    assert frame.get("src") == f"emails/{line(0).file}.html"
+    assert "allow-scripts" not in frame.get("sandbox")
+    assert {*root.xpath("//li/a/@target")} == {frame.get("name")}
+    assert not document_fromstring(page([line()], [], REPORT)).xpath("//iframe")
+
+
 def test_inbox_days_are_collapsed_and_in_order() -> None:
     days = parsed(*map(line, range(40))).xpath("//details[ul]")
     assert [day.get("open") for day in days] == [None, None]

@@ -194,7 +194,7 @@ def test_each_link_starts_with_base_url(process: Installation, name: str) -> Non
         ("unsubscribe", Purpose.UNSUBSCRIBE),
         ("preferences", Purpose.PREFERENCES),
         ("email", Purpose.RUN),
-        ("updates", Purpose.RUN),
+        ("updates", Purpose.UPDATES),
     ],
 )
 def test_each_link_token_is_valid_for_only_one_purpose(

@@ -62,6 +62,7 @@ def viewing(world: World, built_templates: Path, pages: JinjaPages) -> ViewConte
         runs=world.runs,
         subscribers=world.subscribers,
         events=world.events,
+        follows=world.follows,
         templates=lambda _: Chosen(VersionTemplates(0, JinjaRenderer(built_templates))),
         pages=pages,
         clock=world.clock,

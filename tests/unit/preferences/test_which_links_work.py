@@ -256,7 +256,12 @@ def test_attack_expired_link_opens_no_page(clock: SettableClock) -> None:
 
 @pytest.mark.parametrize(
     ("purpose", "days"),
-    [(Purpose.UNSUBSCRIBE, 730), (Purpose.PREFERENCES, 90), (Purpose.RUN, 90)],
+    [
+        (Purpose.UNSUBSCRIBE, 730),
+        (Purpose.PREFERENCES, 90),
+        (Purpose.RUN, 90),
+        (Purpose.UPDATES, 90),
+    ],
 )
 def test_link_expires_after_days_allowed_for_purpose(purpose: Purpose, days: int) -> None:
     link = a_link()

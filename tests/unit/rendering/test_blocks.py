@@ -20,7 +20,7 @@ from gazette.domain.ports.rendering import CacheCount, Links
 from gazette.domain.scheduling.kinds import immediate_schedule
 
 from gazette_cdk.assets.templates.build import build_templates
-from tests.builders import LINKS, NOW, a_subscriber, an_event
+from tests.builders import LINKS, a_subscriber, an_event, an_update_list
 
 SOURCE = Path(__file__).parents[3] / "templates"
 
@@ -346,9 +346,9 @@ def test_updates_page_has_a_block_for_each_entity(built_templates: Path) -> None
     events = [*ONE_POST, an_event("o", entity_id="other")]
     shown = compose(events, max_blocks=len(events), max_lines=len(events))
     said = JinjaRenderer(built_templates).said(shown, a_subscriber())
-    html = JinjaPages(Sheets(built_templates)).updates(shown, a_subscriber(), said, due_at=NOW)
+    html = JinjaPages(Sheets(built_templates)).updates(an_update_list(shown, said), a_subscriber())
     items = lxml.html.document_fromstring(html).xpath("//ol/li")
-    assert [(texts(item.xpath("./h2")), len(item.xpath("./p"))) for item in items] == [
+    assert [(texts(item.xpath(".//h2")), len(item.xpath(".//p|.//time"))) for item in items] == [
         (["Title of post1"], 4),
         (["Title of other"], 2),
     ]

@@ -25,7 +25,7 @@ from gazette.domain.window.naming import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.builders import LINKS, NOW, a_subscriber
+from tests.builders import LINKS, NOW, a_subscriber, an_update_list
 
 MENTION = "@ann תודה רבה על העזרה"
 """A Hebrew sentence whose first strong letter is Latin."""
@@ -152,10 +152,12 @@ def test_list_of_updates_uses_the_direction_of_most_letters(
 ) -> None:
     digest = compose([event(text)], max_blocks=1)
     made = JinjaPages(Sheets(built_templates)).updates(
-        digest, a_subscriber(), [["A line"]], due_at=NOW
+        an_update_list(digest, [["A line"]]), a_subscriber()
     )
-    [link] = lxml.html.document_fromstring(made).xpath("//h2/a")
-    assert (link.get("dir"), link.text_content()) == (way, text)
+    page = lxml.html.document_fromstring(made)
+    title, quote = page.xpath("//h2/a|//blockquote/span")
+    for each in (title, quote):
+        assert (each.get("dir"), each.text_content()) == (way, text)
 
 
 def test_templates_never_use_the_first_strong_letter() -> None:

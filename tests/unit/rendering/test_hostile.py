@@ -157,9 +157,7 @@ def blocks_of_html(made: Edition) -> list[tuple[str, list[str]]]:
     for time in page.xpath("//span[@class='when']"):
         time.getparent().remove(time)
     links = [block.xpath(".//a[@class='title' or @class='open']/@href") for block in blocks]
-    lines = [
-        block.xpath(".//h1 | .//h2 | .//p[@class='line' or @class='row']") for block in blocks
-    ]
+    lines = [block.xpath(".//h1 | .//h2 | .//p[@class='line' or @class='row']") for block in blocks]
     return [
         (of_block[0], [line.text_content() for line in said])
         for of_block, said in zip(links, lines, strict=True)
@@ -181,7 +179,9 @@ def test_text_and_html_show_the_same_blocks_and_lines(
     rest = unquoted(made.text)
     for link, lines in blocks:
         for line in lines:
-            _, found, rest = rest.partition(unquoted(line.strip()))
+            # If the title is the link, the text part has the link only once, below the lines.
+            said = line.strip().removesuffix(f": {link}")
+            _, found, rest = rest.partition(unquoted(said))
             assert found
         _, found, rest = rest.partition(unquoted(f"  {link}\n"))
         assert found

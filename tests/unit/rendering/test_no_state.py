@@ -27,7 +27,7 @@ from gazette.domain.subscribers.leaving import Leaving
 from gazette.domain.subscribers.overview import Overview
 from jinja2 import Environment
 
-from tests.builders import NOW, a_subscriber, an_event
+from tests.builders import NOW, a_subscriber, an_event, an_update_list
 
 SHARED = """
 {% set memory = namespace(seen='', told='') %}
@@ -262,11 +262,12 @@ def pages(sheets: Sheets, folder: Path, user_id: str) -> list[str]:
     others = JinjaPages(sheets)
     digest = compose(events(user_id), max_blocks=20)
     overview = Overview(subscriber=reader, now=NOW, defaults=())
+    listed = an_update_list(digest, [["said"]] * len(digest.blocks))
     return [
         PreferencePages(sheets, folder).page(overview),
         others.confirm_leaving("en", leaving, settings=links(user_id).preferences),
         others.left("en", leaving, undo=user_id, settings=links(user_id).preferences),
-        others.updates(digest, reader, [["said"]] * len(digest.blocks), due_at=NOW),
+        others.updates(listed, reader),
     ]
 
 

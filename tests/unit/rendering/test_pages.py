@@ -1,5 +1,6 @@
 """The pages that readers see: what they say, and what they let a browser do."""
 
+import json
 import re
 from base64 import b64encode
 from collections.abc import Callable
@@ -7,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import lxml.html
 import pytest
@@ -15,11 +17,12 @@ from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.adapters.rendering.sheets import Sheets
 from gazette.domain.delivery.compose import Digest, compose
 from gazette.domain.links import DIGESTS, EVERYTHING, Scope, ScopeKind, entity_mark
-from gazette.domain.model import Actor, Entity, Event
+from gazette.domain.model import Actor, Entity, Event, Image
+from gazette.domain.ports.rendering import BlockControls
 from gazette.domain.subscribers.leaving import KeepAct, Keeping, LeaveAct, Leaving
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 
-from tests.builders import NOW, a_subscriber, an_event
+from tests.builders import NOW, a_subscriber, an_event, an_update_list
 
 EVIL = "<script>alert(1)</script>\"'&"
 
@@ -31,8 +34,23 @@ class ToldPages(JinjaPages):
         super().__init__(Sheets(templates))
         self._renderer = JinjaRenderer(templates)
 
-    def list_of(self, digest: Digest, reader: Subscriber) -> str:
-        return self.updates(digest, reader, self._renderer.said(digest, reader), due_at=NOW)
+    def list_of(
+        self,
+        digest: Digest,
+        reader: Subscriber,
+        *controls: BlockControls,
+        start: int = 0,
+        total: int = 0,
+    ) -> str:
+        listed = an_update_list(
+            digest,
+            self._renderer.said(digest, reader),
+            buttons=self._renderer.buttons(digest, reader),
+            controls=controls or [BlockControls() for _ in digest.blocks],
+            start=start,
+            total=total or len(digest.blocks),
+        )
+        return self.updates(listed, reader)
 
 
 @pytest.fixture
@@ -161,19 +179,19 @@ def test_updates_list_shows_link_people_count_and_time_per_group(pages: ToldPage
     ]
     page = lxml.html.fromstring(updates(pages, *events, zone="Asia/Tokyo"))
     items = page.xpath("//ol/li")
-    assert [item.xpath("./h2/a/@href") for item in items] == [
+    assert [item.xpath(".//h2/a/@href") for item in items] == [
         ["https://example.com/post1"],
         ["https://example.com/post2"],
     ]
-    assert [item.xpath("./h2/a/text()") for item in items] == [
+    assert [item.xpath(".//h2/a/text()") for item in items] == [
         ["Title of post1"],
         ["Title of post2"],
     ]
-    assert [item.xpath("./p[1]/text()") for item in items] == [
+    assert [item.xpath(".//p/text()") for item in items] == [
         ["2 new comments from Cy and Bo"],
         ["Bo liked this"],
     ]
-    (time, _) = page.xpath("//ol/li/p/time")
+    (time, _) = page.xpath("//ol/li//time")
     assert time.get("datetime") == "2026-11-22T07:03:00+00:00"
     assert time.text_content() == "22 November, 16:03"
     assert page.xpath("//main/h1/text()") == ["All 3 updates from 22 November"]
@@ -199,17 +217,23 @@ def test_updates_list_is_titled_with_its_number_and_day(
     assert not page.xpath("//main/p")
 
 
-def test_updates_list_of_five_thousand_groups_fits_a_lambda_response(
+def test_page_of_updates_shows_fewer_blocks_if_it_exceeds_a_lambda_response(
     pages: ToldPages,
 ) -> None:
-    """Six megabytes, of JSON.
+    """Six megabytes, of JSON. The next page begins with the first block that is not shown.
 
     https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
     """
-    events = [an_event(f"e{number}", entity_id=f"post{number}") for number in range(5000)]
+    events = [
+        replace(an_event(f"e{number}", entity_id=f"post{number}"), excerpt="\U0001f389" * 300)
+        for number in range(1600)
+    ]
     html = updates(pages, *events)
-    assert len(lxml.html.fromstring(html).xpath("//ol/li")) == 5000
-    assert len(html) < 6_000_000 / 2
+    page = lxml.html.fromstring(html)
+    shown = len(page.xpath("//ol/li"))
+    assert shown == 800
+    assert page.xpath("//nav/a[@rel='next']/@href") == [f"?after={shown}"]
+    assert len(json.dumps(html)) < 6_000_000
 
 
 def test_attack_updates_list_escapes_producer_input(pages: ToldPages) -> None:
@@ -220,6 +244,85 @@ def test_attack_updates_list_escapes_producer_input(pages: ToldPages) -> None:
     )
     html = updates(pages, event)
     assert "<script" not in html
-    (link,) = lxml.html.fromstring(html).xpath("//ol//a")
+    link, reply = lxml.html.fromstring(html).xpath("//ol//a")
     assert link.text_content() == EVIL
-    assert link.get("href") == "https://example.com/?a=1&b='2'"
+    assert reply.get("aria-label") == f"See the comment: {EVIL}"
+    assert link.get("href") == reply.get("href") == "https://example.com/?a=1&b='2'"
+
+
+def a_rich_event(event_id: str = "e1", **more: Any) -> Event:
+    """An event with a quote, a picture, and an actor with a picture and a page."""
+    event = an_event(event_id, **more)
+    picture = Image("https://example.com/p.jpg", "A heap of letters")
+    actor = Actor("bo", "Bo Berg", "https://example.com/bo", "https://example.com/bo.png")
+    entity = replace(event.entity, image=picture)
+    return replace(event, entity=entity, actor=actor, excerpt="Well said.\nReally.")
+
+
+def test_updates_list_shows_faces_quotes_and_thumbnails_as_links(pages: ToldPages) -> None:
+    page = lxml.html.fromstring(updates(pages, a_rich_event(category="mention")))
+    (item,) = page.xpath("//ol/li")
+    (thumbnail,) = item.xpath(".//a[@class='thumbnail']")
+    assert thumbnail.get("href") == "https://example.com/post1"
+    assert thumbnail.xpath("./img/@alt") == ["A heap of letters"]
+    (face,) = item.xpath(".//a[@href='https://example.com/bo']")
+    assert face.get("aria-label") == "Bo Berg"
+    assert face.xpath("./img/@src") == ["https://example.com/bo.png"]
+    assert item.xpath(".//blockquote//text()[normalize-space()]") == ["Well said.\nReally."]
+    (reply,) = item.xpath(".//a[text()='Reply']")
+    assert reply.get("href") == "https://example.com/post1"
+    assert reply.get("aria-label") == "Reply: Title of post1"
+
+
+def test_updates_list_shows_initials_and_no_reply_for_followed_updates(pages: ToldPages) -> None:
+    event = an_event(category="mention")
+    page = lxml.html.fromstring(updates(pages, replace(event, via=("post#post1",))))
+    (face,) = page.xpath("//span[starts-with(@class, 'face')]")
+    assert face.text == "B"
+    colour = face.get("class").removeprefix("face ")
+    assert f".{colour} {{ background: #{colour[1:]}; }}" in page.xpath("string(//style)")
+    assert not page.xpath("//a[text()='Reply']")
+
+
+def test_updates_list_has_a_button_for_each_control(pages: ToldPages) -> None:
+    events = [an_event(f"e{each}", entity_id=f"post{each}") for each in range(4)]
+    controls = (
+        BlockControls(mute="../unsubscribe/m0"),
+        BlockControls(mute="../unsubscribe/m1", is_muted=True),
+        BlockControls(unfollow="../unsubscribe/u2"),
+        BlockControls(unfollow="../unsubscribe/u3", followed=("Bo Berg", EVIL)),
+    )
+    digest = compose(events, max_blocks=4)
+    html = pages.list_of(digest, a_subscriber(), *controls, start=100, total=104)
+    page = lxml.html.fromstring(html)
+    titles = [each.latest.entity.title for each in digest.blocks]
+    forms = page.xpath("//form")
+    assert [(each.get("method"), each.get("action")) for each in forms] == [
+        ("post", f"../unsubscribe/{each}") for each in ("m0", "u2", "u3")
+    ]
+    assert page.xpath("//form/input/@value") == ["100"] * 3
+    assert page.xpath("//button/@value") == ["leave"] * 3
+    assert page.xpath("//button/@aria-label") == [
+        f"Mute this: {titles[0]}",
+        f"Unfollow: {titles[2]}",
+    ]
+    assert isolated(page.xpath("//button")[2].text_content()) == f"Unfollow Bo Berg and {EVIL}"
+    assert page.xpath("//ol/li[2]//span[text()='Muted']")
+    assert page.xpath("//ol/@start") == ["101"]
+    assert page.xpath("//nav/a/@href") == ["?after=0"]
+
+
+def isolated(text: str) -> str:
+    """The text without the marks that isolate names."""
+    return re.sub("[\u2066-\u2069]", "", text)
+
+
+def test_confirmation_leads_back_to_the_list_and_keeps_its_place_for_undo(pages: ToldPages) -> None:
+    told = replace(leaving(DIGESTS), act=LeaveAct.LEAVE, left_at=NOW)
+    html = pages.left("", told, undo="u", settings="", updates="../updates/t", start="100")
+    page = lxml.html.fromstring(html)
+    assert page.xpath("//a[text()='Back to the updates']/@href") == ["../updates/t?after=100"]
+    assert page.xpath("//form[.//input[@name='undo']]//input[@name='after']/@value") == ["100"]
+    html = pages.left("", told, undo="u", settings="")
+    assert "Back to the updates" not in html
+    assert 'name="after"' not in html

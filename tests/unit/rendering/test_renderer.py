@@ -189,13 +189,17 @@ def test_text_and_html_show_the_same_groups_and_counts(
     assert links == [
         (group.latest.entity.url, group.latest.entity.title) for group in digest.groups
     ]
-    [first] = page.xpath("//h2[@class='heading']/text()")
-    rows = page.xpath("//p[@class='row']/text()")
-    lines = [first.removesuffix(": "), *map(str.strip, rows)]
-    for (url, title), line, group in zip(links, lines, digest.groups, strict=True):
+    leads = page.xpath("//h2[@class='heading']/text()")
+    assert len(leads) == 1
+    said = [" ".join(each.split()) for each in leads + page.xpath("//p[@class='row']/text()")]
+    lines = [each.removesuffix(":") for each in said]
+    texts = [f"\n{lines[0]}: “{links[0][1]}”\n"]
+    texts += [
+        f'\n"{title}"\n  {line}\n' for (_, title), line in zip(links[1:], lines[1:], strict=True)
+    ]
+    for (url, _), line, text, group in zip(links, lines, texts, digest.groups, strict=True):
         assert line.startswith(f"{group.count} new comments" if group.count > 1 else "Actor0")
-        heading = f"\n{line}: “{title}”\n" if line == lines[0] else f'\n"{title}"\n  {line}\n'
-        assert heading in made.text
+        assert text in made.text
         assert f"  {url}\n" in made.text
     assert made.text.count("https://example.com/post") == len(links)
     total = f"{len(events)} comments"

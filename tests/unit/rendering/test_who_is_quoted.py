@@ -23,7 +23,7 @@ from gazette.domain.scheduling.kinds import critical_schedule, immediate_schedul
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.builders import LINKS, NOW, a_subscriber, an_event
+from tests.builders import LINKS, NOW, a_subscriber, an_event, an_update_list
 
 SOURCE = Path(__file__).parents[3] / "templates"
 KNOWN = sorted(folder.name for folder in (SOURCE / "categories").iterdir())
@@ -411,7 +411,7 @@ def test_updates_page_lists_unnamed_events_separately(built_templates: Path) -> 
     events = [said_by(BO, "words 1"), said_by(None, "words 2", 1), said_by(None, "words 3", 2)]
     shown = compose(events, max_blocks=3, max_lines=3)
     said = JinjaRenderer(built_templates).said(shown, a_subscriber())
-    page = JinjaPages(Sheets(built_templates)).updates(shown, a_subscriber(), said, due_at=NOW)
+    page = JinjaPages(Sheets(built_templates)).updates(an_update_list(shown, said), a_subscriber())
     text = bare(lxml.html.document_fromstring(page).text_content())
     assert sorted(said[0]) == ["2 new comments", "Bo commented"]
     assert "All 3 updates from 22 November" in text

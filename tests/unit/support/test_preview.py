@@ -19,6 +19,7 @@ from gazette_cli.main import app
 from gazette_cli.preview import command, content, folder
 from gazette_cli.preview.content import Kind
 from gazette_cli.preview.inbox_row import after_subject
+from gazette_cli.preview.programs import as_in_word, without_images
 from gazette_cli.preview.rendering import render
 from gazette_cli.preview.sample import READER
 from gazette_cli.shared.console import NotPossible
@@ -29,7 +30,15 @@ from tests.conftest import ROOT
 from tests.unit.support.test_cli_event import EVENT, PROFILE, entry
 
 TEMPLATES = ROOT / "templates"
-FILES = {"index.html", "email.html", "email.txt", "light.html", "dark.html"}
+FILES = {
+    "index.html",
+    "email.html",
+    "email.txt",
+    "light.html",
+    "dark.html",
+    "no-images.html",
+    "outlook.html",
+}
 
 
 @pytest.fixture
@@ -80,7 +89,12 @@ def test_sample_is_shown_in_every_mode(tmp_path: Path, opened: list[str], kind: 
     assert (tmp_path / "email.txt").read_text() in shown(tmp_path)
     frames = lxml.html.document_fromstring((tmp_path / "index.html").read_bytes()).xpath("//iframe")
     assert {(frame.get("src"), frame.get("width")) for frame in frames} == {
-        (file, width) for file in ("light.html", "dark.html") for width in ("620", "360")
+        ("outlook.html", "620"),
+        *(
+            (file, width)
+            for file in ("light.html", "dark.html", "no-images.html")
+            for width in ("620", "360")
+        ),
     }
 
 
@@ -254,12 +268,90 @@ def test_forced_colour_modes_ignore_the_browser_setting(tmp_path: Path) -> None:
         assert "prefers-color-scheme" not in (tmp_path / name).read_text()
 
 
+def test_blocked_images_are_not_loaded() -> None:
+    """A policy in the page, because an image may also be a background in a style sheet."""
+    html = without_images('<html><head lang="en"><title>A</title></head><body></body></html>')
+    (policy,) = lxml.html.document_fromstring(html).xpath("/html/head/meta/@content")
+    assert policy == "default-src 'none'; style-src 'unsafe-inline'"
+    assert html.index("<meta") < html.index("<title>")
+
+
+@pytest.mark.parametrize(
+    ("tag", "style", "applied"),
+    [
+        (
+            "td",
+            "padding: 4px 8px; border-radius: 8px; color: #111",
+            "padding: 4px 8px; color: #111",
+        ),
+        ("p", "padding: 4px; margin: 0 auto; margin-top: 8px", "margin-top: 8px"),
+        ("a", "padding: 4px; margin: 4px; color: red", "color: red"),
+        ("div", "display: none; max-height: 0; overflow: hidden", "display: none"),
+        ("span", "display: block; font-size: 15px", "font-size: 15px"),
+        (
+            "td",
+            "background: url('a;b.png'); border-left: 3px solid #ccc",
+            "border-left: 3px solid #ccc",
+        ),
+        ("td", "font-family: 'A; B', serif; position: absolute", "font-family: 'A; B', serif"),
+        ("h1", "opacity: 0.5", None),
+    ],
+)
+def test_outlook_frame_has_only_the_css_that_word_applies(
+    tag: str, style: str, applied: str | None
+) -> None:
+    inside = f'<{tag} id="it" style="{style}">A</{tag}>'
+    html = as_in_word(
+        f"<table><tr>{inside}</tr></table>" if tag == "td" else f"<div>{inside}</div>"
+    )
+    assert lxml.html.document_fromstring(html).get_element_by_id("it").get("style") == applied
+
+
+def test_outlook_frame_shows_the_parts_for_outlook_and_no_style_sheets() -> None:
+    html = as_in_word(
+        "<html><head><style>p { color: red }</style>"
+        "<!--[if mso]><xml><o:A>96</o:A></xml><![endif]--></head><body>"
+        "<!--[if mso]><table width='600'><tr><td><![endif]--><p>Hello</p>"
+        "<!--[if mso]></td></tr></table><![endif]-->"
+        "<!--[if !mso]><!--><p>Others</p><!--<![endif]--></body></html>"
+    )
+    page = lxml.html.document_fromstring(html)
+    assert page.xpath("//table[@width='600']//p/text()") == ["Hello"]
+    assert not page.xpath("//style|//xml|//comment()")
+    assert "Others" not in html
+    assert "96" not in html
+
+
+def test_sample_in_the_outlook_frame_keeps_its_text_and_width() -> None:
+    edition = render(content.sample(Kind.DIGEST), Templates(TEMPLATES))
+    before, after = (
+        lxml.html.document_fromstring(each) for each in (edition.html, as_in_word(edition.html))
+    )
+    assert after.xpath("//table[@width='600']")
+    assert after.xpath("//h2/a/@href") == before.xpath("//h2/a/@href") != []
+    assert "border-radius" not in lxml.html.tostring(after, encoding="unicode")
+
+
+def test_preview_page_uses_the_direction_of_most_letters(tmp_path: Path) -> None:
+    page = lxml.html.document_fromstring(
+        folder.write(
+            Edition("@ann תודה רבה על העזרה", '<html dir="ltr"><body>', "text"),
+            tmp_path,
+            sender="נועה",
+        ).read_text()
+    )
+    assert page.xpath("//h1/@dir") == page.xpath("//p[@class='subject']/@dir") == ["rtl"]
+    assert page.xpath("//p[b]/@dir") == ["rtl"]
+    assert page.xpath("//pre/@dir") == ["ltr"]
+    assert not page.xpath("//*[@dir='auto']")
+
+
 def test_email_content_cannot_run_in_the_page(tmp_path: Path) -> None:
     evil = "</pre></title><script>alert(1)</script>"
     folder.write(Edition(evil, f"<p>{evil}", evil), tmp_path, sender=evil)
     page = (tmp_path / "index.html").read_text()
     assert "<script" not in page
-    assert page.count("<iframe sandbox ") == 4
+    assert page.count("<iframe sandbox ") == 7
 
 
 def test_inbox_row_shows_sender_subject_and_preview_text(tmp_path: Path) -> None:

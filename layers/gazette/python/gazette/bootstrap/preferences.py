@@ -69,8 +69,11 @@ class PreferencesFunction:
     email: Callable[[str], str | None]
     """A function that returns the page with the email that a token identifies."""
 
-    updates: Callable[[str], str | None]
-    """A function that returns the page with all updates of an email."""
+    updates: Callable[[str, int], str | None]
+    """A function that returns a page of the list of all updates of an email.
+
+    Arguments: a token, and the number of entities on earlier pages.
+    """
 
     confirm_page: Callable[[str, str], str]
     """A function that returns the page that asks for confirmation before unsubscribing.
@@ -98,9 +101,12 @@ class PreferencesFunction:
     kept_page: Callable[[str, Keeping], str]
     """A function that returns the page for the result of `keep`."""
 
-    left_page: Callable[[str, Leaving, str], str]
-    """A function that returns the page after unsubscribing, with the arguments of
-    `confirm_page`."""
+    left_page: Callable[[str, Leaving, str, str], str]
+    """A function that returns the page after unsubscribing.
+
+    Arguments: a token, the result, the browser's languages, and the place in the list of updates
+    from which the reader came, or an empty string.
+    """
 
     show: Callable[[LinkToken, str], Shown]
     submit: Callable[[LinkToken, Callable[[], Fields], TimeLeft, str], Shown]
@@ -148,6 +154,7 @@ def build() -> PreferencesFunction:
         runs=routing.runs,
         subscribers=routing.subscribers,
         events=events,
+        follows=routing.follows,
         templates=run_templates(
             control_table=settings.control_table,
             bucket=settings.templates_bucket,
@@ -161,6 +168,12 @@ def build() -> PreferencesFunction:
         max_blocks=settings.max_blocks,
         arrangement=settings.arrangement,
     )
+
+    def updates(token: str, start: int) -> str | None:
+        link, is_own = links.read_list(token)
+        leave = partial(links.leave, token) if is_own else None
+        return view_updates(link, leave=leave, start=start, context=view)
+
     return PreferencesFunction(
         pages=pages,
         preference_page=lambda shown: preference_pages.page(
@@ -175,7 +188,7 @@ def build() -> PreferencesFunction:
             links_of_view(token, base_url=settings.base_url),
             context=view,
         ),
-        updates=lambda token: view_updates(links.read(token, Purpose.RUN), context=view),
+        updates=updates,
         confirm_page=lambda token, accepted: pages.confirm_leaving(
             accepted,
             look(links.read(token, Purpose.UNSUBSCRIBE), context=context),
@@ -198,11 +211,13 @@ def build() -> PreferencesFunction:
         kept_page=lambda token, kept: pages.keep(
             kept, settings=links.settings(token, of=Purpose.KEEP)
         ),
-        left_page=lambda token, left, accepted: pages.left(
+        left_page=lambda token, left, accepted, start: pages.left(
             accepted,
             left,
             undo=undo_tokens.make(links.read(token, Purpose.UNSUBSCRIBE), left),
             settings=links.settings(token),
+            updates=links.updates(token) if start else "",
+            start=start,
         ),
         show=lambda link, after: show(link, context=context, follows_after=after),
         submit=lambda link, form, time_left, after: submit(

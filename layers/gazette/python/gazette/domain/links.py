@@ -10,7 +10,7 @@ import hmac
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 from typing import Any
@@ -125,6 +125,11 @@ class Purpose(StrEnum):
     UNSUBSCRIBE = "unsubscribe"
     PREFERENCES = "preferences"
     RUN = "run"
+    """A link that shows an email or the list of its updates. Readers may share it."""
+
+    UPDATES = "updates"
+    """A link to the list of an email's updates, with buttons to mute and to unfollow."""
+
     UNDO = "undo"
     KEEP = "keep"
     """A link in the last digests of an inactive reader, to keep getting them."""
@@ -397,13 +402,17 @@ def verify(token: str, *, purpose: Purpose, keys: LinkKeys) -> str:
     return payload
 
 
-def for_purpose(token: str, purpose: Purpose, *, of: Purpose, keys: LinkKeys) -> str:
+def for_purpose(
+    token: str, purpose: Purpose, *, of: Purpose, keys: LinkKeys, scope: Scope | None = None
+) -> str:
     """Convert a token to a different purpose, from `of` to `purpose`.
 
-    The new token has the same content. It is signed with the same key, so that it becomes invalid
-    if a leaked key is removed. Raises InvalidToken.
+    The new token has the same content, except for `scope`, if it is given. It is signed with the
+    same key, so that it becomes invalid if a leaked key is removed. Raises InvalidToken.
     """
     payload = verify(token, purpose=of, keys=keys)
+    if scope is not None:
+        payload = replace(read_link(payload), scope=scope).to_text()
     key_id = token.partition(".")[0]
     return _token(payload, purpose, key_id, keys.by_id[key_id])
 

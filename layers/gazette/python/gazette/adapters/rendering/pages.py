@@ -1,18 +1,41 @@
 """The pages that links in emails open, except the preference page."""
 
+import json
 from collections.abc import Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 from gazette.adapters.rendering.sheets import Sheets
 from gazette.adapters.rendering.texts import masked, one_line
-from gazette.adapters.rendering.view_models import show
-from gazette.domain.delivery.compose import Digest
+from gazette.adapters.rendering.view_models import ShownGroup, ShownLine, show
+from gazette.domain.delivery.compose import Block
 from gazette.domain.links import ScopeKind
+from gazette.domain.ports.rendering import BlockControls, UpdateList
 from gazette.domain.scheduling.calendar import zone_of
 from gazette.domain.subscribers.leaving import Keeping, Leaving
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 
 _TITLE = 120
+
+_LONGEST_PAGE = 5_000_000
+"""The maximum size of a page as JSON, in bytes. A Lambda response has at most 6 MB.
+https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html"""
+
+
+class _ListedBlock(NamedTuple):
+    """A block in the list of updates."""
+
+    latest: ShownGroup
+    """The line with the latest event, which represents the block."""
+
+    instant: datetime
+    lines: tuple[ShownLine, ...]
+    button: str
+    """The text of the block's button; empty if no update is addressed to the reader."""
+
+    controls: BlockControls
+    followed: str
+    """The names of the followed entities; empty if the reader follows the block's own entity."""
 
 
 class JinjaPages:
@@ -25,9 +48,26 @@ class JinjaPages:
         """Return the page that asks the reader to confirm the link's action."""
         return self._of_leaving("leave.html", accepted, leaving, settings=settings)
 
-    def left(self, accepted: str, leaving: Leaving, *, undo: str, settings: str) -> str:
+    def left(
+        self,
+        accepted: str,
+        leaving: Leaving,
+        *,
+        undo: str,
+        settings: str,
+        updates: str = "",
+        start: str = "",
+    ) -> str:
         """Return the page that confirms an unsubscription and offers further choices."""
-        return self._of_leaving("left.html", accepted, leaving, undo=undo, settings=settings)
+        return self._of_leaving(
+            "left.html",
+            accepted,
+            leaving,
+            undo=undo,
+            settings=settings,
+            updates=updates,
+            start=start,
+        )
 
     def keep(self, keeping: Keeping, *, settings: str) -> str:
         """Return the page on which an inactive reader keeps the digest."""
@@ -69,24 +109,44 @@ class JinjaPages:
         """Return the page for an email whose events are no longer stored."""
         return self._for_a_reader("nothing_left.html", reader)
 
-    def updates(
-        self, digest: Digest, reader: Subscriber, said: Sequence[Sequence[str]], *, due_at: datetime
-    ) -> str:
-        """Return the page with all blocks of a digest that was due at `due_at`, with times in the
-        reader's time zone."""
+    def updates(self, listed: UpdateList, reader: Subscriber) -> str:
+        """Return a page of the list of updates, with times in the reader's time zone."""
         language = self._sheets.languages.of(reader.locale)
         zone = zone_of(reader.time_zone)
-        blocks = []
-        for block, lines in zip(digest.blocks, said, strict=True):
-            latest = show(block.groups[block.latest_place], language, zone)
-            blocks.append((latest, lines, block.latest.occurred_at))
-        return self._sheets.render(
-            "updates.html",
-            language,
-            digest=digest,
-            blocks=blocks,
-            date=language.long_day(due_at, zone),
-        )
+
+        def shown(
+            block: Block, said: Sequence[str], button: str, own: BlockControls
+        ) -> _ListedBlock:
+            groups = [show(group, language, zone) for group in block.groups]
+            is_theirs = any(each.is_addressed and not each.latest.source for each in block.groups)
+            titles = [one_line(each, _TITLE) for each in own.followed]
+            return _ListedBlock(
+                latest=groups[block.latest_place],
+                instant=block.latest.occurred_at,
+                lines=tuple(map(ShownLine, groups, said)),
+                button=button if is_theirs else "",
+                controls=own,
+                followed=language.named(titles) if titles else "",
+            )
+
+        parts = listed.digest.blocks, listed.lines, listed.buttons, listed.controls
+        blocks = [shown(*each) for each in zip(*parts, strict=True)]
+        while True:
+            end = listed.start + len(blocks)
+            html = self._sheets.render(
+                "updates.html",
+                language,
+                digest=listed.digest,
+                blocks=blocks,
+                date=language.long_day(listed.due_at, zone),
+                has_controls=any(each.mute or each.unfollow for each in listed.controls),
+                start=listed.start,
+                later=end if end < listed.total else None,
+                earlier=max(0, listed.start - listed.per_page) if listed.start else None,
+            )
+            if len(blocks) <= 1 or len(json.dumps(html)) <= _LONGEST_PAGE:
+                return html
+            blocks = blocks[: len(blocks) // 2]
 
     def _of_leaving(self, name: str, accepted: str, leaving: Leaving, **values: object) -> str:
         """Return a page of the unsubscribe process.

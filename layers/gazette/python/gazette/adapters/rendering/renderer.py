@@ -9,7 +9,7 @@ from datetime import date, datetime
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
 from jinja2 import Environment, TemplateNotFound
 from markupsafe import Markup, escape
@@ -30,9 +30,9 @@ from gazette.adapters.rendering.fragments import (
 from gazette.adapters.rendering.language import SOURCE, Language, Languages
 from gazette.adapters.rendering.texts import from_name, greeted, one_line, subject_line
 from gazette.adapters.rendering.variations import read_changes
-from gazette.adapters.rendering.view_models import Part, ShownBlock, show
+from gazette.adapters.rendering.view_models import Part, ShownBlock, ShownGroup, show
 from gazette.domain.delivery.arrangement import Arrangement, Sections
-from gazette.domain.delivery.compose import Block, Count, Digest
+from gazette.domain.delivery.compose import Block, Count, Digest, Group
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.links import NEW_LINK, Scope, ScopeKind, entity_mark, immediate_of, thing_scope
 from gazette.domain.model import Edition
@@ -45,6 +45,10 @@ from gazette.domain.subscribers.subscriber import Subscriber
 
 Measure = Callable[[], AbstractContextManager[None]]
 """A function that returns a context manager for measuring a rendering."""
+
+TextT = TypeVar("TextT")
+
+_Show = Callable[[Group], ShownGroup]
 
 LONGEST_HTML = 90_000
 """The maximum size of the HTML in bytes. Gmail clips emails at 102 KB, which would hide the
@@ -123,7 +127,8 @@ class JinjaRenderer:
 
     See infra/gazette_cdk/assets/templates/build.py for the build.
 
-    `kind` is the class of the environment; None means the regular class without a sandbox. `held`
+    `kind` is the class of the environment; None means the regular class without a sandbox. `brand`
+    replaces the brand in the folder, so that all emails and pages of a stage have one brand. `held`
     is an object that must live as long as the renderer, such as a temporary folder. `count` counts
     the cache hits of several renderers together.
     """
@@ -133,13 +138,14 @@ class JinjaRenderer:
         templates: Path,
         *,
         kind: type[Environment] | None = None,
+        brand: Brand | None = None,
         held: object = None,
         count: FragmentCount | None = None,
     ) -> None:
         self._templates = templates
         self._kind, self._held = kind, held
         self._count = count or FragmentCount()
-        self._brand: Brand = read_brand(templates / "brand.json")
+        self._brand: Brand = brand or read_brand(templates / "brand.json")
         self._languages = Languages(templates)
         self._changes = read_changes(templates)
         # The first variation and the language of the templates are used most, and loading them
@@ -161,6 +167,11 @@ class JinjaRenderer:
         other._tracks_clicks = tracks_clicks
         other._measured = measured
         return other
+
+    @property
+    def brand(self) -> Brand:
+        """The brand in this renderer's emails."""
+        return self._brand
 
     def take_count(self) -> CacheCount:
         """Return the numbers of cached and rendered blocks since the last call."""
@@ -201,15 +212,40 @@ class JinjaRenderer:
         self, digest: Digest, subscriber: Subscriber, *, variation: int = 1
     ) -> Sequence[Sequence[str]]:
         """Return the lines of each block as plain text."""
+
+        def lines_of(block: Block, lines: Lines, shown: _Show) -> Sequence[str]:
+            return [lines.of(shown(group)) for group in block.groups]
+
+        return self._told(digest, subscriber, variation, lines_of)
+
+    def buttons(
+        self, digest: Digest, subscriber: Subscriber, *, variation: int = 1
+    ) -> Sequence[str]:
+        """Return the text of each block's button as plain text."""
+
+        def button_of(block: Block, lines: Lines, shown: _Show) -> str:
+            return lines.button(shown(block.groups[0]))
+
+        return self._told(digest, subscriber, variation, button_of)
+
+    def _told(
+        self,
+        digest: Digest,
+        subscriber: Subscriber,
+        variation: int,
+        tell: Callable[[Block, Lines, _Show], TextT],
+    ) -> list[TextT]:
+        """Return the result of `tell` for each block. Raises RenderingFailed."""
         templates = self._environment(variation)
         language = self._languages.of(subscriber.locale)
         zone = zone_of(subscriber.time_zone)
         lines = Lines(Press(templates, {**language.values(), "brand": self._brand}))
+
+        def shown(group: Group) -> ShownGroup:
+            return show(group, language, zone)
+
         try:
-            return [
-                [lines.of(show(group, language, zone)) for group in block.groups]
-                for block in digest.blocks
-            ]
+            return [tell(block, lines, shown) for block in digest.blocks]
         except Exception as err:  # templates can raise any error
             raise RenderingFailed(f"{type(err).__name__}: {err}") from err
 

@@ -12,6 +12,7 @@ from gazette.adapters.rendering.brand import read_brand
 from gazette.adapters.rendering.environment import environment
 from gazette.adapters.rendering.fragments import template_of
 from gazette.adapters.rendering.language import Language, Languages
+from gazette.adapters.rendering.view_models import COLOURS
 
 
 class Sheets:
@@ -26,7 +27,9 @@ class Sheets:
         self.brand = read_brand(templates / "brand.json")
         self.languages = Languages(templates)
         self.environment = environment(templates)
-        style = self.environment.get_template("preferences/page.css").render(brand=self.brand)
+        style = self.environment.get_template("preferences/page.css").render(
+            brand=self.brand, colours=COLOURS
+        )
         self._style = Markup(style)  # noqa: S704 -- our own CSS, with checked colours
         digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
         self.styles = f"'sha256-{digest}'"

@@ -49,6 +49,7 @@ class SignedLinks:
         preferences = token_for(Purpose.PREFERENCES, link.scope)
         return replace(
             links_of_view(token_for(Purpose.RUN, link.scope), base_url=self._base_url),
+            updates=f"{self._base_url}/updates/{token_for(Purpose.UPDATES, link.scope)}",
             unsubscribe=leave(link.scope),
             preferences=f"{self._base_url}/preferences/{preferences}",
             leave=leave,
@@ -90,10 +91,22 @@ class LinkReader:
 
         Raises InvalidToken, and EndedLink if the token has expired.
         """
+        return self._unexpired(token, purposes)[0]
+
+    def read_list(self, token: str) -> tuple[LinkToken, bool]:
+        """Verify the token of a list of updates. Return its content, and True if the link is the
+        reader's own, or False if readers may share it.
+
+        Raises InvalidToken, and EndedLink if the token has expired.
+        """
+        link, purpose = self._unexpired(token, (Purpose.UPDATES, Purpose.RUN))
+        return link, purpose is Purpose.UPDATES
+
+    def _unexpired(self, token: str, purposes: Sequence[Purpose]) -> tuple[LinkToken, Purpose]:
         link, purpose = self._verified(token, purposes)
         if link.has_expired(purpose, self._clock().date()):
             raise EndedLink("This link has expired.")
-        return link
+        return link, purpose
 
     def read_ended(self, token: str, *purposes: Purpose) -> LinkToken:
         """Verify a token for one of the purposes, and return its content even if the token has
@@ -121,8 +134,24 @@ class LinkReader:
 
         A relative link is correct whatever precedes the path. Raises InvalidToken.
         """
-        link = self.read_ended(token, of)
-        if link.has_expired(Purpose.PREFERENCES, self._clock().date()):
+        return self._other_page(token, Purpose.PREFERENCES, of)
+
+    def updates(self, token: str) -> str:
+        """Return the relative link from an unsubscribe page to the list of the email's updates, or
+        an empty string if the list has expired. Raises InvalidToken.
+        """
+        return self._other_page(token, Purpose.UPDATES, Purpose.UNSUBSCRIBE)
+
+    def leave(self, token: str, scope: Scope) -> str:
+        """Return the relative link from the reader's own list of updates to the unsubscribe page of
+        a scope. Raises InvalidToken.
+        """
+        return self._other_page(token, Purpose.UNSUBSCRIBE, Purpose.UPDATES, scope)
+
+    def _other_page(
+        self, token: str, purpose: Purpose, of: Purpose, scope: Scope | None = None
+    ) -> str:
+        if self.read_ended(token, of).has_expired(purpose, self._clock().date()):
             return ""
-        preferences = for_purpose(token, Purpose.PREFERENCES, of=of, keys=self._keys())
-        return f"../preferences/{preferences}"
+        other = for_purpose(token, purpose, of=of, keys=self._keys(), scope=scope)
+        return f"../{purpose}/{other}"

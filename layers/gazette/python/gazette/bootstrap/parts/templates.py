@@ -103,7 +103,11 @@ def _library(
         if file.exists():
             settings = version_settings(json.loads(file.read_text("utf-8")), ranges=RANGES)
         version_renderer = JinjaRenderer(
-            unpacked.path, kind=SandboxedTemplates, held=unpacked, count=_FRAGMENTS
+            unpacked.path,
+            kind=SandboxedTemplates,
+            brand=renderer().brand,
+            held=unpacked,
+            count=_FRAGMENTS,
         )
         try_out(VersionTemplates(number, version_renderer, settings))
         return VersionTemplates(number, for_sending(version_renderer), settings)

@@ -52,6 +52,11 @@ class Renderer(Protocol):
     ) -> Sequence[Sequence[str]]:
         """Return the text of each line in each block, for this reader. Raises RenderingFailed."""
 
+    def buttons(
+        self, digest: Digest, subscriber: Subscriber, *, variation: int = 1
+    ) -> Sequence[str]:
+        """Return the text of each block's button, for this reader. Raises RenderingFailed."""
+
 
 @dataclass(frozen=True, slots=True)
 class VersionTemplates:
@@ -155,6 +160,53 @@ class Links:
     if the reader has no such digest."""
 
 
+@dataclass(frozen=True, slots=True)
+class BlockControls:
+    """The reader's own controls for a block in the list of updates."""
+
+    mute: str = ""
+    """The page that mutes the block's entity; empty if the reader cannot mute it."""
+
+    is_muted: bool = False
+    """True if the reader has muted the entity."""
+
+    unfollow: str = ""
+    """The page that ends the follows that caused the block; empty if the reader no longer follows
+    these entities."""
+
+    followed: tuple[str, ...] = ()
+    """The titles or keys of these entities; empty if the reader follows the block's own entity."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateList:
+    """The content of one page of the list of a run's updates."""
+
+    digest: Digest
+    """The blocks of this page, and the number of all updates."""
+
+    lines: Sequence[Sequence[str]]
+    """The text of each line in each block."""
+
+    buttons: Sequence[str]
+    """The text of each block's button."""
+
+    controls: Sequence[BlockControls]
+    """The controls for each block. They are empty if readers may share the page."""
+
+    due_at: datetime
+    """The due time of the run."""
+
+    start: int
+    """The number of blocks on earlier pages."""
+
+    total: int
+    """The number of blocks on all pages."""
+
+    per_page: int
+    """The maximum number of blocks on a page."""
+
+
 class LinkMaker(Protocol):
     """A factory for the signed links in an email."""
 
@@ -196,11 +248,21 @@ class Pages(Protocol):
         page, or empty.
         """
 
-    def left(self, accepted: str, leaving: "Leaving", *, undo: str, settings: str) -> str:
+    def left(
+        self,
+        accepted: str,
+        leaving: "Leaving",
+        *,
+        undo: str,
+        settings: str,
+        updates: str = "",
+        start: str = "",
+    ) -> str:
         """Return a page that confirms an unsubscription and offers to unsubscribe from other
         scopes.
 
-        `undo` is the token that undoes the change, or empty.
+        `undo` is the token that undoes the change, or empty. `updates` is the link back to the list
+        of updates whose page begins at `start`. Both are empty if the reader did not come from it.
         """
 
     def keep(self, keeping: "Keeping", *, settings: str) -> str:
@@ -233,11 +295,10 @@ class Pages(Protocol):
     def nothing_left(self, reader: Subscriber) -> str:
         """Return a page that says that the email's events are no longer stored."""
 
-    def updates(
-        self, digest: Digest, reader: Subscriber, said: Sequence[Sequence[str]], *, due_at: datetime
-    ) -> str:
-        """Return a page that shows each block of the digest with its link, its lines and its time.
+    def updates(self, listed: UpdateList, reader: Subscriber) -> str:
+        """Return a page that shows blocks with their links, pictures, lines, quotes and times, and
+        with the reader's controls.
 
-        `said` contains the text of the lines. `due_at` is the run's due time, whose date the page
-        shows.
+        If the page is too large, it shows only the first blocks, and the next page begins with the
+        next block.
         """

@@ -2,32 +2,32 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gazette.domain.delivery.arrangement import Arrangement
 from gazette.domain.delivery.compose import compose
 from gazette.domain.delivery.run import Run
 from gazette.domain.errors import Overtaken
 from gazette.domain.identity import run_id
-from gazette.domain.links import LinkToken
+from gazette.domain.links import LinkToken, Scope
 from gazette.domain.model import Window
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import Runs
-from gazette.domain.ports.rendering import Links, Pages
-from gazette.domain.ports.stores import EventReader, Subscribers
+from gazette.domain.ports.rendering import Links, Pages, UpdateList
+from gazette.domain.ports.stores import EventReader, Follows, Subscribers
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.domain.window.folded import Folded, Folding
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.delivery.edition import make_edition
 from gazette.steps.delivery.versions import Chosen
 from gazette.steps.delivery.windows import MOST_WHOLE, load_from
+from gazette.steps.preferences.controls import controls_of
 
 _Show = Callable[[Run, Window, Folded, Subscriber], str]
 
-_MOST_LISTED, _MOST_LINES = 1_000, 100
-"""The maximum number of entities on the page of updates, and of lines per entity.
-
-The heading shows the total number. The limits exist because a Lambda response has at most 6 MB.
+_MOST_LISTED, _PER_PAGE, _MOST_LINES = 1_000, 100, 100
+"""The maximum numbers of entities in the list of updates, of entities per page, and of lines per
+entity. The heading shows the total number of updates.
 """
 
 
@@ -38,6 +38,7 @@ class ViewContext:
     runs: Runs
     subscribers: Subscribers
     events: EventReader
+    follows: Follows
     templates: Callable[[Run], Chosen]
     """A function that returns the template version of a run."""
 
@@ -73,10 +74,18 @@ def view_email(link: LinkToken, links: Links, *, context: ViewContext) -> str | 
     return _view(link, show, context)
 
 
-def view_updates(link: LinkToken, *, context: ViewContext) -> str | None:
-    """Return a page with all current events in a run's window.
+def view_updates(
+    link: LinkToken,
+    *,
+    leave: Callable[[Scope], str] | None = None,
+    start: int = 0,
+    context: ViewContext,
+) -> str | None:
+    """Return a page of the list of all current events in a run's window.
 
-    Returns None in the same cases as `view_email`.
+    `leave` returns the reader's link to leave a scope. It is None if readers may share the page.
+    `start` is the number of entities on earlier pages. A number that the list does not have means
+    the first page. Returns None in the same cases as `view_email`.
     """
 
     def show(run: Run, window: Window, events: Folded, reader: Subscriber) -> str:
@@ -90,8 +99,22 @@ def view_updates(link: LinkToken, *, context: ViewContext) -> str | None:
             until=window.until,
             sources=run.sources,
         )
-        texts = renderer.said(everything, reader, variation=variation)
-        return context.pages.updates(everything, reader, texts, due_at=run.due_at)
+        first = start if start in range(len(everything.blocks)) else 0
+        blocks = everything.blocks[first : first + _PER_PAGE]
+        digest = replace(everything, blocks=blocks)
+        listed = UpdateList(
+            digest=digest,
+            lines=renderer.said(digest, reader, variation=variation),
+            buttons=renderer.buttons(digest, reader, variation=variation),
+            controls=controls_of(
+                blocks, reader, run.key.schedule, leave=leave, follows=context.follows
+            ),
+            due_at=run.due_at,
+            start=first,
+            total=len(everything.blocks),
+            per_page=_PER_PAGE,
+        )
+        return context.pages.updates(listed, reader)
 
     return _view(link, show, context)
 
