@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import typer
@@ -26,12 +27,7 @@ _CONSOLE = Path(__file__).with_name("console.md")
 
 def commands() -> dict[str, dict[str, TyperCommand]]:
     """Return the commands by group and path. A command without a group forms its own group."""
-    return {
-        name: {f"{name} {each}": inner for each, inner in _inner(group)}
-        if isinstance(group, TyperGroup)
-        else {name: group}
-        for name, group in _roots()
-    }
+    return {name: _of_root(name, group) for name, group in _roots().items()}
 
 
 def pages() -> Mapping[str, str]:
@@ -39,7 +35,7 @@ def pages() -> Mapping[str, str]:
     written = {
         INDEX: (_INTRO.read_text().rstrip(), *_index(), f"\n{_PROGRAMS.read_text().rstrip()}"),
         "aws-console.md": (_CONSOLE.read_text().rstrip(), *_policy(IN_THE_CONSOLE)),
-        **{f"{name}.md": tuple(_group(name, group)) for name, group in _roots()},
+        **{f"{name}.md": tuple(_group(name, group)) for name, group in _roots().items()},
     }
     return {name: "\n".join(lines) + "\n" for name, lines in written.items()}
 
@@ -55,16 +51,24 @@ def write() -> None:
         (FOLDER / name).write_text(text)
 
 
-def _roots() -> list[tuple[str, TyperGroup | TyperCommand]]:
+@cache
+def _roots() -> Mapping[str, TyperGroup | TyperCommand]:
+    """Return the groups, and the commands without a group, by name. Typer takes half a second."""
     root = typer.main.get_command(app)
     members = root.commands.items() if isinstance(root, TyperGroup) else ()
-    return sorted(
-        (name, each) for name, each in members if isinstance(each, (TyperGroup, TyperCommand))
-    )
+    return {
+        name: each for name, each in sorted(members) if isinstance(each, (TyperGroup, TyperCommand))
+    }
 
 
-def _inner(group: TyperGroup) -> list[tuple[str, TyperCommand]]:
-    return [(name, each) for name, each in group.commands.items() if isinstance(each, TyperCommand)]
+def _of_root(name: str, group: TyperGroup | TyperCommand) -> dict[str, TyperCommand]:
+    if not isinstance(group, TyperGroup):
+        return {name: group}
+    return {
+        f"{name} {each}": inner
+        for each, inner in group.commands.items()
+        if isinstance(inner, TyperCommand)
+    }
 
 
 def _index() -> Iterator[str]:
@@ -86,7 +90,7 @@ def _group(name: str, group: TyperGroup | TyperCommand) -> Iterator[str]:
     yield f"# gazette {name}"
     if isinstance(group, TyperGroup):
         yield f"\n{paragraphs(group.help or '')}"
-    inner = commands()[name]
+    inner = _of_root(name, group)
     for path, command in inner.items():
         if path != name:
             yield f"\n## gazette {path}"
