@@ -483,6 +483,6 @@ def test_sample_includes_images_and_avatars() -> None:
     assert page.xpath("//img[@alt='']/@src")[:1] == ["https://example.com/avatars/zoe.png"]
     assert page.xpath("//img[@alt!='']")
     assert page.xpath("//td[@aria-hidden and text()]")
-    assert "\n  Build failed\n" in made.text
+    assert "\n  Build failed: “3 of 214 tests failed.”\n" in made.text
     assert "You follow this" in made.text
     assert "\n  Today, " in made.text

@@ -1,5 +1,6 @@
 """The reader's language: sentences from a catalogue; dates, numbers and lists from CLDR."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time, tzinfo
 from functools import lru_cache
@@ -276,7 +277,10 @@ def _short_day(locale: str, year: int, month: int, day: int) -> str:
 
 @lru_cache(maxsize=1024)
 def _weekday_and_day(locale: str, year: int, month: int, day: int) -> str:
-    return str(format_skeleton("MMMMEEEEd", datetime(year, month, day, tzinfo=UTC), locale=locale))
+    """Return a date in CLDR's format for short dates with a day of the week, with full names."""
+    pattern = str(Locale.parse(locale).datetime_skeletons["MMMEd"].pattern)
+    full = re.sub("E+", "EEEE", pattern.replace("MMM", "MMMM").replace("ccc", "cccc"))
+    return str(format_date(date(year, month, day), full, locale=locale))
 
 
 @lru_cache(maxsize=1024)
