@@ -168,7 +168,7 @@ def test_week_starts_as_in_the_country_or_the_languages_main_country(name: str, 
 def test_format_cache_is_bounded() -> None:
     modules = (language, naming)
     memos = [one for each in modules for one in vars(each).values() if hasattr(one, "cache_info")]
-    assert len(memos) == 12
+    assert len(memos) == 11
     assert all(0 < memo.cache_info().maxsize <= 4096 for memo in memos)
 
 
@@ -188,8 +188,8 @@ def test_cached_formats_equal_cldr_formats(name: str, instant: datetime, number:
         assert format_time(minute, "short", locale=locale) in said
         assert spoken.hour(instant) == format_time(minute, "short", locale=locale)
         day = spoken.weekday_and_day(instant.date())
-        assert any(format_date(instant, name, locale=locale) in day for name in ("EEEE", "cccc"))
-        assert format_date(instant, "MMMM", locale=locale) in day
+        assert day.lower().startswith(format_date(instant, "cccc", locale=locale).lower())
+        assert day.endswith(f", {format_skeleton('MMMMd', instant, locale=locale)}")
         assert spoken.number(number) == format_decimal(number, locale=locale)
         for names in (["Ann"], ["Ann", "{0}"], ["Ann", "Bo", "%s"], []):
             assert spoken.listed(names) == format_list(names, locale=locale)

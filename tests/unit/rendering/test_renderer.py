@@ -354,7 +354,7 @@ def test_reader_without_a_visible_name_is_greeted_without_a_name(renderer: Jinja
 def test_greeting_has_the_date_on_which_the_email_is_due(renderer: JinjaRenderer) -> None:
     digest = compose([an_event()], max_blocks=1)
     made = renderer.render(digest, a_subscriber(), LINKS, DAILY, due_at=NOW)
-    greeting = "Hi Ann · Sunday 22 November"
+    greeting = "Hi Ann · Sunday, 22 November"
     assert made.text.startswith(f"{greeting}\n")
     assert parsed(made.html).xpath("string(//p[@class='hello'])") == greeting
 

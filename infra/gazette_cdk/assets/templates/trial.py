@@ -14,7 +14,7 @@ from gazette.domain.delivery.arrangement import Arrangement, Sections
 from gazette.domain.delivery.compose import compose
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.links import NEW_LINK
-from gazette.domain.model import Actor, Edition, Entity, Event, Image
+from gazette.domain.model import Actor, Edition, Entity, Event, Image, Importance
 from gazette.domain.ports.rendering import Links
 from gazette.domain.scheduling.kinds import (
     ScheduleKind,
@@ -175,6 +175,7 @@ def _event(category: str, number: int, excerpt: str, entity: int = 1) -> Event:
         occurred_at=_NOW,
         excerpt=excerpt,
         parent_title="A parent",
+        importance=Importance.HIGH if (entity, number) == (0, 4) else Importance.NORMAL,
     )
 
 

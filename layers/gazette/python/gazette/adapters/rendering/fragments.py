@@ -113,15 +113,16 @@ class Fragments:
         today: date | None = None,
         *,
         critical: bool = False,
+        has_parts: bool = False,
     ) -> list[Fragment]:
         """Return the fragment of each block in an email of this kind, in the order of the blocks.
 
         `today` is the reader's date, which determines the names of days. In critical email, times
-        name their zone. Raises RenderingFailed if a link is not a web link. Also raises the errors
-        of templates.
+        name their zone. `has_parts` is True for a digest without sections. Raises RenderingFailed
+        if a link is not a web link. Also raises the errors of templates.
         """
         keys: list[_Key] = []
-        for block, look in zip(blocks, _looks(email, blocks), strict=True):
+        for block, look in zip(blocks, _looks(email, blocks, has_parts=has_parts), strict=True):
             full = look.is_full
             picked = tuple([pick(each, language, zone, today, full=full) for each in block.groups])
             if critical:
@@ -176,22 +177,21 @@ class Fragments:
                 self._bytes -= self._cached.popitem(last=False)[1].size
 
 
-def _looks(email: str, blocks: Sequence[Block]) -> list[_Look]:
-    """Return how each block looks. The blocks for the reader lead a digest, or else the first."""
+def _looks(email: str, blocks: Sequence[Block], *, has_parts: bool) -> list[_Look]:
+    """Return how each block looks. The blocks for the reader lead a digest, or else the first.
+
+    Blocks of a digest with sections are in no part. Recommendations never lead.
+    """
     if email != DIGEST:
-        return [
-            _Look(is_full=True, part=None, leads=True, is_important=b.is_important) for b in blocks
-        ]
+        return [_Look(True, None, True, block.is_important) for block in blocks]
     has_lead = any(block.is_for_reader for block in blocks)
-    return [
-        _Look(
-            block.is_full,
-            part_of(block),
-            leads=block.is_full and (block.is_for_reader if has_lead else place == 0),
-            is_important=block.is_important,
-        )
-        for place, block in enumerate(blocks)
-    ]
+    looks = []
+    for place, block in enumerate(blocks):
+        part = part_of(block)
+        leads = block.is_for_reader if has_lead else place == 0 and part is Part.ALSO
+        shown_part = part if has_parts else None
+        looks.append(_Look(block.is_full, shown_part, leads and block.is_full, block.is_important))
+    return looks
 
 
 def part_of(block: Block) -> Part:

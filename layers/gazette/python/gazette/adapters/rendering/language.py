@@ -1,6 +1,5 @@
 """The reader's language: sentences from a catalogue; dates, numbers and lists from CLDR."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time, tzinfo
 from functools import lru_cache
@@ -122,7 +121,7 @@ class Language:
 
     def weekday_and_day(self, day: date) -> str:
         """Return a date with the day of the week, such as `Thursday, 26 November`."""
-        return _weekday_and_day(self.name, day.year, day.month, day.day)
+        return f"{self._weekday(day)}, {_day(self.name, day.year, day.month, day.day)}"
 
     def between(self, first: date, last: date) -> str:
         """Return two dates of one period, such as the 19th and 26th of November."""
@@ -273,14 +272,6 @@ def _name_of_weekday(locale: str, number: int) -> str:
 @lru_cache(maxsize=1024)
 def _short_day(locale: str, year: int, month: int, day: int) -> str:
     return str(format_skeleton("MMMd", datetime(year, month, day, tzinfo=UTC), locale=locale))
-
-
-@lru_cache(maxsize=1024)
-def _weekday_and_day(locale: str, year: int, month: int, day: int) -> str:
-    """Return a date in CLDR's format for short dates with a day of the week, with full names."""
-    pattern = str(Locale.parse(locale).datetime_skeletons["MMMEd"].pattern)
-    full = re.sub("E+", "EEEE", pattern.replace("MMM", "MMMM").replace("ccc", "cccc"))
-    return str(format_date(date(year, month, day), full, locale=locale))
 
 
 @lru_cache(maxsize=1024)

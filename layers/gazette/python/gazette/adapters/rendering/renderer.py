@@ -274,6 +274,7 @@ class JinjaRenderer:
             zone,
             today,
             critical=critical,
+            has_parts=digest.sections is Sections.NONE,
         )
         reason = _reason_of(digest)
         values = {
