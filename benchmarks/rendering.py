@@ -215,7 +215,7 @@ def _plain(page: str, *, finish: Callable[[str], str] = str) -> Way:
         values = {
             "brand": brand,
             "day": f"{_NOW.astimezone(zone):%-d %b}",
-            "today": f"{_NOW.astimezone(zone):%A %-d %B}",
+            "today": f"{_NOW.astimezone(zone):%A, %-d %B}",
             "events": shown.events,
             "first_counts": _counted(each for each in shown.counts if each.is_for_reader),
             "other_counts": _counted(each for each in shown.counts if not each.is_for_reader),
@@ -287,6 +287,7 @@ def _group(block: Block, zone: ZoneInfo) -> dict[str, Any]:
         "url": latest.entity.url,
         "excerpt": latest.excerpt,
         "signer": signer,
+        "row_signer": signer if number > 1 else "",
         "snippet": shorten(latest.excerpt, _SNIPPET, placeholder="…"),
         "quotes": quotes,
         "remaining": remaining,

@@ -99,7 +99,7 @@ def test_every_detail_type_passes_through_the_bus(deployed: Deployed) -> None:
     deployed.settle()
     deployed.service.wait_until_drained("immediate")
     (at_once,) = deployed.inbox("dee")
-    assert at_once.message["Subject"].startswith("New comments on “")
+    assert at_once.message["Subject"].startswith("You were mentioned in “")
     assert "At once" in at_once.part("plain")
     assert at_once.tags["run"].startswith("dee-now")
 
@@ -171,7 +171,8 @@ def test_browser_view_works_after_a_key_rotation(
     sent = mail.part("html").replace("<a ses:no-track", "<a")  # what SES is told is not shown
     before, _, _ = sent.partition(f'href="{links["preferences"]}')
     status, shown = deployed.request(links["email"])
-    same = without_leaving(shown).startswith(without_leaving(before.rpartition("<a")[0]))
+    before, first, _ = before.rpartition("<br>")  # the links of the first digest follow
+    same = bool(first) and without_leaving(shown).startswith(without_leaving(before))
     assert (status, same) == (200, True)
     hers = {links["unsubscribe"], links["preferences"]}
     assert not hers & set(re.findall(r'href="([^"#]+)', shown))

@@ -87,7 +87,10 @@ def test_headline_is_a_sentence_with_a_linked_thing(
         ("like", {"en": "New likes on {}", "de": "Neue Gefällt-mir-Angaben zu {}"}),
         ("follow", {"en": "You have new followers", "de": "Neue Personen folgen dir"}),
         ("recommendation", {"en": "Recommended for you: {}", "he": "מומלץ עבורך: {}"}),
-        ("article", {"en": "New article: {}", "de": "Neuer Artikel: {}", "he": "מאמר חדש: {}"}),
+        (
+            "article",
+            {"en": "A new article: {}", "de": "Ein neuer Artikel: {}", "he": "מאמר חדש: {}"},
+        ),
         (
             "review_requested",
             {"en": "Review requested: {}", "he": "\u2068Review requested\u2069: {}"},

@@ -120,7 +120,10 @@ def short_row(text: str) -> Row:
     short = re.fullmatch("(?:(.*): )?(?:[“„״](.*)[”“״]|(words [0-9]+))", bare(text))
     if not short:
         return Row(bare(text))
-    return Row(short[1] or "", quotes=(Quote("", short[2] or short[3]),))
+    line, _, signer = (short[1] or "").rpartition(" · ")
+    if not line or signer not in line:  # the end of a line such as `Build failed · 2 times`
+        line, signer = short[1] or "", ""
+    return Row(line, quotes=(Quote(signer, short[2] or short[3]),))
 
 
 def quote_in(table: Any) -> Quote:
@@ -144,7 +147,7 @@ def rows_of_text(made: Edition) -> list[Row]:
             found[-1] = replace(found[-1], quotes=(*found[-1].quotes, said))
         else:
             row = short_row(line)
-            found.append(row if line.startswith(" ") and row.line else Row(bare(line)))
+            found.append(row if line.startswith(" ") else Row(bare(line)))
     return [row for row in found if row.quotes]
 
 
