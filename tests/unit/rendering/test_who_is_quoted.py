@@ -10,12 +10,13 @@ from typing import Any
 
 import lxml.html
 import pytest
+from gazette.adapters.rendering.fragments import part_of
 from gazette.adapters.rendering.language import Languages
 from gazette.adapters.rendering.pages import JinjaPages
 from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.adapters.rendering.sheets import Sheets
 from gazette.adapters.rendering.texts import initials
-from gazette.adapters.rendering.view_models import COLOURS, show
+from gazette.adapters.rendering.view_models import COLOURS, Part, show
 from gazette.domain.delivery.arrangement import Arrangement, Ranking
 from gazette.domain.delivery.compose import Digest, compose
 from gazette.domain.model import DAILY, Actor, Edition, Event, Importance
@@ -147,7 +148,8 @@ def rows_of_text(made: Edition) -> list[Row]:
             found[-1] = replace(found[-1], quotes=(*found[-1].quotes, said))
         else:
             row = short_row(line)
-            found.append(row if line.startswith(" ") else Row(bare(line)))
+            is_row = line.startswith("  ") and (row.line or line.strip()[0] in "“„״")
+            found.append(row if is_row else Row(bare(line)))
     return [row for row in found if row.quotes]
 
 
@@ -554,7 +556,8 @@ def check_rows(
         assert unquoted(row.line) == unquoted(other.line) or (is_recommended and not row.line)
     assert len(found) == len(lines)
     faced = [block.groups[0] for block in digest.blocks if block.is_for_reader]
-    faced = faced or list(digest.blocks[0].groups[:1])
+    if not faced and part_of(digest.blocks[0]) is Part.ALSO:
+        faced = list(digest.blocks[0].groups[:1])
     if any(row.kind == "alone" for row in found):
         faced = list(digest.groups)
     assert sum(bool(row.face) for row in found) == sum(bool(group.actors) for group in faced)
