@@ -55,7 +55,7 @@ def test_unsubscribed_reader_gets_only_critical_events_and_each_once(stage: Clou
         "List-Unsubscribe",
         "List-Unsubscribe-Post",
     }
-    assert "It can't be turned off." in content["Body"]["Text"]["Data"]
+    assert "whatever your email settings are." in content["Body"]["Text"]["Data"]
     assert "/unsubscribe/" not in content["Body"]["Html"]["Data"]
     (run,) = [row for row in stage.rows("runs") if is_critical(row["run"].partition("#")[0])]
     assert (run["status"], run["reason"]) == (Status.SENT, Reason.ACCEPTED)

@@ -20,7 +20,7 @@ from gazette.domain.ports.stores import EventReader, Subscribers
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.domain.window.folded import Folded, fold
-from gazette.steps.delivery.edition import exclude, make_edition
+from gazette.steps.delivery.edition import exclude, fallback_of, make_edition
 
 from gazette_support.domain.replay import (
     BlockShown,
@@ -205,11 +205,12 @@ def _show(
     link_maker: LinkMaker,
 ) -> Edition:
     run = email.run
+    links = link_maker.links(LinkToken.of(run.key, run.due_at, email.reader))
     return make_edition(
         run,
         events,
         email.reader,
-        link_maker.links(LinkToken.of(run.key, run.due_at, email.reader)),
+        replace(links, fallback=fallback_of(run, email.reader, ())),
         variation=run.variant.variation if side.variation is None else side.variation,
         templates=templates,
         max_blocks=side.max_blocks,

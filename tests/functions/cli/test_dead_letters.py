@@ -322,7 +322,7 @@ def test_trace_aa_failed_run_starts_the_next_run_as_forecast(stage: Cloud, sqs: 
     for message in stage.take("resend"):
         stage.work("resend", message["Body"])
     (mail,) = stage.sent()
-    assert "2 updates" in mail["Content"]["Simple"]["Body"]["Text"]["Data"]
+    assert "2 comments" in mail["Content"]["Simple"]["Body"]["Text"]["Data"]
     (sent,) = rows(run(stage, "show"))
     assert sent[4] == "sent_since"
     assert sent[5].startswith("run ann-daily-2, due 2")

@@ -43,7 +43,7 @@ def test_preview_matches_the_email_sent_later(stage: Cloud, tmp_path: Path) -> N
     result = run(tmp_path, "--user", "ann")
     assert (result.exit_code, result.stderr) == (0, "")
     text = (tmp_path / "email.txt").read_text()
-    assert "2 updates" in text
+    assert "2 comments" in text
     stage.work("generate", *fan_out(stage))
     again = run(tmp_path, "--user", "ann")
     assert again.exit_code == 2

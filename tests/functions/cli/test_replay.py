@@ -634,8 +634,9 @@ def test_invalid_reader_is_reported_on_a_single_line(stage: Cloud) -> None:
 def test_replay_page_shows_each_email_before_and_after(stage: Cloud, tree: Tree) -> None:
     """But for the targets of links, which lead nowhere."""
     stage.begin(send)
-    title = tree() / "templates" / "categories" / "comment" / "line.txt"
-    title.write_text(f"{title.read_text().rstrip()}, look\n")
+    for name in ("line.txt", "sentence.txt"):
+        title = tree() / "templates" / "categories" / "comment" / name
+        title.write_text(f"{title.read_text().rstrip()}, look\n")
     found = replayed()
     assert changes(found).keys() == {"bo", "cy"}
     content = Path(found["page"]).read_text()

@@ -120,7 +120,7 @@ def test_pushed_bundle_is_stored_and_active_for_all_readers(
     answer = pushed(own({SUBJECT: "News"}), "--note", "shorter subjects")
     assert answer["in_force"]["version"] == answer["pushed"] == 1
     assert (answer["changed"], answer["uploaded"]) == (True, True)
-    assert answer["files"] == [{"file": SUBJECT, "change": "changed", "added": 1, "removed": 12}]
+    assert answer["files"] == [{"file": SUBJECT, "change": "changed", "added": 1, "removed": 13}]
     key = f"versions/000001-{answer['checksum']}.json.gz"
     assert objects() == {key: answer["bytes"]}
     (version,) = versions().history()
@@ -216,7 +216,7 @@ def test_template_changes_ask_for_confirmation(stage: Cloud, own: Write) -> None
     folder = own({SUBJECT: "News"})
     asked = run("push", str(folder), said="n\n")
     assert asked.exit_code == 1
-    assert "changed: digest/subject.txt (+1 -12)" in asked.stdout
+    assert "changed: digest/subject.txt (+1 -13)" in asked.stdout
     assert "Use these templates for all readers of stage prod?" in asked.stdout
     assert (in_force(), objects()) == (NOTHING_PUSHED, {})
     assert run("push", str(folder), "--percent", "5", said="y\n").exit_code == 0

@@ -25,7 +25,11 @@ from gazette.domain.model import Actor, Edition, Entity, Event, Mail, StageHeade
 from gazette.domain.ports.rendering import Links, SunsetNotice, VersionTemplates
 from gazette.domain.ports.stores import DeferredEvents
 from gazette.domain.scheduling.kinds import thread_of
-from gazette.domain.subscribers.frequency import Frequency, fallback_for_immediate
+from gazette.domain.subscribers.frequency import (
+    Frequencies,
+    Frequency,
+    fallback_for_immediate,
+)
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.domain.templates.settings import NO_SETTINGS
 from gazette.domain.window.folded import Folded, age_of_event
@@ -88,7 +92,7 @@ def edit(prepared: "Prepared", *, context: "EditionContext") -> Rendered | tuple
     links = replace(
         links,
         sunset=sunset_notice(run, subscriber, links, context.sunset),
-        fallback=_fallback(run, subscriber, context),
+        fallback=fallback_of(run, subscriber, context.defaults),
     )
     variant = variant_for(run.key.user_id, context)
     chosen = context.templates(run)
@@ -148,13 +152,13 @@ def sunset_notice(
     return SunsetNotice.of(ends_on, links.keep())
 
 
-def _fallback(run: Run, subscriber: Subscriber, context: "EditionContext") -> str:
+def fallback_of(run: Run, subscriber: Subscriber, defaults: Frequencies) -> str:
     """Return the frequency of the digest that gets the events of an immediate email's categories if
     the reader ends these emails. Returns an empty string if there is no such digest.
     """
     if not run.key.is_immediate:
         return ""
-    often = fallback_for_immediate(subscriber.chosen, context.defaults)
+    often = fallback_for_immediate(subscriber.chosen, defaults)
     return "" if often is Frequency.NEVER else often.value
 
 
