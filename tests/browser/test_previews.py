@@ -15,7 +15,7 @@ from tests.browser.accessibility import inspected, problems
 from tests.browser.screenshots import FOLDER, draw
 
 BACKGROUND = "getComputedStyle(document.body).backgroundColor"
-LARGEST = 150_000
+LARGEST = 160_000
 """Bytes of a picture: they are part of what everybody clones."""
 
 
