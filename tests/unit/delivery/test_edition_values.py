@@ -11,7 +11,7 @@ from gazette.domain.ports.rendering import Links
 from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.frequency import Frequencies, Frequency, frequencies
 from gazette.domain.subscribers.subscriber import Subscriber
-from gazette.steps.delivery.edition import _fallback
+from gazette.steps.delivery.edition import fallback_of
 
 from tests.builders import NOW, a_subscriber, an_event
 from tests.fakes import FakeRenderer
@@ -69,7 +69,6 @@ def test_offered_digest_is_the_one_that_gets_the_events(
 ) -> None:
     reader = replace(a_subscriber(), choices=((NOW, frequencies(chosen)),))
     given: Frequencies = frequencies(defaults)
-    editing = replace(World().delivery_context().editing, defaults=given)
-    assert _fallback(Run(KEY, NOW, NOW), reader, editing) == expected
+    assert fallback_of(Run(KEY, NOW, NOW), reader, given) == expected
     digest = Run(RunKey("ann", "daily", 1), NOW, NOW)
-    assert _fallback(digest, reader, editing) == ""
+    assert fallback_of(digest, reader, given) == ""
