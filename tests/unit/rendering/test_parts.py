@@ -45,24 +45,24 @@ def edition(
     arrangement: Arrangement | None = None,
     is_first: bool = False,
 ) -> Edition:
-    """The email of `events`, due on Sunday, 22 November."""
+    """Return the email of `events`, due on Sunday, 22 November."""
     digest = compose(events, max_blocks=20, arrangement=arrangement or Arrangement())
     reader = reader or a_subscriber()
     return renderer.render(digest, reader, links, schedule, due_at=NOW, is_first=is_first)
 
 
 def root(made: Edition) -> Any:
-    """The root element of the HTML."""
+    """Return the root element of the HTML."""
     return lxml.html.document_fromstring(made.html)
 
 
 def texts(made: Edition, path: str) -> list[str]:
-    """What the elements at a path say."""
+    """Return the texts of the elements at a path."""
     return [" ".join(each.text_content().split()) for each in root(made).xpath(path)]
 
 
 def headings(made: Edition) -> list[str]:
-    """The headings of parts and blocks."""
+    """Return the headings of parts and blocks."""
     return texts(made, "//h2")
 
 
@@ -129,6 +129,14 @@ def test_recommendations_share_one_heading(renderer: JinjaRenderer) -> None:
     assert headings(alone)[0] == "Recommended for you"
 
 
+def test_digest_with_one_recommendation_has_no_heading_of_a_part(renderer: JinjaRenderer) -> None:
+    """Its headline says that it is recommended."""
+    made = edition(renderer, [an_event("a", category="recommendation", source="picks")])
+    assert texts(made, "//h1") == ["Recommended for you: Title of post1"]
+    assert not headings(made)
+    assert "— " not in made.text
+
+
 def test_important_update_leads_and_is_marked(renderer: JinjaRenderer) -> None:
     important = replace(MIXED[0], importance=Importance.HIGH)
     made = edition(renderer, (important, *MIXED[1:]))
@@ -156,10 +164,10 @@ def test_first_line_quotes_up_to_three(
     made = edition(renderer, [*events, MIXED[0]])
     latest = range(messages - 1, messages - 1 - quoted, -1)
     names = {0: "Cy", 1: "Bo"}
-    said = [
+    quotes = [
         f"{names[each % 2]}: Message {each}" if messages > 1 else "Message 0" for each in latest
     ]
-    assert texts(made, "//blockquote") == said
+    assert texts(made, "//blockquote") == quotes
     assert [each for each in texts(made, "//p[@class='time']/a") if "more" in each] == more
     assert made.text.count('"Message ') == quoted
     assert ("\n  20 more\n" in made.text) == bool(more)
@@ -257,7 +265,7 @@ MONTHLY = DigestTimes(custom_on=Days(month_day=22))
 
 
 @pytest.mark.parametrize(
-    ("schedule", "times", "locale", "said"),
+    ("schedule", "times", "locale", "text"),
     [
         ("weekly", DigestTimes(), "en", "Your week, 15–22 November"),
         ("weekly", DigestTimes(), "de", "Deine Woche, 15.–22. November"),
@@ -267,15 +275,15 @@ MONTHLY = DigestTimes(custom_on=Days(month_day=22))
     ],
 )
 def test_weekly_and_monthly_digests_say_their_dates(
-    renderer: JinjaRenderer, schedule: str, times: DigestTimes, locale: str, said: str
+    renderer: JinjaRenderer, schedule: str, times: DigestTimes, locale: str, text: str
 ) -> None:
     reader = replace(a_subscriber(), times=times, locale=locale)
     made = edition(renderer, MIXED, reader=reader, schedule=schedule)
     plain = " ".join(made.subject.split())
-    if said:
-        assert plain.startswith(f"{said}: ")
-        assert texts(made, "//h1") == [said]
-        assert f"\n{said}: " in made.text
+    if text:
+        assert plain.startswith(f"{text}: ")
+        assert texts(made, "//h1") == [text]
+        assert f"\n{text}: " in made.text
     else:
         assert ", 22" not in plain
         assert texts(made, "//h1") == ["1 message and 1 reply"]
@@ -283,7 +291,7 @@ def test_weekly_and_monthly_digests_say_their_dates(
 
 
 @pytest.mark.parametrize(
-    ("schedule", "said"),
+    ("schedule", "text"),
     [
         ("daily", "Your first digest. It comes at 08:00, only on days with news."),
         (
@@ -297,14 +305,14 @@ def test_weekly_and_monthly_digests_say_their_dates(
     ],
 )
 def test_first_digest_says_when_digests_come(
-    renderer: JinjaRenderer, schedule: str, said: str
+    renderer: JinjaRenderer, schedule: str, text: str
 ) -> None:
     reader = replace(a_subscriber(), times=DigestTimes(8, 0))
     made = edition(renderer, MIXED, reader=reader, schedule=schedule, is_first=True)
-    assert said in " ".join(texts(made, "//td[@class='more']"))
-    assert f"\n{said}\n" in made.text
+    assert text in " ".join(texts(made, "//td[@class='more']"))
+    assert f"\n{text}\n" in made.text
     later = edition(renderer, MIXED, reader=reader, schedule=schedule)
-    assert said not in later.html + later.text
+    assert text not in later.html + later.text
 
 
 def test_preheader_does_not_repeat_the_title_of_the_subject(renderer: JinjaRenderer) -> None:

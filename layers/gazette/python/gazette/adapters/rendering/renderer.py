@@ -24,7 +24,6 @@ from gazette.adapters.rendering.fragments import (
     FragmentCount,
     Fragments,
     Lines,
-    part_of,
     template_of,
 )
 from gazette.adapters.rendering.language import SOURCE, Language, Languages
@@ -216,7 +215,7 @@ class JinjaRenderer:
         def lines_of(block: Block, lines: Lines, shown: _Show) -> Sequence[str]:
             return [lines.of(shown(group)) for group in block.groups]
 
-        return self._told(digest, subscriber, variation, lines_of)
+        return self._for_each_block(digest, subscriber, variation, lines_of)
 
     def buttons(
         self, digest: Digest, subscriber: Subscriber, *, variation: int = 1
@@ -226,16 +225,16 @@ class JinjaRenderer:
         def button_of(block: Block, lines: Lines, shown: _Show) -> str:
             return lines.button(shown(block.groups[0]))
 
-        return self._told(digest, subscriber, variation, button_of)
+        return self._for_each_block(digest, subscriber, variation, button_of)
 
-    def _told(
+    def _for_each_block(
         self,
         digest: Digest,
         subscriber: Subscriber,
         variation: int,
-        tell: Callable[[Block, Lines, _Show], TextT],
+        describe: Callable[[Block, Lines, _Show], TextT],
     ) -> list[TextT]:
-        """Return the result of `tell` for each block. Raises RenderingFailed."""
+        """Return the result of `describe` for each block. Raises RenderingFailed."""
         templates = self._environment(variation)
         language = self._languages.of(subscriber.locale)
         zone = zone_of(subscriber.time_zone)
@@ -245,7 +244,7 @@ class JinjaRenderer:
             return show(group, language, zone)
 
         try:
-            return [tell(block, lines, shown) for block in digest.blocks]
+            return [describe(block, lines, shown) for block in digest.blocks]
         except Exception as err:  # templates can raise any error
             raise RenderingFailed(f"{type(err).__name__}: {err}") from err
 
@@ -294,6 +293,7 @@ class JinjaRenderer:
             "reason": reason,
             "fallback": None,
             "controls": Controls(),
+            "less": [],
         }
         differ = reason.involved and reason.followed
         own = _Own(
@@ -307,8 +307,9 @@ class JinjaRenderer:
             values["fallback"] = fallback
             others = (links.preferences, links.unsubscribe, self._brand.help, fallback)
             values["controls"] = own.controls(digest, _MOST_LINKS - sum(map(bool, others)))
+        elif email == DIGEST:
+            values["less"] = own.less(digest)
         pieces = own.put_into(digest.blocks, fragments)
-        values["less"] = own.less(digest)
         while True:
             edition = _edition(templates, email, digest, pieces, values)
             if self._tracks_clicks:
@@ -373,13 +374,11 @@ def _edition(
         return press.render(templates.get_template(f"{email}/{name}"))
 
     html_blocks, text_blocks = [each.html for each in pieces], [each.text for each in pieces]
-    if email == DIGEST and digest.sections is Sections.NONE:
-        parts = [part_of(block) for block in digest.blocks]
-        html_blocks = _in_parts(html_blocks, parts, press, "section.html")
-        text_blocks = _in_parts(text_blocks, parts, press, "section.txt")
-    elif email == DIGEST:
-        html_blocks = _sectioned(html_blocks, digest, press, "section.html")
-        text_blocks = _sectioned(text_blocks, digest, press, "section.txt")
+    if email == DIGEST:
+        has_parts = digest.sections is Sections.NONE
+        groups_of = _parts(blocks, press) if has_parts else _sections(digest, press)
+        html_blocks = _under_headings(html_blocks, groups_of, press, "section.html")
+        text_blocks = _under_headings(text_blocks, groups_of, press, "section.txt")
     texts = "".join(text_blocks)
     markup = Markup("".join(html_blocks))  # noqa: S704 -- escaped by its template
     press.values["subject"] = subject = " ".join(part("subject.txt", texts).split())
@@ -443,26 +442,55 @@ def _period(
     return Period(days.month_day is None, language.between(begin, today)) if begin else None
 
 
-def _in_parts(blocks: list[str], parts: Sequence[Part], press: Press, name: str) -> list[str]:
-    """Return the rendered blocks, grouped by the parts of the digest.
+_Headed = Sequence[tuple[str, Sequence[int]]]
+"""The groups of blocks in display order, each with its heading or an empty string, and with the
+indexes of its blocks."""
 
-    The part with the highest-ranked block is first. A digest with one part has no heading, unless
-    everything is recommended. Templates without `parts/part.txt` have no headings.
+
+def _parts(blocks: Sequence[ShownBlock], press: Press) -> _Headed:
+    """Return the parts of a digest. The part with the highest-ranked block is first.
+
+    A digest with one part has no heading, unless everything is recommended. A digest with one
+    update, and templates without `parts/part.txt`, have no parts.
     """
-    environment, texts = press.environment, list[str]()
-    places: dict[Part, list[int]] = {}
-    for place, part in enumerate(parts[: len(blocks)]):
-        places.setdefault(part, []).append(place)
+    places: dict[Part | None, list[int]] = {}
+    for place, block in enumerate(blocks):
+        places.setdefault(block.part, []).append(place)
     try:
-        title, heading = (environment.get_template(n) for n in ("parts/part.txt", f"digest/{name}"))
+        heading = press.environment.get_template("parts/part.txt")
     except TemplateNotFound:
-        return blocks
-    for part, of_part in places.items():
-        if len(places) > 1 or part is Part.RECOMMENDED:
-            press.values["part"] = part.value
-            press.values["section"] = " ".join(press.render(title).split())
-            texts.append(press.render(heading))
-        texts += [blocks[place] for place in of_part]
+        return [("", range(len(blocks)))]
+
+    def title(part: Part | None) -> str:
+        if part is None or (len(places) == 1 and part is not Part.RECOMMENDED):
+            return ""
+        press.values["part"] = part.value
+        return " ".join(press.render(heading).split())
+
+    return [(title(part), of_part) for part, of_part in places.items()]
+
+
+def _sections(digest: Digest, press: Press) -> _Headed:
+    """Return the sections of a digest, which the stage chose."""
+
+    def title(section: str) -> str:
+        if digest.sections is not Sections.CATEGORY or not section:
+            return one_line(section, _LONGEST_NAME)
+        press.values["category"] = section
+        name = press.render(template_of(section, "name.txt", press.environment))
+        return " ".join(name.split())
+
+    return [(title(section), places) for section, places in digest.by_section().items()]
+
+
+def _under_headings(blocks: list[str], groups: _Headed, press: Press, name: str) -> list[str]:
+    """Return the rendered blocks in groups, each under its heading, if it has one."""
+    texts = list[str]()
+    for title, places in groups:
+        if title:
+            press.values["section"] = title
+            texts.append(press.render(press.environment.get_template(f"digest/{name}")))
+        texts += [blocks[place] for place in places]
     return texts
 
 
@@ -525,11 +553,8 @@ class _Own:
 
         Returns None if the reader has no such digest, and in the browser view.
         """
-        link = self._leave(immediate_of(categories)) if links.fallback else ""
-        if not link:
-            return None
-        self.made.add(link)
-        return Fallback(link, links.fallback)
+        link = self._link(immediate_of(categories)) if links.fallback else ""
+        return Fallback(link, links.fallback) if link else None
 
     def controls(self, digest: Digest, most: int) -> Controls:
         """Return at most `most` links for the footer of an immediate email."""
@@ -570,11 +595,12 @@ class _Own:
         Categories with updates for the reader come last. The least important category is first.
         """
         names = dict.fromkeys([each.category for each in reversed(digest.counts)])
-        links = [] if self._critical else [(name, self._less(name)) for name in names]
+        links = [(name, self._link(Scope(ScopeKind.CATEGORY, (name,)))) for name in names]
         return [(name, link) for name, link in links if link]
 
-    def _less(self, category: str) -> str:
-        link = self._leave(Scope(ScopeKind.CATEGORY, (category,)))
+    def _link(self, scope: Scope) -> str:
+        """Return the reader's link to leave a scope, or an empty string in the browser view."""
+        link = self._leave(scope)
         if link:
             self.made.add(link)
         return link
@@ -614,30 +640,11 @@ class _Own:
             scope = Scope(ScopeKind.ENTITY, tuple(map(entity_mark, via[:2])))
         else:
             return ""
-        link = self._leave(scope)
-        if link:
-            self.made.add(link)
-        return link
+        return self._link(scope)
 
 
 def _escaped(text_of: Callable[[str, str], str], act: str, category: str) -> str:
     return str(escape(text_of(act, category)))
-
-
-def _sectioned(blocks: list[str], digest: Digest, press: Press, name: str) -> list[str]:
-    """Return the rendered blocks, grouped by section under each section's heading."""
-    heading, parts = press.environment.get_template(f"digest/{name}"), []
-    for section, places in digest.by_section().items():
-        title = one_line(section, _LONGEST_NAME)
-        if digest.sections is Sections.CATEGORY:
-            press.values["category"] = section
-            name_of = press.render(template_of(section, "name.txt", press.environment))
-            title = " ".join(name_of.split())
-        if section and title:
-            press.values["section"] = title
-            parts.append(press.render(heading))
-        parts += [blocks[place] for place in places]
-    return parts
 
 
 def _html_bytes(edition: Edition) -> int:
