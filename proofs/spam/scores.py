@@ -55,13 +55,13 @@ def scored(emails: Sequence[Sent]) -> list[Scored]:
 
 def read_score(sent: Sent, message: Message) -> Scored:
     """Return the score in the headers that SpamAssassin added to an email."""
-    found = _SCORE.search(message["X-Spam-Status"])
-    if not found:
+    score = _SCORE.search(message["X-Spam-Status"])
+    if not score:
         raise ValueError(f"no score in {message['X-Spam-Status']!r}")
     named = (rule.split("=") for rule in message["X-Spam-Rules"].split(","))
     scores = {name: float(score) for name, score in named}
     counted = {name: score for name, score in scores.items() if abs(score) >= _INFORMATIONAL}
-    return Scored(sent, float(found[1]) + 0.0, counted)  # the sum of -0.0 and 0.0 is 0.0
+    return Scored(sent, float(score[1]) + 0.0, counted)  # the sum of -0.0 and 0.0 is 0.0
 
 
 def _run(mails: Path, *, home: str) -> bytes:

@@ -68,7 +68,7 @@ def test_attack_list_opened_from_the_browser_view_cannot_mute(sent: Cloud) -> No
 
 
 def test_attack_buttons_of_a_list_are_signed_with_the_key_of_its_link(sent: Cloud) -> None:
-    """What somebody forged with a leaked key mutes nothing once that key is retired."""
+    """A link that was forged with a leaked key has no effect after the key is removed."""
     path = sent.link("updates")
     rotate(store=SecretKeyStore("links"), draw_key=lambda: "n" * 64)
     preferences.build.cache_clear()

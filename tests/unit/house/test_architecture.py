@@ -280,10 +280,10 @@ def is_within(name: str, outer: str) -> bool:
 @cache
 def statements(tree: ast.AST) -> list[ast.AST]:
     """Return a tree and all of its statements. `ast.walk` also yields the expressions."""
-    found = [tree]
-    for node in found:
-        found += [child for child in ast.iter_child_nodes(node) if isinstance(child, _OUTER)]
-    return found
+    nodes = [tree]
+    for node in nodes:
+        nodes += [child for child in ast.iter_child_nodes(node) if isinstance(child, _OUTER)]
+    return nodes
 
 
 def imports(tree: ast.AST, known: frozenset[str] = frozenset()) -> Iterator[str]:

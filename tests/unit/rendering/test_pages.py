@@ -318,11 +318,11 @@ def isolated(text: str) -> str:
 
 
 def test_confirmation_leads_back_to_the_list_and_keeps_its_place_for_undo(pages: ToldPages) -> None:
-    told = replace(leaving(DIGESTS), act=LeaveAct.LEAVE, left_at=NOW)
-    html = pages.left("", told, undo="u", settings="", updates="../updates/t", start="100")
+    confirmed = replace(leaving(DIGESTS), act=LeaveAct.LEAVE, left_at=NOW)
+    html = pages.left("", confirmed, undo="u", settings="", updates="../updates/t", start="100")
     page = lxml.html.fromstring(html)
     assert page.xpath("//a[text()='Back to the updates']/@href") == ["../updates/t?after=100"]
     assert page.xpath("//form[.//input[@name='undo']]//input[@name='after']/@value") == ["100"]
-    html = pages.left("", told, undo="u", settings="")
+    html = pages.left("", confirmed, undo="u", settings="")
     assert "Back to the updates" not in html
     assert 'name="after"' not in html

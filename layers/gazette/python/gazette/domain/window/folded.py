@@ -38,11 +38,10 @@ class Line:
     """A count of the events of one category about one entity. Unlike a Group, a line does not
     contain the events.
 
-    `named_by` contains the newest name of the entity. `recent`
-    contains the latest brief of each recent person, most recent first. `newest` contains the latest
-    events, latest first. `earliest` is the earliest time that counts (`counts_at`). `people`
-    contains all distinct people, as a set if there are more than NAMED. `nobody` is the number of
-    events without an actor.
+    `named_by` contains the newest name of the entity. `recent` contains the latest brief of each
+    recent person, most recent first. `newest` contains the latest events, latest first. `earliest`
+    is the earliest time that counts (`counts_at`). `people` contains all distinct people. More than
+    NAMED people are a set. `nobody` is the number of events without an actor.
     """
 
     __slots__ = (
