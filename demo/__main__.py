@@ -20,7 +20,16 @@ from demo import campus, invented, results
 from demo.audit import audit
 from demo.engine import ROOT, WRITE_UNITS, EngineError, deploy, running
 from demo.forecast import Compared, compare, forecast, measured, put_times, week_of
-from demo.inbox import LARGEST_HTML, Repeated, look, row
+from demo.inbox import (
+    LARGEST_HTML,
+    LARGEST_SHARE_OF_URLS,
+    MOST_FOOTER_LINKS,
+    Repeated,
+    links_of,
+    look,
+    row,
+    share_of_urls,
+)
 from demo.kept import commands, kept, next_day
 from demo.receipts import compare_with_command, compare_with_emails, receipts_of
 from demo.replay import last_slot, register, replay, time_to_begin, time_to_go
@@ -98,7 +107,7 @@ def _demo(console: Console, *, port: int, keep: bool, days: int) -> int:
         findings = audit(events, ses.accepted)
         progress(f"{len(ses.accepted):,} emails audited")
         inbox_rows = [row(mail) for mail in ses.accepted]
-        repeated = look(inbox_rows)
+        repeated, links = look(inbox_rows), links_of(inbox_rows)
         sizes = sorted(each.html_bytes for each in inbox_rows) or [0]
         tables = stored(engine)
         rows = tables.rows
@@ -140,6 +149,13 @@ def _demo(console: Console, *, port: int, keep: bool, days: int) -> int:
             "repeated_subjects": repeated.subjects,
             "repeated_preheaders": repeated.preheaders,
             "things_twice": repeated.things,
+            "wrong_names": findings.wrong_names,
+            "links_to_content": links.content,
+            "links_in_blocks": links.blocks,
+            "links_in_notices": links.notices,
+            "links_in_footers": links.footer,
+            "footer_links_most": max((each.links.footer for each in inbox_rows), default=0),
+            "share_of_urls": round(share_of_urls(inbox_rows), 3),
             "html_bytes_median": sizes[len(sizes) // 2],
             "html_bytes_largest": sizes[-1],
             "receipts_agreeing": compared.agreeing,
@@ -161,6 +177,8 @@ def _demo(console: Console, *, port: int, keep: bool, days: int) -> int:
                 _wait_for_commands(console, ses, service, reader)
     is_right = findings.clean and published == len(events) and repeated == Repeated()
     is_right = is_right and comparison.agrees and not compared.problems
+    is_right = is_right and not links.blocks and report["footer_links_most"] <= MOST_FOOTER_LINKS
+    is_right = is_right and report["share_of_urls"] <= LARGEST_SHARE_OF_URLS
     return 0 if is_right else 1
 
 
@@ -184,11 +202,19 @@ def _say(console: Console, report: Mapping[str, float], repeated: Repeated) -> N
     """Print the last lines of the report, which describe the contents of the inbox."""
     for number, what in (
         (repeated.subjects, "digests with the subject of the last one but other contents"),
-        (repeated.preheaders, "preheaders that begin with their subject"),
+        (repeated.preheaders, "preheaders that repeat their subject"),
         (repeated.things, "entities in two blocks of an email"),
+        (report["wrong_names"], "names of people who did not act"),
+        (report["links_in_blocks"], "links to settings inside a block"),
         (repeated.too_large, f"emails of {LARGEST_HTML / 1000:.0f} KB of HTML or more"),
     ):
         console.print(f"{number} {what}", style="bold red" if number else "green")
+    console.print(
+        f"links: {report['links_to_content']:,} to content, {report['links_in_footers']:,} in "
+        f"footers (at most {report['footer_links_most']} in one), {report['links_in_notices']:,} "
+        "in notices"
+    )
+    console.print(f"URLs in the text of an email: {report['share_of_urls']:.0%} (median)")
     median, largest = report["html_bytes_median"], report["html_bytes_largest"]
     console.print(f"HTML of an email: {median:,} bytes (median), {largest:,} bytes (largest)")
     index = (_FOLDER / "index.html").relative_to(ROOT)

@@ -16,8 +16,10 @@ from demo import campus
 from demo.campus import Message
 from demo.texts import FACES, MENTIONS, PICTURES, SAID, THREAD, TITLES, WORDS
 
-_SITE = "https://campus.example"
-PICTURES_AT = f"{_SITE}/pictures/"
+SITE = "https://campus.example"
+"""The site to which the events of the week lead."""
+
+PICTURES_AT = f"{SITE}/pictures/"
 
 _FIRST: Mapping[str, Mapping[str, int]] = {
     "chat": {"message": 1},
@@ -74,7 +76,7 @@ class Thing:
     @property
     def url(self) -> str:
         """The URL of the entity."""
-        return f"{_SITE}/{self.kind}/{self.id}"
+        return f"{SITE}/{self.kind}/{self.id}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +230,7 @@ def _drawn(draw: random.Random, weights: Mapping[str, int]) -> str:
 def _person(student: int) -> dict[str, str]:
     """Return the URL of the student's page and of the student's picture, if any."""
     draw = random.Random(f"face {student}")
-    page = {"url": f"{_SITE}/people/{student}"}
+    page = {"url": f"{SITE}/people/{student}"}
     if draw.random() >= _WITH_FACE:
         return page
     return page | {"avatar": f"{PICTURES_AT}face{draw.randrange(FACES)}.jpg"}

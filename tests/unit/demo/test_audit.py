@@ -114,6 +114,45 @@ def test_audit_reads_email_as_displayed(week: list[Accepted]) -> None:
     assert capped.more_events == 2
 
 
+@pytest.mark.parametrize("number", range(len(WEEK)))
+def test_audit_detects_name_of_person_who_did_not_act(week: list[Accepted], number: int) -> None:
+    (_, name), *_ = sorted(read(week[number]).acts)
+    wrong = altered(week[number], lambda text: text.replace(name, campus.name(77)))
+    findings = audit(events(), [*week[:number], wrong, *week[number + 1 :]])
+    assert (findings.wrong_names, findings.lost_events, findings.repeated_events) == (1, 0, 0)
+    assert campus.name(77) in findings.problems[0]
+
+
+def test_audit_reads_names_in_lines_and_beside_quotes() -> None:
+    text = """Hi Ann
+
+2 mentions and 6 likes
+
+Bo Berg and Mia Lund mentioned you: “Lunch”
+  Zoë Marsh: "Is it far?"
+  https://campus.example/thread/1
+
+“Boats”
+  Bo Berg, Mia Lund, and 4 others liked this
+  3 new comments from Omar Haas and Bo Berg · Omar Haas: “Lovely”
+  New messages from Mia Lund: “No”
+  2 new messages from Siri Ito: “Yes”
+  https://campus.example/album/1
+"""
+    seen = read(accepted(campus.address(1), text, "student1-daily-1"))
+    thread, album = "https://campus.example/thread/1", "https://campus.example/album/1"
+    assert seen.counts == {
+        (thread, "mention"): 2,
+        (album, "like"): 6,
+        (album, "comment"): 3,
+        (album, "message"): 3,
+    }
+    assert seen.acts == {
+        *((thread, name) for name in ("Bo Berg", "Mia Lund", "Zoë Marsh")),
+        *((album, name) for name in ("Bo Berg", "Mia Lund", "Omar Haas", "Siri Ito")),
+    }
+
+
 @pytest.mark.parametrize("dropped", range(len(WEEK)))
 def test_audit_detects_missing_email(week: list[Accepted], dropped: int) -> None:
     findings = audit(events(), week[:dropped] + week[dropped + 1 :])

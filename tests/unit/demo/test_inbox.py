@@ -11,7 +11,17 @@ from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.domain.delivery.compose import compose
 from gazette.domain.model import DAILY, Event
 
-from demo.inbox import LARGEST_HTML, Repeated, look, row
+from demo.inbox import (
+    LARGEST_HTML,
+    MOST_FOOTER_LINKS,
+    Links,
+    Repeated,
+    links_of,
+    look,
+    row,
+    share_of_urls,
+)
+from demo.invented import SITE
 from demo.ses import Accepted
 from tests.builders import LINKS, NOW, a_subscriber, an_event
 
@@ -86,6 +96,48 @@ def test_preheader_repeating_the_subject_is_counted(renderer: JinjaRenderer) -> 
         assert looked(mail) == Repeated(preheaders=1)
     mail.message.replace_header("Subject", "Yes, and less · 22 Nov")
     assert looked(mail) == Repeated()
+
+
+def test_preheader_with_title_of_the_subject_is_counted(renderer: JinjaRenderer) -> None:
+    mail = email(renderer, an_event(excerpt="Yes, and more"))
+    assert looked(mail) == Repeated()
+    html = mail.message.get_body(("html",))
+    assert html is not None
+    (title,) = row(mail).titles
+    assert title in str(mail.message["Subject"])
+    html.set_content(html.get_content().replace("Yes, and more", f"About {title}"), subtype="html")
+    assert looked(mail) == Repeated(preheaders=1)
+
+
+def test_links_are_counted_by_purpose(renderer: JinjaRenderer) -> None:
+    """In an email of two blocks, the titles and the link to reply lead to what happened."""
+    mail = email(renderer, an_event("a"), an_event("b", category="like", entity_id="post2"))
+    html = mail.message.get_body(("html",))
+    assert html is not None
+    html.set_content(html.get_content().replace("https://example.com/", f"{SITE}/"), subtype="html")
+    links = row(mail).links
+    assert links == Links(content=3, footer=links.footer)
+    assert 4 <= links.footer <= MOST_FOOTER_LINKS
+    html.set_content(
+        html.get_content().replace(
+            "<h2", '<a href="https://mail.example.com/leave/1">Turn off</a><h2', 1
+        ),
+        subtype="html",
+    )
+    assert row(mail).links == replace(links, blocks=1)
+    assert links_of([row(mail), row(mail)]) == Links(6, 2 * links.footer, 0, 2)
+    assert links_of([]) == Links()
+
+
+def test_share_of_urls_is_measured_in_the_text(renderer: JinjaRenderer) -> None:
+    short, long = email(renderer, an_event()), email(renderer, an_event())
+    text = long.message.get_body(("plain",))
+    assert text is not None
+    text.set_content("See\n  https://a.test/" + "x" * 80 + "\n")
+    assert row(long).share_of_urls == 95 / 102
+    assert 0 < row(short).share_of_urls < 0.5
+    assert share_of_urls([row(short), row(long), row(long)]) == 95 / 102
+    assert share_of_urls([]) == 0
 
 
 def test_entity_repeated_in_email_is_counted(renderer: JinjaRenderer) -> None:
