@@ -253,6 +253,7 @@ def _simply(blocks: Sequence[Block], zone: ZoneInfo) -> list[dict[str, Any]]:
     groups = [_group(block, zone) for block in blocks]
     first_row = next(group for group in groups if not group["leads"])
     first_row["begins_rows"] = True
+    groups[0]["is_first"] = True
     return groups
 
 

@@ -160,14 +160,15 @@ def _lines(text: str, patterns: Mapping[str, re.Pattern[str]]) -> tuple[Counts, 
             acts |= {(match[1], name) for name in names}
             above.clear()
             names.clear()
-        elif match := _QUOTE.fullmatch(line):
-            names.add(match["signer"])
+            continue
+        for what, pattern in patterns.items():
+            if match := pattern.fullmatch(line):
+                above[what] += _count(match.groupdict())
+                names |= _names(match.groupdict())
+                break
         else:
-            for what, pattern in patterns.items():
-                if match := pattern.fullmatch(line):
-                    above[what] += _count(match.groupdict())
-                    names |= _names(match.groupdict())
-                    break
+            if match := _QUOTE.fullmatch(line):
+                names.add(match["signer"])
     return counts, frozenset(acts)
 
 

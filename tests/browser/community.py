@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from gazette.domain.content.items import RECOMMENDATIONS, Item, event_of
 from gazette.domain.model import DAILY, Actor, Entity, Event, Image
-from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.subscriber import Subscriber
 
 from demo.engine import ROOT
@@ -152,12 +151,6 @@ def quiet_day() -> EmailContent:
     fetched_at = SENT_AT - timedelta(minutes=20)
     recommended = (event_of(item, READER.user_id, fetched_at) for item in _RECOMMENDED)
     return EmailContent(READER, (*happened, *recommended), DAILY)
-
-
-def immediate(category: str = "mention") -> EmailContent:
-    """What the reader is told as soon as it happens: all of one category about one thing."""
-    found = tuple(event for event in _events() if event.category == category)
-    return EmailContent(READER, found, immediate_schedule(found[0].entity.key))
 
 
 def _events() -> Iterator[Event]:

@@ -130,6 +130,7 @@ def test_audit_reads_names_in_lines_and_beside_quotes() -> None:
 
 Bo Berg and Mia Lund mentioned you: “Lunch”
   Zoë Marsh: "Is it far?"
+  Siri Ito: "Not by bus"
   https://campus.example/thread/1
 
 “Boats”
@@ -148,7 +149,7 @@ Bo Berg and Mia Lund mentioned you: “Lunch”
         (album, "message"): 3,
     }
     assert seen.acts == {
-        *((thread, name) for name in ("Bo Berg", "Mia Lund", "Zoë Marsh")),
+        *((thread, name) for name in ("Bo Berg", "Mia Lund", "Siri Ito", "Zoë Marsh")),
         *((album, name) for name in ("Bo Berg", "Mia Lund", "Omar Haas", "Siri Ito")),
     }
 

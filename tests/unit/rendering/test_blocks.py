@@ -103,8 +103,8 @@ ONE_POST = (
 def test_post_block_has_a_line_for_each_category(renderer: JinjaRenderer) -> None:
     made = edition(renderer, *ONE_POST)
     assert texts(page(made).xpath("//h2")) == ["Cy mentioned you: Title of post1"]
-    lines = texts(page(made).xpath("//p[@class='line']"))
-    assert lines == ["Bo commented", "Liker9, Liker8 and 39 others liked this"]
+    lines = texts(page(made).xpath("//p[@class='row']"))
+    assert lines == ["Bo commented: “Well said”", "Liker9, Liker8 and 39 others liked this"]
     assert "\nCy mentioned you: “Title of post1”\n" in made.text
     assert made.text.count("Title of post1") == made.html.count(">Title of post1</span></a>") == 1
     for line in lines:
@@ -175,10 +175,8 @@ def test_compact_block_has_title_lines_and_time_but_no_excerpt(
 ) -> None:
     full = edition(renderer, *ONE_POST)
     compact = edition(renderer, *ONE_POST, arrangement=Arrangement(full_blocks=0))
-    assert texts(page(full).xpath("//blockquote")) == [
-        "@ann could you have a look?",
-        "Well said",
-    ]
+    assert texts(page(full).xpath("//blockquote")) == ["@ann could you have a look?"]
+    assert "Bo commented: “Well said”" in texts(page(full).xpath("//p[@class='row']"))
     assert not page(compact).xpath("//blockquote")
     assert "could you" not in compact.text
     assert texts(page(full).xpath("//h2")) == ["Cy mentioned you: Title of post1"]
@@ -205,7 +203,7 @@ def test_footer_counts_lines_left_out_of_blocks(
 ) -> None:
     events = [an_event(f"e{number}", category=f"kind_{number:02}") for number in range(20)]
     made = edition(renderer, *events)
-    assert len(page(made).xpath("//h2 | //p[@class='line']")) == 8
+    assert len(page(made).xpath("//h2 | //p[@class='row']")) == 8
     assert "\nAnd 12 more updates.\nSee all 20: " in made.text
     assert texts(page(made).xpath("//td[@class='more']")) == ["And 12 more updates. See all 20"]
 
@@ -229,7 +227,8 @@ def test_single_block_stays_within_the_html_limit(renderer: JinjaRenderer) -> No
     for schedule in (DAILY, immediate_schedule("post#p")):
         made = edition(renderer, *events, schedule=schedule, links=links)
         assert len(made.html.encode()) <= LONGEST_HTML
-        assert len(page(made).xpath("//p[@class='line'] | //td[@class='what']/h1 | //h2")) == 8
+        lines = "//p[@class='line' or @class='row'] | //td[@class='what']/h1 | //h2"
+        assert len(page(made).xpath(lines)) == 8
 
 
 @pytest.mark.parametrize(

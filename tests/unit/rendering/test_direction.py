@@ -4,6 +4,7 @@ import re
 import sys
 import unicodedata
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import lxml.html
@@ -133,7 +134,8 @@ def test_every_part_of_an_email_uses_the_direction_of_most_letters(
     renderer: JinjaRenderer, locale: str, schedule: str, text: str, way: str
 ) -> None:
     reader = replace(a_subscriber(), locale=locale)
-    said = [event(text)] if schedule != DAILY else [event(text), event("Lunch")]
+    earlier = replace(event("Lunch"), occurred_at=NOW - timedelta(hours=1))
+    said = [event(text)] if schedule != DAILY else [event(text), earlier]
     made = renderer.render(compose(said, max_blocks=5), reader, LINKS, schedule)
     page = lxml.html.document_fromstring(made.html)
     places = [each for each in page.xpath("//span") if each.text_content() == text]

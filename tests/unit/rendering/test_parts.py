@@ -173,6 +173,37 @@ def test_first_line_quotes_up_to_three(
     assert ("\n  20 more\n" in made.text) == bool(more)
 
 
+def test_later_blocks_for_the_reader_quote_one_event_beside_the_link(
+    renderer: JinjaRenderer,
+) -> None:
+    """The first block has three quotes. The others have the beginning of the latest excerpt."""
+    events = [
+        an_event(
+            f"{place}{number}",
+            category="message",
+            entity_id=place,
+            actor="Bo" if number % 2 else "Cy",
+            excerpt=f"Message {number} in {place}" + ", and so on" * 20 * (place == "b"),
+            occurred_at=NOW + timedelta(minutes=number - 60 * (place == "b")),
+        )
+        for place in ("a", "b")
+        for number in range(5)
+    ]
+    made = edition(renderer, [*events, MIXED[0]])
+    assert [each[:16] for each in texts(made, "//blockquote")] == [
+        "Cy: Message 4 in",
+        "Bo: Message 3 in",
+        "Cy: Message 2 in",
+    ]
+    assert texts(made, "//p[@class='time']") == ["Reply · 2 more · Today, 08:07"]
+    later, _ = texts(made, "//p[@class='row']")
+    assert later.startswith("Cy: “Message 4 in b, and so on, and")
+    assert later.endswith("…” Reply · Today, 07:07")
+    assert len(later) < 160
+    assert made.text.count("Message ") == 4
+    assert '\n  Cy: "Message 4 in b, and' in made.text
+
+
 def test_quotes_of_one_person_are_not_signed(renderer: JinjaRenderer) -> None:
     events = [
         an_event(f"m{number}", category="message", excerpt=f"Message {number}")

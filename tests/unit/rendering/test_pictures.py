@@ -114,7 +114,7 @@ def test_only_the_first_line_of_a_leading_block_shows_an_avatar(
     made = page(edition(renderer, *events, row))
     lead, short = made.xpath("//table[@class='item']")
     assert lead.xpath(".//td[contains(@class, 'face')]/text()") == ([face] if face else [])
-    assert len(lead.xpath(".//p[@class='line']")) == 2
+    assert len(lead.xpath(".//p[@class='row']")) == 2
     assert not short.xpath(".//img | .//td[contains(@class, 'face')]")
 
 

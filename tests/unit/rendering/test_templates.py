@@ -213,7 +213,7 @@ def test_unreachable_language_is_named_in_the_error(
 def test_custom_part_is_inlined_with_the_style_sheet(own: Path, tmp_path: Path) -> None:
     write(own / "parts" / "more.html", '<p class="more">{{ digest.events }}</p>')
     made = edition(own, tmp_path / "built")
-    assert re.search(r'<p class="more" style="padding:20px 32px[^"]*">1</p>', made.html)
+    assert re.search(r'<p class="more" style="padding:16px 32px[^"]*">1</p>', made.html)
 
 
 def test_variation_overrides_some_files_and_shares_the_rest(own: Path, tmp_path: Path) -> None:

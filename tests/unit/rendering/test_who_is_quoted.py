@@ -67,8 +67,8 @@ class Row:
     face: str = ""
     quotes: tuple[Quote, ...] = ()
     kind: str = field(default="", compare=False)
-    """`alone` in immediate emails, `lead` for the first line of a block that leads a digest, `line`
-    for its other lines, and `row` in the short blocks of a digest."""
+    """`alone` in immediate emails, `lead` for the first line of a block that leads a digest, but
+    `first` if the block is the first, and `row` for all other lines of a digest."""
 
     @property
     def words(self) -> list[str]:
@@ -90,7 +90,7 @@ def rows(made: Edition) -> list[Row]:
     page = lxml.html.document_fromstring(made.html)
     for table in page.xpath("//table[@class='by' or @class='item']"):
         if table.get("class") == "item":
-            found += rows_of_block(table)
+            found += rows_of_block(table, is_first=not found)
             continue
         [line] = table.xpath(".//h1 | .//p[@class='line']")
         quotes = tuple(map(quote_in, table.xpath(".//table[@class='said']")))
@@ -98,21 +98,31 @@ def rows(made: Edition) -> list[Row]:
     return found
 
 
-def rows_of_block(table: Any) -> list[Row]:
-    """Return the lines of one block of a digest."""
+def rows_of_block(table: Any, *, is_first: bool) -> list[Row]:
+    """Return the lines of one block of a digest.
+
+    In blocks that lead, except the first one, the quote of the first line is a paragraph.
+    """
     found: list[Row] = []
+    is_quote = False
     [cell] = table.xpath(".//td[@class='what']")
     for each in cell:
-        text = bare(each.text_content())
+        text = bare(each.text or "")
         match each.get("class"):
             case "heading":
-                found.append(Row(text, face_in(table), kind="lead"))
-            case "line":
-                found.append(Row(text, kind="line"))
+                kind = "first" if is_first else "lead"
+                found.append(Row(bare(each.text_content()), face_in(table), kind=kind))
+                is_quote = not is_first
             case "said":
                 found[-1] = replace(found[-1], quotes=(*found[-1].quotes, quote_in(each)))
+            case "row" if is_quote:
+                is_quote = False
+                if quote := re.fullmatch("(?:(.*): )?[“„״](.*)[”“״]", text):
+                    found[-1] = replace(found[-1], quotes=(Quote(quote[1] or "", quote[2]),))
+                else:
+                    assert not text
             case "row":
-                found.append(replace(short_row(each.text or ""), kind="row"))
+                found.append(replace(short_row(text), kind="row"))
     return found
 
 
@@ -566,14 +576,14 @@ def check_rows(
 def check_quotes(row: Row, events: Sequence[Event], names: dict[str, str]) -> None:
     """Check a line with quotes. `events` are all events of the line."""
     newest = latest_first(events)
-    quoted = newest[: min(3, counted(events)) if row.kind == "lead" else 1]
+    quoted = newest[: min(3, counted(events)) if row.kind == "first" else 1]
     quoted = [event for event in quoted if event.excerpt]
     assert row.words == [event.excerpt for event in quoted]
     actor, in_line = newest[0].actor, names_in(row.line)
     if actor is None or not actor.name:
         assert (row.face, row.signers, in_line) == ("", set(), set())
         return
-    has_face = row.kind in {"alone", "lead"}
+    has_face = row.kind in {"alone", "first", "lead"}
     assert row.face == (face_of(actor, names[actor.id]) if has_face else "")
     for quote, event in zip(row.quotes, quoted, strict=True):
         assert event.actor

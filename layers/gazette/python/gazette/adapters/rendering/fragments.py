@@ -64,6 +64,7 @@ class _Look(NamedTuple):
     part: Part | None
     leads: bool
     is_important: bool
+    is_first: bool
 
 
 class FragmentCount:
@@ -183,14 +184,15 @@ def _looks(email: str, blocks: Sequence[Block], *, has_parts: bool) -> list[_Loo
     Blocks of a digest with sections are in no part. Recommendations never lead.
     """
     if email != DIGEST:
-        return [_Look(True, None, True, block.is_important) for block in blocks]
+        return [_Look(True, None, True, block.is_important, True) for block in blocks]
     has_lead = any(block.is_for_reader for block in blocks)
     looks = []
     for place, block in enumerate(blocks):
         part = part_of(block)
         leads = block.is_for_reader if has_lead else place == 0 and part is Part.ALSO
         shown_part = part if has_parts else None
-        looks.append(_Look(block.is_full, shown_part, leads and block.is_full, block.is_important))
+        leads = leads and block.is_full
+        looks.append(_Look(block.is_full, shown_part, leads, block.is_important, place == 0))
     return looks
 
 
@@ -277,6 +279,7 @@ class _Printer:
             look.part,
             look.leads,
             look.is_important,
+            look.is_first,
         )
         values["block"] = shown_block
         if self._has_button or look.leads:

@@ -70,6 +70,9 @@ class ShownBlock(NamedTuple):
     is_important: bool = False
     """True if one of the events has a high importance."""
 
+    is_first: bool = False
+    """True if the block is the first of the email. Only this block has several quotes."""
+
 
 class Part(StrEnum):
     """The parts of a digest that has no sections."""

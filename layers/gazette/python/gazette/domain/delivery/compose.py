@@ -275,12 +275,11 @@ class _Groups:
     def _quoted(self, line: Line, place: int) -> Sequence[Brief]:
         """Return the events that a line with several quotes shows.
 
-        The first block and all blocks for the reader quote several, unless they are compact. A
-        line quotes no more events than it counts.
+        Only the first block quotes several, unless it is compact. A line quotes no more events
+        than it counts.
         """
-        is_quoted = place == 0 or self._rank.is_for_reader(line)
-        is_full = place < self._arrangement.full_blocks
-        return line.newest[: line.count] if is_quoted and is_full else ()
+        is_quoted = place == 0 and self._arrangement.full_blocks > 0
+        return line.newest[: line.count] if is_quoted else ()
 
     def section(self, lines: Sequence[Line]) -> str:
         """Return the section heading of a block, regardless of the importance of its events."""
