@@ -81,7 +81,7 @@ def emails() -> Iterator[tuple[str, EmailContent]]:
     yield "average", _of_demo(next(each for each in days.values() if _is_average(each)), DAILY)
     yield "largest", _of_demo(largest, DAILY)
     yield "one", _of_demo(next(each for each in days.values() if _is_comment(each)), DAILY)
-    weeks = defaultdict(list)
+    weeks: dict[int, list[invented.Happened]] = defaultdict(list)
     for (student, _), some in days.items():
         weeks[student] += some
     yield (

@@ -259,10 +259,10 @@ def test_unnamed_events_do_not_change_the_lines_of_named_actors(
         if category != "recommendation":
             assert "Bo" in shown.line
             assert is_titled or "Bo" in expected.line
-        is_first = schedule != DAILY or shown.kind == "lead"
+        is_first = schedule != DAILY or shown.kind == "first"
         assert shown.face == (expected.face if is_first else "")
         assert expected.face
-        has_all = shown.kind == "lead" and not counts_once
+        has_all = shown.kind == "first" and not counts_once
         assert shown.words == ["words 2", "words 1", "words 0"][: 3 if has_all else 1]
         assert is_titled or expected.words[: len(shown.words)] == shown.words
         if not is_titled and shown.kind == expected.kind:
@@ -339,7 +339,7 @@ def test_line_quotes_no_more_events_than_it_counts(renderer: JinjaRenderer, cate
     important = [replace(event, importance=Importance.HIGH) for event in events]
     other = said_by(Actor("cy", "Cy"), "words", -9, category="x", entity_id="p2")
     first, *_ = rows(edition(renderer, [*important, other]))
-    assert (first.kind, first.words) == ("lead", ["words 4"])
+    assert (first.kind, first.words) == ("first", ["words 4"])
 
 
 def test_row_of_followers_counts_named_and_unnamed_followers(renderer: JinjaRenderer) -> None:
