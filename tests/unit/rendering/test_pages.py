@@ -15,6 +15,7 @@ import pytest
 from gazette.adapters.rendering.pages import JinjaPages
 from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.adapters.rendering.sheets import Sheets
+from gazette.domain.delivery.arrangement import Arrangement, Sections
 from gazette.domain.delivery.compose import Digest, compose
 from gazette.domain.links import DIGESTS, EVERYTHING, Scope, ScopeKind, entity_mark
 from gazette.domain.model import Actor, Entity, Event, Image
@@ -195,6 +196,48 @@ def test_updates_list_shows_link_people_count_and_time_per_group(pages: ToldPage
     assert time.get("datetime") == "2026-11-22T07:03:00+00:00"
     assert time.text_content() == "22 November, 16:03"
     assert page.xpath("//main/h1/text()") == ["All 3 updates from 22 November"]
+
+
+PARTS = (
+    *(an_event(f"m{n}", category="message", excerpt=f"Words {n}", actor="Bo") for n in range(4)),
+    an_event("r", category="reply", entity_id="post2"),
+    an_event("l", category="like", entity_id="post3"),
+    an_event("p", category="recommendation", entity_id="post4", source="picks"),
+)
+
+
+def test_updates_list_has_the_parts_and_quotes_of_the_digest(pages: ToldPages) -> None:
+    page = lxml.html.fromstring(updates(pages, *PARTS))
+    names = ["For you", "Also on Gazette", "Recommended for you"]
+    assert [each.text_content() for each in page.xpath("//main//h2")] == names
+    lists = page.xpath("//ol[@class='updates']")
+    assert [each.get("start") for each in lists] == ["1", "3", "4"]
+    assert [each.xpath(".//h3/a/text()") for each in lists] == [
+        ["Title of post1", "Title of post2"],
+        ["Title of post3"],
+        ["Title of post4"],
+    ]
+    quotes = [each.text_content() for each in page.xpath("//blockquote")]
+    assert quotes == ["Words 3", "Words 2", "Words 1"]
+
+
+@pytest.mark.parametrize("events", [PARTS[:5], PARTS[5:6]])
+def test_updates_list_of_one_part_has_no_headings(
+    pages: ToldPages, events: tuple[Event, ...]
+) -> None:
+    page = lxml.html.fromstring(updates(pages, *events))
+    assert not page.xpath("//h3")
+    assert [each.text_content()[:8] for each in page.xpath("//h2")] == ["Title of"] * len(
+        {event.entity.id for event in events}
+    )
+
+
+def test_updates_list_of_a_digest_with_sections_has_no_parts(pages: ToldPages) -> None:
+    by_category = Arrangement(sections=Sections.CATEGORY)
+    digest = compose(PARTS, max_blocks=9, arrangement=by_category)
+    page = lxml.html.fromstring(pages.list_of(digest, a_subscriber()))
+    assert "For you" not in page.text_content()
+    assert not page.xpath("//h3")
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,12 @@ from typing import Any
 
 import lxml.html
 import pytest
-from gazette.adapters.rendering.fragments import part_of
 from gazette.adapters.rendering.language import Languages
 from gazette.adapters.rendering.pages import JinjaPages
 from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.adapters.rendering.sheets import Sheets
 from gazette.adapters.rendering.texts import initials
-from gazette.adapters.rendering.view_models import COLOURS, Part, show
+from gazette.adapters.rendering.view_models import COLOURS, Part, part_of, show
 from gazette.domain.delivery.arrangement import Arrangement, Ranking
 from gazette.domain.delivery.compose import Digest, compose
 from gazette.domain.model import DAILY, Actor, Edition, Event, Importance

@@ -24,10 +24,10 @@ from gazette.adapters.rendering.view_models import (
     clean,
     in_a_subject,
     pick,
+    part_of,
 )
 from gazette.domain.delivery.compose import Block
 from gazette.domain.ports.rendering import CacheCount
-from gazette.domain.subscribers.frequency import ASKED_CATEGORIES
 
 CACHED_BYTES = 12_000_000
 """The maximum size of the cached texts in bytes: about 6,000 typical blocks, or 180 of the
@@ -194,14 +194,6 @@ def _looks(email: str, blocks: Sequence[Block], *, has_parts: bool) -> list[_Loo
         leads = leads and block.is_full
         looks.append(_Look(block.is_full, shown_part, leads, block.is_important, place == 0))
     return looks
-
-
-def part_of(block: Block) -> Part:
-    """Return the part of a digest that a block is in."""
-    if block.is_for_reader:
-        return Part.FOR_YOU
-    is_recommended = all(group.category in ASKED_CATEGORIES for group in block.groups)
-    return Part.RECOMMENDED if is_recommended else Part.ALSO
 
 
 def _bytes_of(picked: Picked, group: ShownGroup, line: str) -> int:

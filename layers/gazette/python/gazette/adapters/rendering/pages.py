@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from gazette.adapters.rendering.sheets import Sheets
 from gazette.adapters.rendering.texts import masked, one_line
-from gazette.adapters.rendering.view_models import ShownGroup, ShownLine, show
+from gazette.adapters.rendering.view_models import Part, ShownGroup, ShownLine, part_of, show
+from gazette.domain.delivery.arrangement import Sections
 from gazette.domain.delivery.compose import Block
 from gazette.domain.links import ScopeKind
 from gazette.domain.ports.rendering import BlockControls, UpdateList
@@ -36,6 +37,9 @@ class _ListedBlock(NamedTuple):
     controls: BlockControls
     followed: str
     """The names of the followed entities; empty if the reader follows the block's own entity."""
+
+    part: Part | None
+    """The part of the digest that the block is in; None if the digest has sections."""
 
 
 class JinjaPages:
@@ -113,6 +117,7 @@ class JinjaPages:
         """Return a page of the list of updates, with times in the reader's time zone."""
         language = self._sheets.languages.of(reader.locale)
         zone = zone_of(reader.time_zone)
+        has_parts = listed.digest.sections is Sections.NONE
 
         def shown(
             block: Block, said: Sequence[str], button: str, own: BlockControls
@@ -127,10 +132,11 @@ class JinjaPages:
                 button=button if is_theirs else "",
                 controls=own,
                 followed=language.named(titles) if titles else "",
+                part=part_of(block) if has_parts else None,
             )
 
-        parts = listed.digest.blocks, listed.lines, listed.buttons, listed.controls
-        blocks = [shown(*each) for each in zip(*parts, strict=True)]
+        columns = listed.digest.blocks, listed.lines, listed.buttons, listed.controls
+        blocks = [shown(*each) for each in zip(*columns, strict=True)]
         while True:
             end = listed.start + len(blocks)
             html = self._sheets.render(
@@ -138,6 +144,7 @@ class JinjaPages:
                 language,
                 digest=listed.digest,
                 blocks=blocks,
+                has_parts=len({each.part for each in blocks}) > 1,
                 date=language.long_day(listed.due_at, zone),
                 has_controls=any(each.mute or each.unfollow for each in listed.controls),
                 start=listed.start,

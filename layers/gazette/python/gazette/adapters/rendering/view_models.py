@@ -18,10 +18,11 @@ from gazette.adapters.rendering.texts import (
     short_name,
     shown_name,
 )
-from gazette.domain.delivery.compose import Group
+from gazette.domain.delivery.compose import Block, Group
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.links import is_web_link
 from gazette.domain.model import Entity, Image, Importance
+from gazette.domain.subscribers.frequency import ASKED_CATEGORIES
 
 _TITLE, _EXCERPT, _SNIPPET = 200, 300, 120
 """The maximum lengths of titles, excerpts and snippets in characters. The contract has the same
@@ -85,6 +86,14 @@ class Part(StrEnum):
 
     RECOMMENDED = "recommended"
     """Blocks that contain only recommendations."""
+
+
+def part_of(block: Block) -> Part:
+    """Return the part of a digest that a block is in."""
+    if block.is_for_reader:
+        return Part.FOR_YOU
+    is_recommended = all(group.category in ASKED_CATEGORIES for group in block.groups)
+    return Part.RECOMMENDED if is_recommended else Part.ALSO
 
 
 class Quote(NamedTuple):
