@@ -14,7 +14,7 @@ from gazette.domain.scheduling.calendar import (
 )
 
 from demo import campus, invented
-from demo.invented import Happened
+from demo.invented import AT_ONCE, Happened
 from demo.service import Service
 
 SETTLE_SECONDS = 2.2
@@ -100,15 +100,23 @@ def replay(
 
     Return the number of events. The replay starts yesterday. It does not wait for the days to pass,
     because the clocks of the functions are set ahead.
+
+    The events of the further reader happen when they are published, because an event that is more
+    than a day old goes to the digest.
     """
     first = first_day(registered[0])
     count = 0
     for day in range(events[-1].message.day + 1):
         today = [each for each in events if each.message.day == day]
+        at_once = {"occurred_at": service.clock().isoformat()}
         for detail_type, is_followed in (("activity.created", True), ("event.created", False)):
             count += service.put(
                 detail_type,
-                (each.detail(first) for each in today if each.is_followed is is_followed),
+                (
+                    each.detail(first) | (at_once if each.message.target == AT_ONCE else {})
+                    for each in today
+                    if each.is_followed is is_followed
+                ),
             )
         service.wait_until_drained("ingest", "followers")
         wait(SETTLE_SECONDS)
