@@ -26,9 +26,6 @@ def link_of_scope(text: str, scope: str) -> str:
     return link
 
 
-_BESIDE_A_BLOCK = re.compile(r'( · )?<a [^>]*class="leave"[^>]*>[^<]*</a>')
-
-
-def without_leaving(html: str) -> str:
-    """An email without the links beside its blocks, and without white space."""
-    return "".join(_BESIDE_A_BLOCK.sub("", html).split())
+def without_space(html: str) -> str:
+    """An email without white space."""
+    return "".join(html.split())

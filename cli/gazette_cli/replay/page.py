@@ -6,10 +6,12 @@ links are placeholders.
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from gazette.adapters.rendering.renderer import LONGEST_HTML
 from gazette.domain.identity import run_id
+from gazette.domain.window.naming import LTR, direction_of
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from gazette_cli.replay import summary
@@ -59,6 +61,7 @@ def page(
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    templates.filters["direction"] = partial(direction_of, default=LTR)
     counts = summary.counts(comparison)
     others = comparison.changed[len(comparison.whole) :]
     return templates.get_template("page.html").render(

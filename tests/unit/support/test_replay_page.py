@@ -175,6 +175,16 @@ def test_hostile_input_is_shown_as_text() -> None:
     assert HOSTILE not in text.replace("&lt;", "")
 
 
+def test_texts_have_the_direction_of_most_letters() -> None:
+    """A Hebrew subject can begin with Latin letters."""
+    hebrew = "Gazette: שלום לכל מי שקורא את זה"
+    found = add(one_changed(), a_rendition(hebrew), a_rendition("Hello"), user_id="bo")
+    text = drawn(found)
+    assert 'dir="auto"' not in text
+    cells = {each.text: each.get("dir") for each in parsed(text).iter("td") if each.get("dir")}
+    assert (cells[hebrew], cells["Hello"]) == ("rtl", "ltr")
+
+
 def test_every_replay_page_element_is_closed() -> None:
     """Read as XML it has no mistakes, once what has no end in HTML is given one."""
     found = add(one_changed(), a_rendition(), Rendition(None, failed="why"), user_id="bo")
