@@ -23,8 +23,8 @@ from gazette.adapters.rendering.view_models import (
     ShownLine,
     clean,
     in_a_subject,
-    pick,
     part_of,
+    pick,
 )
 from gazette.domain.delivery.compose import Block
 from gazette.domain.ports.rendering import CacheCount
