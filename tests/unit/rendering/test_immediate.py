@@ -184,7 +184,7 @@ def test_new_follower_is_not_a_title(renderer: JinjaRenderer) -> None:
     ("locale", "time", "notice"),
     [
         ("en", "Today, 08:03, Berlin time", "Gazette sends security notices to every account"),
-        ("de", "Heute, 08:03,", "Gazette schickt Sicherheitshinweise an jedes Konto"),
+        ("de", "Heute, 08:03, Berliner Zeit", "Gazette schickt Sicherheitshinweise an jedes Konto"),
         ("he", "היום, 8:03,", "התראות אבטחה של Gazette נשלחות לכל חשבון"),
     ],
 )

@@ -311,7 +311,12 @@ def _with_zone(
         template = environment.get_template("parts/zone.txt")
     except TemplateNotFound:
         return picked
-    values = {**language.values(), "moment": picked.moment, "city": language.city(zone)}
+    values = {
+        **language.values(),
+        "moment": picked.moment,
+        "zone": zone,
+        "city": language.city(zone),
+    }
     return picked._replace(moment=" ".join(template.render(values).split()))
 
 
