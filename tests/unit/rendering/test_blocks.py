@@ -347,7 +347,7 @@ def test_updates_page_has_a_block_for_each_entity(built_templates: Path) -> None
     said = JinjaRenderer(built_templates).said(shown, a_subscriber())
     html = JinjaPages(Sheets(built_templates)).updates(an_update_list(shown, said), a_subscriber())
     items = lxml.html.document_fromstring(html).xpath("//ol/li")
-    assert [(texts(item.xpath(".//h2")), len(item.xpath(".//p|.//time"))) for item in items] == [
+    assert [(texts(item.xpath(".//h3")), len(item.xpath(".//p|.//time"))) for item in items] == [
         (["Title of post1"], 4),
         (["Title of other"], 2),
     ]
