@@ -33,17 +33,17 @@ class Picture(NamedTuple):
 
 
 EMAIL = (
-    Picture("email-light.png", 640, 1180, "light"),
-    Picture("email-dark.png", 640, 1180, "dark"),
-    Picture("email-narrow.png", 320, 700, "light"),
+    Picture("email-light.webp", 640, 1160, "light"),
+    Picture("email-dark.webp", 640, 1160, "dark"),
+    Picture("email-narrow.webp", 320, 700, "light"),
 )
 
 
 RECOMMENDED = (Picture("recommendations.webp", 640, 1080, "light"),)
 
 PAGE = (
-    Picture("preferences-light.png", 640, 900, "light"),
-    Picture("preferences-dark.png", 640, 900, "dark"),
+    Picture("preferences-light.webp", 640, 900, "light"),
+    Picture("preferences-dark.webp", 640, 900, "dark"),
 )
 
 REPORT = (Picture("report.webp", 1000, 860, "light"),)
@@ -85,10 +85,7 @@ def _shot(browser: Browser, html: str, picture: Picture, folder: Path) -> Path:
         page = context.new_page()
         page.set_content(html)
         path = folder / picture.name
-        if path.suffix == ".webp":
-            path.write_bytes(webp(page))
-        else:
-            page.screenshot(path=path, animations="disabled", caret="hide")
+        path.write_bytes(webp(page))
         return path
 
 

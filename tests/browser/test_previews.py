@@ -60,11 +60,11 @@ def test_email_is_readable_with_and_without_images(
 ) -> None:
     """A picture that is not loaded is as wide as its text, which must not widen a phone's page."""
     edition = render(sample(kind), Templates(ROOT / "templates"))
-    picture = (FOLDER / "email-light.png").read_bytes()
+    picture = (FOLDER / "email-light.webp").read_bytes()
 
     def answer(route: Route) -> None:
         if loaded:
-            route.fulfill(body=picture, content_type="image/png")
+            route.fulfill(body=picture, content_type="image/webp")
         else:
             route.abort()
 

@@ -103,6 +103,8 @@ class Fragments:
         self._cached: OrderedDict[_Key, Fragment] = OrderedDict()
         self._bytes = 0
         self._leave = lru_cache(maxsize=_ROWS)(self._rendered_leave)
+        self.name_of = lru_cache(maxsize=_ROWS)(self._rendered_name)
+        """The cached names of categories, as `_rendered_name` returns them."""
 
     def of(
         self,
@@ -160,6 +162,14 @@ class Fragments:
         )
         return Markup(" ".join(html.split())), text  # noqa: S704 -- escaped by its template
 
+    def _rendered_name(self, environment: Environment, language: Language, category: str) -> str:
+        """Return the name of a category in the form for the middle of a sentence."""
+        press = Press(
+            environment, {**language.values(), "brand": self._brand, "category": category}
+        )
+        name = press.render(template_of(category, "name.txt", environment))
+        return language.inside(" ".join(name.split()))
+
     def _look_up(self, keys: Sequence[_Key]) -> list[Fragment | None]:
         with self._lock:
             fragments = list(map(self._cached.get, keys))
@@ -185,14 +195,15 @@ def _looks(email: str, blocks: Sequence[Block], *, has_parts: bool) -> list[_Loo
     """
     if email != DIGEST:
         return [_Look(True, None, True, block.is_important, True) for block in blocks]
-    has_lead = any(block.is_for_reader for block in blocks)
+    parts = [part_of(block) for block in blocks]
+    has_lead = Part.FOR_YOU in parts
+    leading = Part.FOR_YOU if has_lead else Part.ALSO
     looks = []
-    for place, block in enumerate(blocks):
-        part = part_of(block)
-        leads = block.is_for_reader if has_lead else place == 0 and part is Part.ALSO
+    for place, (block, part) in enumerate(zip(blocks, parts, strict=True)):
+        is_full, is_first = block.is_full, place == 0
+        leads = is_full and part is leading and (has_lead or is_first)
         shown_part = part if has_parts else None
-        leads = leads and block.is_full
-        looks.append(_Look(block.is_full, shown_part, leads, block.is_important, place == 0))
+        looks.append(_Look(is_full, shown_part, leads, block.is_important, leads and is_first))
     return looks
 
 

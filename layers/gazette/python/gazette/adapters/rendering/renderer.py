@@ -59,6 +59,9 @@ _COUNTED = 4
 _LONGEST_SUBJECT = 200
 _LONGEST_NAME = 80
 
+_OFFERED = 2
+"""The maximum number of categories that the footer of a digest offers to turn off."""
+
 _MOST_LINKS = 7
 """The maximum number of links in the footer of an immediate email."""
 
@@ -308,7 +311,8 @@ class JinjaRenderer:
             others = (links.preferences, links.unsubscribe, self._brand.help, fallback)
             values["controls"] = own.controls(digest, _MOST_LINKS - sum(map(bool, others)))
         elif email == DIGEST:
-            values["less"] = own.less(digest)
+            name_of = partial(self._fragments.name_of, templates, language)
+            values["less"] = [(each, name_of(each), link) for each, link in own.less(digest)]
         pieces = own.put_into(digest.blocks, fragments)
         while True:
             edition = _edition(templates, email, digest, pieces, values)
@@ -590,11 +594,11 @@ class _Own:
         return pieces
 
     def less(self, digest: Digest) -> list[tuple[str, str]]:
-        """Return the categories that the footer offers to turn off, each with its link.
+        """Return at most two categories that the footer offers to turn off, each with its link.
 
         Categories with updates for the reader come last. The least important category is first.
         """
-        names = dict.fromkeys([each.category for each in reversed(digest.counts)])
+        names = list(dict.fromkeys([each.category for each in reversed(digest.counts)]))[:_OFFERED]
         links = [(name, self._link(Scope(ScopeKind.CATEGORY, (name,)))) for name in names]
         return [(name, link) for name, link in links if link]
 

@@ -204,6 +204,13 @@ def several_lines(text: str, longest: int) -> str:
     return _cut("\n".join(lines).strip(), longest)
 
 
+def beginning(text: str, longest: int) -> str:
+    """Return a text of `several_lines` on one line, cut to `longest` characters."""
+    if "\n" in text:
+        text = " ".join(text.split())
+    return text if len(text) <= longest else _cut(text, longest)
+
+
 def _seen(text: str, longest: int) -> str:
     """Return `text` without hidden characters, or an empty string if no character is visible."""
     seen = without_hidden(text[: 8 * longest])

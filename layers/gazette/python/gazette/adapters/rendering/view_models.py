@@ -12,6 +12,7 @@ from zlib import crc32
 from gazette.adapters.rendering.event_data import seen_in
 from gazette.adapters.rendering.language import Language
 from gazette.adapters.rendering.texts import (
+    beginning,
     initials,
     one_line,
     several_lines,
@@ -72,7 +73,7 @@ class ShownBlock(NamedTuple):
     """True if one of the events has a high importance."""
 
     is_first: bool = False
-    """True if the block is the first of the email. Only this block has several quotes."""
+    """True if the block leads and is the first of the email. Only this block has several quotes."""
 
 
 class Part(StrEnum):
@@ -92,7 +93,7 @@ def part_of(block: Block) -> Part:
     """Return the part of a digest that a block is in."""
     if block.is_for_reader:
         return Part.FOR_YOU
-    is_recommended = all(group.category in ASKED_CATEGORIES for group in block.groups)
+    is_recommended = all([group.category in ASKED_CATEGORIES for group in block.groups])
     return Part.RECOMMENDED if is_recommended else Part.ALSO
 
 
@@ -161,10 +162,11 @@ class ShownGroup(NamedTuple):
     """The excerpts of the latest events, latest first: up to three where a block may quote several,
     otherwise one. Events without an excerpt are omitted."""
 
-    @property
-    def snippet(self) -> str:
-        """The beginning of `excerpt`, on one line."""
-        return one_line(self.excerpt, _SNIPPET)
+    snippet: str = ""
+    """The beginning of `excerpt`, on one line."""
+
+    snippet_signer: str = ""
+    """The author of `snippet`, if the line names several people."""
 
 
 class Picked(NamedTuple):
@@ -251,8 +253,10 @@ def _quoted(group: Group) -> tuple[tuple[str, str], ...]:
 def _more(group: Group) -> More | None:
     latest, actors = group.latest, group.actors
     url, avatar = (actors[0].url, actors[0].avatar) if actors else ("", "")
-    more = More(url, avatar, latest.entity.image, latest.importance, latest.data)
-    return None if more == _NO_MORE else more
+    image, importance, data = latest.entity.image, latest.importance, latest.data
+    if not (url or avatar or image or data) and importance is Importance.NORMAL:
+        return None
+    return More(url, avatar, image, importance, data)
 
 
 def show(group: Group, language: Language, zone: tzinfo) -> ShownGroup:
@@ -271,10 +275,13 @@ def clean(picked: Picked, entity: Entity, language: Language) -> ShownGroup:
     more = picked.more or _NO_MORE
     excerpt = several_lines(picked.excerpt, _EXCERPT)
     signer = people[0] if picked.is_signed else ""
-    quotes = [
-        Quote(shown_name(name, language) if name else "", several_lines(text, _EXCERPT))
-        for name, text in picked.quoted
-    ] or [Quote(signer, excerpt)]
+    if picked.quoted:
+        quotes = [
+            Quote(shown_name(name, language) if name else "", several_lines(text, _EXCERPT))
+            for name, text in picked.quoted
+        ]
+    else:
+        quotes = [Quote(signer, excerpt)] if excerpt else []
     return ShownGroup(
         category=picked.category,
         count=picked.events,
@@ -291,6 +298,8 @@ def clean(picked: Picked, entity: Entity, language: Language) -> ShownGroup:
         importance=more.importance,
         data=seen_in(json.loads(more.data)) if more.data else _NO_DATA,
         quotes=tuple([quote for quote in quotes if quote.text]),
+        snippet=beginning(excerpt, _SNIPPET),
+        snippet_signer=signer if len(people) + picked.others > 1 else "",
     )
 
 
@@ -303,8 +312,8 @@ def _person(name: str, picked: Picked, more: More) -> Person:
     """
     return Person(
         name,
-        more.url if is_web_link(more.url) else "",
-        more.avatar if _is_picture(more.avatar) else "",
+        more.url if more.url and is_web_link(more.url) else "",
+        more.avatar if more.avatar and _is_picture(more.avatar) else "",
         initials(picked.people[0]),
         COLOURS[picked.colour],
     )
