@@ -36,9 +36,6 @@ FOLDER = ROOT / "docs" / "images"
 PHONE, DESKTOP = 390, 640
 """Widths in CSS pixels."""
 
-_SCALE = 0.6
-"""The size of the pictures. At 1, the largest would have more pixels than a WebP can."""
-
 _GAP = 24
 _AVERAGE, _OF_A_WEEK = 5, 24
 """Numbers of events: the demo's week has 4.7 in a digest."""
@@ -202,7 +199,6 @@ def drawn(browser: Browser, html: str, figures: Figures) -> bytes:
     )
     with browser.new_context(
         viewport={"width": PHONE + _GAP + DESKTOP, "height": 40},
-        device_scale_factor=_SCALE,
         color_scheme="light",
         java_script_enabled=False,
     ) as context:

@@ -14,7 +14,7 @@ PATIENCE = 60_000
 _SHELL = "chromium-headless-shell"
 """Chromium without its own windows, menus and tabs, which take three quarters of its CPU time."""
 
-_QUALITY = 70
+_QUALITY = 60
 """Of 100."""
 
 # No connection but to the pages: without these, Chromium asks its maker's servers at every start.

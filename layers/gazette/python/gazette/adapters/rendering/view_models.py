@@ -93,7 +93,7 @@ def part_of(block: Block) -> Part:
     """Return the part of a digest that a block is in."""
     if block.is_for_reader:
         return Part.FOR_YOU
-    is_recommended = all([group.category in ASKED_CATEGORIES for group in block.groups])
+    is_recommended = ASKED_CATEGORIES.issuperset([group.category for group in block.groups])
     return Part.RECOMMENDED if is_recommended else Part.ALSO
 
 

@@ -104,12 +104,12 @@ class Block:
     @property
     def is_for_reader(self) -> bool:
         """True if the block is in the first part of a digest."""
-        return any([group.is_for_reader for group in self.groups])
+        return True in [group.is_for_reader for group in self.groups]
 
     @property
     def is_important(self) -> bool:
         """True if the block shows an event of high importance."""
-        return any([group.importance is Importance.HIGH for group in self.groups])
+        return Importance.HIGH in [group.importance for group in self.groups]
 
     @property
     def latest_place(self) -> int:
