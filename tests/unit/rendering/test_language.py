@@ -1,6 +1,6 @@
 """Each reader reads their own language, in the formats of their region."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time
 from gettext import NullTranslations
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -193,3 +193,11 @@ def test_cached_formats_equal_cldr_formats(name: str, instant: datetime, number:
         assert spoken.number(number) == format_decimal(number, locale=locale)
         for names in (["Ann"], ["Ann", "{0}"], ["Ann", "Bo", "%s"], []):
             assert spoken.listed(names) == format_list(names, locale=locale)
+
+
+@pytest.mark.parametrize("name", ["en", "en_US", "de", "he", "ar_EG", "yo", "bn", "zh_Hant", "ccp"])
+def test_each_minute_is_written_as_cldr_does(name: str) -> None:
+    for hour in range(24):
+        for minute in (0, 1, 9, 10, 37, 59):
+            expected = format_time(time(hour, minute), "short", locale=name)
+            assert language._time(name, hour, minute) == expected

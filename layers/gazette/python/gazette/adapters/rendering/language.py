@@ -287,8 +287,27 @@ def _between(locale: str, first: date, last: date) -> str:
     )
 
 
-@lru_cache(maxsize=4096)
+_MINUTE, _TWO_DIGITS = 37, 10
+"""A minute whose digits occur in no hour, and the first minute of two digits."""
+
+
 def _time(locale: str, hour: int, minute: int) -> str:
+    """Return a time of day.
+
+    Eleven times of each hour are cached instead of all, because a digest has times of many minutes,
+    and Babel takes as long for a time as for the rest of its block. Some languages have words for
+    noon and midnight, or write one digit for a minute before 10.
+    """
+    if minute < _TWO_DIGITS:
+        return _cldr_time(locale, hour, minute)
+    pattern = _cldr_time(locale, hour, _MINUTE)
+    if pattern.count(f"{_MINUTE}") == 1:
+        return pattern.replace(f"{_MINUTE}", f"{minute}")
+    return _cldr_time(locale, hour, minute)
+
+
+@lru_cache(maxsize=2048)
+def _cldr_time(locale: str, hour: int, minute: int) -> str:
     return str(format_time(time(hour, minute), "short", locale=locale))
 
 
