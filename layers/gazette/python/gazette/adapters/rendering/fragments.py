@@ -290,8 +290,9 @@ class _Printer:
         if self._has_button:
             values["sentence"] = self._sentence(shown_block)
         values["group"], values["line"] = lines[0]
-        shown_lines = lines if look.is_full else lines[:1]
-        names = tuple(dict.fromkeys([group.category for group, _ in shown_lines]))
+        names: tuple[str, ...] = (lines[0].shown.category,)
+        if look.is_full and len(lines) > 1:
+            names = tuple(dict.fromkeys([group.category for group, _ in lines]))
         values["leave"], in_text = self._leave(self._press.environment, self._language, names)
         html = self._press.render(self._html)
         values["leave"] = in_text

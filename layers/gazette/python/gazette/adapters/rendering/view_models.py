@@ -275,13 +275,13 @@ def clean(picked: Picked, entity: Entity, language: Language) -> ShownGroup:
     more = picked.more or _NO_MORE
     excerpt = several_lines(picked.excerpt, _EXCERPT)
     signer = people[0] if picked.is_signed else ""
+    quotes: tuple[Quote, ...] = (Quote(signer, excerpt),) if excerpt else ()
     if picked.quoted:
-        quotes = [
+        several = [
             Quote(shown_name(name, language) if name else "", several_lines(text, _EXCERPT))
             for name, text in picked.quoted
         ]
-    else:
-        quotes = [Quote(signer, excerpt)] if excerpt else []
+        quotes = tuple([quote for quote in several if quote.text])
     return ShownGroup(
         category=picked.category,
         count=picked.events,
@@ -297,7 +297,7 @@ def clean(picked: Picked, entity: Entity, language: Language) -> ShownGroup:
         image=_image(more.image) if more.image else None,
         importance=more.importance,
         data=seen_in(json.loads(more.data)) if more.data else _NO_DATA,
-        quotes=tuple([quote for quote in quotes if quote.text]),
+        quotes=quotes,
         snippet=beginning(excerpt, _SNIPPET),
         snippet_signer=signer if len(people) + picked.others > 1 else "",
     )
