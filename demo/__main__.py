@@ -209,12 +209,18 @@ def _say(console: Console, report: Mapping[str, float], repeated: Repeated) -> N
         (repeated.too_large, f"emails of {LARGEST_HTML / 1000:.0f} KB of HTML or more"),
     ):
         console.print(f"{number} {what}", style="bold red" if number else "green")
+    most, share = report["footer_links_most"], report["share_of_urls"]
     console.print(
         f"links: {report['links_to_content']:,} to content, {report['links_in_footers']:,} in "
-        f"footers (at most {report['footer_links_most']} in one), {report['links_in_notices']:,} "
-        "in notices"
+        f"footers (at most {most} in one; the limit is {MOST_FOOTER_LINKS}), "
+        f"{report['links_in_notices']:,} in notices",
+        style="green" if most <= MOST_FOOTER_LINKS else "bold red",
     )
-    console.print(f"URLs in the text of an email: {report['share_of_urls']:.0%} (median)")
+    console.print(
+        f"URLs in the text of an email: {share:.0%} (median; the limit is "
+        f"{LARGEST_SHARE_OF_URLS:.0%})",
+        style="green" if share <= LARGEST_SHARE_OF_URLS else "bold red",
+    )
     median, largest = report["html_bytes_median"], report["html_bytes_largest"]
     console.print(f"HTML of an email: {median:,} bytes (median), {largest:,} bytes (largest)")
     index = (_FOLDER / "index.html").relative_to(ROOT)

@@ -33,6 +33,9 @@ _TITLES = "//a[@class='title']"
 _PADDING = dict.fromkeys(map(ord, "\u034f\u2007\u200c\xad"))
 """The characters that pad a preheader, so that inboxes do not show the email's text after it."""
 
+_QUOTED = re.compile("“([^”]+)”")
+"""The pattern of the title in a subject."""
+
 _FOOTER = re.compile(r"\nYou(?:'re getting| get) this ")
 
 _BEGIN_OF_SUBJECT = re.compile(r"^Your (?:week|month), [^:]+: ")
@@ -78,9 +81,6 @@ class Row:
 
     links: Links = Links()
 
-    # The titles of the email's entities.
-    titles: tuple[str, ...] = ()
-
     # The share of URLs in the characters of the email's text, from 0 to 1.
     share_of_urls: float = 0
 
@@ -122,7 +122,6 @@ def row(mail: Accepted) -> Row:
         told=_text(text),
         html_bytes=len(html.encode()),
         links=_links(page),
-        titles=tuple(" ".join(each.text_content().split()) for each in page.xpath(_TITLES)),
         share_of_urls=sum(map(len, _URL.findall(text))) / len(text),
     )
 
@@ -148,13 +147,22 @@ def look(rows: Sequence[Row]) -> Repeated:
                 subjects += 1
             before[each.to] = each
         headline = _END_OF_SUBJECT.sub("", _BEGIN_OF_SUBJECT.sub("", each.subject))
-        repeats_title = any(
-            title in each.subject and title in each.preheader for title in each.titles
-        )
-        preheaders += repeats_title or _plain(each.preheader).startswith(_plain(headline))
+        begins_with_subject = _plain(each.preheader).startswith(_plain(headline))
+        preheaders += begins_with_subject or _repeats_title(each)
         things += len(each.things) - len({*each.things})
     too_large = sum(each.html_bytes >= LARGEST_HTML for each in rows)
     return Repeated(subjects, preheaders, things, too_large)
+
+
+def _repeats_title(row: Row) -> bool:
+    """Return True if the preheader contains the title that the subject quotes, as whole words. The
+    subject may have only the beginning of the title."""
+    match = _QUOTED.search(row.subject)
+    if not match:
+        return False
+    title = match[1].removesuffix("…")
+    end = "" if title != match[1] else r"(?!\w)"
+    return bool(re.search(rf"(?<!\w){re.escape(title)}{end}", row.preheader))
 
 
 def links_of(rows: Sequence[Row]) -> Links:

@@ -212,6 +212,7 @@ def an_update_list(digest: Digest, lines: Sequence[Sequence[str]], **given: Any)
         start=0,
         total=number,
         per_page=100,
+        has_parts=digest.has_parts,
     )
     return replace(shared, **given)
 

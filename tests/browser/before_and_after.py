@@ -186,7 +186,7 @@ def _height(browser: Browser, html: str, width: int) -> int:
 
 
 def drawn(browser: Browser, html: str, figures: Figures) -> bytes:
-    """Return a picture of an email on a phone and, beside it, on a desktop, as WebP."""
+    """Return a picture of an email as WebP: on a phone on the left, on a desktop on the right."""
     height = max(figures.phone, figures.desktop)
     page_html = _PAGE.format(
         height=height,
@@ -222,7 +222,7 @@ def draw(browser: Browser, folder: Path, when: str) -> dict[Path, Figures]:
 def main(arguments: list[str]) -> int:
     """Draw the emails. The argument is `before` or `after`."""
     if arguments not in (["before"], ["after"]):
-        sys.stderr.write("say: python -m tests.browser.before_and_after after\n")
+        sys.stderr.write("Run: python -m tests.browser.before_and_after after\n")
         return 2
     with chromium() as browser:
         for path, figures in draw(browser, FOLDER, arguments[0]).items():

@@ -18,6 +18,9 @@ from gazette_cli.templates.differences import Files
 _BRAND = "brand.json"
 _PAGES = "preferences/"
 _NAMES = "categories/*/name.txt"
+_SHARED = ("parts/clock.txt", "parts/part.txt")
+"""The files of emails that web pages include."""
+
 _QUOTED = "parts/quoted.txt"
 """The message ids of quotation marks, which web pages also use."""
 
@@ -54,7 +57,7 @@ def _named(name: str, content: bytes) -> str:
 
 
 def _is_of_pages(name: str) -> bool:
-    return name.startswith(_PAGES) or Path(name).match(_NAMES)
+    return name.startswith(_PAGES) or name in _SHARED or Path(name).match(_NAMES)
 
 
 def _sentences(files: Files) -> Iterator[str]:

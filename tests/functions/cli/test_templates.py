@@ -460,9 +460,11 @@ OF_PAGES = {
     "preferences/settings.html": "{% extends 'preferences/page.html' %}",
     "preferences/leave.html": "{% extends 'preferences/page.html' %}",
     "categories/comment/name.txt": "remarks",
+    "parts/part.txt": "{{ part }}",
     "categories.json": '{"build_failed": {"de": {"name": "Fehlgeschlagene Builds"}}}',
     PO.format("de"): catalogue(("Unsubscribe from all emails?", "Nichts mehr?")),
     PO.format("fr"): catalogue(("Unsubscribe from all emails?", "Rien ?")),
+    PO.format("de-AT"): catalogue(("Berlin time", "Wiener Zeit")),
 }
 """Each shows on a page, which the deployed templates make."""
 

@@ -103,10 +103,13 @@ def test_preheader_with_title_of_the_subject_is_counted(renderer: JinjaRenderer)
     assert looked(mail) == Repeated()
     html = mail.message.get_body(("html",))
     assert html is not None
-    (title,) = row(mail).titles
-    assert title in str(mail.message["Subject"])
+    title = "Title of post1"
+    assert f"“{title}”" in str(mail.message["Subject"])
     html.set_content(html.get_content().replace("Yes, and more", f"About {title}"), subtype="html")
     assert looked(mail) == Repeated(preheaders=1)
+    for subject, repeated in (("“Title of p…” · 22 Nov", 1), ("“Title of p” · 22 Nov", 0)):
+        mail.message.replace_header("Subject", f"Bo commented on {subject}")
+        assert looked(mail) == Repeated(preheaders=repeated)
 
 
 def test_links_are_counted_by_purpose(renderer: JinjaRenderer) -> None:

@@ -212,6 +212,16 @@ def test_each_shown_text_and_its_cleaned_copy_are_counted(name: str) -> None:
     assert size(long) - size(short) > getsizeof(long) - getsizeof(short) + 100
 
 
+def test_beginning_of_a_long_excerpt_is_counted() -> None:
+    (group,) = compose([an_event(excerpt="ש" * 200)], max_blocks=1).groups
+    picked = pick(group, ENGLISH, UTC)
+    full = clean(picked, group.latest.entity, ENGLISH)
+    short = full._replace(snippet="")
+    counted = fragments._bytes_of(picked, full, "") - fragments._bytes_of(picked, short, "")
+    assert counted == getsizeof(full.snippet) - getsizeof("")
+    assert len(full.snippet) > 100
+
+
 def test_fragment_cache_size_is_bounded(
     renderer: JinjaRenderer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,6 +5,7 @@ import re
 from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -33,6 +34,7 @@ class ToldPages(JinjaPages):
 
     def __init__(self, templates: Path) -> None:
         super().__init__(Sheets(templates))
+        self.templates = templates
         self._renderer = JinjaRenderer(templates)
 
     def list_of(
@@ -219,6 +221,20 @@ def test_updates_list_has_the_parts_and_quotes_of_the_digest(pages: ToldPages) -
     ]
     quotes = [each.text_content() for each in page.xpath("//blockquote")]
     assert quotes == ["Words 3", "Words 2", "Words 1"]
+
+
+def test_updates_list_has_each_part_once_and_on_each_page(pages: ToldPages) -> None:
+    """A published recommendation ranks among the other updates, and a page may have one part."""
+    published = an_event("x", category="recommendation", entity_id="post5", occurred_at=NOW)
+    late = an_event("z", category="like", entity_id="post6", occurred_at=NOW - timedelta(days=9))
+    everything = compose([*PARTS, published, late], max_blocks=9)
+    page = lxml.html.fromstring(pages.list_of(everything, a_subscriber()))
+    names = [each.text_content() for each in page.xpath("//main//h2")]
+    assert len(names) == len({*names}) == 3
+    last = replace(everything, blocks=everything.blocks[-1:])
+    listed = an_update_list(last, JinjaRenderer(pages.templates).said(last, a_subscriber()))
+    one = lxml.html.fromstring(pages.updates(replace(listed, has_parts=True), a_subscriber()))
+    assert len(one.xpath("//main//h2")) == len(one.xpath("//main//h3")) == 1
 
 
 @pytest.mark.parametrize("events", [PARTS[:5], PARTS[5:6]])

@@ -124,7 +124,7 @@ def test_recommendations_share_one_heading(renderer: JinjaRenderer) -> None:
     ]
     made = edition(renderer, [*MIXED, *picks])
     assert headings(made)[-3:] == ["Recommended for you", "Title of a", "Title of b"]
-    assert made.html.count("Recommended for you") == 1
+    assert made.html.count("Recommended for you") == made.text.count("Recommended for you") == 1
     alone = edition(renderer, picks)
     assert headings(alone)[0] == "Recommended for you"
 
@@ -202,6 +202,61 @@ def test_later_blocks_for_the_reader_quote_one_event_beside_the_link(
     assert len(later) < 160
     assert made.text.count("Message ") == 4
     assert '\n  Cy: "Message 4 in b, and' in made.text
+
+
+@pytest.mark.parametrize(
+    ("arrangement", "sources"),
+    [
+        (Arrangement(), ("picks", "events")),
+        (Arrangement(sections=Sections.CATEGORY), ()),
+        (Arrangement(sections=Sections.PARENT), ()),
+    ],
+)
+def test_most_relevant_block_that_leads_has_several_quotes(
+    renderer: JinjaRenderer, arrangement: Arrangement, sources: tuple[str, ...]
+) -> None:
+    """It need not be the first of the email."""
+    events = [
+        *(an_event(f"c{n}", entity_id="busy", excerpt=f"Comment {n}") for n in range(300)),
+        *(an_event(f"m{n}", category="message", excerpt=f"Message {n}") for n in range(4)),
+        an_event("r", category="recommendation", entity_id="other", source="picks", score=1.0),
+    ]
+    digest = compose(events, max_blocks=20, arrangement=arrangement, sources=sources)
+    made = renderer.render(digest, a_subscriber(), LINKS, DAILY, due_at=NOW)
+    assert texts(made, "//blockquote") == ["Message 3", "Message 2", "Message 1"]
+    assert made.text.count('"Message ') == 3
+
+
+def test_later_block_quotes_the_latest_event_with_an_excerpt(renderer: JinjaRenderer) -> None:
+    first = an_event("first", category="mention", entity_id="thing", excerpt="@ann")
+    events = [
+        replace(first, importance=Importance.HIGH),
+        an_event("old", category="message", actor="Cy", excerpt="Call me back please"),
+        an_event("new", category="message", occurred_at=NOW + timedelta(minutes=1)),
+    ]
+    made = edition(renderer, events)
+    [row] = texts(made, "//p[@class='row']")
+    assert row.startswith("Cy: “Call me back please” Reply")
+    assert '\n  Cy: "Call me back please"\n' in made.text
+
+
+def test_recommended_line_without_an_excerpt_is_omitted(renderer: JinjaRenderer) -> None:
+    named = an_event("a", category="recommendation", excerpt="Worth reading")
+    other = replace(an_event("b", category="recommendation"), actor=None)
+    made = edition(renderer, [named, other, MIXED[0]])
+    assert all(texts(made, "//p[@class='row']"))
+
+
+def test_brand_is_at_the_end_of_a_hebrew_heading_in_the_text(renderer: JinjaRenderer) -> None:
+    made = edition(renderer, MIXED, reader=replace(a_subscriber(), locale="he"))
+    [line] = [each for each in made.text.splitlines() if each.startswith("— ") and "Gaz" in each]
+    assert line[2] != "\u2066"
+
+
+def test_footer_names_categories_in_the_language_of_each_reader(renderer: JinjaRenderer) -> None:
+    for locale, kind in (("en", "likes"), ("de", "Gefällt-mir-Angaben"), ("en", "likes")):
+        made = edition(renderer, MIXED, reader=replace(a_subscriber(), locale=locale))
+        assert texts(made, "//p[@class='less']/a")[0] == kind
 
 
 def test_quotes_of_one_person_are_not_signed(renderer: JinjaRenderer) -> None:

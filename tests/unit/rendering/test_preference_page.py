@@ -430,6 +430,9 @@ def test_different_frequencies_are_one_sentence(
         ("Europe/Berlin", "de", "Berliner Zeit"),
         ("Europe/Zurich", "de-CH", "Zürcher Zeit"),
         ("America/New_York", "de", "Ortszeit New York"),
+        ("Asia/Tel_Aviv", "en", "Jerusalem time"),
+        ("Etc/UTC", "de", "UTC"),
+        ("UTC", "en", "UTC"),
         ("America/New_York", "en", "New York time"),
     ],
 )

@@ -15,9 +15,9 @@ from gazette.adapters.rendering.pages import JinjaPages
 from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.adapters.rendering.sheets import Sheets
 from gazette.adapters.rendering.texts import initials
-from gazette.adapters.rendering.view_models import COLOURS, Part, part_of, show
+from gazette.adapters.rendering.view_models import COLOURS, show
 from gazette.domain.delivery.arrangement import Arrangement, Ranking
-from gazette.domain.delivery.compose import Digest, compose
+from gazette.domain.delivery.compose import Digest, Part, compose
 from gazette.domain.model import DAILY, Actor, Edition, Event, Importance
 from gazette.domain.scheduling.kinds import critical_schedule, immediate_schedule, is_critical
 from hypothesis import HealthCheck, given, settings
@@ -565,7 +565,7 @@ def check_rows(
         assert unquoted(row.line) == unquoted(other.line) or (is_recommended and not row.line)
     assert len(found) == len(lines)
     faced = [block.groups[0] for block in digest.blocks if block.is_for_reader]
-    if not faced and part_of(digest.blocks[0]) is Part.ALSO:
+    if not faced and digest.blocks[0].part is Part.ALSO:
         faced = list(digest.blocks[0].groups[:1])
     if any(row.kind == "alone" for row in found):
         faced = list(digest.groups)

@@ -16,17 +16,15 @@ from gazette.adapters.rendering.environment import Press, SplitBlock, split_bloc
 from gazette.adapters.rendering.language import Language
 from gazette.adapters.rendering.texts import LONGEST_HEADLINE, thing
 from gazette.adapters.rendering.view_models import (
-    Part,
     Picked,
     ShownBlock,
     ShownGroup,
     ShownLine,
     clean,
     in_a_subject,
-    part_of,
     pick,
 )
-from gazette.domain.delivery.compose import Block
+from gazette.domain.delivery.compose import Block, Part
 from gazette.domain.ports.rendering import CacheCount
 
 CACHED_BYTES = 12_000_000
@@ -195,15 +193,17 @@ def _looks(email: str, blocks: Sequence[Block], *, has_parts: bool) -> list[_Loo
     """
     if email != DIGEST:
         return [_Look(True, None, True, block.is_important, True) for block in blocks]
-    parts = [part_of(block) for block in blocks]
+    parts = [block.part for block in blocks]
     has_lead = Part.FOR_YOU in parts
-    leading = Part.FOR_YOU if has_lead else Part.ALSO
-    looks = []
+    looks, is_first = list[_Look](), True
     for place, (block, part) in enumerate(zip(blocks, parts, strict=True)):
-        is_full, is_first = block.is_full, place == 0
-        leads = is_full and part is leading and (has_lead or is_first)
+        leads = part is Part.FOR_YOU if has_lead else place == 0 and part is Part.ALSO
+        leads = leads and block.is_full
         shown_part = part if has_parts else None
-        looks.append(_Look(is_full, shown_part, leads, block.is_important, leads and is_first))
+        looks.append(
+            _Look(block.is_full, shown_part, leads, block.is_important, leads and is_first)
+        )
+        is_first = is_first and not leads
     return looks
 
 
@@ -222,6 +222,8 @@ def _bytes_of(picked: Picked, group: ShownGroup, line: str) -> int:
     for pair in picked.quoted:
         texts += pair
     texts += [quote.text for quote in group.quotes if quote.text is not group.excerpt]
+    if group.snippet is not group.excerpt:
+        texts.append(group.snippet)
     if more := picked.more:
         texts += (more.url, more.avatar, more.data)
         if more.image:

@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 from gazette.adapters.rendering.sheets import Sheets
 from gazette.adapters.rendering.texts import masked, one_line
-from gazette.adapters.rendering.view_models import Part, ShownGroup, ShownLine, part_of, show
-from gazette.domain.delivery.arrangement import Sections
-from gazette.domain.delivery.compose import Block
+from gazette.adapters.rendering.view_models import ShownGroup, ShownLine, show
+from gazette.domain.delivery.compose import Block, Part
 from gazette.domain.links import ScopeKind
 from gazette.domain.ports.rendering import BlockControls, UpdateList
 from gazette.domain.scheduling.calendar import zone_of
@@ -39,7 +38,13 @@ class _ListedBlock(NamedTuple):
     """The names of the followed entities; empty if the reader follows the block's own entity."""
 
     part: Part | None
-    """The part of the digest that the block is in; None if the digest has sections."""
+    """The part of the digest that the block is in; None if the list has no parts."""
+
+
+def _by_part(blocks: Sequence[_ListedBlock]) -> list[_ListedBlock]:
+    """Return the blocks of each part together. The part with the highest-ranked block is first."""
+    parts = list(dict.fromkeys([each.part for each in blocks]))
+    return sorted(blocks, key=lambda each: parts.index(each.part))
 
 
 class JinjaPages:
@@ -117,7 +122,6 @@ class JinjaPages:
         """Return a page of the list of updates, with times in the reader's time zone."""
         language = self._sheets.languages.of(reader.locale)
         zone = zone_of(reader.time_zone)
-        has_parts = listed.digest.sections is Sections.NONE
 
         def shown(
             block: Block, said: Sequence[str], button: str, own: BlockControls
@@ -132,11 +136,11 @@ class JinjaPages:
                 button=button if is_theirs else "",
                 controls=own,
                 followed=language.named(titles) if titles else "",
-                part=part_of(block) if has_parts else None,
+                part=block.part if listed.has_parts else None,
             )
 
         columns = listed.digest.blocks, listed.lines, listed.buttons, listed.controls
-        blocks = [shown(*each) for each in zip(*columns, strict=True)]
+        blocks = _by_part([shown(*each) for each in zip(*columns, strict=True)])
         while True:
             end = listed.start + len(blocks)
             html = self._sheets.render(
@@ -144,7 +148,7 @@ class JinjaPages:
                 language,
                 digest=listed.digest,
                 blocks=blocks,
-                has_parts=len({each.part for each in blocks}) > 1,
+                has_parts=listed.has_parts,
                 date=language.long_day(listed.due_at, zone),
                 has_controls=any(each.mute or each.unfollow for each in listed.controls),
                 start=listed.start,

@@ -29,9 +29,9 @@ from gazette.adapters.rendering.fragments import (
 from gazette.adapters.rendering.language import SOURCE, Language, Languages
 from gazette.adapters.rendering.texts import from_name, greeted, one_line, subject_line
 from gazette.adapters.rendering.variations import read_changes
-from gazette.adapters.rendering.view_models import Part, ShownBlock, ShownGroup, show
+from gazette.adapters.rendering.view_models import ShownBlock, ShownGroup, show
 from gazette.domain.delivery.arrangement import Arrangement, Sections
-from gazette.domain.delivery.compose import Block, Count, Digest, Group
+from gazette.domain.delivery.compose import Block, Count, Digest, Group, Part
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.links import NEW_LINK, Scope, ScopeKind, entity_mark, immediate_of, thing_scope
 from gazette.domain.model import Edition

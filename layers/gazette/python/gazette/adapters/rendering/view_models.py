@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping
 from datetime import date, tzinfo
-from enum import StrEnum
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -19,11 +18,10 @@ from gazette.adapters.rendering.texts import (
     short_name,
     shown_name,
 )
-from gazette.domain.delivery.compose import Block, Group
+from gazette.domain.delivery.compose import Group, Part
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.links import is_web_link
 from gazette.domain.model import Entity, Image, Importance
-from gazette.domain.subscribers.frequency import ASKED_CATEGORIES
 
 _TITLE, _EXCERPT, _SNIPPET = 200, 300, 120
 """The maximum lengths of titles, excerpts and snippets in characters. The contract has the same
@@ -63,38 +61,17 @@ class ShownBlock(NamedTuple):
 
     lines: tuple[ShownLine, ...]
     image: Image | None
-    part: "Part | None" = None
+    part: Part | None = None
     """The part of a digest that the block is in; None in other emails."""
 
     leads: bool = False
-    """True if the block has faces and quotes. A digest shows other blocks as short rows."""
+    """True if the block has a face and a link to reply. Other blocks of a digest are short rows."""
 
     is_important: bool = False
     """True if one of the events has a high importance."""
 
     is_first: bool = False
-    """True if the block leads and is the first of the email. Only this block has several quotes."""
-
-
-class Part(StrEnum):
-    """The parts of a digest that has no sections."""
-
-    FOR_YOU = "for_you"
-    """Blocks with updates for the reader, and important blocks."""
-
-    ALSO = "also"
-    """All other blocks."""
-
-    RECOMMENDED = "recommended"
-    """Blocks that contain only recommendations."""
-
-
-def part_of(block: Block) -> Part:
-    """Return the part of a digest that a block is in."""
-    if block.is_for_reader:
-        return Part.FOR_YOU
-    is_recommended = ASKED_CATEGORIES.issuperset([group.category for group in block.groups])
-    return Part.RECOMMENDED if is_recommended else Part.ALSO
+    """True for the most relevant block that leads. Only this block shows several quotes."""
 
 
 class Quote(NamedTuple):
@@ -159,11 +136,11 @@ class ShownGroup(NamedTuple):
     """The custom data of the latest event. Empty if the event has no data."""
 
     quotes: tuple[Quote, ...] = ()
-    """The excerpts of the latest events, latest first: up to three where a block may quote several,
-    otherwise one. Events without an excerpt are omitted."""
+    """The excerpts of the latest events, latest first: up to three in the first line of a block for
+    the reader, otherwise one. Events without an excerpt are omitted."""
 
     snippet: str = ""
-    """The beginning of `excerpt`, on one line."""
+    """The beginning of the latest quote, on one line."""
 
     snippet_signer: str = ""
     """The author of `snippet`, if the line names several people."""
@@ -282,6 +259,7 @@ def clean(picked: Picked, entity: Entity, language: Language) -> ShownGroup:
             for name, text in picked.quoted
         ]
         quotes = tuple([quote for quote in several if quote.text])
+    latest = quotes[0] if quotes else _NO_QUOTE
     return ShownGroup(
         category=picked.category,
         count=picked.events,
@@ -298,12 +276,13 @@ def clean(picked: Picked, entity: Entity, language: Language) -> ShownGroup:
         importance=more.importance,
         data=seen_in(json.loads(more.data)) if more.data else _NO_DATA,
         quotes=quotes,
-        snippet=beginning(excerpt, _SNIPPET),
-        snippet_signer=signer if len(people) + picked.others > 1 else "",
+        snippet=beginning(latest.text, _SNIPPET),
+        snippet_signer=latest.signer if len(people) + picked.others > 1 else "",
     )
 
 
 _NO_DATA: Mapping[str, Any] = MappingProxyType({})
+_NO_QUOTE = Quote("", "")
 
 
 def _person(name: str, picked: Picked, more: More) -> Person:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from enum import StrEnum
 from heapq import nlargest, nsmallest
 from math import exp2, log10
 from typing import NamedTuple
@@ -18,6 +19,7 @@ from gazette.domain.delivery.arrangement import (
     Sections,
 )
 from gazette.domain.model import Actor, Event, Importance, entity_reference
+from gazette.domain.subscribers.frequency import ASKED_CATEGORIES
 from gazette.domain.window.briefs import Brief
 from gazette.domain.window.folded import (
     Folded,
@@ -90,6 +92,19 @@ class Count(NamedTuple):
     is_for_reader: bool
 
 
+class Part(StrEnum):
+    """The parts of a digest that has no sections."""
+
+    FOR_YOU = "for_you"
+    """Blocks with updates for the reader, and important blocks."""
+
+    ALSO = "also"
+    """All other blocks."""
+
+    RECOMMENDED = "recommended"
+    """Blocks that contain only recommendations."""
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
     """All groups of one entity, shown under one title, highest-ranked first."""
@@ -105,6 +120,14 @@ class Block:
     def is_for_reader(self) -> bool:
         """True if the block is in the first part of a digest."""
         return True in [group.is_for_reader for group in self.groups]
+
+    @property
+    def part(self) -> Part:
+        """The part of a digest without sections that the block is in."""
+        if self.is_for_reader:
+            return Part.FOR_YOU
+        is_recommended = ASKED_CATEGORIES.issuperset([group.category for group in self.groups])
+        return Part.RECOMMENDED if is_recommended else Part.ALSO
 
     @property
     def is_important(self) -> bool:
@@ -143,6 +166,11 @@ class Digest:
     sections: Sections = Sections.NONE
     counts: tuple[Count, ...] = ()
     """The updates by category, those for the reader first, each by the weight of the category."""
+
+    @property
+    def has_parts(self) -> bool:
+        """True if the digest has no sections, and its blocks are in several parts."""
+        return self.sections is Sections.NONE and len({block.part for block in self.blocks}) > 1
 
     @property
     def groups(self) -> tuple[Group, ...]:
@@ -275,11 +303,12 @@ class _Groups:
     def _quoted(self, line: Line, place: int) -> Sequence[Brief]:
         """Return the events that a line with several quotes shows.
 
-        Only the first block quotes several, unless it is compact. A line quotes no more events
-        than it counts.
+        The first block and all blocks for the reader quote several, unless they are compact. A
+        line quotes no more events than it counts.
         """
-        is_quoted = place == 0 and self._arrangement.full_blocks > 0
-        return line.newest[: line.count] if is_quoted else ()
+        is_quoted = place == 0 or self._rank.is_for_reader(line)
+        is_full = place < self._arrangement.full_blocks
+        return line.newest[: line.count] if is_quoted and is_full else ()
 
     def section(self, lines: Sequence[Line]) -> str:
         """Return the section heading of a block, regardless of the importance of its events."""

@@ -206,6 +206,9 @@ class UpdateList:
     per_page: int
     """The maximum number of blocks on a page."""
 
+    has_parts: bool = False
+    """True if the blocks of all pages are in several parts of a digest without sections."""
+
 
 class LinkMaker(Protocol):
     """A factory for the signed links in an email."""

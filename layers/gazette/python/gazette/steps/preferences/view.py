@@ -113,6 +113,7 @@ def view_updates(
             start=first,
             total=len(everything.blocks),
             per_page=_PER_PAGE,
+            has_parts=everything.has_parts,
         )
         return context.pages.updates(listed, reader)
 
