@@ -578,7 +578,7 @@ class _Own:
         for block, each in zip(blocks, fragments, strict=True):
             via = _via(block)
             is_this = bool(via) and via == (block.groups[0].latest.entity.key,)
-            is_for_them = any(group.is_addressed for group in block.groups)
+            is_for_them = True in [group.is_addressed for group in block.groups]
             (before, in_html, after), (above, in_text, below) = each.html, each.text
             key = (in_html, in_text, via, is_this, is_for_them)
             filled = self._filled.get(key)
