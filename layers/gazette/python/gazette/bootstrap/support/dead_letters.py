@@ -7,6 +7,7 @@ from gazette.adapters.cached import ALONE
 from gazette.adapters.dynamodb.client import several_together
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
+from gazette.adapters.dynamodb.control.withdrawals import withdrawals_of
 from gazette.adapters.dynamodb.events import DynamoEventReader
 from gazette.adapters.dynamodb.feedback.seen_marks import DynamoSeenReader
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
@@ -41,6 +42,7 @@ def build_forecast(
         events=DynamoEventReader(settings.events_table, clock=now),
         seen=DynamoSeenReader(settings.events_table, read=several_together(ALONE)),
         held_categories=DynamoCategoryHolds(settings.control_table).names,
+        withdrawals=withdrawals_of(settings.control_table),
         batches=DynamoBatches(settings.control_table, retention=retention, clock=now),
         gauges=rate_limiters(settings),
         clock=now,
