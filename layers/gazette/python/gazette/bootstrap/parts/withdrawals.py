@@ -1,15 +1,22 @@
 """The withdrawals of a stage, for functions that do not send email."""
 
-from gazette.adapters.cached import when_asked
+from gazette.adapters.cached import Cached, when_asked
 from gazette.adapters.dynamodb.control.withdrawals import withdrawals_of
 from gazette.bootstrap.parts.clock import now
 from gazette.domain.ports.control import CurrentWithdrawals
 
 
 def cached_withdrawals(control_table: str) -> CurrentWithdrawals:
-    """Return a function that reads the withdrawals at most once a minute, and not before its first
-    call.
+    """Return a function that reads the withdrawals at most once a minute, and when a process
+    starts.
 
     The result is empty until the first successful read.
+    """
+    return Cached(withdrawals_of(control_table), clock=now, default=()).get
+
+
+def withdrawals_when_asked(control_table: str) -> CurrentWithdrawals:
+    """Return a function like that of `cached_withdrawals`, which makes no read before its first
+    call.
     """
     return when_asked(withdrawals_of(control_table), clock=now, default=())
