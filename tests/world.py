@@ -35,7 +35,7 @@ from gazette.domain.model import DAILY, Event, RunKey, StageHeaders, StoredEvent
 from gazette.domain.muting.mutes import Mutes, in_force, mute_now
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.clock import TimeLeft
-from gazette.domain.ports.control import HeldCategories
+from gazette.domain.ports.control import CurrentWithdrawals, HeldCategories
 from gazette.domain.ports.queues import FollowerPage, QueuedRun, Shard, Walk
 from gazette.domain.ports.rendering import Renderer, VersionTemplates
 from gazette.domain.ports.stores import DeferredEvents
@@ -322,6 +322,7 @@ class World:
         self.held_categories: HeldCategories = lambda: [
             hold.category for hold in self.category_holds.active()
         ]
+        self.current_withdrawals: CurrentWithdrawals = self.withdrawals.current
         self.batches = FakeBatches(self.clock)
         self.context = RoutingContext(
             subscribers=self.subscribers,
@@ -496,7 +497,7 @@ class World:
             events=self.events,
             seen=self.seen_marks,
             held_categories=self.held_categories,
-            withdrawals=self.withdrawals.current,
+            withdrawals=lambda: self.current_withdrawals(),
             batches=self.batches,
             editing=EditionContext(
                 templates=self.run_templates(),
