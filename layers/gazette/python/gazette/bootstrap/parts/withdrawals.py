@@ -4,6 +4,7 @@ from gazette.adapters.cached import Cached, when_asked
 from gazette.adapters.dynamodb.control.withdrawals import withdrawals_of
 from gazette.bootstrap.parts.clock import now
 from gazette.domain.ports.control import CurrentWithdrawals
+from gazette.domain.withdrawing.withdrawals import Withdrawals
 
 
 def cached_withdrawals(control_table: str) -> CurrentWithdrawals:
@@ -12,7 +13,8 @@ def cached_withdrawals(control_table: str) -> CurrentWithdrawals:
 
     The result is empty until the first successful read.
     """
-    return Cached(withdrawals_of(control_table), clock=now, default=()).get
+    cached: Cached[Withdrawals] = Cached(withdrawals_of(control_table), clock=now, default=())
+    return cached.get
 
 
 def withdrawals_when_asked(control_table: str) -> CurrentWithdrawals:
