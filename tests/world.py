@@ -474,7 +474,7 @@ class World:
         return Decisions(
             self.experiments.running(),
             self.template_versions.in_force(),
-            self.withdrawals.current(),
+            self.current_withdrawals(),
         )
 
     def run_templates(self) -> RunTemplates:
@@ -497,7 +497,7 @@ class World:
             events=self.events,
             seen=self.seen_marks,
             held_categories=self.held_categories,
-            withdrawals=lambda: self.current_withdrawals(),
+            decisions=self.decisions,
             batches=self.batches,
             editing=EditionContext(
                 templates=self.run_templates(),
@@ -633,7 +633,7 @@ class World:
             events=self.events,
             seen=self.seen_marks,
             held_categories=self.held_categories,
-            withdrawals=self.withdrawals.current,
+            decisions=self.decisions,
             batches=self.batches,
             gauges=Streams(digest=self.rate_limiter, immediate=self.immediate_rate_limiter),
             clock=self.clock,

@@ -88,16 +88,15 @@ RULES: Final = (
     Mutation(
         "a withdrawal during a delivery is applied until the claim",
         "steps/delivery/deliver.py",
-        "    if context.withdrawals() != due.withdrawals:\n        return True\n",
+        "    if context.decisions().withdrawals != due.withdrawals:\n        return True\n",
         "",
         f"{_WITHDRAWN}::test_withdrawal_before_the_last_check_of_a_delivery_stops_the_event",
     ),
     Mutation(
         "a withdrawn event that may have been sent is given up",
         "steps/delivery/deliver.py",
-        "            after = take_out(some, changing, for_good=may_have_been_sent)\n",
-        "            after = take_out(some, changing, for_good=() if some[0].withdrawn_at else "
-        "may_have_been_sent)\n",
+        "after = withdraw(some, changing, for_good=may_have_been_sent)\n",
+        "after = withdraw(some, changing, for_good=())\n",
         f"{_WITHDRAWN}::test_withdrawn_event_that_may_have_been_sent_is_given_up",
     ),
     Mutation(
@@ -180,9 +179,8 @@ RULES: Final = (
     Mutation(
         "workers read the withdrawals with other decisions",
         "adapters/dynamodb/control/decisions.py",
-        "            _read_or(last.withdrawals, withdrawals, lambda row: "
-        "withdrawals_in(row).withdrawals),\n",
-        "",
+        "lambda row: withdrawals_in(row).withdrawals if row else (),\n",
+        "lambda row: (),\n",
         f"{_STORE}::test_worker_reads_the_list_once_a_minute_with_other_decisions",
     ),
     Mutation(

@@ -64,7 +64,8 @@ def work(world: World, withdrawals: Withdrawals | None = None) -> None:
     """Deliver every run that has not ended, with the list of `withdrawals`, or the current one."""
     context = world.delivery_context()
     if withdrawals is not None:
-        context = replace(context, withdrawals=lambda: withdrawals)
+        decisions = world.decisions()._replace(withdrawals=withdrawals)
+        context = replace(context, decisions=lambda: decisions)
     for run in list(world.runs.rows.values()):
         if not run.status.is_final:
             deliver(run.key, lambda: MINUTE, context=context)

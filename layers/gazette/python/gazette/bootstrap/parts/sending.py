@@ -129,7 +129,7 @@ def delivery_context(
         events=DynamoEventReader(settings.events_table, clock=now),
         seen=DynamoSeenReader(settings.events_table, read=several_together(coalescer())),
         held_categories=held_categories(settings.control_table, clock=now),
-        withdrawals=lambda: decided().withdrawals,
+        decisions=decided,
         batches=batches,
         route_again=lambda key, window, time_left: router()(key, window, time_left),
         editing=EditionContext(

@@ -16,10 +16,9 @@ class Withdrawn:
     False if there are none, so that events need not be compared.
     """
 
-    __slots__ = ("_actors", "_entities", "withdrawals")
+    __slots__ = ("_actors", "_entities")
 
     def __init__(self, withdrawals: Withdrawals, now: datetime) -> None:
-        self.withdrawals = withdrawals
         applying = in_force(withdrawals, now)
         self._actors, self._entities = (
             {each.id: each.at for each in applying if each.kind is kind}

@@ -10,7 +10,7 @@ from gazette.domain.delivery.run import Run
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.model import RunKey, StageHeaders, Window
 from gazette.domain.ports.clock import Clock, TimeLeft
-from gazette.domain.ports.control import CurrentWithdrawals, HeldCategories
+from gazette.domain.ports.control import HeldCategories
 from gazette.domain.ports.ledgers import Batches, Runs
 from gazette.domain.ports.mail import Mailer
 from gazette.domain.ports.rendering import LinkMaker
@@ -44,7 +44,9 @@ class PrepareContext:
     events: EventReader
     seen: SeenReader
     held_categories: HeldCategories
-    withdrawals: CurrentWithdrawals
+    decisions: CurrentDecisions
+    """A function that returns the decisions of operators, such as withdrawals."""
+
     clock: Clock
     random: Callable[[], float]
     """A function that returns a random number from 0 to 1."""

@@ -187,7 +187,7 @@ def _is_outdated(prepared: Prepared, rendered: Rendered, context: DeliveryContex
         chosen = context.editing.templates(run)
         if chosen.templates.number != rendered.chosen.templates.number:
             return True
-    if context.withdrawals() != due.withdrawals:
+    if context.decisions().withdrawals != due.withdrawals:
         return True
     return not due.categories.isdisjoint(context.held_categories())
 
@@ -280,13 +280,16 @@ def _take_out(
     Returns the new run, and the number of events that this call removed.
     """
     deferred, removed = context.editing.deferred_events, 0
+    withdraw, expire = deferred.withdraw, deferred.expire
     for first in range(0, len(over), EVENTS_AT_ONCE):
         together, before = over[first : first + EVENTS_AT_ONCE], removed
         alone = ([each] for each in together)
         for some in (together, *(alone if len(together) > 1 else ())):
             changing = replace(run, removed=why_removed(run, some, context.clock()))
-            take_out = deferred.withdraw if some[0].withdrawn_at else deferred.expire
-            after = take_out(some, changing, for_good=may_have_been_sent)
+            if some[0].withdrawn_at:
+                after = withdraw(some, changing, for_good=may_have_been_sent)
+            else:
+                after = expire(some, changing, for_good=may_have_been_sent)
             if after is None:
                 continue
             run, removed = after, removed + len(some)

@@ -206,7 +206,7 @@ def _events_due(
         on_hold=context.held_categories(),
         now=context.clock(),
         seen=seen,
-        withdrawals=context.withdrawals(),
+        withdrawals=context.decisions().withdrawals,
     )
 
 

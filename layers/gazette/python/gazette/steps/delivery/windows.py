@@ -109,7 +109,8 @@ def read_window(
         on_hold=on_hold,
         now=now,
         seen=seen,
-        withdrawn=Withdrawn(withdrawals, now),
+        withdrawals=withdrawals,
+        withdrawn=Withdrawn(withdrawals, now) if withdrawals else None,
         folding=Folding(load_from(key, window, events), whole=MOST_WHOLE),
     )
     stored = events.skim(key.user_id, key.schedule, window)
@@ -179,7 +180,10 @@ class _Sorting:
     on_hold: Collection[str]
     now: datetime
     seen: Seen
-    withdrawn: Withdrawn
+    withdrawals: Withdrawals
+    withdrawn: Withdrawn | None
+    """The withdrawals in force. None if the stage has none."""
+
     folding: Folding
     over: list[StoredEvent] = field(default_factory=list)
     left: list[StoredEvent] = field(default_factory=list)
@@ -239,7 +243,7 @@ class _Sorting:
             self.movable_from,
             self.oldest_at,
             self.over_at,
-            self.withdrawn.withdrawals,
+            self.withdrawals,
         )
 
     def _add_movable(self, stored: StoredBrief) -> None:

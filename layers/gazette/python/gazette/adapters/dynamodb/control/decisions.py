@@ -36,7 +36,11 @@ def cached_decisions(table_name: str, *, ranges: Ranges, clock: Clock) -> Curren
         last = Decisions(
             _read_or(last.experiment, experiment, experiment_of),
             _read_or(last.in_force, in_force, partial(in_force_of, ranges=ranges)),
-            _read_or(last.withdrawals, withdrawals, lambda row: withdrawals_in(row).withdrawals),
+            _read_or(
+                last.withdrawals,
+                withdrawals,
+                lambda row: withdrawals_in(row).withdrawals if row else (),
+            ),
         )
         return last
 
