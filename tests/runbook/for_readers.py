@@ -141,6 +141,7 @@ def a_category_goes_on(state: State) -> Iterator[None]:
 @contextmanager
 def content_is_withdrawn(state: State) -> Iterator[None]:
     """A digest of nothing else is not sent."""
+    state.end_withdrawals()
     state.digest_is_due()
     yield
     state.new_workers()
@@ -152,6 +153,7 @@ def content_is_withdrawn(state: State) -> Iterator[None]:
 @contextmanager
 def an_actor_is_no_longer_withdrawn(state: State) -> Iterator[None]:
     """What waits goes out."""
+    state.end_withdrawals()
     state.digest_is_due()
     add_withdrawal(WithdrawalKind.ACTOR, "bo", context=state.withdrawals)
     yield

@@ -116,9 +116,7 @@ class State:
             self.empty(queue)
         resume_sending(context=self.sending)
         is_new = self.sending.holds.release(CATEGORY)
-        for each in list_withdrawals(context=self.withdrawals):
-            remove_withdrawal(each.kind, each.id, context=self.withdrawals)
-            is_new = True
+        is_new |= self.end_withdrawals()
         if not self.templates.versions.in_force().current.is_deployed:
             roll_back(DEPLOYED.number, by="a test", context=self.templates)
             is_new = True
@@ -128,6 +126,13 @@ class State:
         if not isinstance(self.subscribers.get(ANN), Subscriber):
             self.register()
         self.digest_is_due()
+
+    def end_withdrawals(self) -> bool:
+        """No withdrawal is in force. Return True if one was."""
+        withdrawals = list_withdrawals(context=self.withdrawals)
+        for each in withdrawals:
+            remove_withdrawal(each.kind, each.id, context=self.withdrawals)
+        return bool(withdrawals)
 
     def register(self) -> None:
         """Ann's profile, changed now."""
