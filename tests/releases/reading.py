@@ -16,7 +16,7 @@ from typing import Any
 
 from gazette.adapters.dynamodb import activities, follows, runs, schedules, subscribers, tables
 from gazette.adapters.dynamodb.client import Row, decoded
-from gazette.adapters.dynamodb.control import batches, category_holds, experiments, withdrawals
+from gazette.adapters.dynamodb.control import batches, category_holds, experiments
 from gazette.adapters.dynamodb.control.template_versions import (
     DynamoTemplateVersions,
     _change,
@@ -55,7 +55,6 @@ _CONTROL: Mapping[str, Decode] = {
     "templates": _in_force,
     "template_change": _change,
     "template_version": _versions._pushed,
-    "withdrawals": withdrawals._list,
 }
 
 
