@@ -45,7 +45,10 @@ EntityKey = Annotated[
     typer.Option(
         "--entity",
         metavar="TYPE#ID",
-        help="The type and the id of the entity, such as post#p1. It may be the parent of others.",
+        help=(
+            "The type and the id of the entity, such as post#p1. It may be the parent of other "
+            "entities."
+        ),
     ),
 ]
 
@@ -59,10 +62,10 @@ def add(
 ) -> None:
     """Withdraw all events by an actor or on an entity up to now, for example those of a spammer.
 
-    Emails that are made afterwards leave these events out, for all readers. Critical emails do so
-    too. The browser views of emails that were already sent no longer show the events. A withdrawal
-    of an entity also concerns the events that reached readers through a follow of the entity, such
-    as those on its children.
+    Emails that are made afterwards, including critical ones, leave these events out, for all
+    readers. The browser views of emails that were already sent no longer show the events. A
+    withdrawal of an entity also applies to events that reached readers through a follow of the
+    entity, such as those on its children.
 
     Later events are sent. To withdraw them too, run the command again. At most 100 withdrawals can
     be in force.
