@@ -140,6 +140,7 @@ def _context(items: Mapping[str, Sequence[Item]], now: datetime) -> ReceiptConte
         subscribers=FakeSubscribers(),
         follows=FakeFollows(),
         held_categories=tuple,
+        withdrawals=tuple,
         clock=clock,
         retention=RETENTION,
         defaults=(),

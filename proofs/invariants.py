@@ -55,6 +55,7 @@ _ENDS: Mapping[Status, Collection[Reason]] = {
         Reason.EXPIRED,
         Reason.LAPSED,
         Reason.SEEN,
+        Reason.WITHDRAWN,
         Reason.TOO_LATE,
         Reason.CATEGORY_HELD,
         Reason.WAITS_FOR_MORE,
@@ -184,6 +185,8 @@ def why_unsent(world: World, user_id: str, event_id: str) -> str:
         return "retracted"
     if stored is None:
         return "expired" if _was_counted_as_expired(world, user_id, event_id, runs) else "gone"
+    if stored.schedule == Unsent.EXCLUDED and stored.withdrawn_at:
+        return "withdrawn"
     if stored.schedule == Unsent.EXCLUDED and stored.seen_at:
         return "seen" if stored.is_left_out else "LOST"
     if stored.schedule in {Unsent.EXCLUDED, Unsent.GIVEN_UP}:

@@ -21,6 +21,7 @@ IN_NO_EMAIL = frozenset(
         State.EXPIRED,
         State.LAPSED,
         State.SEEN,
+        State.WITHDRAWN,
     }
 )
 """The states that mean that no email contains the event."""

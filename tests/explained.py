@@ -20,6 +20,7 @@ def explained(world: World, on: date | None = None, user_id: str = "ann") -> Exp
         runs=world.runs,
         events=world.events,
         held_categories=world.held_categories,
+        withdrawals=world.withdrawals.current,
         clock=world.clock,
         defaults=world.defaults,
         sunset=world.sunset,

@@ -57,6 +57,7 @@ from gazette.domain.subscribers.subscriber import (
 from gazette.domain.subscribers.suppression import Cause, SoftBounce, Suppression
 from gazette.domain.window.briefs import StoredBrief, stored_brief_of
 from gazette.domain.window.seen import Seen, SeenMark
+from gazette.domain.withdrawing.withdrawals import WithdrawalList, Withdrawals
 
 from gazette_support.domain.replay import Part, was_sent_since
 from tests.builders import RETENTION, SettableClock
@@ -675,6 +676,25 @@ class FakeCategoryHolds:
 
 
 @dataclass
+class FakeWithdrawals:
+    """The port `WithdrawalStore` in memory; `current` is `CurrentWithdrawals`."""
+
+    stored: WithdrawalList = field(default_factory=WithdrawalList)
+
+    def read(self) -> WithdrawalList:
+        return self.stored
+
+    def change(self, after: WithdrawalList) -> bool:
+        if after.revision != self.stored.revision + 1:
+            return False
+        self.stored = after
+        return True
+
+    def current(self) -> Withdrawals:
+        return self.stored.withdrawals
+
+
+@dataclass
 class FakeBatches:
     """The port `Batches` in memory."""
 
@@ -1134,6 +1154,21 @@ class FakeEvents:
             ],
             run,
         )
+
+    def withdraw(
+        self, events: Sequence[StoredEvent], run: Run, *, for_good: Collection[str] = ()
+    ) -> Run | None:
+        _within_a_transaction(1 + len(events))
+        removed: list[tuple[StoredEvent, Unsent]] = []
+        for each in events:
+            current = self.rows.get((each.event.user_id, each.event.id))
+            if not isinstance(current, StoredEvent) or not _in_place(current, each):
+                return None
+            if current.event != each.event:
+                return None
+            place = Unsent.GIVEN_UP if each.event.id in for_good else Unsent.EXCLUDED
+            removed.append((replace(current, withdrawn_at=each.withdrawn_at), place))
+        return self._take_out(removed, run)
 
     def _still_over(self, stored: StoredEvent) -> StoredEvent | None:
         current = self.rows.get((stored.event.user_id, stored.event.id))

@@ -109,6 +109,13 @@ def _seen() -> World:
     return world
 
 
+def _withdrawn() -> World:
+    world = a_world()
+    world.withdraw(actor="bo")
+    world.send_digest()
+    return world
+
+
 def _retracted() -> World:
     world = _sent()
     retract(world)
@@ -128,6 +135,7 @@ STORIES: Mapping[State, Callable[[], World]] = {
     State.EXPIRED: _expired,
     State.LAPSED: _lapsed,
     State.SEEN: _seen,
+    State.WITHDRAWN: _withdrawn,
     State.NOT_STORED: lambda: a_world(Frequency.NEVER),
 }
 """The story of each state, in the order of the page."""

@@ -38,6 +38,7 @@ def receipt_context(world: World) -> ReceiptContext:
         subscribers=world.subscribers,
         follows=world.follows,
         held_categories=world.category_holds.names,
+        withdrawals=world.withdrawals.current,
         clock=world.clock,
         retention=RETENTION,
         defaults=world.defaults,

@@ -169,6 +169,7 @@ def reader_context(world: World) -> ReaderContext:
         schedules=world.schedules,
         runs=world.runs,
         events=world.events,
+        withdrawals=world.withdrawals.current,
         clock=world.clock,
         defaults=world.defaults,
         critical=world.critical,

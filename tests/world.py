@@ -35,11 +35,12 @@ from gazette.domain.model import DAILY, Event, RunKey, StageHeaders, StoredEvent
 from gazette.domain.muting.mutes import Mutes, in_force, mute_now
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.clock import TimeLeft
-from gazette.domain.ports.control import HeldCategories
+from gazette.domain.ports.control import CurrentWithdrawals, HeldCategories
 from gazette.domain.ports.queues import FollowerPage, QueuedRun, Shard, Walk
 from gazette.domain.ports.rendering import Renderer, VersionTemplates
 from gazette.domain.ports.stores import DeferredEvents
 from gazette.domain.scheduling.calendar import slot_of
+from gazette.domain.scheduling.lifetime import withdrawn_for
 from gazette.domain.scheduling.limits import (
     DeliveryLimits,
     FanoutLimits,
@@ -60,6 +61,7 @@ from gazette.domain.templates.ports import Decisions
 from gazette.domain.templates.settings import SourcePolicy
 from gazette.domain.templates.versions import version_for
 from gazette.domain.window.worth import Worth
+from gazette.domain.withdrawing.withdrawals import Withdrawal, WithdrawalKind
 from gazette.steps.content.ahead import look_ahead
 from gazette.steps.content.ask import AskContext, ProcessHealth
 from gazette.steps.content.fetch import FetchContext, FetchResult, fetch
@@ -100,6 +102,7 @@ from gazette.steps.support.dry_run import DryRunContext
 from gazette.steps.sweep.sweep import begin_sweep, sweep
 from gazette.steps.sweep.unknown import SweepContext, Swept
 
+from gazette_support.steps.withdrawals import WithdrawalContext, add_withdrawal
 from tests.builders import RETENTION, SettableClock, a_subscriber
 from tests.fake_stores import (
     PARTITIONS,
@@ -117,6 +120,7 @@ from tests.fake_stores import (
     FakeSeenMarks,
     FakeSubscribers,
     FakeSuppressions,
+    FakeWithdrawals,
 )
 from tests.fake_templates import FakeLibrary, FakeTemplateVersions
 from tests.fakes import (
@@ -271,6 +275,7 @@ class World:
     engagements: FakeEngagements = field(default_factory=FakeEngagements)
     category_stats: FakeCategoryStats = field(default_factory=FakeCategoryStats)
     category_holds: FakeCategoryHolds = field(default_factory=FakeCategoryHolds)
+    withdrawals: FakeWithdrawals = field(default_factory=FakeWithdrawals)
     told_held: list[CategoryHold] = field(default_factory=list)
     signs_of_life: frozenset[DeliveryEventType] = frozenset({DeliveryEventType.CLICKED})
     experiments: FakeExperiments = field(default_factory=FakeExperiments)
@@ -317,6 +322,7 @@ class World:
         self.held_categories: HeldCategories = lambda: [
             hold.category for hold in self.category_holds.active()
         ]
+        self.current_withdrawals: CurrentWithdrawals = self.withdrawals.current
         self.batches = FakeBatches(self.clock)
         self.context = RoutingContext(
             subscribers=self.subscribers,
@@ -405,6 +411,14 @@ class World:
         (outcome,) = self.say(MarkSeen(user_id, entity, at or self.clock()))
         return outcome
 
+    def withdraw(self, *, actor: str = "", entity: str = "") -> Withdrawal:
+        """An operator withdraws everything by an actor or on an entity, up to now."""
+        kind = WithdrawalKind.ACTOR if actor else WithdrawalKind.ENTITY
+        context = WithdrawalContext(
+            store=self.withdrawals, applies_for=withdrawn_for(RETENTION), clock=self.clock
+        )
+        return add_withdrawal(kind, actor or entity, context=context)[0]
+
     def follow(
         self,
         user_id: str = "ann",
@@ -457,7 +471,11 @@ class World:
 
     def decisions(self) -> Decisions:
         """The port `CurrentDecisions`, without a cache."""
-        return Decisions(self.experiments.running(), self.template_versions.in_force())
+        return Decisions(
+            self.experiments.running(),
+            self.template_versions.in_force(),
+            self.current_withdrawals(),
+        )
 
     def run_templates(self) -> RunTemplates:
         """What chooses the version of each run, in one process."""
@@ -479,6 +497,7 @@ class World:
             events=self.events,
             seen=self.seen_marks,
             held_categories=self.held_categories,
+            decisions=self.decisions,
             batches=self.batches,
             editing=EditionContext(
                 templates=self.run_templates(),
@@ -614,6 +633,7 @@ class World:
             events=self.events,
             seen=self.seen_marks,
             held_categories=self.held_categories,
+            decisions=self.decisions,
             batches=self.batches,
             gauges=Streams(digest=self.rate_limiter, immediate=self.immediate_rate_limiter),
             clock=self.clock,

@@ -37,6 +37,7 @@ from gazette_cli.statistics.command import statistics
 from gazette_cli.suppression.command import suppression
 from gazette_cli.templates.command import templates
 from gazette_cli.version import OfStage, Version, print_version
+from gazette_cli.withdrawals.command import withdraw
 
 app = typer.Typer(
     help="Check events, monitor batches, explain emails, and operate a stage.",
@@ -71,6 +72,7 @@ app.add_typer(sending, name="sending")
 app.add_typer(sources, name="sources")
 app.add_typer(suppression, name="suppression")
 app.add_typer(templates, name="templates")
+app.add_typer(withdraw, name="withdraw")
 app.command("accept", cls=Command)(accept)
 app.command("cost", cls=Command)(cost)
 app.command("doctor", cls=Command)(doctor)

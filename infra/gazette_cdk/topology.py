@@ -377,7 +377,7 @@ API = Step(
         ("events", ("GetItem", "Query")),
         ("events/stored", ("Query",)),
         ("runs", ("Query",)),
-        ("control", ("Query",)),
+        ("control", ("GetItem", "Query")),
         ("engagement", ("BatchGetItem",)),
         ("suppressions", ("GetItem",)),
         ("bounces", ("GetItem",)),

@@ -228,6 +228,21 @@ _SEES = 5
 _MUTES = 5
 """One history in this many has a reader who mutes and unmutes things again and again."""
 
+_WITHDRAWS = 5
+"""One history in this many has an operator who withdraws entities and actors."""
+
+_AIMS_OF_WITHDRAWALS = (
+    ("generate", "events.skim"),
+    ("generate", "deferred_events.withdraw"),
+    ("generate", "rate_limiter.reserve"),
+    ("generate", "category_holds.active"),
+    ("generate", "runs.swap"),
+    ("generate", "mailer.send"),
+    ("resend", "runs.swap"),
+    ("ingest", "events.store"),
+)
+"""The calls before which an operator withdraws something, or another worker handles the run."""
+
 _AIMS_OF_MUTES = (
     ("preferences", "subscribers.put"),
     ("preferences", "subscribers.put"),
@@ -257,6 +272,8 @@ def history(number: int) -> History:
         drawn = _with_waits(drawn, Random(-number - 1))
     if number % _SEES == 1:
         drawn = _with_marks(drawn, Random(-number - 2))
+    if number % _WITHDRAWS == 3:
+        drawn = _with_withdrawals(drawn, Random(-number - 4))
     if number % _MUTES == 2:
         drawn = _with_mutes(drawn, Random(-number - 3))
     if number % _ASKS:
@@ -457,6 +474,43 @@ def _with_mutes(drawn: History, random: Random) -> History:
         for function, call in random.sample(_AIMS_OF_MUTES, 3)
     ]
     follow = Deed(timedelta(days=-2), "follow", who, random.choice((0, 2)), 0)
+    return replace(drawn, deeds=(*drawn.deeds, follow, *deeds), strikes=(*drawn.strikes, *strikes))
+
+
+def _with_withdrawals(drawn: History, random: Random) -> History:
+    """Add withdrawals, events around them, and strikes on calls that race with them."""
+    moments = [
+        timedelta(days=random.choice(_DAYS), seconds=random.choice(_MOMENTS)) for _ in range(3)
+    ]
+
+    def act(what: str, at: timedelta) -> Deed:
+        which = random.choice((0, 0, 1, 2, 3, 4, 4))
+        return Deed(at, what, random.choice(READERS), which, random.randrange(3))
+
+    deeds = [
+        act(what, at + _seconds(sign * random.choice(_APART)))
+        for at in moments
+        for sign, what in (
+            (-1, "put"),
+            (-1, random.choice(("put", "happen"))),
+            (1, "withdraw"),
+            (1, random.choice(("put", "again", "amend", "retract", "happen"))),
+        )
+    ]
+    strikes = [
+        Strike(
+            function,
+            call,
+            random.choice(moments),
+            random.choice((0, 0, 0, 1)),
+            random.choice(_HOWS),
+            (act("withdraw", timedelta(0)),) * random.randrange(2),
+            _seconds(random.choice(_PAUSES)),
+            random.random() < 0.5,
+        )
+        for function, call in random.sample(_AIMS_OF_WITHDRAWALS, 3)
+    ]
+    follow = Deed(timedelta(days=-2), "follow", random.choice(READERS), 0, 0)
     return replace(drawn, deeds=(*drawn.deeds, follow, *deeds), strikes=(*drawn.strikes, *strikes))
 
 

@@ -27,7 +27,7 @@ from proofs.prove.life import Life
 from proofs.prove.provider import Taken
 from proofs.prove.verdict import why_not_twice
 
-_NEEDS_A_REASON = {"gone", "retracted", "seen", "waits for a reader who left"}
+_NEEDS_A_REASON = {"gone", "retracted", "seen", "waits for a reader who left", "withdrawn"}
 _LET_GO = {"unsubscribed", "suppressed", "erased", "unknown_subscriber"}
 """The reasons of runs that ended without sending their immediate events, and the actions that each
 requires.

@@ -69,6 +69,11 @@ _AT_A_BUTTON = timedelta(hours=1)
 sends.
 """
 
+_WITHDRAWN = (*_THINGS, "")
+"""The entities that an operator withdraws. An empty text means the actor of the reader's latest
+event.
+"""
+
 _SEEN_AGO = timedelta(hours=1)
 _LAPSES_WITHIN = timedelta(hours=7)
 _UNTIL_IT_LAPSES = (timedelta(minutes=55), timedelta(minutes=10), timedelta(hours=25))
@@ -160,6 +165,7 @@ class Town:
         self._said_at = life.clock()
         self._pauses: dict[str, Ban] = {}
         self._held: dict[str, Ban] = {}
+        self._withdrawn: list[tuple[str, datetime]] = []
         self._lapsing: dict[str, Wanted] = {}
         self._stopped: Ban | None = None
 
@@ -213,6 +219,7 @@ class Town:
         now = self._instant()
         wanted = self._want(person, name, category, entity, now)
         wanted.things = (f"post#{entity}",)
+        self._forgo_withdrawn(wanted)
         if any(self._is_silent(person, one) for one in (category, *map(_muted, wanted.things))):
             wanted.forgone.add("muted")
         event = an_event(
@@ -313,6 +320,7 @@ class Town:
             wanted = self._want(person, name, category, entity, now)
             wanted.is_followed = True
             wanted.things = (f"post#{entity}", *([parent] if parent else []))
+            self._forgo_withdrawn(wanted)
             muted = map(_muted, wanted.things)
             silent = (f"post#{entity}", parent, category, *muted)
             if any(self._is_silent(person, one) for one in silent):
@@ -562,6 +570,29 @@ class Town:
         self._acknowledge(self._held[category])
         self._within_hours(deed, partial(self._release, category))
 
+    def withdraw(self, person: Person, deed: Deed) -> None:
+        """Withdraw an entity, or the actor of an event. Workers may have a list of a minute ago."""
+        what = _WITHDRAWN[deed.which % len(_WITHDRAWN)]
+        if not what:
+            wanted = self._one(person, deed)
+            if wanted is None:
+                return
+            withdrawal = self.life.onlooker.withdraw(actor=wanted.event_id)
+            what = wanted.event_id
+        else:
+            withdrawal = self.life.onlooker.withdraw(entity=what)
+        at = withdrawal.at
+        self._withdrawn.append((what, at))
+        for one in self.wanted.values():
+            self._forgo_withdrawn(one)
+
+        def hits(taken: Taken, run: Run) -> bool:
+            shown = (self.wanted.get((taken.key.user_id, event)) for event in taken.shows)
+            is_withdrawn = any(one is not None and _is_withdrawn(one, what, at) for one in shown)
+            return is_withdrawn and not self.is_doubtful(taken, run)
+
+        self._acknowledge(self._ban("withdrawn", hits, after=_AT_A_BUTTON))
+
     def release(self, _: Person, deed: Deed) -> None:
         self._release(_CATEGORIES[deed.which % 3])
 
@@ -697,6 +728,11 @@ class Town:
         for wanted in self._of(person):
             if thing in wanted.things:
                 wanted.forgone.add("muted")
+
+    def _forgo_withdrawn(self, wanted: Wanted) -> None:
+        """Record that a withdrawn event need not be in an email."""
+        if any(_is_withdrawn(wanted, what, at) for what, at in self._withdrawn):
+            wanted.forgone.add("withdrawn")
 
     def _lift_mutes(self, person: Person) -> None:
         self._lift(person, *map(_muted, _THINGS))
@@ -845,6 +881,11 @@ class Town:
             self._end_pause(person)
             if person.has_paused and not person.is_erased:
                 self._choose(person, Choice(paused_until=self.life.clock().date()))
+
+
+def _is_withdrawn(wanted: Wanted, what: str, at: datetime) -> bool:
+    """Return True if a withdrawal of an entity or of an actor applies to an event."""
+    return wanted.occurred_at <= at and what in (*wanted.things, wanted.event_id)
 
 
 def _muted(thing: str) -> str:

@@ -3,10 +3,12 @@
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from zlib import crc32
 
 from gazette.domain.model import Schedule
 from gazette.domain.scheduling.calendar import SLOT
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
+from gazette.domain.withdrawing.withdrawals import Withdrawals
 
 from proofs.features.history import DAYS, READERS, Deed, History, Strike
 from proofs.features.judge import Outcome, judge, rested
@@ -45,6 +47,13 @@ class Observed(Life):
         super().__init__(scenario, (), FAKES)
         self.calls.aim = self._aim
         self.town = Town(self)
+        self.world.current_withdrawals = self._list_of_the_worker
+
+    def _list_of_the_worker(self) -> Withdrawals:
+        """Return the list of withdrawals, or that of a minute ago for every second worker."""
+        worker, current = self.calls.worker, self.onlooker.withdrawals.current()
+        age = _MINUTE * (worker is not None and crc32(worker.name.encode()) % 2)
+        return tuple(each for each in current if each.at <= self.clock() - age)
 
     def _aim(self, worker: Worker, call: str) -> How | None:
         """Return the effect of the first strike that targets such a call."""

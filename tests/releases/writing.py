@@ -15,6 +15,7 @@ from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
 from gazette.adapters.dynamodb.control.evidence import DynamoEvidenceLog
 from gazette.adapters.dynamodb.control.experiments import DynamoExperiments
 from gazette.adapters.dynamodb.control.template_versions import DynamoTemplateVersions
+from gazette.adapters.dynamodb.control.withdrawals import DynamoWithdrawals
 from gazette.adapters.dynamodb.deferred_events import DynamoDeferredEvents
 from gazette.adapters.dynamodb.event_rows import stored_key
 from gazette.adapters.dynamodb.feedback.seen_marks import DynamoSeenMarks
@@ -41,6 +42,11 @@ from gazette.domain.templates.versions import (
     Version,
 )
 from gazette.domain.window.seen import SeenMark
+from gazette.domain.withdrawing.withdrawals import (
+    Withdrawal,
+    WithdrawalKind,
+    WithdrawalList,
+)
 from gazette.settings.ranges import RANGES
 from moto import mock_aws
 
@@ -165,6 +171,11 @@ def _store_events() -> None:
     _, seen = events.store(an_event("seen"), DAILY)
     assert isinstance(seen, StoredEvent)
     DynamoDeferredEvents("events", clock=CLOCK).leave_out(replace(seen, seen_at=NOW))
+    _, withdrawn = events.store(an_event("withdrawn"), DAILY)
+    assert isinstance(withdrawn, StoredEvent)
+    run = stores.runs().create(a_run(1, user_id="withdrawn"))
+    removed = [replace(withdrawn, withdrawn_at=NOW)]
+    assert DynamoDeferredEvents("events", clock=CLOCK).withdraw(removed, run)
     marks = DynamoSeenMarks("events", kept_for=9 * _DAY, clock=CLOCK)
     marks.put(SeenMark("ann", "post#post1", NOW))
     stores.activities().create(replace(ACTIVITY, id="full", retracted=False))
@@ -224,6 +235,8 @@ def _store_delivery_events() -> None:
 def _store_control() -> None:
     DynamoEvidenceLog("control").record(NOW)
     DynamoCategoryHolds("control").add(category_hold("news", "an operator", NOW, by_hand=True))
+    withdrawals = (Withdrawal(kind, "post#p1", NOW, NOW + 9 * _DAY) for kind in WithdrawalKind)
+    DynamoWithdrawals("control").change(WithdrawalList(tuple(withdrawals), 1))
     experiments = DynamoExperiments("control")
     for name in ("buttons", "subjects"):  # the second ends the period of the first
         experiments.start(Experiment(name, ((1, 50), (2, 50)), NOW))

@@ -17,8 +17,10 @@ from gazette.domain.feedback.reputation import CategoryHold
 from gazette.domain.identity import address_hash
 from gazette.domain.subscribers.subscriber import Erased
 from gazette.domain.subscribers.suppression import Cause
+from gazette.domain.withdrawing.withdrawals import WithdrawalKind
 
 from demo.ses import Accepted, Answer
+from gazette_support.steps.withdrawals import add_withdrawal
 from tests.runbook.state import ADDRESS, ANN, CATEGORY, KEY, State, envelope
 
 Scenario = Callable[[State], AbstractContextManager[None]]
@@ -134,6 +136,30 @@ def a_category_goes_on(state: State) -> Iterator[None]:
     with state.emails(1):
         state.next_digest()
     assert "2 likes" in state.inbox[-1].part("plain")
+
+
+@contextmanager
+def content_is_withdrawn(state: State) -> Iterator[None]:
+    """A digest of nothing else is not sent."""
+    state.end_withdrawals()
+    state.digest_is_due()
+    yield
+    state.new_workers()
+    with state.emails(0):
+        state.try_to_send()
+    assert standing(state) == (Status.SKIPPED, Reason.WITHDRAWN)
+
+
+@contextmanager
+def an_actor_is_no_longer_withdrawn(state: State) -> Iterator[None]:
+    """What waits goes out."""
+    state.end_withdrawals()
+    state.digest_is_due()
+    add_withdrawal(WithdrawalKind.ACTOR, "bo", context=state.withdrawals)
+    yield
+    state.new_workers()
+    with state.emails(1):
+        state.try_to_send()
 
 
 @contextmanager

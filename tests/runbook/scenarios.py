@@ -26,8 +26,10 @@ from tests.runbook.for_readers import (
     a_list_is_exported,
     a_list_is_imported,
     a_reader_is_erased,
+    an_actor_is_no_longer_withdrawn,
     an_address_is_allowed,
     an_address_is_suppressed,
+    content_is_withdrawn,
     sending_goes_on,
     sending_stops,
     the_quarantine_comes_back,
@@ -64,6 +66,9 @@ SCENARIOS: Mapping[str, Scenario] = {
     "gazette suppression remove ann@example.com": an_address_is_allowed,
     "gazette suppression import old.csv": a_list_is_imported,
     "gazette suppression export > suppressed.csv": a_list_is_exported,
+    "gazette withdraw add --actor bo": content_is_withdrawn,
+    "gazette withdraw add --entity post#p1": content_is_withdrawn,
+    "gazette withdraw remove --actor bo": an_actor_is_no_longer_withdrawn,
     "gazette links rotate": a_key_is_added,
     "gazette links retire k1": a_key_is_retired("k1"),
     "gazette links retire k2 --now": a_key_is_retired("k2"),
@@ -92,7 +97,7 @@ they do, wherever they stand."""
 READS = re.compile(
     r"(for \w+ in [^;]+; do )?(gazette (rollback --list|explain|overview|find|doctor|statistics"
     r"|preview|cost|--\w+"
-    r"|(batch|dlq|experiment|links|quarantine|suppression|templates) (list|show)"
+    r"|(batch|dlq|experiment|links|quarantine|suppression|templates|withdraw) (list|show)"
     r"|sending status|event lint)\b"
     r"|aws [\w-]+ ((get|list|describe|filter)-|wait ))"
 )

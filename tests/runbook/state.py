@@ -38,8 +38,14 @@ from demo.ses import Accepted
 from gazette_cli.restore.command import COPY
 from gazette_support.bootstrap.sending import build_sending
 from gazette_support.bootstrap.templates import build_templates
+from gazette_support.bootstrap.withdrawals import build_withdrawals
 from gazette_support.steps.sending import SendingContext, resume_sending
 from gazette_support.steps.templates import TemplatesContext, roll_back
+from gazette_support.steps.withdrawals import (
+    WithdrawalContext,
+    list_withdrawals,
+    remove_withdrawal,
+)
 from tests.stage import Deployed
 
 ANN = "ann"
@@ -71,6 +77,7 @@ class State:
     suppressions: DynamoSuppressions
     sending: SendingContext
     templates: TemplatesContext
+    withdrawals: WithdrawalContext
 
     @classmethod
     def of(cls, deployed: Deployed, folder: Path, commands: Path) -> "State":
@@ -99,6 +106,7 @@ class State:
             ),
             sending=build_sending(settings),
             templates=build_templates(settings),
+            withdrawals=build_withdrawals(ingest),
         )
 
     def begin(self) -> None:
@@ -108,6 +116,7 @@ class State:
             self.empty(queue)
         resume_sending(context=self.sending)
         is_new = self.sending.holds.release(CATEGORY)
+        is_new |= self.end_withdrawals()
         if not self.templates.versions.in_force().current.is_deployed:
             roll_back(DEPLOYED.number, by="a test", context=self.templates)
             is_new = True
@@ -117,6 +126,13 @@ class State:
         if not isinstance(self.subscribers.get(ANN), Subscriber):
             self.register()
         self.digest_is_due()
+
+    def end_withdrawals(self) -> bool:
+        """No withdrawal is in force. Return True if one was."""
+        withdrawals = list_withdrawals(context=self.withdrawals)
+        for each in withdrawals:
+            remove_withdrawal(each.kind, each.id, context=self.withdrawals)
+        return bool(withdrawals)
 
     def register(self) -> None:
         """Ann's profile, changed now."""

@@ -54,6 +54,7 @@ def document(found: Explanation, *, stage: str) -> Document:
         "expired": _waiting(found.expired),
         "lapsed": _waiting(found.lapsed),
         "seen": _waiting(found.seen),
+        "withdrawn": _waiting(found.withdrawn),
         "given_up": _waiting(found.given_up),
         "held_categories": found.held_categories,
         "critical_categories": found.critical,

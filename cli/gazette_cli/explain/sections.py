@@ -164,6 +164,7 @@ def _waiting(found: Explanation) -> Iterator[tuple[str, ...]]:
     yield from _rows(found.expired, "expired")
     yield from _rows(found.lapsed, "lapsed")
     yield from _rows(found.seen, "seen")
+    yield from _rows(found.withdrawn, "withdrawn")
 
 
 def _rows(waiting: Iterable[Waiting], note: str) -> Iterator[tuple[str, ...]]:

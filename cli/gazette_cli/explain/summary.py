@@ -88,6 +88,13 @@ def _now(found: Explanation) -> Iterator[str]:
             f"{listed([*categories])}, because the reader had already seen their entities in your "
             "product (entity.seen)."
         )
+    if found.withdrawn:
+        categories = dict.fromkeys(named(each.category) for each in found.withdrawn)
+        yield (
+            f"Left out: {counted(sum(each.count for each in found.withdrawn))} of "
+            f"{listed([*categories])}, because an operator withdrew their actor or entity. To see "
+            "the withdrawals, run `gazette withdraw list`."
+        )
     if found.held_categories:
         yield (
             f"On hold for all readers: {listed([*map(named, found.held_categories)])}. To see "

@@ -35,6 +35,7 @@ OUTCOMES: Mapping[State, str] = {
     State.EXPIRED: "expired before an email was sent",
     State.LAPSED: "lapsed before an email was sent",
     State.SEEN: "seen by the reader before an email was sent",
+    State.WITHDRAWN: "withdrawn by an operator before an email was sent",
     State.RETRACTED: "retracted",
     State.NOT_STORED: "not stored: muted, not followed at the time, opted out, or not arrived",
 }
@@ -63,6 +64,12 @@ def _waits_for_profile(_: Receipt) -> Iterator[str]:
 def _waiting(receipt: Receipt) -> Iterator[str]:
     email = name_of(receipt.schedule)
     match receipt.because:
+        case Because.WITHDRAWN:
+            yield (
+                "No email will contain the event, because an operator withdrew its actor or "
+                f"entity. The next run of {email} leaves it out. If the withdrawal is removed "
+                "before, an email includes the event. Run `gazette withdraw list`."
+            )
         case Because.ENTITY_MUTED:
             yield (
                 "No email will contain the event, because the reader muted its entity. The next "
@@ -94,7 +101,7 @@ def _waiting(receipt: Receipt) -> Iterator[str]:
 
 
 def _collecting(receipt: Receipt) -> Iterator[str]:
-    if receipt.because is Because.ENTITY_MUTED:
+    if receipt.because in {Because.ENTITY_MUTED, Because.WITHDRAWN}:
         yield from _waiting(receipt)
         return
     due = f" at {moment(receipt.next_digest)}" if receipt.next_digest else ""
@@ -157,6 +164,14 @@ def _seen(receipt: Receipt) -> Iterator[str]:
     )
 
 
+def _withdrawn(receipt: Receipt) -> Iterator[str]:
+    yield (
+        "No email contains the event, because an operator withdrew its actor or entity"
+        f"{_at(receipt)}. Run `gazette withdraw list`. If the withdrawal was wrong, remove it, and "
+        "publish the event again."
+    )
+
+
 def _retracted(receipt: Receipt) -> Iterator[str]:
     lead = f"A service retracted the event{_at(receipt)}."
     if receipt.because is Because.WAS_NOT_STORED:
@@ -201,6 +216,7 @@ _LEADS = {
     State.EXPIRED: _expired,
     State.LAPSED: _lapsed,
     State.SEEN: _seen,
+    State.WITHDRAWN: _withdrawn,
     State.RETRACTED: _retracted,
     State.NOT_STORED: _not_stored,
 }

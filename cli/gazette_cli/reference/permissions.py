@@ -239,6 +239,9 @@ PERMISSIONS: Mapping[str, frozenset[Grant]] = {
     "suppression import": _settings_of("feedback")
     | _SUPPRESSION_KEY
     | _on("table/suppressions", "UpdateItem"),
+    "withdraw add": _settings_of("ingest") | _on("table/control", "GetItem", "PutItem"),
+    "withdraw list": _settings_of("ingest") | _on("table/control", "GetItem"),
+    "withdraw remove": _settings_of("ingest") | _on("table/control", "GetItem", "PutItem"),
     "import check": frozenset(),
     "import run": _settings_of("feedback")
     | _SUPPRESSION_KEY
@@ -261,7 +264,7 @@ PERMISSIONS: Mapping[str, frozenset[Grant]] = {
     | _on("table/schedules", "Query")
     | _on("table/runs", "Query")
     | _on("table/events/index/*", "Query")
-    | _on("table/control", "Query"),
+    | _on("table/control", "GetItem", "Query"),
     "cost": frozenset(),
     "init": frozenset(),
     "simulate": frozenset(),
@@ -301,7 +304,7 @@ PERMISSIONS: Mapping[str, frozenset[Grant]] = {
     | _on("table/engagement", "BatchGetItem")
     | _on("table/schedules", "GetItem")
     | _on("table/subscribers", "GetItem")
-    | _on("table/control", "Query")
+    | _on("table/control", "GetItem", "Query")
     | _on("table/activities", "GetItem")
     | _on("table/follows", "BatchGetItem", "Query"),
     "replay": _settings_of("generate")

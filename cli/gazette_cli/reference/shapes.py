@@ -56,6 +56,15 @@ _SUPPRESSED: Shape = {
     "reason": "text?",
 }
 
+_WITHDRAWN: Shape = {
+    "kind": "text",
+    "id": "text",
+    "withdrawn": "boolean",
+    "changed": "boolean",
+    "at": "instant?",
+    "until": "instant?",
+}
+
 _STOPPED: Shape = {
     "category": "text?",
     "stopped": "boolean",
@@ -325,6 +334,7 @@ SHAPES: Mapping[str, Shape] = {
         "expired": _WAITING,
         "lapsed": _WAITING,
         "seen": _WAITING,
+        "withdrawn": _WAITING,
         "given_up": _WAITING,
         "held_categories": ["text"],
         "critical_categories": ["text"],
@@ -572,6 +582,12 @@ SHAPES: Mapping[str, Shape] = {
     "suppression add": _SUPPRESSED,
     "suppression remove": _SUPPRESSED,
     "suppression import": {"new": "number", "there_already": "number"},
+    "withdraw add": _WITHDRAWN,
+    "withdraw list": {
+        "withdrawals": [{"kind": "text", "id": "text", "at": "instant", "until": "instant"}],
+        "most": "number",
+    },
+    "withdraw remove": _WITHDRAWN,
     "import check": {
         **_IMPORTED,
         "dollars": "number",

@@ -334,6 +334,16 @@ class _Excluding:
         """Return None, because no events are stored."""
         return None
 
+    def withdraw(
+        self,
+        events: Sequence[StoredEvent],  # noqa: ARG002
+        run: Run,  # noqa: ARG002
+        *,
+        for_good: Collection[str] = (),  # noqa: ARG002
+    ) -> Run | None:
+        """Return None, because no events are stored."""
+        return None
+
     def leave_out(
         self,
         stored: StoredEvent,  # noqa: ARG002

@@ -15,6 +15,7 @@ from proofs.mutations.rules import (
     runs,
     subscribers,
     visits,
+    withdrawing,
 )
 
 RULES: Final = (
@@ -30,4 +31,5 @@ RULES: Final = (
     *runs.RULES,
     *subscribers.RULES,
     *visits.RULES,
+    *withdrawing.RULES,
 )

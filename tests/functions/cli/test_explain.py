@@ -38,6 +38,7 @@ READS = {
     ("follows", "Query"),
     ("follows", "BatchGetItem"),
     ("control", "Query"),
+    ("control", "GetItem"),
 }
 
 

@@ -74,6 +74,7 @@ EMPTY_HERE = (
     "explain.muted",  # in tests/unit/support
     "explain.mutes",
     "explain.seen",
+    "explain.withdrawn",  # in tests/unit/delivery/test_withdrawn.py
     "explain.late",  # in tests/unit/support/test_explain_attention.py
     "explain.schedules[].with_notice",
     "explain.held_categories",
@@ -344,6 +345,13 @@ def test_suppression_commands_use_exactly_the_documented_permissions(
         suppressions.unsubscribe(address_hash("bo@example.com"), "bo")
     run("suppression remove", "bo@example.com", "--yes")
     assert_exact(cloud, "suppression")
+
+
+def test_withdraw_commands_use_exactly_the_documented_permissions(cloud: Cloud, run: Run) -> None:
+    run("withdraw add", "--actor", "mallory", "--yes")
+    run("withdraw list")
+    run("withdraw remove", "--actor", "mallory", "--yes")
+    assert_exact(cloud, "withdraw")
 
 
 def test_import_commands_use_exactly_the_documented_permissions(

@@ -22,6 +22,7 @@ READS = {
     ("runs", "Query"),
     ("events", "Query"),
     ("schedules", "GetItem"),
+    ("control", "GetItem"),  # the withdrawals
 }
 
 

@@ -290,6 +290,7 @@ def test_preview_of_next_email_omits_expired_events() -> None:
         subscribers=world.subscribers,
         runs=world.runs,
         events=world.events,
+        withdrawals=world.withdrawals.current,
         clock=world.clock,
         critical=world.critical,
     )

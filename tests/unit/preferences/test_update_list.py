@@ -38,6 +38,7 @@ def viewing(world: World, built_templates: Path) -> ViewContext:
         subscribers=world.subscribers,
         events=world.events,
         follows=world.follows,
+        withdrawals=world.withdrawals.current,
         templates=lambda _: Chosen(VersionTemplates(0, JinjaRenderer(built_templates))),
         pages=JinjaPages(Sheets(built_templates)),
         clock=world.clock,

@@ -63,6 +63,7 @@ def viewing(world: World, built_templates: Path, pages: JinjaPages) -> ViewConte
         subscribers=world.subscribers,
         events=world.events,
         follows=world.follows,
+        withdrawals=world.withdrawals.current,
         templates=lambda _: Chosen(VersionTemplates(0, JinjaRenderer(built_templates))),
         pages=pages,
         clock=world.clock,
@@ -100,6 +101,22 @@ def test_view_of_a_sent_email_does_not_change_when_the_reader_sees_its_entity(
     world.send_everything()
     assert (view_shared(LINK, context=viewing), view_updates(LINK, context=viewing)) == before
     assert before[0] is not None
+
+
+def test_views_of_a_sent_email_leave_out_what_was_withdrawn_afterwards(
+    world: World, viewing: ViewContext
+) -> None:
+    world.withdraw(entity="post#post1")
+    email, updates = view_shared(LINK, context=viewing), view_updates(LINK, context=viewing)
+    for page in (email, updates):
+        assert page is not None
+        assert "Title of post1" not in page
+        assert "Title of post2" in page
+    assert updates is not None
+    assert "1 update" in updates
+    world.withdraw(actor="bo")
+    for view in (view_shared, view_updates):
+        assert view(LINK, context=viewing) == viewing.pages.nothing_left(a_subscriber())
 
 
 def test_attack_shared_view_cannot_change_reader_choices(

@@ -63,6 +63,7 @@ def test_everything_that_reads_mutes_agrees_on_every_event(schedule: str) -> Non
             subscribers=world.subscribers,
             runs=world.runs,
             events=world.events,
+            withdrawals=world.withdrawals.current,
             clock=world.clock,
             critical=world.critical,
         )

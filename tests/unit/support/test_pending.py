@@ -29,6 +29,7 @@ def waiting(world: World, user_id: str = "ann") -> Waiting | None:
         subscribers=world.subscribers,
         runs=world.runs,
         events=world.events,
+        withdrawals=world.withdrawals.current,
         clock=world.clock,
         critical=world.critical,
     )

@@ -94,6 +94,7 @@ def record_delivery(delivery: Delivery | Postponed | None, message_id: str) -> N
     - `events_expired` (they expired before they were included in an email)
     - `events_lapsed` (their `expires_at` passed before they were included in an email)
     - `events_seen` (the reader had seen their entity before they were included in an email)
+    - `events_withdrawn` (an operator withdrew their actor or entity)
 
     Durations in seconds:
     - `slot_to_accepted`: from a digest's due time until the provider accepted the email.

@@ -50,7 +50,12 @@ def reads(settings: ApiSettings) -> Reads:
             engagements=DynamoEngagements(settings.engagement_table, retention=run_retention),
         ),
         receipt=partial(
-            receipt, context=build_receipts(settings, engagement_table=settings.engagement_table)
+            receipt,
+            context=build_receipts(
+                settings,
+                engagement_table=settings.engagement_table,
+                withdrawals=readers.withdrawals,
+            ),
         ),
         activity=partial(
             activity_receipt,

@@ -23,6 +23,7 @@ from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.routing import announce, routing_context
 from gazette.bootstrap.parts.templates import run_templates, templates
 from gazette.bootstrap.parts.versions import versions_in_force
+from gazette.bootstrap.parts.withdrawals import withdrawals_when_asked
 from gazette.domain.links import LinkToken, Purpose
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.rendering import Pages
@@ -155,6 +156,7 @@ def build() -> PreferencesFunction:
         subscribers=routing.subscribers,
         events=events,
         follows=routing.follows,
+        withdrawals=withdrawals_when_asked(settings.control_table),
         templates=run_templates(
             control_table=settings.control_table,
             bucket=settings.templates_bucket,

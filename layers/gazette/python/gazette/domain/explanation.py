@@ -188,6 +188,10 @@ class Explanation:
     seen: tuple[Waiting, ...] = ()
     """Stored events that were left out because the reader had seen their entities."""
 
+    withdrawn: tuple[Waiting, ...] = ()
+    """Stored events that were left out because of a withdrawal, and waiting events that the next
+    run of their schedule leaves out for this reason."""
+
     held_categories: tuple[str, ...] = ()
     """The categories on hold for which events are waiting."""
 

@@ -167,6 +167,9 @@ class StoredEvent:
     """The time at which the reader saw the event's entity, if the event was left out for this
     reason; otherwise None."""
 
+    withdrawn_at: datetime | None = None
+    """The time of the withdrawal for which the event was left out; otherwise None."""
+
     @property
     def is_immediate(self) -> bool:
         """Return True if the event belongs to an immediate email rather than to a digest."""

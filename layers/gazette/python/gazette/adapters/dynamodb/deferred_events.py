@@ -1,7 +1,9 @@
-"""Exclusion, expiry and deferral of waiting events in DynamoDB, and the removal of seen events."""
+"""Exclusion, expiry and deferral of waiting events in DynamoDB, and the removal of seen and
+withdrawn events."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
@@ -27,6 +29,12 @@ _REASON_CHARACTERS = 500
 _SEEN = "the reader has seen the entity (entity.seen)"
 """The reason that a version without `seen_at` shows."""
 
+_WITHDRAWN = "an operator withdrew the actor or the entity (gazette withdraw)"
+"""The reason that a version without `withdrawn_at` shows."""
+
+Removal = tuple[Event, Unsent, Condition, Sequence[Action]]
+"""An event to remove, its new place, the condition of the write, and further attributes."""
+
 
 class DynamoDeferredEvents:
     """Implementation of the `DeferredEvents` port backed by the `events` table."""
@@ -40,9 +48,8 @@ class DynamoDeferredEvents:
         place = Unsent.GIVEN_UP if for_good else Unsent.EXCLUDED
         condition = _is_under(run.key.schedule) & (EventRow.body == body_of(event))
         return self._take_out(
-            [(event, place, condition)],
+            [(event, place, condition, _because(why[:_REASON_CHARACTERS]))],
             run,
-            also=[EventRow.why.set(why[:_REASON_CHARACTERS]), EventRow.seen_at.remove()],
         )
 
     def expire(
@@ -55,6 +62,24 @@ class DynamoDeferredEvents:
                     stored.event,
                     Unsent.GIVEN_UP if stored.event.id in for_good else Unsent.EXPIRED,
                     self._is_over(stored),
+                    (),
+                )
+                for stored in events
+            ],
+            run,
+        )
+
+    def withdraw(
+        self, events: Sequence[StoredEvent], run: Run, *, for_good: Collection[str] = ()
+    ) -> Run | None:
+        """Remove withdrawn events with one TransactWriteItems."""
+        return self._take_out(
+            [
+                (
+                    stored.event,
+                    Unsent.GIVEN_UP if stored.event.id in for_good else Unsent.EXCLUDED,
+                    in_place(stored) & (EventRow.body == body_of(stored.event)),
+                    _because(_WITHDRAWN, withdrawn_at=stored.withdrawn_at),
                 )
                 for stored in events
             ],
@@ -72,8 +97,7 @@ class DynamoDeferredEvents:
             actions=[
                 EventRow.stored.set(stored_key(place, self._clock())),
                 EventRow.was.set(stored.schedule),
-                EventRow.why.set(_SEEN),
-                EventRow.seen_at.set(seen_at),
+                *_because(_SEEN, seen_at=seen_at),
             ],
             condition=in_place(stored) & (EventRow.body == body_of(event)),
         )
@@ -89,10 +113,8 @@ class DynamoDeferredEvents:
 
     def _take_out(
         self,
-        events: Sequence[tuple[Event, Unsent, Condition]],
+        events: Sequence[Removal],
         run: Run,
-        *,
-        also: Sequence[Action] = (),
     ) -> Run | None:
         """Remove events from their schedule and store them under a new key, in one transaction.
 
@@ -101,7 +123,7 @@ class DynamoDeferredEvents:
         try:
             with transaction(self._rows) as writes:
                 raise_epoch(run, writes)
-                for event, place, condition in events:
+                for event, place, condition, also in events:
                     writes.update(
                         EventRow(event.user_id, event.id),
                         actions=[
@@ -132,6 +154,17 @@ class DynamoDeferredEvents:
         except ConditionFailed:
             return None
         return run
+
+
+def _because(
+    why: str, *, seen_at: datetime | None = None, withdrawn_at: datetime | None = None
+) -> Sequence[Action]:
+    """Return the actions that store the reason why an event was left out."""
+    instants = ((EventRow.seen_at, seen_at), (EventRow.withdrawn_at, withdrawn_at))
+    return [
+        EventRow.why.set(why),
+        *(name.set(instant) if instant else name.remove() for name, instant in instants),
+    ]
 
 
 def _is_under(schedule: str) -> Condition:

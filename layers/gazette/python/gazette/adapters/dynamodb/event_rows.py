@@ -94,7 +94,9 @@ def event_or_trace_in(row: EventRow) -> StoredEvent | Retracted:
         return trace_in(row)
     schedule, _, since = (row.stored or "").partition("#")
     stored_at = instant(since).astimezone(UTC)
-    return StoredEvent(event_in(row), schedule, stored_at, end_of(row), row.seen_at)
+    return StoredEvent(
+        event_in(row), schedule, stored_at, end_of(row), row.seen_at, row.withdrawn_at
+    )
 
 
 def trace_in(row: EventRow) -> Retracted:

@@ -420,6 +420,8 @@ def _moving(stored: StoredEvent, schedule: str, at: datetime, until: datetime) -
     An event that was left out, and can be sent again, loses the reason.
     """
     reason = [EventRow.seen_at.remove()] if stored.seen_at else []
+    if stored.withdrawn_at:
+        reason.append(EventRow.withdrawn_at.remove())
     place = EventRow.stored.set(stored_key(schedule, at))
     return [place, *_lifetime_actions(until, schedule), *reason]
 

@@ -237,8 +237,9 @@ class EventRow(Row):
     `body` marks a retracted event, whose schedule is in `was` and whose former `stored` is in
     `was_stored`. `why` is the reason for an exclusion. An event can be sent until `lasts_until`,
     and is stored until `expires_at`. Rows of an earlier release have only `expires_at`. `seen_at`
-    is present if the event was left out because its reader had seen its entity. A row whose id
-    begins with a line break is the mark of an entity that the reader has seen (`seen_at`).
+    is present if the event was left out because its reader had seen its entity, and `withdrawn_at`
+    if it was left out because of a withdrawal. A row whose id begins with a line break is the mark
+    of an entity that the reader has seen (`seen_at`).
     """
 
     class Meta:
@@ -253,6 +254,7 @@ class EventRow(Row):
     retracted_at = InstantAttribute(null=True)
     why = UnicodeAttribute(null=True)
     seen_at = InstantAttribute(null=True)
+    withdrawn_at = InstantAttribute(null=True)
     lasts_until = InstantAttribute(null=True)
     expires_at = ExpiryAttribute()
     stored_index = StoredIndex()
@@ -357,6 +359,8 @@ class ControlRow(Row):
     - `period`: `id` is the name of a current or past experiment. Has `since`, and `until` once the
       experiment has ended.
     - `hold`: `id` is the category. Has `since`, `why`, and `by_hand` if an operator set the hold.
+    - `withdrawals`: one row once something was withdrawn. Has the list (`withdrawals`, JSON:
+      [[kind, id, at, until], …]) and its `revision`.
     - `templates`: one row once a version was pushed. `version` (0 is the deployed version),
       `checksum` and `settings` (JSON) describe the version in force. The row has the same
       attributes for the candidate, and its `percent`; the `revision` of the row; and the time
@@ -393,6 +397,7 @@ class ControlRow(Row):
     percent = WholeAttribute(most=100, null=True)
     release = UnicodeAttribute(null=True)
     layer = UnicodeAttribute(null=True)
+    withdrawals = UnicodeAttribute(null=True)
     revision = WholeAttribute(null=True)
     expires_at = ExpiryAttribute(null=True)
 

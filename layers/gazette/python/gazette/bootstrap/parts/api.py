@@ -13,6 +13,7 @@ from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.routing import stored_events
+from gazette.bootstrap.parts.withdrawals import cached_withdrawals
 from gazette.domain.scheduling.lifetime import longest_life
 from gazette.observability import count, logger
 from gazette.settings.ingest import ReaderSettings
@@ -37,6 +38,7 @@ def reader_context(settings: ReaderSettings) -> ReaderContext:
         schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
         runs=DynamoRuns(settings.runs_table, retention=settings.run_retention),
         events=stored_events(settings),
+        withdrawals=cached_withdrawals(settings.control_table),
         clock=now,
         defaults=settings.defaults,
         critical=settings.critical,

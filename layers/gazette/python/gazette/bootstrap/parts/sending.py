@@ -77,7 +77,7 @@ def waiting_on(backlog: SqsBacklog) -> Callable[[], int]:
 
 
 def decisions(control_table: str) -> CurrentDecisions:
-    """Return the cached decisions of operators that apply to all emails, such as category holds.
+    """Return the cached decisions of operators that apply to all emails, such as withdrawals.
 
     All steps of a function share them.
     """
@@ -129,6 +129,7 @@ def delivery_context(
         events=DynamoEventReader(settings.events_table, clock=now),
         seen=DynamoSeenReader(settings.events_table, read=several_together(coalescer())),
         held_categories=held_categories(settings.control_table, clock=now),
+        decisions=decided,
         batches=batches,
         route_again=lambda key, window, time_left: router()(key, window, time_left),
         editing=EditionContext(

@@ -7,6 +7,7 @@ from gazette.adapters.cached import ALONE
 from gazette.adapters.dynamodb.client import several_together
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
+from gazette.adapters.dynamodb.control.withdrawals import withdrawals_of
 from gazette.adapters.dynamodb.events import DynamoEventReader
 from gazette.adapters.dynamodb.feedback.seen_marks import DynamoSeenReader
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
@@ -16,6 +17,7 @@ from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.rate_limiters import rate_limiters
 from gazette.domain.model import RunKey
+from gazette.domain.templates.ports import Decisions
 from gazette.settings.delivery import GenerateSettings
 from gazette.steps.support.dead_letters import Forecast, forecast
 from gazette.steps.support.dry_run import DryRunContext
@@ -30,7 +32,7 @@ def build_forecast(
 
     The function only reads. Uses the settings of generate and the suppression key.
     """
-    retention = settings.run_retention
+    retention, withdrawals = settings.run_retention, withdrawals_of(settings.control_table)
     context = DryRunContext(
         runs=DynamoRuns(settings.runs_table, retention=retention),
         schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
@@ -41,6 +43,7 @@ def build_forecast(
         events=DynamoEventReader(settings.events_table, clock=now),
         seen=DynamoSeenReader(settings.events_table, read=several_together(ALONE)),
         held_categories=DynamoCategoryHolds(settings.control_table).names,
+        decisions=lambda: Decisions(withdrawals=withdrawals()),
         batches=DynamoBatches(settings.control_table, retention=retention, clock=now),
         gauges=rate_limiters(settings),
         clock=now,

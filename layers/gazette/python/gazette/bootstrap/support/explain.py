@@ -5,6 +5,7 @@ from datetime import date
 from functools import partial
 
 from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
+from gazette.adapters.dynamodb.control.withdrawals import withdrawals_of
 from gazette.adapters.dynamodb.events import DynamoEventReader
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.adapters.dynamodb.follows import DynamoFollows
@@ -40,6 +41,7 @@ def build_explain(
         runs=DynamoRuns(settings.runs_table, retention=settings.run_retention),
         events=DynamoEventReader(settings.events_table, clock=now),
         held_categories=DynamoCategoryHolds(settings.control_table).names,
+        withdrawals=withdrawals_of(settings.control_table),
         clock=now,
         defaults=settings.defaults,
         sunset=settings.sunset,

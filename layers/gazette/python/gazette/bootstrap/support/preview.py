@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
+from gazette.adapters.dynamodb.control.withdrawals import withdrawals_of
 from gazette.adapters.dynamodb.events import DynamoEventReader
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
@@ -18,6 +19,7 @@ def build_pending(settings: SendingSettings) -> Callable[[str], Waiting | None]:
         subscribers=DynamoSubscribers(settings.subscribers_table),
         runs=DynamoRuns(settings.runs_table, retention=settings.run_retention),
         events=DynamoEventReader(settings.events_table, clock=now),
+        withdrawals=withdrawals_of(settings.control_table),
         clock=now,
         critical=settings.critical,
     )

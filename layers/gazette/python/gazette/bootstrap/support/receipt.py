@@ -2,6 +2,7 @@
 
 from gazette.adapters.dynamodb.activities import DynamoActivities
 from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
+from gazette.adapters.dynamodb.control.withdrawals import withdrawals_of
 from gazette.adapters.dynamodb.feedback.event_traces import DynamoEventTraces
 from gazette.adapters.dynamodb.feedback.statistics import DynamoEngagements
 from gazette.adapters.dynamodb.follows import DynamoFollows
@@ -9,16 +10,23 @@ from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.bootstrap.parts.clock import now
+from gazette.domain.ports.control import CurrentWithdrawals
 from gazette.domain.scheduling.lifetime import longest_life
 from gazette.settings.ingest import ActivitiesSettings, ReaderSettings
 from gazette.steps.support.activity_receipt import ActivityContext
 from gazette.steps.support.receipt import ReceiptContext
 
 
-def build_receipts(settings: ReaderSettings, *, engagement_table: str) -> ReceiptContext:
+def build_receipts(
+    settings: ReaderSettings,
+    *,
+    engagement_table: str,
+    withdrawals: CurrentWithdrawals | None = None,
+) -> ReceiptContext:
     """Return the context of receipts of events, from the settings of ingest or of the API.
 
-    `engagement_table` is the table of delivery events, which ingest does not use.
+    `engagement_table` is the table of delivery events, which ingest does not use. Without
+    `withdrawals`, each receipt of a waiting event reads them.
     """
     retention = settings.run_retention
     return ReceiptContext(
@@ -31,6 +39,7 @@ def build_receipts(settings: ReaderSettings, *, engagement_table: str) -> Receip
             settings.follows_table, retention=longest_life(settings.event_retention), clock=now
         ),
         held_categories=DynamoCategoryHolds(settings.control_table).names,
+        withdrawals=withdrawals or withdrawals_of(settings.control_table),
         clock=now,
         retention=settings.event_retention,
         defaults=settings.defaults,

@@ -68,6 +68,7 @@ class Reason(StrEnum):
     EXPIRED = "expired"
     LAPSED = "lapsed"
     SEEN = "seen"
+    WITHDRAWN = "withdrawn"
     CATEGORY_HELD = "category_held"
     WAITS_FOR_MORE = "waits_for_more"
     TOO_LATE = "too_late"

@@ -1,4 +1,4 @@
-"""The settings that operators control at run time: experiments and category holds.
+"""The settings that operators control at run time: experiments, holds and withdrawals.
 
 Every port may raise `Unavailable`. The caller then cannot know whether a write succeeded, and
 repeats the call. All instants are timezone-aware UTC.
@@ -9,12 +9,30 @@ from datetime import datetime
 from typing import Protocol
 
 from gazette.domain.feedback.experiment import Experiment, ExperimentPeriod
+from gazette.domain.withdrawing.withdrawals import WithdrawalList, Withdrawals
 
 HeldCategories = Callable[[], Collection[str]]
 """A function that returns the categories on hold. A change takes effect within a minute.
 
 Never raises.
 """
+
+CurrentWithdrawals = Callable[[], Withdrawals]
+"""A function that returns the withdrawals of the stage. A change takes effect within a minute."""
+
+
+class WithdrawalStore(Protocol):
+    """The store of the withdrawals, which is one list."""
+
+    def read(self) -> WithdrawalList:
+        """Return the list; an empty one if no withdrawal was ever stored."""
+
+    def change(self, after: WithdrawalList) -> bool:
+        """Store the list `after`, which replaces the list with the previous revision.
+
+        Returns False without a change if another list was stored since. A repetition after a lost
+        response also returns False.
+        """
 
 
 class Experiments(Protocol):

@@ -351,7 +351,8 @@ https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWrite
 
 
 class DeferredEvents(Protocol):
-    """The store that removes excluded, expired and deferred events from a run's window."""
+    """The store that removes excluded, expired, withdrawn and deferred events from a run's
+    window."""
 
     def exclude(self, event: Event, run: Run, why: str, *, for_good: bool = False) -> Run | None:
         """Remove an event from the schedule of `run`, and store the reason `why`.
@@ -375,6 +376,19 @@ class DeferredEvents(Protocol):
         a row had changed and no write was made. Each event is therefore counted once. From then on,
         no window contains the event. If an amendment gives the event more time, it returns to its
         schedule, unless its id is in `for_good`.
+        """
+
+    def withdraw(
+        self, events: Sequence[StoredEvent], run: Run, *, for_good: Collection[str] = ()
+    ) -> Run | None:
+        """Remove up to EVENTS_AT_ONCE withdrawn events from the schedule of `run`, and store the
+        `withdrawn_at` of each.
+
+        One transaction checks that each event has not moved and is unchanged. Like `exclude`, it
+        checks the run and raises its epoch, because a worker with an older list of withdrawals may
+        be sending the events. Returns the new run; None if a row had changed and no write was made.
+        From then on, no window contains the event. If its producer publishes the event again, it
+        returns to its schedule, unless its id is in `for_good`.
         """
 
     def leave_out(self, stored: StoredEvent, *, for_good: bool = False) -> bool:

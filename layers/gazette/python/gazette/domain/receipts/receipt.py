@@ -54,6 +54,9 @@ class State(StrEnum):
     SEEN = "seen"
     """The reader had seen the event's entity (`entity.seen`) before an email was sent."""
 
+    WITHDRAWN = "withdrawn"
+    """An operator withdrew the event's actor or entity before an email was sent."""
+
     RETRACTED = "retracted"
     """A service retracted the event. `emails` lists the emails that were claimed before."""
 
@@ -73,6 +76,10 @@ class Because(StrEnum):
     ENTITY_MUTED = "entity_muted"
     """The reader has muted the event's entity, or an entity whose follow led to the event. Unless
     the reader undoes the mute before, the next run of the schedule removes the event."""
+
+    WITHDRAWN = "withdrawn"
+    """An operator withdrew the event's actor or entity. Unless the withdrawal is removed before,
+    the next run of the schedule leaves the event out."""
 
     LATE = "late"
     """The event occurred more than a day ago, so the digest sends it instead of an immediate
@@ -149,7 +156,7 @@ class Receipt:
 
     next_digest: datetime | None = None
     """The time at which the next email that can include a waiting event is due; None if no email
-    is scheduled, or if the reader has muted the event's entity."""
+    is scheduled, or if the event is muted or withdrawn."""
 
     is_held: bool = False
     """True if the event's category is on hold. The event then waits until the hold ends."""

@@ -119,6 +119,8 @@ def _unsent(row: StoredEvent, now: datetime) -> Standing:
     match row.schedule:
         case Unsent.GIVEN_UP:
             return Standing(State.GIVEN_UP, row.stored_at, because=Because.EMAILS_UNKNOWN)
+        case Unsent.EXCLUDED if row.withdrawn_at:
+            return Standing(State.WITHDRAWN, row.withdrawn_at)
         case Unsent.EXCLUDED if row.seen_at:
             return Standing(State.SEEN, row.seen_at)
         case Unsent.EXCLUDED:

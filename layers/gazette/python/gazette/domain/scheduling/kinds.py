@@ -37,14 +37,15 @@ class Unsent(StrEnum):
     """The schedule for events whose subscriber is not known yet."""
 
     EXCLUDED = "excluded"
-    """The schedule for events that no email shows, because no template can show them or because
-    their reader has seen their entity (`StoredEvent.seen_at`)."""
+    """The schedule for events that no email shows, because no template can show them, because
+    their reader has seen their entity (`StoredEvent.seen_at`), or because an operator withdrew
+    their actor or entity (`StoredEvent.withdrawn_at`)."""
 
     EXPIRED = "expired"
     """The schedule for events that expired or lapsed before an email showed them."""
 
     GIVEN_UP = "given_up"
-    """The schedule for excluded, expired or seen events that an email may have shown.
+    """The schedule for excluded, expired, seen or withdrawn events that an email may have shown.
 
     Such events stay here permanently.
     """

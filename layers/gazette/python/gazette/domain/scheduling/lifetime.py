@@ -102,6 +102,15 @@ def seen_for(least: timedelta) -> timedelta:
     return longest_life(least) + least + _DAY
 
 
+def withdrawn_for(least: timedelta) -> timedelta:
+    """Return the time for which a withdrawal applies.
+
+    An event of its actor or entity can arrive late by `least`, and its row is then kept for as long
+    as possible. The browser view of an email shows the events whose rows are kept.
+    """
+    return longest_kept(least) + least + _DAY
+
+
 def _is_paused(recurrence: Recurrence, now: datetime) -> bool:
     until = recurrence.paused_until
     return until is not None and Pause(until, recurrence.time_zone).holds_at(now)

@@ -1,4 +1,4 @@
-"""The decisions about templates, the history of template versions, and their bundles.
+"""The decisions about all emails, the history of template versions, and their bundles.
 
 Every port may raise `Unavailable`. The caller then cannot know whether a write succeeded, and
 repeats the call. All instants are timezone-aware UTC.
@@ -15,6 +15,7 @@ from gazette.domain.templates.versions import (
     PushedVersion,
     Version,
 )
+from gazette.domain.withdrawing.withdrawals import Withdrawals
 
 VersionsInForce = Callable[[], InForce]
 """A function that returns the template versions in force. A change takes effect within a minute.
@@ -24,13 +25,16 @@ Never raises.
 
 
 class Decisions(NamedTuple):
-    """The decisions of operators that determine the templates of all emails."""
+    """The decisions of operators that apply to all emails, which are read together."""
 
     experiment: Experiment | None = None
     """The running experiment, or None."""
 
     in_force: InForce = NOTHING_PUSHED
     """The template versions in force."""
+
+    withdrawals: Withdrawals = ()
+    """The actors and entities that no email shows."""
 
 
 CurrentDecisions = Callable[[], Decisions]

@@ -15,11 +15,13 @@ from gazette.domain.identity import latest_run
 from gazette.domain.model import StoredEvent
 from gazette.domain.muting.muted import is_muted
 from gazette.domain.ports.clock import Clock
+from gazette.domain.ports.control import CurrentWithdrawals
 from gazette.domain.ports.ledgers import Runs, Schedules
 from gazette.domain.ports.stores import Follows, Subscribers
 from gazette.domain.scheduling.kinds import ScheduleKind, kind_of
 from gazette.domain.subscribers.frequency import ASKED_CATEGORIES, Frequencies
 from gazette.domain.subscribers.overview import Overview
+from gazette.domain.withdrawing.withdrawn import Withdrawn
 from gazette.steps.preferences.page import read_overview
 
 MOST_COUNTED = 1_000
@@ -44,6 +46,7 @@ class ReaderContext:
     schedules: Schedules
     runs: Runs
     events: WaitingEventsReader
+    withdrawals: CurrentWithdrawals
     clock: Clock
     defaults: Frequencies
     critical: Collection[str]
@@ -89,7 +92,7 @@ def _events_that_wait(overview: Overview, context: ReaderContext) -> Iterator[St
 
     An idle schedule has no waiting events, so it costs no call.
     """
-    user_id = overview.subscriber.user_id
+    user_id, withdrawn = overview.subscriber.user_id, Withdrawn(context.withdrawals(), overview.now)
     for schedule in overview.schedules:
         if schedule.is_idle or kind_of(schedule.name) is not ScheduleKind.DIGEST:
             continue
@@ -97,6 +100,8 @@ def _events_that_wait(overview: Overview, context: ReaderContext) -> Iterator[St
         after = settled_until(chain)
         for event in context.events.stored_under(user_id, schedule.name, after=after):
             if isinstance(event, UnreadableRow) or event.is_over(overview.now):
+                continue
+            if withdrawn.at(event.event):
                 continue
             if not is_muted(event.event, overview.subscriber.mutes, context.critical):
                 yield event

@@ -44,6 +44,9 @@ class PrepareContext:
     events: EventReader
     seen: SeenReader
     held_categories: HeldCategories
+    decisions: CurrentDecisions
+    """A function that returns the decisions of operators, such as withdrawals."""
+
     clock: Clock
     random: Callable[[], float]
     """A function that returns a random number from 0 to 1."""

@@ -129,7 +129,8 @@ def _claim(
     at = context.clock()
     if _is_outdated(prepared, rendered, context):
         raise Overtaken(
-            "An operator changed version, experiment or holds since the email was rendered."
+            "An operator changed version, experiment, holds or withdrawals since the email was "
+            "rendered."
         )
     deadline = at + time_left() + context.limits.clock_skew
     claim = Claim(
@@ -173,8 +174,8 @@ def _render(
 
 
 def _is_outdated(prepared: Prepared, rendered: Rendered, context: DeliveryContext) -> bool:
-    """Return True if the template version, experiment or category holds have changed since
-    rendering.
+    """Return True if the template version, experiment, category holds or withdrawals have changed
+    since rendering.
 
     Waiting for a permit takes time, and a process may be suspended at any point and continue much
     later. Operators' decisions are cached for a minute, so this check rarely needs a call.
@@ -186,6 +187,8 @@ def _is_outdated(prepared: Prepared, rendered: Rendered, context: DeliveryContex
         chosen = context.editing.templates(run)
         if chosen.templates.number != rendered.chosen.templates.number:
             return True
+    if context.decisions().withdrawals != due.withdrawals:
+        return True
     return not due.categories.isdisjoint(context.held_categories())
 
 
@@ -248,8 +251,8 @@ def _remove(
     tries: _Tries,
     context: DeliveryContext,
 ) -> tuple[Run, int]:
-    """Remove expired, lapsed and seen events from the schedule of `run`, and count them (rules 21
-    and 26).
+    """Remove expired, lapsed, withdrawn and seen events from the schedule of `run`, and count them
+    (rules 21, 26 and 27).
 
     Events that may have been sent are given up. Otherwise, an amendment could extend such an
     event's lifetime, and the number of emails that contained the event would be unknown (rule 9).
@@ -258,25 +261,54 @@ def _remove(
     """
     seen = [stored for stored in over if stored.seen_at]
     run, removed = _leave_out(run, seen, may_have_been_sent, tries, context)
-    over = [stored for stored in over if not stored.seen_at]
+    withdrawn = [stored for stored in over if stored.withdrawn_at]
+    run, number = _take_out(run, withdrawn, may_have_been_sent, tries, context)
+    over = [stored for stored in over if not (stored.seen_at or stored.withdrawn_at)]
+    run, rest = _take_out(run, over, may_have_been_sent, tries, context)
+    return run, removed + number + rest
+
+
+def _take_out(
+    run: Run,
+    over: Sequence[StoredEvent],
+    may_have_been_sent: Collection[str],
+    tries: _Tries,
+    context: DeliveryContext,
+) -> tuple[Run, int]:
+    """Remove events in transactions, and count them. Either all of them are withdrawn, or none.
+
+    Returns the new run, and the number of events that this call removed.
+    """
+    deferred, removed = context.editing.deferred_events, 0
+    withdraw, expire = deferred.withdraw, deferred.expire
     for first in range(0, len(over), EVENTS_AT_ONCE):
         together, before = over[first : first + EVENTS_AT_ONCE], removed
         alone = ([each] for each in together)
         for some in (together, *(alone if len(together) > 1 else ())):
             changing = replace(run, removed=why_removed(run, some, context.clock()))
-            expire = context.editing.deferred_events.expire
-            after = expire(some, changing, for_good=may_have_been_sent)
+            if some[0].withdrawn_at:
+                after = withdraw(some, changing, for_good=may_have_been_sent)
+            else:
+                after = expire(some, changing, for_good=may_have_been_sent)
             if after is None:
                 continue
             run, removed = after, removed + len(some)
-            lapsed = sum(stored.event.has_lapsed(context.clock()) for stored in some)
-            tries.unsent.lapsed += lapsed
-            tries.unsent.expired += len(some) - lapsed
+            _count(some, tries.unsent, context.clock())
             if some is together:
                 break
         if removed == before:
             break  # most likely the run has changed
     return run, removed
+
+
+def _count(removed: Sequence[StoredEvent], unsent: EventCounts, now: datetime) -> None:
+    """Count removed events. Either all of them are withdrawn, or none."""
+    if removed[0].withdrawn_at:
+        unsent.withdrawn += len(removed)
+        return
+    lapsed = sum(stored.event.has_lapsed(now) for stored in removed)
+    unsent.lapsed += lapsed
+    unsent.expired += len(removed) - lapsed
 
 
 def _leave_out(

@@ -206,6 +206,7 @@ def _events_due(
         on_hold=context.held_categories(),
         now=context.clock(),
         seen=seen,
+        withdrawals=context.decisions().withdrawals,
     )
 
 

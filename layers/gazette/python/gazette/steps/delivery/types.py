@@ -50,6 +50,9 @@ class EventCounts:
     seen: int = 0
     """The number of events that were left out because the reader had seen their entity."""
 
+    withdrawn: int = 0
+    """The number of events that were left out because of a withdrawal."""
+
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
@@ -100,7 +103,8 @@ class Ending:
     """True if the run of `delivery` is new. It is created before the changes are stored."""
 
     over: Sequence[StoredEvent] = ()
-    """Expired, lapsed and seen events, which are removed and counted before the run ends."""
+    """Expired, lapsed, withdrawn and seen events, which are removed and counted before the run
+    ends."""
 
     may_have_been_sent: Collection[str] = ()
     """The ids of events in `over` that an earlier attempt may have sent."""

@@ -11,12 +11,15 @@ from gazette.domain.ports.stores import EVENTS_AT_ONCE, EventReader
 from gazette.domain.window.briefs import StoredBrief
 from gazette.domain.window.folded import Folded, Folding, Load
 from gazette.domain.window.seen import NOTHING_SEEN, Seen, seen_at
+from gazette.domain.withdrawing.withdrawals import Withdrawals
+from gazette.domain.withdrawing.withdrawn import Withdrawn
 
 MOST_WHOLE = 2_000
 """The maximum number of complete events that are in memory while a window is read."""
 
 MOST_REMOVED = 40 * EVENTS_AT_ONCE
-"""The maximum number of expired and lapsed events that one message removes and keeps in memory."""
+"""The maximum number of expired, lapsed and withdrawn events that one message removes and keeps in
+memory."""
 
 MOST_LEFT_OUT = 500
 """The maximum number of seen events that one message leaves out, because each takes one write."""
@@ -33,13 +36,13 @@ class WindowEvents:
     """The ids of the events to defer before the claim."""
 
     over: Sequence[StoredEvent]
-    """Expired, lapsed and seen events, which are removed and counted before the claim.
+    """Expired, lapsed, withdrawn and seen events, which are removed and counted before the claim.
 
-    Each seen event has its `seen_at`.
+    Each seen event has its `seen_at`, and each withdrawn event its `withdrawn_at`.
     """
 
     more_are_over: bool
-    """True if the window has expired, lapsed or seen events that are not in `over`."""
+    """True if the window has expired, lapsed, withdrawn or seen events that are not in `over`."""
 
     newest: tuple[str, ...]
     """The names of the most recently stored events (`newest_of`)."""
@@ -68,6 +71,9 @@ class WindowEvents:
     over_at: datetime | None
     """The earliest time at which an event in `sent` lapses or expires, not counting items."""
 
+    withdrawals: Withdrawals
+    """The withdrawals that were applied."""
+
     def has_lapsed(self, now: datetime) -> bool:
         """Return True if an event in `sent` has lapsed."""
         return self.lapse_at is not None and self.lapse_at <= now
@@ -82,8 +88,9 @@ def read_window(
     on_hold: Collection[str],
     now: datetime,
     seen: Seen = NOTHING_SEEN,
+    withdrawals: Withdrawals = (),
 ) -> WindowEvents:
-    """Read the window of a run (rules 19 and 26).
+    """Read the window of a run (rules 19, 26 and 27).
 
     `unknown` contains attempts that may have sent its events. Only a few complete events are kept
     in memory, however many events the window has (decision 105).
@@ -102,6 +109,8 @@ def read_window(
         on_hold=on_hold,
         now=now,
         seen=seen,
+        withdrawals=withdrawals,
+        withdrawn=Withdrawn(withdrawals, now) if withdrawals else None,
         folding=Folding(load_from(key, window, events), whole=MOST_WHOLE),
     )
     stored = events.skim(key.user_id, key.schedule, window)
@@ -112,21 +121,25 @@ def read_window(
 def is_too_late(stored: StoredEvent, now: datetime) -> bool:
     """Return True if the event counts as expired instead of lapsed.
 
-    An item that its source no longer offers and a seen event do not count as expired.
+    An item that its source no longer offers, a seen event and a withdrawn event do not count as
+    expired.
     """
-    return not (stored.event.source or stored.seen_at or stored.event.has_lapsed(now))
+    is_left_out = stored.seen_at or stored.withdrawn_at
+    return not (stored.event.source or is_left_out or stored.event.has_lapsed(now))
 
 
 def why_removed(run: Run, over: Sequence[StoredEvent], now: datetime) -> Reason | None:
     """Return the reason for which the events in `over`, and earlier ones of the run, were removed.
 
-    An event that Gazette delivered too late takes precedence, then a seen event. Items that their
-    source no longer offers do not count.
+    An event that Gazette delivered too late takes precedence, then a withdrawn event, then a seen
+    event. Items that their source no longer offers do not count.
     """
     reasons = {run.removed}
     for stored in over:
         if is_too_late(stored, now):
             reasons.add(Reason.EXPIRED)
+        elif stored.withdrawn_at:
+            reasons.add(Reason.WITHDRAWN)
         elif stored.seen_at:
             reasons.add(Reason.SEEN)
         elif not stored.event.source:
@@ -134,7 +147,7 @@ def why_removed(run: Run, over: Sequence[StoredEvent], now: datetime) -> Reason 
     return next((each for each in _STRONGEST if each in reasons), None)
 
 
-_STRONGEST = (Reason.EXPIRED, Reason.SEEN, Reason.LAPSED)
+_STRONGEST = (Reason.EXPIRED, Reason.WITHDRAWN, Reason.SEEN, Reason.LAPSED)
 
 
 def load_from(key: RunKey, window: Window, events: EventReader) -> Load:
@@ -167,6 +180,10 @@ class _Sorting:
     on_hold: Collection[str]
     now: datetime
     seen: Seen
+    withdrawals: Withdrawals
+    withdrawn: Withdrawn | None
+    """The withdrawals in force. None if the stage has none."""
+
     folding: Folding
     over: list[StoredEvent] = field(default_factory=list)
     left: list[StoredEvent] = field(default_factory=list)
@@ -183,13 +200,15 @@ class _Sorting:
 
     def each_sent(self, window: Iterator[StoredBrief]) -> Iterator[StoredBrief]:
         """Sort the events of a window. Yield the events to send without keeping them in memory."""
-        unknown, seen = self.unknown, self.seen
+        unknown, seen, withdrawn = self.unknown, self.seen, self.withdrawn
         for stored in window:
             event = stored.event
             if stored.over_at <= self.now:
                 self._add_over(stored)
             elif unknown and self._is_passed_over(stored):
                 self.left_out.append(name_of(event.id))
+            elif withdrawn and (at := withdrawn.at_of(stored)):
+                self._add_over(stored, withdrawn_at=at)
             elif seen and (at := seen_at(event, seen)):
                 self._leave_out(stored, at)
             elif event.category in self.on_hold and stored.stored_at > self.possibly_sent_until:
@@ -224,6 +243,7 @@ class _Sorting:
             self.movable_from,
             self.oldest_at,
             self.over_at,
+            self.withdrawals,
         )
 
     def _add_movable(self, stored: StoredBrief) -> None:
@@ -238,16 +258,16 @@ class _Sorting:
         if not is_item and (self.over_at is None or stored.over_at < self.over_at):
             self.over_at = stored.over_at
 
-    def _add_over(self, stored: StoredBrief) -> None:
+    def _add_over(self, stored: StoredBrief, withdrawn_at: datetime | None = None) -> None:
         if len(self.over) > MOST_REMOVED:
             return
-        self.over.append(replace(stored.decode(), seen_at=None))
+        self.over.append(replace(stored.decode(), seen_at=None, withdrawn_at=withdrawn_at))
         self._add_shown(stored)
 
     def _leave_out(self, stored: StoredBrief, at: datetime) -> None:
         if len(self.left) > MOST_LEFT_OUT:
             return
-        self.left.append(replace(stored.decode(), seen_at=at))
+        self.left.append(replace(stored.decode(), seen_at=at, withdrawn_at=None))
         self._add_shown(stored)
 
     def _add_shown(self, stored: StoredBrief) -> None:

@@ -12,11 +12,13 @@ from gazette.domain.identity import run_id
 from gazette.domain.links import LinkToken, Scope
 from gazette.domain.model import Window
 from gazette.domain.ports.clock import Clock
+from gazette.domain.ports.control import CurrentWithdrawals
 from gazette.domain.ports.ledgers import Runs
 from gazette.domain.ports.rendering import Links, Pages, UpdateList
 from gazette.domain.ports.stores import EventReader, Follows, Subscribers
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.domain.window.folded import Folded, Folding
+from gazette.domain.withdrawing.withdrawn import Withdrawn
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.delivery.edition import make_edition
 from gazette.steps.delivery.versions import Chosen
@@ -39,6 +41,9 @@ class ViewContext:
     subscribers: Subscribers
     events: EventReader
     follows: Follows
+    withdrawals: CurrentWithdrawals
+    """The withdrawals, which also apply to emails that were sent before."""
+
     templates: Callable[[Run], Chosen]
     """A function that returns the template version of a run."""
 
@@ -140,10 +145,11 @@ def _view(link: LinkToken, show: _Show, context: ViewContext) -> str | None:
 
 
 def _read(run: Run, window: Window, context: ViewContext) -> Folded:
-    """Return the current events of the window."""
+    """Return the current events of the window that were not withdrawn."""
     now, key = context.clock(), run.key
+    withdrawn = Withdrawn(context.withdrawals(), now)
     folding = Folding(load_from(key, window, context.events), whole=MOST_WHOLE)
     for stored in context.events.skim(key.user_id, key.schedule, window):
-        if stored.over_at > now:
+        if stored.over_at > now and not (withdrawn and withdrawn.at_of(stored)):
             folding.add(stored)
     return folding.folded()

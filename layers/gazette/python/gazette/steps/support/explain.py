@@ -26,7 +26,7 @@ from gazette.domain.model import Schedule, StoredEvent
 from gazette.domain.muting.muted import is_muted
 from gazette.domain.muting.mutes import Mutes, in_force
 from gazette.domain.ports.clock import Clock
-from gazette.domain.ports.control import HeldCategories
+from gazette.domain.ports.control import CurrentWithdrawals, HeldCategories
 from gazette.domain.ports.ledgers import Runs, Schedules
 from gazette.domain.ports.stores import Follows, Subscribers, Suppressions
 from gazette.domain.scheduling.calendar import (
@@ -50,6 +50,7 @@ from gazette.domain.subscribers.frequency import (
     in_digest,
 )
 from gazette.domain.subscribers.subscriber import Reader, Subscriber, SubscriberStatus
+from gazette.domain.withdrawing.withdrawn import Withdrawn
 from gazette.steps.subscribers.schedules import is_active
 from gazette.steps.support.late import is_late, may_be_late
 from gazette.steps.support.pending import by_schedule, runs_by_schedule, unsent
@@ -71,6 +72,7 @@ def explain(
     runs: Runs,
     events: EventHistory,
     held_categories: HeldCategories,
+    withdrawals: CurrentWithdrawals,
     clock: Clock,
     defaults: Frequencies,
     sunset: timedelta | None,
@@ -98,12 +100,15 @@ def explain(
     waiting_or_over = [
         each
         for each in unsent(stored, all_runs)
-        if each.schedule != Unsent.GIVEN_UP and not _is_seen(each)
+        if each.schedule != Unsent.GIVEN_UP and not _is_seen(each) and not _is_withdrawn(each)
     ]
-    mutes = in_force(profile.mutes) if profile else ()
+    mutes, applying = in_force(profile.mutes) if profile else (), Withdrawn(withdrawals(), now)
     to_send, muted, over = list[StoredEvent](), list[StoredEvent](), list[StoredEvent]()
+    withdrawn = list(filter(_is_withdrawn, readable(events_read)))
     for each in waiting_or_over:
-        if not each.is_over(now):
+        if not each.is_over(now) and applying.at(each.event):
+            withdrawn.append(each)
+        elif not each.is_over(now):
             (muted if _is_muted(each, mutes, critical) else to_send).append(each)
         elif each.schedule != Unsent.EXCLUDED:
             over.append(each)
@@ -168,6 +173,7 @@ def explain(
         expired=_counted((each for each in over if not each.event.has_lapsed(now)), stored),
         lapsed=_counted((each for each in over if each.event.has_lapsed(now)), stored),
         seen=_counted(filter(_is_seen, readable(events_read)), stored),
+        withdrawn=_counted(withdrawn, stored),
         unreadable=tuple(
             str(row) for row in (*runs_read, *events_read) if isinstance(row, UnreadableRow)
         ),
@@ -177,6 +183,10 @@ def explain(
 
 def _is_seen(stored: StoredEvent) -> bool:
     return stored.schedule == Unsent.EXCLUDED and stored.seen_at is not None
+
+
+def _is_withdrawn(stored: StoredEvent) -> bool:
+    return stored.schedule == Unsent.EXCLUDED and stored.withdrawn_at is not None
 
 
 def _is_muted(stored: StoredEvent, mutes: Mutes, critical: Collection[str]) -> bool:

@@ -9,10 +9,12 @@ from gazette.domain.explanation import EventHistory
 from gazette.domain.model import Event, StoredEvent
 from gazette.domain.muting.muted import is_muted
 from gazette.domain.ports.clock import Clock
+from gazette.domain.ports.control import CurrentWithdrawals
 from gazette.domain.ports.ledgers import Runs
 from gazette.domain.ports.stores import Subscribers
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.domain.withdrawing.withdrawn import Withdrawn
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,7 @@ def read_pending(
     subscribers: Subscribers,
     runs: Runs,
     events: EventHistory,
+    withdrawals: CurrentWithdrawals,
     clock: Clock,
     critical: Collection[str],
 ) -> Waiting | None:
@@ -41,10 +44,13 @@ def read_pending(
     if not isinstance(subscriber, Subscriber):
         return None
     now = clock()
+    withdrawn = Withdrawn(withdrawals(), now)
     stored = by_schedule(readable(events.of_user(user_id)))
     waiting: dict[str, list[Event]] = defaultdict(list)
     for each in unsent(stored, list(readable(runs.of_user(user_id)))):
-        if not each.is_over(now) and not is_muted(each.event, subscriber.mutes, critical):
+        if each.is_over(now) or is_muted(each.event, subscriber.mutes, critical):
+            continue
+        if not withdrawn.at(each.event):
             waiting[each.schedule].append(each.event)
     return Waiting(subscriber, {schedule: tuple(some) for schedule, some in waiting.items()})
 

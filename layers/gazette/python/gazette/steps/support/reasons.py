@@ -189,6 +189,12 @@ REASON: Mapping[Reason, Words] = {
         "the reader had already seen everything that was waiting (`entity.seen`)",
         "No action is required. Later events about the same entities are sent.",
     ),
+    Reason.WITHDRAWN: Words(
+        "an operator withdrew the actor or the entity of everything that was waiting (`gazette "
+        "withdraw`)",
+        "To see the withdrawals, run `gazette withdraw list`. If one was wrong, remove it, and "
+        "publish the events again.",
+    ),
     Reason.CATEGORY_HELD: Words(
         "every waiting event belongs to a category that is on hold",
         "The next digest after the category is resumed includes the events. To see the category "

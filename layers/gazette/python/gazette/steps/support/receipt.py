@@ -12,7 +12,7 @@ from gazette.domain.identity import latest_run
 from gazette.domain.model import StoredEvent
 from gazette.domain.muting.muted import is_muted
 from gazette.domain.ports.clock import Clock
-from gazette.domain.ports.control import HeldCategories
+from gazette.domain.ports.control import CurrentWithdrawals, HeldCategories
 from gazette.domain.ports.ledgers import Runs, RunSequences
 from gazette.domain.ports.receipts import EmailOutcomes, EventTraces
 from gazette.domain.ports.stores import Follows, Subscribers
@@ -33,6 +33,7 @@ from gazette.domain.receipts.rule import (
 )
 from gazette.domain.subscribers.frequency import Frequencies
 from gazette.domain.subscribers.subscriber import Reader, Subscriber
+from gazette.domain.withdrawing.withdrawn import Withdrawn
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.support.late import is_late, may_be_late
 
@@ -52,6 +53,7 @@ class ReceiptContext:
     subscribers: Subscribers
     follows: Follows
     held_categories: HeldCategories
+    withdrawals: CurrentWithdrawals
     clock: Clock
     retention: timedelta
     """The minimum retention of events."""
@@ -152,8 +154,10 @@ def _of_waiting(
 ) -> Receipt:
     """Return the receipt of a waiting event with the due time of its next email.
 
-    The schedule is not read if the email has been started, or if the event's entity is muted.
+    The schedule is not read if the email has been started, or if the event is withdrawn or muted.
     """
+    if Withdrawn(context.withdrawals(), now).at(row.event):
+        return replace(answer, because=Because.WITHDRAWN)
     reader = context.subscribers.get(row.event.user_id)
     if isinstance(reader, Subscriber) and is_muted(row.event, reader.mutes, context.critical):
         return replace(answer, because=Because.ENTITY_MUTED)

@@ -1,4 +1,4 @@
-"""A worker's cache of operators' decisions about the templates of all emails."""
+"""A worker's cache of operators' decisions about all emails."""
 
 from collections.abc import Callable
 from functools import partial
@@ -8,6 +8,7 @@ from gazette.adapters.cached import Cached
 from gazette.adapters.dynamodb.client import Row, bind, read_rows
 from gazette.adapters.dynamodb.control.experiments import EXPERIMENT, experiment_of
 from gazette.adapters.dynamodb.control.template_versions import IN_FORCE, in_force_of
+from gazette.adapters.dynamodb.control.withdrawals import WITHDRAWALS, withdrawals_in
 from gazette.adapters.dynamodb.tables import ControlRow
 from gazette.domain.errors import Unavailable, UnreadableRow
 from gazette.domain.ports.clock import Clock
@@ -22,18 +23,24 @@ def cached_decisions(table_name: str, *, ranges: Ranges, clock: Clock) -> Curren
     minute.
 
     A read is one strongly consistent BatchGetItem. If a row cannot be read or the table does not
-    respond, the last values are kept. The initial values are the deployed version and no
-    experiment.
+    respond, the last values are kept. The initial values are the deployed version, no experiment
+    and no withdrawals.
     """
     bind(ControlRow, table_name)
     last = Decisions()
 
     def read() -> Decisions:
         nonlocal last
-        experiment, in_force = read_rows([(ControlRow, EXPERIMENT), (ControlRow, IN_FORCE)])
+        keys = (EXPERIMENT, IN_FORCE, WITHDRAWALS)
+        experiment, in_force, withdrawals = read_rows([(ControlRow, key) for key in keys])
         last = Decisions(
             _read_or(last.experiment, experiment, experiment_of),
             _read_or(last.in_force, in_force, partial(in_force_of, ranges=ranges)),
+            _read_or(
+                last.withdrawals,
+                withdrawals,
+                lambda row: withdrawals_in(row).withdrawals if row else (),
+            ),
         )
         return last
 

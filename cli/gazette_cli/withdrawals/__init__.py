@@ -1,0 +1,1 @@
+"""`gazette withdraw`: leave the events of an actor or an entity out of all emails."""
