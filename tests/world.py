@@ -877,6 +877,15 @@ class World:
             self.clock.now = max(self.clock.now, min(collecting))
             self.sweep()
 
+    def recover(self) -> None:
+        """Deliver messages again, and sweep every ten minutes, for a day."""
+        for _ in range(6 * 24):
+            self.clock.pass_time(minutes=10)
+            self.evidence_log.record(self.clock())
+            self.deliver_queued()
+            self.sweep("ann")
+        self.send_everything()
+
     def send_everything(self) -> None:
         """Bring what is queued to its readers, and then every schedule that is in the due index."""
         self.work_off_followers()

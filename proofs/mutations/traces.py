@@ -481,8 +481,8 @@ PREVENTED: Final = (
     Mutation(
         "an expired or lapsed event that may have been sent is given up",
         "steps/delivery/deliver.py",
-        "expire(some, changing, for_good=may_have_been_sent)",
-        "expire(some, changing, for_good=())",
+        "partial(deferred.expire, for_good=may_have_been_sent)",
+        "partial(deferred.expire, for_good=())",
         "tests/unit/delivery/test_copies.py"
         "::test_trace_r_event_expiring_between_attempts_is_sent_at_most_twice",
         "r",

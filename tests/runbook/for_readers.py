@@ -152,7 +152,7 @@ def content_is_withdrawn(state: State) -> Iterator[None]:
 
 @contextmanager
 def an_actor_is_no_longer_withdrawn(state: State) -> Iterator[None]:
-    """What waits goes out."""
+    """Send the waiting events."""
     state.end_withdrawals()
     state.digest_is_due()
     add_withdrawal(WithdrawalKind.ACTOR, "bo", context=state.withdrawals)

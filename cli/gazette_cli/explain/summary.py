@@ -1,6 +1,6 @@
 """The summary of an explanation, in sentences."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gazette.domain.delivery.run import BEGINNING, Reason, Status
 from gazette.domain.explanation import ExplainedRun, Explanation, Waiting
@@ -69,31 +69,21 @@ def _now(found: Explanation) -> Iterator[str]:
         )
     yield from _given_up(found.given_up)
     if found.expired:
-        categories = dict.fromkeys(named(each.category) for each in found.expired)
-        yield (
-            f"{counted(sum(each.count for each in found.expired))} of {listed([*categories])} "
-            "expired before being included in an email."
-        )
+        yield f"{_of_categories(found.expired)} expired before being included in an email."
     if found.lapsed:
-        categories = dict.fromkeys(named(each.category) for each in found.lapsed)
         yield (
-            f"{counted(sum(each.count for each in found.lapsed))} of {listed([*categories])} "
-            "lapsed at the time that the service set (expires_at), before being included in an "
-            "email."
+            f"{_of_categories(found.lapsed)} lapsed at the time that the service set (expires_at), "
+            "before being included in an email."
         )
     if found.seen:
-        categories = dict.fromkeys(named(each.category) for each in found.seen)
         yield (
-            f"Left out: {counted(sum(each.count for each in found.seen))} of "
-            f"{listed([*categories])}, because the reader had already seen their entities in your "
-            "product (entity.seen)."
+            f"Left out: {_of_categories(found.seen)}, because the reader had already seen their "
+            "entities in your product (entity.seen)."
         )
     if found.withdrawn:
-        categories = dict.fromkeys(named(each.category) for each in found.withdrawn)
         yield (
-            f"Left out: {counted(sum(each.count for each in found.withdrawn))} of "
-            f"{listed([*categories])}, because an operator withdrew their actor or entity. To see "
-            "the withdrawals, run `gazette withdraw list`."
+            f"Left out: {_of_categories(found.withdrawn)}, because an operator withdrew their "
+            "actor or entity. To see the withdrawals, run `gazette withdraw list`."
         )
     if found.held_categories:
         yield (
@@ -212,6 +202,12 @@ def _described(entry: ExplainedRun, when: str, found: Explanation, *, lead: str 
     if not run.status.is_final and found.now > ends_by:
         return f"{text} It should have ended by {utc(ends_by)}. {words.todo}"
     return text
+
+
+def _of_categories(some: Sequence[Waiting]) -> str:
+    """Return the number of events and the names of their categories."""
+    categories = dict.fromkeys(named(each.category) for each in some)
+    return f"{counted(sum(each.count for each in some))} of {listed([*categories])}"
 
 
 def _given_up(given_up: tuple[Waiting, ...]) -> Iterator[str]:

@@ -95,8 +95,8 @@ RULES: Final = (
     Mutation(
         "a withdrawn event that may have been sent is given up",
         "steps/delivery/deliver.py",
-        "after = withdraw(some, changing, for_good=may_have_been_sent)\n",
-        "after = withdraw(some, changing, for_good=())\n",
+        "partial(deferred.withdraw, for_good=may_have_been_sent)",
+        "partial(deferred.withdraw, for_good=())",
         f"{_WITHDRAWN}::test_withdrawn_event_that_may_have_been_sent_is_given_up",
     ),
     Mutation(

@@ -374,7 +374,7 @@ def test_crash_at_any_moment_leaves_the_seen_event_out(often: Frequency) -> None
         return due(OLD, NEW, often=often, seen_at=SEEN_AT)
 
     for world, where in crashes(make, work):
-        recover(world)
+        world.recover()
         assert world.waiting()["old"] == Unsent.EXCLUDED, where
 
 
@@ -383,18 +383,8 @@ def test_crash_keeps_the_reason_seen() -> None:
         return due(OLD, often=Frequency.DAILY, seen_at=SEEN_AT)
 
     for world, where in crashes(make, work):
-        recover(world)
+        world.recover()
         assert world.runs.rows[RunKey("ann", DAILY, 1)].reason is Reason.SEEN, where
-
-
-def recover(world: World) -> None:
-    """Messages are delivered again, and the sweep comes every ten minutes, for a day."""
-    for _ in range(6 * 24):
-        world.clock.pass_time(minutes=10)
-        world.evidence_log.record(world.clock())
-        world.deliver_queued()
-        world.sweep("ann")
-    world.send_everything()
 
 
 def test_crash_of_the_message_at_any_moment_is_completed_by_its_repetition() -> None:
@@ -431,7 +421,7 @@ def unknown_then_seen() -> World:
 
 def test_event_that_may_have_been_sent_is_given_up_once_it_is_seen() -> None:
     world = unknown_then_seen()
-    recover(world)
+    world.recover()
     assert not groups(world)
     assert world.waiting() == {"e1": Unsent.GIVEN_UP}
     world.create(an_event())

@@ -1,4 +1,4 @@
-"""What an operator withdrew is in no email that is made afterwards, and later events are sent."""
+"""Events that an operator withdrew are in no later email, and events after the withdrawal are sent."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -69,16 +69,6 @@ def work(world: World, withdrawals: Withdrawals | None = None) -> None:
     for run in list(world.runs.rows.values()):
         if not run.status.is_final:
             deliver(run.key, lambda: MINUTE, context=context)
-
-
-def recover(world: World) -> None:
-    """Messages are delivered again, and the sweep comes every ten minutes, for a day."""
-    for _ in range(6 * 24):
-        world.clock.pass_time(minutes=10)
-        world.evidence_log.record(world.clock())
-        world.deliver_queued()
-        world.sweep("ann")
-    world.send_everything()
 
 
 def remove(world: World, kind: WithdrawalKind, of: str) -> None:
@@ -328,7 +318,7 @@ def test_crash_at_any_moment_leaves_the_withdrawn_event_out(often: Frequency) ->
         return world
 
     for world, where in crashes(make, work):
-        recover(world)
+        world.recover()
         assert world.waiting()["spam"] == Unsent.EXCLUDED, where
         assert set(lines(world)) == {"post1: 1"}, where
 
@@ -340,7 +330,7 @@ def test_crash_keeps_the_reason_withdrawn() -> None:
         return world
 
     for world, where in crashes(make, work):
-        recover(world)
+        world.recover()
         assert world.runs.rows[RunKey("ann", DAILY, 1)].reason is Reason.WITHDRAWN, where
 
 
@@ -363,7 +353,7 @@ def test_withdrawn_event_that_may_have_been_sent_is_given_up(policy: Policy) -> 
     world.mailer.script.append(Uncertain(1, "ReadTimeoutError"))
     world.send_digest()
     world.withdraw(actor="mallory")
-    recover(world)
+    world.recover()
     assert not lines(world)
     assert world.waiting() == {"spam": Unsent.GIVEN_UP}
     remove(world, WithdrawalKind.ACTOR, "mallory")

@@ -1,8 +1,9 @@
 """Deliver one run. Only this module sends email to readers."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 
 from gazette.domain.delivery.pace import Permit
 from gazette.domain.delivery.retries import pause_after
@@ -261,35 +262,34 @@ def _remove(
     """
     seen = [stored for stored in over if stored.seen_at]
     run, removed = _leave_out(run, seen, may_have_been_sent, tries, context)
+    deferred = context.editing.deferred_events
     withdrawn = [stored for stored in over if stored.withdrawn_at]
-    run, number = _take_out(run, withdrawn, may_have_been_sent, tries, context)
+    withdraw = partial(deferred.withdraw, for_good=may_have_been_sent)
+    run, number = _take_out(run, withdrawn, withdraw, tries, context)
     over = [stored for stored in over if not (stored.seen_at or stored.withdrawn_at)]
-    run, rest = _take_out(run, over, may_have_been_sent, tries, context)
+    expire = partial(deferred.expire, for_good=may_have_been_sent)
+    run, rest = _take_out(run, over, expire, tries, context)
     return run, removed + number + rest
 
 
 def _take_out(
     run: Run,
     over: Sequence[StoredEvent],
-    may_have_been_sent: Collection[str],
+    remove: Callable[[Sequence[StoredEvent], Run], Run | None],
     tries: _Tries,
     context: DeliveryContext,
 ) -> tuple[Run, int]:
-    """Remove events in transactions, and count them. Either all of them are withdrawn, or none.
+    """Remove events with `remove`, in transactions, and count them.
 
     Returns the new run, and the number of events that this call removed.
     """
-    deferred, removed = context.editing.deferred_events, 0
-    withdraw, expire = deferred.withdraw, deferred.expire
+    removed = 0
     for first in range(0, len(over), EVENTS_AT_ONCE):
         together, before = over[first : first + EVENTS_AT_ONCE], removed
         alone = ([each] for each in together)
         for some in (together, *(alone if len(together) > 1 else ())):
             changing = replace(run, removed=why_removed(run, some, context.clock()))
-            if some[0].withdrawn_at:
-                after = withdraw(some, changing, for_good=may_have_been_sent)
-            else:
-                after = expire(some, changing, for_good=may_have_been_sent)
+            after = remove(some, changing)
             if after is None:
                 continue
             run, removed = after, removed + len(some)
@@ -302,13 +302,14 @@ def _take_out(
 
 
 def _count(removed: Sequence[StoredEvent], unsent: EventCounts, now: datetime) -> None:
-    """Count removed events. Either all of them are withdrawn, or none."""
-    if removed[0].withdrawn_at:
-        unsent.withdrawn += len(removed)
-        return
-    lapsed = sum(stored.event.has_lapsed(now) for stored in removed)
-    unsent.lapsed += lapsed
-    unsent.expired += len(removed) - lapsed
+    """Count removed events as withdrawn, lapsed or expired."""
+    for stored in removed:
+        if stored.withdrawn_at:
+            unsent.withdrawn += 1
+        elif stored.event.has_lapsed(now):
+            unsent.lapsed += 1
+        else:
+            unsent.expired += 1
 
 
 def _leave_out(
