@@ -1,4 +1,4 @@
-"""Events that an operator withdrew are in no later email, and events after the withdrawal are sent."""
+"""Events that an operator withdrew are in no later email. Events after the withdrawal are sent."""
 
 from collections.abc import Callable
 from dataclasses import replace
