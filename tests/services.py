@@ -172,6 +172,7 @@ def reader_context(world: World) -> ReaderContext:
         withdrawals=world.withdrawals.current,
         clock=world.clock,
         defaults=world.defaults,
+        quiet_hours=world.quiet_hours,
         critical=world.critical,
         sunset=world.sunset,
         content=True if world.content else None,

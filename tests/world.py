@@ -47,6 +47,7 @@ from gazette.domain.scheduling.limits import (
     RoutingLimits,
     SweepLimits,
 )
+from gazette.domain.scheduling.quiet import QuietHours
 from gazette.domain.subscribers.addresses import EVERYONE, AllowedRecipients
 from gazette.domain.subscribers.choices import NOTHING, Choice
 from gazette.domain.subscribers.consent import Consent
@@ -260,6 +261,7 @@ class World:
     allowed: AllowedRecipients = EVERYONE
     spread: timedelta = FANOUT.spread
     worth: Worth | None = None
+    quiet_hours: QuietHours | None = None
     subscribers: FakeSubscribers = field(default_factory=FakeSubscribers)
     schedules: FakeSchedules = field(default_factory=FakeSchedules)
     follows: FakeFollows = field(default_factory=FakeFollows)
@@ -333,6 +335,7 @@ class World:
             generate_queue=self.generate_queue,
             clock=self.clock,
             defaults=self.defaults,
+            quiet_hours=self.quiet_hours,
             settings_for=lambda user_id: (
                 version_for(user_id, self.template_versions.in_force()).settings
             ),
@@ -535,13 +538,13 @@ class World:
             allowed=self.allowed,
             content=self._awaited_content(),
             worth=self.worth,
+            quiet_hours=self.quiet_hours,
         )
 
     def _delivery_limits(self) -> DeliveryLimits:
         return DeliveryLimits(
             settle_lag=SETTLE_LAG,
             send_timeout=timedelta(seconds=10),
-            commit_margin=timedelta(seconds=8),
             clock_skew=timedelta(seconds=5),
             evidence_grace=GRACE,
             max_lateness=self.max_lateness,
@@ -640,6 +643,7 @@ class World:
             random=lambda: 0.0,
             limits=self._delivery_limits(),
             worth=self.worth,
+            quiet_hours=self.quiet_hours,
             allowed=self.allowed,
         )
 

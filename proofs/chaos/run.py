@@ -41,7 +41,6 @@ _STAGE: dict[str, Any] = {
     "evidence_grace": 60,
     "check_after": 60,
     "send_timeout": 5,
-    "commit_margin": 5,
 }
 _TIMEOUT = 25
 """The time-out in seconds of a function that sends. A claim's deadline is after it."""

@@ -6,6 +6,7 @@ import pytest
 from gazette.bootstrap.parts.smtp import smtp_times
 from gazette.domain.delivery.pace import PacePlan, Permit
 from gazette.domain.delivery.streams import Streams
+from gazette.domain.scheduling.limits import COMMIT_MARGIN
 from gazette.settings.budgets import PREPARING
 from gazette.settings.delivery import GenerateSettings, ResendSettings, SendingSettings
 from gazette.steps.delivery.pacing import Pacing, StreamPacing, wait_for_permit
@@ -47,7 +48,7 @@ def synthesis(request: pytest.FixtureRequest) -> Synthesis:
 def test_complete_batch_fits_an_invocation(synthesis: Synthesis, step: str) -> None:
     limits = settings(synthesis, step).limits
     batch = batch_size(synthesis, step)
-    assert batch * limits.send_timeout + limits.commit_margin <= timeout(synthesis, step)
+    assert batch * limits.send_timeout + COMMIT_MARGIN <= timeout(synthesis, step)
 
 
 @pytest.mark.parametrize("step", _KINDS)
@@ -74,7 +75,7 @@ def test_smtp_messages_are_not_returned_because_time_ran_out(by_smtp: Synthesis,
         sleep=clock.sleep,
         random=lambda: 0.5,
     )
-    spare = left - limits.send_timeout - limits.commit_margin
+    spare = left - limits.send_timeout - COMMIT_MARGIN
     ending = wait_for_permit(a_run(), pacing=pacing, spare=spare)
     assert isinstance(ending, Ending)
     assert ending.delivery.waiting_for is WaitingFor.PERMIT

@@ -41,7 +41,6 @@ from tests.stage import FEW, Deployed, a_comment, a_profile, next_due
 
 SETTINGS: Mapping[str, Any] = {
     "check_after": 60,
-    "commit_margin": 5,
     "concurrency": FEW,
     "evidence_grace": 60,
     "send_timeout": 5,

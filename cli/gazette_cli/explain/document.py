@@ -30,6 +30,7 @@ def document(found: Explanation, *, stage: str) -> Document:
         "registered_on": found.registered_on,
         "active_on": found.active_on,
         "paused_until": found.paused_until,
+        "quiet_hours": str(found.quiet_hours) if found.quiet_hours else None,
         "dormant_at": found.dormant_at,
         "is_allowed": found.is_allowed,
         "follows": found.follows,

@@ -100,6 +100,8 @@ def _reader(found: Explanation) -> Iterator[tuple[str, str]]:
         yield "profile changed", utc(found.changed_at)
     if found.paused_until:
         yield "paused until", f"{found.paused_until}"
+    if found.quiet_hours:
+        yield "quiet hours", f"{found.quiet_hours}"
     if found.registered_on:
         yield "registered", f"{found.registered_on}"
     yield "last activity", f"{found.active_on}" if found.active_on else "none"

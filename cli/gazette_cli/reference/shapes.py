@@ -309,6 +309,7 @@ SHAPES: Mapping[str, Shape] = {
         "registered_on": "date?",
         "active_on": "date?",
         "paused_until": "date?",
+        "quiet_hours": "text?",
         "dormant_at": "instant?",
         "is_allowed": "boolean",
         "follows": "number",

@@ -119,6 +119,8 @@ def _choice(command: ChoosePreferences) -> str:
         parts.append(f"no email before {choice.paused_until.day} {choice.paused_until:%B %Y}")
     if choice.time_zone:
         parts.append(choice.time_zone)
+    if choice.quiet_hours:
+        parts.append(f"quiet hours {choice.quiet_hours}")
     if muted := [each.entity for each in command.mutes if each.is_muted]:
         parts.append(f"mutes {listed(muted)}")
     if unmuted := [each.entity for each in command.mutes if not each.is_muted]:

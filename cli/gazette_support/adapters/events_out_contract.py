@@ -160,6 +160,12 @@ class PreferencesOut(_OfReader):
     time_zone: str = Field(
         default=_MISSING, description="The IANA time zone in force.", examples=["Europe/Berlin"]
     )
+    quiet_hours: str = Field(
+        default=_MISSING,
+        description="The hours without immediate emails that are in force. `none`: no quiet hours. "
+        "`default`: the installation's quiet hours.",
+        examples=["22:00-07:00"],
+    )
     digest: DigestOut = Field(default=_MISSING, description="The digest times that changed.")
     mute: list[EntityOut] = Field(
         default=_MISSING,

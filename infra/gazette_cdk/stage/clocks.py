@@ -51,11 +51,6 @@ class Internals:
 
     0 to 60."""
 
-    commit_margin: timedelta = timedelta(seconds=8)
-    """The time reserved for recording the outcome after the longest provider call.
-
-    5 or more. Too short: more unknown outcomes."""
-
     check_after: timedelta = timedelta(hours=1)
     """The delay between the due time of an unsent run and the first check of the run by the sweep.
 
@@ -65,8 +60,7 @@ class Internals:
     send_timeout: timedelta = timedelta(seconds=10)
     """The time-out of an SES request, which sends one email.
 
-    3 to 60. The sum of this setting and `commit_margin` must not exceed the time-out of `generate`.
-    Too short: more unknown outcomes.
+    3 to 60. Too short: more unknown outcomes.
     """
 
     smtp_command_timeout: timedelta = timedelta(seconds=20)

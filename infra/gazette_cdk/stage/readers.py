@@ -25,6 +25,14 @@ class Readers:
     conditions still stop these emails](subscribers.md#critical-categories).
     """
 
+    quiet_hours: str = ""
+    """The hours in which readers get no immediate emails, such as `22:00-07:00`, in the time zone
+    of each reader. Readers and services can choose other hours, or none. Empty: no quiet hours.
+
+    Two times that differ, as `HH:MM-HH:MM`. Emails wait until the end of the hours, as one email
+    for each entity ([quiet hours](subscribers.md#quiet-hours)). Critical emails do not wait.
+    """
+
     link_hosts: list[str] = field(default_factory=list)
     """The hosts to which links in events may point, such as `["shop.example", "*.shop.example"]`.
     `*.` allows subdomains of any depth, but not the domain itself. Empty: any host.

@@ -15,7 +15,7 @@ RULES: Final = (
     Mutation(
         "time left and deadline are checked right before the call",
         "steps/delivery/deliver.py",
-        "        time_left() < limits.send_timeout + limits.commit_margin\n"
+        "        time_left() < limits.send_timeout + COMMIT_MARGIN\n"
         "        or run.deadline is None\n"
         "        or context.clock() + limits.send_timeout > run.deadline\n",
         "        not run.deadline\n",

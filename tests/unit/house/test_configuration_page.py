@@ -27,7 +27,6 @@ def test_clocks_that_guarantees_depend_on_are_internals() -> None:
     assert groups()["Internals"] == (
         "settle_lag",
         "clock_skew",
-        "commit_margin",
         "check_after",
         "send_timeout",
         "smtp_command_timeout",

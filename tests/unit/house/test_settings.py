@@ -50,6 +50,7 @@ CLASSES = (
 VALID: dict[str, Any] = {
     "collapse": 20,
     "default_frequencies": '{"comment": "weekly"}',
+    "quiet_hours": "22:00-07:00",
     "critical_categories": '["security"]',
     "sources": '{"subscriber.deleted": ["shop.accounts"]}',
     "content_sources": '["events", "recommendations"]',
@@ -68,7 +69,6 @@ VALID: dict[str, Any] = {
     "send_timeout": 10,
     "smtp_command_timeout": 20,
     "smtp_reply_timeout": 600,
-    "commit_margin": 8,
     "clock_skew": 5,
     "evidence_grace": 900,
     "longest_unknown": 21600,
@@ -211,7 +211,6 @@ def test_settle_lag_must_exceed_write_time_and_clock_skew(lag: int) -> None:
         (GenerateSettings, {"smtp_command_timeout": 61}),
         (GenerateSettings, {"smtp_reply_timeout": 59}),
         (GenerateSettings, {"smtp_reply_timeout": 721}),
-        (GenerateSettings, {"commit_margin": 0}),
         (GenerateSettings, {"clock_skew": -1}),
         (GenerateSettings, {"max_blocks": 0}),
         (GenerateSettings, {"event_retention_days": 0}),

@@ -1,11 +1,10 @@
 """The collecting time of immediate runs grows while emails about an entity are frequent."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from heapq import heapify, heappop, heappush
 from itertools import count
-from operator import itemgetter
 from random import Random
 
 import pytest
@@ -30,15 +29,14 @@ from hypothesis import strategies as st
 
 from gazette_cdk.topology import MAX_RECEIVES
 from tests.builders import NOW, an_event
+from tests.days import Days
 from tests.fake_stores import PARTITIONS
-from tests.world import HOLD, Around, World, crashes, events_in, interleavings
+from tests.world import HOLD, World, crashes, events_in, interleavings
 
 POST1 = immediate_schedule("post#post1")
 URGENT = urgent_schedule("post#post1")
 DAY, HOUR, MINUTE = timedelta(days=1), timedelta(hours=1), timedelta(minutes=1)
 A_SECOND = timedelta(seconds=1)
-_NEVER = datetime.max.replace(tzinfo=UTC), RunKey("", "", 0)
-SWEEP_EVERY = timedelta(minutes=5)
 ON_TIME = MINUTE
 """The longest time from the end of collecting until the email is sent."""
 
@@ -55,54 +53,6 @@ def post(world: World, name: str, **fields: object) -> Event:
     event = an_event(name, occurred_at=world.clock(), **fields)  # type: ignore[arg-type]
     world.create(event)
     return event
-
-
-def _unchanged(_: str, call: Callable[[], object]) -> object:
-    return call()
-
-
-@dataclass
-class Days:
-    """Time passes: messages become visible, and the sweep runs every five minutes."""
-
-    world: World
-    around: Around = _unchanged
-    sent_at: list[datetime] = field(default_factory=list)
-    _swept_at: datetime | None = None
-    _waiting: list[tuple[datetime, RunKey]] = field(default_factory=list)
-
-    def until(self, then: datetime) -> None:
-        """Work off everything until then."""
-        world = self.world
-        self._swept_at = self._swept_at or world.clock()
-        while True:
-            for queue in (world.generate_queue, world.resend_queue):
-                self._waiting += [(world.clock() + each.delay, each.key) for each in queue.sent]
-                queue.sent = []
-            first = min(self._waiting, default=_NEVER, key=itemgetter(0))
-            next_sweep = self._swept_at + SWEEP_EVERY
-            at = min(first[0], next_sweep)
-            if at > then:
-                world.clock.now = max(world.clock.now, then)
-                return
-            world.clock.now = max(world.clock.now, at)
-            if next_sweep <= first[0]:
-                self._swept_at = next_sweep
-                world.sweep()
-                continue
-            self._waiting.remove(first)
-            before = world.mailer.calls
-            try:
-                with world.watched(self.around):
-                    world.generate(first[1])
-            except (NotYet, Unavailable):
-                self._waiting.append((world.clock() + MINUTE, first[1]))
-            self.sent_at += [world.clock()] * (world.mailer.calls - before)
-
-    def then(self, after: timedelta, act: Callable[[], object]) -> None:
-        """Let time pass until `after` the beginning, then act."""
-        self.until(NOW + after)
-        act()
 
 
 def events_of(world: World, at: list[timedelta]) -> Days:

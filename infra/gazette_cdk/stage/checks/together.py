@@ -94,19 +94,12 @@ def _wrong_with_smtp(stage: Stage) -> Iterator[Wrong]:
 
 
 def _wrong_with_times(stage: Stage) -> Iterator[Wrong]:
-    invocation = GENERATE.timeout * SECOND
-    if stage.mail_provider == "ses" and stage.send_timeout + stage.commit_margin > invocation:
-        yield Wrong(
-            f"send_timeout and commit_margin together must be at most {GENERATE.timeout}, the "
-            "time-out of generate.",
-            of=("send_timeout", "commit_margin"),
-        )
     if (longest := stage.sized(GENERATE).timeout) > LONGEST_INVOCATION // SECOND:
         yield Wrong(
-            "smtp_reply_timeout, nine times smtp_command_timeout and commit_margin add up to "
+            "smtp_reply_timeout and nine times smtp_command_timeout add up to "
             f"{longest} seconds for an email, including preparation. Lower them so that the sum is "
             f"at most {LONGEST_INVOCATION // SECOND}, the longest invocation of a function.",
-            of=("smtp_reply_timeout", "smtp_command_timeout", "commit_margin"),
+            of=("smtp_reply_timeout", "smtp_command_timeout"),
         )
     if 2 * stage.feedback_window > stage.evidence_grace:
         yield Wrong(

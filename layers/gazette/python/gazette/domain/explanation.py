@@ -12,6 +12,7 @@ from gazette.domain.delivery.run import Run
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import Schedule, StoredEvent
 from gazette.domain.muting.mutes import Mutes
+from gazette.domain.scheduling.quiet import QuietHours
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause, Suppression
@@ -141,6 +142,9 @@ class Explanation:
     registered_on: date | None = None
     active_on: date | None = None
     paused_until: date | None = None
+    quiet_hours: QuietHours | None = None
+    """The quiet hours in force, in the reader's time zone; None if there are none."""
+
     dormant_at: datetime | None = None
     """The time at which an active reader becomes dormant without further activity; None if the
     stage has no `sunset_days`."""

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from gazette.domain.delivery.pace import LONGEST_WAIT_FOR_A_PERMIT
 from gazette.domain.ports.mail import SMTP_COMMANDS
+from gazette.domain.scheduling.limits import COMMIT_MARGIN
 
 LONGEST_INVOCATION = timedelta(minutes=15)
 """The maximum timeout of a Lambda function.
@@ -29,6 +30,6 @@ def smtp_budget(*, command: timedelta, reply: timedelta) -> timedelta:
     return (1 + SMTP_COMMANDS + 1) * command + reply
 
 
-def invocation_of_one(*, budget: timedelta, commit_margin: timedelta) -> timedelta:
+def invocation_of_one(*, budget: timedelta) -> timedelta:
     """Return the maximum time to prepare one email, wait for its permit, and send it."""
-    return PREPARING + LONGEST_WAIT_FOR_A_PERMIT + budget + commit_margin
+    return PREPARING + LONGEST_WAIT_FOR_A_PERMIT + budget + COMMIT_MARGIN

@@ -7,6 +7,7 @@ from datetime import timedelta
 from gazette.domain.hosts import LinkHosts
 from gazette.domain.identity import CATEGORY_NAME
 from gazette.domain.scheduling.limits import RoutingLimits
+from gazette.domain.scheduling.quiet import NO_QUIET_HOURS, QuietHours
 from gazette.domain.sources import DETAIL_TYPES
 from gazette.domain.subscribers.frequency import Frequencies, Frequency, frequencies
 from gazette.settings.environment import InvalidSetting, ScheduleSettings, check_list
@@ -38,12 +39,17 @@ class ReaderSettings(ScheduleSettings):
     critical_categories: str
     """The categories that are sent regardless of a reader's choice, as JSON."""
 
+    quiet_hours: str
+    """The quiet hours of readers for whom nobody chose any, such as `22:00-07:00`, or an empty
+    text."""
+
     event_retention_days: int
 
     def __post_init__(self) -> None:
-        """Raise InvalidSetting for values that are out of range, and for invalid default
-        frequencies."""
+        """Raise InvalidSetting for values that are out of range, for invalid default frequencies,
+        and for invalid quiet hours."""
         super().__post_init__()
+        _read_quiet_hours(self.quiet_hours)
         _check_frequencies(self.default_frequencies)
         _check_critical(self.critical_categories, self.default_frequencies)
 
@@ -56,6 +62,11 @@ class ReaderSettings(ScheduleSettings):
     def critical(self) -> frozenset[str]:
         """The categories that are sent regardless of a reader's choice."""
         return frozenset(json.loads(self.critical_categories))
+
+    @property
+    def default_quiet_hours(self) -> QuietHours | None:
+        """The quiet hours of readers for whom nobody chose any. None if there are none."""
+        return _read_quiet_hours(self.quiet_hours)
 
     @property
     def event_retention(self) -> timedelta:
@@ -106,6 +117,15 @@ class FollowersSettings(ActivitiesSettings):
 
     suppressions_table: str
     suppressions_secret: str
+
+
+def _read_quiet_hours(text: str) -> QuietHours | None:
+    try:
+        return QuietHours.of(text or NO_QUIET_HOURS)
+    except ValueError as err:
+        raise InvalidSetting(
+            f"GAZETTE_QUIET_HOURS is {text!r}; it {err}. Leave it empty for no quiet hours."
+        ) from None
 
 
 def _check_frequencies(text: str) -> None:

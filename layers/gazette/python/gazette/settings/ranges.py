@@ -62,7 +62,6 @@ DURATIONS: Mapping[str, DurationRange] = MappingProxyType(
         "send_timeout": DurationRange(3, 60),
         "smtp_command_timeout": DurationRange(5, 60),
         "smtp_reply_timeout": DurationRange(60, 720),
-        "commit_margin": DurationRange(5),
         "evidence_grace": DurationRange(60, 86_400),
         "longest_unknown": DurationRange(60),
         "recommendations_timeout": DurationRange(1, 10),

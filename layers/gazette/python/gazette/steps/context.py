@@ -14,6 +14,7 @@ from gazette.domain.ports.ledgers import Runs, Schedules
 from gazette.domain.ports.queues import RunQueue
 from gazette.domain.ports.stores import Events, Follows, Subscribers, Suppressions
 from gazette.domain.scheduling.limits import RoutingLimits
+from gazette.domain.scheduling.quiet import QuietHours
 from gazette.domain.subscribers.frequency import Frequencies
 from gazette.domain.templates.settings import VersionSettings
 
@@ -31,6 +32,9 @@ class ScheduleContext:
     clock: Clock
     defaults: Frequencies
     """The installation's frequencies by category."""
+
+    quiet_hours: QuietHours | None = None
+    """The quiet hours of readers for whom nobody chose any. None if there are none."""
 
     sunset: timedelta | None
     """The period of inactivity after which a subscriber becomes dormant. None means never."""

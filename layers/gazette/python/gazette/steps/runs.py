@@ -28,7 +28,10 @@ class Changes:
 
     def apply(self, run: Run, signal: Signal) -> Run:
         """Apply `signal` to the run. Record the change, if any, and return the new run."""
-        after = changed(run, signal)
+        return self.replace(run, changed(run, signal))
+
+    def replace(self, run: Run, after: Run) -> Run:
+        """Record that `after` replaces the run, if it differs, and return it."""
         if after != run:
             self.decided.append((run, after))
         return after

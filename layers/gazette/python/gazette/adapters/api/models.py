@@ -149,6 +149,11 @@ class Subscriber(Answer):
         description="The first date after the pause; null if email is not paused."
     )
     time_zone: str = Field(examples=["Europe/Berlin"])
+    quiet_hours: str | None = Field(
+        description="The hours without immediate emails, in the subscriber's time zone; null if "
+        "there are none.",
+        examples=["22:00-07:00"],
+    )
     digest: DigestTimes
     everything: Choice = Field(
         description="The frequency of all categories that are not in `categories`."

@@ -29,6 +29,7 @@ def subscriber_answer(state: ReaderState) -> models.Subscriber:
         status=str(reader.status),
         paused_until=reader.times.paused_until if overview.is_paused else None,
         time_zone=reader.time_zone,
+        quiet_hours=str(hours) if (hours := overview.quiet_hours) else None,
         digest=_digest(reader, overview.now),
         everything=models.Choice(
             frequency=_frequency(everything.frequency), because=everything.because

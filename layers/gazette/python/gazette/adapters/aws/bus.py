@@ -197,6 +197,8 @@ def _choice(choice: Choice, at: datetime) -> Iterator[tuple[str, Any]]:
         yield "frequency", choice.frequency
     if choice.time_zone:
         yield "time_zone", choice.time_zone
+    if choice.quiet_hours:
+        yield "quiet_hours", choice.quiet_hours
     digest = dict(_digest(choice, at))
     if digest:
         yield "digest", digest

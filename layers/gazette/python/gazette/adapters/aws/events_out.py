@@ -101,6 +101,8 @@ def _preferences(event: PreferencesChanged) -> Iterator[tuple[str, Any]]:
         yield "frequencies", by_category
     if Setting.TIME_ZONE in event.settings:
         yield "time_zone", event.preferences.time_zone
+    if Setting.QUIET_HOURS in event.settings:
+        yield "quiet_hours", event.preferences.quiet_hours
     if digest := dict(_digest(event)):
         yield "digest", digest
     muted = [reference(each.entity) for each in event.mutes if each.is_muted]

@@ -171,6 +171,7 @@ def _subscriber(detail: SubscriberChanged) -> Subscriber:
         time_zone=detail.time_zone,
         changed_at=detail.changed_at,
         times=_times(detail.digest),
+        quiet_hours=detail.quiet_hours,
         choices=((detail.changed_at, frequencies(detail.frequencies)),),
         active_on=detail.active_on,
     )
@@ -200,6 +201,7 @@ def choice_of(detail: Choices) -> Choice:
         frequency=_frequency(detail.frequency) if detail.frequency else None,
         frequencies=None if detail.frequencies is None else _by_category(detail.frequencies),
         time_zone=detail.time_zone,
+        quiet_hours=detail.quiet_hours,
         **_chosen_times(detail.digest),
     )
 

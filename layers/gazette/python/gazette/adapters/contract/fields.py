@@ -27,6 +27,12 @@ from pydantic_core import CoreSchema, core_schema
 from gazette.domain.hosts import LinkHosts, host_of
 from gazette.domain.identity import CATEGORY_NAME, USER_ID
 from gazette.domain.scheduling.instants import read_instant
+from gazette.domain.scheduling.quiet import (
+    HOURS,
+    NO_QUIET_HOURS,
+    STAGE_QUIET_HOURS,
+    quiet_hours_in_force,
+)
 from gazette.domain.subscribers.addresses import ADDRESS
 from gazette.domain.subscribers.frequency import Frequency
 
@@ -135,6 +141,12 @@ def _leads_to_the_hosts(url: str, info: ValidationInfo) -> str:
     host = host_of(url)
     ending = host if len(host) <= _SHOWN_OF_A_HOST else f"…{host[-_SHOWN_OF_A_HOST:]}"
     raise ValueError(f"must not point to {ending}, which is not in the stage's setting link_hosts")
+
+
+def _that_end(hours: str) -> str:
+    """Return quiet hours that begin and end at different times. Raises ValueError."""
+    quiet_hours_in_force(hours, None)
+    return hours
 
 
 def _unix_lines(text: str) -> str:
@@ -288,6 +300,16 @@ Frequencies = Annotated[
     Field(max_length=100, json_schema_extra={"additionalProperties": False}),
 ]
 """The frequencies that a subscriber chose, by category."""
+
+QuietHours = Annotated[
+    str,
+    Shape(
+        rf"{HOURS}|{NO_QUIET_HOURS}|{STAGE_QUIET_HOURS}",
+        "must be two times of day, such as 22:00-07:00, or none, or default",
+    ),
+    AfterValidator(_that_end),
+]
+"""Two different times of day, such as `22:00-07:00`, or `none`, or `default`."""
 
 FrequencyOrDefault = Literal["never", "immediate", "daily", "weekly", "custom", "default"]
 """An enum of `default` and all frequencies, so that an error message lists all allowed values."""

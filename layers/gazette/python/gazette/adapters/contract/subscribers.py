@@ -22,6 +22,7 @@ from gazette.adapters.contract.fields import (
     Instant,
     Line,
     Locale,
+    QuietHours,
     TimeZone,
 )
 from gazette.domain.muting.mutes import LONGEST_TITLE, MOST_MUTED
@@ -69,6 +70,13 @@ class SubscriberChanged(OfSubscriber):
         "installation's default, or `daily`.",
         examples=[{"mention": "immediate", "like": "weekly", "article": "never"}],
     )
+    quiet_hours: QuietHours = Field(
+        default="default",
+        description="The hours in which the subscriber gets no immediate emails, in the "
+        "subscriber's time zone. The emails wait until the end of the hours. `none`: no quiet "
+        "hours. `default`: the installation's quiet hours. Critical emails do not wait.",
+        examples=["22:00-07:00"],
+    )
     active_on: Annotated[Date | None, Given] = Field(
         default=None,
         description="The date of the subscriber's last activity, for readers whom you import. "
@@ -102,7 +110,7 @@ class SubscribersChanged(Detail):
     ] = Field(description="The profiles, one for each subscriber.")
 
 
-CHOSEN = ("frequency", "frequencies", "time_zone", "digest", "mute", "unmute")
+CHOSEN = ("frequency", "frequencies", "time_zone", "quiet_hours", "digest", "mute", "unmute")
 """The fields that a choice may set. At least one field is required."""
 
 
@@ -145,6 +153,13 @@ class Choices(Detail):
         default=None,
         description="The IANA time zone of the subscriber's hours, and of the times in emails.",
         examples=["Europe/Berlin"],
+    )
+    quiet_hours: Annotated[QuietHours | None, Given] = Field(
+        default=None,
+        description="The hours in which the subscriber gets no immediate emails, in the "
+        "subscriber's time zone. `none`: no quiet hours. `default`: the installation's quiet "
+        "hours.",
+        examples=["22:00-07:00"],
     )
     digest: Annotated[ChosenDigestDetail | None, Given] = Field(
         default=None,

@@ -23,11 +23,12 @@ from gazette.adapters.dynamodb.values import (
 )
 from gazette.domain.muting.mutes import Mute, Mutes
 from gazette.domain.scheduling.calendar import DigestTimes
+from gazette.domain.scheduling.quiet import STAGE_QUIET_HOURS, quiet_hours_in_force
 from gazette.domain.stored import as_stored
 from gazette.domain.subscribers.choices import ByCategory, Preferences, ReaderChoices
 from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import Frequencies, Frequency, frequencies_as_stored
-from gazette.domain.subscribers.history import History
+from gazette.domain.subscribers.history import History, without_repeats
 from gazette.domain.subscribers.whole_maps import from_whole_maps, to_whole_maps
 
 ValueT = TypeVar("ValueT")
@@ -105,6 +106,63 @@ def write_service_choices(choices: History[Preferences]) -> str:
 def read_service_choices(stored: str) -> History[Preferences]:
     """Return the history that `write_service_choices` encoded."""
     return _read_history(stored, _read_preferences)
+
+
+def write_quiet_hours(choices: ReaderChoices, service: History[Preferences]) -> str:
+    """Return the quiet hours as JSON, or an empty string if neither party has chosen any.
+
+    The format is `{"service": [[instant, value], …], "reader": [[instant, value], …]}`. They have
+    an attribute of their own, because the previous version cannot read further values in the
+    attributes of other choices.
+    """
+    of_service = without_repeats(tuple((at, chosen.quiet_hours) for at, chosen in service))
+    if all(value == STAGE_QUIET_HOURS for _, value in of_service):
+        of_service = ()
+    if not (of_service or choices.quiet_hours):
+        return ""
+    histories = {"service": of_service, "reader": choices.quiet_hours}
+    return _json(
+        {
+            name: [[_write_instant(at), value] for at, value in history]
+            for name, history in histories.items()
+            if history
+        }
+    )
+
+
+def read_quiet_hours(
+    stored: str, choices: ReaderChoices, service: History[Preferences]
+) -> tuple[ReaderChoices, History[Preferences]]:
+    """Return the choices of the reader and of the service with the quiet hours that
+    `write_quiet_hours` encoded.
+
+    A profile that the previous version stored has the quiet hours of the profile before it.
+    """
+    of_service, of_reader = _read_quiet_hours(stored)
+    completed = tuple(
+        (at, replace(chosen, quiet_hours=_value_at(at, of_service))) for at, chosen in service
+    )
+    return replace(choices, quiet_hours=of_reader), completed
+
+
+@remembered
+def _read_quiet_hours(stored: str) -> tuple[History[str], History[str]]:
+    content = json.loads(stored)
+    of_service, of_reader = (
+        tuple((instant(at), _quiet(value)) for at, value in content.get(name, ()))
+        for name in ("service", "reader")
+    )
+    return of_service, of_reader
+
+
+def _quiet(value: object) -> str:
+    """Return a stored value of quiet hours. Raise ValueError if it is not valid."""
+    quiet_hours_in_force(text(value), None)
+    return text(value)
+
+
+def _value_at(at: datetime, history: History[str]) -> str:
+    return next((value for then, value in reversed(history) if then <= at), STAGE_QUIET_HOURS)
 
 
 def write_reader_choices(choices: ReaderChoices, service: History[Preferences]) -> tuple[str, str]:

@@ -22,10 +22,12 @@ from gazette.adapters.dynamodb.client import (
 from gazette.adapters.dynamodb.histories import (
     read_choices,
     read_mutes,
+    read_quiet_hours,
     read_reader_choices,
     read_service_choices,
     write_choices,
     write_mutes,
+    write_quiet_hours,
     write_reader_choices,
     write_service_choices,
 )
@@ -266,13 +268,21 @@ def _unchanged(reader: Reader | EarlyChoices) -> Condition:
     return condition
 
 
-_CHOSEN = (SubscriberRow.reader_choices, SubscriberRow.reader_categories)
+_CHOSEN = (
+    SubscriberRow.reader_choices,
+    SubscriberRow.reader_categories,
+    SubscriberRow.quiet_hours,
+)
 _EARLY = (*_CHOSEN, SubscriberRow.mutes)
 
 
 def _set_reader_choices(choices: ReaderChoices, service: History[Preferences]) -> list[Action]:
-    texts = zip(_CHOSEN, write_reader_choices(choices, service), strict=True)
+    texts = zip(_CHOSEN, _as_texts(choices, service), strict=True)
     return [attribute.set(text) if text else attribute.remove() for attribute, text in texts]
+
+
+def _as_texts(choices: ReaderChoices, service: History[Preferences]) -> tuple[str, ...]:
+    return (*write_reader_choices(choices, service), write_quiet_hours(choices, service))
 
 
 def _set_mutes(mutes: Mutes) -> list[Action]:
@@ -285,17 +295,19 @@ def _as_stored(early: EarlyChoices | None) -> tuple[str | None, ...]:
     version may use a different format.
     """
     if early is None:
-        return None, None, None
-    choices = early.as_stored or write_reader_choices(early.reader_choices, ())
+        return (None,) * len(_EARLY)
+    choices = early.as_stored or _as_texts(early.reader_choices, ())
     mutes = early.mutes_as_stored or write_mutes(early.mutes)
     return *choices, mutes
 
 
 def _early(row: SubscriberRow) -> EarlyChoices | None:
-    if row.email is not None or not (row.reader_choices or row.mutes):
+    if row.email is not None or not (row.reader_choices or row.quiet_hours or row.mutes):
         return None
-    stored = row.reader_choices, row.reader_categories
-    choices = read_reader_choices(*stored, ()) if row.reader_choices else NO_CHOICES
+    stored = row.reader_choices, row.reader_categories, row.quiet_hours
+    choices = read_reader_choices(*stored[:2], ()) if row.reader_choices else NO_CHOICES
+    if row.quiet_hours:
+        choices, _ = read_quiet_hours(row.quiet_hours, choices, ())
     mutes = read_mutes(row.mutes) if row.mutes else ()
     return EarlyChoices(row.user_id, choices, mutes, as_stored=stored, mutes_as_stored=row.mutes)
 
@@ -307,9 +319,13 @@ def reader_of(row: SubscriberRow) -> Reader:
 
 
 def _with_reader_choices(row: SubscriberRow, profile: Subscriber) -> Subscriber:
-    if not row.reader_choices:
+    if not (row.reader_choices or row.quiet_hours):
         return profile
-    chosen = read_reader_choices(row.reader_choices, row.reader_categories, profile.service_choices)
+    chosen, service = NO_CHOICES, profile.service_choices
+    if row.reader_choices:
+        chosen = read_reader_choices(row.reader_choices, row.reader_categories, service)
+    if row.quiet_hours:
+        return profile.with_choices(*read_quiet_hours(row.quiet_hours, chosen, service)[::-1])
     return replace(profile, reader_choices=chosen)
 
 

@@ -35,6 +35,7 @@ class SubscriberRow(Row):
     profile, or records an erasure. `choices` is JSON: [[instant, {category: frequency}], …].
     `service_choices`, `reader_choices` and `reader_categories` are JSON too (see attributes.py),
     and absent from most rows. `mutes` is JSON: [[instant, entity, is muted, title], …].
+    `quiet_hours` is JSON: {"service": [[instant, value], …], "reader": [[instant, value], …]}.
     """
 
     class Meta:
@@ -57,6 +58,7 @@ class SubscriberRow(Row):
     reader_choices = UnicodeAttribute(null=True)
     reader_categories = UnicodeAttribute(null=True)
     mutes = UnicodeAttribute(null=True)
+    quiet_hours = UnicodeAttribute(null=True)
     registered_on = UnicodeAttribute(null=True)
     paused_last = UnicodeAttribute(null=True)
     active_on = UnicodeAttribute(null=True)

@@ -41,6 +41,7 @@ def reader_context(settings: ReaderSettings) -> ReaderContext:
         withdrawals=cached_withdrawals(settings.control_table),
         clock=now,
         defaults=settings.defaults,
+        quiet_hours=settings.default_quiet_hours,
         critical=settings.critical,
         sunset=settings.sunset,
         content=True if ASKED_SOURCE in settings.content_sources else None,

@@ -83,6 +83,7 @@ def with_tables(
         generate_queue=SqsQueue(sqs, settings.immediate_queue_url, encode_run),
         clock=now,
         defaults=settings.defaults,
+        quiet_hours=settings.default_quiet_hours,
         settings_for=settings_for(in_force),
         limits=settings,
         sunset=settings.sunset,

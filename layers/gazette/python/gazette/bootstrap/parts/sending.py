@@ -181,6 +181,7 @@ def delivery_context(
         limits=settings.limits,
         allowed=settings.allowed,
         content=content,
+        quiet_hours=settings.default_quiet_hours,
         worth=settings.worth,
     )
 

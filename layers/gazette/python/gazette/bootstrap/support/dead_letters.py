@@ -49,6 +49,7 @@ def build_forecast(
         clock=now,
         random=lambda: 0.0,
         limits=settings.limits,
+        quiet_hours=settings.default_quiet_hours,
         worth=settings.worth,
         allowed=settings.allowed,
     )

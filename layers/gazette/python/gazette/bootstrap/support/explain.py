@@ -44,6 +44,7 @@ def build_explain(
         withdrawals=withdrawals_of(settings.control_table),
         clock=now,
         defaults=settings.defaults,
+        quiet_hours=settings.default_quiet_hours,
         sunset=settings.sunset,
         critical=settings.critical,
         allowed=allowed,

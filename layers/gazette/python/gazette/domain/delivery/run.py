@@ -45,6 +45,7 @@ class Reason(StrEnum):
     """
 
     DUE = "due"
+    QUIET_HOURS = "quiet_hours"
     CLAIMED = "claimed"
     ACCEPTED = "accepted"
     EVIDENCE = "evidence"

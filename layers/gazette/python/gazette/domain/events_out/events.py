@@ -47,6 +47,7 @@ class Setting(StrEnum):
     CUSTOM_ON = "custom_on"
     PAUSED_UNTIL = "paused_until"
     TIME_ZONE = "time_zone"
+    QUIET_HOURS = "quiet_hours"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

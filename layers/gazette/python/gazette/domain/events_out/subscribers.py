@@ -188,7 +188,7 @@ def _who_chose(before: Subscriber | None, after: Subscriber) -> By:
 
 
 def _preferences(reader: Subscriber) -> Preferences:
-    return Preferences(reader.chosen, reader.times, reader.time_zone)
+    return Preferences(reader.chosen, reader.times, reader.time_zone, reader.quiet_hours)
 
 
 def _values(of: Preferences) -> dict[Setting, object]:

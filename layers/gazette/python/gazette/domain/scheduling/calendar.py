@@ -279,13 +279,13 @@ def _occurrence_on(day: date, recurrence: Recurrence, zone: ZoneInfo) -> datetim
 
     If the clocks jump over the hour to the next date, the digest of `day` is due at midnight.
     """
-    midnight = _first_moment_from(datetime.combine(day, time()), zone)
+    midnight = first_moment_from(datetime.combine(day, time()), zone)
     if midnight.astimezone(zone).date() != day:
         return None
-    return _first_moment_from(datetime.combine(day, time(recurrence.hour, recurrence.minute)), zone)
+    return first_moment_from(datetime.combine(day, time(recurrence.hour, recurrence.minute)), zone)
 
 
-def _first_moment_from(naive: datetime, zone: ZoneInfo) -> datetime:
+def first_moment_from(naive: datetime, zone: ZoneInfo) -> datetime:
     """Return the first instant, in UTC, at which clocks in `zone` show the local time `naive` or
     skip it."""
     due = naive.replace(tzinfo=zone).astimezone(UTC)

@@ -10,6 +10,10 @@ from datetime import timedelta
 EVENT_WRITE_TIMEOUT = timedelta(seconds=1.5)
 """The maximum duration of one attempt to write an event."""
 
+COMMIT_MARGIN = timedelta(seconds=8)
+"""The time that must remain in an invocation after a call to the provider, to record the
+outcome."""
+
 _ROUNDING = timedelta(seconds=1)
 
 
@@ -89,9 +93,6 @@ class DeliveryLimits(LatenessLimit, SettlingLimits, EvidenceLimit):
 
     send_timeout: timedelta
     """The maximum duration of a call to the provider."""
-
-    commit_margin: timedelta
-    """The time that must remain in the invocation after the call."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,7 @@ from itertools import groupby
 from typing import Any, TypeVar
 
 from gazette.domain.scheduling.calendar import Days, DigestTimes
+from gazette.domain.scheduling.quiet import STAGE_QUIET_HOURS
 from gazette.domain.subscribers.frequency import (
     DEFAULT,
     EVERYTHING,
@@ -42,6 +43,8 @@ class Preferences:
     frequencies: Frequencies
     times: DigestTimes
     time_zone: str
+    quiet_hours: str = STAGE_QUIET_HOURS
+    """The quiet hours, or the value that stands for the stage's setting (scheduling/quiet.py)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,8 @@ class Choice:
     """The end date of a pause. A past date ends a pause that is in force."""
 
     time_zone: str | None = None
+    quiet_hours: str | None = None
+    """The quiet hours, such as `22:00-07:00` (scheduling/quiet.py)."""
 
 
 NOTHING = Choice()
@@ -90,6 +95,7 @@ class ReaderChoices:
     custom_on: History[Days] = ()
     paused_until: History[date] = ()
     time_zone: History[str] = ()
+    quiet_hours: History[str] = ()
 
     def with_choice(self, at: datetime, choice: Choice) -> "ReaderChoices":
         """Return these choices with one more choice. Adding the same choice twice has no effect."""
@@ -165,6 +171,7 @@ def resolve(
             paused_until=now("paused_until"),
         ),
         time_zone=now("time_zone"),
+        quiet_hours=now("quiet_hours"),
     )
 
 
@@ -201,6 +208,7 @@ VALUE_OF: Mapping[str, Callable[[Preferences], Any]] = {
     "custom_on": lambda chosen: chosen.times.custom_on,
     "paused_until": lambda chosen: chosen.times.paused_until,
     "time_zone": lambda chosen: chosen.time_zone,
+    "quiet_hours": lambda chosen: chosen.quiet_hours,
 }
 """The functions that return the value of each preference that is not a frequency."""
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from gazette.domain.model import Schedule, ScheduleState
+from gazette.domain.scheduling.quiet import QuietHours, quiet_hours_in_force
 from gazette.domain.subscribers.following import Follow
 from gazette.domain.subscribers.frequency import (
     DIGESTS,
@@ -79,6 +80,14 @@ class Overview:
 
     queried_categories: tuple[str, ...] = ()
     """The categories of queried content sources, which are never sent as immediate email."""
+
+    default_quiet_hours: QuietHours | None = None
+    """The quiet hours of readers for whom nobody chose any."""
+
+    @property
+    def quiet_hours(self) -> QuietHours | None:
+        """The quiet hours in force, in the reader's time zone; None if there are none."""
+        return quiet_hours_in_force(self.subscriber.quiet_hours, self.default_quiet_hours)
 
     @property
     def follow_count(self) -> int:

@@ -15,6 +15,7 @@ from gazette.domain.scheduling.calendar import (
     minute_of,
     zone_of,
 )
+from gazette.domain.scheduling.quiet import STAGE_QUIET_HOURS
 from gazette.domain.stored import is_known
 from gazette.domain.subscribers.choices import NO_CHOICES, Preferences, ReaderChoices, resolve
 from gazette.domain.subscribers.frequency import Frequencies, Frequency
@@ -59,6 +60,10 @@ class Subscriber:
     status: SubscriberStatus = SubscriberStatus.ACTIVE
     times: DigestTimes = AT_EIGHT
     """The digest times in force."""
+
+    quiet_hours: str = STAGE_QUIET_HOURS
+    """The value in force: hours such as `22:00-07:00`, `none`, or `default` (scheduling/quiet.py).
+    """
 
     choices: History[Frequencies] = ()
     """The history of the frequencies by category."""
@@ -137,7 +142,8 @@ class Subscriber:
     def service_choices(self) -> History[Preferences]:
         """The history of the service's choices of frequencies, digest times and time zone."""
         return self.recorded_service_choices or tuple(
-            (at, Preferences(chosen, self.times, self.time_zone)) for at, chosen in self.choices
+            (at, Preferences(chosen, self.times, self.time_zone, self.quiet_hours))
+            for at, chosen in self.choices
         )
 
     def with_choices(self, service: History[Preferences], reader: ReaderChoices) -> "Subscriber":
@@ -148,6 +154,7 @@ class Subscriber:
             choices=choices,
             times=now.times,
             time_zone=now.time_zone,
+            quiet_hours=now.quiet_hours,
             recorded_service_choices=(),
             reader_choices=reader,
         )
@@ -321,7 +328,7 @@ class EarlyChoices:
     user_id: str
     reader_choices: ReaderChoices
     mutes: Mutes = ()
-    as_stored: tuple[str | None, str | None] | None = field(default=None, compare=False, repr=False)
+    as_stored: tuple[str | None, ...] | None = field(default=None, compare=False, repr=False)
     """The stored value as it was read, for the condition of the next write; None if it was not
     read."""
 

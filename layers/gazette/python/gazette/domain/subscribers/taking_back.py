@@ -103,7 +103,8 @@ def _made(reader: Subscriber, follows: Iterable[Follow], at: datetime) -> Change
     Also return None if the change includes a field that no button changes.
     """
     choices = reader.reader_choices
-    others = (choices.clock, choices.weekly_on, choices.custom_on, choices.time_zone)
+    times = (choices.clock, choices.weekly_on, choices.custom_on)
+    others = (*times, choices.time_zone, choices.quiet_hours)
     changed: list[History[Any]] = [
         *(choices.frequency, choices.paused_until),
         *(each for _, each in choices.frequencies),

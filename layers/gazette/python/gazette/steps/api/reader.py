@@ -19,6 +19,7 @@ from gazette.domain.ports.control import CurrentWithdrawals
 from gazette.domain.ports.ledgers import Runs, Schedules
 from gazette.domain.ports.stores import Follows, Subscribers
 from gazette.domain.scheduling.kinds import ScheduleKind, kind_of
+from gazette.domain.scheduling.quiet import QuietHours
 from gazette.domain.subscribers.frequency import ASKED_CATEGORIES, Frequencies
 from gazette.domain.subscribers.overview import Overview
 from gazette.domain.withdrawing.withdrawn import Withdrawn
@@ -49,6 +50,9 @@ class ReaderContext:
     withdrawals: CurrentWithdrawals
     clock: Clock
     defaults: Frequencies
+    quiet_hours: QuietHours | None
+    """The quiet hours of readers for whom nobody chose any."""
+
     critical: Collection[str]
     sunset: timedelta | None
     content: bool | None

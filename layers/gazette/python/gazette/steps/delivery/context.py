@@ -22,6 +22,7 @@ from gazette.domain.ports.stores import (
     Subscribers,
 )
 from gazette.domain.scheduling.limits import DeliveryLimits
+from gazette.domain.scheduling.quiet import QuietHours
 from gazette.domain.subscribers.addresses import EVERYONE, AllowedRecipients
 from gazette.domain.subscribers.frequency import Frequencies
 from gazette.domain.templates.ports import CurrentDecisions
@@ -57,6 +58,9 @@ class PrepareContext:
 
     content: "ContentContext | None" = None
     """The content sources. None if runs do not wait for items."""
+
+    quiet_hours: QuietHours | None = None
+    """The quiet hours of readers for whom nobody chose any. None if there are none."""
 
     worth: Worth | None = None
     """The minimum for daily digests. None if each digest with an event is sent."""

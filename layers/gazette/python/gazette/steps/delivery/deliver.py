@@ -26,6 +26,7 @@ from gazette.domain.model import Mail, RunKey, StoredEvent
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.ledgers import Batches
 from gazette.domain.ports.stores import EVENTS_AT_ONCE
+from gazette.domain.scheduling.limits import COMMIT_MARGIN
 from gazette.domain.subscribers.subscriber import Reader, Subscriber
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.delivery.context import DeliveryContext
@@ -33,6 +34,7 @@ from gazette.steps.delivery.edition import Rendered, address, edit, variant_for
 from gazette.steps.delivery.pacing import record_outcome, wait_for_permit
 from gazette.steps.delivery.predecessors import chain_of, settle
 from gazette.steps.delivery.prepare import Prepared, prepare
+from gazette.steps.delivery.quiet import held_until
 from gazette.steps.delivery.types import Delivery, Ending, EventCounts, WaitingFor
 from gazette.steps.delivery.windows import why_removed
 from gazette.steps.runs import Change, apply, changed, make_claim, store
@@ -114,7 +116,7 @@ def _claim(
     run, removed = _remove(prepared.run, due.over, due.may_have_been_sent, tries, context)
     if removed < len(due.over):
         raise Overtaken("Events were removed since the window was read.")
-    spare = time_left() - context.limits.send_timeout - context.limits.commit_margin
+    spare = time_left() - context.limits.send_timeout - COMMIT_MARGIN
     if spare < timedelta(0):
         raise NotYet(f"Too little time is left of this invocation to send run {run_id(key)}.")
     permit = tries.permit or wait_for_permit(run, pacing=context.pacing, spare=spare)
@@ -128,6 +130,9 @@ def _claim(
     if due.to_defer:
         run = _defer(run, due.to_defer, tries, context)
     at = context.clock()
+    hours = context.quiet_hours
+    if held_until(prepared.run, due, prepared.subscriber, default=hours, now=at):
+        raise Overtaken("The reader's quiet hours began since the window was read.")
     if _is_outdated(prepared, rendered, context):
         raise Overtaken(
             "An operator changed version, experiment, holds or withdrawals since the email was "
@@ -169,7 +174,7 @@ def _render(
             return prepared, rendered
         run, excluded = rendered
         tries.unsent.excluded += excluded
-        if time_left() < _A_ROUND + context.limits.send_timeout + context.limits.commit_margin:
+        if time_left() < _A_ROUND + context.limits.send_timeout + COMMIT_MARGIN:
             return Ending(Delivery(run, context.clock(), WaitingFor.REMOVAL))
     return prepared
 
@@ -378,7 +383,7 @@ def _send(
         unsent = apply(run, NotAttempted(run.attempt), runs=context.runs)
         return Delivery(apply(unsent, Skip(Reason.SUPPRESSED), runs=context.runs))
     if (
-        time_left() < limits.send_timeout + limits.commit_margin
+        time_left() < limits.send_timeout + COMMIT_MARGIN
         or run.deadline is None
         or context.clock() + limits.send_timeout > run.deadline
     ):

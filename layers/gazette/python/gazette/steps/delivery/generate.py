@@ -50,8 +50,8 @@ def generate(
 
 def requeue(done: Delivery, *, queue: RunQueue, clock: Clock) -> None:
     """Queue a new message that becomes visible at the next try, or after the longest possible
-    delay.
+    delay. A run that the sweep queues gets no message.
     """
-    if done.again_at:
+    if done.again_at and not done.queued_by_sweep:
         delay = max(done.again_at - clock(), timedelta(0))
         queue.send([QueuedRun(done.run.key, min(delay, LONGEST_DELAY))])

@@ -19,6 +19,7 @@ from gazette.domain.ports.ledgers import Runs
 from gazette.domain.ports.queues import LONGEST_DELAY
 from gazette.domain.scheduling.chain import is_behind_head
 from gazette.domain.scheduling.limits import DeliveryLimits
+from gazette.steps.delivery.quiet import collecting_until
 from gazette.steps.delivery.types import Delivery, Ending, WaitingFor
 from gazette.steps.occurrences.next_run import next_run
 from gazette.steps.runs import Change, Changes, changed
@@ -46,6 +47,9 @@ class Settled:
 
     was_claimed: bool = False
     """True if this run or an earlier run was claimed with events of the window."""
+
+    newest: Run | None = None
+    """The newest run of an immediate schedule, if it is not this run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +102,9 @@ def settle(chain: Chain, *, now: datetime, limits: DeliveryLimits) -> Settled | 
     if run.status not in {Status.PENDING, Status.RETRYING}:
         return Ending(Delivery(run), changes.decided)
     if (not_before := _not_before(run, chain.older, limits)) > now:
-        waiting_for = WaitingFor.PAUSE_OVER if run.retry_at else WaitingFor.COLLECTED
-        return Ending(Delivery(run, not_before, waiting_for))
+        return _waiting(run, not_before, changes, now=now, limits=limits)
     if chain.newer and run.is_unclaimed and gives_way(run, chain.newer, changes):
-        return _left_to_a_later_run(run, chain.newer[0], changes, now)
+        return left_to_a_later_run(run, chain.newer[0], changes, now)
     if run.is_too_late(now, limits.max_lateness):
         return Ending(Delivery(changes.apply(run, Skip(Reason.TOO_LATE))), changes.decided)
     settled = settle_older(run, chain, changes, now=now, evidence_grace=limits.evidence_grace)
@@ -156,7 +159,8 @@ def settle_older(
     carried = (each for each in unknown if _reaches_behind(each, since))
     carries = tuple((each, changed(each, Carry())) for each in carried)
     was_claimed = any(_reaches_behind(each, since) for each in (run, *ended))
-    return Settled(run, since, carries, changes.decided, was_claimed)
+    newest = chain.newer[0] if chain.newer else None
+    return Settled(run, since, carries, changes.decided, was_claimed, newest)
 
 
 def without_claimant(
@@ -202,7 +206,25 @@ def _not_before(run: Run, older: Sequence[Run], limits: DeliveryLimits) -> datet
     return BEGINNING
 
 
-def _left_to_a_later_run(run: Run, newest: Run, changes: Changes, now: datetime) -> Ending:
+def _waiting(
+    run: Run, not_before: datetime, changes: Changes, *, now: datetime, limits: DeliveryLimits
+) -> Ending:
+    """Return the ending of a run that waits until `not_before`.
+
+    If no message can be delayed for so long, the sweep queues the run. The run of a redrive is due
+    at once, but waits for an earlier run that may collect events for hours.
+    """
+    if run.retry_at is not None:
+        return Ending(Delivery(run, not_before, WaitingFor.PAUSE_OVER), changes.decided)
+    if not_before - now <= LONGEST_DELAY:
+        return Ending(Delivery(run, not_before, WaitingFor.COLLECTED), changes.decided)
+    if not run.is_queued_by_sweep:
+        run = changes.replace(run, collecting_until(run, not_before - limits.settle_lag, limits))
+    waiting = Delivery(run, not_before, WaitingFor.COLLECTED, queued_by_sweep=True)
+    return Ending(waiting, changes.decided)
+
+
+def left_to_a_later_run(run: Run, newest: Run, changes: Changes, now: datetime) -> Ending:
     """Supersede the run, because the newest run or its successor sends the remaining events.
 
     If this run were sent, its sequence would precede runs that were sent earlier, and a backward

@@ -27,7 +27,8 @@ from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.domain.window.seen import NOTHING_SEEN, Seen, concerning
 from gazette.domain.window.worth import reaches
 from gazette.steps.delivery.context import PrepareContext
-from gazette.steps.delivery.predecessors import Settled, window_of
+from gazette.steps.delivery.predecessors import Settled, left_to_a_later_run, window_of
+from gazette.steps.delivery.quiet import held, held_until
 from gazette.steps.delivery.types import Delivery, Ending, WaitingFor
 from gazette.steps.delivery.windows import WindowEvents, read_window, why_removed
 from gazette.steps.runs import Change, Changes
@@ -91,6 +92,8 @@ def prepare(settled: Settled, *, context: PrepareContext) -> Prepared | Ending:
         return _ended(run, Skip(why_not_sent(subscriber)), changes)
     if not context.allowed.allow(subscriber.email):
         return _ended(run, Skip(Reason.NOT_ALLOWED), changes)
+    if until := held_until(run, due, subscriber, default=context.quiet_hours, now=context.clock()):
+        return _held(settled, until, due, changes, context)
     if seen := _seen(run, due, subscriber, context):
         due = _without_seen(settled, window, due, seen, context)
         if ending := _nothing_to_send(settled, due, without, changes, context):
@@ -101,6 +104,28 @@ def prepare(settled: Settled, *, context: PrepareContext) -> Prepared | Ending:
         return _ended(run, Skip(Reason.WAITS_FOR_MORE), changes, due)
     outdated = _outdated(window, due, subscriber.routes_since)
     return Prepared(run, settled.carried, window, subscriber, due, without, outdated)
+
+
+def _held(
+    settled: Settled,
+    until: datetime,
+    due: WindowEvents,
+    changes: Changes,
+    context: PrepareContext,
+) -> Ending:
+    """Return the ending of a run that is held until the end of quiet hours (rule 28).
+
+    The window of a run that was claimed before is fixed, so it cannot collect the events of the
+    night. Such a run is superseded by a later run, which is held when it is delivered.
+    """
+    run = settled.run
+    if run.attempt:
+        return left_to_a_later_run(run, settled.newest or run, changes, context.clock())
+    waiting = changes.replace(run, held(run, until, context.limits))
+    ending = Ending(
+        Delivery(waiting, until, WaitingFor.QUIET_HOURS, queued_by_sweep=True), changes.decided
+    )
+    return replace(ending, over=due.over, may_have_been_sent=due.may_have_been_sent)
 
 
 def _nothing_to_send(

@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 class WaitingFor(StrEnum):
     """The reason why a requeued run waits.
 
-    `REMOVAL` means that another invocation must continue to remove events.
+    `REMOVAL` means that another invocation must continue to remove events. `QUIET_HOURS` means that
+    the sweep queues the run at their end, like every run that collects for hours.
     """
 
     PAUSE_OVER = "pause_over"
     COLLECTED = "collected"
+    QUIET_HOURS = "quiet_hours"
     OLDER_RUN = "older_run"
     PERMIT = "permit"
     NEXT_DAY = "next_day"
@@ -79,6 +81,9 @@ class Delivery:
 
     permit_unused: bool = False
     """True if a permit was taken but not used to send an email."""
+
+    queued_by_sweep: bool = False
+    """True if the sweep queues the run before the next try, so that no message is required."""
 
 
 @dataclass(frozen=True, slots=True)

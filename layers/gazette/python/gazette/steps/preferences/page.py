@@ -11,6 +11,7 @@ from gazette.domain.ports.bus import Bus
 from gazette.domain.ports.clock import Clock, TimeLeft
 from gazette.domain.ports.ledgers import Schedules
 from gazette.domain.ports.stores import Follows, Subscribers, Suppressions
+from gazette.domain.scheduling.quiet import QuietHours
 from gazette.domain.subscribers.choices import NOTHING, Choice
 from gazette.domain.subscribers.following import Follow, FollowState
 from gazette.domain.subscribers.frequency import ASKED_CATEGORIES, Frequencies
@@ -73,6 +74,10 @@ class OverviewReads(Protocol):
         """The installation's frequencies by category."""
 
     @property
+    def quiet_hours(self) -> QuietHours | None:
+        """The quiet hours of readers for whom nobody chose any."""
+
+    @property
     def critical(self) -> Collection[str]:
         """The categories that are sent regardless of the reader's choice."""
 
@@ -105,6 +110,7 @@ def read_overview(
         subscriber=reader,
         now=now,
         defaults=context.defaults,
+        default_quiet_hours=context.quiet_hours,
         critical=tuple(sorted(context.critical)),
         queried_categories=queried,
         follows=tuple(follows),

@@ -38,6 +38,7 @@ from gazette.domain.scheduling.calendar import (
     zone_of,
 )
 from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, kind_of
+from gazette.domain.scheduling.quiet import QuietHours, quiet_hours_in_force
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.addresses import EVERYONE, AllowedRecipients
 from gazette.domain.subscribers.following import Follow
@@ -78,6 +79,7 @@ def explain(
     sunset: timedelta | None,
     critical: Collection[str] = (),
     allowed: AllowedRecipients = EVERYONE,
+    quiet_hours: QuietHours | None = None,
 ) -> Explanation:
     """Explain why a reader's emails were or were not sent.
 
@@ -85,6 +87,7 @@ def explain(
     installation's frequencies. `sunset` is the period of inactivity after which a reader counts as
     dormant, even if that is not stored yet. `critical` contains the categories that are sent
     regardless of the reader's choice, and `allowed` the only recipients of the stage.
+    `quiet_hours` are those of readers for whom nobody chose any.
     """
     now, reader = clock(), subscribers.get(user_id)
     if isinstance(reader, Subscriber):
@@ -136,6 +139,7 @@ def explain(
         registered_on=profile.registered_on if profile else None,
         active_on=profile.active_on if profile else None,
         paused_until=_paused_until(profile, now),
+        quiet_hours=quiet_hours_in_force(profile.quiet_hours, quiet_hours) if profile else None,
         dormant_at=_dormant_at(profile, sunset),
         is_allowed=profile is None or allowed.allow(profile.email),
         outlooks=tuple(

@@ -29,6 +29,7 @@ send the run failed.
 WAITING_FOR: Mapping[WaitingFor, str] = {
     WaitingFor.PAUSE_OVER: "the provider temporarily rejected the email; it is retried at {at}",
     WaitingFor.COLLECTED: "the email is still collecting events; it is sent at {at} or later",
+    WaitingFor.QUIET_HOURS: "the reader has quiet hours; the email is sent at {at} or later",
     WaitingFor.OLDER_RUN: (
         "an older run of the same schedule has not ended; this run is retried at {at}"
     ),

@@ -295,6 +295,8 @@ def words_for(run: Run) -> Words:
         return _PASSED
     if run.asked_at and (run.status, run.reason) == (Status.PENDING, Reason.DUE):
         return _queried(run.asked_at)
+    if run.reason is Reason.QUIET_HOURS:
+        return _held(run.due_at)
     if run.waits_after_others:
         return _collecting(run.due_at)
     words = REASON.get(run.reason, Words(f"{run.reason}, {_OTHER_VERSION}"))
@@ -324,6 +326,15 @@ def _collecting(until: datetime) -> Words:
         "No action is required before that time. If the email is not sent within a few minutes "
         "after it, check `gazette sending status`, `gazette dlq show`, and whether the alarm "
         "sweep-silent fires.",
+    )
+
+
+def _held(until: datetime) -> Words:
+    """Return the meaning of an immediate run that waits for the end of the reader's quiet hours."""
+    return Words(
+        f"the reader has quiet hours, so the email collects events until "
+        f"{until.astimezone(UTC):%Y-%m-%d %H:%M} UTC",
+        "No action is required before that time. Critical emails do not wait.",
     )
 
 
