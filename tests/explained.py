@@ -25,5 +25,6 @@ def explained(world: World, on: date | None = None, user_id: str = "ann") -> Exp
         defaults=world.defaults,
         sunset=world.sunset,
         critical=world.critical,
+        quiet_hours=world.quiet_hours,
         allowed=world.allowed,
     )

@@ -1,7 +1,7 @@
 """Quiet hours in every time zone: gaps, repeated hours, midnight, and dates that do not exist."""
 
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest

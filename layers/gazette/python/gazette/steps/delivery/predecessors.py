@@ -227,10 +227,11 @@ def _waiting(
 def left_to_a_later_run(run: Run, newest: Run, changes: Changes, now: datetime) -> Ending:
     """Supersede the run, because the newest run or its successor sends the remaining events.
 
-    If this run were sent, its sequence would precede runs that were sent earlier, and a backward
-    read of the chain would not find it.
+    A new run is started if `newest` is this run. If this run were sent after a newer one, its
+    sequence would precede runs that were sent earlier, and a backward read of the chain would not
+    find it.
     """
-    starts = not newest.is_unclaimed
+    starts = newest.key == run.key or not newest.is_unclaimed
     if starts:
         # The sweep may check a run before it is due.
         check_after = max(run.check_at - run.due_at, timedelta(0))
