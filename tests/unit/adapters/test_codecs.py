@@ -27,7 +27,7 @@ from tests.builders import NOW, a_run
         (
             Subscriber,
             subscribers._PROFILE,
-            {"times", "recorded_service_choices", "reader_choices"},
+            {"times", "recorded_service_choices", "reader_choices", "quiet_hours"},
         ),
         (DigestTimes, subscribers._TIMES, set()),
         (Pace, pace._FIELDS, {"quota", "breaker"}),

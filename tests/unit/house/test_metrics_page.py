@@ -25,6 +25,7 @@ WRITES = {"count", "measure_seconds", "measure_milliseconds"}
 
 NOT_OF_SKIPPED_RUNS = {
     Reason.DUE,
+    Reason.QUIET_HOURS,
     Reason.CLAIMED,
     Reason.ACCEPTED,
     Reason.EVIDENCE,

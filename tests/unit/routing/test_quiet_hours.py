@@ -336,7 +336,7 @@ def test_explain_and_forecast_name_the_quiet_hours() -> None:
     at_night(world)
     run = held_run(world)
     assert run.reason is Reason.QUIET_HOURS
-    assert words_for(run).why.startswith("the reader has quiet hours, so the email collects")
+    assert words_for(run).why.startswith("the reader has quiet hours, so the email waits")
     assert explained(world).quiet_hours == HOURS
     world.runs.rows[run.key] = replace(run, due_at=world.clock() - MINUTE, check_at=world.clock())
     expected = forecast(run.key, context=world.dry_run_context())

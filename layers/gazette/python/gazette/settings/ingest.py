@@ -40,7 +40,7 @@ class ReaderSettings(ScheduleSettings):
     """The categories that are sent regardless of a reader's choice, as JSON."""
 
     quiet_hours: str
-    """The quiet hours of readers for whom nobody chose any, such as `22:00-07:00`, or an empty
+    """The quiet hours of readers without their own choice, such as `22:00-07:00`, or an empty
     text."""
 
     event_retention_days: int
@@ -65,7 +65,7 @@ class ReaderSettings(ScheduleSettings):
 
     @property
     def default_quiet_hours(self) -> QuietHours | None:
-        """The quiet hours of readers for whom nobody chose any. None if there are none."""
+        """The quiet hours of readers without their own choice. None if there are none."""
         return _read_quiet_hours(self.quiet_hours)
 
     @property

@@ -34,7 +34,7 @@ class ScheduleContext:
     """The installation's frequencies by category."""
 
     quiet_hours: QuietHours | None = None
-    """The quiet hours of readers for whom nobody chose any. None if there are none."""
+    """The quiet hours of readers without their own choice. None if there are none."""
 
     sunset: timedelta | None
     """The period of inactivity after which a subscriber becomes dormant. None means never."""

@@ -82,7 +82,7 @@ class Overview:
     """The categories of queried content sources, which are never sent as immediate email."""
 
     default_quiet_hours: QuietHours | None = None
-    """The quiet hours of readers for whom nobody chose any."""
+    """The quiet hours of readers without their own choice."""
 
     @property
     def quiet_hours(self) -> QuietHours | None:

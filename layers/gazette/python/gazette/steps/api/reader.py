@@ -51,7 +51,7 @@ class ReaderContext:
     clock: Clock
     defaults: Frequencies
     quiet_hours: QuietHours | None
-    """The quiet hours of readers for whom nobody chose any."""
+    """The quiet hours of readers without their own choice."""
 
     critical: Collection[str]
     sunset: timedelta | None

@@ -60,7 +60,7 @@ class PrepareContext:
     """The content sources. None if runs do not wait for items."""
 
     quiet_hours: QuietHours | None = None
-    """The quiet hours of readers for whom nobody chose any. None if there are none."""
+    """The quiet hours of readers without their own choice. None if there are none."""
 
     worth: Worth | None = None
     """The minimum for daily digests. None if each digest with an event is sent."""

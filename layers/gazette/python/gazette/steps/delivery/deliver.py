@@ -26,6 +26,7 @@ from gazette.domain.model import Mail, RunKey, StoredEvent
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.ledgers import Batches
 from gazette.domain.ports.stores import EVENTS_AT_ONCE
+from gazette.domain.scheduling.holding import quiet_until
 from gazette.domain.scheduling.limits import COMMIT_MARGIN
 from gazette.domain.subscribers.subscriber import Reader, Subscriber
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
@@ -34,7 +35,6 @@ from gazette.steps.delivery.edition import Rendered, address, edit, variant_for
 from gazette.steps.delivery.pacing import record_outcome, wait_for_permit
 from gazette.steps.delivery.predecessors import chain_of, settle
 from gazette.steps.delivery.prepare import Prepared, prepare
-from gazette.steps.delivery.quiet import held_until
 from gazette.steps.delivery.types import Delivery, Ending, EventCounts, WaitingFor
 from gazette.steps.delivery.windows import why_removed
 from gazette.steps.runs import Change, apply, changed, make_claim, store
@@ -130,8 +130,8 @@ def _claim(
     if due.to_defer:
         run = _defer(run, due.to_defer, tries, context)
     at = context.clock()
-    hours = context.quiet_hours
-    if held_until(prepared.run, due, prepared.subscriber, default=hours, now=at):
+    reader, hours = prepared.subscriber, context.quiet_hours
+    if quiet_until(run, due.categories, reader, default=hours, now=at):
         raise Overtaken("The reader's quiet hours began since the window was read.")
     if _is_outdated(prepared, rendered, context):
         raise Overtaken(

@@ -18,8 +18,8 @@ from gazette.domain.model import RunKey, Window
 from gazette.domain.ports.ledgers import Runs
 from gazette.domain.ports.queues import LONGEST_DELAY
 from gazette.domain.scheduling.chain import is_behind_head
+from gazette.domain.scheduling.holding import collecting_until
 from gazette.domain.scheduling.limits import DeliveryLimits
-from gazette.steps.delivery.quiet import collecting_until
 from gazette.steps.delivery.types import Delivery, Ending, WaitingFor
 from gazette.steps.occurrences.next_run import next_run
 from gazette.steps.runs import Change, Changes, changed
@@ -219,7 +219,9 @@ def _waiting(
     if not_before - now <= LONGEST_DELAY:
         return Ending(Delivery(run, not_before, WaitingFor.COLLECTED), changes.decided)
     if not run.is_queued_by_sweep:
-        run = changes.replace(run, collecting_until(run, not_before - limits.settle_lag, limits))
+        run = changes.replace(
+            run, collecting_until(run, not_before - limits.settle_lag, hold=limits.hold)
+        )
     waiting = Delivery(run, not_before, WaitingFor.COLLECTED, queued_by_sweep=True)
     return Ending(waiting, changes.decided)
 

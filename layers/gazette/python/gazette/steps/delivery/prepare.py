@@ -22,13 +22,13 @@ from gazette.domain.errors import Overtaken
 from gazette.domain.model import DAILY, Window
 from gazette.domain.ports.stores import EVENTS_AT_ONCE
 from gazette.domain.scheduling.calendar import next_occurrence
+from gazette.domain.scheduling.holding import quiet_until, waiting_in_quiet_hours
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.domain.window.seen import NOTHING_SEEN, Seen, concerning
 from gazette.domain.window.worth import reaches
 from gazette.steps.delivery.context import PrepareContext
 from gazette.steps.delivery.predecessors import Settled, left_to_a_later_run, window_of
-from gazette.steps.delivery.quiet import held, held_until
 from gazette.steps.delivery.types import Delivery, Ending, WaitingFor
 from gazette.steps.delivery.windows import WindowEvents, read_window, why_removed
 from gazette.steps.runs import Change, Changes
@@ -92,8 +92,9 @@ def prepare(settled: Settled, *, context: PrepareContext) -> Prepared | Ending:
         return _ended(run, Skip(why_not_sent(subscriber)), changes)
     if not context.allowed.allow(subscriber.email):
         return _ended(run, Skip(Reason.NOT_ALLOWED), changes)
-    if until := held_until(run, due, subscriber, default=context.quiet_hours, now=context.clock()):
-        return _held(settled, until, due, changes, context)
+    hours, now = context.quiet_hours, context.clock()
+    if until := quiet_until(run, due.categories, subscriber, default=hours, now=now):
+        return _waiting_in_quiet_hours(settled, until, due, changes, context)
     if seen := _seen(run, due, subscriber, context):
         due = _without_seen(settled, window, due, seen, context)
         if ending := _nothing_to_send(settled, due, without, changes, context):
@@ -106,22 +107,23 @@ def prepare(settled: Settled, *, context: PrepareContext) -> Prepared | Ending:
     return Prepared(run, settled.carried, window, subscriber, due, without, outdated)
 
 
-def _held(
+def _waiting_in_quiet_hours(
     settled: Settled,
     until: datetime,
     due: WindowEvents,
     changes: Changes,
     context: PrepareContext,
 ) -> Ending:
-    """Return the ending of a run that is held until the end of quiet hours (rule 28).
+    """Return the ending of a run that waits for the end of quiet hours (rule 28).
 
     The window of a run that was claimed before is fixed, so it cannot collect the events of the
-    night. Such a run is superseded by a later run, which is held when it is delivered.
+    night. A later run supersedes such a run, and waits when it is delivered.
     """
     run = settled.run
     if run.attempt:
         return left_to_a_later_run(run, settled.newest or run, changes, context.clock())
-    waiting = changes.replace(run, held(run, until, context.limits))
+    after = waiting_in_quiet_hours(run, until, hold=context.limits.hold)
+    waiting = changes.replace(run, after)
     ending = Ending(
         Delivery(waiting, until, WaitingFor.QUIET_HOURS, queued_by_sweep=True), changes.decided
     )

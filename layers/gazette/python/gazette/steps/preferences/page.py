@@ -75,7 +75,7 @@ class OverviewReads(Protocol):
 
     @property
     def quiet_hours(self) -> QuietHours | None:
-        """The quiet hours of readers for whom nobody chose any."""
+        """The quiet hours of readers without their own choice."""
 
     @property
     def critical(self) -> Collection[str]:

@@ -87,7 +87,7 @@ def explain(
     installation's frequencies. `sunset` is the period of inactivity after which a reader counts as
     dormant, even if that is not stored yet. `critical` contains the categories that are sent
     regardless of the reader's choice, and `allowed` the only recipients of the stage.
-    `quiet_hours` are those of readers for whom nobody chose any.
+    `quiet_hours` are those of readers without their own choice.
     """
     now, reader = clock(), subscribers.get(user_id)
     if isinstance(reader, Subscriber):

@@ -83,6 +83,7 @@ REASON: Mapping[Reason, Words] = {
         "dlq show`, and the log of generate, which states the cause of the wait. The sweep "
         "queues the run again after an hour.",
     ),
+    Reason.QUIET_HOURS: Words("the reader has quiet hours, so the email waits until their end"),
     Reason.CLAIMED: Words(
         "a worker has claimed the run and is sending the email",
         "If this lasts for more than a few minutes, the worker died. The sweep then ends the run.",
@@ -273,7 +274,7 @@ def standing(status: SubscriberStatus) -> Words:
 
 def outcome(run: Run) -> str:
     """Return the words for the status of a run, such as `was sent`."""
-    if run.waits_after_others:
+    if run.waits_after_others or run.reason is Reason.QUIET_HOURS:
         return "has not been sent yet"
     return STATUS.get(run.status, f"is {run.status}, {_OTHER_VERSION}")
 
@@ -332,7 +333,7 @@ def _collecting(until: datetime) -> Words:
 def _held(until: datetime) -> Words:
     """Return the meaning of an immediate run that waits for the end of the reader's quiet hours."""
     return Words(
-        f"the reader has quiet hours, so the email collects events until "
+        f"{REASON[Reason.QUIET_HOURS].why}; it collects events until "
         f"{until.astimezone(UTC):%Y-%m-%d %H:%M} UTC",
         "No action is required before that time. Critical emails do not wait.",
     )
