@@ -139,6 +139,7 @@ def _store_readers() -> None:
             left_again_at=NOW,
             consented_at=NOW,
             returned_at=NOW,
+            quiet_hours="22:00-07:00",
             mutes=(
                 Mute("post#p1", NOW, title="On digests"),
                 Mute("post#p2", NOW, is_muted=False),

@@ -1,5 +1,6 @@
 """Rows of readers' choices that the version before wrote, and those that it leaves behind."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -173,3 +174,20 @@ def test_erasure_removes_both_choice_attributes() -> None:
     subscribers().put_early(EarlyChoices("ann", MUTED), replacing=None)
     subscribers().erase("ann", NOW)
     assert row().keys() == {"user_id", "erased_at"}
+
+
+def test_version_before_keeps_quiet_hours_and_its_profiles_do_not_change_them() -> None:
+    """It does not read `quiet_hours`, and updates the other attributes."""
+    profile = replace(a_subscriber(), quiet_hours="22:00-07:00")
+    choices = NO_CHOICES.with_choice(NOW + SECOND, Choice(weekly_on=3, quiet_hours="none"))
+    subscribers().put(profile.with_choices(profile.service_choices, choices), replacing=None)
+    written = row()
+    assert "quiet" not in written["reader_choices"] + written["service_choices"]
+    later = json.loads(written["service_choices"])
+    later.append([(NOW + 2 * SECOND).isoformat(), *later[-1][1:-1], "Europe/Rome"])
+    overwrite(service_choices=json.dumps(later), time_zone="Europe/Rome")
+    ann = subscribers().get("ann")
+    assert isinstance(ann, Subscriber)
+    assert ann.time_zone == "Europe/Rome"
+    assert ann.quiet_hours == "none"
+    assert [each.quiet_hours for _, each in ann.service_choices] == ["22:00-07:00"] * 2

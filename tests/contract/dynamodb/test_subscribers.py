@@ -482,3 +482,60 @@ def test_erasure_deletes_mutes(subscribers: Subscribers) -> None:
     back = replace(a_subscriber(), changed_at=ann.changed_at + 2 * SECOND)
     assert subscribers.put(back, replacing=subscribers.get("ann"))
     assert stored(subscribers).mutes == ()
+
+
+QUIET = NO_CHOICES.with_choice(NOW + SECOND, Choice(quiet_hours="21:30-06:00"))
+
+
+def quiet_profile(hours: str) -> Subscriber:
+    return replace(a_subscriber(), quiet_hours=hours)
+
+
+@pytest.mark.parametrize("of_service", ["default", "none", "22:00-07:00"])
+@pytest.mark.parametrize("reader", [NO_CHOICES, QUIET])
+def test_quiet_hours_of_reader_and_service_are_stored(
+    subscribers: Subscribers, of_service: str, reader: ReaderChoices
+) -> None:
+    profile = quiet_profile(of_service)
+    ann = profile.with_choices(profile.service_choices, reader)
+    assert ann.quiet_hours == ("21:30-06:00" if reader is QUIET else of_service)
+    assert subscribers.put(ann, replacing=None)
+    assert stored(subscribers) == ann
+    read = stored(subscribers)
+    assert subscribers.put(replace(profile, revision=2), replacing=read)
+    assert stored(subscribers).quiet_hours == of_service
+
+
+def test_quiet_hours_of_several_profiles_are_stored(subscribers: Subscribers) -> None:
+    hours = ("default", "22:00-07:00", "22:00-07:00", "none")
+    service = tuple(
+        (NOW + number * SECOND, replace(preferences, quiet_hours=each))
+        for number, each in enumerate(hours)
+        for _, preferences in a_subscriber().service_choices
+    )
+    ann = a_subscriber().with_choices(service, QUIET)
+    assert ann.quiet_hours == "none", "the service has changed them after the reader"
+    assert subscribers.put(ann, replacing=None)
+    assert stored(subscribers) == ann
+
+
+def test_early_quiet_hours_are_stored_and_end_with_the_profile(subscribers: Subscribers) -> None:
+    early = EarlyChoices("ann", QUIET)
+    assert subscribers.put_early(early, replacing=None)
+    assert subscribers.early("ann") == early
+    assert not subscribers.put_early(EarlyChoices("ann", NO_CHOICES), replacing=None)
+    assert not subscribers.put(a_subscriber(), replacing=None)
+    profile = a_subscriber()
+    ann = profile.with_choices(profile.service_choices, QUIET)
+    assert subscribers.put(ann, replacing=early)
+    assert stored(subscribers) == ann
+    assert subscribers.early("ann") is None
+
+
+def test_erasure_deletes_quiet_hours(subscribers: Subscribers) -> None:
+    ann = quiet_profile("22:00-07:00")
+    assert subscribers.put(ann, replacing=None)
+    assert subscribers.erase("ann", ann.changed_at + SECOND)
+    back = a_subscriber(changed_at=ann.changed_at + 2 * SECOND)
+    assert subscribers.put(back, replacing=subscribers.get("ann"))
+    assert stored(subscribers).quiet_hours == "default"
