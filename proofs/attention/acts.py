@@ -41,6 +41,9 @@ class Feature(Enum):
     MUTED = "muted"
     """The reader mutes one thread."""
 
+    QUIET = "quiet hours"
+    """The stage has quiet hours (rule 28)."""
+
     MINIMUM = "minimum"
     """The stage has a minimum for daily digests (rule 25)."""
 

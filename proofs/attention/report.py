@@ -34,10 +34,14 @@ def tables(verdicts: Sequence[Verdict]) -> Iterator[str]:
 
 
 def total(before: Verdict, after: Verdict, verdicts: Sequence[Verdict]) -> str:
-    """Return the last line. `lost` and `twice` are the sums of all simulations."""
+    """Return the last line. `at_night` counts immediate emails with all features.
+
+    `lost` and `twice` are the sums of all simulations.
+    """
     return (
         f"attention: events={before.events} emails_before={len(before.emails)} "
-        f"emails_after={len(after.emails)} lost={sum(each.lost for each in verdicts)} "
+        f"emails_after={len(after.emails)} at_night_before={before.at_night} "
+        f"at_night={after.at_night} lost={sum(each.lost for each in verdicts)} "
         f"twice={sum(each.twice for each in verdicts)}"
     )
 

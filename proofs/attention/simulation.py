@@ -18,8 +18,9 @@ from gazette.domain.errors import NotYet, Unavailable
 from gazette.domain.model import Event, RunKey, StoredEvent
 from gazette.domain.outcome import Outcome
 from gazette.domain.scheduling import growing
-from gazette.domain.scheduling.calendar import SLOT, slot_of
+from gazette.domain.scheduling.calendar import SLOT, slot_of, zone_of
 from gazette.domain.scheduling.kinds import ScheduleKind, kind_of
+from gazette.domain.scheduling.quiet import QuietHours
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.window.worth import Worth
 
@@ -30,6 +31,11 @@ from tests.world import World
 
 WORTH = Worth(score=4.0, longest_wait=timedelta(days=3), weights=WEIGHTS)
 """The minimum for daily digests: four likes, or three days."""
+
+QUIET = QuietHours.of("22:00-07:00")
+"""The quiet hours, in the readers' time zone."""
+
+ZONE = zone_of("Europe/Berlin")
 
 AFTERWARDS = timedelta(days=5)
 """The time after the last act in which each waiting event must be sent. It exceeds the longest wait
@@ -97,6 +103,7 @@ class _Simulation:
             SettableClock(BEGIN - timedelta(hours=1)),
             max_lateness=_MAX_LATENESS,
             worth=WORTH if Feature.MINIMUM in record.features else None,
+            quiet_hours=QUIET if Feature.QUIET in record.features else None,
             defaults=(("like", Frequency.DAILY),),
             runs=IndexedRuns(self._runs),
             kind_of_events=IndexedEvents,
@@ -115,7 +122,7 @@ class _Simulation:
                 comment=Frequency.IMMEDIATE,
                 mention=Frequency.IMMEDIATE,
             )
-            world.say(ChangeSubscriber(replace(reader, time_zone="Europe/Berlin")))
+            world.say(ChangeSubscriber(replace(reader, time_zone=ZONE.key)))
         for number, act in enumerate(self.record.acts):
             self._plan(act.at, partial(self._do, act, f"e{number}"))
         self._plan(BEGIN, self._sweep)

@@ -9,7 +9,7 @@ from gazette.domain.outcome import Outcome
 from gazette.domain.scheduling.kinds import Unsent
 
 from proofs.attention.acts import Feature, Kind
-from proofs.attention.simulation import Email, Record
+from proofs.attention.simulation import QUIET, ZONE, Email, Record
 
 IMMEDIATE, DIGEST, SEEN, MUTED = "immediate", "digest", "seen", "muted"
 """The possible ends of an event: an immediate email, a digest, or no email for a reason."""
@@ -33,10 +33,14 @@ class Verdict:
     """The number of times that an email shows an event which it must not show: because an earlier
     email shows the event, or because the reader had muted or seen its entity before."""
 
+    at_night: int = 0
+    """The number of immediate emails from 22:00 to 07:00 in the readers' time zone."""
+
     @property
     def holds(self) -> bool:
-        """Return True if no event is lost and none is shown too often."""
-        return self.lost == 0 and self.twice == 0
+        """Return True if no event is lost, none is shown too often, and quiet hours are quiet."""
+        is_quiet = self.at_night == 0 or Feature.QUIET not in self.features
+        return self.lost == 0 and self.twice == 0 and is_quiet
 
 
 def judge(record: Record) -> Verdict:
@@ -44,6 +48,8 @@ def judge(record: Record) -> Verdict:
     verdict = Verdict(record.features, len(record.events), record.emails)
     shown: set[str] = set()
     for email in record.emails:
+        is_at_night = QUIET is not None and QUIET.until(email.at, ZONE) is not None
+        verdict.at_night += email.key.is_immediate and is_at_night
         stored = Counter(record.events[each].entity.id for each in email.event_ids)
         verdict.lost += (stored - email.counts).total()
         verdict.twice += (email.counts - stored).total()

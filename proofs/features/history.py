@@ -243,6 +243,25 @@ _AIMS_OF_WITHDRAWALS = (
 )
 """The calls before which an operator withdraws something, or another worker handles the run."""
 
+_QUIET = 5
+"""One history in this many has a reader who changes quiet hours."""
+
+_AIMS_OF_QUIET = (
+    ("generate", "events.skim"),
+    ("generate", "subscribers.get"),
+    ("generate", "immediate_rate_limiter.reserve"),
+    ("generate", "runs.swap"),
+    ("generate", "runs.create"),
+    ("generate", "mailer.send"),
+    ("resend", "runs.swap"),
+    ("sweep", "generate_queue.send"),
+    ("sweep", "runs.swap"),
+    ("ingest", "events.store"),
+    ("ingest", "runs.chain"),
+    ("ingest", "subscribers.put"),
+)
+"""The calls before which a reader changes quiet hours, or something happens in them."""
+
 _AIMS_OF_MUTES = (
     ("preferences", "subscribers.put"),
     ("preferences", "subscribers.put"),
@@ -274,6 +293,8 @@ def history(number: int) -> History:
         drawn = _with_marks(drawn, Random(-number - 2))
     if number % _WITHDRAWS == 3:
         drawn = _with_withdrawals(drawn, Random(-number - 4))
+    if number % _QUIET == 4:
+        drawn = _with_quiet_hours(drawn, Random(-number - 5))
     if number % _MUTES == 2:
         drawn = _with_mutes(drawn, Random(-number - 3))
     if number % _ASKS:
@@ -512,6 +533,41 @@ def _with_withdrawals(drawn: History, random: Random) -> History:
     ]
     follow = Deed(timedelta(days=-2), "follow", random.choice(READERS), 0, 0)
     return replace(drawn, deeds=(*drawn.deeds, follow, *deeds), strikes=(*drawn.strikes, *strikes))
+
+
+def _with_quiet_hours(drawn: History, random: Random) -> History:
+    """Add changes of quiet hours, immediate events around them, and strikes on calls that race."""
+    who = random.choice(READERS)
+    moments = sorted(
+        timedelta(days=random.choice((-1, 0, 1, 2)), seconds=random.choice(_MOMENTS))
+        for _ in range(3)
+    )
+
+    def act(what: str, at: timedelta) -> Deed:
+        return Deed(at, what, who, random.choice((0, 0, 2)), random.randrange(6))
+
+    deeds = [Deed(timedelta(days=-2), "often", who, which, 1) for which in (0, 1)]
+    for at in moments:
+        deeds += [
+            act("put", at - _seconds(random.choice(_APART))),
+            act(random.choice(("quiet", "quiet", "quiet", "zone")), at),
+            act("put", at + _seconds(random.choice(_APART))),
+            act(random.choice(("put", "retract", "quiet", "again")), at + timedelta(hours=1)),
+        ]
+    strikes = [
+        Strike(
+            function,
+            call,
+            random.choice(moments),
+            random.choice(_SKIPPED),
+            random.choice(_HOWS_AT.get(call, _HOWS)),
+            (act(random.choice(("quiet", "put")), timedelta(0)),) * random.randrange(2),
+            _seconds(random.choice(_PAUSES)),
+            random.random() < 0.5,
+        )
+        for function, call in random.sample(_AIMS_OF_QUIET, 3)
+    ]
+    return replace(drawn, deeds=(*drawn.deeds, *deeds), strikes=(*drawn.strikes, *strikes))
 
 
 def _strike_of_lapses(random: Random) -> Strike:

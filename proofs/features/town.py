@@ -25,7 +25,8 @@ from gazette.domain.errors import NotYet
 from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
 from gazette.domain.feedback.reputation import category_hold
 from gazette.domain.model import StoredEvent
-from gazette.domain.scheduling.calendar import SLOT, Days, DigestTimes
+from gazette.domain.scheduling.calendar import SLOT, Days, DigestTimes, zone_of
+from gazette.domain.scheduling.quiet import NO_QUIET_HOURS, QuietHours
 from gazette.domain.subscribers.choices import Choice
 from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import Frequency
@@ -73,6 +74,15 @@ _WITHDRAWN = (*_THINGS, "")
 """The entities that an operator withdraws. An empty text means the actor of the reader's latest
 event.
 """
+
+_QUIET = ("04:00-14:00", "22:00-09:30", "07:59-08:01", NO_QUIET_HOURS, "10:00-09:59", "09:00-10:00")
+"""The quiet hours that readers choose, by `how`. Most contain the hour of digests in some zone."""
+
+_SKEW = timedelta(seconds=10)
+"""More than the difference between two clocks."""
+
+_STALLED = timedelta(hours=1)
+"""The longest time between a worker's look at the clock and its claim."""
 
 _SEEN_AGO = timedelta(hours=1)
 _LAPSES_WITHIN = timedelta(hours=7)
@@ -141,6 +151,7 @@ class Person:
     often: dict[str, Frequency] = field(default_factory=dict)
     times: DigestTimes = field(default_factory=lambda: DigestTimes(minute=0))
     zone: str = "Europe/Berlin"
+    quiet: str = NO_QUIET_HOURS
     follows: dict[str, FollowState] = field(default_factory=dict)
     silent: dict[str, tuple[str, str] | None] = field(default_factory=dict)
     addresses: int = 0
@@ -165,6 +176,7 @@ class Town:
         self._said_at = life.clock()
         self._pauses: dict[str, Ban] = {}
         self._held: dict[str, Ban] = {}
+        self._quiet: dict[str, Ban] = {}
         self._withdrawn: list[tuple[str, datetime]] = []
         self._lapsing: dict[str, Wanted] = {}
         self._stopped: Ban | None = None
@@ -377,7 +389,31 @@ class Town:
         if not person.is_erased:
             person.zone = _ZONES[deed.how % len(_ZONES)]
             person.has_moved = True
-            self._say_profile(person)
+            self._say_profile(person, self._ban_in_quiet_hours(person))
+
+    def quiet(self, person: Person, deed: Deed) -> None:
+        """Choose quiet hours, or none."""
+        if not person.is_erased:
+            person.quiet = _QUIET[deed.how]
+            key = self._ban_in_quiet_hours(person)
+            self._choose(person, Choice(quiet_hours=person.quiet), key)
+
+    def _ban_in_quiet_hours(self, person: Person) -> tuple[str, str] | None:
+        """Ban immediate emails in the reader's quiet hours, once they are acknowledged."""
+        if before := self._quiet.pop(person.user_id, None):
+            before.until = self.life.calls.count
+        hours, zone = QuietHours.of(person.quiet), zone_of(person.zone)
+        if hours is None:
+            return None
+
+        def hits(taken: Taken, run: Run) -> bool:
+            at = self.time_of(taken.claim_call)
+            is_quiet = all(hours.until(each, zone) for each in (at - _STALLED, at, at + _SKEW))
+            is_theirs = taken.key.user_id == person.user_id and run.key.is_immediate
+            return is_theirs and is_quiet and not self.is_doubtful(taken, run)
+
+        ban = self._quiet[person.user_id] = self._ban("quiet", hits)
+        return ban.key
 
     def days(self, person: Person, deed: Deed) -> None:
         if not person.is_erased:
@@ -397,6 +433,8 @@ class Town:
         person.is_erased = True
         person.often = {"comment": Frequency.DAILY, "like": Frequency.DAILY}
         self._end_pause(person)
+        person.quiet = NO_QUIET_HOURS
+        self._ban_in_quiet_hours(person)
         ban = self._ban("erased", _is_to(person.user_id), user_id=person.user_id)
         person.erased = ban.key
         self.life.say(EraseSubscriber(person.user_id, self._instant()), ban.key)

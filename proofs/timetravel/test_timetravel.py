@@ -1,13 +1,17 @@
 """A short seed of `make timetravel`, and tests that it can fail."""
 
-from datetime import datetime
+from dataclasses import replace
+from datetime import datetime, timedelta
 from unittest.mock import patch
 
+from gazette.domain.delivery.run import Run
 from gazette.domain.model import Schedule
 from gazette.domain.scheduling.calendar import next_occurrence
+from gazette.domain.scheduling.holding import waiting_in_quiet_hours
 from gazette.steps.occurrences.context import FanoutContext
 from gazette.steps.occurrences.start import Quiet, go_idle
 
+from proofs.timetravel.nights import nights
 from proofs.timetravel.travel import travel, travel_with_new_rules
 
 
@@ -73,3 +77,28 @@ def test_a_source_is_asked_about_once_for_an_occurrence() -> None:
     assert tally.is_clean, str(tally)
     assert tally.asked > 50
     assert tally.fetches < 1.3 * tally.asked, "unanswered requests are sent again"
+
+
+def test_no_immediate_email_is_sent_in_quiet_hours_near_a_change_of_the_clocks() -> None:
+    found = nights(zones=1)
+    assert found.is_clean, str(found)
+    assert found.events > 20
+
+
+def test_an_email_in_quiet_hours_is_found() -> None:
+    with (
+        patch("gazette.steps.delivery.prepare.quiet_until", lambda *_, **__: None),
+        patch("gazette.steps.delivery.deliver.quiet_until", lambda *_, **__: None),
+    ):
+        assert nights(zones=1).at_night > 0
+
+
+def test_an_email_that_is_not_sent_soon_after_quiet_hours_is_found() -> None:
+    """A sweep that does not look ahead queues an email when a lost message would be queued."""
+
+    def late(run: Run, until: datetime, *, hold: timedelta) -> Run:
+        waiting = waiting_in_quiet_hours(run, until, hold=hold)
+        return replace(waiting, check_at=until + timedelta(hours=1))
+
+    with patch("gazette.steps.delivery.prepare.waiting_in_quiet_hours", late):
+        assert not nights(zones=1).is_clean

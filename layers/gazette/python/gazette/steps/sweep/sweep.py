@@ -32,6 +32,11 @@ The audit of a turn is not repeated automatically.
 _ENOUGH_TO_READ = timedelta(seconds=30)
 """The time to reserve for the audit, and for one more page of keys."""
 
+_TOGETHER = 10
+"""The maximum number of messages in one request to SQS.
+https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessageBatch.html
+"""
+
 _LATE = 3
 """The number of slots after which a shard is late.
 
@@ -77,11 +82,18 @@ def sweep(
     """
     results: list[tuple[RunKey | UnreadableRow, Swept]] = []
     proven = cache(partial(proven_until, context))
+    collected: list[Run] = []
     for run in context.runs.overdue(partition, context.clock()):
         if time_left() < _ENOUGH:
             break
         if isinstance(run, UnreadableRow):
             results.append((run, Swept.UNREADABLE))
+            continue
+        if _has_collected(run, context):
+            collected.append(run)
+            if len(collected) == _TOGETHER:
+                results += _queue_when_due(collected, context)
+                collected = []
             continue
         try:
             with of_one_row("runs", *_key_of(run)):
@@ -90,7 +102,7 @@ def sweep(
             results.append((unreadable, Swept.UNREADABLE))
         except GazetteError:
             results.append((run.key, Swept.FAILED))
-    return results
+    return results + _queue_when_due(collected, context)
 
 
 def standing(
@@ -128,8 +140,6 @@ def standing(
 
 def _recover(run: Run, proven: ProvenUntil, context: SweepContext) -> Sequence[Swept]:
     match run.status:
-        case Status.PENDING if run.is_queued_by_sweep and _sent_at(run) > context.clock():
-            return [_queue_when_due(run, context)]
         case Status.PENDING:
             return [_queue_again(run, context.generate_queue, context)]
         case Status.RETRYING if run.retry_at and run.retry_at > context.clock():
@@ -165,15 +175,32 @@ def _queue_again(run: Run, queue: RunQueue, context: SweepContext) -> Swept:
     return Swept.QUEUED
 
 
-def _queue_when_due(run: Run, context: SweepContext) -> Swept:
-    """Queue a run that collected events for longer than a message can be delayed (rule 16).
+def _has_collected(run: Run, context: SweepContext) -> bool:
+    """Return True if a run has collected events for longer than a message can be delayed (rule 16).
 
-    Its message becomes visible when the run can be sent.
+    It has no message yet, and will be due soon.
     """
-    delay = min(_sent_at(run) - context.clock(), LONGEST_DELAY)
-    context.generate_queue.send([QueuedRun(run.key, delay)])
-    _check_again(run, _sent_at(run) + context.limits.check_after, context)
-    return Swept.COLLECTED
+    is_waiting = run.status is Status.PENDING and run.is_queued_by_sweep
+    return is_waiting and _sent_at(run) > context.clock()
+
+
+def _queue_when_due(
+    collected: Sequence[Run], context: SweepContext
+) -> list[tuple[RunKey | UnreadableRow, Swept]]:
+    """Queue runs together, because those of many readers are due after the same quiet hours.
+
+    Each message becomes visible when its run can be sent.
+    """
+    now = context.clock()
+    messages = [QueuedRun(run.key, min(_sent_at(run) - now, LONGEST_DELAY)) for run in collected]
+    try:
+        if messages:
+            context.generate_queue.send(messages)
+        for run in collected:
+            _check_again(run, _sent_at(run) + context.limits.check_after, context)
+    except GazetteError:
+        return [(run.key, Swept.FAILED) for run in collected]
+    return [(run.key, Swept.COLLECTED) for run in collected]
 
 
 def _sent_at(run: Run) -> datetime:
