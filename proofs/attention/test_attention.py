@@ -25,6 +25,11 @@ DAY = timedelta(days=1)
 AN_HOUR = 20
 NONE = frozenset[Feature]()
 
+_NOTHING_WRONG = (
+    "attention: events={0} emails_before={0} emails_after={0} at_night_before=0 at_night=0 "
+    "lost=0 twice=0"
+)
+
 Part = tuple[object, str, Callable[..., Any]]
 """A module or class, the name of an attribute, and what replaces the attribute."""
 
@@ -36,7 +41,7 @@ def judged(
 
 
 def test_each_feature_reduces_emails_and_loses_no_event() -> None:
-    before, rarer, seen, muted, _, after = verdicts = [judged(each) for each in COMPARED]
+    before, rarer, seen, muted, quiet, _, after = verdicts = [judged(each) for each in COMPARED]
     for each in verdicts:
         assert (each.lost, each.twice) == (0, 0)
         assert sum(each.ends.values()) == each.events == 24 * AN_HOUR + 1
@@ -45,6 +50,9 @@ def test_each_feature_reduces_emails_and_loses_no_event() -> None:
     assert len(after.emails) < len(rarer.emails)
     assert seen.ends[SEEN] > 0 == before.ends[SEEN]
     assert muted.ends[MUTED] > 0 == before.ends[MUTED]
+    assert before.at_night > 10
+    assert quiet.at_night == after.at_night == 0
+    assert len(quiet.emails) < len(before.emails)
 
 
 def test_minimum_reduces_digests_of_a_calm_reader() -> None:
@@ -58,12 +66,12 @@ def test_single_event_is_sent_in_one_email(capsys: pytest.CaptureFixture[str]) -
     event = Act(BEGIN, Kind.EVENT, BUSY, "post1", "comment")
     verdicts = [judge(simulate(each, [event])) for each in (NONE, ALL)]
     assert report(verdicts) == 0
-    assert _last_line(capsys) == "attention: events=1 emails_before=1 emails_after=1 lost=0 twice=0"
+    assert _last_line(capsys) == _NOTHING_WRONG.format(1)
 
 
 def test_no_event_is_no_email(capsys: pytest.CaptureFixture[str]) -> None:
     assert report([judged(each, timedelta(0)) for each in (NONE, ALL)]) == 0
-    assert _last_line(capsys) == "attention: events=0 emails_before=0 emails_after=0 lost=0 twice=0"
+    assert _last_line(capsys) == _NOTHING_WRONG.format(0)
 
 
 def _drops_on_write(events: IndexedEvents, stored: StoredEvent) -> tuple[bool, StoredEvent]:

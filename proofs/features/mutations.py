@@ -20,6 +20,7 @@ _ALL = {mutation.rule: mutation for mutation in (*RULES, *PREVENTED)}
 CAUGHT: Final = {
     "an event about a muted thing is not stored": 20,
     "a seen event is left out": 20,
+    "an immediate email waits in quiet hours": 20,
     "a visit is announced in the reader's row": 20,
     "a visit raises the epochs of the entity's immediate runs": 30,
     "an event about a withdrawn entity is left out": 20,

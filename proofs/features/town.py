@@ -399,7 +399,7 @@ class Town:
             self._choose(person, Choice(quiet_hours=person.quiet), key)
 
     def _ban_in_quiet_hours(self, person: Person) -> tuple[str, str] | None:
-        """Ban immediate emails in the reader's quiet hours, once they are acknowledged."""
+        """Return the key of a new ban on immediate emails in the reader's quiet hours."""
         if before := self._quiet.pop(person.user_id, None):
             before.until = self.life.calls.count
         hours, zone = QuietHours.of(person.quiet), zone_of(person.zone)

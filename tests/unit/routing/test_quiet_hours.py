@@ -301,6 +301,15 @@ def test_no_worker_sends_what_another_one_holds() -> None:
     assert len(worlds) > 3
 
 
+def test_run_that_waits_cannot_be_claimed_as_it_was_read_before() -> None:
+    world = a_world()
+    post(world, "e1")
+    (before,) = world.runs.rows.values()
+    world.clock.now = BEGIN + MINUTE
+    world.deliver(before.key)
+    assert held_run(world).epoch == before.epoch + 1
+
+
 @pytest.mark.parametrize("was_refused", [False, True])
 def test_worker_that_dies_while_it_holds_a_run_loses_no_event(was_refused: bool) -> None:
     def make() -> World:

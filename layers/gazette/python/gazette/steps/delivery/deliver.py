@@ -236,7 +236,7 @@ def _end(ending: Ending, tries: _Tries, context: DeliveryContext) -> Delivery:
     if removed < len(ending.over) and not is_continued:
         raise Overtaken("Events were removed or changed since the window was read.")
     store([_since(each, before, unclaimed) for each in ending.changes], runs=context.runs)
-    run = unclaimed if run is before else replace(run, epoch=unclaimed.epoch)
+    run = unclaimed if run is before else _with_raised_epoch(run, before, unclaimed)
     return replace(ending.delivery, run=run)
 
 
@@ -247,7 +247,11 @@ def _since(change: Change, before: Run, unclaimed: Run) -> Change:
     """
     if change[0] is not before:
         return change
-    return unclaimed, replace(change[1], epoch=unclaimed.epoch)
+    return unclaimed, _with_raised_epoch(change[1], before, unclaimed)
+
+
+def _with_raised_epoch(run: Run, before: Run, unclaimed: Run) -> Run:
+    return replace(run, epoch=run.epoch + unclaimed.epoch - before.epoch)
 
 
 def _remove(
