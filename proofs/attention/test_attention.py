@@ -26,7 +26,7 @@ AN_HOUR = 20
 NONE = frozenset[Feature]()
 
 _NOTHING_WRONG = (
-    "attention: events={0} emails_before={0} emails_after={0} at_night_before=0 at_night=0 "
+    "attention: events={0} emails_before={0} emails_after={0} at_night_before={0} at_night=0 "
     "lost=0 twice=0"
 )
 

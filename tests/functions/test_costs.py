@@ -2,8 +2,10 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from gazette.adapters.aws.queues import encode_run_key
@@ -691,6 +693,32 @@ def test_immediate_email_that_the_sweep_queues_costs_three_write_units(cloud: Cl
     assert cloud.meter.write_units.total() == PROMISED["an immediate email that the sweep queues"]
     (entry,) = cloud.queued("immediate")
     assert 5 * 60 < entry["DelaySeconds"] <= 6 * 60
+
+
+@pytest.mark.usefixtures("later")
+def test_immediate_email_in_quiet_hours_costs_six_write_units(ann_at_once: Cloud) -> None:
+    """The worker gives the run a later end, and the sweep queues it. No permit is taken."""
+    at = now().astimezone(ZoneInfo("Europe/Berlin")) + timedelta(hours=1)
+    hours = f"{at - timedelta(hours=1):%H:%M}-{at + timedelta(minutes=6):%H:%M}"
+    chosen = {"user_id": "ann", "chosen_at": ago(), "quiet_hours": hours}
+    ann_at_once.say("preferences.chosen", chosen)
+    ann_at_once.say("event.created", event(1))
+    (entry,) = ann_at_once.queued("immediate")
+    ann_at_once.warm_up("sweep")
+    ann_at_once.meter.clear()
+    ann_at_once.work("generate", entry["MessageBody"])
+    assert ann_at_once.meter.calls == calls(Query=2, BatchGetItem=1, PutItem=1)
+    assert ann_at_once.meter.write_units == Counter(runs=3)
+    assert ann_at_once.sent() == []
+    (run,) = DynamoRuns("runs", retention=timedelta(days=180)).of_user("ann")
+    assert isinstance(run, Run)
+    soon = replace(run, check_at=now() + timedelta(minutes=59, seconds=50))
+    DynamoRuns("runs", retention=timedelta(days=180)).swap(run, soon)
+    ann_at_once.meter.clear()
+    ann_at_once.work("sweep", json.dumps({"partition": shard_of("ann", PARTITIONS)}))
+    assert ann_at_once.meter.write_units == Counter(runs=3)
+    promised = PROMISED["an immediate email that waits for the end of quiet hours"]
+    assert promised == 3 + PROMISED["an immediate email that the sweep queues"]
 
 
 @pytest.mark.usefixtures("later")

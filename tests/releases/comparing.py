@@ -29,6 +29,9 @@ def differences(old: Any, new: Any, path: str = "") -> Iterator[str]:
                 yield from differences(value, new[name], inner)
             else:
                 yield f"{inner} is missing"
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for place, (each, other) in enumerate(zip(old, new, strict=True)):
+            yield from differences(each, other, f"{path}[{place}]")
     elif old != new:
         yield f"{path or 'the row'}: {old!r} and {new!r}"
 
