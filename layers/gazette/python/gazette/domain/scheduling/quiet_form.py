@@ -43,7 +43,7 @@ def quiet_fields(stored: str, default: QuietHours | None) -> dict[str, str]:
     If the reader has no hours of their own, the times are those of the stage, or a suggestion.
     """
     own = quiet_hours_in_force(stored, None)
-    shown = own or default or _SUGGESTED
+    hours = own or default or _SUGGESTED
     if own:
         quiet = SOME_HOURS
     elif stored == STAGE_QUIET_HOURS and default:
@@ -52,8 +52,8 @@ def quiet_fields(stored: str, default: QuietHours | None) -> dict[str, str]:
         quiet = NO_QUIET_HOURS
     return {
         QUIET: quiet,
-        QUIET_FROM: f"{shown.begin:%H:%M}",
-        QUIET_UNTIL: f"{shown.end:%H:%M}",
+        QUIET_FROM: f"{hours.begin:%H:%M}",
+        QUIET_UNTIL: f"{hours.end:%H:%M}",
     }
 
 

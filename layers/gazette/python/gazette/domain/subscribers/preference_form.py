@@ -336,16 +336,16 @@ class _Reading:
         if QUIET not in self._sent:
             return None
         default = self._overview.default_quiet_hours
-        shown = quiet_fields(self._now.quiet_hours, default)
-        read = {QUIET: self._one_of(QUIET, offered_quiet(default), shown[QUIET])}
+        stored = quiet_fields(self._now.quiet_hours, default)
+        read = {QUIET: self._one_of(QUIET, offered_quiet(default), stored[QUIET])}
         if read[QUIET] == SOME_HOURS:
             for name in (QUIET_FROM, QUIET_UNTIL):
-                read[name] = self._one_of(name, TIMES_OF_DAY, shown[name])
+                read[name] = self._one_of(name, TIMES_OF_DAY, stored[name])
             if read[QUIET_FROM] == read[QUIET_UNTIL] and QUIET_FROM not in self._problems:
                 self._problems.setdefault(QUIET_UNTIL, Problem.SAME_TIMES)
         before, after = (
             quiet_choice({name: (value,) for name, value in fields.items()})
-            for fields in (shown, read)
+            for fields in (stored, read)
         )
         return after if after != before else None
 
