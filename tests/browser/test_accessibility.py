@@ -11,7 +11,8 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.accessibility import inspected, problems
 from tests.browser.edge import Edge
 from tests.browser.letters import Letters, each_language
-from tests.browser.links import links_in, ours
+from tests.browser.links import links_in, ours, preferences_of
+from tests.browser.test_preferences import choose, press
 from tests.leaving import leaving_everything
 from tests.stage import Deployed
 
@@ -50,6 +51,19 @@ def test_every_page_linked_from_an_email_is_accessible(
         inspector.goto(link)
         assert problems(inspector) == [], link
         expect(inspector.locator("html")).to_have_attribute("lang", written.locale)
+
+
+def test_quiet_hours_are_accessible(inspector: Page, written: Letters) -> None:
+    inspector.goto(preferences_of(written.digest))
+    inspector.locator("#quiet-hours summary").click()
+    choose(inspector, "quiet", "hours")
+    expect(inspector.locator("#quiet_from")).to_be_visible()
+    assert problems(inspector) == []
+    choose(inspector, "quiet_until", "22:00")
+    press(inspector, "save")
+    expect(inspector.get_by_role("alert").get_by_role("link")).to_have_count(1)
+    expect(inspector.locator("#quiet_until-problem")).to_be_visible()
+    assert problems(inspector) == []
 
 
 def test_invalid_link_page_is_accessible(inspector: Page, edge: Edge, written: Letters) -> None:

@@ -97,8 +97,17 @@ def tab_to(page: Page, name: str, value: str = "") -> list[str]:
 def unfold(page: Page) -> None:
     """Open what is folded, as somebody does who has no pointer."""
     for each in page.locator("summary").all():
-        each.focus()
-        page.keyboard.press("Enter")
+        if each.is_visible():
+            each.focus()
+            page.keyboard.press("Enter")
+
+
+def choose_quiet_hours(page: Page) -> None:
+    """Choose immediate email for a category, which shows quiet hours, and unfold them."""
+    choose(page, "category-mention", "immediate")
+    page.locator("#quiet-hours summary").focus()
+    page.keyboard.press("Enter")
+    choose(page, "quiet", "hours")
 
 
 def names_of_fields(page: Page) -> set[str]:
@@ -118,10 +127,12 @@ def test_settings_page_works_with_the_keyboard(deployed: Deployed, page: Page) -
     unfold(page)
     choose(page, "category-like", "weekly")
     choose(page, "category-comment", "custom")
+    choose_quiet_hours(page)
     page.locator("h1").click()
     page.keyboard.press("Shift+Tab")
     passed = tab_to(page, "act", "save")
     assert {"frequency", "weekly_on", "days", "weeks", "hour", "time_zone"} <= set(passed)
+    assert {"quiet", "quiet_from", "quiet_until"} <= set(passed)
     assert names_of_fields(page) - set(passed) <= {"paused_until"}, "each comes before the button"
 
     page.goto(link)
@@ -158,6 +169,47 @@ def test_only_applicable_fields_are_visible(deployed: Deployed, page: Page) -> N
     expect(days).to_be_hidden()
 
 
+def test_quiet_hours_are_visible_only_if_they_apply(deployed: Deployed, page: Page) -> None:
+    page.goto(write_to(deployed, "sleeper"))
+    section, until = page.locator("#quiet-hours"), page.locator("#quiet_until")
+    expect(section).to_be_hidden()
+    choose(page, "frequency", "immediate")
+    expect(section).to_be_visible()
+    choose(page, "frequency", "")
+    expect(section).to_be_hidden()
+    unfold(page)
+    choose_quiet_hours(page)
+    expect(until).to_be_visible()
+    choose(page, "quiet", "none")
+    expect(until).to_be_hidden()
+
+
+def test_quiet_hours_are_chosen_with_the_keyboard(deployed: Deployed, page: Page) -> None:
+    link = write_to(deployed, "nightowl")
+    page.goto(link)
+    choose(page, "frequency", "immediate")
+    page.locator("#quiet-hours summary").focus()
+    page.keyboard.press("Enter")
+    assert tab_to(page, "quiet", "none") == ["quiet"]
+    page.keyboard.press("ArrowDown")
+    assert tab_to(page, "quiet_from") == ["quiet_from"]
+    page.keyboard.press("ArrowDown")
+    tab_to(page, "act", "save")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status")).to_contain_text("Saved.")
+    expect(page.get_by_role("status")).to_contain_text("Quiet hours: 23:00 to 07:00.")
+
+    page.goto(link)
+    expect(page.locator("#quiet-hours summary")).to_contain_text("23:00 to 07:00")
+    page.locator("#quiet-hours summary").click()
+    choose(page, "quiet_until", "23:00")
+    press(page, "save")
+    expect(page.get_by_role("alert")).to_contain_text("Choose two different times")
+    page.get_by_role("alert").get_by_role("link").click()
+    expect(page.locator("#quiet_until")).to_be_in_viewport()
+    expect(page.locator("#quiet_until")).to_be_visible()
+
+
 def test_settings_page_on_a_phone_fits_two_screens(deployed: Deployed, page: Page) -> None:
     page.set_viewport_size(PHONE)
     page.goto(write_to(deployed, "phone"))
@@ -185,6 +237,7 @@ def test_save_bar_does_not_cover_the_focused_field(
     unfold(page)
     choose(page, "category-like", "weekly")
     choose(page, "category-comment", "custom")
+    choose_quiet_hours(page)
     page.locator("h1").click()
     is_hidden = """() => {
         const focused = document.activeElement, bar = document.querySelector('.save');

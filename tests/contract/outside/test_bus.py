@@ -201,6 +201,7 @@ choices = st.builds(
     custom_on=st.none() | weeks | st.integers(1, 31).map(lambda day: Days(month_day=day)),
     paused_until=st.none() | st.dates(date(2026, 11, 1), date(2026, 12, 31)),
     time_zone=st.none() | st.sampled_from(["Europe/Berlin", "Pacific/Kiritimati"]),
+    quiet_hours=st.none() | st.sampled_from(["22:30-07:00", "none", "default"]),
 ).filter(lambda choice: choice != NOTHING)
 follows = st.builds(
     ChangeFollow,

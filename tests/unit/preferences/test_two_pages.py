@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 from gazette.domain.links import DIGESTS, LinkToken, Scope, ScopeKind
+from gazette.domain.scheduling.quiet_form import QUIET_FIELDS
 from gazette.domain.subscribers.choices import Choice
 from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import Frequency
@@ -45,9 +46,11 @@ VALUES: Mapping[str, list[list[str]]] = {
     "days": [["2", "4"], ["6"]],
     "weeks": [["2"], ["3"]],
     "paused_until": [["2026-12-01"], ["2026-12-20"]],
+    "quiet": [["hours"]],
+    "quiet_from": [["20:00"]],
     FOLLOW: [["never"], ["weekly"]],
 }
-"""What a page may make of each field; "days" and "weeks" are one."""
+"""What a page may make of each field; "days" and "weeks" are one, and so are quiet hours."""
 
 
 def a_world() -> World:
@@ -110,10 +113,18 @@ def test_trace_ak_two_open_pages_keep_unchanged_fields(order: str) -> None:
 
 
 def as_one(form: Fields, changed: Mapping[str, list[str]]) -> dict[str, list[str]]:
-    """What a page changes: the days and their weeks only together."""
+    """What a page changes: the days and their weeks only together, and so the quiet hours.
+
+    The times change nothing if the page has no quiet hours.
+    """
+    expected = {name: value for name, value in changed.items() if name not in QUIET_FIELDS}
     if {"days", "weeks"} & {*changed}:
-        return {"days": [*form["days"]], "weeks": [*form["weeks"]], **changed}
-    return dict(changed)
+        days = {"days": [*form["days"]], "weeks": [*form["weeks"]]}
+        expected = {**days, **expected}
+    sent = change(form, changed)
+    if sent["quiet"] == ["hours"] and {*QUIET_FIELDS} & {*changed}:
+        expected |= {name: [*sent[name]] for name in QUIET_FIELDS}
+    return expected
 
 
 pages = st.lists(

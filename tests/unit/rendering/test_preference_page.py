@@ -196,7 +196,12 @@ def test_digest_day_is_visible_if_a_default_requires_a_day(
 
 @pytest.mark.parametrize(
     ("field", "place"),
-    [("hour", "when"), ("category-like", "categories"), (follow_field("post#post1"), "follows")],
+    [
+        ("hour", "when"),
+        ("quiet_until", "quiet-hours"),
+        ("category-like", "categories"),
+        (follow_field("post#post1"), "follows"),
+    ],
 )
 def test_collapsed_section_is_open_if_a_field_is_invalid(
     pages: PreferencePages, field: str, place: str
@@ -494,7 +499,7 @@ def test_every_field_has_a_label_and_every_group_a_legend(pages: PreferencePages
             assert field["id"] in labelled, field
     boxes = [each for each in page.of("input") if each["type"] in {"radio", "checkbox"}]
     assert len(re.findall(r'<label class="choice"><input ', html)) == len(boxes)
-    assert len(page.of("fieldset")) == len(page.of("legend")) == 3
+    assert len(page.of("fieldset")) == len(page.of("legend")) == 4
     assert labelled <= set(page.ids())
     assert len(page.of("h1")) == 1
     assert max(page.ids().values()) == 1
@@ -502,7 +507,7 @@ def test_every_field_has_a_label_and_every_group_a_legend(pages: PreferencePages
 
 def test_referenced_label_and_description_ids_exist(pages: PreferencePages) -> None:
     problems = dict.fromkeys(
-        ["frequency", "days", "hour", "time_zone", "category-like", "paused_until"],
+        ["frequency", "days", "hour", "time_zone", "quiet", "category-like", "paused_until"],
         Problem.NOT_OFFERED,
     )
     page = shown(pages, notice=Notice.WRONG, problems=problems)
@@ -579,6 +584,8 @@ HOURLY = as_stored(Frequency, "hourly")
             ("recommendation",),
         ),
         (DigestTimes(), Choice(frequencies=(("like", DEFAULT),)), ()),
+        (DigestTimes(), Choice(quiet_hours="22:30-07:00"), ()),
+        (DigestTimes(), Choice(quiet_hours="none"), ()),
     ],
 )
 def test_hidden_field_contains_the_values_a_browser_would_submit(
@@ -714,7 +721,10 @@ def plain(pages: PreferencePages) -> Counter[str]:
     title=hostile,
     sent=st.dictionaries(
         st.sampled_from(
-            ["frequency", "hour", "days", "weeks", "time_zone", "paused_until", "category-like"]
+            [
+                *("frequency", "hour", "days", "weeks", "time_zone", "paused_until"),
+                *("quiet", "quiet_from", "category-like"),
+            ]
         ),
         st.lists(hostile, min_size=1, max_size=3),
     ),

@@ -12,6 +12,14 @@ from gazette.adapters.rendering.sheets import Sheets
 from gazette.adapters.rendering.texts import masked, one_line
 from gazette.domain.muting.mutes import in_force, name_of
 from gazette.domain.scheduling.calendar import LONGEST_PAUSE, zone_of
+from gazette.domain.scheduling.quiet_form import (
+    QUIET,
+    QUIET_FROM,
+    QUIET_UNTIL,
+    SOME_HOURS,
+    TIMES_OF_DAY,
+    offered_quiet,
+)
 from gazette.domain.subscribers.following import Follow
 from gazette.domain.subscribers.frequency import (
     ASKED_CATEGORIES,
@@ -76,6 +84,7 @@ class PreferencePages:
         today = overview.now.astimezone(zone_of(reader.time_zone)).date()
         categories = self.categories(overview)
         form = self._shown(overview, language, sent or {})
+        gets = overview.gets(categories)
         values: dict[str, Any] = {
             "address": masked(reader.email),
             "reader": reader,
@@ -87,7 +96,8 @@ class PreferencePages:
             "form": form,
             "labels": {each[0]: each[1] for each in (*form["categories"], *form["follows"])},
             "pause": pause,
-            "gets": self._in_words(overview.gets(categories), language),
+            "gets": self._in_words(gets, language),
+            "held": overview.quiet_hours if _has_immediate(gets, overview) else None,
             "recommended": self._in_words(overview.recommended(categories), language),
             "days": [
                 language.weekday(day)
@@ -148,6 +158,14 @@ class PreferencePages:
             "hour": value("hour"),
             "time_zone": zone,
             "hours": [(str(hour), language.hour(time(hour))) for hour in range(24)],
+            "quiet": value(QUIET),
+            "quiet_offered": offered_quiet(overview.default_quiet_hours),
+            "quiet_times": [
+                (name, value(name), _times(value(name), language))
+                for name in (QUIET_FROM, QUIET_UNTIL)
+            ],
+            "is_quiet_shown": SOME_HOURS in {value(QUIET), current[QUIET][0]}
+            or not overview.has_all_follows,
             "regions": offered,
             "elsewhere": "" if zone in names else zone,
             "paused_until": value("paused_until"),
@@ -196,3 +214,15 @@ class PreferencePages:
 def _title(follow: Follow) -> str:
     """Return the title of the followed entity, or its type and id."""
     return one_line(follow.title, _TITLE) or one_line(name_of(follow.entity), _TITLE)
+
+
+def _times(selected: str, language: Language) -> list[tuple[str, str]]:
+    """Return the full hours as values and words, and the selected time if it has minutes."""
+    times = {f"{hour:02}:00" for hour in range(24)} | ({selected} & TIMES_OF_DAY)
+    return [(each, language.hour(time.fromisoformat(each))) for each in sorted(times)]
+
+
+def _has_immediate(gets: Summary, overview: Overview) -> bool:
+    """Return True if the reader gets some updates immediately, as far as the page shows."""
+    own = {each.latest.frequency for each in overview.follows}
+    return Frequency.IMMEDIATE in {gets.usual, *own, *(often for often, _ in gets.apart)}

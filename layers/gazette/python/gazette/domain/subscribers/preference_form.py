@@ -16,6 +16,17 @@ from urllib.parse import parse_qs, urlencode
 from gazette.domain.links import entity_mark
 from gazette.domain.muting.mutes import Mute, in_force
 from gazette.domain.scheduling.calendar import LONGEST_PAUSE, Days, week_number, zone_of
+from gazette.domain.scheduling.quiet_form import (
+    QUIET,
+    QUIET_FIELDS,
+    QUIET_FROM,
+    QUIET_UNTIL,
+    SOME_HOURS,
+    TIMES_OF_DAY,
+    offered_quiet,
+    quiet_choice,
+    quiet_fields,
+)
 from gazette.domain.stored import is_known
 from gazette.domain.subscribers.choices import NOTHING, Choice
 from gazette.domain.subscribers.following import FollowState
@@ -86,6 +97,7 @@ class Problem(StrEnum):
     TOO_EARLY = "too_early"
     TOO_LATE = "too_late"
     TOO_MANY = "too_many"
+    SAME_TIMES = "same_times"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +147,7 @@ def shown_fields(overview: Overview, categories: Collection[str]) -> dict[str, t
         "weeks": str(times.custom_on.every),
         "hour": str(times.hour),
         "time_zone": overview.subscriber.time_zone,
+        **quiet_fields(overview.subscriber.quiet_hours, overview.default_quiet_hours),
         "paused_until": pause.isoformat() if pause else "",
         **by_category,
         **follows,
@@ -190,14 +203,17 @@ def _was(sent: Fields) -> Fields | None:
 def _changed(sent: Fields, was: Fields, act: Act) -> Fields:
     """Return `sent` without the fields that the reader did not change.
 
-    The checkboxes of the days and the number of weeks are one field. The pause button submits its
-    date, changed or not.
+    The checkboxes of the days and the number of weeks are one field, and so are the three fields of
+    quiet hours. The pause button submits its date, changed or not.
     """
-    same = {name for name in sent if [*sent[name]] == [*was.get(name, ("",))]} - {"days", "weeks"}
+    same = {name for name in sent if [*sent[name]] == [*was.get(name, ("",))]}
+    same -= {"days", "weeks", *QUIET_FIELDS}
     days = [{*fields.get("days", ())} for fields in (sent, was)]
     weeks = [[*fields.get("weeks", ())] for fields in (sent, was)]
     if days[0] == days[1] and weeks[0] == weeks[1]:
         same |= {"days", "weeks"}
+    if quiet_choice(sent) == quiet_choice(was):
+        same |= {*QUIET_FIELDS}
     if act is Act.PAUSE:
         same -= {"paused_until"}
     return {name: values for name, values in sent.items() if name not in same}
@@ -240,6 +256,7 @@ class _Reading:
             custom_on=self._days(today, needed=Frequency.CUSTOM in used),
             paused_until=self._pause(today),
             time_zone=time_zone if time_zone != self._now.time_zone else None,
+            quiet_hours=self._quiet_hours(),
         )
         if self._problems:
             return Submission(self._act, problems=self._problems)
@@ -313,6 +330,24 @@ class _Reading:
         if now.month_day is None and (now.weekdays, now.every) == (weekdays, weeks):
             return None
         return Days(weekdays, weeks, week_number(today) % weeks)
+
+    def _quiet_hours(self) -> str | None:
+        """Return the new quiet hours, in the format of a choice; None if unchanged."""
+        if QUIET not in self._sent:
+            return None
+        default = self._overview.default_quiet_hours
+        stored = quiet_fields(self._now.quiet_hours, default)
+        read = {QUIET: self._one_of(QUIET, offered_quiet(default), stored[QUIET])}
+        if read[QUIET] == SOME_HOURS:
+            for name in (QUIET_FROM, QUIET_UNTIL):
+                read[name] = self._one_of(name, TIMES_OF_DAY, stored[name])
+            if read[QUIET_FROM] == read[QUIET_UNTIL] and QUIET_FROM not in self._problems:
+                self._problems.setdefault(QUIET_UNTIL, Problem.SAME_TIMES)
+        before, after = (
+            quiet_choice({name: (value,) for name, value in fields.items()})
+            for fields in (stored, read)
+        )
+        return after if after != before else None
 
     def _pause(self, today: date) -> date | None:
         """Return the new end date of a pause; `today` to end a pause; None if unchanged."""
