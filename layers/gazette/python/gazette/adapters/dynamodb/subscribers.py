@@ -296,20 +296,29 @@ def _as_stored(early: EarlyChoices | None) -> tuple[str | None, ...]:
     """
     if early is None:
         return (None,) * len(_EARLY)
-    choices = early.as_stored or _as_texts(early.reader_choices, ())
+    chosen = early.reader_choices
+    choices = early.as_stored or write_reader_choices(chosen, ())
+    quiet_hours = early.quiet_hours_as_stored or write_quiet_hours(chosen, ())
     mutes = early.mutes_as_stored or write_mutes(early.mutes)
-    return *choices, mutes
+    return *choices, quiet_hours, mutes
 
 
 def _early(row: SubscriberRow) -> EarlyChoices | None:
     if row.email is not None or not (row.reader_choices or row.quiet_hours or row.mutes):
         return None
-    stored = row.reader_choices, row.reader_categories, row.quiet_hours
-    choices = read_reader_choices(*stored[:2], ()) if row.reader_choices else NO_CHOICES
+    stored = row.reader_choices, row.reader_categories
+    choices = read_reader_choices(*stored, ()) if row.reader_choices else NO_CHOICES
     if row.quiet_hours:
         choices, _ = read_quiet_hours(row.quiet_hours, choices, ())
     mutes = read_mutes(row.mutes) if row.mutes else ()
-    return EarlyChoices(row.user_id, choices, mutes, as_stored=stored, mutes_as_stored=row.mutes)
+    return EarlyChoices(
+        row.user_id,
+        choices,
+        mutes,
+        as_stored=stored,
+        quiet_hours_as_stored=row.quiet_hours,
+        mutes_as_stored=row.mutes,
+    )
 
 
 def reader_of(row: SubscriberRow) -> Reader:

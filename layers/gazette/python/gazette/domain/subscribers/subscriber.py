@@ -328,9 +328,12 @@ class EarlyChoices:
     user_id: str
     reader_choices: ReaderChoices
     mutes: Mutes = ()
-    as_stored: tuple[str | None, ...] | None = field(default=None, compare=False, repr=False)
+    as_stored: tuple[str | None, str | None] | None = field(default=None, compare=False, repr=False)
     """The stored value as it was read, for the condition of the next write; None if it was not
     read."""
+
+    quiet_hours_as_stored: str | None = field(default=None, compare=False, repr=False)
+    """The stored quiet hours as they were read; None if there were none."""
 
     mutes_as_stored: str | None = field(default=None, compare=False, repr=False)
     """The stored mutes as they were read; None if there were none."""
