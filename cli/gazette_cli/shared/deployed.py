@@ -27,7 +27,11 @@ StageName = Annotated[
     typer.Option("--stage", help="The name of the stage.", autocompletion=known_stages),
 ]
 
-LATER_SETTINGS = {"GAZETTE_ALLOWED_RECIPIENTS": "[]", "GAZETTE_DIGEST_WORTH": "{}"}
+LATER_SETTINGS = {
+    "GAZETTE_ALLOWED_RECIPIENTS": "[]",
+    "GAZETTE_DIGEST_WORTH": "{}",
+    "GAZETTE_IMMEDIATE_LIMIT": "{}",
+}
 """The environment variables that functions of the last release lack, with the values that describe
 those functions.
 

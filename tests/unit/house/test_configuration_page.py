@@ -30,7 +30,6 @@ def test_clocks_that_guarantees_depend_on_are_internals() -> None:
         "commit_margin",
         "check_after",
         "send_timeout",
-        "smtp_command_timeout",
         "smtp_reply_timeout",
     )
 

@@ -103,10 +103,10 @@ def _wrong_with_times(stage: Stage) -> Iterator[Wrong]:
         )
     if (longest := stage.sized(GENERATE).timeout) > LONGEST_INVOCATION // SECOND:
         yield Wrong(
-            "smtp_reply_timeout, nine times smtp_command_timeout and commit_margin add up to "
+            "smtp_reply_timeout, nine SMTP steps of 20 seconds and commit_margin add up to "
             f"{longest} seconds for an email, including preparation. Lower them so that the sum is "
             f"at most {LONGEST_INVOCATION // SECOND}, the longest invocation of a function.",
-            of=("smtp_reply_timeout", "smtp_command_timeout", "commit_margin"),
+            of=("smtp_reply_timeout", "commit_margin"),
         )
     if 2 * stage.feedback_window > stage.evidence_grace:
         yield Wrong(
