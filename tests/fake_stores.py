@@ -39,9 +39,10 @@ from gazette.domain.model import (
 )
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import ScheduleKey
-from gazette.domain.ports.stores import Guard, Placed
+from gazette.domain.ports.stores import EventToStore, Guard
 from gazette.domain.receipts.receipt import Found, FoundEvent
 from gazette.domain.scheduling.calendar import Recurrence, slot_of
+from gazette.domain.scheduling.cap import Usage
 from gazette.domain.scheduling.chain import back_to_end
 from gazette.domain.scheduling.kinds import Unsent, immediate_schedule, urgent_schedule
 from gazette.domain.scheduling.lifetime import kept_until, lasts_until, needed_until, seen_for
@@ -806,7 +807,8 @@ class FakeRateLimiter:
 @dataclass
 class FakeEvents:
     """The ports `Events`, `EventReader`, `DeferredEvents`, `EventHistory` and `EventTraces` in
-    memory. `marks` are those of `FakeSeenMarks`, because an erasure deletes them too.
+    memory. `marks` are those of `FakeSeenMarks`, and `usage` that of `FakeImmediateUsage`, because
+    an erasure deletes them too.
 
     `runs` and `schedules` are its guards'. What DynamoDB should delete, it has deleted at once.
     What is stamped is written a moment later: `around` may let time pass before, and others go on.
@@ -821,13 +823,18 @@ class FakeEvents:
     traces: dict[tuple[str, str], FoundEvent] = field(default_factory=dict)
     unreadable: set[tuple[str, str]] = field(default_factory=set)
     marks: dict[tuple[str, str], datetime] = field(default_factory=dict)
+    usage: dict[str, Usage] = field(default_factory=dict)
     around: Callable[[str, Callable[[], Any]], Any] = lambda _, call: call()
 
     def store(
-        self, event: Event, schedule: str, wanted: Recurrence | None = None
+        self,
+        event: Event,
+        schedule: str,
+        wanted: Recurrence | None = None,
+        *,
+        is_capped: bool = False,
     ) -> tuple[bool, StoredEvent | Retracted]:
-        now = self.clock()
-        stored = StoredEvent(event, schedule, now, lasts_until(wanted, now, least=RETENTION))
+        stored = _new(EventToStore(event, schedule, wanted, is_capped), self.clock())
         written: tuple[bool, StoredEvent | Retracted] = self.around(
             "events.write", lambda: self._put(stored)
         )
@@ -841,12 +848,9 @@ class FakeEvents:
         self._keep(key, stored, kept_until(stored.lasts_until, stored.schedule))
         return True, stored
 
-    def store_together(self, placed: Sequence[Placed]) -> Sequence[StoredEvent] | None:
+    def store_together(self, placed: Sequence[EventToStore]) -> Sequence[StoredEvent] | None:
         now = self.clock()
-        all_stored = [
-            StoredEvent(event, schedule, at, lasts_until(wanted, at, least=RETENTION))
-            for at, (event, schedule, wanted) in zip(_stamps(now), placed, strict=False)
-        ]
+        all_stored = [_new(each, at) for at, each in zip(_stamps(now), placed, strict=False)]
         written: Sequence[StoredEvent] | None = self.around(
             "events.write", lambda: self._put_together(all_stored)
         )
@@ -903,7 +907,7 @@ class FakeEvents:
             return None
         moved: StoredEvent | None = self.around(
             "events.write",
-            lambda: self._move(stored, StoredEvent(stored.event, schedule, now, until), guard),
+            lambda: self._move(stored, _moved(stored, schedule, now, until), guard),
         )
         return moved
 
@@ -916,7 +920,7 @@ class FakeEvents:
         if not isinstance(current, StoredEvent) or current.lasts_until > to.lasts_until:
             return None
         self._do(guard)
-        kept = replace(to, event=current.event)
+        kept = replace(to, event=current.event, is_capped=current.is_capped or to.is_capped)
         self._keep(key, kept, kept_until(to.lasts_until, to.schedule))
         return to
 
@@ -932,7 +936,7 @@ class FakeEvents:
             return None
         until = needed_until(wanted, now) or now
         moves = [
-            (stored, StoredEvent(stored.event, schedule, at, max(stored.lasts_until, until)))
+            (stored, _moved(stored, schedule, at, max(stored.lasts_until, until)))
             for at, stored in zip(_stamps(now), all_stored, strict=False)
         ]
         moved: Sequence[StoredEvent] | None = self.around(
@@ -965,6 +969,14 @@ class FakeEvents:
         return all(self._may_move(*each) for each in wanted) and all(
             self.extend(stored, until) for stored in all_stored
         )
+
+    def cap(self, stored: StoredEvent) -> bool:
+        key = (stored.event.user_id, stored.event.id)
+        current = self.rows.get(key)
+        if not isinstance(current, StoredEvent) or not _in_place(current, stored):
+            return False
+        self.rows[key] = replace(current, is_capped=True)
+        return True
 
     def extend(self, stored: StoredEvent, until: datetime) -> bool:
         key = (stored.event.user_id, stored.event.id)
@@ -1100,7 +1112,7 @@ class FakeEvents:
         if current.event != stored.event:
             return False
         place = Unsent.GIVEN_UP if for_good else Unsent.EXCLUDED
-        self.rows[key] = replace(stored, schedule=place, stored_at=self.clock())
+        self.rows[key] = replace(stored, schedule=place, stored_at=self.clock(), is_capped=False)
         return True
 
     def erase(self, user_id: str, until: datetime | None, *, after: str = "") -> str:
@@ -1108,6 +1120,7 @@ class FakeEvents:
             for key, seen_at in list(self.marks.items()):
                 if key[0] == user_id and (not until or seen_at <= until):
                     del self.marks[key]
+            self.usage.pop(user_id, None)
         some = sorted(key for key in self.rows if key[0] == user_id and key[1] > after)[:_ERASED]
         for key in some:
             row = self.rows[key]
@@ -1135,7 +1148,7 @@ class FakeEvents:
         if current.event != event:
             return None
         place = Unsent.GIVEN_UP if for_good else Unsent.EXCLUDED
-        after = self._take_out([(current, place)], run)
+        after = self._take_out([(replace(current, is_capped=False), place)], run)
         if after:
             self.reasons[key] = why
         return after
@@ -1167,7 +1180,8 @@ class FakeEvents:
             if current.event != each.event:
                 return None
             place = Unsent.GIVEN_UP if each.event.id in for_good else Unsent.EXCLUDED
-            removed.append((replace(current, withdrawn_at=each.withdrawn_at), place))
+            without = replace(current, withdrawn_at=each.withdrawn_at, is_capped=False)
+            removed.append((without, place))
         return self._take_out(removed, run)
 
     def _still_over(self, stored: StoredEvent) -> StoredEvent | None:
@@ -1265,6 +1279,17 @@ def _bytes_of(event: Event) -> int:
     return 300 + sum(len(text.encode()) for text in texts)
 
 
+def _new(new: EventToStore, at: datetime) -> StoredEvent:
+    """The row of a new event."""
+    until = lasts_until(new.recurrence, at, least=RETENTION)
+    return StoredEvent(new.event, new.schedule, at, until, is_capped=new.is_capped)
+
+
+def _moved(stored: StoredEvent, schedule: str, at: datetime, until: datetime) -> StoredEvent:
+    """The row of an event that moves; what a mover writes, and its mark."""
+    return StoredEvent(stored.event, schedule, at, until, is_capped=stored.is_capped)
+
+
 def _stamps(now: datetime) -> Iterator[datetime]:
     """Of events that are written together: in their order, the hundredth is `now`."""
     return (now - timedelta(microseconds=100 - number) for number in range(1, 101))
@@ -1306,6 +1331,22 @@ def _fixed(schedule: Schedule | None) -> tuple[datetime, int, int, datetime] | N
     if schedule is None:
         return None
     return schedule.next_due_at, schedule.sequence, schedule.revision, schedule.changed_at
+
+
+@dataclass
+class FakeImmediateUsage:
+    """The port `ImmediateUsage` in memory."""
+
+    events: FakeEvents
+
+    def get(self, user_id: str) -> Usage | None:
+        return self.events.usage.get(user_id)
+
+    def put(self, user_id: str, usage: Usage, *, replacing: Usage | None) -> bool:
+        if self.get(user_id) != replacing:
+            return False
+        self.events.usage[user_id] = usage
+        return True
 
 
 @dataclass

@@ -40,6 +40,7 @@ from gazette.domain.ports.queues import FollowerPage, QueuedRun, Shard, Walk
 from gazette.domain.ports.rendering import Renderer, VersionTemplates
 from gazette.domain.ports.stores import DeferredEvents
 from gazette.domain.scheduling.calendar import slot_of
+from gazette.domain.scheduling.cap import ImmediateLimit
 from gazette.domain.scheduling.lifetime import withdrawn_for
 from gazette.domain.scheduling.limits import (
     DeliveryLimits,
@@ -115,6 +116,7 @@ from tests.fake_stores import (
     FakeEngagements,
     FakeEvents,
     FakeFollows,
+    FakeImmediateUsage,
     FakeRateLimiter,
     FakeRuns,
     FakeSchedules,
@@ -196,6 +198,7 @@ PORTS = (
     "canary",
     "deferred_events",
     "seen_marks",
+    "immediate_usage",
     "shard_queue",
     "followers_queue",
     "sweep_queue",
@@ -262,6 +265,7 @@ class World:
     spread: timedelta = FANOUT.spread
     worth: Worth | None = None
     quiet_hours: QuietHours | None = None
+    limit: ImmediateLimit | None = None
     subscribers: FakeSubscribers = field(default_factory=FakeSubscribers)
     schedules: FakeSchedules = field(default_factory=FakeSchedules)
     follows: FakeFollows = field(default_factory=FakeFollows)
@@ -321,6 +325,7 @@ class World:
         self.events = self.kind_of_events(self.clock, self.runs, self.schedules)
         self.deferred_events: DeferredEvents = self.events
         self.seen_marks = FakeSeenMarks(self.events)
+        self.immediate_usage = FakeImmediateUsage(self.events)
         self.held_categories: HeldCategories = lambda: [
             hold.category for hold in self.category_holds.active()
         ]
@@ -344,6 +349,8 @@ class World:
             critical=self.critical,
             suppressions=self.suppressions,
             content=self.content,
+            immediate_limit=self.limit,
+            immediate_usage=self.immediate_usage,
         )
 
     def say(self, command: Command | InvalidEvent, body: str = "the body") -> list[Outcome]:

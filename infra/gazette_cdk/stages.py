@@ -30,6 +30,7 @@ _REMOVED = {
     "commit_margin": "eight seconds are now reserved for recording an outcome, on every stage",
     "requests_burst": "the burst limit is now twice requests_per_second",
     "lookback_slots": "each tick now reads the slots of the last hour, on every stage",
+    "smtp_command_timeout": "each SMTP step before the reply now has 20 seconds, on every stage",
     "ramp_every": "the rate of a ramp now doubles every 30 seconds, on every stage",
 }
 """Settings of earlier versions that have no replacement, with the reason."""

@@ -42,7 +42,7 @@ class Feature(Enum):
     """The reader mutes one thread."""
 
     QUIET = "quiet hours"
-    """The stage has quiet hours (rule 28)."""
+    """The stage has quiet hours (rule 29)."""
 
     MINIMUM = "minimum"
     """The stage has a minimum for daily digests (rule 25)."""

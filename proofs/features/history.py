@@ -6,6 +6,7 @@ from random import Random
 
 from gazette.domain.delivery.arrangement import WEIGHTS
 from gazette.domain.delivery.signals import Policy
+from gazette.domain.scheduling.cap import ImmediateLimit
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.window.worth import Worth
 
@@ -183,6 +184,9 @@ class History:
     worth: Worth | None = None
     """The minimum for daily digests, which delays some of them."""
 
+    limit: ImmediateLimit | None = None
+    """The limit of immediate emails per reader."""
+
 
 _ASKS = 4
 """One history in this many queries a content source."""
@@ -262,6 +266,24 @@ _AIMS_OF_QUIET = (
 )
 """The calls before which a reader changes quiet hours, or something happens in them."""
 
+_LIMITS = 5
+"""One history in this many has a limit of immediate emails, bursts of events about different
+entities, and a reader who changes to immediate email and back.
+"""
+
+_AIMS_OF_LIMITS = (
+    ("ingest", "immediate_usage.get"),
+    ("ingest", "immediate_usage.put"),
+    ("ingest", "events.cap"),
+    ("ingest", "events.store"),
+    ("ingest", "events.move"),
+    ("ingest", "runs.create"),
+    ("generate", "events.stored_under"),
+    ("generate", "immediate_usage.put"),
+    ("generate", "events.move"),
+)
+"""The calls of a worker that takes a token, before which other workers take the next ones."""
+
 _AIMS_OF_MUTES = (
     ("preferences", "subscribers.put"),
     ("preferences", "subscribers.put"),
@@ -293,8 +315,10 @@ def history(number: int) -> History:
         drawn = _with_marks(drawn, Random(-number - 2))
     if number % _WITHDRAWS == 3:
         drawn = _with_withdrawals(drawn, Random(-number - 4))
-    if number % _QUIET == 4:
-        drawn = _with_quiet_hours(drawn, Random(-number - 5))
+    if number % _QUIET == 0:
+        drawn = _with_quiet_hours(drawn, Random(-number - 6))
+    if number % _LIMITS == 4:
+        drawn = _with_limit(drawn, Random(-number - 5))
     if number % _MUTES == 2:
         drawn = _with_mutes(drawn, Random(-number - 3))
     if number % _ASKS:
@@ -568,6 +592,50 @@ def _with_quiet_hours(drawn: History, random: Random) -> History:
         for function, call in random.sample(_AIMS_OF_QUIET, 3)
     ]
     return replace(drawn, deeds=(*drawn.deeds, *deeds), strikes=(*drawn.strikes, *strikes))
+
+
+def _with_limit(drawn: History, random: Random) -> History:
+    """Add bursts of events about different entities, and changes of choices around them.
+
+    There are few strikes, because each struck worker may exceed the limit by one email. A digest
+    shows at most twenty entities, so there are also few events.
+    """
+    who = random.choice(READERS)
+    moments = [
+        timedelta(days=random.choice(_DAYS), seconds=random.choice(_MOMENTS)) for _ in range(3)
+    ]
+    puts = [
+        Deed(at + _seconds(random.choice(_APART)), "put", who, 3, how)
+        for at in moments
+        for how in (random.randrange(3) for _ in range(random.choice((2, 3, 4))))
+    ]
+    others = [
+        Deed(at + _seconds(random.choice(_APART)), what, who, random.choice((0, 1)), how)
+        for at in moments
+        for what in random.sample(("often", "often", "everything", "again", "amend"), 3)
+        for how in (random.choice((0, 1, 1, 1, 2)),)
+    ]
+    strikes = [
+        Strike(
+            function,
+            call,
+            random.choice(moments),
+            random.choice((0, 0, 1, 3)),
+            random.choice((How.OVERTAKEN, How.KILLED_BEFORE, How.KILLED_AFTER, How.UNANSWERED)),
+            (Deed(timedelta(0), "put", who, 3, 0),) * random.randrange(2),
+            _seconds(random.choice(_PAUSES)),
+            random.random() < 0.5,
+        )
+        for function, call in random.sample(_AIMS_OF_LIMITS, 2)
+    ]
+    per_hour = random.choice((1, 2))
+    return replace(
+        drawn,
+        begins=random.choice(_BEGINNINGS),
+        limit=ImmediateLimit(per_hour=per_hour, per_day=per_hour + random.choice((0, 2))),
+        deeds=(*drawn.deeds[:6], *puts, *others),
+        strikes=(*drawn.strikes[:1], *strikes),
+    )
 
 
 def _strike_of_lapses(random: Random) -> Strike:

@@ -3,13 +3,15 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import astuple, dataclass, field
-from datetime import date, timedelta
-from itertools import combinations
+from datetime import date, datetime, timedelta
+from itertools import combinations, combinations_with_replacement
 from zoneinfo import ZoneInfo
 
 from gazette.domain.content.items import source_of
 from gazette.domain.delivery.run import Reason, Run, Status
+from gazette.domain.links import NEW_LINK
 from gazette.domain.model import DAILY, RunKey, StoredEvent
+from gazette.domain.scheduling.cap import DAY, HOUR, ImmediateLimit
 from gazette.domain.scheduling.kinds import Unsent
 
 from proofs.features.town import Ban, Town, Wanted
@@ -169,6 +171,36 @@ def _holds(life: Life, town: Town, ban: Ban, since: int, taken: Taken) -> bool:
     at = town.time_of(taken.claim_call)
     is_over = ban.until is not None and at >= town.time_of(ban.until)
     return at >= town.time_of(since) + ban.after and not (is_over and ban.what != "paused")
+
+
+def too_often(life: Life, town: Town, limit: ImmediateLimit, *, slack: int) -> Iterable[str]:
+    """Return the periods in which a reader got more immediate emails than the limit allows (rule
+    28).
+
+    Each struck worker may exceed the limit by one email. Emails without a new event, which follow
+    an unknown outcome or a redrive, do not count. Neither do critical emails and requested links.
+    An erasure ends the usage of a reader.
+    """
+    runs = {run.key: run for run in life.runs()}
+    for user_id, person in town.people.items():
+        begun, known = set[datetime](), set[str]()
+        for one in life.provider.taken:
+            run = runs.get(one.key)
+            if one.key.user_id == user_id and run and _is_limited(run) and one.shows - known:
+                begun.add(run.created_at or run.due_at)
+                known |= one.shows
+        if person.erased[0]:
+            continue
+        for first, last in combinations_with_replacement(sorted(begun), 2):
+            number = sum(first <= at <= last for at in begun)
+            for most, period in ((limit.per_hour, HOUR), (limit.per_day, DAY)):
+                if number > most + (last - first) // (period // most) + slack:
+                    yield f"rule 28: {user_id} got {number} immediate emails within {last - first}"
+
+
+def _is_limited(run: Run) -> bool:
+    is_link = set(run.categories) == {NEW_LINK}
+    return run.key.is_immediate and not run.key.is_critical and not is_link
 
 
 def rested(life: Life, naps: Iterable[tuple[str, object, object]]) -> Iterable[str]:

@@ -26,6 +26,7 @@ CAUGHT: Final = {
     "an event about a withdrawn entity is left out": 20,
     "an erasure deletes the events": 20,
     "a withdrawn event that may have been sent is given up": 30,
+    "a new event beyond the limit goes to the digest": 20,
     "a run waits for an older run that may have been sent": 20,
     "a dormant reader has no scheduled digest": 30,
     "the sweep queues pending runs again": 30,

@@ -11,7 +11,7 @@ from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 from gazette.domain.withdrawing.withdrawals import Withdrawals
 
 from proofs.features.history import DAYS, READERS, Deed, History, Strike
-from proofs.features.judge import Outcome, judge, rested
+from proofs.features.judge import Outcome, judge, rested, too_often
 from proofs.features.town import Town
 from proofs.prove.land import FAKES
 from proofs.prove.life import FIRST_DUE, Life, Restless
@@ -159,6 +159,7 @@ def live(history: History) -> tuple[Life, Outcome]:
         skews=dict(history.skews),
         sunset=history.sunset,
         worth=history.worth,
+        limit=history.limit,
         settling=_SETTLING,
         asks=history.asks,
         source_down=history.source_down,
@@ -180,6 +181,8 @@ def live(history: History) -> tuple[Life, Outcome]:
         outcome.violations.insert(0, f"it does not settle: {why}")
         return life, outcome
     outcome = judge(life, town)
+    if history.limit:
+        outcome.violations += too_often(life, town, history.limit, slack=len(history.strikes))
     outcome.violations += rested(life, life.all_naps())
     outcome.violations += life.false_receipts()
     outcome.receipts = life.receipts

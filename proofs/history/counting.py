@@ -56,7 +56,7 @@ _FREE = {"outlook", "around", "flush"}
 
 _WRITES = frozenset(
     """
-    add amend announce begin cancel catch_up create defer erase exclude expire extend
+    add amend announce begin cancel cap catch_up create defer erase exclude expire extend
     extend_together forget keep leave_behind lift mark_active mark_rerouted mark_routed mark_seen
     mark_walked
     move move_together put put_early record release remember remove remove_together replace reserve

@@ -445,8 +445,9 @@ PREVENTED: Final = (
     Mutation(
         "an immediate run is queued even if its event was already stored",
         "steps/routing/route.py",
-        "    return outcome, _place_stored(current, target, context)\n",
-        "    return outcome, _place_stored(current, target, context) if stored else None\n",
+        "    return outcome, _place_stored(current, target, inputs, tokens)\n",
+        "    settled = _place_stored(current, target, inputs, tokens)\n"
+        "    return outcome, settled if stored else None\n",
         "tests/unit/routing/test_immediate.py"
         "::test_trace_q_redelivered_event_queues_its_open_run_again",
         "q",
@@ -952,14 +953,14 @@ PREVENTED: Final = (
     Mutation(
         "an event is stored before its schedule is read",
         "steps/routing/route.py",
-        "        outcome, placed = _route_one(entry.event, all_inputs[entry], context)\n"
+        "        outcome, placed = _route_one(entry.event, all_inputs[entry], tokens, context)\n"
         "        if placed:\n"
         "            waiting[entry] = placed\n",
         "        event, inputs = entry.event, all_inputs[entry]\n"
         "        target = target_of(event, inputs, context)\n"
         "        if isinstance(target, Target) and isinstance(inputs.reader, Subscriber):\n"
         "            arm({(event.user_id, target.schedule): inputs.reader}, context=context)\n"
-        "        outcome, _ = _route_one(event, inputs, context)\n",
+        "        outcome, _ = _route_one(event, inputs, tokens, context)\n",
         "tests/unit/routing/test_arming.py::test_trace_ad_event_arms_a_schedule_that_is_going_idle",
         "ad",
     ),
@@ -1031,8 +1032,8 @@ PREVENTED: Final = (
     Mutation(
         "a redelivered message arms the schedule",
         "steps/routing/route.py",
-        "    return outcome, _place_stored(current, target, context)\n",
-        "    settled = _place_stored(current, target, context)\n"
+        "    return outcome, _place_stored(current, target, inputs, tokens)\n",
+        "    settled = _place_stored(current, target, inputs, tokens)\n"
         "    return outcome, settled if stored else None\n",
         "tests/unit/routing/test_arming.py"
         "::test_trace_ag_redelivered_message_arms_the_schedule_after_a_worker_crash",
@@ -1041,8 +1042,9 @@ PREVENTED: Final = (
     Mutation(
         "a change of choices also arms a schedule that already contained an event",
         "steps/routing/together.py",
-        "        if isinstance(reader, Subscriber):\n",
-        "        if isinstance(reader, Subscriber) and settled is not sendable:\n",
+        "        if isinstance(reader, Subscriber):\n            names = ",
+        "        if isinstance(reader, Subscriber) and settled is not sendable:\n"
+        "            names = ",
         "tests/unit/routing/test_arming.py"
         "::test_trace_ag_redelivered_message_arms_the_schedule_after_a_worker_crash",
         "ag",

@@ -123,6 +123,8 @@ class Life:
         )
         self.world = self.land.world
         self.world.worth = scenario.worth
+        if scenario.limit:
+            self.world.context = replace(self.world.context, immediate_limit=scenario.limit)
         self.workers = Workers(self.world, self.calls)
         self.onlooker = self.land.onlooker
         self.holds = self.onlooker.category_holds

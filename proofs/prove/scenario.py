@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Generic, TypeVar
 
 from gazette.domain.delivery.signals import Policy
+from gazette.domain.scheduling.cap import ImmediateLimit
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.templates.settings import SourcePolicy
 from gazette.domain.window.worth import Worth
@@ -93,6 +94,9 @@ class Scenario(Generic[WorldT]):
 
     worth: Worth | None = None
     """The minimum for daily digests."""
+
+    limit: ImmediateLimit | None = None
+    """The limit of immediate emails per reader."""
 
     settling: int = 8
     """The number of further days within which all work must settle."""

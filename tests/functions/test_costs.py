@@ -662,6 +662,76 @@ def test_immediate_event_that_joins_a_run_costs_two_write_units(ann_at_once: Clo
     assert ann_at_once.meter.write_units == Counter(events=2)
 
 
+@pytest.fixture
+def limited(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Cloud:
+    """Ann wants to hear of comments at once, and the stage allows two immediate emails an hour."""
+    monkeypatch.setenv("GAZETTE_IMMEDIATE_LIMIT", '{"per_hour": 2, "per_day": 2}')
+    cloud.say("subscriber.changed", profile(frequencies=IMMEDIATE))
+    cloud.arm("ann")
+    cloud.say("event.created", event(1))
+    cloud.meter.clear()
+    return cloud
+
+
+def test_limited_event_costs_four_calls_and_a_write_unit_more(limited: Cloud) -> None:
+    """It reads the runs of the thread, the event and the usage, and writes the usage."""
+    limited.say("event.created", event(2, entity="post#p2"))
+    assert limited.meter.calls == calls(
+        BatchGetItem=2,
+        PutItem=1 + 1,
+        Query=1 + 1,
+        SendMessageBatch=1,
+        GetItem=2,
+        UpdateItem=1,
+    )
+    assert limited.meter.write_units == Counter(events=2 + 1, runs=2)
+    assert limited.meter.write_units.total() == PROMISED["an event for a limited immediate email"]
+    assert limited.meter.calls.total() == CALLS["an event for a limited immediate email"]
+    assert limited.meter.read_units["events"] == 2
+
+
+def test_limited_event_that_joins_a_run_costs_a_query_more(limited: Cloud) -> None:
+    limited.say("event.created", event(2))
+    assert limited.meter.calls == calls(BatchGetItem=2, PutItem=1, Query=2, SendMessageBatch=1)
+    assert limited.meter.write_units == Counter(events=2)
+
+
+def test_event_beyond_the_limit_costs_two_write_units(limited: Cloud) -> None:
+    """As an event of a digest. Nothing is written to refuse it."""
+    limited.say("event.created", event(2, entity="post#p2"))
+    limited.meter.clear()
+    limited.say("event.created", event(3, entity="post#p3"))
+    assert limited.meter.calls == calls(BatchGetItem=2 + 1, PutItem=1, Query=1, GetItem=2)
+    assert limited.meter.write_units == Counter(events=2)
+    assert (
+        limited.meter.write_units.total()
+        == PROMISED["an event beyond the limit of immediate emails"]
+    )
+    assert limited.meter.calls.total() == CALLS["an event beyond the limit of immediate emails"]
+
+
+def test_repeated_limited_event_costs_two_reads_more(limited: Cloud) -> None:
+    """Its run does not collect any more. It takes no token."""
+    limited.say("event.created", event(2, entity="post#p2"), event(3, entity="post#p3"))
+    limited.meter.clear()
+    limited.say("event.created", event(3, entity="post#p3"))
+    assert limited.meter.calls == calls(BatchGetItem=2 + 1, PutItem=1, Query=1, GetItem=1)
+    assert limited.meter.write_units == Counter(events=1)
+
+
+def test_waiting_event_beyond_the_limit_costs_two_write_units(limited: Cloud) -> None:
+    """The mark, in the row and in the index. The runs of each thread are read."""
+    limited.say("event.created", event(2, entity="post#p2"))
+    likes = [event(number, entity=f"post#p{number}") | {"category": "like"} for number in range(9)]
+    limited.say("event.created", {"events": likes[3:]})
+    limited.meter.clear()
+    both = IMMEDIATE | {"like": "immediate"}
+    limited.say("subscriber.changed", profile(changed_at=ago(), frequencies=both))
+    assert limited.meter.write_units["events"] == 6 * PROMISED["a waiting event beyond the limit"]
+    assert limited.meter.calls["dynamodb.TransactWriteItems"] == 0
+    assert limited.meter.write_units["runs"] == 0
+
+
 @pytest.mark.usefixtures("later")
 def test_immediate_email_costs_the_same_as_a_digest(ann_at_once: Cloud) -> None:
     ann_at_once.say("event.created", event(1))

@@ -93,7 +93,7 @@ PAGES = EACH | {"babel", "jinja2", "markupsafe"}
     ("function", "expected", "most"),
     [
         ("ingest", EACH | {"pydantic"}, 395),
-        ("followers", EACH, 310),
+        ("followers", EACH, 315),
         ("fanout", EACH, 305),
         ("generate", PAGES, 385),
         ("resend", PAGES, 380),

@@ -18,6 +18,7 @@ from gazette.adapters.dynamodb.control.template_versions import DynamoTemplateVe
 from gazette.adapters.dynamodb.control.withdrawals import DynamoWithdrawals
 from gazette.adapters.dynamodb.deferred_events import DynamoDeferredEvents
 from gazette.adapters.dynamodb.event_rows import stored_key
+from gazette.adapters.dynamodb.feedback.immediate_usage import DynamoImmediateUsage
 from gazette.adapters.dynamodb.feedback.seen_marks import DynamoSeenMarks
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.adapters.dynamodb.tables import EventRow, PaceRow
@@ -28,6 +29,7 @@ from gazette.domain.feedback.experiment import Experiment, Variant
 from gazette.domain.feedback.reputation import category_hold
 from gazette.domain.model import DAILY, ScheduleState, StoredEvent, Window
 from gazette.domain.muting.mutes import Mute
+from gazette.domain.scheduling.cap import Usage
 from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import Frequency, frequencies
 from gazette.domain.subscribers.subscriber import SubscriberStatus
@@ -179,6 +181,8 @@ def _store_events() -> None:
     assert DynamoDeferredEvents("events", clock=CLOCK).withdraw(removed, run)
     marks = DynamoSeenMarks("events", kept_for=9 * _DAY, clock=CLOCK)
     marks.put(SeenMark("ann", "post#post1", NOW))
+    events.store(an_event("capped"), DAILY, is_capped=True)
+    DynamoImmediateUsage("events").put("ann", Usage(NOW + _DAY, NOW + _DAY), replacing=None)
     stores.activities().create(replace(ACTIVITY, id="full", retracted=False))
     stores.activities().create(an_activity("child", parent="post#parent"))
     stores.activities().create(an_activity("retracted"))

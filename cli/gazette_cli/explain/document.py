@@ -51,6 +51,7 @@ def document(found: Explanation, *, stage: str) -> Document:
         "mutes": [{"entity": each.entity, "muted_at": each.at} for each in found.mutes],
         "waiting": _waiting(found.waiting),
         "late": _waiting(found.late),
+        "over_limit": _waiting(found.over_limit),
         "muted": _waiting(found.muted),
         "expired": _waiting(found.expired),
         "lapsed": _waiting(found.lapsed),

@@ -62,6 +62,14 @@ def _now(found: Explanation) -> Iterator[str]:
             f"{counted(events)} {verb} for the daily digest instead of an immediate email, because "
             f"{they} occurred more than a day before {they} could be sent."
         )
+    if found.over_limit:
+        events = sum(each.count for each in found.over_limit)
+        verb, they = ("waits", "it") if events == 1 else ("wait", "they")
+        yield (
+            f"{counted(events)} {verb} for the daily digest instead of an immediate email, because "
+            f"the reader had reached the limit of immediate emails when {they} arrived "
+            "(immediate_limit)."
+        )
     if found.muted:
         yield (
             f"{counted(sum(each.count for each in found.muted))} about things that the reader "

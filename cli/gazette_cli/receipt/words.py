@@ -76,12 +76,17 @@ def _waiting(receipt: Receipt) -> Iterator[str]:
                 f"run of {email} removes it. If the reader unmutes the entity before, an email "
                 "includes the event."
             )
-        case None | Because.LATE if receipt.next_digest:
+        case None | Because.LATE | Because.OVER_LIMIT if receipt.next_digest:
             yield f"The event waits for {email}, which is due at {moment(receipt.next_digest)}."
             if receipt.because is Because.LATE:
                 yield (
                     "It is not sent immediately, because it occurred more than a day before it "
                     "could be sent."
+                )
+            if receipt.because is Because.OVER_LIMIT:
+                yield (
+                    "It is not sent immediately, because the reader had reached the limit of "
+                    "immediate emails when it arrived (immediate_limit)."
                 )
         case Because.NO_EMAIL_STARTED:
             yield (

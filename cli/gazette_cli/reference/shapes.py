@@ -331,6 +331,7 @@ SHAPES: Mapping[str, Shape] = {
         "mutes": [{"entity": "text", "muted_at": "instant"}],
         "waiting": _WAITING,
         "late": _WAITING,
+        "over_limit": _WAITING,
         "muted": _WAITING,
         "expired": _WAITING,
         "lapsed": _WAITING,

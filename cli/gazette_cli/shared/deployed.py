@@ -31,6 +31,7 @@ LATER_SETTINGS = {
     "GAZETTE_ALLOWED_RECIPIENTS": "[]",
     "GAZETTE_DIGEST_WORTH": "{}",
     "GAZETTE_QUIET_HOURS": "",
+    "GAZETTE_IMMEDIATE_LIMIT": "{}",
 }
 """The environment variables that functions of the last release lack, with the values that describe
 those functions.

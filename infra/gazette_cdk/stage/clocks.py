@@ -63,14 +63,9 @@ class Internals:
     3 to 60. Too short: more unknown outcomes.
     """
 
-    smtp_command_timeout: timedelta = timedelta(seconds=20)
-    """The time-out of each SMTP step until the message has been sent. There are nine such steps.
-
-    5 to 60. All steps for an email must fit in one invocation (900 seconds).
-    """
-
     smtp_reply_timeout: timedelta = timedelta(minutes=10)
     """The time-out for the SMTP server's reply after the server has received the message.
 
-    60 to 720. Too short: more unknown outcomes.
+    60 to 720. Each of the nine SMTP steps before has 20 seconds. All steps for an email must fit in
+    one invocation (900 seconds). Too short: more unknown outcomes.
     """

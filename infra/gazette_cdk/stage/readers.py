@@ -93,6 +93,15 @@ class Readers:
     most digests wait until their oldest event is `days` days old.
     """
 
+    immediate_limit: dict[str, int] = field(default_factory=dict)
+    """The maximum number of immediate emails for one reader, such as `{"per_hour": 6, "per_day":
+    30}`. Further events [go with the daily digest](subscribers.md#limit-of-immediate-emails). The
+    limit does not apply to critical email. Empty: no limit.
+
+    `per_hour` must be 1 to 60, and `per_day` from `per_hour` to 500. With a low limit, readers who
+    chose immediate emails learn of most events a day later.
+    """
+
     sections: str = "none"
     """The headings in a digest: `none`, `category`, or `parent` (the entity that the reader
     follows).

@@ -184,7 +184,7 @@ class Stage(
         """
         if self.mail_provider != "smtp" or step not in {GENERATE, RESEND}:
             return step
-        budget = smtp_budget(command=self.smtp_command_timeout, reply=self.smtp_reply_timeout)
+        budget = smtp_budget(reply=self.smtp_reply_timeout)
         timeout = invocation_of_one(budget=budget)
         return replace(step, batch_size=1, timeout=math.ceil(timeout / SECOND))
 

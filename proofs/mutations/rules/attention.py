@@ -55,8 +55,8 @@ RULES: Final = (
     Mutation(
         "an event that occurred more than a day ago is not sent immediately",
         "steps/routing/target.py",
-        "        late=context.clock() - event.counts_at > LATE_AFTER,\n",
-        "        late=False,\n",
+        "        late=is_capped or context.clock() - event.counts_at > LATE_AFTER,\n",
+        "        late=is_capped,\n",
         f"{_AGE}::test_event_that_occurred_more_than_a_day_ago_waits_for_the_digest",
     ),
     Mutation(

@@ -118,8 +118,8 @@ RULES: Final = (
     Mutation(
         "an event joins the newest run of its thread if many wait",
         "steps/routing/immediate.py",
-        "    if len(waiting) < _WAITING or waiting[0] != chain[0]:\n",
-        "    if waiting is not None:\n",
+        "    if not _is_full(chain):\n",
+        "    if chain is not None:\n",
         f"{_IMMEDIATE}::test_thread_with_late_messages_has_few_waiting_runs",
     ),
     Mutation(

@@ -12,7 +12,7 @@ from gazette.adapters.dynamodb.tables import EventRow
 from gazette.domain.delivery.run import BEGINNING
 from gazette.domain.errors import Unavailable
 from gazette.domain.model import DAILY, Event, Retracted, StoredEvent
-from gazette.domain.ports.stores import Events, Guard
+from gazette.domain.ports.stores import Events, EventToStore, Guard
 from gazette.domain.scheduling.calendar import Days, Recurrence
 from gazette.domain.scheduling.kinds import Unsent
 from gazette.domain.scheduling.lifetime import MARGIN
@@ -250,7 +250,7 @@ def in_the_window(events: Events, schedule: str = DAILY) -> list[str]:
 def test_events_stored_together_keep_their_order_within_the_clock(
     events: Events, clock: SettableClock
 ) -> None:
-    stored = events.store_together([(event, DAILY, None) for event in some_events(100)])
+    stored = events.store_together([EventToStore(event, DAILY) for event in some_events(100)])
     assert stored
     assert [each.event for each in stored] == some_events(100)
     assert all(NOW - SECOND < each.stored_at <= NOW for each in stored)
@@ -260,7 +260,7 @@ def test_events_stored_together_keep_their_order_within_the_clock(
 
 def test_events_are_stored_together_atomically(events: Events) -> None:
     events.retract("ann", "e1", early=True)
-    assert events.store_together([(event, DAILY, None) for event in some_events()]) is None
+    assert events.store_together([EventToStore(event, DAILY) for event in some_events()]) is None
     assert in_the_window(events) == []
 
 
@@ -276,7 +276,7 @@ def test_many_events_are_read_by_id(events: Events, clock: SettableClock) -> Non
 
 
 def test_events_move_together_atomically(events: Events, clock: SettableClock) -> None:
-    stored = events.store_together([(event, DAILY, None) for event in some_events()])
+    stored = events.store_together([EventToStore(event, DAILY) for event in some_events()])
     assert stored
     clock.now += SECOND
     gone = replace(stored[1], stored_at=NOW - SECOND)
@@ -293,14 +293,14 @@ def test_events_move_together_atomically(events: Events, clock: SettableClock) -
 def test_events_do_not_move_together_after_the_guard_expires(
     events: Events, clock: SettableClock
 ) -> None:
-    stored = events.store_together([(event, DAILY, None) for event in some_events()])
+    stored = events.store_together([EventToStore(event, DAILY) for event in some_events()])
     assert stored
     clock.now += SECOND
     assert events.move_together(stored, "weekly", Guard(not_after=NOW)) is None
 
 
 def test_events_are_removed_together_atomically(events: Events) -> None:
-    stored = events.store_together([(event, DAILY, None) for event in some_events()])
+    stored = events.store_together([EventToStore(event, DAILY) for event in some_events()])
     assert stored
     gone = replace(stored[1], schedule="weekly")
     assert not events.remove_together([stored[0], gone], Guard())
@@ -311,7 +311,7 @@ def test_events_are_removed_together_atomically(events: Events) -> None:
 
 
 def test_events_are_extended_together_atomically(events: Events) -> None:
-    stored = events.store_together([(event, DAILY, None) for event in some_events()])
+    stored = events.store_together([EventToStore(event, DAILY) for event in some_events()])
     assert stored
     until = NOW + RETENTION + SECOND
     assert events.extend(stored[2], until + SECOND)

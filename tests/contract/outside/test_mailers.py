@@ -247,7 +247,6 @@ def test_each_stream_has_a_separate_smtp_sender(smtp: tuple[SmtpInbox, SmtpServe
         smtp_host=server.host,
         smtp_port=server.port,
         smtp_security=server.security,
-        smtp_command_timeout=timedelta(seconds=5),
         smtp_reply_timeout=timedelta(seconds=5),
         sender=SENDER,
         allowed=EVERYONE,

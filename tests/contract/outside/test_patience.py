@@ -31,7 +31,7 @@ from gazette.adapters.dynamodb.tables import FollowRow, SubscriberRow
 from gazette.domain.errors import Unavailable
 from gazette.domain.feedback.delivery_events import EngagementEvent
 from gazette.domain.model import DAILY
-from gazette.domain.ports.stores import Guard
+from gazette.domain.ports.stores import EventToStore, Guard
 
 from gazette_support.adapters.sent_runs import DynamoSentRuns
 from tests.builders import KEY, NOW, SettableClock, a_run, a_stored_event, a_window, an_event
@@ -300,7 +300,7 @@ def test_event_write_that_times_out_is_not_repeated_by_the_client(
 WRITES: dict[str, tuple[str, Callable[[DynamoEvents], object]]] = {
     "store_together": (
         "TransactWriteItems",
-        lambda events: events.store_together([(an_event(), DAILY, None)]),
+        lambda events: events.store_together([EventToStore(an_event(), DAILY)]),
     ),
     "amend": ("UpdateItem", lambda events: events.amend(_STORED, an_event(excerpt="other"))),
     "move": ("UpdateItem", lambda events: events.move(_STORED, "weekly", Guard())),

@@ -75,6 +75,7 @@ EMPTY_HERE = (
     "explain.mutes",
     "explain.seen",
     "explain.withdrawn",  # in tests/unit/delivery/test_withdrawn.py
+    "explain.over_limit",  # in tests/unit/support/test_explain_attention.py
     "explain.late",  # in tests/unit/support/test_explain_attention.py
     "explain.schedules[].with_notice",
     "explain.held_categories",

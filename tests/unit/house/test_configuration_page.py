@@ -29,7 +29,6 @@ def test_clocks_that_guarantees_depend_on_are_internals() -> None:
         "clock_skew",
         "check_after",
         "send_timeout",
-        "smtp_command_timeout",
         "smtp_reply_timeout",
     )
 

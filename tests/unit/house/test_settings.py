@@ -10,6 +10,7 @@ from gazette.domain.content.items import CATEGORY_OF, CONTENT_SOURCES
 from gazette.domain.delivery.arrangement import WEIGHTS, Arrangement, Ranking, Sections
 from gazette.domain.delivery.pace import MAX_RATE
 from gazette.domain.ports.queues import LONGEST_DELAY
+from gazette.domain.scheduling.cap import ImmediateLimit
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.window.worth import Worth
 from gazette.settings.arrangement import ArrangementSettings
@@ -18,7 +19,12 @@ from gazette.settings.delivery import GenerateSettings, ResendSettings, SendingS
 from gazette.settings.environment import InvalidSetting, Settings
 from gazette.settings.fanout import FanoutSettings
 from gazette.settings.feedback import FeedbackSettings
-from gazette.settings.ingest import MOST_CRITICAL, FollowersSettings, IngestSettings
+from gazette.settings.ingest import (
+    MOST_CRITICAL,
+    FollowersSettings,
+    IngestSettings,
+    RoutingSettings,
+)
 from gazette.settings.outbox import OutboxSettings
 from gazette.settings.preferences import (
     ApiSettings,
@@ -67,7 +73,6 @@ VALID: dict[str, Any] = {
     "smtp_security": "tls",
     "settle_lag": 60,
     "send_timeout": 10,
-    "smtp_command_timeout": 20,
     "smtp_reply_timeout": 600,
     "clock_skew": 5,
     "evidence_grace": 900,
@@ -77,6 +82,7 @@ VALID: dict[str, Any] = {
     "ranking": "relevance",
     "category_weights": '{"sale": 7.5}',
     "digest_worth": '{"score": 2, "days": 3}',
+    "immediate_limit": '{"per_hour": 6, "per_day": 30}',
     "sections": "none",
     "event_retention_days": 35,
     "run_retention_days": 200,
@@ -207,8 +213,6 @@ def test_settle_lag_must_exceed_write_time_and_clock_skew(lag: int) -> None:
     ("kind", "given"),
     [
         (GenerateSettings, {"send_timeout": 2}),
-        (GenerateSettings, {"smtp_command_timeout": 4}),
-        (GenerateSettings, {"smtp_command_timeout": 61}),
         (GenerateSettings, {"smtp_reply_timeout": 59}),
         (GenerateSettings, {"smtp_reply_timeout": 721}),
         (GenerateSettings, {"clock_skew": -1}),
@@ -486,6 +490,39 @@ def test_minimum_of_a_daily_digest_uses_the_weights_of_the_stage(
 def test_invalid_minimum_of_a_daily_digest_is_rejected(given: str) -> None:
     with pytest.raises(InvalidSetting, match=r"^GAZETTE_DIGEST_WORTH is .+ 1 to 14 days"):
         build(GenerateSettings, digest_worth=given)
+
+
+@pytest.mark.parametrize("kind", [IngestSettings, GenerateSettings, PreferencesSettings])
+def test_limit_of_immediate_emails_is_read(kind: type[RoutingSettings]) -> None:
+    settings = build(kind, immediate_limit='{"per_hour": 1, "per_day": 500}')
+    assert isinstance(settings, RoutingSettings)
+    assert settings.limit == ImmediateLimit(per_hour=1, per_day=500)
+    off = build(kind, immediate_limit="{}")
+    assert isinstance(off, RoutingSettings)
+    assert off.limit is None
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "",
+        "null",
+        "6",
+        '{"per_hour": 6}',
+        '{"per_day": 30}',
+        '{"per_hour": 0, "per_day": 30}',
+        '{"per_hour": 61, "per_day": 100}',
+        '{"per_hour": 6, "per_day": 5}',
+        '{"per_hour": 6, "per_day": 501}',
+        '{"per_hour": 1.5, "per_day": 30}',
+        '{"per_hour": "6", "per_day": 30}',
+        '{"per_hour": true, "per_day": 30}',
+        '{"per_hour": 6, "per_day": 30, "per_week": 60}',
+    ],
+)
+def test_invalid_limit_of_immediate_emails_is_rejected(given: str) -> None:
+    with pytest.raises(InvalidSetting, match=r"^GAZETTE_IMMEDIATE_LIMIT is .+ 500 emails a day"):
+        build(IngestSettings, immediate_limit=given)
 
 
 def test_content_source_settings_match_domain() -> None:

@@ -222,6 +222,7 @@ def test_sender_without_address_is_rejected(sender: str) -> None:
         ("requests_per_second", 10_001, "requests_per_second must be 1 to 10000"),
         ("requests_burst", 100, "requests_burst is no longer a setting"),
         ("lookback_slots", 6, "lookback_slots is no longer a setting"),
+        ("smtp_command_timeout", 20, "smtp_command_timeout is no longer a setting, because each"),
         ("services_api", {"requests_per_second": 0}, "NUMBER is 1 to 10000"),
         ("services_api", {"requests_per_second": 10_001}, "NUMBER is 1 to 10000"),
         ("services_api", {"requests_per_second": True}, "NUMBER is 1 to 10000"),
@@ -404,10 +405,10 @@ def test_smtp_timeouts_must_fit_maximum_invocation_time() -> None:
         "unknown_policy": "carry_over",
         "emails_per_second": 5,
     }
-    most = {"smtp_command_timeout": 20, "smtp_reply_timeout": 651}
+    most = {"smtp_reply_timeout": 651}
     assert read_stage("prod", {"prod": smtp | most}).sized(GENERATE).timeout == 900
-    for more in ({"smtp_reply_timeout": 652}, {"smtp_command_timeout": 21}):
-        assert "smtp_reply_timeout and nine times" in refusal(smtp | most | more)
+    more = {"smtp_reply_timeout": 652}
+    assert "smtp_reply_timeout and nine SMTP steps of 20 seconds" in refusal(smtp | most | more)
 
 
 def test_smtp_timeouts_are_ignored_with_ses() -> None:
@@ -430,6 +431,11 @@ def test_renamed_setting_error_gives_new_name() -> None:
         ({"category_weights": {"a b": 1}}, "must give each category a number from 0 to 1000"),
         ({"digest_worth": {"score": 1}}, "digest_worth is '{\"score\": 1}'; it must be {} or"),
         ({"digest_worth": {"score": 1, "days": 15}}, "and 1 to 14 days"),
+        (
+            {"immediate_limit": {"per_hour": 6}},
+            "immediate_limit is '{\"per_hour\": 6}'; it must be",
+        ),
+        ({"immediate_limit": {"per_hour": 6, "per_day": 5}}, "with 1 to 60 emails an hour"),
     ],
 )
 def test_unknown_arrangement_is_rejected(given: dict[str, object], said: str) -> None:

@@ -216,7 +216,7 @@ def test_each_message_tries_single_event_during_outage(world: World) -> None:
     """A list does not wait for a hundred time-outs, nor does the invocation."""
     tried: list[Event] = []
 
-    def refuse(event: Event, *_: object) -> None:
+    def refuse(event: Event, *_: object, **__: object) -> None:
         tried.append(event)
         raise Unavailable("DynamoDB")
 
@@ -229,12 +229,12 @@ def test_each_message_tries_single_event_during_outage(world: World) -> None:
 def test_constantly_changing_reader_retries_only_affected_message(world: World) -> None:
     real = world.events.store
 
-    def choose_again(event: Event, *rest: Any) -> Any:
+    def choose_again(event: Event, *rest: Any, **named: Any) -> Any:
         if event.user_id == CURSED:
             world.clock.pass_time(seconds=1)
             often = (Frequency.WEEKLY, Frequency.DAILY)[world.clock().second % 2]
             world.choose(CURSED, comment=often)
-        return real(event, *rest)
+        return real(event, *rest, **named)
 
     vars(world.events)["store"] = choose_again
     assert failed(world.say_together(*TEN)) == {READERS.index(CURSED): NotYet}
@@ -243,10 +243,10 @@ def test_constantly_changing_reader_retries_only_affected_message(world: World) 
 def test_changes_during_batch_routing_are_detected(world: World) -> None:
     real = world.events.store
 
-    def mute_first(event: Event, *rest: Any) -> Any:
+    def mute_first(event: Event, *rest: Any, **named: Any) -> Any:
         if event.user_id == "j":
             world.choose("a", comment=Frequency.NEVER)
-        return real(event, *rest)
+        return real(event, *rest, **named)
 
     vars(world.events)["store"] = mute_first
     done = world.say_together(*TEN)
@@ -257,10 +257,10 @@ def test_changes_during_batch_routing_are_detected(world: World) -> None:
 def test_event_moved_during_routing_is_rerouted_individually(world: World) -> None:
     real = world.events.store
 
-    def choose_first(event: Event, *rest: Any) -> Any:
+    def choose_first(event: Event, *rest: Any, **named: Any) -> Any:
         if event.user_id == "j":
             world.choose("a", comment=Frequency.WEEKLY)
-        return real(event, *rest)
+        return real(event, *rest, **named)
 
     vars(world.events)["store"] = choose_first
     with world.calls() as calls:

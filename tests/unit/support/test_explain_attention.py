@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 from gazette.domain.commands import ChangeSubscriber
 from gazette.domain.scheduling.calendar import DigestTimes
+from gazette.domain.scheduling.cap import ImmediateLimit
 from gazette.domain.subscribers.addresses import AllowedRecipients
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber
@@ -65,6 +66,19 @@ def test_events_of_a_pause_or_of_today_are_not_late() -> None:
     times = DigestTimes(minute=0, paused_until=NOW.date())
     world.say(ChangeSubscriber(a_subscriber(times=times, comment=Frequency.IMMEDIATE)))
     world.create(an_event("e1", occurred_at=NOW - 2 * DAY), an_event("e2", occurred_at=NOW))
+    assert explained(world).late == ()
+
+
+def test_events_over_the_limit_wait_for_the_digest_instead_of_an_immediate_email() -> None:
+    world = World(limit=ImmediateLimit(per_hour=1, per_day=1))
+    world.choose(at=NOW - 9 * DAY, comment=Frequency.IMMEDIATE)
+    world.create(*(an_event(f"e{number}", entity_id=f"post{number}") for number in range(3)))
+    text = said(world)
+    assert "2 events wait for the daily digest instead of an immediate email" in text
+    assert "limit of immediate emails when they arrived (immediate_limit)" in text
+    world.clock.now += 2 * DAY
+    (over_limit,) = explained(world).over_limit
+    assert (over_limit.schedule, over_limit.category, over_limit.count) == ("daily", "comment", 2)
     assert explained(world).late == ()
 
 

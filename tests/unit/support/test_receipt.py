@@ -14,6 +14,7 @@ from gazette.domain.model import DAILY, Retracted, StoredEvent, Window
 from gazette.domain.receipts.receipt import Because, FoundEvent, State
 from gazette.domain.receipts.rule import standing_of
 from gazette.domain.scheduling.calendar import DigestTimes, slot_of
+from gazette.domain.scheduling.cap import ImmediateLimit
 from gazette.domain.subscribers.frequency import Frequency
 
 from proofs.receipts import IN_NO_EMAIL
@@ -142,6 +143,20 @@ def test_late_event_states_why_it_waits_for_the_digest(
     via = ("blog#b1",) if is_followed else ()
     world.create(replace(an_event(EVENT, occurred_at=NOW - age), via=via))
     assert receipt_of(world, EVENT).because is because
+
+
+@pytest.mark.parametrize("age", [HOUR, 2 * DAY])
+def test_event_over_the_limit_states_why_it_waits_for_the_digest(age: timedelta) -> None:
+    """Also once it is a day old. A reader who chose the digest meanwhile gets no reason."""
+    world = World(limit=ImmediateLimit(per_hour=1, per_day=1))
+    world.choose(at=NOW - 9 * DAY, comment=Frequency.IMMEDIATE)
+    world.create(an_event("first"), an_event(EVENT, entity_id="other"))
+    world.clock.now += age
+    receipt = receipt_of(world, EVENT)
+    assert (receipt.schedule, receipt.because) == (DAILY, Because.OVER_LIMIT)
+    assert receipt.why == ""
+    world.choose(comment=Frequency.DAILY)
+    assert receipt_of(world, EVENT).because is None
 
 
 def test_event_of_a_pause_is_not_late() -> None:

@@ -50,6 +50,12 @@ def test_late_event_states_its_digest_and_why_it_was_not_sent_immediately() -> N
     assert "because it occurred more than a day before" in said
 
 
+def test_event_over_the_limit_states_its_digest_and_the_setting() -> None:
+    said = text(because=Because.OVER_LIMIT, next_digest=NOW)
+    assert "The event waits for the daily digest, which is due at" in said
+    assert "limit of immediate emails when it arrived (immediate_limit)" in said
+
+
 def test_event_on_hold_names_the_category_and_the_command() -> None:
     said = text(is_held=True, category="comment", next_digest=NOW)
     assert "The category comment is on hold" in said

@@ -96,10 +96,10 @@ def _wrong_with_smtp(stage: Stage) -> Iterator[Wrong]:
 def _wrong_with_times(stage: Stage) -> Iterator[Wrong]:
     if (longest := stage.sized(GENERATE).timeout) > LONGEST_INVOCATION // SECOND:
         yield Wrong(
-            "smtp_reply_timeout and nine times smtp_command_timeout add up to "
-            f"{longest} seconds for an email, including preparation. Lower them so that the sum is "
+            "smtp_reply_timeout and nine SMTP steps of 20 seconds add up to "
+            f"{longest} seconds for an email, including preparation. Lower it so that the sum is "
             f"at most {LONGEST_INVOCATION // SECOND}, the longest invocation of a function.",
-            of=("smtp_reply_timeout", "smtp_command_timeout"),
+            of=("smtp_reply_timeout",),
         )
     if 2 * stage.feedback_window > stage.evidence_grace:
         yield Wrong(

@@ -170,6 +170,10 @@ class Explanation:
     """The waiting events that are sent with the daily digest because they occurred more than a day
     before they could be sent immediately. `waiting` contains them too."""
 
+    over_limit: tuple[Waiting, ...] = ()
+    """The events that wait for the daily digest because the reader had reached the limit of
+    immediate emails."""
+
     muted: tuple[Waiting, ...] = ()
     """Stored events about muted entities. The next run of their schedule removes them."""
 

@@ -170,6 +170,10 @@ class StoredEvent:
     withdrawn_at: datetime | None = None
     """The time of the withdrawal for which the event was left out; otherwise None."""
 
+    is_capped: bool = False
+    """True if the event waits for a digest because its reader had reached the limit of immediate
+    emails (rule 28)."""
+
     @property
     def is_immediate(self) -> bool:
         """Return True if the event belongs to an immediate email rather than to a digest."""

@@ -21,13 +21,17 @@ PREPARING = timedelta(minutes=1)
 """The time to read, group and render an email and to look up the address of the mail server."""
 
 
-def smtp_budget(*, command: timedelta, reply: timedelta) -> timedelta:
+SMTP_COMMAND_TIMEOUT = timedelta(seconds=20)
+"""The time limit for connecting to an SMTP server, for each command, and for transmitting the
+message."""
+
+
+def smtp_budget(*, reply: timedelta) -> timedelta:
     """Return the maximum duration of an exchange with an SMTP server.
 
-    `command` limits the connection, each command, and the transmission of the message. `reply`
-    limits the server's response to the message.
+    `reply` limits the server's response to the message.
     """
-    return (1 + SMTP_COMMANDS + 1) * command + reply
+    return (1 + SMTP_COMMANDS + 1) * SMTP_COMMAND_TIMEOUT + reply
 
 
 def invocation_of_one(*, budget: timedelta) -> timedelta:

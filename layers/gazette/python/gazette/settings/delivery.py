@@ -63,9 +63,6 @@ class SendingSettings(DeliveryLimits, ArrangementSettings, PacingSettings, Routi
     smtp_port: int
     smtp_security: str
     smtp_secret: str
-    smtp_command_timeout: timedelta
-    """The time limit for connecting, for each command, and for transmitting the message."""
-
     smtp_reply_timeout: timedelta
     """The time limit for the server's response to the whole message."""
 
@@ -137,7 +134,7 @@ class SendingSettings(DeliveryLimits, ArrangementSettings, PacingSettings, Routi
         """The limits of a delivery: these settings, except that SMTP has a longer time-out."""
         if self.mail_provider == "ses":
             return self
-        budget = smtp_budget(command=self.smtp_command_timeout, reply=self.smtp_reply_timeout)
+        budget = smtp_budget(reply=self.smtp_reply_timeout)
         limits = {limit.name: getattr(self, limit.name) for limit in fields(DeliveryLimits)}
         return DeliveryLimits(**limits | {"send_timeout": budget})
 

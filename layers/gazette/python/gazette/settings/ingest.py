@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from gazette.domain.hosts import LinkHosts
 from gazette.domain.identity import CATEGORY_NAME
+from gazette.domain.scheduling.cap import ImmediateLimit
 from gazette.domain.scheduling.limits import RoutingLimits
 from gazette.domain.scheduling.quiet import NO_QUIET_HOURS, QuietHours
 from gazette.domain.sources import DETAIL_TYPES
@@ -24,6 +25,12 @@ MOST_CRITICAL = 20
 
 A stage that needs more categories probably uses them for events that are not critical.
 """
+
+MOST_PER_HOUR = 60
+"""The highest limit of immediate emails an hour, which is far more than a reader can read."""
+
+MOST_PER_DAY = 500
+"""The highest limit of immediate emails a day."""
 
 _AT_ONCE = Frequency.IMMEDIATE.value
 
@@ -79,6 +86,18 @@ class RoutingSettings(RoutingLimits, ReaderSettings):
     """The settings of every function that routes events."""
 
     immediate_queue_url: str
+    immediate_limit: str
+    """The limit of immediate emails per reader, as JSON; `{}` for no limit."""
+
+    def __post_init__(self) -> None:
+        """Raise InvalidSetting for values that are out of range, and for an invalid limit."""
+        super().__post_init__()
+        _read_limit(self.immediate_limit)
+
+    @property
+    def limit(self) -> ImmediateLimit | None:
+        """The limit of immediate emails per reader; None if there is none."""
+        return _read_limit(self.immediate_limit)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,6 +184,26 @@ def _check_critical(text: str, default_frequencies: str) -> None:
             "GAZETTE_DEFAULT_FREQUENCIES gives a frequency other than immediate. Critical events "
             "are always immediate; remove the category from one of the two settings."
         )
+
+
+def _read_limit(text: str) -> ImmediateLimit | None:
+    """Return the limit in `immediate_limit`, or None if it is empty."""
+    try:
+        limit = json.loads(text)
+    except ValueError:
+        limit = None
+    if limit == {}:
+        return None
+    if isinstance(limit, dict) and limit.keys() == {"per_hour", "per_day"}:
+        hour, day = limit["per_hour"], limit["per_day"]
+        are_numbers = type(hour) is type(day) is int
+        if are_numbers and 1 <= hour <= MOST_PER_HOUR and hour <= day <= MOST_PER_DAY:
+            return ImmediateLimit(per_hour=hour, per_day=day)
+    raise InvalidSetting(
+        f'GAZETTE_IMMEDIATE_LIMIT is {text!r}; it must be {{}} or {{"per_hour": EMAILS, '
+        f'"per_day": EMAILS}}, with 1 to {MOST_PER_HOUR} emails an hour, and from as many to '
+        f"{MOST_PER_DAY} emails a day."
+    )
 
 
 def _check_sources(text: str) -> None:

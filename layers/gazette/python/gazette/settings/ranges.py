@@ -60,7 +60,6 @@ DURATIONS: Mapping[str, DurationRange] = MappingProxyType(
         "ingest_window": DurationRange(0, 60),
         "feedback_window": DurationRange(0, 60),
         "send_timeout": DurationRange(3, 60),
-        "smtp_command_timeout": DurationRange(5, 60),
         "smtp_reply_timeout": DurationRange(60, 720),
         "evidence_grace": DurationRange(60, 86_400),
         "longest_unknown": DurationRange(60),

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import Runs, Schedules
 from gazette.domain.ports.queues import RunQueue
-from gazette.domain.ports.stores import Events, Follows, Subscribers, Suppressions
+from gazette.domain.ports.stores import (
+    Events,
+    Follows,
+    ImmediateUsage,
+    Subscribers,
+    Suppressions,
+)
+from gazette.domain.scheduling.cap import ImmediateLimit
 from gazette.domain.scheduling.limits import RoutingLimits
 from gazette.domain.scheduling.quiet import QuietHours
 from gazette.domain.subscribers.frequency import Frequencies
@@ -62,3 +69,9 @@ class RoutingContext(ScheduleContext):
 
     None if the function stores no new events.
     """
+
+    immediate_limit: ImmediateLimit | None = None
+    """The limit of immediate emails per reader (rule 28). None if there is no limit."""
+
+    immediate_usage: ImmediateUsage | None = None
+    """The usage of the limit. None if there is no limit."""

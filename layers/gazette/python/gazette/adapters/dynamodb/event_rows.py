@@ -78,6 +78,13 @@ The id of an event is one line (adapters/contract/fields.py), so no event has su
 """
 
 
+CAP_KEY = "\ncap"
+"""The id of the row with the usage of a reader's limit of immediate emails."""
+
+CAPPED = "cap"
+"""The reason (`why`) of an event that is in a digest because of the limit of immediate emails."""
+
+
 def is_mark(row: EventRow) -> bool:
     """Return True if the row is the mark of an entity that the reader has seen."""
     return row.event_id.startswith(SEEN)
@@ -95,7 +102,13 @@ def event_or_trace_in(row: EventRow) -> StoredEvent | Retracted:
     schedule, _, since = (row.stored or "").partition("#")
     stored_at = instant(since).astimezone(UTC)
     return StoredEvent(
-        event_in(row), schedule, stored_at, end_of(row), row.seen_at, row.withdrawn_at
+        event_in(row),
+        schedule,
+        stored_at,
+        end_of(row),
+        row.seen_at,
+        row.withdrawn_at,
+        is_capped=row.why == CAPPED,
     )
 
 
@@ -248,6 +261,7 @@ def brief_in(raw: dict[str, Any], now: datetime) -> StoredBrief | None:
 
 
 _USUAL_ROW = {"user_id", "event_id", "stored", "body", "lasts_until", "expires_at"}
+_USUAL_ROWS = (_USUAL_ROW, _USUAL_ROW | {"why"})
 _USUAL_BODY = {"category", "entity", "actor", "occurred_at", "excerpt", "amended_at", "via"}
 _TEXT = {str}
 _decode = json.JSONDecoder().raw_decode
@@ -268,7 +282,7 @@ def _usual_brief_in(raw: dict[str, Any], now: datetime) -> StoredBrief | None:
     actor_id, name = actor
     every_text = (kind, entity_id, title, url, actor_id, name, category, body["excerpt"])
     is_usual = (
-        raw.keys() == _USUAL_ROW
+        raw.keys() in _USUAL_ROWS
         and "S" in raw["user_id"]
         and end == len(stored_body)
         and type(entity) is type(actor) is list

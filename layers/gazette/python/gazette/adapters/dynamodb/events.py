@@ -24,6 +24,8 @@ from gazette.adapters.dynamodb.client import (
     written,
 )
 from gazette.adapters.dynamodb.event_rows import (
+    CAP_KEY,
+    CAPPED,
     absent,
     body_of,
     brief_in,
@@ -42,7 +44,7 @@ from gazette.adapters.dynamodb.values import MICROSECOND
 from gazette.domain.errors import Unavailable, UnreadableRow
 from gazette.domain.model import Event, Retracted, StoredEvent, Window
 from gazette.domain.ports.clock import Clock
-from gazette.domain.ports.stores import MOST_IN_A_TRANSACTION, Guard, Placed
+from gazette.domain.ports.stores import MOST_IN_A_TRANSACTION, EventToStore, Guard
 from gazette.domain.scheduling.calendar import Recurrence
 from gazette.domain.scheduling.lifetime import kept_until, lasts_until, needed_until
 from gazette.domain.window.briefs import StoredBrief
@@ -75,35 +77,34 @@ class DynamoEvents:
         self._clock = clock
 
     def store(
-        self, event: Event, schedule: str, recurrence: Recurrence | None = None
+        self,
+        event: Event,
+        schedule: str,
+        recurrence: Recurrence | None = None,
+        *,
+        is_capped: bool = False,
     ) -> tuple[bool, StoredEvent | Retracted]:
         """Store an event with one conditional PutItem, in up to three attempts."""
+        new = EventToStore(event, schedule, recurrence, is_capped)
         for _ in range(_ATTEMPTS - 1):
             try:
-                return self._put(event, schedule, recurrence)
+                return self._put(new)
             except Unavailable:
                 continue
-        return self._put(event, schedule, recurrence)
+        return self._put(new)
 
-    def _put(
-        self, event: Event, schedule: str, recurrence: Recurrence | None
-    ) -> tuple[bool, StoredEvent | Retracted]:
+    def _put(self, new: EventToStore) -> tuple[bool, StoredEvent | Retracted]:
         now = self._clock()
-        stored = StoredEvent(
-            event, schedule, now, lasts_until(recurrence, now, least=self._retention)
-        )
+        stored = self._new(new, now)
         current = put_or_current(event_row(stored, self._writes), absent(now), repeat=False)
         if current is None:
             return True, stored
         return False, decoded(current, event_or_trace_in)
 
-    def store_together(self, placed: Sequence[Placed]) -> Sequence[StoredEvent] | None:
+    def store_together(self, new: Sequence[EventToStore]) -> Sequence[StoredEvent] | None:
         """Store events with one TransactWriteItems."""
         now = self._clock()
-        all_stored = [
-            StoredEvent(event, schedule, at, lasts_until(recurrence, at, least=self._retention))
-            for at, (event, schedule, recurrence) in zip(_instants(now), placed, strict=False)
-        ]
+        all_stored = [self._new(each, at) for at, each in zip(_instants(now), new, strict=False)]
         try:
             with transaction(self._writes) as writes:
                 for stored in all_stored:
@@ -111,6 +112,10 @@ class DynamoEvents:
         except ConditionFailed:
             return None
         return all_stored
+
+    def _new(self, new: EventToStore, at: datetime) -> StoredEvent:
+        until = lasts_until(new.recurrence, at, least=self._retention)
+        return StoredEvent(new.event, new.schedule, at, until, is_capped=new.is_capped)
 
     def get(self, user_id: str, event_id: str) -> StoredEvent | Retracted | None:
         """Read an event with one strongly consistent GetItem."""
@@ -166,7 +171,7 @@ class DynamoEvents:
                     _add(guard, writes)
         except ConditionFailed:
             return None
-        return StoredEvent(stored.event, schedule, now, until)
+        return StoredEvent(stored.event, schedule, now, until, is_capped=stored.is_capped)
 
     def move_together(
         self,
@@ -184,7 +189,9 @@ class DynamoEvents:
             with transaction(self._writes) as writes:
                 for at, stored in zip(_instants(now), all_stored, strict=False):
                     until = max(stored.lasts_until, needed_until(recurrence, now) or now)
-                    moved.append(StoredEvent(stored.event, schedule, at, until))
+                    moved.append(
+                        StoredEvent(stored.event, schedule, at, until, is_capped=stored.is_capped)
+                    )
                     writes.update(
                         self._writes(stored.event.user_id, stored.event.id),
                         actions=_moving(stored, schedule, at, until),
@@ -194,6 +201,14 @@ class DynamoEvents:
         except ConditionFailed:
             return None
         return moved
+
+    def cap(self, stored: StoredEvent) -> bool:
+        """Mark an event with one conditional UpdateItem."""
+        return written(
+            self._writes(stored.event.user_id, stored.event.id).update,
+            actions=[EventRow.why.set(CAPPED)],
+            condition=in_place(stored),
+        )
 
     def extend(self, stored: StoredEvent, until: datetime) -> bool:
         """Extend the lifetime of an event with one conditional UpdateItem."""
@@ -382,8 +397,11 @@ def _occurred_by(until: datetime, row: EventRow) -> bool:
     """Return True if the event occurred, or the reader saw the entity of a mark, at or before
     `until`.
 
-    Unreadable rows count as occurred, so that an erasure also deletes them.
+    The usage of the limit of immediate emails and unreadable rows count as occurred, so that an
+    erasure also deletes them.
     """
+    if row.event_id == CAP_KEY:
+        return True
     if is_mark(row):
         return row.seen_at is None or row.seen_at <= until
     try:
@@ -400,6 +418,7 @@ def event_row(stored: StoredEvent, model: type[EventRow] = EventRow) -> EventRow
         event_id=stored.event.id,
         stored=stored_key(stored.schedule, stored.stored_at),
         body=body_of(stored.event),
+        why=CAPPED if stored.is_capped else None,
         lasts_until=stored.lasts_until,
         expires_at=kept_until(stored.lasts_until, stored.schedule),
     )
@@ -417,11 +436,14 @@ def _instants(now: datetime) -> Iterator[datetime]:
 def _moving(stored: StoredEvent, schedule: str, at: datetime, until: datetime) -> list[Action]:
     """Return the actions that store an event under a different schedule.
 
-    An event that was left out, and can be sent again, loses the reason.
+    An event that was left out, and can be sent again, loses the reason. An event that is in a
+    digest because of the limit of immediate emails keeps this reason.
     """
-    reason = [EventRow.seen_at.remove()] if stored.seen_at else []
+    reason: list[Action] = [EventRow.seen_at.remove()] if stored.seen_at else []
     if stored.withdrawn_at:
         reason.append(EventRow.withdrawn_at.remove())
+    if stored.is_capped:
+        reason.append(EventRow.why.set(CAPPED))
     place = EventRow.stored.set(stored_key(schedule, at))
     return [place, *_lifetime_actions(until, schedule), *reason]
 

@@ -241,7 +241,8 @@ class EventRow(Row):
     and is stored until `expires_at`. Rows of an earlier release have only `expires_at`. `seen_at`
     is present if the event was left out because its reader had seen its entity, and `withdrawn_at`
     if it was left out because of a withdrawal. A row whose id begins with a line break is the mark
-    of an entity that the reader has seen (`seen_at`).
+    of an entity that the reader has seen (`seen_at`), or the usage of the limit of immediate emails
+    (`hour_free_at` and `day_free_at`). If the limit put an event into a digest, its `why` is `cap`.
     """
 
     class Meta:
@@ -257,6 +258,8 @@ class EventRow(Row):
     why = UnicodeAttribute(null=True)
     seen_at = InstantAttribute(null=True)
     withdrawn_at = InstantAttribute(null=True)
+    hour_free_at = InstantAttribute(null=True)
+    day_free_at = InstantAttribute(null=True)
     lasts_until = InstantAttribute(null=True)
     expires_at = ExpiryAttribute()
     stored_index = StoredIndex()

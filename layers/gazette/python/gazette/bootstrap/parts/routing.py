@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
     from gazette.domain.content.asking import ContentSources
+    from gazette.domain.ports.stores import ImmediateUsage
 
 
 def routing_context(
@@ -73,7 +74,7 @@ def with_tables(
     suppressions: Suppressions | None = None,
 ) -> RoutingContext:
     """Return the routing context with the caller's tables. Only the `follows` table is new."""
-    retention = longest_life(settings.event_retention)
+    retention, limit = longest_life(settings.event_retention), settings.limit
     return RoutingContext(
         subscribers=subscribers,
         follows=DynamoFollows(settings.follows_table, retention=retention, clock=now),
@@ -90,7 +91,16 @@ def with_tables(
         critical=settings.critical,
         suppressions=suppressions,
         content=content_sources(settings.content_sources),
+        immediate_limit=limit,
+        immediate_usage=_usage(settings.events_table) if limit else None,
     )
+
+
+def _usage(table: str) -> "ImmediateUsage":
+    # Imported here because only some stages use this module.
+    from gazette.adapters.dynamodb.feedback.immediate_usage import DynamoImmediateUsage
+
+    return DynamoImmediateUsage(table)
 
 
 def content_sources(text: str) -> "ContentSources | None":

@@ -13,6 +13,7 @@ from gazette.domain.delivery.streams import Streams
 from gazette.domain.feedback.reports import Prover
 from gazette.domain.model import Mail
 from gazette.domain.ports.mail import Mailer
+from gazette.settings.budgets import SMTP_COMMAND_TIMEOUT
 from gazette.settings.delivery import SendingSettings
 
 
@@ -58,7 +59,7 @@ def smtp_times(settings: SendingSettings) -> SmtpTimes:
 
     If a time-out other than the last is exceeded, the email was not sent.
     """
-    command = settings.smtp_command_timeout
+    command = SMTP_COMMAND_TIMEOUT
     return SmtpTimes(
         connect=command, command=command, data=command, reply=settings.smtp_reply_timeout
     )

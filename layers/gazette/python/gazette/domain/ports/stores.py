@@ -10,12 +10,13 @@ row and continues (rule 20).
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from gazette.domain.delivery.run import Run
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import Event, Retracted, RunKey, Schedule, StoredEvent, Window
 from gazette.domain.scheduling.calendar import Recurrence
+from gazette.domain.scheduling.cap import Usage
 from gazette.domain.subscribers.following import Activity, Follow
 from gazette.domain.subscribers.subscriber import EarlyChoices, Reader, Subscriber
 from gazette.domain.subscribers.suppression import Cause, SoftBounce, Suppression
@@ -209,8 +210,14 @@ class Guard:
         )
 
 
-Placed = tuple[Event, str, Recurrence | None]
-"""An event to store, with its schedule and the schedule's recurrence."""
+class EventToStore(NamedTuple):
+    """An event to store, with its schedule and the schedule's recurrence."""
+
+    event: Event
+    schedule: str
+    recurrence: Recurrence | None = None
+    is_capped: bool = False
+    """True if the event is in a digest because of the limit of immediate emails (rule 28)."""
 
 
 MOST_IN_A_TRANSACTION = 100
@@ -223,17 +230,22 @@ class Events(Protocol):
     """The store of events, keyed by user id and event id. Expired events count as absent."""
 
     def store(
-        self, event: Event, schedule: str, recurrence: Recurrence | None = None
+        self,
+        event: Event,
+        schedule: str,
+        recurrence: Recurrence | None = None,
+        *,
+        is_capped: bool = False,
     ) -> tuple[bool, StoredEvent | Retracted]:
         """Store an event unless its id exists.
 
         Returns two values: True if the event was stored, and the stored row. Each attempt to write
         uses a new storage time. After the return, every read of a window that contains the storage
         time sees the event. The `recurrence` of the schedule extends the event's lifetime
-        (lifetime.lasts_until).
+        (lifetime.lasts_until). `is_capped` is stored with the event.
         """
 
-    def store_together(self, placed: Sequence[Placed]) -> Sequence[StoredEvent] | None:
+    def store_together(self, placed: Sequence[EventToStore]) -> Sequence[StoredEvent] | None:
         """Store up to MOST_IN_A_TRANSACTION new events in one transaction.
 
         Each event gets its own storage time, as in `store`. Returns None if one of the events
@@ -260,7 +272,7 @@ class Events(Protocol):
 
         Uses one transaction with `guard`, and returns None if any condition failed. The event's
         lifetime stays the same, or becomes longer if the `recurrence` of the new schedule requires
-        it.
+        it. `stored.is_capped` is stored with the event.
         """
 
     def move_together(
@@ -275,6 +287,9 @@ class Events(Protocol):
         The conditions are the same as for `move`. Events and guard together are at most
         MOST_IN_A_TRANSACTION items.
         """
+
+    def cap(self, stored: StoredEvent) -> bool:
+        """Store `is_capped` for an event that stays where it is, unless it has moved."""
 
     def extend(self, stored: StoredEvent, until: datetime) -> bool:
         """Extend an event's lifetime, unless the event has moved or already lasts longer."""
@@ -419,6 +434,19 @@ class SeenReader(Protocol):
 
         Entities without a mark are omitted. Any number of entities is allowed.
         """
+
+
+class ImmediateUsage(Protocol):
+    """The store of the usage of the readers' limits of immediate emails (rule 28).
+
+    A row is deleted as soon as it allows as much as no row, and when the reader is erased.
+    """
+
+    def get(self, user_id: str) -> Usage | None:
+        """Return the usage of a reader, or None."""
+
+    def put(self, user_id: str, usage: Usage, *, replacing: Usage | None) -> bool:
+        """Store the usage if the stored usage still equals `replacing`; else return False."""
 
 
 class SeenMarks(Protocol):

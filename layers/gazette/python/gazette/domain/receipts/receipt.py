@@ -85,6 +85,10 @@ class Because(StrEnum):
     """The event occurred more than a day ago, so the digest sends it instead of an immediate
     email."""
 
+    OVER_LIMIT = "over_limit"
+    """The reader had reached the limit of immediate emails (`immediate_limit`) when the event
+    arrived, so the digest sends it instead of an immediate email."""
+
     NEVER_OR_GONE = "never_or_gone"
     """The event never arrived, was quarantined, was muted or not followed, or its reader had left.
     Or its row was deleted after its retention period. The tables cannot distinguish these cases."""

@@ -1,4 +1,4 @@
-"""Immediate runs that wait for hours, such as for the end of a reader's quiet hours (rule 28).
+"""Immediate runs that wait for hours, such as for the end of a reader's quiet hours (rule 29).
 
 Pure.
 """

@@ -114,7 +114,7 @@ def _waiting_in_quiet_hours(
     changes: Changes,
     context: PrepareContext,
 ) -> Ending:
-    """Return the ending of a run that waits for the end of quiet hours (rule 28).
+    """Return the ending of a run that waits for the end of quiet hours (rule 29).
 
     The window of a run that was claimed before is fixed, so it cannot collect the events of the
     night. A later run supersedes such a run, and waits when it is delivered.

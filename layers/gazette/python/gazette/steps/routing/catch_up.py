@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import Event, Retracted, StoredEvent
 from gazette.domain.outcome import Outcome
-from gazette.domain.ports.stores import MOST_IN_A_TRANSACTION
+from gazette.domain.ports.stores import MOST_IN_A_TRANSACTION, EventToStore
 from gazette.domain.scheduling.kinds import ScheduleKind, is_critical, kind_of
 from gazette.domain.stored import require_readable
 from gazette.domain.subscribers.following import Follow
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
 from gazette.steps.routing.late_writes import restamp_together
+from gazette.steps.routing.limit import Tokens, target_by_mark
 from gazette.steps.routing.move import raise_epochs_under
 from gazette.steps.routing.route import route
 from gazette.steps.routing.target import RoutingInputs, Target, routing_inputs, target_of
@@ -127,6 +128,8 @@ class _Work:
         else:
             is_same = found.event == event
             self.stored[event.id] = found
+            if found.is_capped:
+                target = target_by_mark(found, target, inputs, self.context)
             self.in_place[event.id] = target if is_same else None, inputs
             if is_same and event.amended_at:
                 self.amended_under.add(found.schedule)
@@ -144,9 +147,17 @@ class _Work:
                 self.amended_under.add(stored.schedule)
 
     def _store(self) -> None:
+        tokens = Tokens(self.context)
         for some in in_parts(list(self.new.values()), MOST_IN_A_TRANSACTION):
             self.time.require()
-            new = [(event, target.schedule, target.recurrence) for event, target, _ in some]
+            some = [
+                (event, tokens.target_of_new(event, target, inputs.reader, is_new=True), inputs)
+                for event, target, inputs in some
+            ]
+            new = [
+                EventToStore(event, target.schedule, target.recurrence, target.is_capped)
+                for event, target, _ in some
+            ]
             newly_stored = self.context.events.store_together(new)
             if newly_stored is None:
                 self.others += [event for event, _, _ in some]

@@ -117,10 +117,9 @@ def _collect_again(chain: Sequence[Run], at: datetime, context: RoutingContext) 
     The epoch of the run is raised. So a worker that has already read the window fails at its claim,
     reads again and waits until the run has collected everything (rule 16).
     """
-    waiting = [run for run in chain if run.is_unclaimed and not run.attempt]
-    if len(waiting) < _WAITING or waiting[0] != chain[0]:
+    if not _is_full(chain):
         return None
-    newest = waiting[0]
+    newest = chain[0]
     now = max(at, context.clock())
     new = _new(newest.key.user_id, newest.key.schedule, now, chain, context, behind=chain[1:])
     until = max(newest.due_at, new.due_at)
@@ -132,6 +131,12 @@ def _collect_again(chain: Sequence[Run], at: datetime, context: RoutingContext) 
         head=head_for(chain[1:], context.clock()) or newest.head,
     )
     return again if context.runs.swap(newest, again) == again else None
+
+
+def _is_full(chain: Sequence[Run]) -> bool:
+    """Return True if an event that no run collects joins the newest run of the chain."""
+    waiting = [run for run in chain if run.is_unclaimed and not run.attempt]
+    return len(waiting) >= _WAITING and waiting[0] == chain[0]
 
 
 _WAITING = 8
@@ -219,6 +224,11 @@ def _is_stopped(chain: Sequence[Run]) -> bool:
     has_ended = [run for run in last if run.status.is_final]
     superseded = all(run.reason is Reason.SUPERSEDED for run in has_ended)
     return is_long and bool(has_ended) and superseded
+
+
+def needs_run(chain: Sequence[Run], at: datetime) -> bool:
+    """Return True if an event that is stored at `at` starts another run."""
+    return collecting(chain, at) is None and not _is_full(chain)
 
 
 def collecting(chain: Sequence[Run], at: datetime) -> Run | None:

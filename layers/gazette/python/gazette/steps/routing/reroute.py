@@ -134,7 +134,7 @@ def _sorted(
     """
     unwanted, deliverable = list[StoredEvent](), list[Placement]()
     for stored, inputs in zip(waiting, all_inputs, strict=True):
-        target = target_of(stored.event, inputs, context)
+        target = target_of(stored.event, inputs, context, is_capped=stored.is_capped)
         if isinstance(target, Outcome):
             unwanted.append(stored)
         else:

@@ -1,7 +1,8 @@
 """Route events: store each event under the schedule that its reader wants, or drop it.
 
 The result depends only on the stored rows, not on the order of arrival. Events, choices and follows
-may arrive in any order, because a process that writes one of them reads the others afterwards.
+may arrive in any order, because a process that writes one of them reads the others afterwards. The
+only exception is the limit of immediate emails, which the first events use up (rule 28).
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,7 +23,8 @@ from gazette.steps.context import RoutingContext
 from gazette.steps.routing.follows import forget_follow, forgotten_until
 from gazette.steps.routing.immediate import start_immediates
 from gazette.steps.routing.late_writes import restamp_if_passed_over
-from gazette.steps.routing.move import move, raise_epochs_under, stays_unsent, take_back
+from gazette.steps.routing.limit import Tokens, target_by_mark
+from gazette.steps.routing.move import raise_epochs_under, stays_unsent, take_back
 from gazette.steps.routing.target import RoutingInputs, Target, routing_inputs, target_of
 from gazette.steps.subscribers.schedules import arm
 from gazette.steps.time_budget import LONGEST, PIECE, require_time, unlimited
@@ -152,12 +154,13 @@ def _place(
 ) -> dict[_Entry, StoredEvent]:
     """Store each event under its target. Return the events that are now waiting."""
     waiting: dict[_Entry, StoredEvent] = {}
+    tokens = Tokens(context)
 
     def place(some: Sequence[_Entry]) -> None:
         (entry,) = some
         require_time(time_left, least=PIECE if entry.list.is_begun else LONGEST)
         entry.list.is_begun = True
-        outcome, placed = _route_one(entry.event, all_inputs[entry], context)
+        outcome, placed = _route_one(entry.event, all_inputs[entry], tokens, context)
         if placed:
             waiting[entry] = placed
         if outcome is not Outcome.DUPLICATE:
@@ -221,7 +224,7 @@ def _at_once(entries: Iterable[_Entry], act: Callable[[Sequence[_Entry]], None])
 
 
 def _route_one(
-    event: Event, inputs: RoutingInputs, context: RoutingContext
+    event: Event, inputs: RoutingInputs, tokens: Tokens, context: RoutingContext
 ) -> tuple[Outcome, StoredEvent | None]:
     """Route one event. An event that is older than its stored version has no effect.
 
@@ -233,19 +236,21 @@ def _route_one(
         if target is Outcome.ERASED:
             _forget_follows(event, inputs, context)
         return target, None
-    stored, existing = context.events.store(event, target.schedule, target.recurrence)
+    is_limited = context.immediate_limit is not None
+    first = tokens.target_of_new(event, target, inputs.reader) if is_limited else target
+    stored, existing = _store(event, first, context)
     for _ in ATTEMPTS:
         if not isinstance(existing, StoredEvent) or not event.amends(existing.event):
             break
-        current = _out_of_what_is_critical(existing, target, context)
+        current = _out_of_what_is_critical(existing, target, inputs, tokens)
         if current is None:
             break
         existing = current
         if context.events.amend(existing, event):
             raise_epochs_under(existing.schedule, event.user_id, context=context)
             current = _restamp_if_late(replace(existing, event=event), context=context)
-            return Outcome.AMENDED, _place_stored(current, target, context)
-        _, existing = context.events.store(event, target.schedule, target.recurrence)
+            return Outcome.AMENDED, _place_stored(current, target, inputs, tokens)
+        _, existing = _store(event, first, context)
     if isinstance(existing, Retracted):
         return Outcome.RETRACTED, None
     if existing.event == event and event.amended_at and not stored:
@@ -254,7 +259,15 @@ def _route_one(
     outcome = Outcome.STORED if stored else Outcome.DUPLICATE
     if current and current.event != event:
         return outcome, None
-    return outcome, _place_stored(current, target, context)
+    return outcome, _place_stored(current, target, inputs, tokens)
+
+
+def _store(
+    event: Event, target: Target, context: RoutingContext
+) -> tuple[bool, StoredEvent | Retracted]:
+    return context.events.store(
+        event, target.schedule, target.recurrence, is_capped=target.is_capped
+    )
 
 
 def _withdraw(event: Event, *, is_erased: bool, context: RoutingContext) -> None:
@@ -285,7 +298,7 @@ def _withdraw(event: Event, *, is_erased: bool, context: RoutingContext) -> None
 
 
 def _out_of_what_is_critical(
-    found: StoredEvent, target: Target, context: RoutingContext
+    found: StoredEvent, target: Target, inputs: RoutingInputs, tokens: Tokens
 ) -> StoredEvent | None:
     """Move a critical event before an amendment makes it non-critical.
 
@@ -295,7 +308,7 @@ def _out_of_what_is_critical(
     """
     if not is_critical(found.schedule) or is_critical(target.schedule):
         return found
-    moved = move(found, target, context=context)
+    moved = tokens.place(found, target, inputs.reader)
     return moved if moved and not is_critical(moved.schedule) else None
 
 
@@ -323,14 +336,20 @@ def _forget_follows(event: Event, inputs: RoutingInputs, context: RoutingContext
 
 
 def _place_stored(
-    stored: StoredEvent | None, target: Target, context: RoutingContext
+    stored: StoredEvent | None, target: Target, inputs: RoutingInputs, tokens: Tokens
 ) -> StoredEvent | None:
-    """Move a stored event to `target`.
+    """Move a stored event to `target`, or to the digest if the limit requires it.
 
     Return None if the event was removed or stays unsent. The caller arms the schedule or starts the
     immediate run even if the event did not move, because the process that stored or moved the event
     may have failed before doing so.
     """
-    if stored is None or target.keeps_new_version(stored.schedule):
+    if stored is None:
+        return None
+    if stored.is_capped:
+        target = target_by_mark(stored, target, inputs, tokens.context)
+    if target.keeps_new_version(stored.schedule):
         return stored
-    return None if stays_unsent(stored, context) else move(stored, target, context=context)
+    if stays_unsent(stored, tokens.context):
+        return None
+    return tokens.place(stored, target, inputs.reader)

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from gazette.domain.identity import address_hash
 from gazette.domain.links import NEW_LINK
-from gazette.domain.model import Event
+from gazette.domain.model import DAILY, Event
 from gazette.domain.muting.muted import is_muted
 from gazette.domain.outcome import Outcome
 from gazette.domain.scheduling.calendar import Recurrence
@@ -38,6 +38,9 @@ class Target:
     schedule: str
     recurrence: Recurrence | None = None
     """The recurrence of the schedule, or None if it is not a digest."""
+
+    is_capped: bool = False
+    """True if the schedule is a digest because of the limit of immediate emails (rule 28)."""
 
     def keeps(self, schedule: str) -> bool:
         """Return True if an event under `schedule` does not move to this target.
@@ -98,10 +101,23 @@ def routing_inputs(
     ]
 
 
-def target_of(event: Event, inputs: RoutingInputs, context: RoutingContext) -> Target | Outcome:
+def daily_target(reader: Reader) -> Target:
+    """Return the target of an event for which the limit allows no immediate email.
+
+    Only subscribers have events for immediate emails.
+    """
+    known = reader if isinstance(reader, Subscriber) else None
+    return Target(DAILY, known.recurrence(Frequency.DAILY) if known else None, is_capped=True)
+
+
+def target_of(
+    event: Event, inputs: RoutingInputs, context: RoutingContext, *, is_capped: bool = False
+) -> Target | Outcome:
     """Return the target of the event, or an Outcome if it has no target.
 
     An event only gets older, so an event that was late is late whenever it is routed again.
+    `is_capped` is the mark of the stored event (rule 28). An event with this mark waits for the
+    same digest as a late event, whatever its reader chooses.
     """
     choices: History[Frequencies] = ()
     defaults: Frequencies = ()
@@ -129,7 +145,7 @@ def target_of(event: Event, inputs: RoutingInputs, context: RoutingContext) -> T
         follows=inputs.follows,
         defaults=defaults,
         paused_or_dormant=paused_or_dormant,
-        late=context.clock() - event.counts_at > LATE_AFTER,
+        late=is_capped or context.clock() - event.counts_at > LATE_AFTER,
         critical=critical,
     )
     match frequency:

@@ -6,6 +6,7 @@ for the rest. Completed work is kept, and costs no calls when the message is ret
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import NamedTuple, TypeVar
 
@@ -18,6 +19,7 @@ from gazette.domain.subscribers.frequency import DIGESTS
 from gazette.domain.subscribers.subscriber import Reader, Subscriber
 from gazette.steps.context import RoutingContext
 from gazette.steps.routing.immediate import start_immediates
+from gazette.steps.routing.limit import Tokens
 from gazette.steps.routing.move import (
     guard_to_arrive,
     guard_to_leave,
@@ -25,7 +27,8 @@ from gazette.steps.routing.move import (
     stays_unsent,
     take_back,
 )
-from gazette.steps.routing.target import Target
+from gazette.steps.routing.target import Target, daily_target
+from gazette.steps.subscribers.schedules import arm
 from gazette.steps.time_budget import require_time
 
 ItemT = TypeVar("ItemT")
@@ -60,11 +63,13 @@ def place_together(
 ) -> dict[ScheduleKey, Subscriber]:
     """Move stored events to their targets, and ensure that immediate runs will send them.
 
+    Events for which the limit allows no immediate email move to the daily digest instead (rule 28).
     Returns the schedules under which events wait, with their readers. The caller arms these
     schedules even if no event moved, because the process that stored or moved an event may have
     failed before doing so.
     """
     waits_in: dict[ScheduleKey, Subscriber] = {}
+    tokens = Tokens(context)
     for group in grouped(placements, lambda each: (*_place_of(each.stored), each.target.schedule)):
         target, reader = group[0].target, group[0].reader
         sendable = [each.stored for each in group if not stays_unsent(each.stored, context)]
@@ -72,8 +77,10 @@ def place_together(
             continue
         if target.keeps(sendable[0].schedule):
             settled: Sequence[StoredEvent] = sendable
-        else:
+        elif tokens.allow(sendable[0].event, target):
             settled = _move_together(sendable, target, context, time)
+        else:
+            settled = _move_to_digest(sendable, reader, context, time)
         immediate = [each for each in settled if each.is_immediate]
         if immediate:
             time.require()
@@ -152,6 +159,29 @@ def _move_together(
         time=time,
     )
     return [*moved, *stay]
+
+
+def _move_to_digest(
+    all_stored: Sequence[StoredEvent], reader: Reader, context: RoutingContext, time: TimeFor
+) -> list[StoredEvent]:
+    """Move events of one schedule to the daily digest for good (rule 28).
+
+    The digest is armed first, because no other code would find the events after a crash. Return the
+    events that still exist, as stored now.
+    """
+    target = daily_target(reader)
+    if not target.keeps(all_stored[0].schedule):
+        if isinstance(reader, Subscriber):
+            arm({(reader.user_id, target.schedule): reader}, context=context)
+        capped = [replace(stored, is_capped=True) for stored in all_stored]
+        all_stored = _move_together(capped, target, context, time)
+    settled: list[StoredEvent] = []
+    for stored in all_stored:
+        if target.keeps(stored.schedule) and not stored.is_capped:
+            time.require()
+            context.events.cap(stored)
+        settled.append(stored)
+    return settled
 
 
 def _leave(

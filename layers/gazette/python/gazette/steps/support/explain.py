@@ -118,12 +118,13 @@ def explain(
     waiting = _counted(to_send, stored)
     followed = _followed(user_id, follows)
 
-    def is_sent_late(each: StoredEvent) -> bool:
+    def is_sent_later(each: StoredEvent) -> bool:
         if profile is None or not may_be_late(each, now, critical):
             return False
         its = tuple(map(followed.get, each.event.via))
         return is_late(each, profile, its, defaults=defaults, sunset=sunset)
 
+    sent_later = list(filter(is_sent_later, to_send))
     chosen = profile.chosen if profile else ()
     return Explanation(
         user_id=user_id,
@@ -171,7 +172,8 @@ def explain(
         ),
         mutes=mutes,
         waiting=waiting,
-        late=_counted(filter(is_sent_late, to_send), stored),
+        late=_counted((each for each in sent_later if not each.is_capped), stored),
+        over_limit=_counted((each for each in sent_later if each.is_capped), stored),
         muted=_counted(muted, stored),
         given_up=_counted(_given_up(stored, all_runs), stored),
         expired=_counted((each for each in over if not each.event.has_lapsed(now)), stored),

@@ -1,4 +1,4 @@
-"""Recognise events that wait for the daily digest because they were late. Pure."""
+"""Recognise events that wait for the daily digest instead of an immediate email. Pure."""
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
@@ -11,12 +11,13 @@ from gazette.steps.routing.target import LATE_AFTER
 
 
 def may_be_late(stored: StoredEvent, now: datetime, critical: Collection[str]) -> bool:
-    """Return True if an event may be late, so that its follows must be read.
+    """Return True if an event may be late or over the limit, so that its follows must be read.
 
-    Critical events are never late.
+    Critical events are neither.
     """
     is_old = now - stored.event.counts_at > LATE_AFTER
-    return stored.schedule == DAILY and is_old and stored.event.category not in critical
+    is_for_later = is_old or stored.is_capped
+    return stored.schedule == DAILY and is_for_later and stored.event.category not in critical
 
 
 def is_late(
@@ -27,7 +28,7 @@ def is_late(
     defaults: Frequencies,
     sunset: timedelta | None,
 ) -> bool:
-    """Return True if an event that may be late would be in an immediate email if it were newer.
+    """Return True if an event that may be late would be in an immediate email otherwise.
 
     `follows` are the follows of `event.via`, in that order. An event from a pause or a dormant
     period waits for the digest for that reason, so it is not late.

@@ -76,8 +76,9 @@ def receipt(
 
     Costs two to five calls: the event, the runs of its schedule since the event was stored (one
     call for each 16 runs), and either the delivery events of its emails, or the reader, the
-    schedule and the category holds. A late event that reached the reader through a follow costs one
-    more, for the follow. An event that is not stored costs two calls, for the event and the reader.
+    schedule and the category holds. A late event, or one over
+    the limit of immediate emails, that reached the reader through a follow costs one more, for the
+    follow. An event that is not stored costs two calls, for the event and the reader.
 
     `category` and `occurred_at` describe an event that is not stored. With both, a mute is
     recognised as the reason. Raises UnreadableRow if a row cannot be read, and NotYet if the event
@@ -186,7 +187,9 @@ def _why_it_waits(
     stored = context.follows.get_many(keys) if keys else {}
     follows = tuple(map(stored.get, keys))
     late = is_late(row, reader, follows, defaults=context.defaults, sunset=context.sunset)
-    return Because.LATE if late else None
+    if not late:
+        return None
+    return Because.OVER_LIMIT if row.is_capped else Because.LATE
 
 
 def _not_stored(

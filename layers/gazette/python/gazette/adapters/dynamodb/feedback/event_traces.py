@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from datetime import UTC
 
 from gazette.adapters.dynamodb.client import bind, decoded, each_decoded, read_each, read_row
-from gazette.adapters.dynamodb.event_rows import event_or_trace_in
+from gazette.adapters.dynamodb.event_rows import CAPPED, event_or_trace_in
 from gazette.adapters.dynamodb.tables import EventRow
 from gazette.adapters.dynamodb.values import instant
 from gazette.domain.ports.clock import Clock
@@ -46,7 +46,7 @@ def found_in(row: EventRow) -> FoundEvent:
     schedule, _, since = (row.was_stored or "").partition("#")
     return FoundEvent(
         event_or_trace_in(row),
-        why=row.why or "",
+        why="" if row.why == CAPPED else row.why or "",
         was_schedule=schedule or row.was or "",
         was_stored_at=instant(since).astimezone(UTC) if since else None,
         retracted_at=row.retracted_at,
