@@ -72,7 +72,7 @@ RULES: Final = (
     Mutation(
         "quiet hours that begin before the claim count",
         "steps/delivery/deliver.py",
-        "    if quiet_until(run, due.categories, reader, default=hours, now=at):\n",
+        "    if hours and quiet_until(run, due.categories, reader, hours, at):\n",
         "    if False:\n",
         f"{_QUIET}::test_quiet_hours_that_begin_while_the_worker_waits_are_respected",
     ),
@@ -134,9 +134,9 @@ RULES: Final = (
     ),
     Mutation(
         "a reader's quiet hours override those of the stage",
-        _PURE,
-        "    return default if chosen == STAGE_QUIET_HOURS else QuietHours.of(chosen)\n",
-        "    return default\n",
+        "domain/subscribers/subscriber.py",
+        "        return default if self.quiet_hours == STAGE_QUIET_HOURS else ",
+        "        return default if self.quiet_hours else ",
         f"{_QUIET}::test_reader_and_service_may_choose_other_hours_or_none",
     ),
     Mutation(

@@ -167,8 +167,8 @@ RULES: Final = (
     Mutation(
         "the sweep queues a run for the end of its collecting",
         "steps/sweep/sweep.py",
-        "    delay = min(_sent_at(run) - context.clock(), LONGEST_DELAY)\n",
-        "    delay = _SPREAD\n",
+        "QueuedRun(run.key, min(_sent_at(run) - now, LONGEST_DELAY))",
+        "QueuedRun(run.key, _SPREAD)",
         f"{_GROWING}::test_long_run_is_sent_as_soon_as_it_has_collected",
     ),
     Mutation(

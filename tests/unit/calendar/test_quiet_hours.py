@@ -1,6 +1,7 @@
 """Quiet hours in every time zone: gaps, repeated hours, midnight, and dates that do not exist."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -10,10 +11,10 @@ from gazette.domain.scheduling.quiet import (
     NO_QUIET_HOURS,
     STAGE_QUIET_HOURS,
     QuietHours,
-    quiet_hours_in_force,
     spread_after,
 )
 
+from tests.builders import a_subscriber
 from tests.zones import Periods, days_near_a_change, expected, zones_that_differ
 
 DAY, MINUTE = timedelta(days=1), timedelta(minutes=1)
@@ -111,11 +112,14 @@ def test_other_texts_are_refused(text: str) -> None:
 
 
 def test_value_of_a_reader_overrides_the_setting_of_the_stage() -> None:
-    own = quiet_hours_in_force("20:00-08:00", NIGHT)
-    assert str(own) == "20:00-08:00"
-    assert quiet_hours_in_force(NO_QUIET_HOURS, NIGHT) is None
-    assert quiet_hours_in_force(STAGE_QUIET_HOURS, NIGHT) == NIGHT
-    assert quiet_hours_in_force(STAGE_QUIET_HOURS, None) is None
+    own, none, default = (
+        replace(a_subscriber(), quiet_hours=value)
+        for value in ("20:00-08:00", NO_QUIET_HOURS, STAGE_QUIET_HOURS)
+    )
+    assert str(own.quiet_hours_in_force(NIGHT)) == "20:00-08:00"
+    assert none.quiet_hours_in_force(NIGHT) is None
+    assert default.quiet_hours_in_force(NIGHT) == NIGHT
+    assert default.quiet_hours_in_force(None) is None
 
 
 def test_emails_after_the_hours_are_spread_evenly_over_ten_minutes() -> None:

@@ -31,7 +31,7 @@ from gazette.domain.scheduling.quiet import (
     HOURS,
     NO_QUIET_HOURS,
     STAGE_QUIET_HOURS,
-    quiet_hours_in_force,
+    check_quiet_hours,
 )
 from gazette.domain.subscribers.addresses import ADDRESS
 from gazette.domain.subscribers.frequency import Frequency
@@ -145,7 +145,7 @@ def _leads_to_the_hosts(url: str, info: ValidationInfo) -> str:
 
 def _that_end(hours: str) -> str:
     """Return quiet hours that begin and end at different times. Raises ValueError."""
-    quiet_hours_in_force(hours, None)
+    check_quiet_hours(hours)
     return hours
 
 

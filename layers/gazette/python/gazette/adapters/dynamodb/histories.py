@@ -23,7 +23,7 @@ from gazette.adapters.dynamodb.values import (
 )
 from gazette.domain.muting.mutes import Mute, Mutes
 from gazette.domain.scheduling.calendar import DigestTimes
-from gazette.domain.scheduling.quiet import STAGE_QUIET_HOURS, quiet_hours_in_force
+from gazette.domain.scheduling.quiet import STAGE_QUIET_HOURS, check_quiet_hours
 from gazette.domain.stored import as_stored
 from gazette.domain.subscribers.choices import ByCategory, Preferences, ReaderChoices
 from gazette.domain.subscribers.following import FollowState
@@ -157,7 +157,7 @@ def _read_quiet_hours(stored: str) -> tuple[History[str], History[str]]:
 
 def _quiet(value: object) -> str:
     """Return a stored value of quiet hours. Raise ValueError if it is not valid."""
-    quiet_hours_in_force(text(value), None)
+    check_quiet_hours(text(value))
     return text(value)
 
 

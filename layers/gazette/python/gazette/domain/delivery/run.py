@@ -277,6 +277,11 @@ class Run(Contents):
         return bool(self.step) and not self.attempt and self.status is Status.PENDING
 
     @property
+    def waits_in_quiet_hours(self) -> bool:
+        """Return True if the run has not been claimed and waits for the end of quiet hours."""
+        return self.reason is Reason.QUIET_HOURS and self.status is Status.PENDING
+
+    @property
     def is_queued_by_sweep(self) -> bool:
         """Return True if the sweep is to queue the run, because it still collects events for longer
         than a message can be delayed.

@@ -11,7 +11,7 @@ from gazette.domain.delivery.run import Reason, Run
 from gazette.domain.links import NEW_LINK
 from gazette.domain.scheduling.calendar import zone_of
 from gazette.domain.scheduling.growing import LOOK_AHEAD
-from gazette.domain.scheduling.quiet import QuietHours, quiet_hours_in_force, spread_after
+from gazette.domain.scheduling.quiet import QuietHours, spread_after
 from gazette.domain.subscribers.subscriber import Subscriber
 
 
@@ -19,23 +19,21 @@ def quiet_until(
     run: Run,
     categories: Collection[str],
     reader: Subscriber,
-    *,
-    default: QuietHours | None,
+    hours: QuietHours,
     now: datetime,
 ) -> datetime | None:
     """Return the time until which a run waits, because its reader has quiet hours at `now`.
 
-    Returns None if the run may be sent. `categories` are those of its events, and `default` the
-    quiet hours of the stage. Digests and critical emails never wait, nor does the link to the
+    Returns None if the run may be sent. `categories` are those of its events, and `hours` the quiet
+    hours in force for the reader. Digests and critical emails never wait, nor does the link to the
     preference page for which the reader has just asked. An email that may have been sent before
     does not wait either, because its policy decides when it is tried again.
     """
-    if not run.key.is_immediate or run.key.is_critical or run.uncertain:
-        return None
     if NEW_LINK in categories:
         return None
-    hours = quiet_hours_in_force(reader.quiet_hours, default)
-    until = hours.until(now, zone_of(reader.time_zone)) if hours else None
+    if not run.key.is_immediate or run.key.is_critical or run.uncertain:
+        return None
+    until = hours.until(now, zone_of(reader.time_zone))
     return spread_after(until, reader.user_id) if until else None
 
 

@@ -78,12 +78,10 @@ class QuietHours:
         return None
 
 
-def quiet_hours_in_force(chosen: str, default: QuietHours | None) -> QuietHours | None:
-    """Return the quiet hours that apply to a reader; None if there are none.
-
-    `chosen` is the value of the reader or of the service, and `default` that of the stage.
-    """
-    return default if chosen == STAGE_QUIET_HOURS else QuietHours.of(chosen)
+def check_quiet_hours(value: str) -> None:
+    """Raise ValueError if a value is neither quiet hours, nor `none`, nor `default`."""
+    if value != STAGE_QUIET_HOURS:
+        QuietHours.of(value)
 
 
 def spread_after(until: datetime, user_id: str) -> datetime:

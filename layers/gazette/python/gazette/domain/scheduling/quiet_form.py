@@ -11,7 +11,6 @@ from gazette.domain.scheduling.quiet import (
     NO_QUIET_HOURS,
     STAGE_QUIET_HOURS,
     QuietHours,
-    quiet_hours_in_force,
 )
 
 QUIET = "quiet"
@@ -42,7 +41,7 @@ def quiet_fields(stored: str, default: QuietHours | None) -> dict[str, str]:
 
     If the reader has no hours of their own, the times are those of the stage, or a suggestion.
     """
-    own = quiet_hours_in_force(stored, None)
+    own = None if stored == STAGE_QUIET_HOURS else QuietHours.of(stored)
     hours = own or default or _SUGGESTED
     if own:
         quiet = SOME_HOURS

@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from gazette.domain.model import Schedule, ScheduleState
-from gazette.domain.scheduling.quiet import QuietHours, quiet_hours_in_force
+from gazette.domain.scheduling.quiet import QuietHours
 from gazette.domain.subscribers.following import Follow
 from gazette.domain.subscribers.frequency import (
     DIGESTS,
@@ -87,7 +87,7 @@ class Overview:
     @property
     def quiet_hours(self) -> QuietHours | None:
         """The quiet hours in force, in the reader's time zone; None if there are none."""
-        return quiet_hours_in_force(self.subscriber.quiet_hours, self.default_quiet_hours)
+        return self.subscriber.quiet_hours_in_force(self.default_quiet_hours)
 
     @property
     def follow_count(self) -> int:

@@ -15,7 +15,7 @@ from gazette.domain.scheduling.calendar import (
     minute_of,
     zone_of,
 )
-from gazette.domain.scheduling.quiet import STAGE_QUIET_HOURS
+from gazette.domain.scheduling.quiet import STAGE_QUIET_HOURS, QuietHours
 from gazette.domain.stored import is_known
 from gazette.domain.subscribers.choices import NO_CHOICES, Preferences, ReaderChoices, resolve
 from gazette.domain.subscribers.frequency import Frequencies, Frequency
@@ -171,6 +171,13 @@ class Subscriber:
             return self
         since = max(now, self.routes_since or now)
         return replace(self, mutes=mutes, routes_since=since, revision=self.revision + 1)
+
+    def quiet_hours_in_force(self, default: QuietHours | None) -> QuietHours | None:
+        """Return the quiet hours of this subscriber, or None if there are none.
+
+        `default` are the quiet hours of the stage.
+        """
+        return default if self.quiet_hours == STAGE_QUIET_HOURS else QuietHours.of(self.quiet_hours)
 
     @property
     def has_left(self) -> bool:

@@ -130,8 +130,9 @@ def _claim(
     if due.to_defer:
         run = _defer(run, due.to_defer, tries, context)
     at = context.clock()
-    reader, hours = prepared.subscriber, context.quiet_hours
-    if quiet_until(run, due.categories, reader, default=hours, now=at):
+    reader = prepared.subscriber
+    hours = reader.quiet_hours_in_force(context.quiet_hours)
+    if hours and quiet_until(run, due.categories, reader, hours, at):
         raise Overtaken("The reader's quiet hours began since the window was read.")
     if _is_outdated(prepared, rendered, context):
         raise Overtaken(

@@ -92,8 +92,8 @@ def prepare(settled: Settled, *, context: PrepareContext) -> Prepared | Ending:
         return _ended(run, Skip(why_not_sent(subscriber)), changes)
     if not context.allowed.allow(subscriber.email):
         return _ended(run, Skip(Reason.NOT_ALLOWED), changes)
-    hours, now = context.quiet_hours, context.clock()
-    if until := quiet_until(run, due.categories, subscriber, default=hours, now=now):
+    hours = subscriber.quiet_hours_in_force(context.quiet_hours)
+    if hours and (until := quiet_until(run, due.categories, subscriber, hours, context.clock())):
         return _waiting_in_quiet_hours(settled, until, due, changes, context)
     if seen := _seen(run, due, subscriber, context):
         due = _without_seen(settled, window, due, seen, context)

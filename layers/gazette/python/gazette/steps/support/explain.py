@@ -38,7 +38,7 @@ from gazette.domain.scheduling.calendar import (
     zone_of,
 )
 from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, kind_of
-from gazette.domain.scheduling.quiet import QuietHours, quiet_hours_in_force
+from gazette.domain.scheduling.quiet import QuietHours
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.addresses import EVERYONE, AllowedRecipients
 from gazette.domain.subscribers.following import Follow
@@ -140,7 +140,7 @@ def explain(
         registered_on=profile.registered_on if profile else None,
         active_on=profile.active_on if profile else None,
         paused_until=_paused_until(profile, now),
-        quiet_hours=quiet_hours_in_force(profile.quiet_hours, quiet_hours) if profile else None,
+        quiet_hours=profile.quiet_hours_in_force(quiet_hours) if profile else None,
         dormant_at=_dormant_at(profile, sunset),
         is_allowed=profile is None or allowed.allow(profile.email),
         outlooks=tuple(

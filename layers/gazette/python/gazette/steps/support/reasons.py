@@ -274,7 +274,7 @@ def standing(status: SubscriberStatus) -> Words:
 
 def outcome(run: Run) -> str:
     """Return the words for the status of a run, such as `was sent`."""
-    if run.waits_after_others or run.reason is Reason.QUIET_HOURS:
+    if run.waits_after_others or run.waits_in_quiet_hours:
         return "has not been sent yet"
     return STATUS.get(run.status, f"is {run.status}, {_OTHER_VERSION}")
 
@@ -296,7 +296,7 @@ def words_for(run: Run) -> Words:
         return _PASSED
     if run.asked_at and (run.status, run.reason) == (Status.PENDING, Reason.DUE):
         return _queried(run.asked_at)
-    if run.reason is Reason.QUIET_HOURS:
+    if run.waits_in_quiet_hours:
         return _held(run.due_at)
     if run.waits_after_others:
         return _collecting(run.due_at)
