@@ -575,8 +575,8 @@ def check_rows(
 def check_quotes(row: Row, events: Sequence[Event], names: dict[str, str]) -> None:
     """Check a line with quotes. `events` are all events of the line."""
     newest = latest_first(events)
-    quoted = newest[: min(3, counted(events)) if row.kind == "first" else 1]
-    quoted = [event for event in quoted if event.excerpt]
+    quoted = newest[: min(3, counted(events)) if row.kind in {"first", "lead"} else 1]
+    quoted = [event for event in quoted if event.excerpt][: 3 if row.kind == "first" else 1]
     assert row.words == [event.excerpt for event in quoted]
     actor, in_line = newest[0].actor, names_in(row.line)
     if actor is None or not actor.name:
