@@ -123,6 +123,7 @@ class Life:
         )
         self.world = self.land.world
         self.world.worth = scenario.worth
+        self.world.quiet_hours = scenario.quiet_hours
         if scenario.limit:
             self.world.context = replace(self.world.context, immediate_limit=scenario.limit)
         self.workers = Workers(self.world, self.calls)

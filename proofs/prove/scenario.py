@@ -7,6 +7,7 @@ from typing import Generic, TypeVar
 
 from gazette.domain.delivery.signals import Policy
 from gazette.domain.scheduling.cap import ImmediateLimit
+from gazette.domain.scheduling.quiet import QuietHours
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.templates.settings import SourcePolicy
 from gazette.domain.window.worth import Worth
@@ -97,6 +98,9 @@ class Scenario(Generic[WorldT]):
 
     limit: ImmediateLimit | None = None
     """The limit of immediate emails per reader."""
+
+    quiet_hours: QuietHours | None = None
+    """The quiet hours of the stage."""
 
     settling: int = 8
     """The number of further days within which all work must settle."""

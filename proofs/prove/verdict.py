@@ -10,7 +10,7 @@ from gazette.domain.delivery.run import Reason, Run, Status, settled_until
 from gazette.domain.delivery.signals import Policy
 from gazette.domain.feedback.delivery_events import Mark, mark_of
 from gazette.domain.model import DAILY, RunKey, StoredEvent
-from gazette.domain.scheduling.calendar import slot_of
+from gazette.domain.scheduling.calendar import slot_of, zone_of
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.subscriber import Subscriber
 
@@ -27,6 +27,12 @@ from proofs.prove.life import FIRST_DUE, Life
 from proofs.prove.provider import Evidence, Taken
 from proofs.prove.strikes import How
 from tests.world import GRACE
+
+_ZONE = zone_of("Europe/Berlin")
+"""The time zone of all readers."""
+
+_PAUSED = timedelta(hours=1)
+"""The longest time between a worker's look at the clock and its claim."""
 
 _IN_TIME = timedelta(minutes=2)
 """A delay of a delivery event that is too short for any deadline of its run to have passed."""
@@ -84,6 +90,8 @@ def judge(life: Life) -> Verdict:
     _judge_occurrences(life, verdict)
     _judge_stops(life, verdict)
     _judge_feedback(life, verdict)
+    _judge_quiet_hours(life, verdict)
+    _judge_limit(life, verdict)
     if life.scenario.refused_at_once is not None:
         _judge_streams(life, verdict)
     return verdict
@@ -174,6 +182,31 @@ def passed_over(life: Life, stored: StoredEvent, runs: Iterable[Run]) -> Iterabl
         if run.reason is Reason.NOTHING_WAITED:
             yield f"G3: {stored.event.id} waited, and {run.key} was skipped as empty"
         last = run.due_at
+
+
+def _judge_quiet_hours(life: Life, verdict: Verdict) -> None:
+    """Check that no immediate email is claimed in quiet hours, unless it may have been sent.
+
+    A worker whose clock differs, or that pauses right before its claim, looked before the hours.
+    """
+    hours, story = life.scenario.quiet_hours, life.calls.story
+    for taken in life.provider.taken if hours else ():
+        at = story[min(taken.claim_call, len(story) - 1)][0]
+        is_first = taken.attempt == 1 and taken.key.is_immediate
+        if hours and is_first and hours.until(at, _ZONE) and hours.until(at - _PAUSED, _ZONE):
+            verdict.violations.append(f"rule 29: {taken.key} was claimed at {at}")
+
+
+def _judge_limit(life: Life, verdict: Verdict) -> None:
+    """Check that there are no more immediate emails than the limit allows, and one for each fault.
+
+    All events of a scenario with a limit happen within its day.
+    """
+    if limit := life.scenario.limit:
+        most = limit.per_day + len(life.calls.plan) + bool(life.scenario.meanwhile)
+        immediate = {taken.key for taken in life.provider.taken if taken.key.is_immediate}
+        if len(immediate) > most:
+            verdict.violations.append(f"rule 28: {len(immediate)} immediate emails, not {most}")
 
 
 def _judge_streams(life: Life, verdict: Verdict) -> None:

@@ -11,6 +11,7 @@ from proofs.prove.scenarios import (
     stops,
     threads,
     together,
+    waiting,
     workers,
 )
 from proofs.prove.strikes import How
@@ -25,6 +26,7 @@ SCENARIOS = (
     *left_out.SCENARIOS,
     *reports.SCENARIOS,
     *together.SCENARIOS,
+    *waiting.SCENARIOS,
 )
 
 _ANSWERLESS = (How.KILLED_AFTER, How.UNANSWERED)
@@ -43,6 +45,8 @@ ON_MOTO = tuple(
         "at once/happy/resend",
         "held/accepts/resend",
         "fault/bounce/carry_over",
+        "quiet/retry/resend",
+        "limit/happy",
     }
 )
 """The scenarios that also run on the real adapters, and faults between them and AWS.
