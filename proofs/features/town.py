@@ -152,6 +152,7 @@ class Person:
     times: DigestTimes = field(default_factory=lambda: DigestTimes(minute=0))
     zone: str = "Europe/Berlin"
     quiet: str = NO_QUIET_HOURS
+    quiet_keys: tuple[tuple[str, str], ...] = ()
     follows: dict[str, FollowState] = field(default_factory=dict)
     silent: dict[str, tuple[str, str] | None] = field(default_factory=dict)
     addresses: int = 0
@@ -398,22 +399,31 @@ class Town:
             key = self._ban_in_quiet_hours(person)
             self._choose(person, Choice(quiet_hours=person.quiet), key)
 
-    def _ban_in_quiet_hours(self, person: Person) -> tuple[str, str] | None:
-        """Return the key of a new ban on immediate emails in the reader's quiet hours."""
+    def _ban_in_quiet_hours(self, person: Person) -> tuple[str, str]:
+        """Return the key of a new ban on immediate emails in the reader's quiet hours.
+
+        The messages of hours and of zones may be processed in any order, so the ban needs the
+        acknowledgement of all of them.
+        """
         if before := self._quiet.pop(person.user_id, None):
             before.until = self.life.calls.count
         hours, zone = QuietHours.of(person.quiet), zone_of(person.zone)
-        if hours is None:
-            return None
+        self._keys += 1
+        key = ("quiet", f"{person.user_id} {self._keys}")
+        person.quiet_keys = (*person.quiet_keys, key)
+        needed = person.quiet_keys
 
         def hits(taken: Taken, run: Run) -> bool:
             at = self.time_of(taken.claim_call)
+            if hours is None or max(map(self.acknowledged_at, needed)) >= at:
+                return False
             is_quiet = all(hours.until(each, zone) for each in (at - _STALLED, at, at + _SKEW))
             is_theirs = taken.key.user_id == person.user_id and run.key.is_immediate
             return is_theirs and is_quiet and not self.is_doubtful(taken, run)
 
         ban = self._quiet[person.user_id] = self._ban("quiet", hits)
-        return ban.key
+        ban.key = key
+        return key
 
     def days(self, person: Person, deed: Deed) -> None:
         if not person.is_erased:
@@ -434,7 +444,8 @@ class Town:
         person.often = {"comment": Frequency.DAILY, "like": Frequency.DAILY}
         self._end_pause(person)
         person.quiet = NO_QUIET_HOURS
-        self._ban_in_quiet_hours(person)
+        if before := self._quiet.pop(person.user_id, None):
+            before.until = self.life.calls.count
         ban = self._ban("erased", _is_to(person.user_id), user_id=person.user_id)
         person.erased = ban.key
         self.life.say(EraseSubscriber(person.user_id, self._instant()), ban.key)
