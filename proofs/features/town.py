@@ -75,7 +75,7 @@ _WITHDRAWN = (*_THINGS, "")
 event.
 """
 
-_QUIET = ("04:00-14:00", "22:00-09:30", "07:59-08:01", NO_QUIET_HOURS, "10:00-09:59", "09:00-10:00")
+_QUIET = ("04:00-14:00", "22:00-09:30", "07:59-08:01", NO_QUIET_HOURS, "10:00-09:00", "09:00-10:00")
 """The quiet hours that readers choose, by `how`. Most contain the hour of digests in some zone."""
 
 _SKEW = timedelta(seconds=10)

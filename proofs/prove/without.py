@@ -19,6 +19,7 @@ from gazette.steps.fanout import fanout
 from gazette.steps.occurrences import start
 from gazette.steps.occurrences.context import FanoutContext
 from gazette.steps.routing import route
+from gazette.steps.routing.limit import Tokens
 from gazette.steps.routing.target import RoutingInputs
 from gazette.steps.subscribers import schedules
 from gazette.steps.subscribers.schedules import arm, is_active
@@ -42,14 +43,17 @@ def _armed_first() -> Iterator[None]:
     place = route._place
 
     def arm_and_place(
-        all_inputs: Mapping[Any, RoutingInputs], context: RoutingContext, time_left: TimeLeft
+        all_inputs: Mapping[Any, RoutingInputs],
+        context: RoutingContext,
+        time_left: TimeLeft,
+        tokens: Tokens,
     ) -> Any:
         readers = [inputs.reader for inputs in all_inputs.values()]
         arm(
             {(reader.user_id, DAILY): reader for reader in readers if is_active(reader)},
             context=context,
         )
-        return place(all_inputs, context, time_left)
+        return place(all_inputs, context, time_left, tokens)
 
     with (
         patch.object(route, "arm", lambda _, **__: None),

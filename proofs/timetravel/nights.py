@@ -20,7 +20,7 @@ from tests.days import SWEEP_EVERY, Days
 from tests.world import HOLD, World, events_in
 from tests.zones import Periods, days_near_a_change, expected, periods_of, zones_that_differ
 
-_HOURS = ("22:00-07:00", "02:30-03:10", "00:00-06:00", "23:30-00:15", "01:00-02:30", "07:00-06:30")
+_HOURS = ("22:00-07:00", "02:30-03:10", "00:00-06:00", "23:30-00:15", "01:00-02:30", "07:00-06:00")
 _EACH_DAY = 4
 """The number of events on a day."""
 

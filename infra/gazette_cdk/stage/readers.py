@@ -29,8 +29,9 @@ class Readers:
     """The hours in which readers get no immediate emails, such as `22:00-07:00`, in the time zone
     of each reader. Readers and services can choose other hours, or none. Empty: no quiet hours.
 
-    Two times that differ, as `HH:MM-HH:MM`. Emails wait until the end of the hours, as one email
-    for each entity ([quiet hours](subscribers.md#quiet-hours)). Critical emails do not wait.
+    Two times, as `HH:MM-HH:MM`, that leave at least an hour of the day. Emails wait until the
+    end of the hours, as one email for each entity ([quiet hours](subscribers.md#quiet-hours)).
+    Critical emails do not wait.
     """
 
     link_hosts: list[str] = field(default_factory=list)

@@ -565,3 +565,46 @@ def test_new_run_costs_four_calls_and_one_that_joins_one() -> None:
     )
     assert "immediate_usage.put" not in on_[4]
     assert "runs.create" not in on_[4]
+
+
+def test_repetition_of_sent_events_takes_no_token() -> None:
+    world = a_world(ImmediateLimit(per_hour=2, per_day=2))
+    world.create(on(9, category="like"))
+    due = world.schedules.rows["ann", DAILY].next_due_at
+    world.clock.now = due - 2 * HOUR
+    sent = [on(number, category="like", occurred_at=world.clock()) for number in range(4)]
+    world.create(*sent)
+    world.clock.now = due + 2 * MINUTE
+    world.fan_out(slot_of(due))
+    world.deliver_queued()
+    assert len(world.emails()) == 1
+    world.clock.pass_time(minutes=5)
+    world.choose(comment=Frequency.IMMEDIATE, like=Frequency.IMMEDIATE)
+    world.create(*sent)
+    assert world.immediate_usage.get("ann") is None
+    assert not capped(world)
+
+
+def test_event_that_becomes_urgent_takes_no_second_token() -> None:
+    world = a_world(ImmediateLimit(per_hour=9, per_day=9))
+    event = on(1)
+    world.create(event)
+    used = world.immediate_usage.get("ann")
+    assert used
+    soon = world.clock() + 30 * MINUTE
+    world.create(replace(event, expires_at=soon, amended_at=world.clock() + MINUTE))
+    assert world.immediate_usage.get("ann") == used
+    assert not capped(world)
+
+
+def test_events_that_another_worker_stores_take_the_tokens_once() -> None:
+    world = a_world(ImmediateLimit(per_hour=2, per_day=2))
+    world.follow(at=NOW - DAY)
+    events = [on(number, via=("post#post1",)) for number in range(40)]
+    with world.meanwhile(
+        "events.store_together", lambda: world.events.store(events[39], DAILY), before=True
+    ):
+        time = TimeFor(unlimited, timedelta(seconds=1))
+        catch_up("ann", events, known={}, context=world.context, time=time)
+    placed = Counter(places(world).values())
+    assert sum(number for name, number in placed.items() if name != DAILY) == 2

@@ -143,8 +143,8 @@ def _leads_to_the_hosts(url: str, info: ValidationInfo) -> str:
     raise ValueError(f"must not point to {ending}, which is not in the stage's setting link_hosts")
 
 
-def _that_end(hours: str) -> str:
-    """Return quiet hours that begin and end at different times. Raises ValueError."""
+def _long_enough_apart(hours: str) -> str:
+    """Return quiet hours that leave an hour of the day. Raises ValueError."""
     check_quiet_hours(hours)
     return hours
 
@@ -304,10 +304,10 @@ Frequencies = Annotated[
 QuietHours = Annotated[
     str,
     Shape(
-        rf"{HOURS}|{NO_QUIET_HOURS}|{STAGE_QUIET_HOURS}",
+        rf"(?:{HOURS}|{NO_QUIET_HOURS}|{STAGE_QUIET_HOURS})",
         "must be two times of day, such as 22:00-07:00, or none, or default",
     ),
-    AfterValidator(_that_end),
+    AfterValidator(_long_enough_apart),
 ]
 """Two different times of day, such as `22:00-07:00`, or `none`, or `default`."""
 

@@ -73,8 +73,9 @@ class SubscriberChanged(OfSubscriber):
     quiet_hours: QuietHours = Field(
         default="default",
         description="The hours in which the subscriber gets no immediate emails, in the "
-        "subscriber's time zone. The emails wait until the end of the hours. `none`: no quiet "
-        "hours. `default`: the installation's quiet hours. Critical emails do not wait.",
+        "subscriber's time zone. The emails wait until the end of the hours, which must leave at "
+        "least an hour of the day. Critical emails do not wait. `none`: no quiet hours. "
+        "`default`: the installation's quiet hours.",
         examples=["22:00-07:00"],
     )
     active_on: Annotated[Date | None, Given] = Field(
@@ -157,8 +158,8 @@ class Choices(Detail):
     quiet_hours: Annotated[QuietHours | None, Given] = Field(
         default=None,
         description="The hours in which the subscriber gets no immediate emails, in the "
-        "subscriber's time zone. `none`: no quiet hours. `default`: the installation's quiet "
-        "hours.",
+        "subscriber's time zone. They must leave at least an hour of the day. `none`: no quiet "
+        "hours. `default`: the installation's quiet hours.",
         examples=["22:00-07:00"],
     )
     digest: Annotated[ChosenDigestDetail | None, Given] = Field(

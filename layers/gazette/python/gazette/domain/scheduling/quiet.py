@@ -26,6 +26,9 @@ JITTER = timedelta(minutes=10)
 
 _HOURS = re.compile(HOURS)
 
+_DAY, _LEAST_OPEN = 24 * 60, 60
+"""Minutes of a day, and the least number of minutes outside quiet hours."""
+
 
 @dataclass(frozen=True, slots=True)
 class QuietHours:
@@ -38,15 +41,16 @@ class QuietHours:
     def of(cls, text: str) -> "QuietHours | None":
         """Parse a text such as `22:00-07:00`. Return None for `none`.
 
-        Raises ValueError for any other text, and if the hours begin when they end.
+        Raises ValueError for any other text, and for hours that leave less than an hour of the day.
+        The emails of each reader must fit in this hour, although they are spread (JITTER).
         """
         if text == NO_QUIET_HOURS:
             return None
         if not _HOURS.fullmatch(text):
             raise ValueError("must be two times of day, such as 22:00-07:00")
         begin, end = map(time.fromisoformat, text.split("-"))
-        if begin == end:
-            raise ValueError("must begin and end at different times")
+        if (_minutes(begin) - _minutes(end)) % _DAY < _LEAST_OPEN:
+            raise ValueError("must leave at least an hour of the day, such as 22:00-07:00")
         return cls(begin, end)
 
     def __str__(self) -> str:
@@ -76,6 +80,10 @@ class QuietHours:
             if begin <= instant < end:
                 return end
         return None
+
+
+def _minutes(at: time) -> int:
+    return at.hour * 60 + at.minute
 
 
 def check_quiet_hours(value: str) -> None:

@@ -66,3 +66,11 @@ def quiet_choice(fields: Mapping[str, Sequence[str]]) -> str:
     """Return the quiet hours in the three fields as one text, in the format of a choice."""
     quiet, begin, end = (fields.get(name, ("",))[0] for name in QUIET_FIELDS)
     return f"{begin}-{end}" if quiet == SOME_HOURS else quiet
+
+
+def leaves_an_hour(hours: str) -> bool:
+    """Return True if quiet hours leave an hour of the day, as `QuietHours.of` requires."""
+    try:
+        return QuietHours.of(hours) is not None
+    except ValueError:
+        return False

@@ -23,6 +23,7 @@ from gazette.domain.scheduling.quiet_form import (
     QUIET_UNTIL,
     SOME_HOURS,
     TIMES_OF_DAY,
+    leaves_an_hour,
     offered_quiet,
     quiet_choice,
     quiet_fields,
@@ -341,7 +342,8 @@ class _Reading:
         if read[QUIET] == SOME_HOURS:
             for name in (QUIET_FROM, QUIET_UNTIL):
                 read[name] = self._one_of(name, TIMES_OF_DAY, stored[name])
-            if read[QUIET_FROM] == read[QUIET_UNTIL] and QUIET_FROM not in self._problems:
+            is_wrong = not leaves_an_hour(f"{read[QUIET_FROM]}-{read[QUIET_UNTIL]}")
+            if is_wrong and QUIET_FROM not in self._problems:
                 self._problems.setdefault(QUIET_UNTIL, Problem.SAME_TIMES)
         before, after = (
             quiet_choice({name: (value,) for name, value in fields.items()})

@@ -91,6 +91,7 @@ class _Work:
     """Events that differ from their stored versions and are routed one by one."""
     amended_under: set[str] = field(default_factory=set)
     """Schedules whose runs may have read an event before it was amended."""
+    tokens: Tokens | None = None
 
     def do(self, events: Sequence[Event], all_inputs: Sequence[RoutingInputs]) -> None:
         """Move each event to its target."""
@@ -106,7 +107,12 @@ class _Work:
         self._settle()
         for some in in_parts(self.others, MOST_IN_A_TRANSACTION):
             self.time.require()
-            route(some, context=self.context)
+            route(some, context=self.context, tokens=self._tokens())
+
+    def _tokens(self) -> Tokens:
+        """Return the tokens of this pass. An event that is stored at the second try takes none."""
+        self.tokens = self.tokens or Tokens(self.context)
+        return self.tokens
 
     def _sort(self, event: Event, inputs: RoutingInputs, found: Found) -> None:
         target = target_of(event, inputs, self.context)
@@ -147,11 +153,14 @@ class _Work:
                 self.amended_under.add(stored.schedule)
 
     def _store(self) -> None:
-        tokens = Tokens(self.context)
         for some in in_parts(list(self.new.values()), MOST_IN_A_TRANSACTION):
             self.time.require()
             some = [
-                (event, tokens.target_of_new(event, target, inputs.reader, is_new=True), inputs)
+                (
+                    event,
+                    self._tokens().target_of_new(event, target, inputs.reader, is_new=True),
+                    inputs,
+                )
                 for event, target, inputs in some
             ]
             new = [

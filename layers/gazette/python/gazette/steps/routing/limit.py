@@ -5,6 +5,7 @@ daily digest for good. No token is ever returned, so a worker that dies costs th
 immediate email, but no event.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from gazette.domain.identity import latest_run
@@ -16,7 +17,7 @@ from gazette.domain.subscribers.subscriber import Reader
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
 from gazette.steps.routing.immediate import needs_run
-from gazette.steps.routing.move import move
+from gazette.steps.routing.move import leaving, move
 from gazette.steps.routing.target import RoutingInputs, Target, daily_target, target_of
 
 
@@ -47,20 +48,27 @@ class Tokens:
             return target
         return target if self._take(event, target) else daily_target(reader)
 
-    def allow(self, event: Event, target: Target) -> bool:
-        """Return True if a stored event may move to the target. Takes a token if necessary."""
-        return self._needs_none(event, target) or self._take(event, target)
+    def refused(self, all_stored: Sequence[StoredEvent], target: Target) -> Sequence[StoredEvent]:
+        """Return the events of one schedule that must go to the digest instead of the target.
+
+        The other events may move, unless they may have been sent. They share a token, if they need
+        one. An event that has to stay takes none, and neither does one that becomes urgent, because
+        its thread has had one.
+        """
+        first = all_stored[0]
+        if target.keeps(first.schedule) or self._needs_none(first.event, target):
+            return ()
+        free = leaving(all_stored, self.context)
+        return () if not free or self._take(first.event, target) else free
 
     def place(self, stored: StoredEvent, target: Target, reader: Reader) -> StoredEvent | None:
         """Move a stored event to the target, or without a token to the daily digest.
 
         Returns the event as stored now, or None if it was removed.
         """
-        if self.allow(stored.event, target):
-            return move(stored, target, context=self.context)
-        if target.keeps(stored.schedule):
-            return stored
-        return move_to_digest(stored, reader, context=self.context)
+        if self.refused([stored], target):
+            return move_to_digest(stored, reader, context=self.context)
+        return move(stored, target, context=self.context)
 
     def _needs_none(self, event: Event, target: Target) -> bool:
         """Return True if an event needs no token. Critical events and links never need one."""

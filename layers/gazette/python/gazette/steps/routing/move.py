@@ -96,6 +96,21 @@ def _guard_to_leave(stored: StoredEvent, context: RoutingContext) -> Guard | Non
     return guard if stored.stored_at > until else None
 
 
+def leaving(all_stored: Sequence[StoredEvent], context: RoutingContext) -> list[StoredEvent]:
+    """Return the events of one schedule that can leave it, because no run may have sent them.
+
+    Starts no run, unlike `guard_to_leave`.
+    """
+    user_id, name = all_stored[0].event.user_id, all_stored[0].schedule
+    if name == Unsent.GIVEN_UP:
+        return []
+    if kind_of(name) is ScheduleKind.UNSENT:
+        return list(all_stored)
+    _, chain = schedule_and_runs(user_id, name, context=context)
+    until = possibly_sent_until(chain)
+    return [stored for stored in all_stored if stored.stored_at > until]
+
+
 def guard_to_leave(
     user_id: str, name: str, last: datetime, *, context: RoutingContext
 ) -> tuple[datetime, Guard]:

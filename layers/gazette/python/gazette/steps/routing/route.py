@@ -40,15 +40,17 @@ def route(
     *,
     context: RoutingContext,
     known: Mapping[tuple[str, str], Follow] = MappingProxyType({}),
+    tokens: Tokens | None = None,
 ) -> list[Outcome]:
     """Route events, whether they are new, known or amended. Safe to repeat.
 
     Profile and follows are read before and after the write, so that a concurrent change has either
     seen the event or is seen here (rule 15). `known` contains follows that were just read, by
-    (entity key, user id). Raises NotYet if a row keeps changing. Raises UnreadableRow if a row of
-    some reader cannot be read, after routing the events of all other readers.
+    (entity key, user id), and `tokens` those that the caller has taken for the events. Raises
+    NotYet if a row keeps changing. Raises UnreadableRow if a row of some reader cannot be read,
+    after routing the events of all other readers.
     """
-    (routed,) = route_lists([list(events)], context=context, known=known)
+    (routed,) = route_lists([list(events)], context=context, known=known, tokens=tokens)
     if isinstance(routed, Exception):
         raise routed
     return routed
@@ -60,6 +62,7 @@ def route_lists(
     context: RoutingContext,
     known: Mapping[tuple[str, str], Follow] = MappingProxyType({}),
     time_left: TimeLeft = unlimited,
+    tokens: Tokens | None = None,
 ) -> list[Routed]:
     """Route the events of several lists in order, like `route`. Each list has its own result.
 
@@ -74,7 +77,8 @@ def route_lists(
         for event in events
     ]
     for start in range(0, len(entries), _AT_ONCE):
-        _route_some(entries[start : start + _AT_ONCE], context, known, time_left)
+        some = entries[start : start + _AT_ONCE]
+        _route_some(some, context, known, time_left, tokens or Tokens(context))
     return [
         state.error or [entry.outcome for entry in entries if entry.list is state]
         for state in states
@@ -114,11 +118,12 @@ def _route_some(
     context: RoutingContext,
     known: Mapping[tuple[str, str], Follow],
     time_left: TimeLeft,
+    tokens: Tokens,
 ) -> None:
     """Route these events. If a routing input changes in between, route them again."""
     all_inputs = _read(entries, context, known)
     for _ in ATTEMPTS:
-        waiting = _place(all_inputs, context, time_left)
+        waiting = _place(all_inputs, context, time_left, tokens)
         _arm(waiting, all_inputs, context)
         _start(waiting, context)
         again = _read(all_inputs, context)
@@ -150,11 +155,13 @@ def _read(
 
 
 def _place(
-    all_inputs: Mapping[_Entry, RoutingInputs], context: RoutingContext, time_left: TimeLeft
+    all_inputs: Mapping[_Entry, RoutingInputs],
+    context: RoutingContext,
+    time_left: TimeLeft,
+    tokens: Tokens,
 ) -> dict[_Entry, StoredEvent]:
     """Store each event under its target. Return the events that are now waiting."""
     waiting: dict[_Entry, StoredEvent] = {}
-    tokens = Tokens(context)
 
     def place(some: Sequence[_Entry]) -> None:
         (entry,) = some
@@ -236,8 +243,7 @@ def _route_one(
         if target is Outcome.ERASED:
             _forget_follows(event, inputs, context)
         return target, None
-    is_limited = context.immediate_limit is not None
-    first = tokens.target_of_new(event, target, inputs.reader) if is_limited else target
+    first = tokens.target_of_new(event, target, inputs.reader)
     stored, existing = _store(event, first, context)
     for _ in ATTEMPTS:
         if not isinstance(existing, StoredEvent) or not event.amends(existing.event):

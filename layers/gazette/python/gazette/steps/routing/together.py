@@ -77,10 +77,11 @@ def place_together(
             continue
         if target.keeps(sendable[0].schedule):
             settled: Sequence[StoredEvent] = sendable
-        elif tokens.allow(sendable[0].event, target):
-            settled = _move_together(sendable, target, context, time)
+        elif refused := tokens.refused(sendable, target):
+            stay = [stored for stored in sendable if stored not in refused]
+            settled = [*stay, *_move_to_digest(refused, reader, context, time)]
         else:
-            settled = _move_to_digest(sendable, reader, context, time)
+            settled = _move_together(sendable, target, context, time)
         immediate = [each for each in settled if each.is_immediate]
         if immediate:
             time.require()
@@ -177,10 +178,11 @@ def _move_to_digest(
         all_stored = _move_together(capped, target, context, time)
     settled: list[StoredEvent] = []
     for stored in all_stored:
-        if target.keeps(stored.schedule) and not stored.is_capped:
+        is_capped = stored.is_capped
+        if target.keeps(stored.schedule) and not is_capped:
             time.require()
-            context.events.cap(stored)
-        settled.append(stored)
+            is_capped = context.events.cap(stored)
+        settled.append(replace(stored, is_capped=is_capped))
     return settled
 
 
