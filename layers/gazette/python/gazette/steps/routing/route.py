@@ -243,7 +243,8 @@ def _route_one(
         if target is Outcome.ERASED:
             _forget_follows(event, inputs, context)
         return target, None
-    first = tokens.target_of_new(event, target, inputs.reader)
+    is_limited = context.immediate_limit is not None
+    first = tokens.target_of_new(event, target, inputs.reader) if is_limited else target
     stored, existing = _store(event, first, context)
     for _ in ATTEMPTS:
         if not isinstance(existing, StoredEvent) or not event.amends(existing.event):
