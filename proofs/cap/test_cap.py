@@ -52,7 +52,7 @@ def test_unconditional_write_of_the_usage_breaks_the_limit(monkeypatch: pytest.M
 
 
 def test_token_of_new_events_alone_does_not_limit_a_switch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Tokens, "allow", lambda *_: True)
+    monkeypatch.setattr(Tokens, "refused", lambda *_: ())
     found = search(small("a switch to immediate, and an event"))
     assert found.broken
     assert "immediate emails, more than 1" in str(found.broken.violation)
