@@ -265,3 +265,10 @@ def test_overlong_pause_is_rejected_by_model_but_not_schema() -> None:
     changed = replaced(EXAMPLES["subscriber.changed"][1], path, "2027-02-14")
     assert fits_schema("subscriber.changed", changed)
     assert not fits_model("subscriber.changed", changed)
+
+
+@pytest.mark.parametrize("value", ["22:00-07:00xyz", "nonsense none", "xdefault", "22:00"])
+def test_schema_refuses_texts_around_quiet_hours(value: str) -> None:
+    chosen = {"user_id": "ann", "chosen_at": "2026-11-21T09:00:00Z", "quiet_hours": "22:00-07:00"}
+    assert fits_schema("preferences.chosen", chosen)
+    assert not fits_schema("preferences.chosen", chosen | {"quiet_hours": value})
