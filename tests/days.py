@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from operator import itemgetter
+from random import Random
 
 from gazette.domain.errors import NotYet, Unavailable
 from gazette.domain.model import RunKey
@@ -63,3 +64,22 @@ class Days:
         """Let time pass until `after` the beginning, then act."""
         self.until(NOW + after)
         act()
+
+
+_AFTER_THE_CLAIM = {"runs.swap", "subscribers.last_look", "suppressions.holds", "mailer.send"}
+
+
+@dataclass
+class Faults:
+    """Workers that die before or after a call, at random."""
+
+    random: Random
+    rate: float
+
+    def around(self, name: str, call: Callable[[], object]) -> object:
+        # A death between claim and outcome has an unknown outcome, which a policy decides.
+        if name in _AFTER_THE_CLAIM or self.random.random() > self.rate:
+            return call()
+        if self.random.random() < 0.5:
+            call()
+        raise Unavailable(f"The worker died at {name}.")

@@ -55,21 +55,14 @@ def _now(found: Explanation) -> Iterator[str]:
     yield from ending(found)
     if found.status is SubscriberStatus.ACTIVE and found.waiting:
         yield f"Waiting: {'; '.join(map(_waits, _by_place(found.waiting)))}."
-    if found.late:
-        events = sum(each.count for each in found.late)
-        verb, they = ("waits", "it") if events == 1 else ("wait", "they")
-        yield (
-            f"{counted(events)} {verb} for the daily digest instead of an immediate email, because "
-            f"{they} occurred more than a day before {they} could be sent."
-        )
-    if found.over_limit:
-        events = sum(each.count for each in found.over_limit)
-        verb, they = ("waits", "it") if events == 1 else ("wait", "they")
-        yield (
-            f"{counted(events)} {verb} for the daily digest instead of an immediate email, because "
-            f"the reader had reached the limit of immediate emails when {they} arrived "
-            "(immediate_limit)."
-        )
+    yield from _in_the_digest_instead(
+        found.late, "{they} occurred more than a day before {they} could be sent"
+    )
+    yield from _in_the_digest_instead(
+        found.over_limit,
+        "the reader had reached the limit of immediate emails when {they} arrived "
+        "(immediate_limit)",
+    )
     if found.muted:
         yield (
             f"{counted(sum(each.count for each in found.muted))} about things that the reader "
@@ -216,6 +209,16 @@ def _of_categories(some: Sequence[Waiting]) -> str:
     """Return the number of events and the names of their categories."""
     categories = dict.fromkeys(named(each.category) for each in some)
     return f"{counted(sum(each.count for each in some))} of {listed([*categories])}"
+
+
+def _in_the_digest_instead(events: tuple[Waiting, ...], because: str) -> Iterator[str]:
+    """Count events that wait for the daily digest, with the reason, which names them as `they`."""
+    if number := sum(each.count for each in events):
+        verb, they = ("waits", "it") if number == 1 else ("wait", "they")
+        yield (
+            f"{counted(number)} {verb} for the daily digest instead of an immediate email, because "
+            f"{because.format(they=they)}."
+        )
 
 
 def _given_up(given_up: tuple[Waiting, ...]) -> Iterator[str]:

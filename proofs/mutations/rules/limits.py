@@ -39,7 +39,7 @@ RULES: Final = (
     Mutation(
         "the tries of a pass share their tokens",
         "steps/routing/catch_up.py",
-        "            route(some, context=self.context, tokens=self._tokens())\n",
+        "            route(some, context=self.context, tokens=self.tokens)\n",
         "            route(some, context=self.context)\n",
         f"{_LIMIT}::test_events_that_another_worker_stores_take_the_tokens_once",
     ),

@@ -1,7 +1,7 @@
 """The collecting time of immediate runs grows while emails about an entity are frequent."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 from heapq import heapify, heappop, heappush
 from itertools import count
@@ -29,7 +29,7 @@ from hypothesis import strategies as st
 
 from gazette_cdk.topology import MAX_RECEIVES
 from tests.builders import NOW, an_event
-from tests.days import Days
+from tests.days import Days, Faults
 from tests.fake_stores import PARTITIONS
 from tests.world import HOLD, World, crashes, events_in, interleavings
 
@@ -454,25 +454,6 @@ def test_previous_release_retries_until_it_can_queue_a_long_run() -> None:
 
 
 # Every event is in exactly one email, whatever happens.
-
-
-_AFTER_THE_CLAIM = {"runs.swap", "subscribers.last_look", "suppressions.holds", "mailer.send"}
-
-
-@dataclass
-class Faults:
-    """Workers that die before or after a call, at random."""
-
-    random: Random
-    rate: float
-
-    def around(self, name: str, call: Callable[[], object]) -> object:
-        # A death between claim and outcome has an unknown outcome, which a policy decides.
-        if name in _AFTER_THE_CLAIM or self.random.random() > self.rate:
-            return call()
-        if self.random.random() < 0.5:
-            call()
-        raise Unavailable(f"The worker died at {name}.")
 
 
 @given(

@@ -26,7 +26,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.builders import NOW, a_subscriber, an_event
-from tests.days import Days
+from tests.days import Days, Faults
 from tests.explained import explained
 from tests.fakes import FakeMailer
 from tests.world import HOLD, World, crashes, events_in, interleavings
@@ -393,24 +393,6 @@ def number_of_calls(world: World) -> Counter[str]:
 
 
 # Every event is in one email, and none is sent in quiet hours, whatever happens.
-
-
-_AFTER_THE_CLAIM = {"runs.swap", "subscribers.last_look", "suppressions.holds", "mailer.send"}
-
-
-@dataclass
-class Faults:
-    """Workers that die before or after a call, at random."""
-
-    random: Random
-    rate: float
-
-    def around(self, name: str, call: Callable[[], object]) -> object:
-        if name in _AFTER_THE_CLAIM or self.random.random() > self.rate:
-            return call()
-        if self.random.random() < 0.5:
-            call()
-        raise Unavailable(f"The worker died at {name}.")
 
 
 @dataclass

@@ -45,11 +45,11 @@ class Settled:
     changes: Sequence[Change]
     """Changes to older runs, which must be stored before the events are read."""
 
-    was_claimed: bool = False
+    was_claimed: bool
     """True if this run or an earlier run was claimed with events of the window."""
 
-    newest: Run | None = None
-    """The newest run of an immediate schedule, if it is not this run."""
+    newest: Run
+    """The newest run of the schedule, which may be this run. A digest has no newer runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ def settle_older(
     carried = (each for each in unknown if _reaches_behind(each, since))
     carries = tuple((each, changed(each, Carry())) for each in carried)
     was_claimed = any(_reaches_behind(each, since) for each in (run, *ended))
-    newest = chain.newer[0] if chain.newer else None
+    newest = chain.newer[0] if chain.newer else run
     return Settled(run, since, carries, changes.decided, was_claimed, newest)
 
 

@@ -121,7 +121,7 @@ def _waiting_in_quiet_hours(
     """
     run = settled.run
     if run.attempt:
-        return left_to_a_later_run(run, settled.newest or run, changes, context.clock())
+        return left_to_a_later_run(run, settled.newest, changes, context.clock())
     after = waiting_in_quiet_hours(run, until, hold=context.limits.hold)
     waiting = changes.replace(run, after)
     ending = Ending(

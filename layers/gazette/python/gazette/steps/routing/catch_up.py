@@ -91,7 +91,12 @@ class _Work:
     """Events that differ from their stored versions and are routed one by one."""
     amended_under: set[str] = field(default_factory=set)
     """Schedules whose runs may have read an event before it was amended."""
-    tokens: Tokens | None = None
+    tokens: Tokens = field(init=False)
+    """The tokens of this pass. An event that is stored at the second try takes none."""
+
+    def __post_init__(self) -> None:
+        """Begin without tokens."""
+        self.tokens = Tokens(self.context)
 
     def do(self, events: Sequence[Event], all_inputs: Sequence[RoutingInputs]) -> None:
         """Move each event to its target."""
@@ -107,12 +112,7 @@ class _Work:
         self._settle()
         for some in in_parts(self.others, MOST_IN_A_TRANSACTION):
             self.time.require()
-            route(some, context=self.context, tokens=self._tokens())
-
-    def _tokens(self) -> Tokens:
-        """Return the tokens of this pass. An event that is stored at the second try takes none."""
-        self.tokens = self.tokens or Tokens(self.context)
-        return self.tokens
+            route(some, context=self.context, tokens=self.tokens)
 
     def _sort(self, event: Event, inputs: RoutingInputs, found: Found) -> None:
         target = target_of(event, inputs, self.context)
@@ -158,7 +158,7 @@ class _Work:
             some = [
                 (
                     event,
-                    self._tokens().target_of_new(event, target, inputs.reader, is_new=True),
+                    self.tokens.target_of_new(event, target, inputs.reader, is_new=True),
                     inputs,
                 )
                 for event, target, inputs in some
