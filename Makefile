@@ -56,6 +56,7 @@ model: setup ## Search the states of delivery under each policy, then those of t
 	@$(BIN)/python -m proofs.model $(if $(DEEP),--deep)
 	@$(BIN)/python -m proofs.arming
 	@$(BIN)/python -m proofs.heads
+	@$(BIN)/python -m proofs.happening
 
 rollout: setup ## Send 2,000 digests on the deployed stacks while versions of the templates come and go (DIGESTS=…, OVER=… seconds)
 	@$(BIN)/python -m proofs.rollout $(if $(DIGESTS),--digests $(DIGESTS)) $(if $(OVER),--over $(OVER))

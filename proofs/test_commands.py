@@ -21,6 +21,7 @@ PROGRAMS = {
     "history": ("proofs.history", "--sizes", "10", "100", "--only", "publish for the digest"),
     "model": ("proofs.model", "--policy", "resend", "--first", "1"),
     "arming": ("proofs.arming", "--first", "1"),
+    "happening": ("proofs.happening", "--first", "1"),
     "mutations": ("proofs.mutations", "--only", "another's claim does not send"),
     "prove": ("proofs.prove", "--on", "fakes", "--every", "2000"),
     "simulate": ("gazette_cli.simulate.published", "--load", "0.02"),

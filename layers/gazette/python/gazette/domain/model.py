@@ -134,6 +134,13 @@ class Event(Happening):
     score: float | None = None
     """The score that ranks the event among the other items of its content source."""
 
+    own_id: str = ""
+    """The producer's id of an event that is part of an activity, whose id is then `id`.
+
+    Empty for all other events. Events of a reader with the same id are bodies of one happening, and
+    share a row (`domain/happening`).
+    """
+
     @property
     def counts_at(self) -> datetime:
         """The time that is compared with the times of choices, follows and erasures.
