@@ -75,7 +75,8 @@ def _broken_at_rest(state: State, setup: Setup) -> str | None:
     bodies = row.bodies if row else frozenset[str]()
     if live - bodies:
         return f"lost: a wanted body is neither sent nor stored ({''.join(sorted(live - bodies))})"
-    if bodies - live and row and row.place == DAILY:
+    is_unsettled = row is not None and state.is_marked and row.place in state.runs
+    if bodies - live and row and row.place == DAILY and not is_unsettled:
         return f"unwanted: the row of a digest keeps an unwanted body ({_named(bodies - live)})"
     if row is None or not row.shown or not live:
         return None

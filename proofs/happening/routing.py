@@ -169,7 +169,8 @@ def _after_read(worker: Worker, setup: Setup) -> At:
         return At.GUARD
     if before != after or is_pointer_written:
         return At.WRITE
-    is_repeat = worker.task == Message.MENTION or bool(before and before.others)
+    is_retraction = worker.task in _REMOVALS or worker.removes
+    is_repeat = is_retraction or worker.task == Message.MENTION or bool(before and before.others)
     return At.EPOCHS if before and is_repeat else At.SETTLE
 
 
@@ -185,7 +186,7 @@ def _intended(worker: Worker, setup: Setup, *, stays: bool) -> Row | None:
         return _mark(row, COMMENT)
     after = changed(before, task, removes=removes)
     result = settled(after, worker.seen, setup, row, stays=stays)
-    if result is None and row and removes and not after:
+    if result is None and row and removes and (stays or not after):
         return _mark(row, name)
     return row if result is None and (stays or not before) else result
 
