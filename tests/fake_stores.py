@@ -1048,11 +1048,7 @@ class FakeEvents:
             return False, None
         self._do(guard)
         if pointing:
-            pointer = Retracted(
-                pointing.own_id, part_of=change.event_id, is_pointer=not pointing.retracts
-            )
-            if pointing.retracts:
-                self.traces[pointer_key] = FoundEvent(pointer, retracted_at=now)
+            pointer = Retracted(pointing.own_id, part_of=change.event_id, is_pointer=True)
             self._keep(pointer_key, pointer, now + longest_kept(RETENTION))
         if not change.writes_row:
             return True, stored
@@ -1098,6 +1094,10 @@ class FakeEvents:
     ) -> Retracted | StoredEvent | None:
         found = self.get(user_id, event_id)
         if isinstance(found, Retracted):
+            if found.is_pointer:
+                found = replace(found, is_pointer=False)
+                self.rows[user_id, event_id] = found
+                self.traces[user_id, event_id] = FoundEvent(found, retracted_at=self.clock())
             return found
         if found is None and not early:
             return None

@@ -31,11 +31,10 @@ WORLDS: Mapping[Rule, Sequence[Setup]] = MappingProxyType(
         Rule.ONLY_ITS_BODY: _COMMENT_RETRACTED,
         Rule.CRITICAL_ALONE: (Setup(BOTH, critical=True, ticks=1),),
         Rule.WITH_POINTER: _MENTION_RETRACTED,
-        Rule.TRACE_WITH_BODY: tuple(each._replace(deaths=1) for each in _MENTION_RETRACTED[:2]),
+        Rule.REMOVED_AGAIN: tuple(each._replace(deaths=1) for each in _MENTION_RETRACTED[:2]),
         Rule.MARK_GUARDED: _COMMENT_RETRACTED,
         Rule.EPOCHS_RAISED: _DEATHS,
-        Rule.READ_AGAIN: (*_MUTED, *_UNFOLLOWED),
-        Rule.ALL_FOLLOWS: (*_MUTED, *_UNFOLLOWED),
+        Rule.READ_AGAIN: (*_with(Message.MUTE, _SAME), *_with(Message.UNFOLLOW, _SAME)),
         Rule.ARM_AGAIN: tuple(
             each._replace(deaths=1, ticks=0) for each in (_MENTION_RETRACTED[0], _UNFOLLOWED[0])
         ),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from proofs.happening.rows import COMMENT, DAILY, MENTION, NOW, body_of, changed, settled
+from proofs.happening.rows import COMMENT, DAILY, NOW, body_of, changed, settled
 from proofs.happening.state import (
     At,
     Choices,
@@ -50,7 +50,7 @@ def messages(state: State, setup: Setup) -> Iterator[Step]:
 def _first_call(message: Message, setup: Setup) -> At:
     if message in _CHANGES or message is Message.RETRACT_COMMENT:
         return At.WRITE_CHOICE
-    if message is Message.RETRACT_MENTION and not setup.holds(Rule.TRACE_WITH_BODY):
+    if message is Message.RETRACT_MENTION:
         return At.TRACE
     if message is Message.MENTION and not setup.holds(Rule.WITH_POINTER):
         return At.POINTER
@@ -84,7 +84,7 @@ def _next(state: State, w: int, setup: Setup) -> tuple[str, State]:
                 return "its id was retracted", _done(state, w, setup)
             return "writes the pointer", _at(state._replace(pointer="body"), w, At.INPUTS)
         case At.TRACE:
-            return "writes the trace", _at(state._replace(pointer="trace"), w, At.INPUTS)
+            return _write_trace(state, w, setup)
         case At.INPUTS:
             reading = worker._replace(at=At.READ, seen=state.choices)
             return "reads choices and follows", with_worker(state, w, reading)
@@ -114,6 +114,13 @@ def _done(state: State, w: int, setup: Setup) -> State:
     return gone(state, w)._replace(messages=acknowledged)
 
 
+def _write_trace(state: State, w: int, setup: Setup) -> tuple[str, State]:
+    """Replace the pointer with the trace of the retraction, before the body is removed."""
+    if state.pointer == "trace" and not setup.holds(Rule.REMOVED_AGAIN):
+        return "finds the trace", _done(state, w, setup)
+    return "writes the trace", _at(state._replace(pointer="trace"), w, At.INPUTS)
+
+
 def _write_choice(state: State, w: int) -> tuple[str, State]:
     match state.workers[w].task:
         case Message.MUTE:
@@ -135,11 +142,8 @@ def _read(state: State, w: int, setup: Setup) -> tuple[str, State]:
     if is_of_mention and setup.critical and setup.holds(Rule.CRITICAL_ALONE):
         return _route_alone(state, w, setup)
     words = f"reads the row: {_named(state.row)}"
-    if is_of_mention and _is_refused(worker, setup):
-        if worker.task == Message.MENTION:
-            return f"{words}; its id was retracted", _done(state, w, setup)
-        worker = worker._replace(after=state.row)
-        return f"{words}; it was retracted", with_worker(state, w, worker._replace(at=At.EPOCHS))
+    if worker.task == Message.MENTION and state.pointer == "trace":
+        return f"{words}; its id was retracted", _done(state, w, setup)
     is_waiting = state.row is not None and bool(state.row.shown) and state.row.place == DAILY
     if worker.task in _CHANGES and not is_waiting:
         return f"{words}; none waits for a digest", _at(state, w, At.AGAIN)
@@ -153,18 +157,10 @@ def _read(state: State, w: int, setup: Setup) -> tuple[str, State]:
     return words, with_worker(state, w, worker._replace(at=_after_read(worker, setup)))
 
 
-def _is_refused(worker: Worker, setup: Setup) -> bool:
-    """Return True if the mention was retracted."""
-    is_first = worker.task == Message.RETRACT_MENTION and not setup.holds(Rule.TRACE_WITH_BODY)
-    return worker.pointer == "trace" and not is_first
-
-
 def _after_read(worker: Worker, setup: Setup) -> At:
     """Return the next call of a worker that has decided what to write."""
     before, after = worker.row, worker.after
-    is_pointer_written = worker.task in {Message.MENTION, Message.RETRACT_MENTION} and (
-        worker.pointer != ("body" if worker.task == Message.MENTION else "trace")
-    )
+    is_pointer_written = worker.task == Message.MENTION and not worker.pointer
     if needs_guard(before, after, setup):
         return At.GUARD
     if before != after or is_pointer_written:
@@ -215,19 +211,16 @@ def _guard(state: State, w: int, setup: Setup) -> tuple[str, State]:
 def _write(state: State, w: int, setup: Setup) -> tuple[str, State]:
     worker = state.workers[w]
     before, after = worker.row, worker.after
-    is_of_mention = worker.task in {Message.MENTION, Message.RETRACT_MENTION}
     is_changed = (
         not is_as_read(state, worker, setup)
         or (needs_guard(before, after, setup) and not worker.is_guarded)
-        or (is_of_mention and not _is_pointer_as_read(state, worker, setup))
+        or (worker.task == Message.MENTION and not _is_pointer_as_read(state, worker, setup))
     )
     if is_changed:
         return "finds that the row has changed", _at(state, w, At.INPUTS)
     written = with_row(state, before, after, setup)
     if worker.task == Message.MENTION and (setup.holds(Rule.WITH_POINTER)):
         written = written._replace(pointer="body" if after != before else state.pointer)
-    if worker.task == Message.RETRACT_MENTION:
-        written = written._replace(pointer="trace")
     is_in_place = bool(before and after and before.stamp == after.stamp)
     at = At.EPOCHS if is_in_place else At.SETTLE
     if at is At.EPOCHS and not setup.holds(Rule.EPOCHS_RAISED):
@@ -238,9 +231,7 @@ def _write(state: State, w: int, setup: Setup) -> tuple[str, State]:
 
 
 def _is_pointer_as_read(state: State, worker: Worker, setup: Setup) -> bool:
-    if worker.task == Message.MENTION and not setup.holds(Rule.WITH_POINTER):
-        return True
-    return state.pointer == worker.pointer
+    return state.pointer == worker.pointer or not setup.holds(Rule.WITH_POINTER)
 
 
 def _settle(state: State, w: int, setup: Setup) -> tuple[str, State]:
@@ -261,19 +252,24 @@ def _again(state: State, w: int, setup: Setup) -> tuple[str, State]:
     if worker.task == Message.COMMENT and state.is_retracted and not worker.removes:
         removing = worker._replace(at=At.INPUTS, removes=True, wrote=False)
         return "reads the activity again: retracted", with_worker(state, w, removing)
-    if setup.holds(Rule.READ_AGAIN) and _decides_otherwise(worker, state.choices, setup):
+    if setup.holds(Rule.READ_AGAIN) and _decides_otherwise(worker, state.choices):
         return "reads choices and follows again: changed", _at(state, w, At.INPUTS)
     if worker.task == Message.MUTE:
         return "reads choices and follows again", _at(state, w, At.MARK)
     return "reads choices and follows again, and is acknowledged", _done(state, w, setup)
 
 
-def _decides_otherwise(worker: Worker, choices: Choices, setup: Setup) -> bool:
-    if setup.holds(Rule.ALL_FOLLOWS):
-        return worker.seen != choices
-    if body_of(worker.task) == MENTION:
+def _decides_otherwise(worker: Worker, choices: Choices) -> bool:
+    """Return True if choices or follows have changed since the worker read them.
+
+    A retraction does not read them again. A mention has no follow, and its worker does not read the
+    follows of the other bodies again. Whoever changes them finds the row, or a run routes it again.
+    """
+    if worker.task in _REMOVALS:
+        return False
+    if worker.task == Message.MENTION:
         return worker.seen.is_muted != choices.is_muted
-    return worker.seen.is_unfollowed != choices.is_unfollowed
+    return worker.seen != choices
 
 
 def _route_alone(state: State, w: int, setup: Setup) -> tuple[str, State]:

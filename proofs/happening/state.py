@@ -19,11 +19,10 @@ class Rule(StrEnum):
     ONLY_ITS_BODY = "(v) the retraction of the activity removes only its body"
     CRITICAL_ALONE = "(vi) a critical body with part_of has a row of its own"
     WITH_POINTER = "a body and its pointer are written in one transaction"
-    TRACE_WITH_BODY = "a retraction and the removal of its body are one transaction"
+    REMOVED_AGAIN = "a repeated retraction removes the body, although its trace is stored"
     MARK_GUARDED = "a body that replaces a mark of a retraction reads the runs of the former place"
     EPOCHS_RAISED = "a change in place raises the epochs of the runs"
-    READ_AGAIN = "choices and follows of all bodies are read again after the write"
-    ALL_FOLLOWS = "a writer reads the follows of all bodies, not only of its own"
+    READ_AGAIN = "choices, and the follows of its own body, are read again after the write"
     ARM_AGAIN = "a repeated message arms as well"
     FOLLOWS_AT_DELIVERY = "a run routes its row again after a change of choices"
 

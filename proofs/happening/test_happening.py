@@ -21,11 +21,10 @@ _BREAKS = {
     Rule.ONLY_ITS_BODY: (SOON._replace(messages=COMMENT_RETRACTED), "lost"),
     Rule.CRITICAL_ALONE: (Setup(BOTH, critical=True, ticks=1), "critical"),
     Rule.WITH_POINTER: (SOON._replace(messages=MENTION_RETRACTED), "stopped"),
-    Rule.TRACE_WITH_BODY: (SOON._replace(messages=MENTION_RETRACTED, deaths=1), "stopped"),
+    Rule.REMOVED_AGAIN: (SOON._replace(messages=MENTION_RETRACTED, deaths=1), "stopped"),
     Rule.MARK_GUARDED: (SOON._replace(messages=COMMENT_RETRACTED), "weaker"),
     Rule.EPOCHS_RAISED: (SAME._replace(deaths=1), "weaker"),
-    Rule.READ_AGAIN: (SOON._replace(messages=(*BOTH, Message.MUTE)), "unwanted"),
-    Rule.ALL_FOLLOWS: (SAME._replace(messages=(*BOTH, Message.MUTE)), "unwanted"),
+    Rule.READ_AGAIN: (SAME._replace(messages=(*BOTH, Message.MUTE)), "unwanted"),
     Rule.ARM_AGAIN: (SOON._replace(messages=MENTION_RETRACTED, deaths=1), "idle"),
     Rule.FOLLOWS_AT_DELIVERY: (SOON._replace(messages=(*BOTH, Message.UNFOLLOW)), "stopped"),
 }

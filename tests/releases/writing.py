@@ -214,8 +214,9 @@ def _store_happenings(events: DynamoEvents) -> None:
         before=stored_alone,
         after=None,
         retracted=alone.own_id,
-        pointing=Pointing(alone.own_id, exists=True, retracts=True),
+        pointing=None,
     )
+    events.retract("ann", alone.own_id, early=False)
     assert events.rewrite(retracted, Guard())[0]
 
 

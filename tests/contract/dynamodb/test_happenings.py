@@ -143,39 +143,36 @@ def test_row_that_becomes_plain_again_is_another_row(
     assert events.remove(plain, NO_GUARD)
 
 
-def test_retraction_of_a_body_keeps_the_others(events: Events, both: StoredEvent) -> None:
-    pointing = Pointing("m1", exists=True, retracts=True)
-    stored = stored_in(events, a_change(both, COMMENT, pointing=pointing))
+def test_body_is_removed_in_place(events: Events, both: StoredEvent) -> None:
+    stored = stored_in(events, a_change(both, COMMENT))
     assert stored.bodies == (COMMENT,)
-    assert events.get("ann", "m1") == replace(POINTER, is_pointer=False)
+    assert events.get("ann", "m1") == POINTER
 
 
-def test_pointer_is_retracted_only_once(events: Events, both: StoredEvent) -> None:
-    pointing = Pointing("m1", exists=True, retracts=True)
-    plain = stored_in(events, a_change(both, COMMENT, pointing=pointing))
-    again = a_change(plain, COMMENT, pointing=pointing)
+@pytest.mark.parametrize("early", [True, False])
+def test_pointer_becomes_the_marker_of_a_retraction(
+    events: Events, both: StoredEvent, early: bool
+) -> None:
+    marker = replace(POINTER, is_pointer=False)
+    for _ in range(2):
+        assert events.retract("ann", "m1", early=early) == marker
+        assert events.get("ann", "m1") == marker
+    again = a_change(both, MENTION, COMMENT, pointing=Pointing("m1", exists=True))
     assert events.rewrite(again, NO_GUARD) == (False, None)
-    body = a_change(plain, MENTION, COMMENT, pointing=Pointing("m1", exists=True))
-    assert events.rewrite(body, NO_GUARD) == (False, None)
-    assert events.get("ann", "c1") == plain
+    assert events.get("ann", "c1") == both
 
 
-def test_pointer_is_retracted_without_a_row(events: Events, clock: SettableClock) -> None:
-    first = stored_in(events, a_change(None, MENTION, pointing=POINTING))
-    assert events.remove(first, NO_GUARD)
-    clock.now += SECOND
-    pointing = Pointing("m1", exists=True, retracts=True)
-    assert events.rewrite(a_change(None, None, pointing=pointing), NO_GUARD) == (True, None)
-    assert events.get("ann", "m1") == replace(POINTER, is_pointer=False)
-    assert events.get("ann", "c1") is None
+def test_pointer_is_written_again_with_its_body(events: Events, both: StoredEvent) -> None:
+    plain = stored_in(events, a_change(both, COMMENT))
+    again = a_change(plain, MENTION, COMMENT, pointing=Pointing("m1", exists=True))
+    assert stored_in(events, again).bodies == both.bodies
 
 
 def test_retraction_of_the_last_body_leaves_a_mark_with_the_place(
     events: Events, clock: SettableClock
 ) -> None:
     stored = stored_in(events, a_change(None, MENTION, pointing=POINTING))
-    pointing = Pointing("m1", exists=True, retracts=True)
-    change = a_change(stored, None, retracted="m1", pointing=pointing)
+    change = a_change(stored, None, retracted="m1")
     assert events.rewrite(change, NO_GUARD) == (True, None)
     mark = events.get("ann", "c1")
     assert mark == Retracted("c1", DAILY, own_id="m1")
@@ -204,11 +201,8 @@ def test_mark_of_a_retracted_event_can_be_replaced(events: Events, comment: Stor
     stored_in(events, a_change(mark, MENTION, moves=True, pointing=POINTING))
 
 
-def test_row_with_other_bodies_and_a_pointer_are_not_retracted(
-    events: Events, both: StoredEvent
-) -> None:
+def test_row_with_other_bodies_is_not_retracted(events: Events, both: StoredEvent) -> None:
     assert events.retract("ann", "c1", early=True) == both
-    assert events.retract("ann", "m1", early=True) == POINTER
     assert events.get("ann", "c1") == both
 
 

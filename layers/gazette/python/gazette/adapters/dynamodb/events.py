@@ -266,6 +266,8 @@ class DynamoEvents:
         for _ in range(_ATTEMPTS):
             current = read_row(EventRow, user_id, event_id)
             stored = self._unexpired(current)
+            if isinstance(stored, Retracted) and stored.is_pointer:
+                return self._retract_pointer(user_id, stored)
             if isinstance(stored, Retracted):
                 return stored
             if stored is None and not early:
@@ -285,6 +287,14 @@ class DynamoEvents:
             if written(row.save, condition):
                 return trace_in(row)
         raise Unavailable(f"The event {event_id!r} of {user_id} kept changing; try again.")
+
+    def _retract_pointer(self, user_id: str, pointer: Retracted) -> Retracted:
+        """Store the time of a retraction in a pointer, with one UpdateItem."""
+        with translated():
+            self._writes(user_id, pointer.id).update(
+                actions=[EventRow.retracted_at.set(self._clock())]
+            )
+        return replace(pointer, is_pointer=False)
 
     def stored_under(
         self, user_id: str, schedule: str, *, after: datetime

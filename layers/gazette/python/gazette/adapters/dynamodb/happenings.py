@@ -133,7 +133,6 @@ def _write_pointer(
         change.user_id,
         pointing.own_id,
         part_of=change.event_id,
-        retracted_at=now if pointing.retracts else None,
         expires_at=now + longest_kept(retention),
     )
     condition = (

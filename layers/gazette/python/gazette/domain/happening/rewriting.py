@@ -16,9 +16,6 @@ class Pointing:
     exists: bool = False
     """True if the pointer is stored. It must then be unchanged; otherwise, its id must be free."""
 
-    retracts: bool = False
-    """True if the pointer becomes the marker of a retraction."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewrite:

@@ -310,8 +310,9 @@ class Events(Protocol):
     ) -> Retracted | StoredEvent | None:
         """Retract an event permanently. With `early`, this works even before the event arrives.
 
-        Returns the row as stored now, or None if there is no row. The row of a happening with
-        several bodies or with a body that has an own id, and a pointer, are returned unchanged.
+        Returns the row as stored now, or None if there is no row. A pointer becomes the marker of a
+        retraction, which keeps `part_of`. The row of a happening with several bodies, or with a
+        body that has an own id, is returned unchanged.
         """
 
     def stored_under(
