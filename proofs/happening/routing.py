@@ -176,13 +176,13 @@ def _intended(worker: Worker, setup: Setup, *, stays: bool) -> Row | None:
     before = row.bodies if row else frozenset[str]()
     removes = task in _REMOVALS or worker.removes
     name = body_of(task)
-    if removes and name not in before:
+    if removes and name not in before and not worker.wrote:
         return row
     if removes and name == COMMENT and not setup.holds(Rule.ONLY_ITS_BODY):
         return _mark(row, COMMENT)
     after = changed(before, task, removes=removes)
     result = settled(after, worker.seen, setup, row, stays=stays)
-    if result is None and row and removes and (stays or not after):
+    if result is None and row and removes:
         return _mark(row, name)
     return row if result is None and (stays or not before) else result
 
@@ -262,11 +262,10 @@ def _again(state: State, w: int, setup: Setup) -> tuple[str, State]:
 def _decides_otherwise(worker: Worker, choices: Choices) -> bool:
     """Return True if choices or follows have changed since the worker read them.
 
-    A retraction does not read them again. A mention has no follow, and its worker does not read the
-    follows of the other bodies again. Whoever changes them finds the row, or a run routes it again.
+    A mention has no follow, and its worker does not read the follows of the other bodies again.
+    Whoever changes them finds the row, or a run routes it again. A retraction can move the row from
+    a thread to a digest behind a change, so its worker reads all of them again.
     """
-    if worker.task in _REMOVALS:
-        return False
     if worker.task == Message.MENTION:
         return worker.seen.is_muted != choices.is_muted
     return worker.seen != choices

@@ -238,7 +238,6 @@ UNREACHED = {
         ),
         "the dependencies of these modules",
     ),
-    "gazette.domain.happening": "routing will merge the bodies of a happening (decision 156)",
     "gazette.domain.explanation": "the result of `gazette.steps.support.explain`",
     "gazette.domain.dead_letters": "the queues, messages and selection of a redrive",
     "gazette.adapters.aws.dead_letters": "the redrive of these queues in SQS",

@@ -183,10 +183,13 @@ class StoredEvent:
     revision: int = 0
     """The number of times that the bodies of the row have changed."""
 
+    refuses_own: bool = False
+    """True if the body without an own id was retracted, so that it is rejected if it arrives."""
+
     @property
     def is_plain(self) -> bool:
         """Return True if the row has one body, whose id is the id of the row."""
-        return not self.others and not self.event.own_id
+        return not (self.others or self.event.own_id or self.refuses_own)
 
     @property
     def bodies(self) -> tuple[Event, ...]:

@@ -116,6 +116,7 @@ def event_or_trace_in(row: EventRow) -> StoredEvent | Retracted:
         row.withdrawn_at,
         others=_others_in(row),
         revision=whole(row.revision or 0),
+        refuses_own=row.retracted_at is not None,
     )
 
 

@@ -64,12 +64,12 @@ def _write_row(
     elif stored is None:
         writes.save(_mark(change, model, now, retention), condition=condition)
     elif isinstance(change.before, StoredEvent):
-        writes.update(row, actions=_actions(change.before, stored), condition=condition)
+        writes.update(row, actions=_actions(change.before, stored, now), condition=condition)
     else:
-        writes.save(happening_row(stored, model), condition=condition)
+        writes.save(happening_row(stored, now, model), condition=condition)
 
 
-def happening_row(stored: StoredEvent, model: type[EventRow] = EventRow) -> EventRow:
+def happening_row(stored: StoredEvent, now: datetime, model: type[EventRow] = EventRow) -> EventRow:
     """Return the row to write when a happening gets a row."""
     return model(
         user_id=stored.event.user_id,
@@ -78,12 +78,13 @@ def happening_row(stored: StoredEvent, model: type[EventRow] = EventRow) -> Even
         body=body_of(stored.event),
         others=bodies_of(stored.others) if stored.others else None,
         revision=stored.revision or None,
+        retracted_at=now if stored.refuses_own else None,
         lasts_until=stored.lasts_until,
         expires_at=kept_until(stored.lasts_until, stored.schedule),
     )
 
 
-def _actions(before: StoredEvent, stored: StoredEvent) -> list[Action]:
+def _actions(before: StoredEvent, stored: StoredEvent, now: datetime) -> list[Action]:
     """Return the actions that write the bodies and, if it has changed, the place of a row."""
     actions: list[Action] = [
         EventRow.body.set(body_of(stored.event)),
@@ -92,6 +93,8 @@ def _actions(before: StoredEvent, stored: StoredEvent) -> list[Action]:
         if stored.others
         else EventRow.others.remove(),
     ]
+    if stored.refuses_own and not before.refuses_own:
+        actions.append(EventRow.retracted_at.set(now))
     if stored.stored_at == before.stored_at:
         return actions
     return [

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from gazette.domain.model import Event
+from gazette.domain.model import DAILY, Event
 from gazette.domain.scheduling.calendar import Recurrence, next_occurrence
 from gazette.domain.scheduling.kinds import ScheduleKind, is_critical, is_urgent, kind_of
 
@@ -81,8 +81,8 @@ def _weakness(body: Wanted, at: datetime) -> tuple[object, ...]:
 def _lateness(body: Wanted, at: datetime) -> tuple[int, datetime]:
     """Return the sort key by which the schedule that sends soonest is first.
 
-    Digests are compared by their first occurrence after the happening, so that the result does not
-    change while the row waits.
+    Weekly and custom digests are compared by their first occurrence after the happening, so that
+    the result does not change while the row waits.
     """
     schedule, recurrence = body.schedule, body.recurrence
     if is_critical(schedule):
@@ -91,6 +91,6 @@ def _lateness(body: Wanted, at: datetime) -> tuple[int, datetime]:
         return 1, at
     if kind_of(schedule) is ScheduleKind.IMMEDIATE:
         return 2, at
-    if recurrence is None:
-        return 4, at
-    return 3, next_occurrence(recurrence, after=at)
+    if schedule == DAILY:
+        return 3, at
+    return (5, at) if recurrence is None else (4, next_occurrence(recurrence, after=at))

@@ -33,7 +33,10 @@ class Rewrite:
     """True if the row gets a new storage time. False if a row stays where it is or was."""
 
     retracted: str | None = None
-    """The own id of the last body if its retraction leaves no body; otherwise None."""
+    """The own id of the body that is retracted; None if none is retracted.
+
+    If no body remains, the row becomes the marker of a retraction instead of being deleted.
+    """
 
     pointing: Pointing | None = None
 
@@ -71,4 +74,17 @@ class Rewrite:
         else:
             placed = StoredEvent(after.shown, after.schedule, now, until)
         revision = placed.revision + (self.writes_row and isinstance(before, StoredEvent))
-        return replace(placed, event=after.shown, others=after.others, revision=revision)
+        return replace(
+            placed,
+            event=after.shown,
+            others=after.others,
+            revision=revision,
+            refuses_own=self._refuses_own,
+        )
+
+    @property
+    def _refuses_own(self) -> bool:
+        before = self.before
+        if isinstance(before, StoredEvent):
+            return before.refuses_own or self.retracted == ""
+        return isinstance(before, Retracted) and not before.own_id

@@ -20,6 +20,13 @@ from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
 from gazette.steps.routing.follows import forget_follow, forgotten_until
+from gazette.steps.routing.happening import (
+    alone,
+    is_of_happening,
+    join,
+    part_of,
+    stands_alone,
+)
 from gazette.steps.routing.immediate import start_immediates
 from gazette.steps.routing.late_writes import restamp_if_passed_over
 from gazette.steps.routing.move import move, raise_epochs_under, stays_unsent, take_back
@@ -227,6 +234,10 @@ def _route_one(
 
     Also returns the event as it now waits, or None if it does not wait.
     """
+    if event.own_id:
+        if not stands_alone(event, context) and (joined := _join(event, context)):
+            return joined
+        event = alone(event)
     target = target_of(event, inputs, context)
     if isinstance(target, Outcome):
         _withdraw(event, is_erased=target is Outcome.ERASED, context=context)
@@ -234,6 +245,8 @@ def _route_one(
             _forget_follows(event, inputs, context)
         return target, None
     stored, existing = context.events.store(event, target.schedule, target.recurrence)
+    if not stored and (body := _body_of(event, existing)) and (joined := _join(body, context)):
+        return joined
     for _ in ATTEMPTS:
         if not isinstance(existing, StoredEvent) or not event.amends(existing.event):
             break
@@ -257,6 +270,26 @@ def _route_one(
     return outcome, _place_stored(current, target, context)
 
 
+def _join(event: Event, context: RoutingContext) -> tuple[Outcome, StoredEvent | None] | None:
+    """Store an event as a body of a happening, or return None if it must be routed alone."""
+    joined = join(event, context)
+    if joined is None:
+        return None
+    outcome, stored = joined
+    if stored is None:
+        return joined
+    current = _restamp_if_late(stored, context=context)
+    is_unsent = current is None or stays_unsent(current, context)
+    return outcome, None if is_unsent else current
+
+
+def _body_of(event: Event, existing: StoredEvent | Retracted) -> Event | None:
+    """Return the event as a body of the happening whose row or pointer is at its id, if any."""
+    if isinstance(existing, Retracted) and existing.is_pointer:
+        return part_of(event, existing)
+    return event if is_of_happening(existing) else None
+
+
 def _withdraw(event: Event, *, is_erased: bool, context: RoutingContext) -> None:
     """Remove the stored row of an event that its reader does not want, unless the row is newer.
 
@@ -265,6 +298,9 @@ def _withdraw(event: Event, *, is_erased: bool, context: RoutingContext) -> None
     stop. No row of an erased reader is written.
     """
     current = context.events.get(event.user_id, event.id)
+    if current and (body := _body_of(event, current)):
+        _join(body, context)
+        return
     for _ in ATTEMPTS:
         if not isinstance(current, StoredEvent):
             return
