@@ -263,7 +263,7 @@ def _decides_otherwise(worker: Worker, choices: Choices) -> bool:
     """Return True if choices or follows have changed since the worker read them.
 
     A mention has no follow, and its worker does not read the follows of the other bodies again.
-    Whoever changes them finds the row, or a run routes it again. A retraction can move the row from
+    The worker that changes them finds the row, or a run routes it again. A retraction can move the row from
     a thread to a digest behind a change, so its worker reads all of them again.
     """
     if worker.task == Message.MENTION:

@@ -274,7 +274,7 @@ def test_happening_waits_for_the_profile() -> None:
     assert sent(world) == ["mention"]
 
 
-def test_event_that_meets_nobody_costs_no_further_call() -> None:
+def test_event_without_other_bodies_costs_no_further_call() -> None:
     world = a_world()
     with world.calls() as calls:
         world.create(an_event("e1", category="mention"))

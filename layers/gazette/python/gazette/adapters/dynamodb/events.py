@@ -38,7 +38,7 @@ from gazette.adapters.dynamodb.event_rows import (
     stored_key,
     trace_in,
 )
-from gazette.adapters.dynamodb.happenings import rewrite
+from gazette.adapters.dynamodb.happenings.rewriting import rewrite
 from gazette.adapters.dynamodb.runs import raise_epoch, run_sort_key
 from gazette.adapters.dynamodb.schedules import raise_revision
 from gazette.adapters.dynamodb.tables import EventRow, RunRow

@@ -60,22 +60,22 @@ class Rewrite:
         until = lasts_until(after.recurrence, now, least=least)
         if isinstance(before, StoredEvent):
             needed = needed_until(after.recurrence, now) if self.moves else None
-            placed = replace(before, lasts_until=max(before.lasts_until, needed or now))
+            stored = replace(before, lasts_until=max(before.lasts_until, needed or now))
             if self.moves:
-                placed = replace(
-                    placed,
+                stored = replace(
+                    stored,
                     schedule=after.schedule,
                     stored_at=now,
                     seen_at=None,
                     withdrawn_at=None,
                 )
         elif isinstance(before, Retracted) and before.stored_at and not self.moves:
-            placed = StoredEvent(after.shown, before.schedule, before.stored_at, until)
+            stored = StoredEvent(after.shown, before.schedule, before.stored_at, until)
         else:
-            placed = StoredEvent(after.shown, after.schedule, now, until)
-        revision = placed.revision + (self.writes_row and isinstance(before, StoredEvent))
+            stored = StoredEvent(after.shown, after.schedule, now, until)
+        revision = stored.revision + (self.writes_row and isinstance(before, StoredEvent))
         return replace(
-            placed,
+            stored,
             event=after.shown,
             others=after.others,
             revision=revision,

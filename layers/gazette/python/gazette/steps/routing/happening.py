@@ -17,6 +17,7 @@ from gazette.domain.happening.rewriting import Pointing, Rewrite
 from gazette.domain.model import Event, Retracted, StoredEvent
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.stores import Guard
+from gazette.domain.stored import require_readable
 from gazette.domain.subscribers.frequency import DIGESTS
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
@@ -183,11 +184,11 @@ def _read(event: Event, context: RoutingContext) -> tuple[Row, Row]:
     """Return the row of the happening, and the row at the event's own id."""
     ids = {event.id, event.own_id} if event.own_id else {event.id}
     rows = context.events.get_many(event.user_id, ids)
-    for row in rows.values():
-        if isinstance(row, UnreadableRow):
-            raise row
-    found = {key: row for key, row in rows.items() if not isinstance(row, UnreadableRow)}
-    return found.get(event.id), found.get(event.own_id) if event.own_id else None
+    require_readable(rows.values())
+    row, pointer = rows.get(event.id), rows.get(event.own_id) if event.own_id else None
+    if isinstance(row, UnreadableRow) or isinstance(pointer, UnreadableRow):
+        raise TypeError("all rows are readable")
+    return row, pointer
 
 
 def _refuses(row: Row, event: Event) -> bool:
