@@ -263,8 +263,8 @@ def _decides_otherwise(worker: Worker, choices: Choices) -> bool:
     """Return True if choices or follows have changed since the worker read them.
 
     A mention has no follow, and its worker does not read the follows of the other bodies again.
-    The worker that changes them finds the row, or a run routes it again. A retraction can move the row from
-    a thread to a digest behind a change, so its worker reads all of them again.
+    The worker that changes them finds the row, or a run routes it again. A retraction can move the
+    row from a thread to a digest behind a change, so its worker reads all of them again.
     """
     if worker.task == Message.MENTION:
         return worker.seen.is_muted != choices.is_muted
