@@ -128,6 +128,47 @@ def test_order_of_messages_changes_nothing(
     assert sent(world) == expected(order)
 
 
+ONE_REMAINS = [
+    order
+    for stops in ((), *((each,) for each in STOPS), (STOPS[0], STOPS[2]), (STOPS[1], STOPS[3]))
+    for order in permutations((comment, mention, *stops))
+]
+"""Orders of messages after which the reader still wants a body."""
+
+
+@pytest.mark.parametrize(("mentions", "comments"), list(product(OFTEN, OFTEN)))
+def test_one_email_is_sent_whenever_email_is_sent(mentions: Frequency, comments: Frequency) -> None:
+    for order in ONE_REMAINS:
+        for number in range(len(order) + 1):
+            world = a_world(mentions, comments)
+            for act in order[:number]:
+                act(world)
+            world.send_everything()
+            for act in order[number:]:
+                act(world)
+            world.send_everything()
+            world.send_everything()
+            assert len(sent(world)) == 1, (order, number)
+
+
+@pytest.mark.parametrize(("mentions", "comments"), [*SOON_AND_LATE, (IMMEDIATE, IMMEDIATE)])
+@pytest.mark.parametrize("act", [comment, mention, *STOPS])
+def test_email_that_is_sent_at_any_call_of_a_worker_is_the_only_one(
+    mentions: Frequency, comments: Frequency, act: Act
+) -> None:
+    def make() -> World:
+        world = a_world(mentions, comments)
+        for each in (comment, mention):
+            if each is not act:
+                each(world)
+        return world
+
+    for world, where in interleavings(make, act, World.send_everything):
+        world.send_everything()
+        world.send_everything()
+        assert len(sent(world)) == 1, where
+
+
 @pytest.mark.parametrize(("mentions", "comments"), SOON_AND_LATE)
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_happening_that_is_sent_between_messages_is_sent_once(
