@@ -1,7 +1,6 @@
 """Conversion of valid event details into domain commands."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, assert_never, get_args
 
 from gazette.adapters.contract.data import compact
@@ -123,8 +122,7 @@ def list_command_for(details: Sequence[AnyDetail]) -> CreateEvents | CommandList
 
 def event_of(detail: EventCreated) -> Event:
     """Return the domain event for an `event.created` detail, or for one event of a list."""
-    event = Event(user_id=detail.user_id, **_happening(detail))
-    return replace(event, id=detail.part_of.id, own_id=event.id) if detail.part_of else event
+    return Event(user_id=detail.user_id, **_happening(detail))
 
 
 def _report(detail: DeliveryReported) -> DeliveryReport:

@@ -166,38 +166,8 @@ class HappeningDetail(Detail):
     )
 
 
-class ActivityReference(Detail):
-    """The identity of an activity, such as a comment."""
-
-    entity: EntityReference = Field(
-        description="The entity of the activity, which must be the entity of the event."
-    )
-    id: EventId = Field(description="The id of the activity.", examples=["comment-4711"])
-
-
 class EventCreated(HappeningDetail, OfSubscriber):
     """An event for one subscriber."""
-
-    part_of: Annotated[ActivityReference | None, Given] = Field(
-        default=None,
-        description="The activity that the event is part of, such as the comment in which the "
-        "subscriber is mentioned. If the subscriber also receives the activity, one email shows "
-        "one of them: the event, because it is addressed to the subscriber. Publish the event "
-        "before the activity. An event of a critical category or with `expires_at` is sent by "
-        "itself.",
-        examples=[{"entity": {"type": "post", "id": "p1"}, "id": "comment-4711"}],
-    )
-
-    @model_validator(mode="after")
-    def _part_of_its_entity(self) -> "EventCreated":
-        if self.part_of is None:
-            return self
-        entity = self.part_of.entity
-        if (entity.type, entity.id) != (self.entity.type, self.entity.id):
-            raise ValueError("part_of.entity must be the entity of the event")
-        if self.part_of.id == self.id:
-            raise ValueError("part_of.id must not be the id of the event")
-        return self
 
 
 class EventsCreated(Detail):
