@@ -52,11 +52,12 @@ spam: setup spamassassin ## Print SpamAssassin's score of each kind of email in 
 fuzz: setup ## Put 20,000 valid and invalid messages through the real handler (EXAMPLES=… sets how many)
 	@$(BIN)/python -m proofs.fuzz $(if $(EXAMPLES),--examples $(EXAMPLES))
 
-model: setup ## Search the states of delivery under each policy, then those of the due index, 8 minutes (DEEP=1: 11)
+model: setup ## Search the states of delivery under each policy, then those of the due index and of happenings, 20 minutes (DEEP=1: 23)
 	@$(BIN)/python -m proofs.model $(if $(DEEP),--deep)
 	@$(BIN)/python -m proofs.arming
 	@$(BIN)/python -m proofs.heads
 	@$(BIN)/python -m proofs.cap
+	@$(BIN)/python -m proofs.happening
 
 rollout: setup ## Send 2,000 digests on the deployed stacks while versions of the templates come and go (DIGESTS=…, OVER=… seconds)
 	@$(BIN)/python -m proofs.rollout $(if $(DIGESTS),--digests $(DIGESTS)) $(if $(OVER),--over $(OVER))

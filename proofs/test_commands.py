@@ -22,6 +22,7 @@ PROGRAMS = {
     "model": ("proofs.model", "--policy", "resend", "--first", "1"),
     "arming": ("proofs.arming", "--first", "1"),
     "cap": ("proofs.cap", "--first", "2"),
+    "happening": ("proofs.happening", "--first", "1"),
     "mutations": ("proofs.mutations", "--only", "another's claim does not send"),
     "prove": ("proofs.prove", "--on", "fakes", "--every", "2000"),
     "simulate": ("gazette_cli.simulate.published", "--load", "0.02"),

@@ -18,8 +18,12 @@ from tests.functions.messages import envelope
 DETAIL: dict[str, Any] = examples()["activity.created"][1]
 """The detail of an activity with every field of the contract."""
 
-NOT_PUBLISHED: dict[str, Any] = {"source": "recommendations", "score": 0.5}
-"""The fields of an event that only items of content sources have."""
+NOT_PUBLISHED: dict[str, Any] = {
+    "source": "recommendations",
+    "score": 0.5,
+    "own_id": "mention-1",
+}
+"""The fields of an event that an activity does not have."""
 
 
 def decoded(detail: dict[str, Any]) -> Activity:

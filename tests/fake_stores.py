@@ -27,6 +27,7 @@ from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status
 from gazette.domain.errors import Unavailable, UnreadableRow
 from gazette.domain.feedback.delivery_events import Engagement, EngagementEvent, Mark
 from gazette.domain.feedback.reputation import CategoryCounts, CategoryHold
+from gazette.domain.happening.rewriting import Pointing, Rewrite
 from gazette.domain.identity import latest_run, run_id, shard_of
 from gazette.domain.model import (
     Event,
@@ -45,7 +46,13 @@ from gazette.domain.scheduling.calendar import Recurrence, slot_of
 from gazette.domain.scheduling.cap import Usage
 from gazette.domain.scheduling.chain import back_to_end
 from gazette.domain.scheduling.kinds import Unsent, immediate_schedule, urgent_schedule
-from gazette.domain.scheduling.lifetime import kept_until, lasts_until, needed_until, seen_for
+from gazette.domain.scheduling.lifetime import (
+    kept_until,
+    lasts_until,
+    longest_kept,
+    needed_until,
+    seen_for,
+)
 from gazette.domain.stored import readable, require_readable
 from gazette.domain.subscribers.following import Activity, Follow
 from gazette.domain.subscribers.subscriber import (
@@ -1029,24 +1036,89 @@ class FakeEvents:
             del self.rows[key]
         return True
 
-    def retract(self, user_id: str, event_id: str, *, early: bool) -> Retracted | None:
-        found = self.get(user_id, event_id)
-        if isinstance(found, Retracted):
-            return found
-        if found is None and not early:
-            return None
-        trace = Retracted(event_id, found.schedule if found else "")
-        key, now = (user_id, event_id), self.clock()
-        was = self.rows.get(key) if self._is_kept(key) else None
-        stored = was if isinstance(was, StoredEvent) else None
+    def rewrite(self, change: Rewrite, guard: Guard) -> tuple[bool, StoredEvent | None]:
+        now = self.clock()
+        if guard.not_after and now > guard.not_after:
+            return False, None
+        stored = change.result(now, least=RETENTION)
+        written: tuple[bool, StoredEvent | None] = self.around(
+            "events.write", lambda: self._rewrite(change, stored, now, guard)
+        )
+        return written
+
+    def _rewrite(
+        self, change: Rewrite, stored: StoredEvent | None, now: datetime, guard: Guard
+    ) -> tuple[bool, StoredEvent | None]:
+        key, pointing = (change.user_id, change.event_id), change.pointing
+        _within_a_transaction(bool(pointing) + change.writes_row + guard.items)
+        if change.writes_row and not self._is_as_read(key, change.before):
+            return False, None
+        pointer_key = (change.user_id, pointing.own_id) if pointing else key
+        if pointing and not self._may_point(pointer_key, pointing, change.event_id):
+            return False, None
+        if not self._holds(guard):
+            return False, None
+        self._do(guard)
+        if pointing:
+            pointer = Retracted(pointing.own_id, part_of=change.event_id, is_pointer=True)
+            self._keep(pointer_key, pointer, now + longest_kept(RETENTION))
+        if not change.writes_row:
+            return True, stored
+        if stored:
+            self._keep(key, stored, kept_until(stored.lasts_until, stored.schedule))
+        elif change.retracted is None:
+            del self.rows[key]
+        elif isinstance(change.before, StoredEvent):
+            self._mark(key, change.before, now, change.retracted)
+        return True, stored
+
+    def _mark(
+        self,
+        key: tuple[str, str],
+        was: StoredEvent | None,
+        now: datetime,
+        own_id: str = "",
+        *,
+        is_over: bool = False,
+    ) -> Retracted:
+        schedule, stored_at = (was.schedule, was.stored_at) if was else ("", None)
+        trace = Retracted(key[1], "" if is_over else schedule, stored_at, own_id)
         self.traces[key] = FoundEvent(
-            trace,
-            was_schedule=stored.schedule if stored else "",
-            was_stored_at=stored.stored_at if stored else None,
-            retracted_at=now,
+            trace, was_schedule=schedule, was_stored_at=stored_at, retracted_at=now
         )
         self._keep(key, trace, now + RETENTION)
         return trace
+
+    def _is_as_read(self, key: tuple[str, str], before: StoredEvent | Retracted | None) -> bool:
+        current = self.get(*key)
+        if isinstance(before, StoredEvent) and isinstance(current, StoredEvent):
+            return _in_place(current, before) and current.event == before.event
+        return current == before
+
+    def _may_point(self, key: tuple[str, str], pointing: Pointing, part_of: str) -> bool:
+        current = self.get(*key)
+        if not pointing.exists:
+            return current is None
+        return isinstance(current, Retracted) and current.is_pointer and current.part_of == part_of
+
+    def retract(
+        self, user_id: str, event_id: str, *, early: bool
+    ) -> Retracted | StoredEvent | None:
+        found = self.get(user_id, event_id)
+        if isinstance(found, Retracted):
+            if found.is_pointer:
+                found = replace(found, is_pointer=False)
+                self.rows[user_id, event_id] = found
+                self.traces[user_id, event_id] = FoundEvent(found, retracted_at=self.clock())
+            return found
+        if found is None and not early:
+            return None
+        if found and not found.is_plain:
+            return found
+        key, now = (user_id, event_id), self.clock()
+        was = self.rows.get(key) if self._is_kept(key) else None
+        stored = was if isinstance(was, StoredEvent) else None
+        return self._mark(key, stored, now, is_over=found is None)
 
     def find(self, user_id: str, event_id: str) -> FoundEvent | None:
         key = (user_id, event_id)
@@ -1286,8 +1358,14 @@ def _new(new: EventToStore, at: datetime) -> StoredEvent:
 
 
 def _moved(stored: StoredEvent, schedule: str, at: datetime, until: datetime) -> StoredEvent:
-    """The row of an event that moves; what a mover writes, and its mark."""
-    return StoredEvent(stored.event, schedule, at, until, is_capped=stored.is_capped)
+    return replace(
+        stored,
+        schedule=schedule,
+        stored_at=at,
+        lasts_until=until,
+        seen_at=None,
+        withdrawn_at=None,
+    )
 
 
 def _stamps(now: datetime) -> Iterator[datetime]:
@@ -1300,10 +1378,12 @@ def _revision(reader: Reader | EarlyChoices) -> object:
 
 
 def _in_place(row: StoredEvent | Retracted | None, stored: StoredEvent) -> bool:
-    return isinstance(row, StoredEvent) and (row.schedule, row.stored_at) == (
-        stored.schedule,
-        stored.stored_at,
-    )
+    """With the bodies, as `in_place_with_bodies` of the adapter."""
+    return isinstance(row, StoredEvent) and _place(row) == _place(stored)
+
+
+def _place(row: StoredEvent) -> tuple[str, datetime, int]:
+    return row.schedule, row.stored_at, row.revision
 
 
 def _batch_run(run: Run) -> BatchRun:

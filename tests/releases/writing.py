@@ -18,6 +18,7 @@ from gazette.adapters.dynamodb.control.template_versions import DynamoTemplateVe
 from gazette.adapters.dynamodb.control.withdrawals import DynamoWithdrawals
 from gazette.adapters.dynamodb.deferred_events import DynamoDeferredEvents
 from gazette.adapters.dynamodb.event_rows import stored_key
+from gazette.adapters.dynamodb.events import DynamoEvents
 from gazette.adapters.dynamodb.feedback.immediate_usage import DynamoImmediateUsage
 from gazette.adapters.dynamodb.feedback.seen_marks import DynamoSeenMarks
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
@@ -27,8 +28,11 @@ from gazette.domain.delivery.run import Head, Reason, Status
 from gazette.domain.feedback.delivery_events import EngagementEvent, Mark
 from gazette.domain.feedback.experiment import Experiment, Variant
 from gazette.domain.feedback.reputation import category_hold
+from gazette.domain.happening.bodies import Settlement
+from gazette.domain.happening.rewriting import Pointing, Rewrite
 from gazette.domain.model import DAILY, ScheduleState, StoredEvent, Window
 from gazette.domain.muting.mutes import Mute
+from gazette.domain.ports.stores import Guard
 from gazette.domain.scheduling.cap import Usage
 from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import Frequency, frequencies
@@ -179,6 +183,7 @@ def _store_events() -> None:
     run = stores.runs().create(a_run(1, user_id="withdrawn"))
     removed = [replace(withdrawn, withdrawn_at=NOW)]
     assert DynamoDeferredEvents("events", clock=CLOCK).withdraw(removed, run)
+    _store_happenings(events)
     marks = DynamoSeenMarks("events", kept_for=9 * _DAY, clock=CLOCK)
     marks.put(SeenMark("ann", "post#post1", NOW))
     events.store(an_event("capped"), DAILY, is_capped=True)
@@ -187,6 +192,37 @@ def _store_events() -> None:
     stores.activities().create(an_activity("child", parent="post#parent"))
     stores.activities().create(an_activity("retracted"))
     stores.activities().retract("post#post1", "retracted")
+
+
+def _store_happenings(events: DynamoEvents) -> None:
+    comment, mention = an_event("happening"), replace(an_event("happening"), own_id="mention")
+    _, stored = events.store(comment, DAILY)
+    both = Rewrite(
+        user_id="ann",
+        event_id="happening",
+        before=stored,
+        after=Settlement(mention, (comment,), DAILY),
+        pointing=Pointing("mention"),
+    )
+    assert events.rewrite(both, Guard())[0]
+    alone = replace(mention, id="mark", own_id="retracted mention")
+    first = Rewrite(
+        user_id="ann",
+        event_id="mark",
+        before=None,
+        after=Settlement(alone, (), DAILY),
+        pointing=Pointing(alone.own_id),
+    )
+    _, stored_alone = events.rewrite(first, Guard())
+    retracted = replace(
+        first,
+        before=stored_alone,
+        after=None,
+        retracted=alone.own_id,
+        pointing=None,
+    )
+    events.retract("ann", alone.own_id, early=False)
+    assert events.rewrite(retracted, Guard())[0]
 
 
 def _store_runs() -> None:

@@ -248,7 +248,7 @@ def test_duplicate_of_old_event_creates_run_after_newest() -> None:
     post(world, "e1")
     before = set(world.runs.rows)
     (stored,) = (each for each in world.events.rows.values())
-    old = replace(stored, stored_at=NOW - 25 * DAY)  # type: ignore[arg-type]
+    old = replace(stored, stored_at=NOW - 25 * DAY)
     world.events.rows["ann", "e1"] = old
     world.runs.rows = {
         key: replace(run, status=Status.CANCELLED, reason=Reason.SUPERSEDED) if run.is_open else run

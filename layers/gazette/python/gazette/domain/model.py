@@ -1,6 +1,6 @@
 """Gazette's core data types. All are frozen; all instants are timezone-aware UTC."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Self
@@ -134,6 +134,13 @@ class Event(Happening):
     score: float | None = None
     """The score that ranks the event among the other items of its content source."""
 
+    own_id: str = ""
+    """The producer's id of an event that is part of an activity, whose id is then `id`.
+
+    Empty for all other events. Events of a reader with the same id are bodies of one happening, and
+    share a row (`domain/happening`).
+    """
+
     @property
     def counts_at(self) -> datetime:
         """The time that is compared with the times of choices, follows and erasures.
@@ -174,6 +181,25 @@ class StoredEvent:
     """True if the event waits for a digest because its reader had reached the limit of immediate
     emails (rule 28)."""
 
+    others: tuple[Event, ...] = ()
+    """The other bodies of the happening, which emails do not show (`domain/happening`)."""
+
+    revision: int = 0
+    """The number of times that the bodies of the row have changed."""
+
+    refuses_own: bool = False
+    """True if the body without an own id was retracted, so that it is rejected if it arrives."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Return True if the row has one body, whose id is the id of the row."""
+        return not (self.others or self.event.own_id or self.refuses_own)
+
+    @property
+    def bodies(self) -> tuple[Event, ...]:
+        """All bodies of the happening, in the order of their own ids."""
+        return tuple(sorted((self.event, *self.others), key=lambda each: each.own_id))
+
     @property
     def is_immediate(self) -> bool:
         """Return True if the event belongs to an immediate email rather than to a digest."""
@@ -196,11 +222,28 @@ class StoredEvent:
 @dataclass(frozen=True, slots=True)
 class Retracted:
     """The marker of a retracted event or activity. Events with the same id are rejected
-    permanently."""
+    permanently.
+
+    The row at the own id of an event that is part of an activity is a pointer to the activity's
+    row. It is read as a marker with `is_pointer`.
+    """
 
     id: str
     schedule: str = ""
     """The schedule of the retracted event; empty if the event was retracted before it arrived."""
+
+    stored_at: datetime | None = field(default=None, compare=False)
+    """The storage time of the retracted event; None if the event was retracted before it
+    arrived."""
+
+    own_id: str = ""
+    """The own id of the body whose retraction left the row of a happening without bodies."""
+
+    part_of: str = ""
+    """The id of the activity that the event with this id is part of; otherwise empty."""
+
+    is_pointer: bool = False
+    """True if the event was not retracted, and its body is in the row `part_of`."""
 
 
 class ScheduleState(StrEnum):

@@ -1,7 +1,7 @@
 """Encoding and decoding of rows in the `events` table, and conditions for writes to the rows."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from datetime import UTC, datetime
 from functools import lru_cache, partial
@@ -21,6 +21,7 @@ from gazette.adapters.dynamodb.values import (
     read_instant,
     text,
     texts,
+    whole,
 )
 from gazette.domain.model import (
     Actor,
@@ -65,6 +66,19 @@ def in_place(stored: StoredEvent) -> Condition:
     return unmoved
 
 
+def in_place_with_bodies(stored: StoredEvent) -> Condition:
+    """Return the condition that neither the event's place nor the bodies of its happening have
+    changed since the event was read.
+    """
+    is_same = (
+        EventRow.revision == stored.revision
+        if stored.revision
+        else EventRow.revision.does_not_exist()
+    )
+    unchanged: Condition = in_place(stored) & is_same
+    return unchanged
+
+
 def no_longer_than(until: datetime) -> Condition:
     """Return the condition that the event expires no later than `until`."""
     shorter: Condition = EventRow.lasts_until.does_not_exist() | (EventRow.lasts_until <= until)
@@ -99,8 +113,7 @@ def event_or_trace_in(row: EventRow) -> StoredEvent | Retracted:
     """Return the event in a row with its schedule, or the row's retraction marker."""
     if row.stored is None and row.body is None:
         return trace_in(row)
-    schedule, _, since = (row.stored or "").partition("#")
-    stored_at = instant(since).astimezone(UTC)
+    schedule, stored_at = place_in(row.stored or "")
     return StoredEvent(
         event_in(row),
         schedule,
@@ -109,12 +122,28 @@ def event_or_trace_in(row: EventRow) -> StoredEvent | Retracted:
         row.seen_at,
         row.withdrawn_at,
         is_capped=row.why == CAPPED,
+        others=_others_in(row),
+        revision=whole(row.revision or 0),
+        refuses_own=row.retracted_at is not None,
     )
 
 
 def trace_in(row: EventRow) -> Retracted:
-    """Return the retraction marker in a row."""
-    return Retracted(row.event_id, row.was or "")
+    """Return the retraction marker or the pointer in a row."""
+    return Retracted(
+        row.event_id,
+        row.was or "",
+        stored_at=place_in(row.was_stored)[1] if row.was_stored else None,
+        own_id=row.own_id or "",
+        part_of=row.part_of or "",
+        is_pointer=bool(row.part_of) and row.retracted_at is None,
+    )
+
+
+def place_in(stored: str) -> tuple[str, datetime]:
+    """Return the schedule and the storage time in a sort key."""
+    schedule, _, since = stored.partition("#")
+    return schedule, instant(since).astimezone(UTC)
 
 
 def body_of(event: Event) -> str:
@@ -127,8 +156,17 @@ def body_of(event: Event) -> str:
         "excerpt": event.excerpt,
     }
     return as_json(
-        body | _given(event, _VERSION) | optional_fields(event) | _given(event, _OF_SOURCE)
+        body
+        | _given(event, _VERSION)
+        | optional_fields(event)
+        | _given(event, _OF_SOURCE)
+        | _given(event, _OF_BODY)
     )
+
+
+def bodies_of(events: Iterable[Event]) -> str:
+    """Return the other bodies of a happening as a JSON list."""
+    return f"[{','.join(map(body_of, events))}]"
 
 
 def as_json(value: object) -> str:
@@ -176,7 +214,10 @@ _OF_SOURCE: Codecs = {
 }
 """The codecs of the fields that only events from content sources have."""
 
-_OF_EVENT: Codecs = {**_VERSION, **_OPTIONAL, **_OF_SOURCE}
+_OF_BODY: Codecs = {"own_id": Codec(str, text)}
+"""The codec of the field that only events which are part of an activity have."""
+
+_OF_EVENT: Codecs = {**_VERSION, **_OPTIONAL, **_OF_SOURCE, **_OF_BODY}
 _DEFAULTS = {each.name: each.default for each in fields(Event)}
 
 
@@ -233,7 +274,15 @@ def content_in(body: Mapping[str, Any], optional: Codecs = _OPTIONAL) -> dict[st
 
 def event_in(row: EventRow) -> Event:
     """Return the event in a row that has a body."""
-    body = json.loads(row.body or "")
+    return _event_from(json.loads(row.body or ""), row)
+
+
+def _others_in(row: EventRow) -> tuple[Event, ...]:
+    """Return the other bodies in the row of a happening."""
+    return tuple(_event_from(body, row) for body in json.loads(row.others)) if row.others else ()
+
+
+def _event_from(body: Mapping[str, Any], row: EventRow) -> Event:
     occurred_at = instant(body["occurred_at"])
     content = content_in(body, _OF_EVENT)
     return Event(user_id=row.user_id, id=row.event_id, occurred_at=occurred_at, **content)

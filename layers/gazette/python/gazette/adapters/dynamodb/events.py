@@ -1,7 +1,9 @@
 """Events in DynamoDB: one row per event. Windows are read from a local secondary index."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 from pynamodb.expressions.update import Action
@@ -32,16 +34,19 @@ from gazette.adapters.dynamodb.event_rows import (
     end_of,
     event_or_trace_in,
     in_place,
+    in_place_with_bodies,
     is_mark,
     no_longer_than,
     stored_key,
     trace_in,
 )
+from gazette.adapters.dynamodb.happenings.rewriting import rewrite
 from gazette.adapters.dynamodb.runs import raise_epoch, run_sort_key
 from gazette.adapters.dynamodb.schedules import raise_revision
 from gazette.adapters.dynamodb.tables import EventRow, RunRow
 from gazette.adapters.dynamodb.values import MICROSECOND
 from gazette.domain.errors import Unavailable, UnreadableRow
+from gazette.domain.happening.rewriting import Rewrite
 from gazette.domain.model import Event, Retracted, StoredEvent, Window
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.stores import MOST_IN_A_TRANSACTION, EventToStore, Guard
@@ -144,7 +149,20 @@ class DynamoEvents:
         return written(
             self._writes(event.user_id, event.id).update,
             actions=[EventRow.body.set(body_of(event))],
-            condition=in_place(stored) & (EventRow.body == body_of(stored.event)),
+            condition=in_place_with_bodies(stored) & (EventRow.body == body_of(stored.event)),
+        )
+
+    def rewrite(self, change: Rewrite, guard: Guard) -> tuple[bool, StoredEvent | None]:
+        """Write the row of a happening with one TransactWriteItems."""
+        now = self._clock()
+        if guard.not_after and now > guard.not_after:
+            return False, None
+        return rewrite(
+            change,
+            model=self._writes,
+            now=now,
+            retention=self._retention,
+            add_guard=partial(_add, guard),
         )
 
     def move(
@@ -160,7 +178,7 @@ class DynamoEvents:
         row = self._writes(stored.event.user_id, stored.event.id)
         until = max(stored.lasts_until, needed_until(recurrence, now) or now)
         actions = _moving(stored, schedule, now, until)
-        condition = in_place(stored) & no_longer_than(until)
+        condition = in_place_with_bodies(stored) & no_longer_than(until)
         try:
             if guard.is_alone:
                 with translated():
@@ -171,7 +189,7 @@ class DynamoEvents:
                     _add(guard, writes)
         except ConditionFailed:
             return None
-        return StoredEvent(stored.event, schedule, now, until, is_capped=stored.is_capped)
+        return _moved(stored, schedule, now, until)
 
     def move_together(
         self,
@@ -189,13 +207,11 @@ class DynamoEvents:
             with transaction(self._writes) as writes:
                 for at, stored in zip(_instants(now), all_stored, strict=False):
                     until = max(stored.lasts_until, needed_until(recurrence, now) or now)
-                    moved.append(
-                        StoredEvent(stored.event, schedule, at, until, is_capped=stored.is_capped)
-                    )
+                    moved.append(_moved(stored, schedule, at, until))
                     writes.update(
                         self._writes(stored.event.user_id, stored.event.id),
                         actions=_moving(stored, schedule, at, until),
-                        condition=in_place(stored) & no_longer_than(until),
+                        condition=in_place_with_bodies(stored) & no_longer_than(until),
                     )
                 _add(guard, writes)
         except ConditionFailed:
@@ -239,7 +255,7 @@ class DynamoEvents:
         """
         row = self._writes(stored.event.user_id, stored.event.id)
         if guard.is_alone:
-            return written(row.delete, in_place(stored))
+            return written(row.delete, in_place_with_bodies(stored))
         return self.remove_together([stored], guard)
 
     def remove_together(self, all_stored: Sequence[StoredEvent], guard: Guard) -> bool:
@@ -248,23 +264,29 @@ class DynamoEvents:
             with transaction(self._writes) as writes:
                 for stored in all_stored:
                     row = self._writes(stored.event.user_id, stored.event.id)
-                    writes.delete(row, condition=in_place(stored))
+                    writes.delete(row, condition=in_place_with_bodies(stored))
                 _add(guard, writes)
         except ConditionFailed:
             return False
         return True
 
-    def retract(self, user_id: str, event_id: str, *, early: bool) -> Retracted | None:
+    def retract(
+        self, user_id: str, event_id: str, *, early: bool
+    ) -> Retracted | StoredEvent | None:
         """Replace an event with a retraction marker. Costs one GetItem and one conditional PutItem
         per attempt, for up to three attempts.
         """
         for _ in range(_ATTEMPTS):
             current = read_row(EventRow, user_id, event_id)
             stored = self._unexpired(current)
+            if isinstance(stored, Retracted) and stored.is_pointer:
+                return self._retract_pointer(user_id, stored)
             if isinstance(stored, Retracted):
                 return stored
             if stored is None and not early:
                 return None
+            if stored and not stored.is_plain:
+                return stored
             now = self._clock()
             row = self._writes(
                 user_id,
@@ -274,10 +296,18 @@ class DynamoEvents:
                 retracted_at=now,
                 expires_at=now + self._retention,
             )
-            condition = in_place(stored) if stored else absent(now)
+            condition = in_place_with_bodies(stored) if stored else absent(now)
             if written(row.save, condition):
                 return trace_in(row)
         raise Unavailable(f"The event {event_id!r} of {user_id} kept changing; try again.")
+
+    def _retract_pointer(self, user_id: str, pointer: Retracted) -> Retracted:
+        """Store the time of a retraction in a pointer, with one UpdateItem."""
+        with translated():
+            self._writes(user_id, pointer.id).update(
+                actions=[EventRow.retracted_at.set(self._clock())]
+            )
+        return replace(pointer, is_pointer=False)
 
     def stored_under(
         self, user_id: str, schedule: str, *, after: datetime
@@ -431,6 +461,18 @@ def _instants(now: datetime) -> Iterator[datetime]:
     """
     first = now - MOST_IN_A_TRANSACTION * MICROSECOND
     return (first + number * MICROSECOND for number in range(1, MOST_IN_A_TRANSACTION + 1))
+
+
+def _moved(stored: StoredEvent, schedule: str, at: datetime, until: datetime) -> StoredEvent:
+    """Return an event under a different schedule, without the reason for which it was left out."""
+    return replace(
+        stored,
+        schedule=schedule,
+        stored_at=at,
+        lasts_until=until,
+        seen_at=None,
+        withdrawn_at=None,
+    )
 
 
 def _moving(stored: StoredEvent, schedule: str, at: datetime, until: datetime) -> list[Action]:

@@ -240,9 +240,12 @@ class EventRow(Row):
     `was_stored`. `why` is the reason for an exclusion. An event can be sent until `lasts_until`,
     and is stored until `expires_at`. Rows of an earlier release have only `expires_at`. `seen_at`
     is present if the event was left out because its reader had seen its entity, and `withdrawn_at`
-    if it was left out because of a withdrawal. A row whose id begins with a line break is the mark
-    of an entity that the reader has seen (`seen_at`), or the usage of the limit of immediate emails
-    (`hour_free_at` and `day_free_at`). If the limit put an event into a digest, its `why` is `cap`.
+    if it was left out because of a withdrawal. `others` has the other bodies of a happening, as a
+    JSON list, and `revision` the number of their changes. A row with `part_of` is the pointer to
+    the row of the activity with this id. `own_id` is the own id of the last body in the marker of
+    a retraction. A row whose id begins with a line break is the mark of an entity that the reader
+    has seen (`seen_at`), or the usage of the limit of immediate emails (`hour_free_at` and
+    `day_free_at`). If the limit put an event into a digest, its `why` is `cap`.
     """
 
     class Meta:
@@ -260,6 +263,10 @@ class EventRow(Row):
     withdrawn_at = InstantAttribute(null=True)
     hour_free_at = InstantAttribute(null=True)
     day_free_at = InstantAttribute(null=True)
+    others = UnicodeAttribute(null=True)
+    revision = NumberAttribute(null=True)
+    part_of = UnicodeAttribute(null=True)
+    own_id = UnicodeAttribute(null=True)
     lasts_until = InstantAttribute(null=True)
     expires_at = ExpiryAttribute()
     stored_index = StoredIndex()

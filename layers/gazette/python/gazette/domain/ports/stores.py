@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol
 
 from gazette.domain.delivery.run import Run
 from gazette.domain.errors import UnreadableRow
+from gazette.domain.happening.rewriting import Rewrite
 from gazette.domain.model import Event, Retracted, RunKey, Schedule, StoredEvent, Window
 from gazette.domain.scheduling.calendar import Recurrence
 from gazette.domain.scheduling.cap import Usage
@@ -264,11 +265,19 @@ class Events(Protocol):
         """Replace the content of a stored event with `event`, unless the row has changed since
         `stored`."""
 
+    def rewrite(self, change: Rewrite, guard: Guard) -> tuple[bool, StoredEvent | None]:
+        """Write the row of a happening and a pointer, unless one of them has changed since the
+        read.
+
+        Uses one transaction with `guard`. Returns two values: True if the row was written, and the
+        row as stored now. The second value is None if the row has no bodies or was not written.
+        """
+
     def move(
         self, stored: StoredEvent, schedule: str, guard: Guard, recurrence: Recurrence | None = None
     ) -> StoredEvent | None:
         """Move an event to a different schedule, with a new storage time, unless another process
-        has moved it.
+        has moved it or changed the bodies of its happening.
 
         Uses one transaction with `guard`, and returns None if any condition failed. The event's
         lifetime stays the same, or becomes longer if the `recurrence` of the new schedule requires
@@ -301,19 +310,24 @@ class Events(Protocol):
         """
 
     def remove(self, stored: StoredEvent, guard: Guard) -> bool:
-        """Delete an event in one transaction with `guard`, unless another process has moved it."""
+        """Delete an event in one transaction with `guard`, unless another process has moved it or
+        changed the bodies of its happening."""
 
     def remove_together(self, all_stored: Sequence[StoredEvent], guard: Guard) -> bool:
         """Delete several events in one transaction with `guard`, unless another process has moved
-        one.
+        one or changed the bodies of its happening.
 
         Events and guard together are at most MOST_IN_A_TRANSACTION items.
         """
 
-    def retract(self, user_id: str, event_id: str, *, early: bool) -> Retracted | None:
+    def retract(
+        self, user_id: str, event_id: str, *, early: bool
+    ) -> Retracted | StoredEvent | None:
         """Retract an event permanently. With `early`, this works even before the event arrives.
 
-        Returns None if the row did not change.
+        Returns the row as stored now, or None if there is no row. A pointer becomes the marker of a
+        retraction, which keeps `part_of`. The row of a happening with several bodies, or with a
+        body that has an own id, is returned unchanged.
         """
 
     def stored_under(

@@ -43,9 +43,9 @@ def without_outdated(
 def _not_stored(old: list[Event], events: Events) -> list[Event]:
     ids: dict[str, set[str]] = {}
     for event in old:
-        ids.setdefault(event.user_id, set()).add(event.id)
+        ids.setdefault(event.user_id, set()).add(event.own_id or event.id)
     stored = {user_id: events.get_many(user_id, those) for user_id, those in ids.items()}
-    return [event for event in old if event.id not in stored[event.user_id]]
+    return [event for event in old if (event.own_id or event.id) not in stored[event.user_id]]
 
 
 def _reason(occurred_at: datetime, oldest: timedelta) -> str:

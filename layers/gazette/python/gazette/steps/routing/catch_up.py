@@ -12,6 +12,7 @@ from gazette.domain.stored import require_readable
 from gazette.domain.subscribers.following import Follow
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
+from gazette.steps.routing.happening import is_of_happening
 from gazette.steps.routing.late_writes import restamp_together
 from gazette.steps.routing.limit import Tokens, target_by_mark
 from gazette.steps.routing.move import raise_epochs_under
@@ -118,6 +119,8 @@ class _Work:
         target = target_of(event, inputs, self.context)
         if isinstance(found, UnreadableRow):
             self.unreadable.append(found)
+        elif isinstance(found, StoredEvent | Retracted) and is_of_happening(found):
+            self.others.append(event)
         elif event.id in self.new or event.id in self.in_place or target is Outcome.ERASED:
             # Two activities have the same id, or the event's follows are deleted too.
             self.others.append(event)

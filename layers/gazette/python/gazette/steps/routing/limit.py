@@ -48,6 +48,11 @@ class Tokens:
             return target
         return target if self._take(event, target) else daily_target(reader)
 
+    def allow(self, event: Event, schedule: str) -> bool:
+        """Return True if an event may wait under `schedule`. Takes a token if necessary."""
+        target = Target(schedule)
+        return self._needs_none(event, target) or self._take(event, target)
+
     def refused(self, all_stored: Sequence[StoredEvent], target: Target) -> Sequence[StoredEvent]:
         """Return the events of one schedule that must go to the digest instead of the target.
 

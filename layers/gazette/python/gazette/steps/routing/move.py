@@ -45,8 +45,9 @@ def move(stored: StoredEvent, target: Target, *, context: RoutingContext) -> Sto
         current = context.events.get(user_id, event_id)
         if not isinstance(current, StoredEvent):
             return None
-        if current.schedule == name:
+        if current.schedule == name and current.revision == stored.revision:
             return current
+        _require_same_bodies(current, stored)
         stored = current
     raise kept_changing(f"Event {event_id} of {user_id}")
 
@@ -67,8 +68,16 @@ def take_back(stored: StoredEvent, *, context: RoutingContext) -> bool:
         current = context.events.get(stored.event.user_id, stored.event.id)
         if not isinstance(current, StoredEvent):
             return True
+        _require_same_bodies(current, stored)
         stored = current
     raise kept_changing(f"Event {stored.event.id} of {stored.event.user_id}")
+
+
+def _require_same_bodies(current: StoredEvent, stored: StoredEvent) -> None:
+    """Raise NotYet if another event has joined the row, because the row may then belong
+    elsewhere."""
+    if current.revision != stored.revision:
+        raise kept_changing(f"The bodies of event {stored.event.id} of {stored.event.user_id}")
 
 
 def raise_epochs_under(schedule: str, user_id: str, *, context: RoutingContext) -> None:

@@ -17,6 +17,7 @@ from gazette.domain.subscribers.frequency import DIGESTS
 from gazette.domain.subscribers.subscriber import Erased, Subscriber
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
+from gazette.steps.routing.happening import remove_body, resettle
 from gazette.steps.routing.move import raise_epochs_under
 from gazette.steps.routing.target import RoutingInputs, routing_inputs, target_of
 from gazette.steps.routing.together import (
@@ -56,7 +57,10 @@ def reroute(
     time = TimeFor(time_left, TO_ANSWER)
     for _ in ATTEMPTS:
         rows = list(_waiting_for(user_id, context, only_arrived=only_arrived))
-        waiting = list(readable(rows))
+        waiting, happenings = _apart(readable(rows))
+        for stored in happenings:
+            time.require()
+            resettle(stored, context=context)
         all_inputs = routing_inputs([stored.event for stored in waiting], context)
         unwanted, deliverable = _sorted(waiting, all_inputs, context)
         take_back_together(unwanted, context=context, time=time)
@@ -97,7 +101,10 @@ def _route_some_again(
     after a crash.
     """
     now, has_left = context.clock(), False
-    waiting = [stored for stored in some if not stored.is_over(now)]
+    waiting, happenings = _apart(stored for stored in some if not stored.is_over(now))
+    for stored in happenings:
+        time.require()
+        has_left |= resettle(stored, context=context)
     for _ in ATTEMPTS:
         all_inputs = routing_inputs([stored.event for stored in waiting], context)
         unwanted, deliverable = _sorted(waiting, all_inputs, context)
@@ -115,6 +122,16 @@ def _route_some_again(
             return has_left
         waiting = stay
     raise kept_changing("The choices or follows of the reader of a run")
+
+
+def _apart(
+    all_stored: Iterable[StoredEvent],
+) -> tuple[list[StoredEvent], list[StoredEvent]]:
+    """Return the rows with one event, and the rows whose bodies are routed together."""
+    waiting, happenings = list[StoredEvent](), list[StoredEvent]()
+    for stored in all_stored:
+        (waiting if stored.is_plain else happenings).append(stored)
+    return waiting, happenings
 
 
 def _digests_of(placements: Iterable[Placement]) -> dict[ScheduleKey, Subscriber]:
@@ -153,9 +170,26 @@ def retract_event(
     if early and isinstance(context.subscribers.get(user_id), Erased):
         return Outcome.ERASED
     trace = context.events.retract(user_id, event_id, early=early)
-    if trace and trace.schedule:
-        raise_epochs_under(trace.schedule, user_id, context=context)
+    name = _withdraw_body(user_id, trace, context)
+    if name:
+        raise_epochs_under(name, user_id, context=context)
     return Outcome.RETRACTED
+
+
+def _withdraw_body(
+    user_id: str, trace: Retracted | StoredEvent | None, context: RoutingContext
+) -> str:
+    """Return the schedule whose runs may have read a retracted event, or an empty text.
+
+    If the event is a body of a happening, only its body is removed from the row.
+    """
+    if isinstance(trace, StoredEvent):
+        remove_body(user_id, trace.event.id, "", context=context)
+        return ""
+    if trace and trace.part_of:
+        remove_body(user_id, trace.part_of, trace.id, context=context)
+        return ""
+    return trace.schedule if trace else ""
 
 
 def retract_together(
@@ -175,7 +209,7 @@ def retract_together(
         if isinstance(each, StoredEvent):
             time.require()
             trace = context.events.retract(user_id, event_id, early=False)
-            schedules |= {trace.schedule} if trace and trace.schedule else set()
+            schedules |= {_withdraw_body(user_id, trace, context)} - {""}
     for name in sorted(schedules):
         time.require()
         raise_epochs_under(name, user_id, context=context)

@@ -21,6 +21,13 @@ from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
 from gazette.steps.routing.follows import forget_follow, forgotten_until
+from gazette.steps.routing.happening import (
+    alone,
+    is_of_happening,
+    join,
+    part_of,
+    stands_alone,
+)
 from gazette.steps.routing.immediate import start_immediates
 from gazette.steps.routing.late_writes import restamp_if_passed_over
 from gazette.steps.routing.limit import Tokens, target_by_mark
@@ -237,15 +244,21 @@ def _route_one(
 
     Also returns the event as it now waits, or None if it does not wait.
     """
+    if event.own_id:
+        if not stands_alone(event, context) and (joined := _join(event, tokens)):
+            return joined
+        event = alone(event)
     target = target_of(event, inputs, context)
     if isinstance(target, Outcome):
-        _withdraw(event, is_erased=target is Outcome.ERASED, context=context)
+        _withdraw(event, tokens, is_erased=target is Outcome.ERASED)
         if target is Outcome.ERASED:
             _forget_follows(event, inputs, context)
         return target, None
     is_limited = context.immediate_limit is not None
     first = tokens.target_of_new(event, target, inputs.reader) if is_limited else target
     stored, existing = _store(event, first, context)
+    if not stored and (body := _body_of(event, existing)) and (joined := _join(body, tokens)):
+        return joined
     for _ in ATTEMPTS:
         if not isinstance(existing, StoredEvent) or not event.amends(existing.event):
             break
@@ -277,14 +290,38 @@ def _store(
     )
 
 
-def _withdraw(event: Event, *, is_erased: bool, context: RoutingContext) -> None:
+def _join(event: Event, tokens: Tokens) -> tuple[Outcome, StoredEvent | None] | None:
+    """Store an event as a body of a happening, or return None if it must be routed alone."""
+    joined, context = join(event, tokens), tokens.context
+    if joined is None:
+        return None
+    outcome, stored = joined
+    if stored is None:
+        return joined
+    current = _restamp_if_late(stored, context=context)
+    is_unsent = current is None or stays_unsent(current, context)
+    return outcome, None if is_unsent else current
+
+
+def _body_of(event: Event, existing: StoredEvent | Retracted) -> Event | None:
+    """Return the event as a body of the happening whose row or pointer is at its id, if any."""
+    if isinstance(existing, Retracted) and existing.is_pointer:
+        return part_of(event, existing)
+    return event if is_of_happening(existing) else None
+
+
+def _withdraw(event: Event, tokens: Tokens, *, is_erased: bool) -> None:
     """Remove the stored row of an event that its reader does not want, unless the row is newer.
 
     An event that was or may have been sent stays with its run, which may be sent again. The event
     is then amended, unless non-critical content would enter an email that unsubscribing does not
     stop. No row of an erased reader is written.
     """
+    context = tokens.context
     current = context.events.get(event.user_id, event.id)
+    if current and (body := _body_of(event, current)):
+        _join(body, tokens)
+        return
     for _ in ATTEMPTS:
         if not isinstance(current, StoredEvent):
             return

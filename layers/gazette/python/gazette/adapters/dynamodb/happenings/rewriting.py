@@ -1,0 +1,166 @@
+"""Writes of the row of a happening and of its pointers, in one transaction with a guard."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
+from pynamodb.transactions import TransactWrite
+
+from gazette.adapters.dynamodb.client import ConditionFailed, transaction
+from gazette.adapters.dynamodb.event_rows import (
+    CAPPED,
+    absent,
+    bodies_of,
+    body_of,
+    in_place_with_bodies,
+    stored_key,
+)
+from gazette.adapters.dynamodb.tables import EventRow
+from gazette.domain.happening.rewriting import Pointing, Rewrite
+from gazette.domain.model import Retracted, StoredEvent
+from gazette.domain.scheduling.lifetime import kept_until, longest_kept
+
+AddGuard = Callable[[TransactWrite], None]
+
+
+def rewrite(
+    change: Rewrite,
+    *,
+    model: type[EventRow],
+    now: datetime,
+    retention: timedelta,
+    add_guard: AddGuard,
+) -> tuple[bool, StoredEvent | None]:
+    """Write the row of a happening with one TransactWriteItems."""
+    stored = change.result(now, least=retention)
+    try:
+        with transaction(model) as writes:
+            _write_row(change, stored, writes, model=model, now=now, retention=retention)
+            if change.pointing:
+                _write_pointer(
+                    change.pointing, change, writes, model=model, now=now, retention=retention
+                )
+            add_guard(writes)
+    except ConditionFailed:
+        return False, None
+    return True, stored
+
+
+def _write_row(
+    change: Rewrite,
+    stored: StoredEvent | None,
+    writes: TransactWrite,
+    *,
+    model: type[EventRow],
+    now: datetime,
+    retention: timedelta,
+) -> None:
+    condition = _as_read(change, now)
+    row = model(change.user_id, change.event_id)
+    if not change.writes_row:
+        return
+    if stored is None and change.retracted is None:
+        writes.delete(row, condition=condition)
+    elif stored is None:
+        writes.save(_mark(change, model, now, retention), condition=condition)
+    elif isinstance(change.before, StoredEvent):
+        writes.update(row, actions=_actions(change.before, stored, now), condition=condition)
+    else:
+        writes.save(happening_row(stored, now, model), condition=condition)
+
+
+def happening_row(stored: StoredEvent, now: datetime, model: type[EventRow] = EventRow) -> EventRow:
+    """Return the row to write when a happening gets a row."""
+    return model(
+        user_id=stored.event.user_id,
+        event_id=stored.event.id,
+        stored=stored_key(stored.schedule, stored.stored_at),
+        body=body_of(stored.event),
+        others=bodies_of(stored.others) if stored.others else None,
+        revision=stored.revision or None,
+        why=CAPPED if stored.is_capped else None,
+        retracted_at=now if stored.refuses_own else None,
+        lasts_until=stored.lasts_until,
+        expires_at=kept_until(stored.lasts_until, stored.schedule),
+    )
+
+
+def _actions(before: StoredEvent, stored: StoredEvent, now: datetime) -> list[Action]:
+    """Return the actions that write the bodies and, if it has changed, the place of a row."""
+    actions: list[Action] = [
+        EventRow.body.set(body_of(stored.event)),
+        EventRow.revision.set(stored.revision),
+        EventRow.others.set(bodies_of(stored.others))
+        if stored.others
+        else EventRow.others.remove(),
+    ]
+    if stored.refuses_own and not before.refuses_own:
+        actions.append(EventRow.retracted_at.set(now))
+    if stored.is_capped:
+        actions.append(EventRow.why.set(CAPPED))
+    if stored.stored_at == before.stored_at:
+        return actions
+    return [
+        *actions,
+        EventRow.stored.set(stored_key(stored.schedule, stored.stored_at)),
+        EventRow.lasts_until.set(stored.lasts_until),
+        EventRow.expires_at.set(kept_until(stored.lasts_until, stored.schedule)),
+        EventRow.seen_at.remove(),
+        EventRow.withdrawn_at.remove(),
+    ]
+
+
+def _mark(change: Rewrite, model: type[EventRow], now: datetime, retention: timedelta) -> EventRow:
+    """Return the row after the retraction of its last body, which keeps the former place."""
+    before = change.before
+    if not isinstance(before, StoredEvent):
+        raise TypeError("only a row with bodies becomes a mark")
+    return model(
+        change.user_id,
+        change.event_id,
+        was=before.schedule,
+        was_stored=stored_key(before.schedule, before.stored_at),
+        own_id=change.retracted or None,
+        retracted_at=now,
+        expires_at=now + retention,
+    )
+
+
+def _write_pointer(
+    pointing: Pointing,
+    change: Rewrite,
+    writes: TransactWrite,
+    *,
+    model: type[EventRow],
+    now: datetime,
+    retention: timedelta,
+) -> None:
+    pointer = model(
+        change.user_id,
+        pointing.own_id,
+        part_of=change.event_id,
+        expires_at=now + longest_kept(retention),
+    )
+    condition = (
+        (EventRow.part_of == change.event_id) & EventRow.retracted_at.does_not_exist()
+        if pointing.exists
+        else absent(now)
+    )
+    writes.save(pointer, condition=condition)
+
+
+def _as_read(change: Rewrite, now: datetime) -> Condition:
+    """Return the condition that place and bodies of the row are as they were read."""
+    match change.before:
+        case StoredEvent() as before:
+            same: Condition = in_place_with_bodies(before) & (
+                EventRow.body == body_of(before.event)
+            )
+        case Retracted(schedule=schedule, stored_at=datetime() as stored_at, own_id=own_id):
+            same = (EventRow.was_stored == stored_key(schedule, stored_at)) & (
+                EventRow.own_id == own_id if own_id else EventRow.own_id.does_not_exist()
+            )
+        case _:
+            same = absent(now)
+    return same

@@ -1,0 +1,100 @@
+"""The bodies of a happening, and the one that an email shows. Pure."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from gazette.domain.model import DAILY, Event
+from gazette.domain.scheduling.calendar import Recurrence, next_occurrence
+from gazette.domain.scheduling.kinds import ScheduleKind, is_critical, is_urgent, kind_of
+
+Bodies = tuple[Event, ...]
+"""The bodies of a happening, in the order of their own ids. Each own id occurs once."""
+
+
+class Wanted(NamedTuple):
+    """A body that its reader wants, with the schedule that would send it if it were alone."""
+
+    event: Event
+    schedule: str
+    recurrence: Recurrence | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """The content and the schedule of the row of a happening."""
+
+    shown: Event
+    """The body that an email shows."""
+
+    others: Bodies
+    """The other bodies, which the row also stores."""
+
+    schedule: str
+    recurrence: Recurrence | None = None
+
+    is_capped: bool = False
+    """True if the row waits for a digest because of the limit of immediate emails (rule 28)."""
+
+
+def with_body(bodies: Bodies, event: Event) -> Bodies:
+    """Return the bodies with `event`, unless the same body is there and `event` is not newer."""
+    same = next((each for each in bodies if each.own_id == event.own_id), None)
+    if same and not event.amends(same):
+        return bodies
+    return _sorted((*without_body(bodies, event.own_id), event))
+
+
+def without_body(bodies: Bodies, own_id: str) -> Bodies:
+    """Return the bodies without the body that has this own id."""
+    return tuple(each for each in bodies if each.own_id != own_id)
+
+
+def settle(candidates: Sequence[Wanted], *, is_capped: bool = False) -> Settlement | None:
+    """Return what the row of a happening becomes, or None if its reader wants no body.
+
+    The row shows the strongest body, and waits where the soonest one would. The result does not
+    depend on the order of the bodies, nor on the time. `is_capped` is the mark of the row, which the
+    schedules of the candidates take into account.
+    """
+    if not candidates:
+        return None
+    at = max(each.event.counts_at for each in candidates)
+    by_strength = sorted(candidates, key=lambda each: _weakness(each, at))
+    strongest = by_strength[0].event
+    soonest = min(by_strength, key=lambda each: _lateness(each, at))
+    others = without_body(_sorted(each.event for each in candidates), strongest.own_id)
+    return Settlement(strongest, others, soonest.schedule, soonest.recurrence, is_capped)
+
+
+def _sorted(bodies: Iterable[Event]) -> Bodies:
+    return tuple(sorted(bodies, key=lambda each: each.own_id))
+
+
+def _weakness(body: Wanted, at: datetime) -> tuple[object, ...]:
+    """Return the sort key by which the strongest body is first.
+
+    A critical body is always shown. A body that is addressed to the reader precedes one that came
+    through a follow.
+    """
+    is_followed = bool(body.event.via)
+    return not is_critical(body.schedule), is_followed, _lateness(body, at), body.event.own_id
+
+
+def _lateness(body: Wanted, at: datetime) -> tuple[int, datetime]:
+    """Return the sort key by which the schedule that sends soonest is first.
+
+    Weekly and custom digests are compared by their first occurrence after the happening, so that
+    the result does not change while the row waits.
+    """
+    schedule, recurrence = body.schedule, body.recurrence
+    if is_critical(schedule):
+        return 0, at
+    if is_urgent(schedule):
+        return 1, at
+    if kind_of(schedule) is ScheduleKind.IMMEDIATE:
+        return 2, at
+    if schedule == DAILY:
+        return 3, at
+    return (5, at) if recurrence is None else (4, next_occurrence(recurrence, after=at))

@@ -1,0 +1,96 @@
+"""A write of the row of a happening, on the condition that the row is as it was read. Pure."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from gazette.domain.happening.bodies import Settlement
+from gazette.domain.model import Retracted, StoredEvent
+from gazette.domain.scheduling.lifetime import lasts_until, needed_until
+
+
+@dataclass(frozen=True, slots=True)
+class Pointing:
+    """A write of the pointer of a body, in the transaction of its row."""
+
+    own_id: str
+    exists: bool = False
+    """True if the pointer is stored. It must then be unchanged; otherwise, its id must be free."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewrite:
+    """The new content and place of the row of a happening."""
+
+    user_id: str
+    event_id: str
+    before: StoredEvent | Retracted | None
+    """The row as read."""
+
+    after: Settlement | None
+    """The new content; None if no body remains."""
+
+    moves: bool = False
+    """True if the row gets a new storage time. False if a row stays where it is or was."""
+
+    retracted: str | None = None
+    """The own id of the body that is retracted; None if none is retracted.
+
+    If no body remains, the row becomes the marker of a retraction instead of being deleted.
+    """
+
+    pointing: Pointing | None = None
+
+    @property
+    def writes_row(self) -> bool:
+        """Return True if the row changes. Otherwise, only the pointer is written."""
+        if self.after is None:
+            return isinstance(self.before, StoredEvent)
+        if self.moves or not isinstance(self.before, StoredEvent):
+            return True
+        after, before = self.after, self.before
+        return (after.shown, after.others, after.is_capped) != (
+            before.event,
+            before.others,
+            before.is_capped,
+        )
+
+    def result(self, now: datetime, *, least: timedelta) -> StoredEvent | None:
+        """Return the row after the write at `now`, or None if it has no bodies.
+
+        `least` is the minimum lifetime of an event.
+        """
+        if self.after is None:
+            return None
+        after, before = self.after, self.before
+        until = lasts_until(after.recurrence, now, least=least)
+        if isinstance(before, StoredEvent):
+            needed = needed_until(after.recurrence, now) if self.moves else None
+            stored = replace(before, lasts_until=max(before.lasts_until, needed or now))
+            if self.moves:
+                stored = replace(
+                    stored,
+                    schedule=after.schedule,
+                    stored_at=now,
+                    seen_at=None,
+                    withdrawn_at=None,
+                )
+        elif isinstance(before, Retracted) and before.stored_at and not self.moves:
+            stored = StoredEvent(after.shown, before.schedule, before.stored_at, until)
+        else:
+            stored = StoredEvent(after.shown, after.schedule, now, until)
+        revision = stored.revision + (self.writes_row and isinstance(before, StoredEvent))
+        return replace(
+            stored,
+            event=after.shown,
+            others=after.others,
+            is_capped=after.is_capped,
+            revision=revision,
+            refuses_own=self._refuses_own,
+        )
+
+    @property
+    def _refuses_own(self) -> bool:
+        before = self.before
+        if isinstance(before, StoredEvent):
+            return before.refuses_own or self.retracted == ""
+        return isinstance(before, Retracted) and not before.own_id

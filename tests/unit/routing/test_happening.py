@@ -1,0 +1,407 @@
+"""A mention and the comment that it is part of are in one email (decision 156)."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+from itertools import permutations, product
+
+import pytest
+from gazette.domain.commands import CreateActivity, RetractActivity, RetractEvent
+from gazette.domain.delivery.run import Status
+from gazette.domain.model import DAILY, StoredEvent
+from gazette.domain.outcome import Outcome
+from gazette.domain.scheduling.calendar import slot_of
+from gazette.domain.subscribers.frequency import Frequency
+from gazette.steps.routing.target import routing_inputs, target_of
+
+from tests.builders import NOW, an_activity, an_event
+from tests.world import World, crashes, interleavings
+
+NEVER, IMMEDIATE = Frequency.NEVER, Frequency.IMMEDIATE
+OFTEN = (Frequency.IMMEDIATE, Frequency.DAILY, Frequency.WEEKLY)
+COMMENT = an_activity("c1", excerpt="comment")
+MENTION = replace(an_event("c1", category="mention", excerpt="mention"), own_id="m1")
+REPLY = replace(an_event("c1", category="reply", excerpt="reply"), own_id="r1")
+Act = Callable[[World], object]
+
+
+def comment(world: World) -> object:
+    return world.say(CreateActivity(COMMENT))
+
+
+def mention(world: World) -> object:
+    return world.create(MENTION)
+
+
+def retract_comment(world: World) -> object:
+    return world.say(RetractActivity("post#post1", "c1"))
+
+
+def retract_mention(world: World) -> object:
+    return world.say(RetractEvent("ann", "m1"))
+
+
+def unfollow(world: World) -> object:
+    return world.follow(at=NOW + timedelta(seconds=1), following=False)
+
+
+def mute_mentions(world: World) -> object:
+    return world.choose(at=NOW + timedelta(seconds=1), comment=IMMEDIATE, mention=NEVER)
+
+
+def a_world(mentions: Frequency = IMMEDIATE, comments: Frequency = Frequency.DAILY) -> World:
+    world = World()
+    world.choose(at=NOW - timedelta(days=1), comment=comments, mention=mentions)
+    world.follow(at=NOW - timedelta(days=1))
+    return world
+
+
+def sent(world: World) -> list[str]:
+    """The categories of all emails, by email."""
+    assert sum(int(line.split(": ")[1]) for each in world.emails() for line in each.lines) == sum(
+        run.events or 0 for run in world.runs.rows.values() if run.status is Status.SENT
+    )
+    return [
+        category
+        for run in world.runs.rows.values()
+        if run.status is Status.SENT
+        for category in run.categories
+    ]
+
+
+def the_row(world: World) -> StoredEvent:
+    row = world.events.rows["ann", "c1"]
+    assert isinstance(row, StoredEvent)
+    return row
+
+
+@pytest.mark.parametrize(("mentions", "comments"), list(product(OFTEN, OFTEN)))
+@pytest.mark.parametrize("acts", list(permutations((comment, mention))))
+def test_happening_is_told_once_by_its_strongest_body(
+    mentions: Frequency, comments: Frequency, acts: Sequence[Act]
+) -> None:
+    world = a_world(mentions, comments)
+    for act in acts:
+        act(world)
+    row = the_row(world)
+    assert (row.event.excerpt, [each.excerpt for each in row.others]) == ("mention", ["comment"])
+    soonest = min(mentions, comments, key=OFTEN.index)
+    assert row.schedule == soonest or (soonest is IMMEDIATE and row.is_immediate)
+    world.send_everything()
+    world.send_everything()
+    assert sent(world) == ["mention"]
+
+
+STOPS = (retract_comment, retract_mention, unfollow, mute_mentions)
+GONE = {
+    retract_comment: "comment",
+    unfollow: "comment",
+    retract_mention: "mention",
+    mute_mentions: "mention",
+}
+SOON_AND_LATE = [(IMMEDIATE, Frequency.DAILY), (Frequency.DAILY, IMMEDIATE)]
+ORDERS = [
+    order
+    for stops in (*((each,) for each in STOPS), STOPS[:2], STOPS[1:3], (STOPS[3], STOPS[0]))
+    for order in permutations((comment, mention, *stops))
+]
+
+
+def expected(order: Sequence[Act]) -> list[str]:
+    """The strongest body that is still wanted at the end."""
+    gone = {GONE[act] for act in order if act in GONE}
+    return [each for each in ("mention", "comment") if each not in gone][:1]
+
+
+@pytest.mark.parametrize(("mentions", "comments"), SOON_AND_LATE)
+@pytest.mark.parametrize("order", ORDERS)
+def test_order_of_messages_changes_nothing(
+    mentions: Frequency, comments: Frequency, order: Sequence[Act]
+) -> None:
+    world = a_world(mentions, comments)
+    for act in order:
+        act(world)
+        world.clock.pass_time(seconds=2)
+    world.send_everything()
+    world.send_everything()
+    assert sent(world) == expected(order)
+
+
+ONE_REMAINS = [
+    order
+    for stops in ((), *((each,) for each in STOPS), (STOPS[0], STOPS[2]), (STOPS[1], STOPS[3]))
+    for order in permutations((comment, mention, *stops))
+]
+"""Orders of messages after which the reader still wants a body."""
+
+
+@pytest.mark.parametrize(("mentions", "comments"), list(product(OFTEN, OFTEN)))
+def test_one_email_is_sent_whenever_email_is_sent(mentions: Frequency, comments: Frequency) -> None:
+    for order in ONE_REMAINS:
+        for number in range(len(order) + 1):
+            world = a_world(mentions, comments)
+            for act in order[:number]:
+                act(world)
+            world.send_everything()
+            for act in order[number:]:
+                act(world)
+            world.send_everything()
+            world.send_everything()
+            assert len(sent(world)) == 1, (order, number)
+
+
+@pytest.mark.parametrize(("mentions", "comments"), [*SOON_AND_LATE, (IMMEDIATE, IMMEDIATE)])
+@pytest.mark.parametrize("act", [comment, mention, *STOPS])
+def test_email_that_is_sent_at_any_call_of_a_worker_is_the_only_one(
+    mentions: Frequency, comments: Frequency, act: Act
+) -> None:
+    def make() -> World:
+        world = a_world(mentions, comments)
+        for each in (comment, mention):
+            if each is not act:
+                each(world)
+        return world
+
+    for world, where in interleavings(make, act, World.send_everything):
+        world.send_everything()
+        world.send_everything()
+        assert len(sent(world)) == 1, where
+
+
+@pytest.mark.parametrize(("mentions", "comments"), SOON_AND_LATE)
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_happening_that_is_sent_between_messages_is_sent_once(
+    mentions: Frequency, comments: Frequency, number: int
+) -> None:
+    for order in ORDERS:
+        world = a_world(mentions, comments)
+        for act in order[:number]:
+            act(world)
+        world.send_everything()
+        for act in order[number:]:
+            act(world)
+        world.send_everything()
+        world.send_everything()
+        assert len(sent(world)) <= 1, order
+        assert len(sent(world)) == 1 or not expected(order), order
+
+
+@pytest.mark.parametrize("order", list(permutations((comment, mention))))
+def test_body_that_comes_after_the_email_is_not_sent_again(order: Sequence[Act]) -> None:
+    world = a_world(IMMEDIATE, IMMEDIATE)
+    order[0](world)
+    world.send_everything()
+    order[1](world)
+    world.send_everything()
+    world.send_everything()
+    assert len(sent(world)) == 1
+
+
+def test_body_that_comes_after_a_retraction_of_a_sent_one_is_not_sent_again() -> None:
+    world = a_world(IMMEDIATE, IMMEDIATE)
+    mention(world)
+    world.send_everything()
+    retract_mention(world)
+    comment(world)
+    world.send_everything()
+    world.send_everything()
+    assert sent(world) == ["mention"]
+
+
+def test_retraction_brings_the_row_back_to_an_idle_digest() -> None:
+    world = a_world()
+    mention(world)
+    comment(world)
+    assert the_row(world).is_immediate
+    assert ("ann", DAILY) not in world.schedules.listed
+    retract_mention(world)
+    assert the_row(world).schedule == DAILY
+    assert ("ann", DAILY) in world.schedules.listed
+
+
+def test_retracted_event_is_rejected_when_it_comes_again() -> None:
+    world = a_world()
+    mention(world)
+    comment(world)
+    retract_mention(world)
+    assert world.create(MENTION) == [Outcome.RETRACTED]
+    assert the_row(world).bodies == (COMMENT.event_for("ann"),)
+
+
+def test_event_that_was_retracted_early_is_rejected() -> None:
+    world = a_world()
+    retract_mention(world)
+    assert world.create(MENTION) == [Outcome.RETRACTED]
+    assert world.waiting() == {}
+
+
+def test_repeated_event_changes_nothing() -> None:
+    world = a_world()
+    comment(world)
+    assert world.create(MENTION) == [Outcome.STORED]
+    row = the_row(world)
+    assert world.create(MENTION) == [Outcome.DUPLICATE]
+    comment(world)
+    assert the_row(world) == row
+
+
+def test_each_body_is_amended_by_itself() -> None:
+    world = a_world()
+    comment(world)
+    mention(world)
+    better = replace(MENTION, excerpt="better", amended_at=NOW)
+    assert world.create(better) == [Outcome.AMENDED]
+    world.say(CreateActivity(replace(COMMENT, excerpt="good", amended_at=NOW)))
+    assert [each.excerpt for each in the_row(world).bodies] == ["good", "better"]
+    assert world.create(MENTION) == [Outcome.DUPLICATE]
+    assert the_row(world).event == better
+
+
+def test_amendment_without_part_of_reaches_the_body() -> None:
+    world = a_world()
+    comment(world)
+    mention(world)
+    plain = replace(an_event("m1", category="mention", excerpt="better"), amended_at=NOW)
+    assert world.create(plain) == [Outcome.AMENDED]
+    assert the_row(world).event == replace(plain, id="c1", own_id="m1")
+    assert set(world.waiting()) == {"c1"}
+
+
+def test_several_addressed_bodies_share_the_row() -> None:
+    world = a_world()
+    world.choose(comment=Frequency.DAILY, mention=Frequency.DAILY, reply=IMMEDIATE)
+    for event in (MENTION, REPLY):
+        world.create(event)
+    comment(world)
+    assert the_row(world).event == REPLY
+    world.send_everything()
+    assert sent(world) == ["reply"]
+
+
+def test_critical_event_and_event_that_lapses_are_alone() -> None:
+    world = a_world()
+    lapsing = replace(MENTION, expires_at=NOW + timedelta(days=3))
+    comment(world)
+    world.create(lapsing)
+    assert set(world.waiting()) == {"c1", "m1"}
+    assert the_row(world).is_plain
+
+
+def test_event_that_was_stored_alone_stays_alone() -> None:
+    world = a_world()
+    world.create(an_event("m1", category="mention"))
+    comment(world)
+    assert world.create(MENTION) == [Outcome.DUPLICATE]
+    assert set(world.waiting()) == {"c1", "m1"}
+
+
+def test_event_beyond_the_maximum_is_alone() -> None:
+    world = a_world()
+    world.create(*(replace(MENTION, own_id=f"m{number}") for number in range(1, 13)))
+    assert len(the_row(world).bodies) == 10
+    assert set(world.waiting()) == {"c1", "m11", "m12"}
+
+
+def test_happening_waits_for_the_profile() -> None:
+    world = World()
+    world.follow(at=NOW - timedelta(days=1))
+    comment(world)
+    mention(world)
+    assert set(world.waiting().values()) == {"waiting"}
+    world.choose(comment=Frequency.DAILY, mention=IMMEDIATE)
+    assert the_row(world).is_immediate
+    world.send_everything()
+    assert sent(world) == ["mention"]
+
+
+def test_event_without_other_bodies_costs_no_further_call() -> None:
+    world = a_world()
+    with world.calls() as calls:
+        world.create(an_event("e1", category="mention"))
+    assert calls.count("events.store") == 1
+    assert not any(call in calls for call in ("events.rewrite", "events.get_many", "events.get"))
+
+
+def test_retraction_of_an_addressed_event_is_remembered_beside_another_body() -> None:
+    world = a_world()
+    world.create(an_event("c1"), MENTION)
+    world.say(RetractEvent("ann", "c1"))
+    assert world.create(an_event("c1")) == [Outcome.RETRACTED]
+    assert the_row(world).bodies == (MENTION,)
+
+
+@pytest.mark.parametrize(("mentions", "comments"), SOON_AND_LATE)
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_worker_that_dies_at_any_call_loses_and_repeats_nothing(
+    mentions: Frequency, comments: Frequency, number: int
+) -> None:
+    def make(order: Sequence[Act]) -> World:
+        world = a_world(mentions, comments)
+        for act in order[:number]:
+            act(world)
+        return world
+
+    for order in (each for each in ORDERS if len(each) == 3):
+        for world, where in crashes(partial(make, order), order[number]):
+            for act in order[number:]:
+                act(world)
+            assert not _waits_under_idle(world), where
+            world.send_everything()
+            world.send_everything()
+            assert sent(world) == expected(order), (order, where)
+
+
+def _waits_under_idle(world: World) -> bool:
+    row = world.events.rows.get(("ann", "c1"))
+    if not isinstance(row, StoredEvent) or row.schedule != DAILY:
+        return False
+    return ("ann", DAILY) not in world.schedules.listed
+
+
+PAIRS = list(permutations((comment, mention, *STOPS), 2))
+
+
+@pytest.mark.parametrize(("mentions", "comments"), [*SOON_AND_LATE, (IMMEDIATE, IMMEDIATE)])
+@pytest.mark.parametrize(("first", "second"), PAIRS)
+def test_worker_that_overtakes_another_at_any_call_loses_and_repeats_nothing(
+    mentions: Frequency, comments: Frequency, first: Act, second: Act
+) -> None:
+    def make() -> World:
+        world = a_world(mentions, comments)
+        for act in (comment, mention):
+            if act not in {first, second}:
+                act(world)
+        return world
+
+    for world, where in interleavings(make, first, second):
+        assert not _keeps_unwanted(world), where
+        world.send_everything()
+        world.send_everything()
+        assert sent(world) == expected((comment, mention, first, second)), where
+
+
+def _keeps_unwanted(world: World) -> bool:
+    """Whether the row waits for a digest with a body that its reader does not want."""
+    row = world.events.rows.get(("ann", "c1"))
+    if not isinstance(row, StoredEvent) or row.schedule != DAILY:
+        return False
+    targets = [
+        target_of(body, inputs, world.context)
+        for body, inputs in zip(row.bodies, routing_inputs(row.bodies, world.context), strict=True)
+    ]
+    return any(isinstance(target, Outcome) for target in targets)
+
+
+@pytest.mark.parametrize("often", [Frequency.DAILY, IMMEDIATE])
+def test_email_that_is_being_made_shows_the_body_that_joins(often: Frequency) -> None:
+    world = a_world(often, often)
+    comment(world)
+    if often is Frequency.DAILY:
+        due = world.schedules.rows["ann", DAILY].next_due_at
+        world.clock.now = due + timedelta(minutes=1)
+        world.fan_out(slot_of(due))
+    with world.meanwhile("events.skim", partial(mention, world)):
+        world.collect_everything()
+        world.deliver_queued()
+    assert sent(world) == ["mention"]
