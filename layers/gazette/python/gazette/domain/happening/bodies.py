@@ -55,8 +55,8 @@ def settle(candidates: Sequence[Wanted], *, is_capped: bool = False) -> Settleme
     """Return what the row of a happening becomes, or None if its reader wants no body.
 
     The row shows the strongest body, and waits where the soonest one would. The result does not
-    depend on the order of the bodies, nor on the time. `is_capped` is the mark of the row, which the
-    schedules of the candidates take into account.
+    depend on the order of the bodies, nor on the time. `is_capped` is the mark of the row, which
+    the schedules of the candidates take into account.
     """
     if not candidates:
         return None

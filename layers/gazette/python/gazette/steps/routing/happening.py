@@ -142,7 +142,6 @@ def resettle(stored: StoredEvent, *, context: RoutingContext) -> bool:
     has_changed, row, tokens = False, stored, Tokens(context)
     for _ in ATTEMPTS:
         inputs = routing_inputs(row.bodies, context)
-        _arm_before(row, context)
         is_done, current = _rewrite(row, row.bodies, row.event, None, tokens, is_repeatable=False)
         await_run(current, context)
         has_changed |= current != row
@@ -159,13 +158,6 @@ def _is_as_read(bodies: Bodies, inputs: Sequence[RoutingInputs], context: Routin
     """Return True if choices and follows still decide as they did when they were read."""
     again = routing_inputs(bodies, context) if bodies else []
     return all(map(RoutingInputs.decides_like, inputs, again))
-
-
-def _arm_before(row: StoredEvent, context: RoutingContext) -> None:
-    """Arm the digest to which a row moves, because a run that dies would not find the row again."""
-    settlement = _settled(row.bodies, context)
-    if settlement and settlement.schedule != row.schedule:
-        await_run(replace(row, schedule=settlement.schedule), context, only_digests=True)
 
 
 def await_run(
@@ -238,6 +230,9 @@ def _rewrite(
         planned, guard = _planned(capped, context)
     if planned.after is None and not planned.moves and retracted is None:
         return True, row if isinstance(row, StoredEvent) else None
+    if not is_repeatable and planned.moves and planned.after and isinstance(row, StoredEvent):
+        # If this worker dies after the write, no other code finds the row.
+        await_run(replace(row, schedule=planned.after.schedule), context, only_digests=True)
     return _write(planned, context, guard=guard, is_repeatable=is_repeatable)
 
 
@@ -267,12 +262,12 @@ def _settled(
         (body, target_of(body, inputs, context, is_capped=is_capped))
         for body, inputs in zip(bodies, all_inputs, strict=True)
     ]
-    wanted = [
+    candidates = [
         Wanted(body, target.schedule, target.recurrence)
         for body, target in targets
         if isinstance(target, Target)
     ]
-    return settle(wanted, is_capped=is_capped)
+    return settle(candidates, is_capped=is_capped)
 
 
 def _stays(row: StoredEvent, settlement: Settlement, context: RoutingContext) -> bool:
