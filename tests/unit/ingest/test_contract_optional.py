@@ -200,3 +200,28 @@ def test_actor_url_must_be_on_allowed_host() -> None:
 def test_image_url_may_be_on_any_host() -> None:
     hosts = LinkHosts.of(["campus.example"])
     assert not read_detail("event.created", {**EVENT, **MORE}, hosts=hosts).problems
+
+
+PART: dict[str, Any] = {
+    "entity": {"type": EVENT["entity"]["type"], "id": EVENT["entity"]["id"]},
+    "id": "comment-1",
+}
+
+
+def test_event_that_is_part_of_an_activity_shares_its_id() -> None:
+    assert decoded({**EVENT, "part_of": PART}) == replace(
+        DECODED, id="comment-1", own_id=DECODED.id
+    )
+
+
+@pytest.mark.parametrize(
+    "part_of",
+    [
+        {**PART, "entity": {**PART["entity"], "id": "another"}},
+        {**PART, "id": EVENT["id"]},
+    ],
+)
+def test_part_of_another_entity_or_of_the_event_itself_has_no_effect(
+    part_of: dict[str, Any],
+) -> None:
+    assert decoded({**EVENT, "part_of": part_of}) == DECODED

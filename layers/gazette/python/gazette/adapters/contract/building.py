@@ -1,6 +1,7 @@
 """Conversion of valid event details into domain commands."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, assert_never, get_args
 
 from gazette.adapters.contract.data import compact
@@ -122,7 +123,11 @@ def list_command_for(details: Sequence[AnyDetail]) -> CreateEvents | CommandList
 
 def event_of(detail: EventCreated) -> Event:
     """Return the domain event for an `event.created` detail, or for one event of a list."""
-    return Event(user_id=detail.user_id, **_happening(detail))
+    event = Event(user_id=detail.user_id, **_happening(detail))
+    activity = detail.part_of
+    if activity is None or activity.id == event.id or _key(activity.entity) != event.entity.key:
+        return event
+    return replace(event, id=activity.id, own_id=event.id)
 
 
 def _report(detail: DeliveryReported) -> DeliveryReport:

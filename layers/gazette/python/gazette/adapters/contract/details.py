@@ -166,8 +166,28 @@ class HappeningDetail(Detail):
     )
 
 
+class ActivityReference(Detail):
+    """The identity of an activity, such as a comment."""
+
+    entity: EntityReference = Field(
+        description="The entity of the activity. If it is not the entity of the event, `part_of` "
+        "has no effect."
+    )
+    id: EventId = Field(description="The id of the activity.", examples=["comment-4700"])
+
+
 class EventCreated(HappeningDetail, OfSubscriber):
     """An event for one subscriber."""
+
+    part_of: Annotated[ActivityReference | None, Given] = Field(
+        default=None,
+        description="The activity that the event is part of, such as the comment in which the "
+        "subscriber is mentioned. If the subscriber also receives the activity, one email shows "
+        "one of them: the event, because it is addressed to the subscriber. Publish the event "
+        "before the activity. An event of a critical category or with `expires_at` is sent by "
+        "itself.",
+        examples=[{"entity": {"type": "post", "id": "p1"}, "id": "comment-4700"}],
+    )
 
 
 class EventsCreated(Detail):
