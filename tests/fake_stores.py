@@ -1066,10 +1066,10 @@ class FakeEvents:
             return True, stored
         if stored:
             self._keep(key, stored, kept_until(stored.lasts_until, stored.schedule))
-        elif change.retracted is None:
+        elif not change.becomes_mark:
             del self.rows[key]
         elif isinstance(change.before, StoredEvent):
-            self._mark(key, change.before, now, change.retracted)
+            self._mark(key, change.before, now, change.mark_own_id)
         return True, stored
 
     def _mark(
@@ -1110,6 +1110,11 @@ class FakeEvents:
                 found = replace(found, is_pointer=False)
                 self.rows[user_id, event_id] = found
                 self.traces[user_id, event_id] = FoundEvent(found, retracted_at=self.clock())
+            elif found.own_id:
+                found = replace(found, own_id="")
+                self.rows[user_id, event_id] = found
+                trace = self.traces[user_id, event_id]
+                self.traces[user_id, event_id] = replace(trace, row=found)
             return found
         if found is None and not early:
             return None

@@ -201,6 +201,43 @@ def test_mark_of_a_retracted_event_can_be_replaced(events: Events, comment: Stor
     stored_in(events, a_change(mark, MENTION, moves=True, pointing=POINTING))
 
 
+def test_mark_of_another_body_also_rejects_the_body_without_an_own_id(
+    events: Events, both: StoredEvent
+) -> None:
+    mention = stored_in(events, a_change(both, MENTION))
+    assert events.rewrite(a_change(mention, None, retracted="m1"), NO_GUARD) == (True, None)
+    mark = events.retract("ann", "c1", early=True)
+    assert mark == Retracted("c1", DAILY)
+    assert events.get("ann", "c1") == mark
+
+
+def test_row_without_bodies_remains_a_mark_if_a_body_was_retracted(
+    events: Events, both: StoredEvent
+) -> None:
+    mention = stored_in(events, a_change(both, MENTION, retracted=""))
+    assert mention.refuses_own
+    assert events.rewrite(a_change(mention, None), NO_GUARD) == (True, None)
+    assert events.get("ann", "c1") == Retracted("c1", DAILY)
+
+
+def test_limit_is_marked_in_the_row_of_a_happening(events: Events, comment: StoredEvent) -> None:
+    capped = a_change(comment, MENTION, COMMENT, pointing=POINTING)
+    assert capped.after
+    stored = stored_in(events, replace(capped, after=replace(capped.after, is_capped=True)))
+    assert stored.is_capped
+    new = replace(MENTION, id="c2", own_id="m2")
+    row = replace(
+        a_change(None, new, pointing=Pointing("m2")),
+        event_id="c2",
+        after=Settlement(new, (), DAILY, is_capped=True),
+    )
+    is_written, stored_new = events.rewrite(row, NO_GUARD)
+    assert is_written
+    assert stored_new
+    assert stored_new.is_capped
+    assert events.get("ann", "c2") == stored_new
+
+
 def test_row_with_other_bodies_is_not_retracted(events: Events, both: StoredEvent) -> None:
     assert events.retract("ann", "c1", early=True) == both
     assert events.get("ann", "c1") == both

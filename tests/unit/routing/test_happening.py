@@ -9,6 +9,7 @@ from itertools import permutations, product
 import pytest
 from gazette.domain.commands import CreateActivity, RetractActivity, RetractEvent
 from gazette.domain.delivery.run import Status
+from gazette.domain.delivery.signals import Uncertain
 from gazette.domain.model import DAILY, StoredEvent
 from gazette.domain.outcome import Outcome
 from gazette.domain.scheduling.calendar import slot_of
@@ -128,6 +129,53 @@ def test_order_of_messages_changes_nothing(
     assert sent(world) == expected(order)
 
 
+ADDRESSED = an_event("c1", excerpt="comment")
+"""The comment as an event of its own, instead of an activity."""
+
+
+def addressed(world: World) -> object:
+    return world.create(ADDRESSED)
+
+
+def retract_addressed(world: World) -> object:
+    return world.say(RetractEvent("ann", "c1"))
+
+
+ADDRESSED_ORDERS = [
+    order
+    for stops in ((), (retract_addressed,), (retract_mention,), (mute_mentions,))
+    for more in ((), (addressed,), (mention,), (retract_addressed,))
+    for order in permutations((addressed, mention, *stops, *more))
+]
+
+
+@pytest.mark.parametrize(("mentions", "comments"), SOON_AND_LATE)
+def test_order_of_messages_about_addressed_events_changes_nothing(
+    mentions: Frequency, comments: Frequency
+) -> None:
+    for order in dict.fromkeys(ADDRESSED_ORDERS):
+        world = a_world(mentions, comments)
+        for act in order:
+            act(world)
+            world.clock.pass_time(seconds=2)
+        world.send_everything()
+        world.send_everything()
+        gone = {"comment"} if retract_addressed in order else set[str]()
+        gone |= {"mention"} if {retract_mention, mute_mentions} & set(order) else set()
+        strongest = ("mention", "comment") if mentions is IMMEDIATE else ("comment", "mention")
+        expected = [each for each in strongest if each not in gone][:1]
+        assert sent(world) == expected, order
+
+
+def test_retraction_of_both_bodies_is_remembered() -> None:
+    world = a_world()
+    world.create(ADDRESSED, MENTION)
+    retract_addressed(world)
+    mute_mentions(world)
+    assert world.create(ADDRESSED, MENTION) == [Outcome.RETRACTED, Outcome.MUTED]
+    assert world.waiting() == {}
+
+
 ONE_REMAINS = [
     order
     for stops in ((), *((each,) for each in STOPS), (STOPS[0], STOPS[2]), (STOPS[1], STOPS[3]))
@@ -196,6 +244,38 @@ def test_body_that_comes_after_the_email_is_not_sent_again(order: Sequence[Act])
     world.send_everything()
     world.send_everything()
     assert len(sent(world)) == 1
+    assert the_row(world).event.excerpt == order[0].__name__
+    assert len(the_row(world).bodies) == 2
+
+
+def test_row_that_was_sent_shows_another_body_once_its_own_is_retracted() -> None:
+    world = a_world(IMMEDIATE, IMMEDIATE)
+    comment(world)
+    world.send_everything()
+    mention(world)
+    retract_comment(world)
+    assert the_row(world).event == MENTION
+    world.send_everything()
+    assert sent(world) == ["comment"]
+
+
+def test_amendment_of_a_row_that_was_sent_is_stored() -> None:
+    world = a_world(IMMEDIATE, IMMEDIATE)
+    comment(world)
+    world.send_everything()
+    mention(world)
+    world.say(CreateActivity(replace(COMMENT, excerpt="good", amended_at=NOW)))
+    assert the_row(world).event.excerpt == "good"
+    assert the_row(world).others == (MENTION,)
+
+
+def test_body_that_comes_while_the_outcome_of_an_email_is_unknown_is_shown_by_the_next() -> None:
+    world = a_world(IMMEDIATE, IMMEDIATE)
+    comment(world)
+    world.mailer.script.append(Uncertain(1, "no answer"))
+    world.send_everything()
+    mention(world)
+    assert the_row(world).event == MENTION
 
 
 def test_body_that_comes_after_a_retraction_of_a_sent_one_is_not_sent_again() -> None:

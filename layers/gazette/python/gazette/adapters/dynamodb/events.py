@@ -281,8 +281,12 @@ class DynamoEvents:
             stored = self._unexpired(current)
             if isinstance(stored, Retracted) and stored.is_pointer:
                 return self._retract_pointer(user_id, stored)
-            if isinstance(stored, Retracted):
+            if isinstance(stored, Retracted) and not stored.own_id:
                 return stored
+            if isinstance(stored, Retracted):
+                if marked := self._retract_marked(user_id, stored):
+                    return marked
+                continue
             if stored is None and not early:
                 return None
             if stored and not stored.is_plain:
@@ -300,6 +304,18 @@ class DynamoEvents:
             if written(row.save, condition):
                 return trace_in(row)
         raise Unavailable(f"The event {event_id!r} of {user_id} kept changing; try again.")
+
+    def _retract_marked(self, user_id: str, mark: Retracted) -> Retracted | None:
+        """Let a marker also reject the body without an own id, with one conditional UpdateItem.
+
+        Every other retracted body has a marker at its own id. Returns None if the row has changed.
+        """
+        is_done = written(
+            self._writes(user_id, mark.id).update,
+            actions=[EventRow.own_id.remove()],
+            condition=EventRow.own_id == mark.own_id,
+        )
+        return replace(mark, own_id="") if is_done else None
 
     def _retract_pointer(self, user_id: str, pointer: Retracted) -> Retracted:
         """Store the time of a retraction in a pointer, with one UpdateItem."""

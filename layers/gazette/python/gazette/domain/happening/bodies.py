@@ -1,7 +1,7 @@
 """The bodies of a happening, and the one that an email shows. Pure."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -66,6 +66,18 @@ def settle(candidates: Sequence[Wanted], *, is_capped: bool = False) -> Settleme
     soonest = min(by_strength, key=lambda each: _lateness(each, at))
     others = without_body(_sorted(each.event for each in candidates), strongest.own_id)
     return Settlement(strongest, others, soonest.schedule, soonest.recurrence, is_capped)
+
+
+def keep_shown(settlement: Settlement, shown: Event) -> Settlement:
+    """Return the settlement of a row that was sent, which shows the same body as its email.
+
+    Another body is shown if this body is no longer in the row.
+    """
+    bodies = (settlement.shown, *settlement.others)
+    same = next((each for each in bodies if each.own_id == shown.own_id), None)
+    if same is None or same is settlement.shown:
+        return settlement
+    return replace(settlement, shown=same, others=without_body(_sorted(bodies), same.own_id))
 
 
 def _sorted(bodies: Iterable[Event]) -> Bodies:

@@ -48,11 +48,26 @@ class Rewrite:
         if self.moves or not isinstance(self.before, StoredEvent):
             return True
         after, before = self.after, self.before
-        return (after.shown, after.others, after.is_capped) != (
+        return (after.shown, after.others, after.is_capped, self.refuses_own) != (
             before.event,
             before.others,
             before.is_capped,
+            before.refuses_own,
         )
+
+    @property
+    def becomes_mark(self) -> bool:
+        """Return True if the row becomes the marker of a retraction instead of being deleted."""
+        return self.after is None and (self.retracted is not None or self.refuses_own)
+
+    @property
+    def mark_own_id(self) -> str:
+        """Return the own id of the retracted body for the marker.
+
+        The body without an own id precedes, because every other retracted body has a marker at its
+        own id.
+        """
+        return "" if self.refuses_own else self.retracted or ""
 
     def result(self, now: datetime, *, least: timedelta) -> StoredEvent | None:
         """Return the row after the write at `now`, or None if it has no bodies.
@@ -85,11 +100,12 @@ class Rewrite:
             others=after.others,
             is_capped=after.is_capped,
             revision=revision,
-            refuses_own=self._refuses_own,
+            refuses_own=self.refuses_own,
         )
 
     @property
-    def _refuses_own(self) -> bool:
+    def refuses_own(self) -> bool:
+        """Return True if the body without an own id was retracted, now or before."""
         before = self.before
         if isinstance(before, StoredEvent):
             return before.refuses_own or self.retracted == ""

@@ -3,40 +3,27 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gazette.domain.delivery.run import BEGINNING
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.happening.bodies import (
     Bodies,
-    Settlement,
-    Wanted,
-    settle,
     with_body,
     without_body,
 )
-from gazette.domain.happening.rewriting import Pointing, Rewrite
+from gazette.domain.happening.rewriting import Pointing
 from gazette.domain.model import Event, Retracted, StoredEvent
 from gazette.domain.outcome import Outcome
-from gazette.domain.ports.stores import Guard
 from gazette.domain.stored import require_readable
-from gazette.domain.subscribers.frequency import DIGESTS
-from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
-from gazette.steps.routing.immediate import start_immediates
 from gazette.steps.routing.limit import Tokens
 from gazette.steps.routing.move import (
-    guard_to_arrive,
-    guard_to_leave,
     raise_epochs_under,
-    stays_unsent,
 )
-from gazette.steps.routing.target import RoutingInputs, Target, routing_inputs, target_of
-from gazette.steps.subscribers.schedules import arm
+from gazette.steps.routing.rewriting import Row, await_run, rewrite
+from gazette.steps.routing.target import RoutingInputs, routing_inputs, target_of
 
 MOST_BODIES = 10
 """The maximum number of bodies in a row. Further events have a row of their own."""
-
-Row = StoredEvent | Retracted | None
 
 
 def stands_alone(event: Event, context: RoutingContext) -> bool:
@@ -94,12 +81,12 @@ def join(event: Event, tokens: Tokens) -> tuple[Outcome, StoredEvent | None] | N
         if isinstance(target, Outcome):
             if own and (own == event or event.amends(own)):
                 rest = without_body(before, event.own_id)
-                if not _rewrite(row, rest, event, None, tokens)[0]:
+                if not rewrite(row, rest, event, None, tokens)[0]:
                     continue
             return target, None
         bodies = with_body(before, event)
         pointing = Pointing(event.own_id, exists=pointer is not None) if event.own_id else None
-        is_done, stored = _rewrite(row, bodies, event, None if own else pointing, tokens)
+        is_done, stored = rewrite(row, bodies, event, None if own else pointing, tokens)
         if is_done:
             return _outcome(event, own), stored
     raise kept_changing(f"The happening {event.id} of {event.user_id}")
@@ -122,9 +109,9 @@ def remove_body(user_id: str, event_id: str, own_id: str, *, context: RoutingCon
                 raise_epochs_under(row.schedule, user_id, context=context)
             return
         bodies = without_body(row.bodies, own_id)
-        retracted = own_id if len(bodies) < len(row.bodies) else None
+        retracted = own_id if not own_id or len(bodies) < len(row.bodies) else None
         inputs = routing_inputs(bodies, context)
-        is_done, stored = _rewrite(row, bodies, row.event, None, tokens, retracted=retracted)
+        is_done, stored = rewrite(row, bodies, row.event, None, tokens, retracted=retracted)
         if is_done:
             await_run(stored, context)
             if stored and not _is_as_read(bodies, inputs, context):
@@ -142,7 +129,7 @@ def resettle(stored: StoredEvent, *, context: RoutingContext) -> bool:
     has_changed, row, tokens = False, stored, Tokens(context)
     for _ in ATTEMPTS:
         inputs = routing_inputs(row.bodies, context)
-        is_done, current = _rewrite(row, row.bodies, row.event, None, tokens, is_repeatable=False)
+        is_done, current = rewrite(row, row.bodies, row.event, None, tokens, is_repeatable=False)
         await_run(current, context)
         has_changed |= current != row
         if is_done and _is_as_read(row.bodies, inputs, context):
@@ -158,21 +145,6 @@ def _is_as_read(bodies: Bodies, inputs: Sequence[RoutingInputs], context: Routin
     """Return True if choices and follows still decide as they did when they were read."""
     again = routing_inputs(bodies, context) if bodies else []
     return all(map(RoutingInputs.decides_like, inputs, again))
-
-
-def await_run(
-    stored: StoredEvent | None, context: RoutingContext, *, only_digests: bool = False
-) -> None:
-    """Arm the digest under which a row waits, or start its immediate run (rule 23)."""
-    if stored is None:
-        return
-    if stored.is_immediate:
-        if not only_digests:
-            start_immediates([stored], context=context)
-        return
-    reader = context.subscribers.get(stored.event.user_id)
-    if stored.schedule in DIGESTS and isinstance(reader, Subscriber):
-        arm({(stored.event.user_id, stored.schedule): reader}, context=context)
 
 
 def _read(event: Event, context: RoutingContext) -> tuple[Row, Row]:
@@ -197,104 +169,3 @@ def _outcome(event: Event, own: Event | None) -> Outcome:
     if own is None:
         return Outcome.STORED
     return Outcome.AMENDED if event.amends(own) else Outcome.DUPLICATE
-
-
-def _rewrite(
-    row: Row,
-    bodies: Bodies,
-    event: Event,
-    pointing: Pointing | None,
-    tokens: Tokens,
-    *,
-    retracted: str | None = None,
-    is_repeatable: bool = True,
-) -> tuple[bool, StoredEvent | None]:
-    """Write the row with the wanted ones of `bodies`.
-
-    A row that was or may have been sent does not move. A row that moves to an immediate email takes
-    a token, or gets the mark of the limit (rule 28). Returns True and the row as it is stored now,
-    or False if it has changed since it was read.
-    """
-    context = tokens.context
-    change = Rewrite(
-        user_id=event.user_id,
-        event_id=event.id,
-        before=row,
-        after=_settled(bodies, context, is_capped=isinstance(row, StoredEvent) and row.is_capped),
-        retracted=retracted,
-        pointing=pointing,
-    )
-    planned, guard = _planned(change, context)
-    if planned.moves and (after := planned.after) and not tokens.allow(after.shown, after.schedule):
-        capped = replace(change, after=_settled(bodies, context, is_capped=True))
-        planned, guard = _planned(capped, context)
-    if planned.after is None and not planned.moves and retracted is None:
-        return True, row if isinstance(row, StoredEvent) else None
-    if not is_repeatable and planned.moves and planned.after and isinstance(row, StoredEvent):
-        # If this worker dies after the write, no other code finds the row.
-        await_run(replace(row, schedule=planned.after.schedule), context, only_digests=True)
-    return _write(planned, context, guard=guard, is_repeatable=is_repeatable)
-
-
-def _planned(change: Rewrite, context: RoutingContext) -> tuple[Rewrite, Guard]:
-    """Return the change, which moves the row if necessary and possible, with its guard."""
-    row, settlement = change.before, change.after
-    if row is None:
-        return replace(change, moves=True), Guard()
-    if settlement is None and change.retracted is not None:
-        return change, Guard()
-    if settlement and isinstance(row, StoredEvent) and _stays(row, settlement, context):
-        return change, Guard()
-    stored_at = row.stored_at or BEGINNING
-    until, guard = guard_to_leave(change.user_id, row.schedule, stored_at, context=context)
-    if stored_at <= until:
-        return change, Guard()
-    if settlement:
-        guard += guard_to_arrive(change.user_id, settlement.schedule, context)
-    return replace(change, moves=True), guard
-
-
-def _settled(
-    bodies: Bodies, context: RoutingContext, *, is_capped: bool = False
-) -> Settlement | None:
-    all_inputs = routing_inputs(bodies, context) if bodies else []
-    targets = [
-        (body, target_of(body, inputs, context, is_capped=is_capped))
-        for body, inputs in zip(bodies, all_inputs, strict=True)
-    ]
-    candidates = [
-        Wanted(body, target.schedule, target.recurrence)
-        for body, target in targets
-        if isinstance(target, Target)
-    ]
-    return settle(candidates, is_capped=is_capped)
-
-
-def _stays(row: StoredEvent, settlement: Settlement, context: RoutingContext) -> bool:
-    """Return True if the row is in the place of the settlement, or must not be sent again."""
-    if Target(settlement.schedule).keeps(row.schedule):
-        return True
-    return stays_unsent(replace(row, event=settlement.shown), context)
-
-
-def _write(
-    change: Rewrite,
-    context: RoutingContext,
-    *,
-    guard: Guard,
-    is_repeatable: bool,
-) -> tuple[bool, StoredEvent | None]:
-    """Write the row. If it stays in its place, raise the epochs of its runs.
-
-    With `is_repeatable`, the epochs are raised even if the row is already as intended, because the
-    worker that wrote it may have died before it raised them.
-    """
-    before = change.before
-    if change.writes_row or change.pointing:
-        is_written, stored = context.events.rewrite(change, guard)
-    else:
-        is_written, stored = True, before if isinstance(before, StoredEvent) else None
-    is_in_place = before is not None and bool(before.schedule) and not change.moves
-    if is_written and before and is_in_place and (change.writes_row or is_repeatable):
-        raise_epochs_under(before.schedule, change.user_id, context=context)
-    return is_written, stored

@@ -60,7 +60,7 @@ def _write_row(
     row = model(change.user_id, change.event_id)
     if not change.writes_row:
         return
-    if stored is None and change.retracted is None:
+    if stored is None and not change.becomes_mark:
         writes.delete(row, condition=condition)
     elif stored is None:
         writes.save(_mark(change, model, now, retention), condition=condition)
@@ -121,7 +121,7 @@ def _mark(change: Rewrite, model: type[EventRow], now: datetime, retention: time
         change.event_id,
         was=before.schedule,
         was_stored=stored_key(before.schedule, before.stored_at),
-        own_id=change.retracted or None,
+        own_id=change.mark_own_id or None,
         retracted_at=now,
         expires_at=now + retention,
     )

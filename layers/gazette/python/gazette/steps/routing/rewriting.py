@@ -1,0 +1,166 @@
+"""Write the row of a happening: its bodies, its place and its runs (decision 156)."""
+
+from dataclasses import replace
+
+from gazette.domain.delivery.run import BEGINNING, sent_until
+from gazette.domain.happening.bodies import (
+    Bodies,
+    Settlement,
+    Wanted,
+    keep_shown,
+    settle,
+)
+from gazette.domain.happening.rewriting import Pointing, Rewrite
+from gazette.domain.identity import latest_run
+from gazette.domain.model import Event, Retracted, StoredEvent
+from gazette.domain.ports.stores import Guard
+from gazette.domain.scheduling.kinds import ScheduleKind, kind_of
+from gazette.domain.subscribers.frequency import DIGESTS
+from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.steps.context import RoutingContext
+from gazette.steps.routing.immediate import start_immediates
+from gazette.steps.routing.limit import Tokens
+from gazette.steps.routing.move import (
+    guard_to_arrive,
+    guard_to_leave,
+    raise_epochs_under,
+    stays_unsent,
+)
+from gazette.steps.routing.target import Target, routing_inputs, target_of
+from gazette.steps.subscribers.schedules import arm
+
+Row = StoredEvent | Retracted | None
+
+
+def rewrite(
+    row: Row,
+    bodies: Bodies,
+    event: Event,
+    pointing: Pointing | None,
+    tokens: Tokens,
+    *,
+    retracted: str | None = None,
+    is_repeatable: bool = True,
+) -> tuple[bool, StoredEvent | None]:
+    """Write the row with the wanted ones of `bodies`.
+
+    A row that was or may have been sent does not move. A row that moves to an immediate email takes
+    a token, or gets the mark of the limit (rule 28). Returns True and the row as it is stored now,
+    or False if it has changed since it was read.
+    """
+    context = tokens.context
+    change = Rewrite(
+        user_id=event.user_id,
+        event_id=event.id,
+        before=row,
+        after=_settled(bodies, context, is_capped=isinstance(row, StoredEvent) and row.is_capped),
+        retracted=retracted,
+        pointing=pointing,
+    )
+    planned, guard = _leaving(change, context)
+    if planned.moves and (after := planned.after) and not tokens.allow(after.shown, after.schedule):
+        capped = replace(change, after=_settled(bodies, context, is_capped=True))
+        planned, guard = _leaving(capped, context)
+    if planned.after is None and not planned.moves and retracted is None:
+        return True, row if isinstance(row, StoredEvent) else None
+    if planned.after and planned.moves and row:
+        if not is_repeatable:
+            # If this worker dies after the write, no other code finds the row.
+            _arm_digest(event.user_id, planned.after.schedule, context)
+        guard += guard_to_arrive(event.user_id, planned.after.schedule, context)
+    return _write(planned, context, guard=guard, is_repeatable=is_repeatable)
+
+
+def _leaving(change: Rewrite, context: RoutingContext) -> tuple[Rewrite, Guard]:
+    """Return the change, which moves the row if necessary and possible.
+
+    Also returns a guard that prevents the runs of the former place from sending the row.
+    """
+    row, settlement = change.before, change.after
+    if row is None:
+        return replace(change, moves=True), Guard()
+    if settlement is None and change.retracted is not None:
+        return change, Guard()
+    if settlement and isinstance(row, StoredEvent) and _stays(row, settlement, context):
+        return _keeping_shown(change, context), Guard()
+    stored_at = row.stored_at or BEGINNING
+    until, guard = guard_to_leave(change.user_id, row.schedule, stored_at, context=context)
+    if stored_at <= until:
+        return _keeping_shown(change, context), Guard()
+    return replace(change, moves=True), guard
+
+
+def _keeping_shown(change: Rewrite, context: RoutingContext) -> Rewrite:
+    """Return the change of a row in its place, which continues to show what its email showed.
+
+    So receipts and the web view of a sent email remain true.
+    """
+    row, settlement = change.before, change.after
+    if not isinstance(row, StoredEvent) or settlement is None:
+        return change
+    as_sent = keep_shown(settlement, row.event)
+    if as_sent is settlement or kind_of(row.schedule) is ScheduleKind.UNSENT:
+        return change
+    chain = context.runs.chain(latest_run(change.user_id, row.schedule), holding=row.stored_at)
+    return replace(change, after=as_sent) if row.stored_at <= sent_until(chain) else change
+
+
+def _settled(
+    bodies: Bodies, context: RoutingContext, *, is_capped: bool = False
+) -> Settlement | None:
+    all_inputs = routing_inputs(bodies, context) if bodies else []
+    targets = [
+        (body, target_of(body, inputs, context, is_capped=is_capped))
+        for body, inputs in zip(bodies, all_inputs, strict=True)
+    ]
+    candidates = [
+        Wanted(body, target.schedule, target.recurrence)
+        for body, target in targets
+        if isinstance(target, Target)
+    ]
+    return settle(candidates, is_capped=is_capped)
+
+
+def _stays(row: StoredEvent, settlement: Settlement, context: RoutingContext) -> bool:
+    """Return True if the row is in the place of the settlement, or must not be sent again."""
+    if Target(settlement.schedule).keeps(row.schedule):
+        return True
+    return stays_unsent(replace(row, event=settlement.shown), context)
+
+
+def _write(
+    change: Rewrite,
+    context: RoutingContext,
+    *,
+    guard: Guard,
+    is_repeatable: bool,
+) -> tuple[bool, StoredEvent | None]:
+    """Write the row. If it stays in its place, raise the epochs of its runs.
+
+    With `is_repeatable`, the epochs are raised even if the row is already as intended, because the
+    worker that wrote it may have died before it raised them.
+    """
+    before = change.before
+    if change.writes_row or change.pointing:
+        is_written, stored = context.events.rewrite(change, guard)
+    else:
+        is_written, stored = True, before if isinstance(before, StoredEvent) else None
+    is_in_place = before is not None and bool(before.schedule) and not change.moves
+    if is_written and before and is_in_place and (change.writes_row or is_repeatable):
+        raise_epochs_under(before.schedule, change.user_id, context=context)
+    return is_written, stored
+
+
+def await_run(stored: StoredEvent | None, context: RoutingContext) -> None:
+    """Arm the digest under which a row waits, or start its immediate run (rule 23)."""
+    if stored and stored.is_immediate:
+        start_immediates([stored], context=context)
+    elif stored:
+        _arm_digest(stored.event.user_id, stored.schedule, context)
+
+
+def _arm_digest(user_id: str, schedule: str, context: RoutingContext) -> None:
+    if schedule in DIGESTS:
+        reader = context.subscribers.get(user_id)
+        if isinstance(reader, Subscriber):
+            arm({(user_id, schedule): reader}, context=context)
