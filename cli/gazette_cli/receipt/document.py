@@ -24,6 +24,7 @@ def receipt_document(receipt: Receipt) -> Document:
         "schedule": receipt.schedule or None,
         "next_digest": receipt.next_digest,
         "is_held": receipt.is_held,
+        "shown_as": receipt.shown_as or None,
         "known_since": receipt.known_since,
         "emails": [*map(_email, receipt.emails)],
     }

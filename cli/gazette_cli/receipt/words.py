@@ -45,6 +45,11 @@ OUTCOMES: Mapping[State, str] = {
 def sentences(receipt: Receipt) -> Iterator[str]:
     """Yield the sentences that state what became of an event. The first one names the state."""
     yield from _LEADS[receipt.state](receipt)
+    if receipt.shown_as:
+        yield (
+            f"Emails show the event {receipt.shown_as} instead of it, because both are about the "
+            "same happening (part_of)."
+        )
     for email in receipt.emails:
         yield _described(email)
     if receipt.is_held:

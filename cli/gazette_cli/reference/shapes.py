@@ -363,6 +363,7 @@ SHAPES: Mapping[str, Shape] = {
                 "schedule": "text?",
                 "next_digest": "instant?",
                 "is_held": "boolean",
+                "shown_as": "text?",
                 "known_since": "instant",
                 "emails": [
                     {

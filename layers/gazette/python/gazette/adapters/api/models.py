@@ -271,6 +271,10 @@ class Receipt(Answer):
         description="The due time of the next email that can include a waiting event."
     )
     is_held: bool = Field(description="True if the event's category is on hold.")
+    shown_as: str | None = Field(
+        description="The id of the event of the same happening (`part_of`) that emails show "
+        "instead of this one; null if there is none."
+    )
     known_since: datetime = Field(
         description="The time since which the answer is complete. Earlier emails may be missing."
     )

@@ -73,6 +73,7 @@ def receipt_answer(receipt: Receipt) -> models.Receipt:
         schedule=receipt.schedule or None,
         next_digest=receipt.next_digest,
         is_held=receipt.is_held,
+        shown_as=receipt.shown_as or None,
         known_since=receipt.known_since,
         emails=tuple(map(_receipt_email, receipt.emails)),
     )

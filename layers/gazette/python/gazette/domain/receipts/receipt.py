@@ -9,7 +9,7 @@ from gazette.domain.delivery.run import Certainty, Run
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.feedback.delivery_events import EngagementEvent
 from gazette.domain.identity import run_id
-from gazette.domain.model import Retracted, StoredEvent
+from gazette.domain.model import Event, Retracted, StoredEvent
 
 
 class State(StrEnum):
@@ -169,6 +169,10 @@ class Receipt:
     why: str = ""
     """The stored reason of an exclusion, such as a template error; empty if there is none."""
 
+    shown_as: str = ""
+    """The id of the event of the same happening (`part_of`) that emails show instead of this one;
+    empty if there is none."""
+
 
 @dataclass(frozen=True, slots=True)
 class FoundEvent:
@@ -187,6 +191,25 @@ class FoundEvent:
 
     retracted_at: datetime | None = None
     """The time of the retraction; None if a version without receipts retracted the event."""
+
+    own_id: str = ""
+    """The own id of the event, if it is part of an activity whose id is the id of the row."""
+
+    shares_row: bool = False
+    """True if other events of the same happening can be in the row of a retracted event."""
+
+    @property
+    def event(self) -> Event | None:
+        """The event; None if it was retracted."""
+        bodies = self.row.bodies if isinstance(self.row, StoredEvent) else ()
+        return next((each for each in bodies if each.own_id == self.own_id), None)
+
+    @property
+    def shown_as(self) -> str:
+        """The id of the event of the same happening that emails show instead; otherwise empty."""
+        if not isinstance(self.row, StoredEvent) or self.row.event.own_id == self.own_id:
+            return ""
+        return self.row.event.own_id or self.row.event.id
 
 
 Found = FoundEvent | UnreadableRow

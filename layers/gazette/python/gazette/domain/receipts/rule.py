@@ -176,7 +176,7 @@ def _certainty_of_retracted(run: Run, event_id: str, found: FoundEvent) -> Certa
     """
     if found.was_stored_at is None or not run.has_taken(found.was_stored_at):
         return None
-    is_in = _last_attempt_showed(run, event_id, found.was_stored_at, found.retracted_at)
+    is_in = _last_attempt_showed(run, event_id, found.was_stored_at, found)
     if is_in:
         return _certainty_of(run)
     is_unclear = is_in is None or bool(run.uncertain - {run.attempt})
@@ -184,19 +184,24 @@ def _certainty_of_retracted(run: Run, event_id: str, found: FoundEvent) -> Certa
 
 
 def _last_attempt_showed(
-    run: Run, event_id: str, stored_at: datetime, retracted_at: datetime | None
+    run: Run, event_id: str, stored_at: datetime, found: FoundEvent
 ) -> bool | None:
     """Return True if the run's last attempt contains a retracted event; None if this is unknown.
 
     The row names recent events, which were read. For other events, the time of the claim decides.
     The claim follows the read of the window, so a claim before the retraction contains the event.
     A run that was created after the retraction does not contain the event, and neither does a claim
-    that follows so late that its invocation began after the retraction.
+    that follows so late that its invocation began after the retraction. The time also decides if
+    the email may show another event of the same happening, which has the same name. If that event
+    was given its place after the retraction, no email of the place contains the retracted one.
     """
+    retracted_at = found.retracted_at
     if not run.has_shown(event_id, stored_at):
         return False
-    if run.names(stored_at):
+    if run.names(stored_at) and not found.shares_row:
         return True
+    if found.shares_row and retracted_at and retracted_at + _CLOCKS <= stored_at:
+        return False
     if retracted_at is None or run.claimed_at is None:
         return None
     if run.claimed_at + _CLOCKS <= retracted_at:

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import Retracted
 from gazette.domain.ports.stores import Activities, Follows
-from gazette.domain.receipts.receipt import ActivityReceipt, FollowerOutcomes, Found, State
+from gazette.domain.receipts.bodies import of_body
+from gazette.domain.receipts.receipt import (
+    ActivityReceipt,
+    FollowerOutcomes,
+    Found,
+    FoundEvent,
+    State,
+)
 from gazette.domain.receipts.rule import standing_of
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.following import Activity, Follow
@@ -132,6 +139,8 @@ class _Count:
         )
 
     def _count(self, user_id: str, found: Found | None) -> None:
+        if isinstance(found, FoundEvent):
+            found = of_body(found)
         if found is None:
             self._outcomes[State.NOT_STORED] += 1
             return

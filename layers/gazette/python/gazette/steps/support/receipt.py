@@ -16,6 +16,7 @@ from gazette.domain.ports.control import CurrentWithdrawals, HeldCategories
 from gazette.domain.ports.ledgers import Runs, RunSequences
 from gazette.domain.ports.receipts import EmailOutcomes, EventTraces
 from gazette.domain.ports.stores import Follows, Subscribers
+from gazette.domain.receipts.bodies import at_pointer, of_body
 from gazette.domain.receipts.receipt import (
     Because,
     FoundEvent,
@@ -78,7 +79,8 @@ def receipt(
     call for each 16 runs), and either the delivery events of its emails, or the reader, the
     schedule and the category holds. A late event, or one over
     the limit of immediate emails, that reached the reader through a follow costs one more, for the
-    follow. An event that is not stored costs two calls, for the event and the reader.
+    follow. An event that is not stored costs two calls, for the event and the reader. An event that
+    is part of an activity costs one more, for the row that it shares.
 
     `category` and `occurred_at` describe an event that is not stored. With both, a mute is
     recognised as the reason. Raises UnreadableRow if a row cannot be read, and NotYet if the event
@@ -99,9 +101,10 @@ def receipt(
         at=standing.at,
         emails=_emails(standing.emails, context.engagements),
         schedule=place[0] if place else "",
-        category=event.row.event.category if isinstance(event.row, StoredEvent) else "",
+        category=event.event.category if event.event else "",
         because=standing.because,
         why=event.why if standing.state in {State.EXCLUDED, State.GIVEN_UP} else "",
+        shown_as=event.shown_as,
     )
     if isinstance(event.row, StoredEvent) and answer.state in {State.WAITING, State.COLLECTING}:
         return _of_waiting(answer, event.row, standing, now, context)
@@ -125,18 +128,26 @@ def _read(
     If a run was claimed just now, the event may have left the schedule before the claim and after
     it was read here. It is then read again, until it has not changed.
     """
-    event = context.events.find(user_id, event_id)
+    event = _found(user_id, event_id, context)
     for _ in ATTEMPTS:
         if event is None:
             return None, ()
         chain = chain_of(user_id, event, runs=context.runs)
         if not any(run.claimed_at and run.claimed_at + _JUST_NOW >= now for run in chain):
             return event, chain
-        again = context.events.find(user_id, event_id)
+        again = _found(user_id, event_id, context)
         if again == event:
             return event, chain
         event = again
     raise kept_changing(f"Event {event_id!r}")
+
+
+def _found(user_id: str, event_id: str, context: ReceiptContext) -> FoundEvent | None:
+    """Read an event, or its part of the row that it shares."""
+    found = context.events.find(user_id, event_id)
+    if found is None or isinstance(found.row, StoredEvent) or not found.row.part_of:
+        return of_body(found) if found else None
+    return at_pointer(found, context.events.find(user_id, found.row.part_of))
 
 
 def _emails(
