@@ -57,6 +57,7 @@ def document(found: Explanation, *, stage: str) -> Document:
         "lapsed": _waiting(found.lapsed),
         "seen": _waiting(found.seen),
         "withdrawn": _waiting(found.withdrawn),
+        "merged": _waiting(found.merged),
         "given_up": _waiting(found.given_up),
         "held_categories": found.held_categories,
         "critical_categories": found.critical,

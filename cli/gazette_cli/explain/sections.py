@@ -167,6 +167,7 @@ def _waiting(found: Explanation) -> Iterator[tuple[str, ...]]:
     yield from _rows(found.lapsed, "lapsed")
     yield from _rows(found.seen, "seen")
     yield from _rows(found.withdrawn, "withdrawn")
+    yield from _rows(found.merged, "shown as another event")
 
 
 def _rows(waiting: Iterable[Waiting], note: str) -> Iterator[tuple[str, ...]]:

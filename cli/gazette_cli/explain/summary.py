@@ -86,6 +86,11 @@ def _now(found: Explanation) -> Iterator[str]:
             f"Left out: {_of_categories(found.withdrawn)}, because an operator withdrew their "
             "actor or entity. To see the withdrawals, run `gazette withdraw list`."
         )
+    if found.merged:
+        yield (
+            f"Not shown: {_of_categories(found.merged)}, because emails show another event of the "
+            "same happening (part_of). To see which, run `gazette receipt`."
+        )
     if found.held_categories:
         yield (
             f"On hold for all readers: {listed([*map(named, found.held_categories)])}. To see "

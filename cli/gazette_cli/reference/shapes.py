@@ -332,6 +332,7 @@ SHAPES: Mapping[str, Shape] = {
         "waiting": _WAITING,
         "late": _WAITING,
         "over_limit": _WAITING,
+        "merged": _WAITING,
         "muted": _WAITING,
         "expired": _WAITING,
         "lapsed": _WAITING,

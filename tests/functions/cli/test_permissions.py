@@ -76,6 +76,7 @@ EMPTY_HERE = (
     "explain.seen",
     "explain.withdrawn",  # in tests/unit/delivery/test_withdrawn.py
     "explain.over_limit",  # in tests/unit/support/test_explain_attention.py
+    "explain.merged",  # in tests/unit/support/test_explain_attention.py
     "explain.late",  # in tests/unit/support/test_explain_attention.py
     "explain.schedules[].with_notice",
     "explain.held_categories",

@@ -82,6 +82,21 @@ def test_events_over_the_limit_wait_for_the_digest_instead_of_an_immediate_email
     assert explained(world).late == ()
 
 
+@pytest.mark.parametrize("is_sent", [False, True])
+def test_event_that_is_shown_as_another_is_named(*, is_sent: bool) -> None:
+    world = World()
+    world.choose(at=NOW - 9 * DAY, comment=Frequency.DAILY, mention=Frequency.DAILY)
+    mention = replace(an_event("e1", category="mention"), own_id="m1")
+    world.create(an_event("e1", category="comment"), mention)
+    if is_sent:
+        world.send_digest()
+    assert "Not shown:" not in said(World())
+    assert "Not shown: 1 event of mention, because emails show another event" in said(world)
+    (merged,) = explained(world).merged
+    assert (merged.schedule, merged.category, merged.count) == ("daily", "mention", 1)
+    assert sum(each.count for each in explained(world).waiting) == (0 if is_sent else 1)
+
+
 def inactive(days: int) -> World:
     """A world with a reader whose last activity is some days old, and a waiting event."""
     world, then = World(sunset=SUNSET), (NOW - days * DAY).date()

@@ -200,6 +200,10 @@ class Explanation:
     """Stored events that were left out because of a withdrawal, and waiting events that the next
     run of their schedule leaves out for this reason."""
 
+    merged: tuple[Waiting, ...] = ()
+    """Stored events that emails do not show, because they show another event of the same happening
+    (rule 30). Emails with them may have been sent."""
+
     held_categories: tuple[str, ...] = ()
     """The categories on hold for which events are waiting."""
 

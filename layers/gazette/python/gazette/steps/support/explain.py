@@ -4,7 +4,8 @@ Makes no writes. The result contains no addresses and no content of events.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
@@ -180,11 +181,18 @@ def explain(
         lapsed=_counted((each for each in over if each.event.has_lapsed(now)), stored),
         seen=_counted(filter(_is_seen, readable(events_read)), stored),
         withdrawn=_counted(withdrawn, stored),
+        merged=_counted(_merged(readable(events_read)), stored),
         unreadable=tuple(
             str(row) for row in (*runs_read, *events_read) if isinstance(row, UnreadableRow)
         ),
         held_categories=tuple(sorted({each.category for each in waiting} & set(held_categories()))),
     )
+
+
+def _merged(all_stored: Iterable[StoredEvent]) -> Iterator[StoredEvent]:
+    """Yield each event that another event of its happening replaces in emails, with its place."""
+    for stored in all_stored:
+        yield from (replace(stored, event=body, others=()) for body in stored.others)
 
 
 def _is_seen(stored: StoredEvent) -> bool:
