@@ -5,54 +5,84 @@ from collections import Counter
 import pytest
 
 from tests.functions.conftest import Cloud, fan_out
-from tests.functions.costs_page import promised, promised_calls
+from tests.functions.costs_page import promised
 from tests.functions.messages import ago, event, profile
-from tests.functions.test_costs import IMMEDIATE, ann, ann_at_once
+from tests.functions.test_costs import ann
 from tests.meter import calls
 
-__all__ = ["ann", "ann_at_once"]
+__all__ = ["ann"]
 
 PROMISED = promised()
-CALLS = promised_calls()
-PART = {"part_of": {"entity": {"type": "post", "id": "p1"}, "id": "e1"}}
+RETRACTION = {"id": "e7", "user_id": "ann"}
 
 
-def mention(number: int = 7, **given: object) -> dict[str, object]:
-    return event(number) | {"category": "mention"} | PART | given
+def mention(of: str = "e1") -> dict[str, object]:
+    activity = {"entity": {"type": "post", "id": "p1"}, "id": of}
+    return event(7) | {"category": "mention", "part_of": activity}
 
 
-def test_first_event_with_part_of_costs_a_transaction_of_row_and_pointer(ann: Cloud) -> None:
+def units(cloud: Cloud) -> int:
+    return cloud.meter.write_units.total()
+
+
+def test_first_event_of_a_happening_is_written_with_its_pointer(ann: Cloud) -> None:
+    """Event and pointer are read together, and written in one transaction."""
     ann.say("event.created", mention())
-    print(ann.meter.calls, ann.meter.write_units, ann.meter.read_units)
+    assert ann.meter.calls == calls(BatchGetItem=2 + 2 + 1, TransactWriteItems=1)
+    assert units(ann) == PROMISED["an event with `part_of`"]
+    ann.meter.clear()
+    ann.say("event.created", mention())
+    assert ann.meter.calls == calls(BatchGetItem=2 + 2 + 1, Query=1)
+    assert ann.meter.write_units == Counter()
+
+
+def test_activity_that_joins_the_row_of_a_mention_costs_three_write_units(ann: Cloud) -> None:
+    ann.say("event.created", mention())
     ann.meter.clear()
     ann.say("event.created", event(1))
-    print(ann.meter.calls, ann.meter.write_units, ann.meter.read_units)
-    ann.meter.clear()
-    ann.say("event.created", mention())
-    print(ann.meter.calls, ann.meter.write_units, ann.meter.read_units)
-    ann.meter.clear()
-    ann.say("event.retracted", {"id": "e7", "user_id": "ann"})
-    print(ann.meter.calls, ann.meter.write_units, ann.meter.read_units)
-    ann.meter.clear()
-    ann.say("event.created", event(2))
-    ann.meter.clear()
-    ann.say("event.created", mention(8, part_of={"entity": {"type": "post", "id": "p1"}, "id": "e2"}))
-    print(ann.meter.calls, ann.meter.write_units, ann.meter.read_units)
-    ann.meter.clear()
-    fan_out(ann)
-    ann.meter.clear()
-    ann.say("event.retracted", {"id": "e8", "user_id": "ann"})
-    print(ann.meter.calls, ann.meter.write_units, ann.meter.read_units)
-    assert 0
+    assert ann.meter.calls == calls(BatchGetItem=2 + 2 + 1, PutItem=1, UpdateItem=1, Query=2)
+    assert units(ann) == PROMISED["an event that joins the row of its happening"]
 
 
-def test_move(ann: Cloud) -> None:
-    ann.say("subscriber.changed", profile(changed_at=ago(days=9), frequencies={"mention": "immediate", "comment": "daily"}))
+def test_mention_that_joins_in_place_costs_as_much_as_the_first_event(ann: Cloud) -> None:
     ann.say("event.created", event(1))
     ann.meter.clear()
     ann.say("event.created", mention())
-    print(ann.meter.calls, ann.meter.write_units, ann.meter.read_units)
+    assert ann.meter.calls["dynamodb.TransactWriteItems"] == 1
+    assert units(ann) == PROMISED["an event with `part_of`"]
+
+
+def test_mention_that_moves_the_row_costs_a_move(ann: Cloud) -> None:
+    now = {"mention": "immediate", "comment": "daily"}
+    ann.say("subscriber.changed", profile(changed_at=ago(days=9), frequencies=now))
+    ann.say("event.created", event(1))
     ann.meter.clear()
-    ann.say("event.retracted", {"id": "e7", "user_id": "ann"})
-    print(ann.meter.calls, ann.meter.write_units, ann.meter.read_units)
-    assert 0
+    ann.say("event.created", mention())
+    assert ann.meter.write_units == Counter(events=6, runs=6, schedules=2)
+    assert units(ann) == PROMISED["an event with `part_of` that moves the row"]
+    ann.meter.clear()
+    ann.say("event.retracted", RETRACTION)
+    assert ann.meter.write_units == Counter(events=5, runs=4, schedules=2)
+    assert units(ann) == PROMISED["a retraction that moves the row of a happening"]
+
+
+@pytest.mark.usefixtures("later")
+@pytest.mark.parametrize("is_open", [False, True])
+def test_retraction_of_one_event_of_a_happening(ann: Cloud, *, is_open: bool) -> None:
+    ann.say("event.created", event(1), mention())
+    if is_open:
+        fan_out(ann)
+    ann.meter.clear()
+    ann.say("event.retracted", RETRACTION)
+    assert ann.meter.write_units["events"] == PROMISED["the retraction of one event of a happening"]
+    assert ann.meter.write_units["runs"] == is_open
+    ann.meter.clear()
+    ann.say("event.retracted", RETRACTION)
+    assert ann.meter.write_units["events"] == 0
+
+
+def test_event_that_meets_no_other_costs_no_more(ann: Cloud) -> None:
+    """As an event without the feature: the test of an event asserts its calls and units."""
+    ann.say("event.created", event(1))
+    assert ann.meter.calls == calls(BatchGetItem=2 + 1, PutItem=1)
+    assert units(ann) == PROMISED["an event"]

@@ -153,7 +153,7 @@ class DynamoEvents:
         )
 
     def rewrite(self, change: Rewrite, guard: Guard) -> tuple[bool, StoredEvent | None]:
-        """Write the row of a happening with one TransactWriteItems."""
+        """Write the row of a happening with one TransactWriteItems, or alone with one write."""
         now = self._clock()
         if guard.not_after and now > guard.not_after:
             return False, None
@@ -163,6 +163,7 @@ class DynamoEvents:
             now=now,
             retention=self._retention,
             add_guard=partial(_add, guard),
+            is_alone=guard.is_alone,
         )
 
     def move(

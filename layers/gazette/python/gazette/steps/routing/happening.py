@@ -1,6 +1,5 @@
 """Merge the events about one happening in one row (decision 156)."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from gazette.domain.errors import UnreadableRow
@@ -19,8 +18,8 @@ from gazette.steps.routing.limit import Tokens
 from gazette.steps.routing.move import (
     raise_epochs_under,
 )
-from gazette.steps.routing.rewriting import Row, await_run, rewrite
-from gazette.steps.routing.target import RoutingInputs, routing_inputs, target_of
+from gazette.steps.routing.rewriting import Inputs, Row, await_run, inputs_of, rewrite
+from gazette.steps.routing.target import routing_inputs, target_of
 
 MOST_BODIES = 10
 """The maximum number of bodies in a row. Further events have a row of their own."""
@@ -76,17 +75,20 @@ def join(event: Event, tokens: Tokens) -> tuple[Outcome, StoredEvent | None] | N
         own = next((each for each in before if each.own_id == event.own_id), None)
         if own is None and len(before) >= MOST_BODIES and event.own_id:
             return None
-        (inputs,) = routing_inputs([event], context)
-        target = target_of(event, inputs, context)
+        of_event, *of_bodies = routing_inputs([event, *before], context)
+        inputs = {body.own_id: each for body, each in zip(before, of_bodies, strict=True)}
+        target = target_of(event, of_event, context)
         if isinstance(target, Outcome):
             if own and (own == event or event.amends(own)):
                 rest = without_body(before, event.own_id)
-                if not rewrite(row, rest, event, None, tokens)[0]:
+                if not rewrite(row, rest, inputs, event, None, tokens)[0]:
                     continue
             return target, None
+        if own is None or event.amends(own):
+            inputs[event.own_id] = of_event
         bodies = with_body(before, event)
         pointing = Pointing(event.own_id, exists=pointer is not None) if event.own_id else None
-        is_done, stored = rewrite(row, bodies, event, None if own else pointing, tokens)
+        is_done, stored = rewrite(row, bodies, inputs, event, None if own else pointing, tokens)
         if is_done:
             return _outcome(event, own), stored
     raise kept_changing(f"The happening {event.id} of {event.user_id}")
@@ -110,8 +112,8 @@ def remove_body(user_id: str, event_id: str, own_id: str, *, context: RoutingCon
             return
         bodies = without_body(row.bodies, own_id)
         retracted = own_id if not own_id or len(bodies) < len(row.bodies) else None
-        inputs = routing_inputs(bodies, context)
-        is_done, stored = rewrite(row, bodies, row.event, None, tokens, retracted=retracted)
+        inputs = inputs_of(bodies, context)
+        is_done, stored = rewrite(row, bodies, inputs, row.event, None, tokens, retracted=retracted)
         if is_done:
             await_run(stored, context)
             if stored and not _is_as_read(bodies, inputs, context):
@@ -128,11 +130,13 @@ def resettle(stored: StoredEvent, *, context: RoutingContext) -> bool:
     user_id, event_id = stored.event.user_id, stored.event.id
     has_changed, row, tokens = False, stored, Tokens(context)
     for _ in ATTEMPTS:
-        inputs = routing_inputs(row.bodies, context)
-        is_done, current = rewrite(row, row.bodies, row.event, None, tokens, is_repeatable=False)
+        bodies, inputs = row.bodies, inputs_of(row.bodies, context)
+        is_done, current = rewrite(
+            row, bodies, inputs, row.event, None, tokens, is_repeatable=False
+        )
         await_run(current, context)
         has_changed |= current != row
-        if is_done and _is_as_read(row.bodies, inputs, context):
+        if is_done and _is_as_read(bodies, inputs, context):
             return has_changed
         latest = context.events.get(user_id, event_id)
         if not isinstance(latest, StoredEvent):
@@ -141,10 +145,10 @@ def resettle(stored: StoredEvent, *, context: RoutingContext) -> bool:
     raise kept_changing(f"The happening {event_id} of {user_id}")
 
 
-def _is_as_read(bodies: Bodies, inputs: Sequence[RoutingInputs], context: RoutingContext) -> bool:
+def _is_as_read(bodies: Bodies, inputs: Inputs, context: RoutingContext) -> bool:
     """Return True if choices and follows still decide as they did when they were read."""
-    again = routing_inputs(bodies, context) if bodies else []
-    return all(map(RoutingInputs.decides_like, inputs, again))
+    again = inputs_of(bodies, context)
+    return all(each.decides_like(again[own_id]) for own_id, each in inputs.items())
 
 
 def _read(event: Event, context: RoutingContext) -> tuple[Row, Row]:

@@ -1,5 +1,6 @@
 """Write the row of a happening: its bodies, its place and its runs (decision 156)."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from gazette.domain.delivery.run import BEGINNING, sent_until
@@ -26,15 +27,25 @@ from gazette.steps.routing.move import (
     raise_epochs_under,
     stays_unsent,
 )
-from gazette.steps.routing.target import Target, routing_inputs, target_of
+from gazette.steps.routing.target import RoutingInputs, Target, routing_inputs, target_of
 from gazette.steps.subscribers.schedules import arm
 
 Row = StoredEvent | Retracted | None
+
+Inputs = Mapping[str, RoutingInputs]
+"""The routing inputs of the bodies of a row, by own id."""
+
+
+def inputs_of(bodies: Bodies, context: RoutingContext) -> Inputs:
+    """Return the routing inputs of the bodies. Without bodies, nothing is read."""
+    all_inputs = routing_inputs(bodies, context) if bodies else []
+    return {body.own_id: inputs for body, inputs in zip(bodies, all_inputs, strict=True)}
 
 
 def rewrite(
     row: Row,
     bodies: Bodies,
+    inputs: Inputs,
     event: Event,
     pointing: Pointing | None,
     tokens: Tokens,
@@ -42,7 +53,7 @@ def rewrite(
     retracted: str | None = None,
     is_repeatable: bool = True,
 ) -> tuple[bool, StoredEvent | None]:
-    """Write the row with the wanted ones of `bodies`.
+    """Write the row with the wanted ones of `bodies`, according to `inputs`.
 
     A row that was or may have been sent does not move. A row that moves to an immediate email takes
     a token, or gets the mark of the limit (rule 28). Returns True and the row as it is stored now,
@@ -53,13 +64,13 @@ def rewrite(
         user_id=event.user_id,
         event_id=event.id,
         before=row,
-        after=_settled(bodies, context, is_capped=isinstance(row, StoredEvent) and row.is_capped),
+        after=_settled(bodies, inputs, context, is_capped=_is_capped(row)),
         retracted=retracted,
         pointing=pointing,
     )
     planned, guard = _leaving(change, context)
     if planned.moves and (after := planned.after) and not tokens.allow(after.shown, after.schedule):
-        capped = replace(change, after=_settled(bodies, context, is_capped=True))
+        capped = replace(change, after=_settled(bodies, inputs, context, is_capped=True))
         planned, guard = _leaving(capped, context)
     if planned.after is None and not planned.moves and retracted is None:
         return True, row if isinstance(row, StoredEvent) else None
@@ -105,13 +116,16 @@ def _keeping_shown(change: Rewrite, context: RoutingContext) -> Rewrite:
     return replace(change, after=as_sent) if row.stored_at <= sent_until(chain) else change
 
 
+def _is_capped(row: Row) -> bool:
+    return isinstance(row, StoredEvent) and row.is_capped
+
+
 def _settled(
-    bodies: Bodies, context: RoutingContext, *, is_capped: bool = False
+    bodies: Bodies, inputs: Inputs, context: RoutingContext, *, is_capped: bool
 ) -> Settlement | None:
-    all_inputs = routing_inputs(bodies, context) if bodies else []
     targets = [
-        (body, target_of(body, inputs, context, is_capped=is_capped))
-        for body, inputs in zip(bodies, all_inputs, strict=True)
+        (body, target_of(body, inputs[body.own_id], context, is_capped=is_capped))
+        for body in bodies
     ]
     candidates = [
         Wanted(body, target.schedule, target.recurrence)

@@ -7,7 +7,7 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
-from gazette.adapters.dynamodb.client import ConditionFailed, transaction
+from gazette.adapters.dynamodb.client import ConditionFailed, transaction, translated
 from gazette.adapters.dynamodb.event_rows import (
     CAPPED,
     absent,
@@ -31,10 +31,18 @@ def rewrite(
     now: datetime,
     retention: timedelta,
     add_guard: AddGuard,
+    is_alone: bool,
 ) -> tuple[bool, StoredEvent | None]:
-    """Write the row of a happening with one TransactWriteItems."""
+    """Write the row of a happening with one TransactWriteItems.
+
+    If the row is the only item, it is written outside a transaction, which costs half as much.
+    """
     stored = change.result(now, least=retention)
     try:
+        if is_alone and not change.pointing:
+            with translated():
+                _write_row(change, stored, _Alone(), model=model, now=now, retention=retention)
+            return True, stored
         with transaction(model) as writes:
             _write_row(change, stored, writes, model=model, now=now, retention=retention)
             if change.pointing:
@@ -47,10 +55,23 @@ def rewrite(
     return True, stored
 
 
+class _Alone:
+    """The writes of a transaction, for one item outside a transaction."""
+
+    def save(self, row: EventRow, condition: Condition) -> None:
+        row.save(condition=condition)
+
+    def update(self, row: EventRow, actions: list[Action], condition: Condition) -> None:
+        row.update(actions=actions, condition=condition)
+
+    def delete(self, row: EventRow, condition: Condition) -> None:
+        row.delete(condition=condition)
+
+
 def _write_row(
     change: Rewrite,
     stored: StoredEvent | None,
-    writes: TransactWrite,
+    writes: TransactWrite | _Alone,
     *,
     model: type[EventRow],
     now: datetime,
