@@ -37,7 +37,7 @@ Inputs = Mapping[str, RoutingInputs]
 
 
 def inputs_of(bodies: Bodies, context: RoutingContext) -> Inputs:
-    """Return the routing inputs of the bodies. Without bodies, nothing is read."""
+    """Return the routing inputs of the bodies."""
     all_inputs = routing_inputs(bodies, context) if bodies else []
     return {body.own_id: inputs for body, inputs in zip(bodies, all_inputs, strict=True)}
 

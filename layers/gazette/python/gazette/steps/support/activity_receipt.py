@@ -139,19 +139,18 @@ class _Count:
         )
 
     def _count(self, user_id: str, found: Found | None) -> None:
-        if isinstance(found, FoundEvent):
-            found = of_body(found)
-        if found is None:
+        part = of_body(found) if isinstance(found, FoundEvent) else found
+        if part is None:
             self._outcomes[State.NOT_STORED] += 1
             return
         try:
-            if isinstance(found, UnreadableRow):
-                raise found
-            chain = chain_of(user_id, found, runs=self._context.receipts.runs)
+            if isinstance(part, UnreadableRow):
+                raise part
+            chain = chain_of(user_id, part, runs=self._context.receipts.runs)
         except UnreadableRow:
             self._unreadable += 1
         else:
-            self._outcomes[standing_of(found, chain, self._now).state] += 1
+            self._outcomes[standing_of(part, chain, self._now).state] += 1
 
 
 def _user_of(follow: Follow | UnreadableRow) -> str:

@@ -144,10 +144,10 @@ def _read(
 
 def _found(user_id: str, event_id: str, context: ReceiptContext) -> FoundEvent | None:
     """Read an event, or its part of the row that it shares."""
-    found = context.events.find(user_id, event_id)
-    if found is None or isinstance(found.row, StoredEvent) or not found.row.part_of:
-        return of_body(found) if found else None
-    return at_pointer(found, context.events.find(user_id, found.row.part_of))
+    at_id = context.events.find(user_id, event_id)
+    if at_id is None or isinstance(at_id.row, StoredEvent) or not at_id.row.part_of:
+        return of_body(at_id) if at_id else None
+    return at_pointer(at_id, context.events.find(user_id, at_id.row.part_of))
 
 
 def _emails(
