@@ -133,7 +133,7 @@ def _may_have_been_sent() -> Iterator[Scenario[Life]]:
 
 
 def _several_workers() -> Iterator[Scenario[Life]]:
-    """Yield scenarios with two workers and one run, of which one may have an outdated list.
+    """Yield scenarios with two workers for one run. One of them may have an outdated list.
 
     The worker with the current list may die after it has left out the withdrawn event.
     """
