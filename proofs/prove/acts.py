@@ -43,7 +43,7 @@ Overtake = Callable[[Life, Worker], None]
 """An action that interrupts a worker's calls."""
 
 CANCELLED, LEFT, RETRACTED, MUTED, ERASED = "cancelled", "left", "retracted", "muted", "erased"
-SEEN = "seen"
+SEEN, WITHDRAWN = "seen", "withdrawn"
 """Names of acknowledged actions, which apply to every later claim."""
 
 
@@ -91,11 +91,12 @@ def put(
     on: str | None = None,
     in_vain: bool = False,
     lapses_after: timedelta | None = None,
+    late: timedelta = timedelta(0),
 ) -> Act:
     """Publish an event on entity `on`, or on its own entity; the actor has the event's name.
 
     `in_vain`: the reader may be stopped by then, so the event is not expected in an email.
-    `lapses_after`: time after which no email may show the event.
+    `lapses_after`: time after which no email may show the event. `late`: the age of the event.
     """
 
     def act(life: Life) -> None:
@@ -107,7 +108,7 @@ def put(
             category=category,
             entity_id=on or event_id,
             actor=event_id,
-            occurred_at=life.clock(),
+            occurred_at=life.clock() - late,
         )
         if lapses_after:
             event = replace(event, expires_at=life.clock() + lapses_after)
@@ -172,13 +173,20 @@ def follow(entity_id: str, user_id: str = "ann") -> Act:
     return act
 
 
-def happen(entity_id: str, *user_ids: str) -> Act:
-    """Publish an activity on an entity, which creates an event with its id for each follower."""
+def happen(entity_id: str, *user_ids: str, parent: str | None = None) -> Act:
+    """Publish an activity on an entity, which creates an event with its id for each follower.
+
+    Followers of the entity `parent` also get it.
+    """
 
     def act(life: Life) -> None:
         life.events += [(user_id, entity_id) for user_id in user_ids]
         activity = an_activity(
-            entity_id, entity_id=entity_id, actor=entity_id, occurred_at=life.clock()
+            entity_id,
+            entity_id=entity_id,
+            parent=parent and f"post#{parent}",
+            actor=entity_id,
+            occurred_at=life.clock(),
         )
         life.say(CreateActivity(activity))
 
@@ -252,6 +260,19 @@ def see(event_id: str, user_id: str = "ann") -> Act:
 
     def act(life: Life) -> None:
         life.say(MarkSeen(user_id, f"post#{event_id}", life.clock()), (SEEN, event_id))
+
+    return act
+
+
+def withdraw(*, actor: str = "", on: str = "") -> Act:
+    """Withdraw an actor, or the entity of an event of this name, as an operator would."""
+    whom = actor or f"post#{on}"
+
+    def act(life: Life) -> None:
+        def add() -> None:
+            life.withdrawn[whom] = life.world.withdraw(actor=actor, entity="" if actor else whom)
+
+        life.persist("withdraw", add, (WITHDRAWN, whom))
 
     return act
 

@@ -19,6 +19,7 @@ from gazette.domain.model import RunKey, Schedule, StoredEvent
 from gazette.domain.redelivery import FEW, MANY
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.stored import readable
+from gazette.domain.withdrawing.withdrawals import Withdrawal, Withdrawals
 
 from gazette_cdk.topology import CONTENT, STEPS, VISIBILITY_FACTOR
 from proofs.prove.idleness import Idleness
@@ -29,12 +30,16 @@ from proofs.prove.scenario import Scenario
 from proofs.prove.strikes import Calls, Killed, Plan, Worker, WorkersClock
 from proofs.prove.workers import Workers
 from tests.builders import NOW, SettableClock
+from tests.world import Watched
 
 FIRST_DUE = datetime(2026, 11, 23, 7, 0, tzinfo=NOW.tzinfo)
 """Eight in the morning in Berlin, the day after the readers registered."""
 
 _STEPS = {step.name: step for step in (*STEPS, CONTENT)}
 _QUEUES = ("ingest", "followers", "fanout", "content", "generate", "resend", "feedback", "sweep")
+LIST_AGE = timedelta(minutes=1)
+"""The age of the list of withdrawals that an outdated worker has."""
+
 _EVERY = timedelta(minutes=5)
 _DAY = timedelta(days=1)
 _MOMENTS = 4000
@@ -137,6 +142,10 @@ class Life:
             if scenario.asks
         ]
         self.acknowledged: dict[tuple[str, str], int] = {}
+        self.withdrawn: dict[str, Withdrawal] = {}
+        self._withdrawals = self.world.withdrawals
+        self.world.current_withdrawals = self._list_of_the_worker
+        self.world.withdrawals = Watched("withdrawals", self._withdrawals, self.calls.around)  # type: ignore[assignment]
         self.settled: dict[RunKey, int] = {}
         self.delivery_events: list[DeliveryEvent] = []
         self.reported: dict[tuple[RunKey, int], datetime] = {}
@@ -387,6 +396,13 @@ class Life:
             self.settled.setdefault(run.key, self.calls.count)
         if done:
             self.acknowledged.setdefault(done, self.calls.count)
+
+    def _list_of_the_worker(self) -> Withdrawals:
+        """Return the list of withdrawals, or that of a minute ago for an outdated worker."""
+        worker, current = self.calls.worker, self._withdrawals.current()
+        is_outdated = worker is not None and worker.name in self.scenario.outdated
+        until = self.clock() - LIST_AGE * is_outdated
+        return tuple(each for each in current if each.at <= until)
 
     def _where(self) -> tuple[int, int, int]:
         worker = self.calls.worker

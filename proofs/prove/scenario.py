@@ -102,6 +102,9 @@ class Scenario(Generic[WorldT]):
     quiet_hours: QuietHours | None = None
     """The quiet hours of the stage."""
 
+    outdated: frozenset[str] = frozenset()
+    """The workers whose list of withdrawals is as it was a minute ago."""
+
     settling: int = 8
     """The number of further days within which all work must settle."""
 

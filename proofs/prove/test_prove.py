@@ -100,6 +100,11 @@ def test_a_worker_that_is_killed_after_the_provider_took_the_email_leaves_an_unk
         ("over-given-up", "lapses/daily/resend", 200, "e1 of ann is in 5 emails"),
         ("over-given-up", "lapses/immediate/carry_over", 200, "e1 of ann is in 6 emails"),
         ("seen-urgent", "seen/urgent/resend", 7, "was sent although e1 was seen"),
+        ("withdrawn-left-out", "withdrawn/actor/daily/resend", 200, "although e1 was withdrawn"),
+        ("withdrawn-left-out", "withdrawn/entity/immediate/resend", 200, "sent with e5 although"),
+        ("withdrawn-checked", "withdrawn/in the middle/actor/daily/resend", 1, "with e1 although"),
+        ("withdrawn-guarded", "withdrawn/outdated worker/dying copy/daily", 1, "stored as unsent"),
+        ("withdrawn-given-up", "withdrawn/lost/daily/resend", 200, "e1 was sent, and is stored"),
     ],
 )
 def test_without_a_rule_the_worlds_that_break_are_found(

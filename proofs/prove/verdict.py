@@ -9,10 +9,12 @@ from itertools import combinations
 from gazette.domain.delivery.run import Reason, Run, Status, settled_until
 from gazette.domain.delivery.signals import Policy
 from gazette.domain.feedback.delivery_events import Mark, mark_of
-from gazette.domain.model import DAILY, RunKey, StoredEvent
+from gazette.domain.model import DAILY, Event, RunKey, StoredEvent
 from gazette.domain.scheduling.calendar import slot_of, zone_of
+from gazette.domain.scheduling.kinds import Unsent
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.domain.withdrawing.withdrawals import Withdrawal, WithdrawalKind
 
 from proofs.invariants import (
     accepted_too_often,
@@ -22,8 +24,8 @@ from proofs.invariants import (
     unknown_for_ever,
     why_unsent,
 )
-from proofs.prove.acts import CANCELLED, ERASED, LEFT, MUTED, RETRACTED, SEEN
-from proofs.prove.life import FIRST_DUE, Life
+from proofs.prove.acts import CANCELLED, ERASED, LEFT, MUTED, RETRACTED, SEEN, WITHDRAWN
+from proofs.prove.life import FIRST_DUE, LIST_AGE, Life
 from proofs.prove.provider import Evidence, Taken
 from proofs.prove.strikes import How
 from tests.world import GRACE
@@ -92,6 +94,7 @@ def judge(life: Life) -> Verdict:
     _judge_feedback(life, verdict)
     _judge_quiet_hours(life, verdict)
     _judge_limit(life, verdict)
+    _judge_withdrawals(life, verdict)
     if life.scenario.refused_at_once is not None:
         _judge_streams(life, verdict)
     return verdict
@@ -124,6 +127,10 @@ def _judge_event(life: Life, user_id: str, event_id: str, verdict: Verdict) -> N
 
 def _why_not_shown(life: Life, user_id: str, event_id: str) -> str:
     end = why_unsent(life.onlooker, user_id, event_id)
+    stored = life.onlooker.events.get(user_id, event_id)
+    if isinstance(stored, StoredEvent) and stored.withdrawn_at:
+        applies = any(_applies(each, stored.event) for each in life.withdrawn.values())
+        return "withdrawn" if applies else "LOST"
     if end == "gone":
         gone = {(ERASED, user_id), (MUTED, user_id)} & life.acknowledged.keys()
         return "muted or erased" if gone else "LOST"
@@ -209,6 +216,46 @@ def _judge_limit(life: Life, verdict: Verdict) -> None:
             verdict.violations.append(f"rule 28: {len(immediate)} immediate emails, not {most}")
 
 
+def _judge_withdrawals(life: Life, verdict: Verdict) -> None:
+    """Check that a worker that knows a withdrawal shows no event that was withdrawn, and that no
+    event is stored as left out although an email shows it.
+
+    An outdated worker knows a withdrawal a minute later.
+    """
+    rows = life.onlooker.events
+    for taken in life.provider.taken if life.withdrawn else ():
+        for event_id in sorted(taken.shows):
+            stored = rows.get(taken.key.user_id, event_id)
+            if not isinstance(stored, StoredEvent):
+                continue
+            if stored.withdrawn_at and stored.schedule == Unsent.EXCLUDED:
+                verdict.violations.append(f"rule 27: {event_id} was sent, and is stored as unsent")
+            for whom, each in life.withdrawn.items():
+                if _is_known(life, whom, taken) and _applies(each, stored.event):
+                    verdict.violations.append(
+                        f"rule 27: {taken.key} was sent with {event_id} although {whom} was "
+                        f"{WITHDRAWN}"
+                    )
+
+
+def _is_known(life: Life, whom: str, taken: Taken) -> bool:
+    """Return True if the worker that claimed the email knew a withdrawal."""
+    since = life.acknowledged.get((WITHDRAWN, whom))
+    if since is None or taken.claim_call < since:
+        return False
+    at, worker, *_ = life.calls.story[taken.claim_call]
+    is_outdated = worker in life.scenario.outdated
+    return at > life.withdrawn[whom].at + LIST_AGE * is_outdated
+
+
+def _applies(withdrawal: Withdrawal, event: Event) -> bool:
+    """Return True if the withdrawal concerns the event and is not earlier than the event."""
+    entities = (event.entity.key, *event.via)
+    actors = (event.actor.id,) if event.actor else ()
+    concerned = actors if withdrawal.kind is WithdrawalKind.ACTOR else entities
+    return withdrawal.id in concerned and event.occurred_at <= withdrawal.at
+
+
 def _judge_streams(life: Life, verdict: Verdict) -> None:
     """Check that no digest is late because immediate email is rejected."""
     verdict.violations += [
@@ -223,6 +270,8 @@ def _judge_stops(life: Life, verdict: Verdict) -> None:
     runs = {run.key: run for run in life.runs()}
     for (what, whom), since in life.acknowledged.items():
         for taken in life.provider.taken:
+            if what == WITHDRAWN:
+                continue
             is_of_reader = what in {LEFT, ERASED, MUTED}
             if (taken.look_call if is_of_reader else taken.claim_call) < since:
                 continue

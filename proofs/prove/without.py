@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 from unittest.mock import patch
@@ -14,7 +15,12 @@ from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.scheduling.calendar import next_occurrence
 from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.domain.withdrawing.withdrawn import Withdrawn
 from gazette.steps.context import RoutingContext
+from gazette.steps.delivery import deliver
+from gazette.steps.delivery.context import DeliveryContext
+from gazette.steps.delivery.edition import Rendered
+from gazette.steps.delivery.prepare import Prepared
 from gazette.steps.fanout import fanout
 from gazette.steps.occurrences import start
 from gazette.steps.occurrences.context import FanoutContext
@@ -154,6 +160,57 @@ def _usual_only() -> Iterator[None]:
 
 
 @contextmanager
+def _withdrawn_shown() -> Iterator[None]:
+    """Send withdrawn events."""
+    with patch.object(Withdrawn, "at_of", lambda *_: None):
+        yield
+
+
+@contextmanager
+def _list_read_once() -> Iterator[None]:
+    """Claim an email although the list of withdrawals has changed since the email was prepared."""
+    is_outdated = deliver._is_outdated
+
+    def ignoring_list(prepared: Prepared, rendered: Rendered, context: DeliveryContext) -> bool:
+        due = replace(prepared.due, withdrawals=context.decisions().withdrawals)
+        return is_outdated(replace(prepared, due=due), rendered, context)
+
+    with patch.object(deliver, "_is_outdated", ignoring_list):
+        yield
+
+
+@contextmanager
+def _withdrawn_unguarded() -> Iterator[None]:
+    """Remove a withdrawn event regardless of the state of its run, and keep the run's epoch."""
+    withdraw = FakeEvents.withdraw
+
+    def alone(
+        self: FakeEvents, events: Sequence[StoredEvent], run: Run, *, for_good: Collection[str]
+    ) -> Run | None:
+        as_stored = self.runs.rows[run.key]
+        done = withdraw(self, events, as_stored, for_good=for_good)
+        self.runs.rows[run.key] = as_stored
+        return run if done else None
+
+    with patch.object(FakeEvents, "withdraw", alone):
+        yield
+
+
+@contextmanager
+def _withdrawn_returns() -> Iterator[None]:
+    """Leave a withdrawn event out as unsent, even if it may have been sent."""
+    withdraw = FakeEvents.withdraw
+
+    def to_return(
+        self: FakeEvents, events: Sequence[StoredEvent], run: Run, *, for_good: Collection[str]
+    ) -> Run | None:
+        return withdraw(self, events, run)
+
+    with patch.object(FakeEvents, "withdraw", to_return):
+        yield
+
+
+@contextmanager
 def taken_out(rule: str) -> Iterator[None]:
     """Disable the rule while the context is open. An empty name disables none."""
     with ExitStack() as stack:
@@ -173,6 +230,10 @@ _PATCHED = {
     "over-given-up": _over_returns,
     "over-guarded": _over_unguarded,
     "seen-urgent": _usual_only,
+    "withdrawn-left-out": _withdrawn_shown,
+    "withdrawn-checked": _list_read_once,
+    "withdrawn-guarded": _withdrawn_unguarded,
+    "withdrawn-given-up": _withdrawn_returns,
     "arm-afterwards": _armed_first,
     "arm-idle": _idle_not_armed,
     "go-idle": _never_idle,

@@ -3,7 +3,8 @@
 import io
 import json
 import math
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import boto3
 import pytest
@@ -75,6 +76,37 @@ def test_immediate_event_cost_matches_the_bill(ann: Cloud) -> None:
     ann.meter.clear()  # a process reads once a minute which templates are in force
     ann.say("event.created", TEN[0])
     assert spent(ann) == actions.immediate_event(row_of("events"))
+
+
+def test_cost_of_a_limited_immediate_event_matches_the_bill(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GAZETTE_IMMEDIATE_LIMIT", '{"per_hour": 2, "per_day": 2}')
+    cloud.say("subscriber.changed", profile(frequencies={"comment": "immediate"}))
+    cloud.say("event.created", TEN[1])
+    cloud.meter.clear()
+    cloud.say("event.created", TEN[0])
+    found, usual = spent(cloud), actions.immediate_event(row_of("events"))
+    limited = actions.limited_event()
+    assert found == actions.Units(usual.written + limited.written, usual.read + limited.read)
+
+
+@pytest.mark.usefixtures("later")
+def test_cost_of_an_email_that_waits_in_quiet_hours_matches_the_bill(ann: Cloud) -> None:
+    local = datetime.now(ZoneInfo("Europe/Berlin")) + timedelta(hours=1)
+    hours = f"{local - timedelta(hours=1):%H:%M}-{local + timedelta(hours=1):%H:%M}"
+    at_once = profile(
+        changed_at=ago(days=9), frequencies={"comment": "immediate"}, quiet_hours=hours
+    )
+    ann.say("subscriber.changed", at_once)
+    ann.say("event.created", TEN[0])
+    (entry,) = ann.queued("immediate")
+    ann.meter.clear()
+    ann.work("generate", entry["MessageBody"])
+    assert ann.meter.calls.total() == CALLS["wait for quiet hours"]
+    wait = actions.quiet_wait(row_of("events"))
+    queued = actions.WRITES["an immediate email that the sweep queues"]
+    assert spent(ann) == actions.Units(wait.written - queued, wait.read)
 
 
 @pytest.mark.usefixtures("later")

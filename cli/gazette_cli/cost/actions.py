@@ -29,6 +29,7 @@ WRITES: Mapping[str, float] = MappingProxyType(
     {
         "an event": 2,
         "an event for an immediate email": 4,
+        "an event for a limited immediate email": 5,
         "a due schedule, in fan-out": 6,
         "the first event for an idle schedule": 2,
         "a due schedule without a waiting event": 4,
@@ -36,6 +37,7 @@ WRITES: Mapping[str, float] = MappingProxyType(
         "ten digests of one invocation": 41,
         "an immediate email, in generate": 4,
         "an immediate email that the sweep queues": 3,
+        "an immediate email that waits for the end of quiet hours": 6,
         "a delivery event about the outcome of an email": 1,
         "a delivery event that an email was sent": 1,
         "a reader's activity, once a day": 1,
@@ -99,6 +101,15 @@ def immediate_event(row: float) -> Units:
     return Units(event(row).written + more, LOOKS_OF_AN_EVENT)  # reads runs, not a schedule
 
 
+def limited_event() -> Units:
+    """Return the additional units consumed by an event that starts a limited immediate email.
+
+    Ingest reads the runs of the thread, the event and the usage of the limit.
+    """
+    limited = WRITES["an event for a limited immediate email"]
+    return Units(limited - WRITES["an event for an immediate email"], 3)
+
+
 def due_schedule(*, quiet: float) -> Units:
     """Return the units consumed by processing a due schedule.
 
@@ -130,6 +141,16 @@ def immediate_email(row: float, *, together: int = 1) -> Units:
     """
     read = 4 + max(1, math.ceil(row / _READ))
     return Units(WRITES["an immediate email, in generate"] - _permits_saved(together), read)
+
+
+def quiet_wait(row: float) -> Units:
+    """Return the additional units consumed by an immediate email that waits for the end of quiet
+    hours.
+
+    Generate reads the runs, the reader and a page of events before it finds that the email waits.
+    """
+    read = 2.5 + max(1, math.ceil(row / _READ))
+    return Units(WRITES["an immediate email that waits for the end of quiet hours"], read)
 
 
 def _permits_saved(together: int) -> float:

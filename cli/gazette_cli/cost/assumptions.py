@@ -45,6 +45,8 @@ CALLS: Mapping[str, float] = MappingProxyType(
         "mute": 5.0,
         "delivery event": 2.5,
         "change": 0.1,
+        "limited event": 4.0,
+        "wait for quiet hours": 4.0,
     }
 )
 """The number of sequential DynamoDB and SQS calls per message."""

@@ -122,6 +122,8 @@ def _queues(usage: Usage) -> Iterator[Item]:
     yield Item("SQS", "generate, requeued", "sqs.requests", 3 * usage.requeued)
     reports = usage.reports * (1 + (chunks(ten * A_REPORT) + 1) / ten)
     yield Item("SQS", "feedback", "sqs.requests", reports)
+    if usage.quiet_waits:
+        yield Item("SQS", "generate, quiet hours", "sqs.requests", 3 * usage.quiet_waits)
     if usage.fetches:
         yield Item("SQS", "content", "sqs.requests", 0.3 * usage.fetches)
     polls = QUEUES * POLLERS * _DAY / A_POLL * usage.days
@@ -137,6 +139,7 @@ def _functions(usage: Usage) -> Iterator[Item]:
     sweeps = (1 + SHARDS) * SWEEPS * usage.days
     messages = usage.entries + usage.signals
     invoked = (messages + usage.reports + usage.fetches) / ten + usage.sending + usage.requeued
+    invoked += usage.quiet_waits / usage.immediate_together
     yield Item("Lambda", "requests", "lambda.requests", invoked)
     yield Item(
         "Lambda", "requests of ticks and sweeps", "lambda.requests", clock + sweeps, fixed=True
@@ -146,6 +149,8 @@ def _functions(usage: Usage) -> Iterator[Item]:
         ("ingest", "event alone", _signs(usage)),
         ("ingest", "visit", usage.per_month(usage.visits)),
         ("ingest", "mute", usage.per_month(usage.mutes)),
+        ("ingest", "limited event", usage.at_once * usage.limited),
+        ("generate", "wait for quiet hours", usage.quiet_waits),
         ("fanout", "due schedule", usage.sent_digests),
         ("feedback", "delivery event", usage.reports),
     ):
@@ -173,7 +178,7 @@ def _functions(usage: Usage) -> Iterator[Item]:
 
 def _gb_seconds(function: str, what: str) -> float:
     """Return the GB-seconds per message, including the waiting time for AWS calls."""
-    duration = CPU[what] * SLOWER * A_VCPU / MEMORY[function] + CALL * CALLS.get(what, 0)
+    duration = CPU.get(what, 0) * SLOWER * A_VCPU / MEMORY[function] + CALL * CALLS.get(what, 0)
     return duration / 1000 * MEMORY[function] / 1024
 
 
@@ -196,9 +201,11 @@ def _units(usage: Usage) -> Iterator[Item]:
     for what, units, number in (
         ("events", actions.event(usage.row), usage.all_events - usage.at_once),
         ("events for immediate email", actions.immediate_event(usage.row), usage.at_once),
+        ("limit of immediate email", actions.limited_event(), usage.at_once * usage.limited),
         ("fan-out", actions.due_schedule(quiet=usage.quiet), usage.sent_digests),
         ("digests", digest, usage.sent_digests),
         ("immediate emails", at_once, usage.at_once),
+        ("waits for quiet hours", actions.quiet_wait(usage.row), usage.quiet_waits),
         (
             "sent events",
             actions.report(of_sending=True, categories=hold, sharing=sharing),
@@ -277,8 +284,9 @@ def _watched(usage: Usage) -> Iterator[Item]:
         ("feedback", usage.reports),
     ):
         logged += messages * (LINE[function] + AROUND_AN_INVOCATION[function] / ten)
-    logged += (usage.emails + usage.requeued) * LINE["generate"]
-    logged += (usage.sending + usage.requeued) * AROUND_AN_INVOCATION["generate"]
+    logged += (usage.emails + usage.requeued + usage.quiet_waits) * LINE["generate"]
+    invoked = usage.sending + usage.requeued + usage.quiet_waits / usage.immediate_together
+    logged += invoked * AROUND_AN_INVOCATION["generate"]
     yield Item("CloudWatch", "logs", "cloudwatch.logs", logged / _GB)
     clock = TICKS * (1 + SHARDS) * (LINE["fanout"] + AROUND_AN_INVOCATION["fanout"])
     clock += SWEEPS * (1 + SHARDS) * AROUND_AN_INVOCATION["sweep"]

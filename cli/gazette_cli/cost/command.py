@@ -3,10 +3,12 @@
 import math
 from collections.abc import Sequence
 from dataclasses import asdict
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from gazette.domain.scheduling.quiet import QuietHours
 
 from gazette_cli.cost.bill import Line, bill
 from gazette_cli.cost.prices import OURS, read_prices
@@ -26,6 +28,8 @@ COLUMNS = {
     "dollars": "dollars",
     "fixed": "",
 }
+_DAY = timedelta(days=1)
+
 FIXED = "fixed"
 """The mark next to each item whose cost does not depend on usage."""
 
@@ -163,9 +167,12 @@ def cost(
     Free tiers are excluded too, except for the dashboard: the first three of an account are free.
 
     The estimate uses the settings of the stage, such as report_deliveries, restorable,
-    category_hold and the sending rate. Tests measure the DynamoDB units. The durations and log
+    category_hold and the sending rate. With quiet_hours, it assumes that events are spread evenly
+    over the day, and that no reader has chosen other hours. With immediate_limit, it assumes that
+    no event exceeds the limit. Tests measure the DynamoDB units. The durations and log
     sizes of functions are assumptions (cli/gazette_cli/cost/assumptions.py). The estimate excludes
-    requests to readers' links, which cost about one dollar per million.
+    requests to readers' links, which cost about one dollar per million, and withdrawn events, which
+    cost at most four dollars per million.
     """
     charged = read_prices(prices)
     if region not in {"", charged.region}:
@@ -194,6 +201,8 @@ def cost(
         visits=visits,
         seen=seen,
         mutes=mutes,
+        quiet_share=quiet_share(settings.quiet_hours),
+        limited=bool(settings.immediate_limit),
         events_out=_events_out(settings.events_out, reports=reports),
         changes_out=_changes_out(settings.events_out, reports=reports),
         requests=tuple(map(_requests, requests or ())),
@@ -224,6 +233,15 @@ def cost(
         f"Prices of {charged.region}, excluding free tiers except dashboards. The oldest price "
         f"dates from {charged.oldest()}."
     )
+
+
+def quiet_share(hours: str) -> float:
+    """Return the share of the day that is in the quiet hours of a stage, a text or empty."""
+    quiet = QuietHours.of(hours) if hours else None
+    if quiet is None:
+        return 0
+    begin, end = (datetime.combine(date.min, each) for each in (quiet.begin, quiet.end))
+    return (end - begin) % _DAY / _DAY
 
 
 def _requests(text: str) -> tuple[str, float]:

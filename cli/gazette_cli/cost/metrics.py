@@ -83,7 +83,7 @@ def metric_months(usage: Usage) -> Iterator[tuple[str, float]]:
         "digests": usage.sent_digests,
         "immediate emails": usage.at_once,
         "emails": usage.emails,
-        "requeued emails": usage.requeued,
+        "requeued emails": usage.requeued + usage.quiet_waits,
         "delivery events": usage.reports,
         "fetches": usage.fetches,
         _RARE: _RARE_SHARE * (usage.all_events + usage.emails + signs),

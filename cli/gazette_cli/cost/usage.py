@@ -56,6 +56,12 @@ class Usage:
     # The share of events that readers see before their email.
     seen: float = 0
 
+    # The share of immediate emails that wait for the end of quiet hours.
+    quiet_share: float = 0
+
+    # True if the stage limits the immediate emails of a reader.
+    limited: bool = False
+
     # Events out per email: those that it was sent and delivered. Few emails cause others.
     events_out: float = 0
 
@@ -100,6 +106,11 @@ class Usage:
     def at_once(self) -> float:
         """The number of immediate emails, one per event."""
         return self.all_events * self.immediate
+
+    @property
+    def quiet_waits(self) -> float:
+        """The number of immediate emails that wait for the end of quiet hours."""
+        return self.at_once * self.quiet_share
 
     @property
     def sent_digests(self) -> float:

@@ -50,7 +50,7 @@ def overview(
 
     The lines describe upcoming and current batches, and problems such as stuck runs, unknown
     outcomes, stopped streams and raised alarms. Each line names the command to run next. In a stage
-    with 16 shards, a refresh makes 187 AWS calls, because it reads the runs of the last three
+    with 16 shards, a refresh makes 188 AWS calls, because it reads the runs of the last three
     batches and the keys of all open runs.
     """
     with refusals_of_tables(stage), ThreadPoolExecutor(_AT_ONCE) as workers:
@@ -133,6 +133,7 @@ class _Snapshot:
             "digest": stream(tables.streams.digest),
             "immediate": stream(tables.streams.immediate),
             "held_categories": [*map(held_document, tables.category_holds)],
+            "withdrawals": len(tables.withdrawals),
             "templates": _templates(seen),
         }
 

@@ -8,6 +8,7 @@ from gazette.domain.delivery.pace import PaceReading
 from gazette.domain.delivery.run import Status
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.scheduling.calendar import slot_id, slot_of
+from gazette.domain.withdrawing.withdrawals import MOST_WITHDRAWN
 
 from gazette_cli.batches.views import BatchProgress, left_text
 from gazette_cli.overview.alarms import Alarm
@@ -69,6 +70,7 @@ def lines(seen: Seen) -> list[Line]:
     unsorted = [
         *_alarms(seen),
         *_stops(seen),
+        *_withdrawals(seen),
         *_stuck(seen),
         *_unknown(seen),
         *_going_out(seen),
@@ -106,6 +108,20 @@ def _stops(seen: Seen) -> Iterator[Line]:
         yield Line(Level.WARNING, "held", printable(text), seen.to_run("sending status"))
 
 
+def _withdrawals(seen: Seen) -> Iterator[Line]:
+    """Yield a line if withdrawals apply. It is a warning if the list takes no more."""
+    withdrawals = seen.tables.withdrawals
+    if withdrawals:
+        number = len(withdrawals)
+        oldest = min(each.at for each in withdrawals)
+        text = (
+            f"{number:,} of at most {MOST_WITHDRAWN} withdrawals, the oldest for "
+            f"{_whole(seen.tables.at - oldest)}"
+        )
+        level = Level.OK if number < MOST_WITHDRAWN else Level.WARNING
+        yield Line(level, "withdrawn", text, seen.to_run("withdraw list"))
+
+
 def _stuck(seen: Seen) -> Iterator[Line]:
     for name, messages in seen.dead.items():
         if messages:
@@ -126,9 +142,13 @@ def _stuck(seen: Seen) -> Iterator[Line]:
         yield Line(Level.OK, "oldest run", "no run is waiting to be sent")
         return
     level = Level.PROBLEM if waits > _STUCK else Level.WARNING if waits > _LATE else Level.OK
-    since = timedelta(seconds=round(waits.total_seconds()))
-    text = f"due at {moment(due)}, open for {since}"
+    text = f"due at {moment(due)}, open for {_whole(waits)}"
     yield Line(level, "oldest run", text, seen.to_run(f"batch show {slot_id(slot_of(due))}"))
+
+
+def _whole(duration: timedelta) -> timedelta:
+    """Return a duration in whole seconds."""
+    return timedelta(seconds=round(duration.total_seconds()))
 
 
 def _unknown(seen: Seen) -> Iterator[Line]:

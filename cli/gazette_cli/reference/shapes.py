@@ -426,6 +426,7 @@ SHAPES: Mapping[str, Shape] = {
         "digest": _STREAM,
         "immediate": _STREAM,
         "held_categories": _HELD,
+        "withdrawals": "number",
         "templates": {**_IN_FORCE, "version": "number?", "deployed_since": "boolean"},
     },
     "preview": {"subject": "text", "html_bytes": "number", "text_bytes": "number", "page": "text"},

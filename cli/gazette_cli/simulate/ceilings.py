@@ -11,6 +11,7 @@ from gazette.domain.delivery.pace import (
     full_rate,
 )
 from gazette.domain.delivery.streams import divided
+from gazette.domain.scheduling.quiet import JITTER
 
 from gazette_cdk.concurrency import READERS_A_SHARD, TEN_EVENTS, TEN_REPORTS, Size
 from gazette_cli.cost.actions import PARTITIONS, WRITES
@@ -70,7 +71,7 @@ class Peaks:
     # Schedules due in the busiest slot.
     schedules: float
 
-    # Immediate emails per second.
+    # Immediate emails per second. After quiet hours, those that waited are added.
     immediate: float
 
     # Events per second.
@@ -98,6 +99,7 @@ def peaks(forecast: Forecast) -> Peaks:
     digests = sum(forecast.due.values())
     hours = (sum(slots[at : at + _SLOTS_AN_HOUR]) for at in range(len(slots)))
     traffic = forecast.question.traffic
+    after_quiet = max(forecast.after_quiet.values(), default=0) / JITTER.total_seconds()
     events = traffic.readers * traffic.events / _DAY
     return Peaks(
         hour=max(hours, default=0),
@@ -106,7 +108,8 @@ def peaks(forecast: Forecast) -> Peaks:
         immediate=events
         * (1 - traffic.seen)
         * traffic.immediate
-        * forecast.emails_per_immediate_event,
+        * forecast.emails_per_immediate_event
+        + after_quiet,
         events=events,
         emails_a_day=(digests + forecast.first_at_once) / forecast.question.days,
     )

@@ -2,17 +2,19 @@
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, time
+from datetime import UTC, datetime, time, timedelta
+from functools import partial
 from random import Random
 
 from gazette.domain.delivery.pace import with_quota
 from gazette.domain.delivery.streams import Streams, divided
 from gazette.domain.ports.queues import LONGEST_DELAY
 from gazette.domain.scheduling.calendar import SLOT, slot_of
+from gazette.domain.scheduling.quiet import JITTER
 
 from gazette_cli.cost.actions import WRITES
 from gazette_cli.simulate.engine.cohorts import IMMEDIATE, Cohort
-from gazette_cli.simulate.engine.draws import poisson
+from gazette_cli.simulate.engine.draws import poisson, split
 from gazette_cli.simulate.engine.fanout import Fanout
 from gazette_cli.simulate.engine.limiter import Row
 from gazette_cli.simulate.engine.provider import Provider
@@ -25,6 +27,7 @@ from gazette_cli.simulate.engine.times import Times
 from gazette_cli.simulate.exact import ExactPopulation, Week
 from gazette_cli.simulate.inputs import Question
 from gazette_cli.simulate.population import Population, due_of_burst
+from gazette_cli.simulate.quiet import Quiet
 
 _SLOT = SLOT.total_seconds()
 _MINUTE = 60.0
@@ -34,7 +37,10 @@ _NEVER = float("inf")
 _SKIPPED = 3
 """The write units of a run that is skipped (docs/tables.md)."""
 
+_AT_ONCE = "an event for an immediate email"
+_LIMITED = "an event for a limited immediate email"
 _SEEN = "an event that is left out because its reader has seen its entity"
+_QUIET = "an immediate email that waits for the end of quiet hours"
 _TICK = "a tick"
 
 
@@ -85,6 +91,12 @@ class Forecast:
     # Immediate emails that collected events for longer than a message can be delayed.
     long_at_once: int = 0
 
+    # Immediate emails that began to wait for the end of quiet hours.
+    quiet_waits: int = 0
+
+    # Immediate emails that waited, by the end of the quiet hours, in seconds since `begin`.
+    after_quiet: Counter[float] = field(default_factory=Counter)
+
     # The longest time from a tick until its last schedule was read, in seconds.
     fanout_behind: float = 0.0
 
@@ -124,14 +136,17 @@ class _Simulation:
         installation, account = question.installation, question.account
         begin = slot_of(week.begin) if week else datetime.combine(question.begin, time(), UTC)
         self.next_slot = begin
-        self.burst = due_of_burst(question.traffic.burst, installation.collapse)
+        traffic = question.traffic
+        self.burst = due_of_burst(traffic.burst, installation.collapse)
+        # The bursts of immediate events per second.
+        self.bursts = traffic.readers * traffic.unseen * traffic.immediate / _DAY / traffic.burst
         self.forecast = Forecast(question, begin)
         self.random = Random(question.seed)
         self.timeline = Timeline(begin)
         self.population: ExactPopulation | Population = (
             ExactPopulation(week, begin)
             if week
-            else Population(question.traffic, self.random, begin, installation.worth)
+            else Population(traffic, self.random, begin, installation.worth)
         )
         self.ticks = (
             [self.timeline.seconds(tick) for tick in week.ticks]
@@ -145,6 +160,9 @@ class _Simulation:
             digest=Row(replace(installation.plan, share=shares.digest)),
             immediate=Row(replace(installation.plan, share=shares.immediate)),
         )
+        hours = installation.quiet_hours
+        self.quiet = Quiet(hours, traffic.zones, self.random) if hours else None
+        self.waiting: Counter[float] = Counter()
         self.provider = Provider(account.rate, account.daily)
         self.service = Service(question.service) if question.service else None
         self.forecast.service = self.service
@@ -186,6 +204,7 @@ class _Simulation:
             self.timeline.at(tick, self._tick)
         self.timeline.at(self.end, self._learn_quota)
         self.timeline.at(0, self._look)
+        self.timeline.at(0, self._waited_before)
         self.timeline.at(0, self._immediate)
         self.timeline.run()
         forecast, traffic = self.forecast, self.question.traffic
@@ -244,26 +263,61 @@ class _Simulation:
     def _immediate(self) -> None:
         """Queue the immediate emails about the bursts of events that begin in each second."""
         timeline, traffic = self.timeline, self.question.traffic
-        mean = traffic.readers * traffic.unseen * traffic.immediate / _DAY / traffic.burst
-        if not mean or self.week:
+        if not self.bursts or self.week:
             return
-        number = poisson(self.random, mean)
+        number = poisson(self.random, self.bursts)
         if number:
             installation = self.question.installation
             collapse, hold = installation.collapse, installation.hold.total_seconds()
             for due in self.burst:
-                began = timeline.now + (due - collapse).total_seconds()
-                cohort = Cohort(IMMEDIATE, began, _NEVER)
-                self.queues.immediate.put(cohort, number, timeline.now + due.total_seconds() + hold)
+                at = timeline.now + due.total_seconds()
+                waits = self._wait(number, at)
+                self.forecast.quiet_waits += waits
+                if number > waits:
+                    cohort = Cohort(IMMEDIATE, at - collapse.total_seconds(), _NEVER)
+                    self.queues.immediate.put(cohort, number - waits, at + hold)
             self.forecast.at_once += number * traffic.burst
             self.forecast.first_at_once += number * len(self.burst)
             self.forecast.long_at_once += number * sum(due > LONGEST_DELAY for due in self.burst)
         if timeline.now + 1 < self.end:
             timeline.at(timeline.now + 1, self._immediate)
 
+    def _waited_before(self) -> None:
+        """Let the immediate emails of the day before wait, if their quiet hours end later."""
+        for minute in range(-_DAY // 60, 0) if self.quiet and not self.week else ():
+            for due in self.burst:
+                number = poisson(self.random, self.bursts * 60)
+                self._wait(number, minute * 60 + due.total_seconds())
+
+    def _wait(self, number: int, at: float) -> int:
+        """Let the emails that are due in quiet hours wait. Return their number.
+
+        Those that still wait at the end of the simulation are not sent.
+        """
+        waits = 0
+        due = self.forecast.begin + timedelta(seconds=at)
+        for end, some in self.quiet.ends(number, due) if self.quiet else ():
+            waits += some
+            until = self.timeline.seconds(end)
+            if 0 <= until < self.end:
+                if until not in self.waiting:
+                    self.timeline.at(until, partial(self._end_waits, until))
+                self.waiting[until] += some
+        return waits
+
+    def _end_waits(self, until: float) -> None:
+        """Queue the emails that waited until the end of quiet hours, spread as by Gazette."""
+        number = self.forecast.after_quiet[until] = self.waiting.pop(until)
+        hold = self.question.installation.hold.total_seconds()
+        for delay, some in enumerate(split(self.random, number, int(JITTER.total_seconds()))):
+            if some:
+                due = until + delay
+                self.queues.immediate.put(Cohort(IMMEDIATE, due, _NEVER), some, due + hold)
+
     def _count_writes(self) -> None:
         """Count the write units of all operations in docs/tables.md except delivery events."""
         forecast, tally, ticks = self.forecast, self.forecast.tally, len(self.ticks)
+        event_at_once = _LIMITED if self.question.installation.limited else _AT_ONCE
         at_once = self.week.at_once if self.week else tally.sent[IMMEDIATE]
         if self.week:
             forecast.at_once = forecast.first_at_once = at_once
@@ -271,10 +325,10 @@ class _Simulation:
         forecast.writes = Counter(
             {
                 "events": int(WRITES["an event"]) * (forecast.events - forecast.first_at_once),
-                "events at once": int(WRITES["an event for an immediate email"])
-                * forecast.first_at_once,
+                "events at once": int(WRITES[event_at_once]) * forecast.first_at_once,
                 "long waits": int(WRITES["an immediate email that the sweep queues"])
                 * forecast.long_at_once,
+                "quiet hours": int(WRITES[_QUIET]) * forecast.quiet_waits,
                 "seen events": int(WRITES[_SEEN] * self.question.traffic.seen * forecast.events),
                 "arming": int(WRITES["the first event for an idle schedule"]) * forecast.first,
                 "fan-out": int(WRITES["a due schedule, in fan-out"])

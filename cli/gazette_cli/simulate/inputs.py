@@ -6,6 +6,7 @@ from datetime import date, timedelta
 from types import MappingProxyType
 
 from gazette.domain.delivery.pace import PacePlan
+from gazette.domain.scheduling.quiet import QuietHours
 
 from gazette_cdk.concurrency import Size
 from gazette_cli.simulate.engine.service import ServicePlan
@@ -108,6 +109,12 @@ class Installation:
 
     # The minimum score of a daily digest and the longest wait in days, or None.
     worth: tuple[float, int] | None
+
+    # The quiet hours of the stage, or None.
+    quiet_hours: QuietHours | None = None
+
+    # True if the stage limits the immediate emails of a reader.
+    limited: bool = False
 
     # The size of each function, by name.
     sizes: Mapping[str, Size]

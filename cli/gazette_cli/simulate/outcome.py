@@ -150,6 +150,7 @@ def _month(forecast: Forecast, usage: Usage, requeues: float) -> Usage:
         digests=digests / traffic.readers / days,
         # A skipped digest costs about as much as a schedule without a waiting event.
         quiet=min(1.0, (forecast.quiet + forecast.skips) / digests) if digests else 0,
+        quiet_share=forecast.quiet_waits / forecast.first_at_once if forecast.quiet_waits else 0,
         days=_MONTH,
         digests_together=_together(forecast, "generate", digests),
         immediate_together=_together(forecast, "immediate", tally.sent["immediate"]),

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import date
 
 from gazette.domain.delivery.pace import PacePlan
+from gazette.domain.scheduling.quiet import QuietHours
 
 from gazette_cli.cost.usage import Usage
 from gazette_cli.shared.console import NotPossible
@@ -33,6 +34,8 @@ def installation_of(name: str, overrides: Mapping[str, object]) -> Installation:
         collapse=stage.collapse,
         hold=stage.settle_lag + stage.clock_skew,
         worth=_worth(stage.digest_worth),
+        quiet_hours=QuietHours.of(stage.quiet_hours) if stage.quiet_hours else None,
+        limited=bool(stage.immediate_limit),
         sizes=stage.sizes,
         reports=1 + stage.report_deliveries + stage.track_clicks + stage.track_opens,
     )
@@ -48,6 +51,7 @@ def usage_of(name: str, overrides: Mapping[str, object], *, plan: str) -> Usage:
     return Usage(
         readers=0,
         plan=plan,
+        limited=bool(stage.immediate_limit),
         report_deliveries=stage.report_deliveries,
         category_hold=stage.category_hold,
         dashboard=stage.dashboard,

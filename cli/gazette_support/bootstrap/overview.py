@@ -5,6 +5,7 @@ from concurrent.futures import Executor
 from functools import partial
 
 from gazette.adapters.dynamodb.control.template_versions import DynamoTemplateVersions
+from gazette.adapters.dynamodb.control.withdrawals import DynamoWithdrawals
 from gazette.adapters.dynamodb.pacing.pace import RECOMMENDATIONS_ROW, DynamoRateLimiter
 from gazette.adapters.dynamodb.runs import PARTITIONS
 from gazette.domain.delivery.pace import PacePlan
@@ -30,6 +31,7 @@ def build_overview(
         batches=build_batches(fanout),
         sending=build_sending(sending),
         versions=DynamoTemplateVersions(sending.control_table, ranges=RANGES),
+        withdrawals=DynamoWithdrawals(sending.control_table),
         partitions=PARTITIONS,
         each_partition=workers.map,
         each_slot=workers.map,

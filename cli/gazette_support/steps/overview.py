@@ -12,10 +12,12 @@ from gazette.domain.delivery.standing import Standing, combined, standing_of
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.feedback.reputation import CategoryHold
+from gazette.domain.ports.control import WithdrawalStore
 from gazette.domain.ports.ledgers import Runs
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.templates.ports import TemplateVersions
 from gazette.domain.templates.versions import InForce, PushedVersion
+from gazette.domain.withdrawing.withdrawals import Withdrawals, in_force
 
 from gazette_support.steps.batches import BatchContext, BatchView, latest_batches
 from gazette_support.steps.sending import SendingContext, Stream, held_categories, read_streams
@@ -59,6 +61,9 @@ class Overview:
     pushed: Sequence[PushedVersion]
     """The pushed versions among the versions in force."""
 
+    withdrawals: Withdrawals = ()
+    """The withdrawals that apply, oldest first."""
+
     source: OpenBreaker | None = None
     """The open circuit breaker of the recommendation service, if any."""
 
@@ -78,6 +83,7 @@ def read_overview(
     batches: BatchContext,
     sending: SendingContext,
     versions: TemplateVersions,
+    withdrawals: WithdrawalStore,
     partitions: int,
     each_partition: EachInt = map,
     each_slot: EachSlot = map,
@@ -104,6 +110,7 @@ def read_overview(
         category_holds=held_categories(context=sending),
         templates=templates,
         pushed=pushed,
+        withdrawals=in_force(withdrawals.read().withdrawals, at),
         source=source.read(at).breaker if source else None,
     )
 

@@ -12,6 +12,7 @@ from proofs.prove.scenarios import (
     threads,
     together,
     waiting,
+    withdrawn,
     workers,
 )
 from proofs.prove.strikes import How
@@ -27,6 +28,7 @@ SCENARIOS = (
     *reports.SCENARIOS,
     *together.SCENARIOS,
     *waiting.SCENARIOS,
+    *withdrawn.SCENARIOS,
 )
 
 _ANSWERLESS = (How.KILLED_AFTER, How.UNANSWERED)
@@ -47,6 +49,7 @@ ON_MOTO = tuple(
         "fault/bounce/carry_over",
         "quiet/retry/resend",
         "limit/happy",
+        "withdrawn/actor/daily/resend",
     }
 )
 """The scenarios that also run on the real adapters, and faults between them and AWS.

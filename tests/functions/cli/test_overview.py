@@ -12,12 +12,14 @@ import boto3
 import pytest
 from gazette.adapters.aws.queues import decode_run_key
 from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
+from gazette.adapters.dynamodb.control.withdrawals import DynamoWithdrawals
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.tables import ControlRow
 from gazette.domain.dead_letters import KNOWN, OPTIONAL
 from gazette.domain.delivery.signals import Claim, Uncertain
 from gazette.domain.feedback.reputation import category_hold
 from gazette.domain.model import RunKey, Window
+from gazette.domain.withdrawing.withdrawals import Withdrawal, WithdrawalKind, WithdrawalList
 from gazette.settings.delivery import GenerateSettings
 from gazette.settings.fanout import FanoutSettings
 from gazette.steps.runs import apply
@@ -210,6 +212,37 @@ def test_manual_stop_is_shown_with_the_resume_command(stage: Cloud) -> None:
     ] * 2
 
 
+def withdraw(cloud: Cloud, number: int) -> list[str]:
+    """Return the line about this many withdrawals, the first of which is five days old."""
+    now = datetime.now(UTC)
+    each = Withdrawal(WithdrawalKind.ACTOR, "bo", now, now + timedelta(days=30))
+    others = [replace(each, id=f"bo{other}") for other in range(number - 1)]
+    with cloud.meter.acting("somebody else"):
+        store = DynamoWithdrawals("control")
+        oldest = replace(each, at=now - timedelta(days=5))
+        store.change(WithdrawalList((oldest, *others), store.read().revision + 1))
+    (line,) = (line for line in told(run(cloud)) if line[1] == "withdrawn")
+    return line
+
+
+def test_withdrawals_are_counted_and_a_full_list_is_a_warning(stage: Cloud) -> None:
+    assert "withdrawn" not in {area for _, area, _, _ in told(run(stage))}
+    level, _, text, command = withdraw(stage, 2)
+    assert level == "ok"
+    assert text.startswith("2 of at most 100 withdrawals, the oldest for 5 days, 0:00:")
+    assert command == "gazette withdraw list"
+    assert withdraw(stage, 100)[0] == "warning"
+    assert json.loads(run(stage, "--json").stdout)["withdrawals"] == 100
+
+
+def test_ended_withdrawal_has_no_line(stage: Cloud) -> None:
+    now = datetime.now(UTC)
+    ended = Withdrawal(WithdrawalKind.ACTOR, "bo", now - timedelta(days=300), now)
+    with stage.meter.acting("somebody else"):
+        DynamoWithdrawals("control").change(WithdrawalList((ended,), 1))
+    assert "withdrawn" not in {area for _, area, _, _ in told(run(stage))}
+
+
 @pytest.mark.usefixtures("later")
 def test_overview_refresh_makes_the_documented_number_of_calls(
     stage: Cloud, monkeypatch: pytest.MonkeyPatch
@@ -248,7 +281,8 @@ def _calls(*, shards: int, batches: int) -> Counter[str]:
             + 1  # the latest batches, of which there may be three
             + batches * (shards + partitions)
             + 1,  # held categories
-            "dynamodb.GetItem": 2 + 1,  # the pace of both streams, and which templates are in force
+            "dynamodb.GetItem": 2  # the pace of both streams
+            + 2,  # which templates are in force, and the withdrawals
             "sqs.GetQueueAttributes": len(LIVE) + len(KNOWN) - len(OPTIONAL) + 1,
             "cloudwatch.DescribeAlarms": 1,
         }

@@ -78,6 +78,19 @@ def test_setting_can_be_tried_without_being_saved() -> None:
     assert fanout == {"as it is": 40_000, "tried": 60_000}
 
 
+def test_quiet_hours_and_limit_of_the_stage_are_in_the_forecast() -> None:
+    busy = ("--immediate", "0.5", "--begin", "2026-11-24", "--json")
+    settings = ("quiet_hours=22:00-07:00", 'immediate_limit={"per_hour": 6, "per_day": 30}')
+    usual, quiet, limited = (
+        json.loads(run(*busy, *options).stdout)
+        for options in ((), *(("--set", each) for each in settings))
+    )
+    assert usual["write_units"]["quiet hours"] == 0 < quiet["write_units"]["quiet hours"]
+    assert quiet["dollars"]["grows"] > usual["dollars"]["grows"]
+    assert limited["write_units"]["events at once"] > usual["write_units"]["events at once"]
+    assert limited["dollars"]["grows"] > usual["dollars"]["grows"]
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [

@@ -1,14 +1,16 @@
 """What a forecast says follows from the numbers: nothing is lost, and limits are where they are."""
 
+from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from gazette.domain.delivery.pace import PacePlan
+from gazette.domain.scheduling.quiet import QuietHours
 
 from gazette_cli.simulate.ceilings import ceilings
 from gazette_cli.simulate.engine.service import ServicePlan
-from gazette_cli.simulate.forecast import simulate
+from gazette_cli.simulate.forecast import Forecast, simulate
 from gazette_cli.simulate.population import due_of_burst
 from tests.unit.simulate.questions import installation, question
 
@@ -186,3 +188,63 @@ def test_bursts_cost_fewer_emails_and_no_more_events() -> None:
     single = {one.name: one.load for one in ceilings(one_by_one)}
     name = "rate of immediate emails"
     assert limits[name] == pytest.approx(single[name] * 3 / 20)
+
+
+QUIET = installation(quiet_hours=QuietHours.of("22:00-07:00"))
+"""In Berlin in winter, the quiet hours end at 06:00 UTC."""
+
+
+def by_slot(found: Forecast) -> Counter[int]:
+    """Return the number of immediate emails that were sent in each slot of the day."""
+    slots = Counter[int]()
+    for minute, number in found.tally.by_minute["immediate"].items():
+        slots[minute // 10] += number
+    return slots
+
+
+def test_immediate_emails_wait_until_ten_minutes_after_quiet_hours() -> None:
+    found = simulate(question(2_000, of=QUIET, immediate=1, events=2))
+    without = simulate(question(2_000, immediate=1, events=2))
+    slots, usual = by_slot(found), by_slot(without)
+    assert sum(slots[slot] for slot in range(1, 36)) == 0
+    assert sum(slots[slot] for slot in range(21 * 6 + 1, 24 * 6)) == 0
+    first_slots = slots[36] + slots[37]
+    assert first_slots == pytest.approx(usual.total() * 9 / 24, rel=0.1)
+    assert slots.total() == pytest.approx(usual.total(), rel=0.05)
+    assert found.quiet_waits == pytest.approx(found.first_at_once * 9 / 24, rel=0.05)
+    assert found.writes["quiet hours"] == 6 * found.quiet_waits
+    assert without.writes["quiet hours"] == 0
+
+
+def test_emails_after_quiet_hours_are_limited_by_the_rate_of_immediate_emails() -> None:
+    few, many = (
+        simulate(question(readers, of=QUIET, immediate=1, events=2)) for readers in (1_000, 10_000)
+    )
+    assert few.tally.late["immediate"].percentile(0.99) < 2 * 60
+    assert many.tally.late["immediate"].percentile(0.99) > 30 * 60
+
+
+def test_end_of_quiet_hours_is_the_busiest_time_of_immediate_emails() -> None:
+    found, without = (
+        simulate(question(5_000, of=of, immediate=1, events=2)) for of in (QUIET, installation())
+    )
+    loads = [{one.name: one.load for one in ceilings(each)} for each in (found, without)]
+    load, usual = (each["rate of immediate emails"] for each in loads)
+    assert load == pytest.approx(usual + 9 * HOUR * usual / 600, rel=0.05)
+
+
+def test_quiet_hours_end_in_the_time_zone_of_each_reader() -> None:
+    zones = {"Europe/Berlin": 3.0, "Asia/Tokyo": 1.0}
+    found = simulate(question(5_000, of=QUIET, immediate=1, events=2, zones=zones))
+    berlin, tokyo = found.after_quiet[6 * HOUR], found.after_quiet[22 * HOUR]
+    assert found.after_quiet.keys() == {6 * HOUR, 22 * HOUR}
+    assert berlin == pytest.approx(3 * tokyo, rel=0.1)
+
+
+def test_limited_immediate_email_costs_a_write_unit_more() -> None:
+    limited, without = (
+        simulate(question(2_000, of=installation(limited=limited), immediate=1))
+        for limited in (True, False)
+    )
+    more = limited.writes["events at once"] - without.writes["events at once"]
+    assert more == limited.first_at_once == without.first_at_once

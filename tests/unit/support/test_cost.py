@@ -141,6 +141,65 @@ def test_visits_and_mutes_have_their_own_items() -> None:
     assert not [each for each in named if "visit" in each or "seen" in each or "mute" in each]
 
 
+def added(usage: Usage, before: Usage) -> dict[str, float]:
+    """Return the quantity of each item that only the bill of `usage` has."""
+    known = {(line.item.service, line.item.what) for line in bill(before, PRICES)}
+    return {
+        f"{line.item.service}, {line.item.what}": line.item.quantity
+        for line in bill(usage, PRICES)
+        if (line.item.service, line.item.what) not in known
+    }
+
+
+AT_ONCE = replace(MILLION, immediate=0.1)
+"""A million immediate emails, in addition to the digests."""
+
+
+def test_limit_of_immediate_emails_adds_a_write_unit_and_four_calls_for_each() -> None:
+    limited = replace(AT_ONCE, limited=True)
+    assert added(limited, AT_ONCE) == pytest.approx(
+        {
+            "DynamoDB, writes: limit of immediate email": 1e6,
+            "DynamoDB, reads: limit of immediate email": 3e6,
+            "Lambda, ingest, limited event": 4 * 0.005 / 2 * 1e6,
+        }
+    )
+    assert dollars(limited) > dollars(AT_ONCE)
+    assert added(replace(MILLION, limited=True), MILLION) == {}
+
+
+def test_email_that_waits_in_quiet_hours_costs_six_write_units_and_a_message() -> None:
+    quiet = replace(AT_ONCE, quiet_share=0.25)
+    assert added(quiet, AT_ONCE) == pytest.approx(
+        {
+            "DynamoDB, writes: waits for quiet hours": 6 / 4 * 1e6,
+            "DynamoDB, reads: waits for quiet hours": 3.5 / 4 * 1e6,
+            "SQS, generate, quiet hours": 3 / 4 * 1e6,
+            "Lambda, generate, wait for quiet hours": 4 * 0.005 / 4 * 1e6,
+        }
+    )
+    for service, what in (("Lambda", "requests"), ("CloudWatch", "logs")):
+        assert costs(quiet, service, what) > costs(AT_ONCE, service, what)
+    assert added(replace(MILLION, quiet_share=0.25), MILLION) == {}
+
+
+@pytest.mark.parametrize(
+    ("hours", "share"), [("", 0), ("22:00-07:00", 9 / 24), ("09:30-12:00", 2.5 / 24)]
+)
+def test_cost_command_uses_quiet_hours_and_the_limit_of_the_stage(
+    monkeypatch: pytest.MonkeyPatch, hours: str, share: float
+) -> None:
+    limit = {"per_hour": 6, "per_day": 30} if hours else {}
+    stage = replace(stage_of("prod"), quiet_hours=hours, immediate_limit=limit)
+    monkeypatch.setattr("gazette_cli.cost.command.stage_of", lambda _: stage)
+    found = json.loads(run("--readers", "1000", "--immediate", "0.1", "--json").stdout)
+    assert found["usage"]["quiet_share"] == pytest.approx(share)
+    assert found["usage"]["limited"] is bool(limit)
+    named = [each["what"] for each in found["items"]]
+    assert bool(share) == any("quiet hours" in each for each in named)
+    assert bool(limit) == any("limit" in each for each in named)
+
+
 def metrics(usage: Usage) -> float:
     return sum(months for _, months in metric_months(usage)) * MONTH / usage.days
 
