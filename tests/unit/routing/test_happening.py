@@ -115,18 +115,24 @@ def expected(order: Sequence[Act]) -> list[str]:
     return [each for each in ("mention", "comment") if each not in gone][:1]
 
 
-@pytest.mark.parametrize(("mentions", "comments"), SOON_AND_LATE)
-@pytest.mark.parametrize("order", ORDERS)
-def test_order_of_messages_changes_nothing(
-    mentions: Frequency, comments: Frequency, order: Sequence[Act]
-) -> None:
-    world = a_world(mentions, comments)
-    for act in order:
-        act(world)
-        world.clock.pass_time(seconds=2)
-    world.send_everything()
-    world.send_everything()
-    assert sent(world) == expected(order)
+REPEATED = [
+    order
+    for stop in STOPS
+    for again in (comment, mention)
+    for order in dict.fromkeys(permutations((comment, mention, stop, again)))
+]
+
+
+@pytest.mark.parametrize(("mentions", "comments"), list(product(OFTEN, OFTEN)))
+def test_order_of_messages_changes_nothing(mentions: Frequency, comments: Frequency) -> None:
+    for order in (*ORDERS, *REPEATED):
+        world = a_world(mentions, comments)
+        for act in order:
+            act(world)
+            world.clock.pass_time(seconds=2)
+        world.send_everything()
+        world.send_everything()
+        assert sent(world) == expected(order), order
 
 
 ADDRESSED = an_event("c1", excerpt="comment")
@@ -149,7 +155,7 @@ ADDRESSED_ORDERS = [
 ]
 
 
-@pytest.mark.parametrize(("mentions", "comments"), SOON_AND_LATE)
+@pytest.mark.parametrize(("mentions", "comments"), list(product(OFTEN, OFTEN)))
 def test_order_of_messages_about_addressed_events_changes_nothing(
     mentions: Frequency, comments: Frequency
 ) -> None:
@@ -162,7 +168,8 @@ def test_order_of_messages_about_addressed_events_changes_nothing(
         world.send_everything()
         gone = {"comment"} if retract_addressed in order else set[str]()
         gone |= {"mention"} if {retract_mention, mute_mentions} & set(order) else set()
-        strongest = ("mention", "comment") if mentions is IMMEDIATE else ("comment", "mention")
+        is_sooner = OFTEN.index(mentions) < OFTEN.index(comments)
+        strongest = ("mention", "comment") if is_sooner else ("comment", "mention")
         expected = [each for each in strongest if each not in gone][:1]
         assert sent(world) == expected, order
 
