@@ -7,16 +7,16 @@ from functools import partial
 from itertools import permutations, product
 
 import pytest
-from gazette.domain.commands import CreateActivity, RetractActivity, RetractEvent
+from gazette.domain.commands import ChangeSubscriber, CreateActivity, RetractActivity, RetractEvent
 from gazette.domain.delivery.run import Status
 from gazette.domain.delivery.signals import Uncertain
 from gazette.domain.model import DAILY, StoredEvent
 from gazette.domain.outcome import Outcome
-from gazette.domain.scheduling.calendar import slot_of
+from gazette.domain.scheduling.calendar import DigestTimes, slot_of
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.steps.routing.target import routing_inputs, target_of
 
-from tests.builders import NOW, an_activity, an_event
+from tests.builders import NOW, a_subscriber, an_activity, an_event
 from tests.world import World, crashes, interleavings
 
 NEVER, IMMEDIATE = Frequency.NEVER, Frequency.IMMEDIATE
@@ -491,4 +491,23 @@ def test_email_that_is_being_made_shows_the_body_that_joins(often: Frequency) ->
     with world.meanwhile("events.skim", partial(mention, world)):
         world.collect_everything()
         world.deliver_queued()
+    assert sent(world) == ["mention"]
+
+
+def test_pause_extends_the_lifetime_of_a_row_with_several_bodies() -> None:
+    daily = Frequency.DAILY
+    world = a_world(daily, daily)
+    for act in (comment, mention):
+        act(world)
+    world.create(an_event("alone", category="mention", entity_id="other"))
+    times = DigestTimes(minute=0, paused_until=(NOW + timedelta(days=60)).date())
+    paused = a_subscriber(
+        times=times, comment=daily, mention=daily, changed_at=NOW + timedelta(seconds=1)
+    )
+    world.say(ChangeSubscriber(paused))
+    alone = world.events.rows["ann", "alone"]
+    assert isinstance(alone, StoredEvent)
+    assert the_row(world).lasts_until == alone.lasts_until
+    world.clock.pass_time(days=60)
+    world.send_everything()
     assert sent(world) == ["mention"]

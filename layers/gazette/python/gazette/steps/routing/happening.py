@@ -18,7 +18,7 @@ from gazette.steps.routing.limit import Tokens
 from gazette.steps.routing.move import (
     raise_epochs_under,
 )
-from gazette.steps.routing.rewriting import Inputs, Row, await_run, inputs_of, rewrite
+from gazette.steps.routing.rewriting import Inputs, Row, await_run, extend, inputs_of, rewrite
 from gazette.steps.routing.target import routing_inputs, target_of
 
 MOST_BODIES = 10
@@ -136,6 +136,8 @@ def resettle(stored: StoredEvent, *, context: RoutingContext) -> bool:
         )
         await_run(current, context)
         has_changed |= current != row
+        if is_done and current:
+            extend(current, inputs, context)
         if is_done and _is_as_read(bodies, inputs, context):
             return has_changed
         latest = context.events.get(user_id, event_id)

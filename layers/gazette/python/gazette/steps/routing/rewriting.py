@@ -16,6 +16,7 @@ from gazette.domain.identity import latest_run
 from gazette.domain.model import Event, Retracted, StoredEvent
 from gazette.domain.ports.stores import Guard
 from gazette.domain.scheduling.kinds import ScheduleKind, kind_of
+from gazette.domain.scheduling.lifetime import needed_until
 from gazette.domain.subscribers.frequency import DIGESTS
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.context import RoutingContext
@@ -171,6 +172,15 @@ def await_run(stored: StoredEvent | None, context: RoutingContext) -> None:
         start_immediates([stored], context=context)
     elif stored:
         _arm_digest(stored.event.user_id, stored.schedule, context)
+
+
+def extend(stored: StoredEvent, inputs: Inputs, context: RoutingContext) -> None:
+    """Extend the lifetime of a row in its place, so that its digest can still send it (rule 21)."""
+    settlement = _settled(stored.bodies, inputs, context, is_capped=stored.is_capped)
+    if settlement and settlement.schedule == stored.schedule:
+        until = needed_until(settlement.recurrence, context.clock())
+        if until and until > stored.lasts_until:
+            context.events.extend(stored, until)
 
 
 def _arm_digest(user_id: str, schedule: str, context: RoutingContext) -> None:

@@ -25,7 +25,7 @@ _SORT_KEYS = {
 }
 _JSON = frozenset(
     {"choices", "service_choices", "reader_choices", "reader_categories", "changes", "body"}
-    | {"days", "custom_on", "quiet_hours"}
+    | {"days", "custom_on", "quiet_hours", "others"}
 )
 """The attributes that contain JSON as text."""
 
