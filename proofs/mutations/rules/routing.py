@@ -23,8 +23,8 @@ RULES: Final = (
     Mutation(
         "a retraction raises the epoch of the open runs",
         "steps/routing/reroute.py",
-        "    if trace and trace.schedule:\n",
-        "    if trace and not trace:\n",
+        "    if name:\n        raise_epochs_under(name, user_id, context=context)\n    return",
+        "    return",
         "tests/unit/ingest/test_retracting.py"
         "::test_retraction_during_delivery_precedes_claim_or_is_too_late",
     ),

@@ -375,6 +375,30 @@ def test_critical_event_and_event_that_lapses_are_alone() -> None:
     assert the_row(world).is_plain
 
 
+def test_critical_event_is_alone() -> None:
+    world = World(critical={"mention"})
+    world.choose(at=NOW - timedelta(days=1), comment=Frequency.DAILY)
+    world.follow(at=NOW - timedelta(days=1))
+    comment(world)
+    mention(world)
+    assert set(world.waiting()) == {"c1", "m1"}
+    world.send_everything()
+    assert sorted(sent(world)) == ["comment", "mention"]
+
+
+def test_repetition_raises_the_epochs_for_a_worker_that_died() -> None:
+    world = a_world(Frequency.DAILY, Frequency.DAILY)
+    comment(world)
+    mention(world)
+    world.fan_out(slot_of(world.schedules.rows["ann", DAILY].next_due_at))
+    (run,) = world.runs.rows.values()
+    mention(world)
+    assert world.runs.rows[run.key].epoch == run.epoch + 1
+    retract_mention(world)
+    retract_mention(world)
+    assert world.runs.rows[run.key].epoch == run.epoch + 3
+
+
 def test_event_that_was_stored_alone_stays_alone() -> None:
     world = a_world()
     world.create(an_event("m1", category="mention"))

@@ -119,6 +119,18 @@ def test_retraction_that_moves_the_row_is_not_in_the_email_that_follows() -> Non
     assert (c1.state, m1.state, m1.emails) == (State.EMAILED, State.RETRACTED, ())
 
 
+def test_row_that_moves_after_a_retraction_has_no_email_of_the_event() -> None:
+    world = a_world(IMMEDIATE, DAILY)
+    comment(world)
+    mention(world)
+    retract_mention(world)
+    world.clock.pass_time(minutes=10)
+    world.choose(comment=IMMEDIATE, mention=IMMEDIATE)
+    world.send_everything()
+    c1, m1 = of(world)
+    assert (c1.state, m1.state, m1.emails) == (State.EMAILED, State.RETRACTED, ())
+
+
 @pytest.mark.parametrize("is_sent", [False, True])
 def test_retraction_of_both_events(is_sent: bool) -> None:
     world = a_world(IMMEDIATE, IMMEDIATE)

@@ -1,0 +1,334 @@
+"""The rules of one happening in one email."""
+
+from typing import Final
+
+from proofs.mutations.mutation import Mutation
+
+_STEPS = "tests/unit/routing/test_happening.py"
+_LIMIT = "tests/unit/routing/test_happening_limit.py"
+_BODIES = "tests/unit/routing/test_bodies.py"
+_ROWS = "tests/contract/dynamodb/test_happenings.py"
+_RECEIPTS = "tests/unit/support/test_receipt_happening.py"
+_JOIN = "steps/routing/happening.py"
+_WRITE = "steps/routing/rewriting.py"
+_ORDERS = f"{_STEPS}::test_order_of_messages_changes_nothing"
+_ADDRESSED = f"{_STEPS}::test_order_of_messages_about_addressed_events_changes_nothing"
+_OVERTAKES = f"{_STEPS}::test_worker_that_overtakes_another_at_any_call_loses_and_repeats_nothing"
+_DIES = f"{_STEPS}::test_worker_that_dies_at_any_call_loses_and_repeats_nothing"
+_ONCE = f"{_STEPS}::test_one_email_is_sent_whenever_email_is_sent"
+_TOLD = f"{_STEPS}::test_happening_is_told_once_by_its_strongest_body"
+_AS_SENT = (
+    "    return replace(change, after=as_sent) if row.stored_at <= sent_until(chain) else change\n"
+)
+
+RULES: Final = (
+    Mutation(
+        "an addressed body is stronger than a followed one",
+        "domain/happening/bodies.py",
+        "is_critical(body.schedule), is_followed, _lateness(body, at), body.event.own_id\n",
+        "is_critical(body.schedule), _lateness(body, at), body.event.own_id\n",
+        _TOLD,
+    ),
+    Mutation(
+        "a happening waits where its soonest body would",
+        "domain/happening/bodies.py",
+        "    soonest = min(by_strength, key=lambda each: _lateness(each, at))\n",
+        "    soonest = by_strength[0]\n",
+        _TOLD,
+    ),
+    Mutation(
+        "the row keeps every wanted body",
+        "domain/happening/bodies.py",
+        "    others = without_body(_sorted(each.event for each in candidates), strongest.own_id)\n",
+        "    others = ()\n",
+        _TOLD,
+    ),
+    Mutation(
+        "an older version of a body changes nothing",
+        "domain/happening/bodies.py",
+        "    if same and not event.amends(same):\n",
+        "    if same and not event:\n",
+        f"{_STEPS}::test_each_body_is_amended_by_itself",
+    ),
+    Mutation(
+        "a row that was sent shows what its email showed",
+        _WRITE,
+        _AS_SENT,
+        "    return change\n",
+        f"{_STEPS}::test_body_that_comes_after_the_email_is_not_sent_again",
+    ),
+    Mutation(
+        "an email with an unknown outcome shows the strongest body when it is sent again",
+        _WRITE,
+        _AS_SENT,
+        "    return replace(change, after=as_sent)\n",
+        f"{_STEPS}"
+        "::test_body_that_comes_while_the_outcome_of_an_email_is_unknown_is_shown_by_the_next",
+    ),
+    Mutation(
+        "a row that was sent shows another body once its own is retracted",
+        "domain/happening/bodies.py",
+        "    if same is None or same is settlement.shown:\n",
+        "    if same is None:\n        return replace(settlement, shown=shown)\n"
+        "    if same is settlement.shown:\n",
+        f"{_STEPS}::test_row_that_was_sent_shows_another_body_once_its_own_is_retracted",
+    ),
+    Mutation(
+        "a row that was or may have been sent does not move",
+        _WRITE,
+        "    if stored_at <= until:\n",
+        "    if not stored_at:\n",
+        _ONCE,
+    ),
+    Mutation(
+        "a moving row has the guard of the place that it leaves",
+        _WRITE,
+        "    return replace(change, moves=True), guard\n",
+        "    return replace(change, moves=True), Guard()\n",
+        _OVERTAKES,
+    ),
+    Mutation(
+        "a moving row has the guard of its new place",
+        _WRITE,
+        "        guard += guard_to_arrive(event.user_id, planned.after.schedule, context)\n",
+        "        guard += Guard()\n",
+        f"{_STEPS}::test_email_that_is_sent_at_any_call_of_a_worker_is_the_only_one",
+    ),
+    Mutation(
+        "a row that moves to an immediate email takes a token",
+        _WRITE,
+        "and not tokens.allow(after.shown, after.schedule):\n",
+        "and not after:\n",
+        f"{_LIMIT}::test_pair_over_the_limit_is_in_the_digest_for_good",
+    ),
+    Mutation(
+        "a row without a token gets the mark of the limit",
+        _WRITE,
+        "    return settle(candidates, is_capped=is_capped)\n",
+        "    return settle(candidates)\n",
+        f"{_LIMIT}::test_pair_over_the_limit_is_in_the_digest_for_good",
+    ),
+    Mutation(
+        "the mark of the limit decides about all bodies of a row",
+        _WRITE,
+        "after=_settled(bodies, inputs, context, is_capped=_is_capped(row)),\n",
+        "after=_settled(bodies, inputs, context, is_capped=False),\n",
+        f"{_LIMIT}::test_mark_remains_when_a_body_leaves_and_when_one_joins",
+    ),
+    Mutation(
+        "a change of the mark alone is written",
+        "domain/happening/rewriting.py",
+        "        return (after.shown, after.others, after.is_capped, self.refuses_own) != (\n"
+        "            before.event,\n"
+        "            before.others,\n"
+        "            before.is_capped,\n",
+        "        return (after.shown, after.others, self.refuses_own) != (\n"
+        "            before.event,\n"
+        "            before.others,\n",
+        f"{_LIMIT}::test_change_of_choices_takes_a_token_for_the_row",
+    ),
+    Mutation(
+        "the digest is armed before a run routes a row to it",
+        _WRITE,
+        "            _arm_digest(event.user_id, planned.after.schedule, context)\n",
+        "            pass\n",
+        f"{_LIMIT}::test_worker_that_dies_at_any_call_leaves_no_row_under_an_idle_digest",
+    ),
+    Mutation(
+        "a change in place raises the epochs of the runs",
+        _WRITE,
+        "    if is_written and before and is_in_place and (change.writes_row or is_repeatable):\n",
+        "    if is_written and before and is_in_place and not change:\n",
+        f"{_STEPS}::test_email_that_is_being_made_shows_the_body_that_joins",
+    ),
+    Mutation(
+        "a repeated message raises the epochs again",
+        _WRITE,
+        "    if is_written and before and is_in_place and (change.writes_row or is_repeatable):\n",
+        "    if is_written and before and is_in_place and change.writes_row:\n",
+        f"{_STEPS}::test_repetition_raises_the_epochs_for_a_worker_that_died",
+    ),
+    Mutation(
+        "a retraction that brings a row back to a digest arms the digest",
+        _JOIN,
+        "            await_run(stored, context)\n            if stored and not",
+        "            if stored and not",
+        f"{_STEPS}::test_retraction_brings_the_row_back_to_an_idle_digest",
+    ),
+    Mutation(
+        "a retraction reads choices and follows again",
+        _JOIN,
+        "            if stored and not _is_as_read(bodies, inputs, context):\n",
+        "            if stored and not bodies:\n",
+        _OVERTAKES,
+    ),
+    Mutation(
+        "a change of choices arms the digest or starts the run of a row",
+        _JOIN,
+        "        await_run(current, context)\n",
+        "",
+        f"{_STEPS}::test_happening_waits_for_the_profile",
+    ),
+    Mutation(
+        "a change of choices routes rows with several bodies",
+        "steps/routing/reroute.py",
+        "        for stored in happenings:\n            time.require()\n"
+        "            resettle(stored, context=context)\n",
+        "",
+        _ORDERS,
+    ),
+    Mutation(
+        "a run routes its rows with several bodies again",
+        "steps/routing/reroute.py",
+        "        has_left |= resettle(stored, context=context)\n",
+        "        has_left |= False\n",
+        _ORDERS,
+    ),
+    Mutation(
+        "the lifetime of a row with several bodies is extended",
+        _JOIN,
+        "            extend(current, inputs, context)\n",
+        "            pass\n",
+        f"{_STEPS}::test_pause_extends_the_lifetime_of_a_row_with_several_bodies",
+    ),
+    Mutation(
+        "a retraction removes the body at its pointer",
+        "steps/routing/reroute.py",
+        "        remove_body(user_id, trace.part_of, trace.id, context=context)\n",
+        "        pass\n",
+        _ORDERS,
+    ),
+    Mutation(
+        "the retraction of an activity removes only its own body",
+        "steps/routing/reroute.py",
+        '        remove_body(user_id, trace.event.id, "", context=context)\n',
+        "        context.events.remove(trace, Guard())\n",
+        _ORDERS,
+    ),
+    Mutation(
+        "an event whose pointer was retracted is rejected",
+        _JOIN,
+        "        if pointer and not pointer.is_pointer:\n",
+        "        if pointer and not pointer:\n",
+        f"{_STEPS}::test_event_that_was_retracted_early_is_rejected",
+    ),
+    Mutation(
+        "an event that was retracted beside another is rejected",
+        _JOIN,
+        "        return row.refuses_own and not event.own_id\n",
+        "        return False\n",
+        f"{_STEPS}::test_retraction_of_an_addressed_event_is_remembered_beside_another_body",
+    ),
+    Mutation(
+        "an early retraction is stored beside another body",
+        _JOIN,
+        "        retracted = own_id if not own_id or len(bodies) < len(row.bodies) else None\n",
+        "        retracted = own_id if len(bodies) < len(row.bodies) else None\n",
+        _ADDRESSED,
+    ),
+    Mutation(
+        "a mark remembers the retraction of the body without an own id",
+        "domain/happening/rewriting.py",
+        '        return "" if self.refuses_own else self.retracted or ""\n',
+        '        return self.retracted or ""\n',
+        _ADDRESSED,
+    ),
+    Mutation(
+        "a row with a retraction becomes a mark if its reader wants no body",
+        "domain/happening/rewriting.py",
+        "        return self.after is None and (self.retracted is not None or self.refuses_own)\n",
+        "        return self.after is None and self.retracted is not None\n",
+        f"{_STEPS}::test_retraction_of_both_bodies_is_remembered",
+    ),
+    Mutation(
+        "the retraction of the last body leaves a mark",
+        "domain/happening/rewriting.py",
+        "        return self.after is None and (self.retracted is not None or self.refuses_own)\n",
+        "        return self.after is None and self.refuses_own\n",
+        f"{_STEPS}::test_body_that_comes_after_a_retraction_of_a_sent_one_is_not_sent_again",
+    ),
+    Mutation(
+        "a mark of another body also rejects the event without an own id",
+        "adapters/dynamodb/events.py",
+        "            if isinstance(stored, Retracted) and not stored.own_id:\n",
+        "            if isinstance(stored, Retracted):\n",
+        f"{_ROWS}::test_mark_of_another_body_also_rejects_the_body_without_an_own_id",
+    ),
+    Mutation(
+        "a row is written only with the bodies that were read",
+        "adapters/dynamodb/event_rows.py",
+        "    unchanged: Condition = in_place(stored) & is_same\n",
+        "    unchanged: Condition = in_place(stored)\n",
+        f"{_ROWS}::test_row_is_written_only_with_the_bodies_that_were_read",
+    ),
+    Mutation(
+        "a pointer is written only at a free id",
+        "adapters/dynamodb/happenings/rewriting.py",
+        "        else absent(now)\n    )\n    writes.save(pointer, condition=condition)\n",
+        "        else None\n    )\n    writes.save(pointer, condition=condition)\n",
+        f"{_ROWS}::test_pointer_is_written_only_if_its_id_is_free",
+    ),
+    Mutation(
+        "an event that moves with another body is read again",
+        "steps/routing/move.py",
+        "    if current.revision != stored.revision:\n",
+        "    if not current:\n",
+        _OVERTAKES,
+    ),
+    Mutation(
+        "a critical event is alone",
+        _JOIN,
+        "    return event.category in context.critical or event.expires_at is not None\n",
+        "    return event.expires_at is not None\n",
+        f"{_STEPS}::test_critical_event_is_alone",
+    ),
+    Mutation(
+        "an event that lapses is alone",
+        _JOIN,
+        "    return event.category in context.critical or event.expires_at is not None\n",
+        "    return event.category in context.critical\n",
+        f"{_STEPS}::test_critical_event_and_event_that_lapses_are_alone",
+    ),
+    Mutation(
+        "a row has at most ten bodies",
+        _JOIN,
+        "        if own is None and len(before) >= MOST_BODIES and event.own_id:\n",
+        "        if own is None and len(before) > MOST_BODIES and event.own_id:\n",
+        f"{_STEPS}::test_event_beyond_the_maximum_is_alone",
+    ),
+    Mutation(
+        "a receipt follows the pointer of an event",
+        "steps/support/receipt.py",
+        "    return at_pointer(at_id, context.events.find(user_id, at_id.row.part_of))\n",
+        "    return at_pointer(at_id, None)\n",
+        f"{_RECEIPTS}::test_both_events_of_a_waiting_pair_wait",
+    ),
+    Mutation(
+        "a receipt concerns one event of a row",
+        "domain/receipts/bodies.py",
+        "    if any(body.own_id == own_id for body in stored.bodies):\n",
+        "    if stored.bodies:\n",
+        f"{_RECEIPTS}::test_event_alone_in_its_row_is_shown_itself",
+    ),
+    Mutation(
+        "a receipt of a retracted event lists no email of the event that remains",
+        "domain/receipts/rule.py",
+        "    if run.names(stored_at) and not found.shares_row:\n",
+        "    if run.names(stored_at):\n",
+        f"{_RECEIPTS}::test_retracted_event_is_in_no_email_of_the_event_that_remains",
+    ),
+    Mutation(
+        "an email of a place that a row got after a retraction does not contain the event",
+        "domain/receipts/rule.py",
+        "    if found.shares_row and retracted_at and retracted_at + _CLOCKS <= stored_at:\n",
+        "    if found.shares_row and not retracted_at:\n",
+        f"{_RECEIPTS}::test_row_that_moves_after_a_retraction_has_no_email_of_the_event",
+    ),
+    Mutation(
+        "the followers of an activity are counted by its own event",
+        "steps/support/activity_receipt.py",
+        "        part = of_body(found) if isinstance(found, FoundEvent) else found\n",
+        "        part = found\n",
+        f"{_RECEIPTS}::test_followers_of_an_activity_count_only_its_own_event",
+    ),
+)
