@@ -6,6 +6,7 @@ import pytest
 from gazette.adapters.rendering.environment import Press, environment
 from gazette.adapters.rendering.language import SOURCE, Languages
 from jinja2 import UndefinedError
+from markupsafe import Markup, escape
 
 
 def press(folder: Path, **files: str) -> Press:
@@ -79,3 +80,17 @@ def test_included_templates_see_variables_of_the_including_template(tmp_path: Pa
         tmp_path, one="{% set x = '<' %}{% include 'two.html' %}{{ say('x') }}", two="{{ x }}"
     )
     assert twice(made, "one") == ["&lt;&lt;&amp;"] * 2
+
+
+@pytest.mark.parametrize(
+    "value",
+    ['&amp; <a href="x">it\'s</a>', "“Zoë” & שלום <b>", "", Markup("<b>&amp;</b>"), 7, None],
+)
+def test_html_templates_escape_values_like_markupsafe(tmp_path: Path, value: object) -> None:
+    made = press(
+        tmp_path,
+        one="{{ v }}{% macro m(x) %}{{ x }}{% endmacro %}{{ m(v) }}"
+        "{% set s %}{{ v }}{% endset %}{{ s }}",
+    )
+    made.values["v"] = value
+    assert twice(made, "one") == [3 * str(escape(value))] * 2

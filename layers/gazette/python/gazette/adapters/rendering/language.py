@@ -287,22 +287,21 @@ def _between(locale: str, first: date, last: date) -> str:
     )
 
 
-_MINUTE, _TWO_DIGITS = 37, 10
-"""A minute whose digits occur in no hour, and the first minute of two digits."""
+_TWO_DIGITS = 10
+"""The first minute of two digits."""
 
 
 def _time(locale: str, hour: int, minute: int) -> str:
     """Return a time of day.
 
-    Eleven times of each hour are cached instead of all, because a digest has times of many minutes,
+    Three times of each hour are cached instead of all, because a digest has times of many minutes,
     and Babel takes as long for a time as for the rest of its block. Some languages have words for
     noon and midnight, or write one digit for a minute before 10.
     """
-    if minute < _TWO_DIGITS:
-        return _cldr_time(locale, hour, minute)
-    pattern = _cldr_time(locale, hour, _MINUTE)
-    if pattern.count(f"{_MINUTE}") == 1:
-        return pattern.replace(f"{_MINUTE}", f"{minute}")
+    sample = "37" if minute >= _TWO_DIGITS else "07"
+    pattern = _cldr_time(locale, hour, int(sample)) if minute else ""
+    if pattern.count(sample) == 1:
+        return pattern.replace(sample, f"{minute:02}")
     return _cldr_time(locale, hour, minute)
 
 
@@ -431,4 +430,4 @@ def _locale(tag: str, spoken: str) -> Locale:
 def _filled(context: EvalContext, sentence: str, values: dict[str, object]) -> str:
     """Insert `values` into a sentence. In HTML, the values are escaped, but not the sentence."""
     words = Markup(sentence) if context.autoescape else sentence  # noqa: S704 -- see above
-    return words % values
+    return words % values if "%" in sentence else words
