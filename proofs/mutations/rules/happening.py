@@ -5,6 +5,7 @@ from typing import Final
 from proofs.mutations.mutation import Mutation
 
 _STEPS = "tests/unit/routing/test_happening.py"
+_RACES = "tests/unit/routing/test_happening_races.py"
 _LIMIT = "tests/unit/routing/test_happening_limit.py"
 _BODIES = "tests/unit/routing/test_bodies.py"
 _ROWS = "tests/contract/dynamodb/test_happenings.py"
@@ -85,14 +86,14 @@ RULES: Final = (
         _WRITE,
         "    return replace(change, moves=True), guard\n",
         "    return replace(change, moves=True), Guard()\n",
-        _OVERTAKES,
+        f"{_RACES}::test_mention_that_takes_its_row_from_a_digest_that_is_being_made_is_in_one_email",
     ),
     Mutation(
         "a moving row has the guard of its new place",
         _WRITE,
         "        guard += guard_to_arrive(event.user_id, planned.after.schedule, context)\n",
         "        guard += Guard()\n",
-        f"{_STEPS}::test_email_that_is_sent_at_any_call_of_a_worker_is_the_only_one",
+        f"{_RACES}::test_row_that_returns_to_a_digest_is_not_behind_a_closed_window",
     ),
     Mutation(
         "a row that moves to an immediate email takes a token",
@@ -132,14 +133,14 @@ RULES: Final = (
         _WRITE,
         "            _arm_digest(event.user_id, planned.after.schedule, context)\n",
         "            pass\n",
-        f"{_LIMIT}::test_worker_that_dies_at_any_call_leaves_no_row_under_an_idle_digest",
+        f"{_RACES}::test_run_that_dies_while_it_routes_a_row_again_loses_nothing",
     ),
     Mutation(
         "a change in place raises the epochs of the runs",
         _WRITE,
         "    if is_written and before and is_in_place and (change.writes_row or is_repeatable):\n",
         "    if is_written and before and is_in_place and not change:\n",
-        f"{_STEPS}::test_email_that_is_being_made_shows_the_body_that_joins",
+        f"{_RACES}::test_retraction_before_the_claim_is_not_in_the_email",
     ),
     Mutation(
         "a repeated message raises the epochs again",
@@ -167,7 +168,7 @@ RULES: Final = (
         _JOIN,
         "        await_run(current, context)\n",
         "",
-        f"{_STEPS}::test_happening_waits_for_the_profile",
+        f"{_RACES}::test_change_of_choices_arms_for_a_worker_that_died",
     ),
     Mutation(
         "a change of choices routes rows with several bodies",
@@ -175,7 +176,7 @@ RULES: Final = (
         "        for stored in happenings:\n            time.require()\n"
         "            resettle(stored, context=context)\n",
         "",
-        _ORDERS,
+        f"{_LIMIT}::test_row_that_was_not_over_the_limit_moves",
     ),
     Mutation(
         "a run routes its rows with several bodies again",
@@ -259,7 +260,7 @@ RULES: Final = (
         "adapters/dynamodb/event_rows.py",
         "    unchanged: Condition = in_place(stored) & is_same\n",
         "    unchanged: Condition = in_place(stored)\n",
-        f"{_ROWS}::test_row_is_written_only_with_the_bodies_that_were_read",
+        f"{_ROWS}::test_row_whose_bodies_have_changed_is_neither_moved_nor_removed_nor_amended",
     ),
     Mutation(
         "a pointer is written only at a free id",
@@ -315,7 +316,7 @@ RULES: Final = (
         "domain/receipts/rule.py",
         "    if run.names(stored_at) and not found.shares_row:\n",
         "    if run.names(stored_at):\n",
-        f"{_RECEIPTS}::test_retracted_event_is_in_no_email_of_the_event_that_remains",
+        f"{_RECEIPTS}::test_email_right_after_a_retraction_is_never_said_to_contain_the_event",
     ),
     Mutation(
         "an email of a place that a row got after a retraction does not contain the event",

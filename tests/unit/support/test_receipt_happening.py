@@ -96,6 +96,16 @@ def test_retracted_event_is_in_no_email_of_the_event_that_remains() -> None:
     assert next(iter(sentences(m1))).endswith("No email contains it.")
 
 
+def test_email_right_after_a_retraction_is_never_said_to_contain_the_event() -> None:
+    world = a_world(IMMEDIATE, IMMEDIATE)
+    comment(world)
+    mention(world)
+    retract_mention(world)
+    world.send_everything()
+    _, m1 = of(world)
+    assert {each.certainty for each in m1.emails} <= {Certainty.UNKNOWN}
+
+
 def test_event_that_is_retracted_after_its_email_names_the_email() -> None:
     world = a_world(IMMEDIATE, IMMEDIATE)
     mention(world)
