@@ -284,6 +284,24 @@ _AIMS_OF_LIMITS = (
 )
 """The calls of a worker that takes a token, before which other workers take the next ones."""
 
+_PAIRS = 6
+"""One history in this many has events that are part of activities."""
+
+_AIMS_OF_PAIRS = (
+    ("ingest", "events.rewrite"),
+    ("ingest", "events.rewrite"),
+    ("ingest", "events.get_many"),
+    ("ingest", "events.retract"),
+    ("ingest", "follows.get_many"),
+    ("ingest", "runs.chain"),
+    ("ingest", "runs.swap"),
+    ("followers", "events.rewrite"),
+    ("generate", "events.skim"),
+    ("generate", "runs.swap"),
+    ("generate", "mailer.send"),
+)
+"""The calls before which another event of a happening arrives or leaves."""
+
 _AIMS_OF_MUTES = (
     ("preferences", "subscribers.put"),
     ("preferences", "subscribers.put"),
@@ -321,6 +339,8 @@ def history(number: int) -> History:
         drawn = _with_limit(drawn, Random(-number - 5))
     if number % _MUTES == 2:
         drawn = _with_mutes(drawn, Random(-number - 3))
+    if number % _PAIRS == 5:
+        drawn = _with_pairs(drawn, Random(-number - 7))
     if number % _ASKS:
         return drawn
     asking = Random(-number - 1)
@@ -520,6 +540,52 @@ def _with_mutes(drawn: History, random: Random) -> History:
     ]
     follow = Deed(timedelta(days=-2), "follow", who, random.choice((0, 2)), 0)
     return replace(drawn, deeds=(*drawn.deeds, follow, *deeds), strikes=(*drawn.strikes, *strikes))
+
+
+def _with_pairs(drawn: History, random: Random) -> History:
+    """Add activities with events that are part of them, and changes of both around their email.
+
+    Some events come before their activity.
+    """
+    who = random.choice(READERS)
+    moments = [
+        timedelta(days=random.choice(_DAYS), seconds=random.choice(_MOMENTS)) for _ in range(3)
+    ]
+    changes = (
+        *("retract", "retract", "retract_activity", "retract_activity", "again", "amend"),
+        *("often", "often", "unfollow", "follow", "mute_thing", "see", "hold", "quiet", "mention"),
+    )
+
+    def act(what: str, at: timedelta) -> Deed:
+        return Deed(at, what, who, random.choice((0, 0, 1, 2, 3)), random.randrange(6))
+
+    deeds = [
+        act(what, at + _seconds(apart))
+        for at in moments
+        for what, apart in (
+            ("happen", -random.choice(_APART)),
+            ("mention", random.choice(_APART)),
+            (random.choice(changes), random.choice(_APART)),
+            (random.choice(changes), random.choice(_APART)),
+        )
+    ]
+    strikes = [
+        Strike(
+            function,
+            call,
+            random.choice(moments),
+            random.choice((0, 0, 0, 1)),
+            random.choice(_HOWS),
+            (act(random.choice(("mention", *changes)), timedelta(0)),) * random.randrange(2),
+            _seconds(random.choice(_PAUSES)),
+            random.random() < 0.3,
+        )
+        for function, call in random.sample(_AIMS_OF_PAIRS, 3)
+    ]
+    follows = [Deed(timedelta(days=-2), "follow", who, which, 0) for which in (0, 1)]
+    return replace(
+        drawn, deeds=(*drawn.deeds, *follows, *deeds), strikes=(*drawn.strikes, *strikes)
+    )
 
 
 def _with_withdrawals(drawn: History, random: Random) -> History:

@@ -61,7 +61,10 @@ def judge(life: Life, town: Town) -> Outcome:
     shown = [(one.key.user_id, event) for one in taken for event in one.shows]
     items = [each for each in shown if source_of(each[1])]
     shown = [each for each in shown if not source_of(each[1])]
-    outcome.violations += in_too_many_emails(shown, policy)
+    outcome.violations += in_too_many_emails(
+        [(user_id, happening) for one in taken for user_id, happening in happenings(town, one)],
+        policy,
+    )
     outcome.violations += in_too_many_emails(
         [each for each in items if not town.people[each[0]].erased[0]], policy
     )
@@ -77,8 +80,11 @@ def judge(life: Life, town: Town) -> Outcome:
         for user_id, event in shown
         if (user_id, event) not in town.wanted
     )
+    together: dict[tuple[str, str], list[Wanted]] = {}
     for wanted in town.wanted.values():
-        outcome.violations += _of_event(life, town, wanted, outcome)
+        together.setdefault((wanted.user_id, wanted.happening), []).append(wanted)
+    for bodies in together.values():
+        outcome.violations += _of_happening(life, town, bodies, outcome)
     by_key = {run.key: run for run in runs}
     outcome.violations += _unproven(life, by_key)
     outcome.violations += _twice_a_day(life, town, by_key)
@@ -87,37 +93,84 @@ def judge(life: Life, town: Town) -> Outcome:
     return outcome
 
 
-def _of_event(life: Life, town: Town, wanted: Wanted, outcome: Outcome) -> Iterable[str]:
-    name = f"{wanted.event_id} of {wanted.user_id}"
-    emails = [
-        one
-        for one in life.provider.taken
-        if one.key.user_id == wanted.user_id and wanted.event_id in one.shows
-    ]
-    outcome.copies[len(emails)] += 1
+def happenings(town: Town, taken: Taken) -> set[tuple[str, str]]:
+    """Return the happenings that an email shows, by reader."""
+    user_id = taken.key.user_id
+    return {
+        (user_id, town.wanted[user_id, each].happening)
+        for each in taken.shows
+        if (user_id, each) in town.wanted
+    }
+
+
+def _of_happening(life: Life, town: Town, bodies: list[Wanted], outcome: Outcome) -> Iterable[str]:
+    """Yield the broken promises of the events about one happening, often of one event.
+
+    One email shows one of them. A visit or a withdrawal concerns all of them, because it leaves out
+    the row that they share. An erasure ends what was known about the happening.
+    """
+    user_id, ids = bodies[0].user_id, {one.event_id for one in bodies}
+    name = f"{' and '.join(sorted(ids))} of {user_id}"
+    emails = [one for one in life.provider.taken if one.key.user_id == user_id and ids & one.shows]
+    outcome.copies.update(sum(one.event_id in each.shows for each in emails) for one in bodies)
+    is_new = bool(town.people[user_id].erased[0])
     for earlier, later in combinations(emails, 2):
-        if why := why_not_twice(life, earlier, later):
+        is_same = bool(ids & earlier.shows & later.shows)
+        if (is_same or not is_new) and (why := why_not_twice(life, earlier, later)):
             yield f"G2: {name} is in {earlier.key} and in {later.key}: {why}"
-    for one in emails:
-        if wanted.lapses_at and town.time_of(one.claim_call) > wanted.lapses_at + _STALLED:
-            yield f"rule 21: {name} lapsed at {wanted.lapses_at}, and {one.key} was claimed later"
+    for each in emails:
+        if len(ids & each.shows) > 1 and not is_new:
+            yield f"rule 30: {each.key} shows {name}"
+    for one in bodies:
+        for each in emails:
+            ended = one.lapses_at if one.event_id in each.shows else None
+            if ended and town.time_of(each.claim_call) > ended + _STALLED:
+                yield f"rule 21: {name} lapsed at {ended}, and {each.key} was claimed later"
     if emails:
-        outcome.ends["sent"] += 1
+        outcome.ends["sent"] += len(bodies)
+        yield from _not_strongest(life, town, bodies, emails[0])
         return
-    end = _end_of(life, wanted)
+    spread = {"seen", "withdrawn"} & set[str]().union(*(one.forgone for one in bodies))
+    for one in bodies:
+        yield from _of_unsent(life, town, one, spread, outcome)
+
+
+def _not_strongest(life: Life, town: Town, bodies: list[Wanted], first: Taken) -> Iterable[str]:
+    """Yield a first email that shows a followed event, although an event for the reader was stored
+    before the claim.
+
+    An event whose reader may not want it is not considered, nor a row that may have been sent.
+    """
+    run = next((run for run in life.runs() if run.key == first.key), None)
+    followed = {one.event_id for one in bodies if one.is_followed}
+    if run is None or not followed & first.shows or town.is_doubtful(first, run):
+        return
+    for one in bodies:
+        since = life.acknowledged.get(one.key)
+        is_early = since is not None and since <= first.claim_call
+        if is_early and not one.forgone and town.row_of(one) == one.happening:
+            yield f"rule 30: {first.key} shows {sorted(followed)} instead of {one.event_id}"
+
+
+def _of_unsent(
+    life: Life, town: Town, wanted: Wanted, spread: set[str], outcome: Outcome
+) -> Iterable[str]:
+    """Yield the broken promise of an event that is in no email, unless there is a reason."""
+    name, forgone = f"{wanted.event_id} of {wanted.user_id}", wanted.forgone | spread
+    end = _end_of(life, wanted.user_id, town.row_of(wanted))
     outcome.ends[end] += 1
     reason = end.partition("(")[2].rstrip(")")
     is_stuck = reason == Reason.ATTEMPTS_EXHAUSTED and not town.people[wanted.user_id].has_paused
     if end == "LOST":
-        yield f"G1: {name} is LOST {sorted(wanted.forgone)}"
-    elif (end in _NEEDS_A_REASON or reason in _LET_GO or is_stuck) and not wanted.forgone:
+        yield f"G1: {name} is LOST {sorted(forgone)}"
+    elif (end in _NEEDS_A_REASON or reason in _LET_GO or is_stuck) and not forgone:
         yield f"G1: {name} was wanted, and is in no email: {end}"
 
 
-def _end_of(life: Life, wanted: Wanted) -> str:
+def _end_of(life: Life, user_id: str, row_id: str) -> str:
     """Return the outcome of an event, also if a policy gave it up and its row was deleted since."""
-    end = why_unsent(life.onlooker, wanted.user_id, wanted.event_id)
-    row = life.onlooker.events.rows.get((wanted.user_id, wanted.event_id))
+    end = why_unsent(life.onlooker, user_id, row_id)
+    row = life.onlooker.events.rows.get((user_id, row_id))
     if end != "gone" or not isinstance(row, StoredEvent):
         return end
     if row.schedule == Unsent.EXPIRED:
@@ -183,12 +236,14 @@ def too_often(life: Life, town: Town, limit: ImmediateLimit, *, slack: int) -> I
     """
     runs = {run.key: run for run in life.runs()}
     for user_id, person in town.people.items():
-        begun, known = set[datetime](), set[str]()
+        begun, known = set[datetime](), set[tuple[str, str]]()
         for one in life.provider.taken:
             run = runs.get(one.key)
-            if one.key.user_id == user_id and run and _is_limited(run) and one.shows - known:
+            if one.key.user_id != user_id or run is None or not _is_limited(run):
+                continue
+            if new := happenings(town, one) - known:
                 begun.add(run.created_at or run.due_at)
-                known |= one.shows
+                known |= new
         if person.erased[0]:
             continue
         for first, last in combinations_with_replacement(sorted(begun), 2):

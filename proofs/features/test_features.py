@@ -93,3 +93,19 @@ def test_without_a_rule_a_promise_is_broken(rule: str) -> None:
 def test_without_a_rule_of_idle_schedules_a_promise_is_broken(rule: str, promise: str) -> None:
     with taken_out(rule), pytest.raises(Broken, match=promise):
         search(range(3))
+
+
+@pytest.mark.parametrize(
+    ("rule", "number", "promise"),
+    [
+        ("pairs-one-row", 5, "emails"),
+        ("pairs-retracted", 17, "although"),
+        ("pairs-strongest", 23, "instead of"),
+        ("pairs-others-stay", 29, "is in no email: retracted"),
+    ],
+)
+def test_without_a_rule_of_happenings_a_promise_is_broken(
+    rule: str, number: int, promise: str
+) -> None:
+    with taken_out(rule), pytest.raises(Broken, match=promise):
+        search([number])

@@ -24,7 +24,7 @@ from gazette.domain.delivery.run import Run
 from gazette.domain.errors import NotYet
 from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
 from gazette.domain.feedback.reputation import category_hold
-from gazette.domain.model import StoredEvent
+from gazette.domain.model import Event, Retracted, StoredEvent
 from gazette.domain.scheduling.calendar import SLOT, Days, DigestTimes, zone_of
 from gazette.domain.scheduling.quiet import NO_QUIET_HOURS, QuietHours
 from gazette.domain.subscribers.choices import Choice
@@ -36,7 +36,7 @@ from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 from gazette_support.steps.batches import cancel_batch
 from proofs.features.history import DAYS, READERS, Deed
 from proofs.prove.acts import bury_messages, lose_messages
-from proofs.prove.life import FIRST_DUE, Life
+from proofs.prove.life import FIRST_DUE, Happening, Life
 from proofs.prove.provider import Taken
 from tests.builders import a_bounce, a_complaint, a_subscriber, an_activity, an_event
 
@@ -93,6 +93,9 @@ email, or for a day.
 _CONSENTED_AGO = tuple(timedelta(minutes=each) for each in (0, 0, 0, 1, 180, 1500))
 """The age of a consent when a service states it, by `how`."""
 
+_ACTIVITY_AFTER = tuple(timedelta(seconds=each) for each in (1, 20, 300, 10800))
+"""The time from an event to the activity that it is part of, by `which`."""
+
 _SOON = timedelta(minutes=1)
 _END = timedelta(days=DAYS)
 _EARLIEST_MIDNIGHT = timedelta(hours=14)
@@ -117,7 +120,18 @@ class Wanted:
     is_followed: bool = False
     things: tuple[str, ...] = ()
     lapses_at: datetime | None = None
+    activity: str = ""
+    """The activity that the event comes from or is part of. One email shows one of its events."""
+
+    key: tuple[str, str] = ("", "")
+    """The acknowledgement of an event that is part of an activity; otherwise empty."""
+
     forgone: set[str] = field(default_factory=set)
+
+    @property
+    def happening(self) -> str:
+        """The id that the events about one happening share."""
+        return self.activity or self.event_id
 
 
 @dataclass
@@ -263,9 +277,9 @@ class Town:
     def again(self, person: Person, deed: Deed) -> None:
         """Publish an event again, unchanged."""
         if wanted := self._one(person, deed):
-            found = self.life.onlooker.events.get(wanted.user_id, wanted.event_id)
-            if isinstance(found, StoredEvent) and not person.is_erased:
-                self.life.say(CreateEvents((found.event,)))
+            event = self._stored(wanted)
+            if event and not person.is_erased:
+                self.life.say(CreateEvents((event,)))
 
     def amend(self, person: Person, deed: Deed) -> None:
         """Publish a new text of an event."""
@@ -273,10 +287,10 @@ class Town:
             self._amend(person, wanted)
 
     def _amend(self, person: Person, wanted: Wanted, *, expires_at: datetime | None = None) -> None:
-        found = self.life.onlooker.events.get(wanted.user_id, wanted.event_id)
-        if isinstance(found, StoredEvent) and not person.is_erased:
+        event = self._stored(wanted)
+        if event and not person.is_erased:
             now = self._instant()
-            amended = replace(found.event, excerpt=f"amended {now}", amended_at=now)
+            amended = replace(event, excerpt=f"amended {now}", amended_at=now)
             ban = self._ban("amended", _says_less(wanted, amended.excerpt))
             if expires_at:
                 amended = replace(amended, expires_at=expires_at)
@@ -321,8 +335,40 @@ class Town:
         """Publish an activity to all followers of one of two entities, or of an entity and its
         parent.
         """
-        name, category = self._name("a"), _CATEGORIES[deed.how % 3]
-        entity, parent = f"p{deed.which % 2}", "post#home" if deed.which > 2 else None
+        parent = "post#home" if deed.which > 2 else None
+        category = _CATEGORIES[deed.how % 3]
+        self._publish(self._name("a"), category, f"p{deed.which % 2}", parent)
+
+    def mention(self, person: Person, deed: Deed) -> None:
+        """Publish an event that is part of the latest activity, or of one that comes later."""
+        name, category = self._name("m"), _CATEGORIES[deed.how % 3]
+        if deed.how % 2 and self._activities:
+            entity, activity = self._activities[-1]
+        else:
+            entity, activity = f"post#p{deed.which % 2}", self._name("a")
+            then = self.life.clock() + _ACTIVITY_AFTER[deed.which % len(_ACTIVITY_AFTER)]
+            publish = partial(self._publish, activity, category, entity.partition("#")[2], None)
+            self.life.at(then, publish)
+        now = self._instant()
+        wanted = self._want(person, name, category, entity.partition("#")[2], now)
+        wanted.things, wanted.activity = (entity,), activity
+        self.life.happenings.add(Happening(person.user_id, activity, name))
+        self._forgo_withdrawn(wanted)
+        if any(self._is_silent(person, one) for one in (category, _muted(entity))):
+            wanted.forgone.add("muted")
+        event = an_event(
+            activity,
+            user_id=person.user_id,
+            category=category,
+            entity_id=wanted.entity,
+            actor=name,
+            occurred_at=now,
+        )
+        self._keys += 1
+        wanted.key = ("stored", f"{name} {self._keys}")
+        self.life.say(CreateEvents((replace(event, own_id=name),)), wanted.key)
+
+    def _publish(self, name: str, category: str, entity: str, parent: str | None) -> None:
         self._activities.append((f"post#{entity}", name))
         now = self._instant()
         for person in self.people.values():
@@ -331,7 +377,7 @@ class Town:
             if state is None:
                 continue
             wanted = self._want(person, name, category, entity, now)
-            wanted.is_followed = True
+            wanted.is_followed, wanted.activity = True, name
             wanted.things = (f"post#{entity}", *([parent] if parent else []))
             self._forgo_withdrawn(wanted)
             muted = map(_muted, wanted.things)
@@ -744,6 +790,16 @@ class Town:
         self.wanted[person.user_id, name] = wanted
         self.life.events.append((person.user_id, name))
         return wanted
+
+    def row_of(self, wanted: Wanted) -> str:
+        """Return the id of the row with an event, which may be that of its activity."""
+        row = self.life.onlooker.events.rows.get((wanted.user_id, wanted.event_id))
+        return row.part_of if isinstance(row, Retracted) and row.is_pointer else wanted.event_id
+
+    def _stored(self, wanted: Wanted) -> Event | None:
+        row = self.life.onlooker.events.get(wanted.user_id, self.row_of(wanted))
+        bodies = row.bodies if isinstance(row, StoredEvent) else ()
+        return next((one for one in bodies if wanted.event_id == (one.own_id or one.id)), None)
 
     def _last(self, person: Person) -> Taken | None:
         taken = [one for one in self.life.provider.taken if one.key.user_id == person.user_id]

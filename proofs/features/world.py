@@ -1,20 +1,23 @@
 """One history, from its first action until no work remains."""
 
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from zlib import crc32
 
-from gazette.domain.model import Schedule
+from gazette.domain.model import RunKey, Schedule
+from gazette.domain.receipts.receipt import State
 from gazette.domain.scheduling.calendar import SLOT
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 from gazette.domain.withdrawing.withdrawals import Withdrawals
 
 from proofs.features.history import DAYS, READERS, Deed, History, Strike
-from proofs.features.judge import Outcome, judge, rested, too_often
-from proofs.features.town import Town
+from proofs.features.judge import Outcome, happenings, judge, rested, too_often
+from proofs.features.town import Town, Wanted
 from proofs.prove.land import FAKES
 from proofs.prove.life import FIRST_DUE, Life, Restless
+from proofs.prove.provider import Answer
 from proofs.prove.scenario import Scenario
 from proofs.prove.strikes import How, Worker
 from proofs.receipts import false_claims
@@ -42,6 +45,7 @@ class Observed(Life):
         self._since: dict[str, datetime] = {}
         self._begun: list[datetime] = []
         self._strikes = list(strikes)
+        self.has_strikes = bool(strikes)
         self._passed: Counter[Strike] = Counter()
         self.struck: Strike | None = None
         super().__init__(scenario, (), FAKES)
@@ -108,15 +112,56 @@ class Observed(Life):
     def false_receipts(self) -> Iterator[str]:
         """Return false statements about events, in the middle of the work of other workers."""
         for wanted in self.town.wanted.values():
-            containing = {
-                taken.key
-                for taken in self.provider.taken
-                if taken.key.user_id == wanted.user_id and wanted.event_id in taken.shows
-            }
+            receipt = receipt_of(self.onlooker, wanted.event_id, wanted.user_id)
+            of_event, of_all = self._emails_with(wanted, alone=True), self._emails_with(wanted)
+            is_without = receipt.state is State.RETRACTED and not receipt.emails
             self.receipts += 1
-            yield from false_claims(
-                receipt_of(self.onlooker, wanted.event_id, wanted.user_id), containing
+            yield from false_claims(receipt, of_event if is_without else of_all)
+            if receipt.state is State.EMAILED:
+                yield from self._wrongly_shown(wanted, receipt.shown_as)
+
+    def _wrongly_shown(self, wanted: Wanted, shown_as: str) -> Iterator[str]:
+        """Return a statement that emails show an event which no email shows.
+
+        If the event that an email showed was retracted, the receipt of another one does not name
+        it. While the outcome of an email is unknown, its row may change, because the email may be
+        sent again.
+        """
+        shown = self.town.wanted.get((wanted.user_id, shown_as or wanted.event_id))
+        if shown is None or self._emails_with(shown, alone=True):
+            return
+        others = [
+            one
+            for one in self.town.wanted.values()
+            if (one.user_id, one.happening) == (wanted.user_id, wanted.happening)
+            and self._emails_with(one, alone=True)
+        ]
+        is_certain = self._is_certain(shown)
+        if is_certain and not any("retracted" in one.forgone for one in others):
+            yield f"receipt: no email shows {wanted.event_id} as {shown.event_id}"
+
+    def _is_certain(self, shown: Wanted) -> bool:
+        """Return True if no email about the happening had an unknown outcome."""
+        is_reliable = all(answer is not Answer.LOST for answer in self.scenario.answers)
+        was_early = all(
+            self.acknowledged.get(shown.key, sys.maxsize) <= taken.claim_call
+            for taken in self.provider.taken
+            if (shown.user_id, shown.happening) in happenings(self.town, taken)
+        )
+        return was_early or (is_reliable and not self.has_strikes)
+
+    def _emails_with(self, wanted: Wanted, *, alone: bool = False) -> set[RunKey]:
+        """Return the runs of the emails with an event, or with another one about its happening."""
+        return {
+            taken.key
+            for taken in self.provider.taken
+            if taken.key.user_id == wanted.user_id
+            and (
+                wanted.event_id in taken.shows
+                if alone
+                else (wanted.user_id, wanted.happening) in happenings(self.town, taken)
             )
+        }
 
     def _note_naps(self, begun: datetime) -> None:
         for user_id in self.scenario.readers:

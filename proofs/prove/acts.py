@@ -43,8 +43,11 @@ Overtake = Callable[[Life, Worker], None]
 """An action that interrupts a worker's calls."""
 
 CANCELLED, LEFT, RETRACTED, MUTED, ERASED = "cancelled", "left", "retracted", "muted", "erased"
-SEEN, WITHDRAWN = "seen", "withdrawn"
+SEEN, WITHDRAWN, UNWANTED = "seen", "withdrawn", "unwanted"
 """Names of acknowledged actions, which apply to every later claim."""
+
+STORED, UNFOLLOWED = "stored", "unfollowed"
+"""Names of acknowledged actions that forbid no email."""
 
 
 def register(user_id: str, frequency: Frequency) -> Act:

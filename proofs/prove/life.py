@@ -65,6 +65,14 @@ class BusMessage(NamedTuple):
     done: tuple[str, str] | None
 
 
+class Happening(NamedTuple):
+    """An activity and an event that is part of it, for one reader."""
+
+    user_id: str
+    activity_id: str
+    event_id: str
+
+
 class Moment(NamedTuple):
     """The next thing to happen and its time. At equal times, the lower number goes first."""
 
@@ -141,6 +149,7 @@ class Life:
             for item in ITEMS
             if scenario.asks
         ]
+        self.happenings = set[Happening]()
         self.acknowledged: dict[tuple[str, str], int] = {}
         self.withdrawn: dict[str, Withdrawal] = {}
         self._withdrawals = self.world.withdrawals
@@ -252,9 +261,10 @@ class Life:
 
     def owed(self) -> set[str]:
         """Return the waiting events of scheduled digests whose reader is active."""
+        rows = {(each.user_id, each.activity_id) for each in self.happenings}
         return {
             f"{event_id} of {user_id}"
-            for user_id, event_id in self.events
+            for user_id, event_id in rows.union(self.events)
             if self._is_owed(self.onlooker.events.get(user_id, event_id))
         }
 

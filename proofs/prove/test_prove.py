@@ -105,6 +105,16 @@ def test_a_worker_that_is_killed_after_the_provider_took_the_email_leaves_an_unk
         ("withdrawn-checked", "withdrawn/in the middle/actor/daily/resend", 1, "with e1 although"),
         ("withdrawn-guarded", "withdrawn/outdated worker/dying copy/daily", 1, "stored as unsent"),
         ("withdrawn-given-up", "withdrawn/lost/daily/resend", 200, "e1 was sent, and is stored"),
+        ("pairs-one-row", "pairs/comment, mention/together/immediate, daily", 200, "c1 and m1"),
+        ("pairs-strongest", "pairs/mention, comment/together/daily, daily", 200, "not show m1"),
+        (
+            "pairs-retracted",
+            "pairs/retract/mention/daily, immediate",
+            200,
+            "although m1 was retracted",
+        ),
+        ("pairs-others-stay", "pairs/retract/mention/immediate, daily", 200, "['c1'] of ann in no"),
+        ("pairs-armed", "pairs/unfollow/daily, immediate", 200, "the daily digest is idle"),
     ],
 )
 def test_without_a_rule_the_worlds_that_break_are_found(

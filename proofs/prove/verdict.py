@@ -24,8 +24,19 @@ from proofs.invariants import (
     unknown_for_ever,
     why_unsent,
 )
-from proofs.prove.acts import CANCELLED, ERASED, LEFT, MUTED, RETRACTED, SEEN, WITHDRAWN
-from proofs.prove.life import FIRST_DUE, LIST_AGE, Life
+from proofs.prove.acts import (
+    CANCELLED,
+    ERASED,
+    LEFT,
+    MUTED,
+    RETRACTED,
+    SEEN,
+    STORED,
+    UNFOLLOWED,
+    UNWANTED,
+    WITHDRAWN,
+)
+from proofs.prove.life import FIRST_DUE, LIST_AGE, Happening, Life
 from proofs.prove.provider import Evidence, Taken
 from proofs.prove.strikes import How
 from tests.world import GRACE
@@ -66,6 +77,8 @@ def judge(life: Life) -> Verdict:
     runs = {run.key: run for run in life.runs()}
     for user_id, event_id in sorted(set(life.events)):
         _judge_event(life, user_id, event_id, verdict)
+    for happening in sorted(life.happenings):
+        _judge_happening(life, happening, verdict)
     verdict.violations += accepted_too_often(
         (taken.key for taken in life.provider.taken), life.scenario.policy
     )
@@ -123,6 +136,60 @@ def _judge_event(life: Life, user_id: str, event_id: str, verdict: Verdict) -> N
             verdict.violations.append(
                 f"G2: {event_id} of {user_id} is in {earlier.key} and in {later.key}: {why}"
             )
+
+
+def _judge_happening(life: Life, happening: Happening, verdict: Verdict) -> None:
+    """Check that a happening is told once, by its strongest wanted body, or that all bodies of it
+    were retracted or muted.
+
+    The mention is stronger than the comment, which reaches its reader through a follow.
+    """
+    user_id, activity_id, event_id = happening
+    bodies = {activity_id, event_id}
+    name = f"{activity_id} and {event_id} of {user_id}"
+    shown = [
+        taken
+        for taken in life.provider.taken
+        if taken.key.user_id == user_id and bodies & taken.shows
+    ]
+    verdict.copies[len(shown)] += 1
+    verdict.violations += in_too_many_emails([name] * len(shown), life.scenario.policy)
+    verdict.violations += [
+        f"rule 30: {taken.key} shows {name}" for taken in shown if bodies <= taken.shows
+    ]
+    for earlier, later in combinations(shown, 2):
+        if why := why_not_twice(life, earlier, later):
+            verdict.violations.append(f"G2: {name} are in {earlier.key} and in {later.key}: {why}")
+    if shown:
+        verdict.ends["sent"] += 1
+        if why := _why_not_strongest(life, shown[0], event_id):
+            verdict.violations.append(f"rule 30: {shown[0].key} does not show {event_id}: {why}")
+        return
+    end = _why_not_shown(life, user_id, activity_id)
+    wanted = sorted(each for each in bodies if not _is_unwanted(life, each))
+    if end in {"LOST", "gone", "retracted"} and not wanted:
+        end = "retracted"
+    elif end in {"LOST", "gone", "retracted"}:
+        verdict.violations.append(f"G1: {wanted} of {user_id} in no email: {end}")
+        end = "LOST"
+    verdict.ends[end] += 1
+
+
+def _is_unwanted(life: Life, event_id: str) -> bool:
+    """Return True if the event was retracted, its category muted, or its entity unfollowed."""
+    return any((what, event_id) in life.acknowledged for what in (RETRACTED, UNWANTED, UNFOLLOWED))
+
+
+def _why_not_strongest(life: Life, first: Taken, event_id: str) -> str:
+    """Return why the first email had to show the strongest body, or an empty text.
+
+    A body that joins after an email that may have been sent is not shown.
+    """
+    stored = life.acknowledged.get((STORED, event_id))
+    is_first = len(life.provider.tried) == 1 and first.attempt == 1
+    if not is_first or stored is None or _is_unwanted(life, event_id) or event_id in first.shows:
+        return ""
+    return "it was stored before the claim" if stored <= first.claim_call else ""
 
 
 def _why_not_shown(life: Life, user_id: str, event_id: str) -> str:
@@ -270,9 +337,9 @@ def _judge_stops(life: Life, verdict: Verdict) -> None:
     runs = {run.key: run for run in life.runs()}
     for (what, whom), since in life.acknowledged.items():
         for taken in life.provider.taken:
-            if what == WITHDRAWN:
+            if what in {WITHDRAWN, STORED, UNFOLLOWED}:
                 continue
-            is_of_reader = what in {LEFT, ERASED, MUTED}
+            is_of_reader = what in {LEFT, ERASED, MUTED, UNWANTED}
             if (taken.look_call if is_of_reader else taken.claim_call) < since:
                 continue
             run = runs.get(taken.key)
@@ -281,6 +348,7 @@ def _judge_stops(life: Life, verdict: Verdict) -> None:
                 LEFT: taken.key.user_id == whom,
                 ERASED: taken.key.user_id == whom,
                 MUTED: taken.key.user_id == whom and not _began_before(run, taken, since),
+                UNWANTED: whom in taken.shows and not _began_before(run, taken, since),
                 RETRACTED: whom in taken.shows,
                 # A digest whose worker has read the marks may still show the event.
                 SEEN: taken.key.is_immediate and whom in taken.shows,

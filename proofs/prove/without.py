@@ -9,6 +9,8 @@ from unittest.mock import patch
 
 from gazette.domain.delivery import run
 from gazette.domain.delivery.run import Run
+from gazette.domain.happening import bodies
+from gazette.domain.happening.bodies import Wanted
 from gazette.domain.identity import latest_run
 from gazette.domain.model import DAILY, Schedule, StoredEvent
 from gazette.domain.ports.clock import TimeLeft
@@ -24,7 +26,7 @@ from gazette.steps.delivery.prepare import Prepared
 from gazette.steps.fanout import fanout
 from gazette.steps.occurrences import start
 from gazette.steps.occurrences.context import FanoutContext
-from gazette.steps.routing import route
+from gazette.steps.routing import happening, reroute, rewriting, route
 from gazette.steps.routing.limit import Tokens
 from gazette.steps.routing.target import RoutingInputs
 from gazette.steps.subscribers import schedules
@@ -211,6 +213,52 @@ def _withdrawn_returns() -> Iterator[None]:
 
 
 @contextmanager
+def _pairs_apart() -> Iterator[None]:
+    """Store an event that is part of an activity in a row of its own."""
+    with patch.object(route, "stands_alone", lambda *_: True):
+        yield
+
+
+@contextmanager
+def _pairs_weakest() -> Iterator[None]:
+    """Show the weakest body of a happening."""
+    weakness = bodies._weakness
+
+    def weakest(body: Wanted, at: datetime) -> tuple[object, ...]:
+        is_ordinary, is_followed, *rest = weakness(body, at)
+        return is_ordinary, not is_followed, *rest
+
+    with patch.object(bodies, "_weakness", weakest):
+        yield
+
+
+@contextmanager
+def _pairs_kept() -> Iterator[None]:
+    """Retract the pointer of a body, but keep the body."""
+    with ExitStack() as stack:
+        for module in (reroute, happening):
+            stack.enter_context(patch.object(module, "remove_body", lambda *_, **__: None))
+        yield
+
+
+@contextmanager
+def _pairs_lost() -> Iterator[None]:
+    """Remove all bodies of a happening if one is retracted."""
+    with patch.object(happening, "without_body", lambda *_: ()):
+        yield
+
+
+@contextmanager
+def _pairs_idle() -> Iterator[None]:
+    """Move the row of a happening to a digest without arming it."""
+    with (
+        patch.object(happening, "await_run", lambda *_: None),
+        patch.object(rewriting, "_arm_digest", lambda *_: None),
+    ):
+        yield
+
+
+@contextmanager
 def taken_out(rule: str) -> Iterator[None]:
     """Disable the rule while the context is open. An empty name disables none."""
     with ExitStack() as stack:
@@ -234,6 +282,11 @@ _PATCHED = {
     "withdrawn-checked": _list_read_once,
     "withdrawn-guarded": _withdrawn_unguarded,
     "withdrawn-given-up": _withdrawn_returns,
+    "pairs-one-row": _pairs_apart,
+    "pairs-strongest": _pairs_weakest,
+    "pairs-retracted": _pairs_kept,
+    "pairs-others-stay": _pairs_lost,
+    "pairs-armed": _pairs_idle,
     "arm-afterwards": _armed_first,
     "arm-idle": _idle_not_armed,
     "go-idle": _never_idle,

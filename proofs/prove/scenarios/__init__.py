@@ -7,6 +7,7 @@ from proofs.prove.scenarios import (
     immediate,
     left_out,
     moves,
+    pairs,
     reports,
     stops,
     threads,
@@ -29,6 +30,7 @@ SCENARIOS = (
     *together.SCENARIOS,
     *waiting.SCENARIOS,
     *withdrawn.SCENARIOS,
+    *pairs.SCENARIOS,
 )
 
 _ANSWERLESS = (How.KILLED_AFTER, How.UNANSWERED)
@@ -50,6 +52,8 @@ ON_MOTO = tuple(
         "quiet/retry/resend",
         "limit/happy",
         "withdrawn/actor/daily/resend",
+        "pairs/comment, mention/together/daily, daily",
+        "pairs/retract/mention/immediate, daily",
     }
 )
 """The scenarios that also run on the real adapters, and faults between them and AWS.

@@ -308,6 +308,19 @@ def test_retraction_brings_the_row_back_to_an_idle_digest() -> None:
     assert ("ann", DAILY) in world.schedules.listed
 
 
+def test_repetition_of_an_unwanted_body_brings_the_row_back_to_an_idle_digest() -> None:
+    world = a_world(mentions=Frequency.DAILY, comments=IMMEDIATE)
+    comment(world)
+    mention(world)
+    unfollow(world)
+    followed = next(body for body in the_row(world).bodies if not body.own_id)
+    assert world.create(followed) == [Outcome.NOT_FOLLOWED]
+    assert the_row(world).schedule == DAILY
+    assert ("ann", DAILY) in world.schedules.listed
+    world.send_digest()
+    assert sent(world) == ["mention"]
+
+
 def test_retracted_event_is_rejected_when_it_comes_again() -> None:
     world = a_world()
     mention(world)

@@ -81,8 +81,12 @@ def join(event: Event, tokens: Tokens) -> tuple[Outcome, StoredEvent | None] | N
         if isinstance(target, Outcome):
             if own and (own == event or event.amends(own)):
                 rest = without_body(before, event.own_id)
-                if not rewrite(row, rest, inputs, event, None, tokens)[0]:
+                is_done, stored = rewrite(
+                    row, rest, inputs, event, None, tokens, is_repeatable=False
+                )
+                if not is_done:
                     continue
+                await_run(stored, context)
             return target, None
         if own is None or event.amends(own):
             inputs[event.own_id] = of_event
