@@ -390,7 +390,7 @@ def test_critical_event_and_event_that_lapses_are_alone() -> None:
 
 
 def test_critical_event_is_alone() -> None:
-    world = World(critical={"mention"})
+    world = World(critical=frozenset({"mention"}))
     world.choose(at=NOW - timedelta(days=1), comment=Frequency.DAILY)
     world.follow(at=NOW - timedelta(days=1))
     comment(world)
