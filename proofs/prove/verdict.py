@@ -139,7 +139,7 @@ def _judge_event(life: Life, user_id: str, event_id: str, verdict: Verdict) -> N
 
 
 def _judge_happening(life: Life, happening: Happening, verdict: Verdict) -> None:
-    """Check that a happening is told once, by its strongest wanted body, or that all bodies of it
+    """Check that one email shows a happening, by its strongest wanted body, or that all bodies
     were retracted or muted.
 
     The mention is stronger than the comment, which reaches its reader through a follow.
