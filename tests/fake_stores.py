@@ -1069,7 +1069,7 @@ class FakeEvents:
         elif not change.becomes_mark:
             del self.rows[key]
         elif isinstance(change.before, StoredEvent):
-            self._mark(key, change.before, now, change.mark_own_id)
+            self._mark(key, change.before, now, change.mark_own_id, is_in_no_email=change.moves)
         return True, stored
 
     def _mark(
@@ -1080,9 +1080,17 @@ class FakeEvents:
         own_id: str = "",
         *,
         is_over: bool = False,
+        is_in_no_email: bool = False,
     ) -> Retracted:
         schedule, stored_at = (was.schedule, was.stored_at) if was else ("", None)
-        trace = Retracted(key[1], "" if is_over else schedule, stored_at, own_id)
+        trace = Retracted(
+            key[1],
+            "" if is_over else schedule,
+            stored_at,
+            own_id,
+            is_in_no_email=is_in_no_email,
+            retracted_at=now,
+        )
         self.traces[key] = FoundEvent(
             trace, was_schedule=schedule, was_stored_at=stored_at, retracted_at=now
         )

@@ -549,3 +549,29 @@ def test_pause_extends_the_lifetime_of_a_row_with_several_bodies() -> None:
     world.clock.pass_time(days=60)
     world.send_everything()
     assert sent(world) == ["mention"]
+
+
+@pytest.mark.parametrize("is_sent_before", [False, True])
+@pytest.mark.parametrize("minutes", [0, 60])
+@pytest.mark.parametrize(
+    ("first", "retract", "second"),
+    [(mention, retract_mention, comment), (addressed, retract_addressed, mention)],
+)
+def test_body_that_comes_after_an_email_without_the_retracted_one_is_sent(
+    first: Act, retract: Act, second: Act, minutes: int, *, is_sent_before: bool
+) -> None:
+    daily = Frequency.DAILY
+    world = a_world(daily, daily)
+    first(world)
+    world.create(an_event("other", category="like", entity_id="other"))
+    if is_sent_before:
+        world.send_digest()
+    retract(world)
+    world.clock.pass_time(minutes=minutes)
+    world.create(an_event("more", category="like", entity_id="more"))
+    world.send_digest()
+    second(world)
+    world.send_digest()
+    world.send_digest()
+    told = {"mention", "comment"} & set(sent(world))
+    assert told == {(first if is_sent_before else second).__name__.replace("addressed", "comment")}

@@ -115,7 +115,7 @@ def test_event_that_is_retracted_after_its_email_names_the_email() -> None:
     retract_mention(world)
     _, m1 = of(world)
     assert m1.state is State.RETRACTED
-    assert [each.certainty for each in m1.emails] == [Certainty.ACCEPTED]
+    assert [each.certainty for each in m1.emails] == [Certainty.UNKNOWN]
 
 
 def test_retraction_that_moves_the_row_is_not_in_the_email_that_follows() -> None:

@@ -245,6 +245,13 @@ class Retracted:
     is_pointer: bool = False
     """True if the event was not retracted, and its body is in the row `part_of`."""
 
+    is_in_no_email: bool = field(default=False, compare=False)
+    """True if the row of a happening became the marker in a transaction with its runs, so that no
+    email contains it."""
+
+    retracted_at: datetime | None = field(default=None, compare=False)
+    """The time of the retraction; None for a pointer, or if it is unknown."""
+
 
 class ScheduleState(StrEnum):
     """The state of a schedule in the due index (rule 23).

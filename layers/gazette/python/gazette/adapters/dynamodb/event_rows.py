@@ -95,6 +95,9 @@ The id of an event is one line (adapters/contract/fields.py), so no event has su
 CAP_KEY = "\ncap"
 """The id of the row with the usage of a reader's limit of immediate emails."""
 
+IN_NO_EMAIL = "in no email"
+"""The reason (`why`) of a marker whose row was in no email (`Retracted.is_in_no_email`)."""
+
 CAPPED = "cap"
 """The reason (`why`) of an event that is in a digest because of the limit of immediate emails."""
 
@@ -137,6 +140,8 @@ def trace_in(row: EventRow) -> Retracted:
         own_id=row.own_id or "",
         part_of=row.part_of or "",
         is_pointer=bool(row.part_of) and row.retracted_at is None,
+        is_in_no_email=row.why == IN_NO_EMAIL,
+        retracted_at=row.retracted_at,
     )
 
 

@@ -30,7 +30,8 @@ class Rewrite:
     """The new content; None if no body remains."""
 
     moves: bool = False
-    """True if the row gets a new storage time. False if a row stays where it is or was."""
+    """True if the row gets a new storage time, or becomes a marker, in a transaction with the runs
+    of its place. False if a row stays where it is or was."""
 
     retracted: str | None = None
     """The own id of the body that is retracted; None if none is retracted.

@@ -176,9 +176,10 @@ def _certainty_of_retracted(run: Run, event_id: str, found: FoundEvent) -> Certa
     """
     if found.was_stored_at is None or not run.has_taken(found.was_stored_at):
         return None
+    # If the event shares its row, the email may have shown another event of the happening instead.
     is_in = _last_attempt_showed(run, event_id, found.was_stored_at, found)
     if is_in:
-        return _certainty_of(run)
+        return Certainty.UNKNOWN if found.shares_row else _certainty_of(run)
     is_unclear = is_in is None or bool(run.uncertain - {run.attempt})
     return Certainty.UNKNOWN if is_unclear else None
 

@@ -11,6 +11,7 @@ from gazette.domain.happening.bodies import (
     keep_shown,
     settle,
 )
+from gazette.domain.happening.marks import is_in_none_of
 from gazette.domain.happening.rewriting import Pointing, Rewrite
 from gazette.domain.identity import latest_run
 from gazette.domain.model import Event, Retracted, StoredEvent
@@ -89,10 +90,8 @@ def _leaving(change: Rewrite, context: RoutingContext) -> tuple[Rewrite, Guard]:
     Also returns a guard that prevents the runs of the former place from sending the row.
     """
     row, settlement = change.before, change.after
-    if row is None:
+    if row is None or (isinstance(row, Retracted) and _is_in_no_email(row, change, context)):
         return replace(change, moves=True), Guard()
-    if settlement is None and change.retracted is not None:
-        return change, Guard()
     if settlement and isinstance(row, StoredEvent) and _stays(row, settlement, context):
         return _keeping_shown(change, context), Guard()
     stored_at = row.stored_at or BEGINNING
@@ -100,6 +99,14 @@ def _leaving(change: Rewrite, context: RoutingContext) -> tuple[Rewrite, Guard]:
     if stored_at <= until:
         return _keeping_shown(change, context), Guard()
     return replace(change, moves=True), guard
+
+
+def _is_in_no_email(mark: Retracted, change: Rewrite, context: RoutingContext) -> bool:
+    """Return True if no email contains the row that became a marker."""
+    if mark.is_in_no_email:
+        return True
+    chain = context.runs.chain(latest_run(change.user_id, mark.schedule), holding=mark.stored_at)
+    return is_in_none_of(mark, chain)
 
 
 def _keeping_shown(change: Rewrite, context: RoutingContext) -> Rewrite:

@@ -10,6 +10,7 @@ from pynamodb.transactions import TransactWrite
 from gazette.adapters.dynamodb.client import ConditionFailed, transaction, translated
 from gazette.adapters.dynamodb.event_rows import (
     CAPPED,
+    IN_NO_EMAIL,
     absent,
     bodies_of,
     body_of,
@@ -143,6 +144,7 @@ def _mark(change: Rewrite, model: type[EventRow], now: datetime, retention: time
         was=before.schedule,
         was_stored=stored_key(before.schedule, before.stored_at),
         own_id=change.mark_own_id or None,
+        why=IN_NO_EMAIL if change.moves else None,
         retracted_at=now,
         expires_at=now + retention,
     )
