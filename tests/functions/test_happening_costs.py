@@ -81,6 +81,13 @@ def test_retraction_of_one_event_of_a_happening(ann: Cloud, *, is_open: bool) ->
     assert ann.meter.write_units["events"] == 0
 
 
+def test_retraction_of_the_last_event_is_a_transaction_with_the_runs(ann: Cloud) -> None:
+    ann.say("event.created", mention())
+    ann.meter.clear()
+    ann.say("event.retracted", RETRACTION)
+    assert units(ann) == PROMISED["the retraction of the last event of a happening"]
+
+
 def test_event_that_meets_no_other_costs_no_more(ann: Cloud) -> None:
     """As an event without the feature: the test of an event asserts its calls and units."""
     ann.say("event.created", event(1))

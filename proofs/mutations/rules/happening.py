@@ -17,6 +17,7 @@ _ADDRESSED = f"{_STEPS}::test_order_of_messages_about_addressed_events_changes_n
 _OVERTAKES = f"{_STEPS}::test_worker_that_overtakes_another_at_any_call_loses_and_repeats_nothing"
 _DIES = f"{_STEPS}::test_worker_that_dies_at_any_call_loses_and_repeats_nothing"
 _ONCE = f"{_STEPS}::test_one_email_is_sent_whenever_email_is_sent"
+_NONE = f"{_STEPS}::test_body_that_comes_after_an_email_without_the_retracted_one_is_sent"
 _TOLD = f"{_STEPS}::test_happening_is_told_once_by_its_strongest_body"
 _AS_SENT = (
     "    return replace(change, after=as_sent) if row.stored_at <= sent_until(chain) else change\n"
@@ -214,14 +215,14 @@ RULES: Final = (
         f"{_STEPS}::test_event_that_was_retracted_early_is_rejected",
     ),
     Mutation(
-        "an event that was retracted beside another is rejected",
+        "an event that was retracted in the row of another is rejected",
         _JOIN,
         "        return row.refuses_own and not event.own_id\n",
         "        return False\n",
         f"{_STEPS}::test_retraction_of_an_addressed_event_is_remembered_beside_another_body",
     ),
     Mutation(
-        "an early retraction is stored beside another body",
+        "an early retraction is stored in the row of another body",
         _JOIN,
         "        retracted = own_id if not own_id or len(bodies) < len(row.bodies) else None\n",
         "        retracted = own_id if len(bodies) < len(row.bodies) else None\n",
@@ -331,5 +332,40 @@ RULES: Final = (
         "        part = of_body(found) if isinstance(found, FoundEvent) else found\n",
         "        part = found\n",
         f"{_RECEIPTS}::test_followers_of_an_activity_count_only_its_own_event",
+    ),
+    Mutation(
+        "a marker states that no email contains the row",
+        _WRITE,
+        "    if mark.is_in_no_email:\n        return True\n",
+        "",
+        f"{_RACES}::test_body_that_comes_after_a_retraction_during_the_digest_is_sent",
+    ),
+    Mutation(
+        "a row that may have been sent becomes a marker in its place",
+        "adapters/dynamodb/happenings/rewriting.py",
+        "        why=IN_NO_EMAIL if change.moves else None,\n",
+        "        why=IN_NO_EMAIL,\n",
+        f"{_ROWS}::test_retraction_of_the_last_body_leaves_a_mark_with_the_place",
+    ),
+    Mutation(
+        "a run that was created after a retraction does not contain the event",
+        "domain/happening/marks.py",
+        "        run.created_at is not None and run.created_at >= written for run in covering\n",
+        "        run.created_at is None for run in covering\n",
+        f"{_NONE}",
+    ),
+    Mutation(
+        "a run that was created before a retraction may contain the event",
+        "domain/happening/marks.py",
+        "        run.created_at is not None and run.created_at >= written for run in covering\n",
+        "        run.created_at is not None for run in covering\n",
+        f"{_NONE}",
+    ),
+    Mutation(
+        "the own id decides between equal bodies",
+        "domain/happening/bodies.py",
+        "is_followed, _lateness(body, at), body.event.own_id\n",
+        "is_followed, _lateness(body, at)\n",
+        f"{_BODIES}::test_own_id_decides_between_equal_bodies",
     ),
 )

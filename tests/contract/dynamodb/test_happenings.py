@@ -177,8 +177,19 @@ def test_retraction_of_the_last_body_leaves_a_mark_with_the_place(
     mark = events.get("ann", "c1")
     assert mark == Retracted("c1", DAILY, own_id="m1")
     assert isinstance(mark, Retracted)
-    assert mark.stored_at == NOW
+    assert (mark.stored_at, mark.retracted_at) == (NOW, clock.now)
+    assert not mark.is_in_no_email
     assert list(events.stored_under("ann", DAILY, after=BEGINNING)) == []
+
+
+def test_mark_that_is_written_with_the_runs_of_its_place_is_in_no_email(events: Events) -> None:
+    stored = stored_in(events, a_change(None, MENTION, pointing=POINTING))
+    change = a_change(stored, None, retracted="m1", moves=True)
+    assert events.rewrite(change, NO_GUARD) == (True, None)
+    mark = events.get("ann", "c1")
+    assert isinstance(mark, Retracted)
+    assert mark.is_in_no_email
+    assert mark.stored_at == NOW
 
 
 @pytest.mark.parametrize("moves", [True, False])

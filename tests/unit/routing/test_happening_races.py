@@ -110,3 +110,18 @@ def test_change_of_choices_arms_for_a_worker_that_died() -> None:
         assert not waits_under_idle(world), where
         if ("ann", "c1") in world.events.rows:
             assert the_row(world).schedule == DAILY
+
+
+def test_body_that_comes_after_a_retraction_during_the_digest_is_sent() -> None:
+    world = a_world(Frequency.DAILY, Frequency.DAILY)
+    mention(world)
+    world.create(an_event("other", category="like", entity_id="other"))
+    due = world.schedules.rows["ann", DAILY].next_due_at
+    world.clock.now = due + timedelta(minutes=1)
+    world.fan_out(slot_of(due))
+    retract_mention(world)
+    world.deliver_queued()
+    assert sent(world) == ["like"]
+    comment(world)
+    world.send_digest()
+    assert sent(world) == ["like", "comment"]
