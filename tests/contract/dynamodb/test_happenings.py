@@ -12,7 +12,7 @@ from gazette.domain.ports.ledgers import Runs
 from gazette.domain.ports.stores import Events, Guard
 from gazette.domain.scheduling.kinds import immediate_schedule
 
-from tests.builders import NOW, SettableClock, a_run, a_stored_event, an_event
+from tests.builders import NOW, RETENTION, SettableClock, a_run, a_stored_event, an_event
 from tests.contract.conftest import SECOND
 
 COMMENT = an_event("c1", via=("post#p1",))
@@ -72,7 +72,9 @@ def test_first_body_with_an_own_id_is_stored_with_its_pointer(events: Events) ->
 
 
 def test_second_body_joins_in_place(events: Events, both: StoredEvent) -> None:
-    assert both == replace(a_stored_event(MENTION, DAILY, NOW), others=(COMMENT,), revision=1)
+    alone = a_stored_event(MENTION, DAILY, NOW)
+    until = NOW + SECOND + RETENTION
+    assert both == replace(alone, others=(COMMENT,), revision=1, lasts_until=until)
     assert events.get("ann", "m1") == POINTER
     assert list(events.stored_under("ann", DAILY, after=BEGINNING)) == [both]
 
@@ -138,7 +140,7 @@ def test_row_that_becomes_plain_again_is_another_row(
     events: Events, comment: StoredEvent, both: StoredEvent
 ) -> None:
     plain = stored_in(events, a_change(both, COMMENT))
-    assert plain == replace(comment, revision=2)
+    assert plain == replace(comment, revision=2, lasts_until=both.lasts_until)
     assert not events.remove(comment, NO_GUARD)
     assert events.remove(plain, NO_GUARD)
 

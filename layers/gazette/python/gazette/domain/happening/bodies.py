@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 
-from gazette.domain.model import DAILY, Event
+from gazette.domain.model import DAILY, Event, StoredEvent
 from gazette.domain.scheduling.calendar import Recurrence, next_occurrence
 from gazette.domain.scheduling.kinds import ScheduleKind, is_critical, is_urgent, kind_of
 
@@ -68,16 +68,22 @@ def settle(candidates: Sequence[Wanted], *, is_capped: bool = False) -> Settleme
     return Settlement(strongest, others, soonest.schedule, soonest.recurrence, is_capped)
 
 
-def keep_shown(settlement: Settlement, shown: Event) -> Settlement:
+def content_of(row: StoredEvent) -> Settlement:
+    """Return the settlement that a row already has."""
+    return Settlement(row.event, row.others, row.schedule, is_capped=row.is_capped)
+
+
+def as_emailed(settlement: Settlement, row: StoredEvent, *, is_retraction: bool) -> Settlement:
     """Return the settlement of a row that was sent, which shows the same body as its email.
 
-    Another body is shown if this body is no longer in the row.
+    Unwanted bodies remain. Another body is shown if the shown body was retracted.
     """
     bodies = (settlement.shown, *settlement.others)
-    same = next((each for each in bodies if each.own_id == shown.own_id), None)
-    if same is None or same is settlement.shown:
-        return settlement
-    return replace(settlement, shown=same, others=without_body(_sorted(bodies), same.own_id))
+    ids = {body.own_id for body in bodies}
+    if not is_retraction:
+        bodies += tuple(body for body in row.bodies if body.own_id not in ids)
+    shown = next((body for body in bodies if body.own_id == row.event.own_id), settlement.shown)
+    return replace(settlement, shown=shown, others=without_body(_sorted(bodies), shown.own_id))
 
 
 def _sorted(bodies: Iterable[Event]) -> Bodies:
@@ -87,11 +93,14 @@ def _sorted(bodies: Iterable[Event]) -> Bodies:
 def _weakness(body: Wanted, at: datetime) -> tuple[object, ...]:
     """Return the sort key by which the strongest body is first.
 
-    A critical body is always shown. A body that is addressed to the reader precedes one that came
-    through a follow.
+    A critical body is always shown. A body that lapses is shown only if no other is wanted, because
+    the row lapses with the body that it shows. A body that is addressed to the reader precedes one
+    that came through a follow.
     """
     is_followed = bool(body.event.via)
-    return not is_critical(body.schedule), is_followed, _lateness(body, at), body.event.own_id
+    lapses = body.event.expires_at is not None
+    late = _lateness(body, at)
+    return not is_critical(body.schedule), lapses, is_followed, late, body.event.own_id
 
 
 def _lateness(body: Wanted, at: datetime) -> tuple[int, datetime]:

@@ -56,6 +56,11 @@ class Rewrite:
             before.refuses_own,
         )
 
+    def _has_new_body(self, before: StoredEvent) -> bool:
+        after = self.after
+        ids = {after.shown.own_id, *(each.own_id for each in after.others)} if after else set()
+        return bool(ids - {each.own_id for each in before.bodies})
+
     @property
     def becomes_mark(self) -> bool:
         """Return True if the row becomes the marker of a retraction instead of being deleted."""
@@ -81,7 +86,8 @@ class Rewrite:
         until = lasts_until(after.recurrence, now, least=least)
         if isinstance(before, StoredEvent):
             needed = needed_until(after.recurrence, now) if self.moves else None
-            stored = replace(before, lasts_until=max(before.lasts_until, needed or now))
+            least_until = until if self._has_new_body(before) else needed or now
+            stored = replace(before, lasts_until=max(before.lasts_until, least_until))
             if self.moves:
                 stored = replace(
                     stored,

@@ -1,10 +1,11 @@
 """Refuse events and activities that are so old that a record of an earlier arrival may be gone."""
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from gazette.domain.commands import Command, CreateActivity, CreateEvents
 from gazette.domain.errors import TooOld
-from gazette.domain.model import Event
+from gazette.domain.model import Event, Retracted
 from gazette.domain.ports.stores import Activities, Events
 
 
@@ -44,8 +45,24 @@ def _not_stored(old: list[Event], events: Events) -> list[Event]:
     ids: dict[str, set[str]] = {}
     for event in old:
         ids.setdefault(event.user_id, set()).add(event.own_id or event.id)
-    stored = {user_id: events.get_many(user_id, those) for user_id, those in ids.items()}
+    stored = {user_id: _stored_ids(user_id, those, events) for user_id, those in ids.items()}
     return [event for event in old if (event.own_id or event.id) not in stored[event.user_id]]
+
+
+def _stored_ids(user_id: str, event_ids: Collection[str], events: Events) -> set[str]:
+    """Return the ids whose event or retraction is stored.
+
+    A pointer is kept longer than the row of its happening, so this row must be stored too.
+    """
+    rows = events.get_many(user_id, event_ids)
+    pointers = {
+        event_id: row.part_of
+        for event_id, row in rows.items()
+        if isinstance(row, Retracted) and row.is_pointer
+    }
+    shared = events.get_many(user_id, set(pointers.values())) if pointers else {}
+    present = rows.keys() | shared.keys()
+    return {event_id for event_id in rows if pointers.get(event_id, event_id) in present}
 
 
 def _reason(occurred_at: datetime, oldest: timedelta) -> str:

@@ -11,6 +11,7 @@ from gazette.domain.happening.bodies import (
 from gazette.domain.happening.rewriting import Pointing
 from gazette.domain.model import Event, Retracted, StoredEvent
 from gazette.domain.outcome import Outcome
+from gazette.domain.scheduling.kinds import is_critical
 from gazette.domain.stored import require_readable
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
@@ -39,8 +40,12 @@ def alone(event: Event) -> Event:
 
 
 def part_of(event: Event, pointer: Retracted) -> Event:
-    """Return an event as the body to which the pointer at its id points."""
-    return replace(event, id=pointer.part_of, own_id=event.id)
+    """Return an event as the body to which the pointer at its id points.
+
+    An amendment that adds `expires_at` is applied without it, because the other bodies would lapse
+    too.
+    """
+    return replace(event, id=pointer.part_of, own_id=event.id, expires_at=None)
 
 
 def is_of_happening(row: Row) -> bool:
@@ -73,7 +78,7 @@ def join(event: Event, tokens: Tokens) -> tuple[Outcome, StoredEvent | None] | N
             return Outcome.RETRACTED, None
         before = row.bodies if isinstance(row, StoredEvent) else ()
         own = next((each for each in before if each.own_id == event.own_id), None)
-        if own is None and len(before) >= MOST_BODIES and event.own_id:
+        if event.own_id and own is None and pointer is None and not _takes(row, event, context):
             return None
         of_event, *of_bodies = routing_inputs([event, *before], context)
         inputs = {body.own_id: each for body, each in zip(before, of_bodies, strict=True)}
@@ -96,6 +101,18 @@ def join(event: Event, tokens: Tokens) -> tuple[Outcome, StoredEvent | None] | N
         if is_done:
             return _outcome(event, own), stored
     raise kept_changing(f"The happening {event.id} of {event.user_id}")
+
+
+def _takes(row: Row, event: Event, context: RoutingContext) -> bool:
+    """Return True if a row may contain one more event with an own id."""
+    if not isinstance(row, StoredEvent):
+        return True
+    return (
+        len(row.bodies) < MOST_BODIES
+        and not is_critical(row.schedule)
+        and not any(stands_alone(body, context) for body in row.bodies)
+        and all(body.entity.key == event.entity.key for body in row.bodies)
+    )
 
 
 def remove_body(user_id: str, event_id: str, own_id: str, *, context: RoutingContext) -> None:

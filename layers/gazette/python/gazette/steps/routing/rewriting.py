@@ -8,7 +8,8 @@ from gazette.domain.happening.bodies import (
     Bodies,
     Settlement,
     Wanted,
-    keep_shown,
+    as_emailed,
+    content_of,
     settle,
 )
 from gazette.domain.happening.marks import is_in_none_of
@@ -16,7 +17,7 @@ from gazette.domain.happening.rewriting import Pointing, Rewrite
 from gazette.domain.identity import latest_run
 from gazette.domain.model import Event, Retracted, StoredEvent
 from gazette.domain.ports.stores import Guard
-from gazette.domain.scheduling.kinds import ScheduleKind, kind_of
+from gazette.domain.scheduling.kinds import ScheduleKind, is_critical, kind_of
 from gazette.domain.scheduling.lifetime import needed_until
 from gazette.domain.subscribers.frequency import DIGESTS
 from gazette.domain.subscribers.subscriber import Subscriber
@@ -93,11 +94,11 @@ def _leaving(change: Rewrite, context: RoutingContext) -> tuple[Rewrite, Guard]:
     if row is None or (isinstance(row, Retracted) and _is_in_no_email(row, change, context)):
         return replace(change, moves=True), Guard()
     if settlement and isinstance(row, StoredEvent) and _stays(row, settlement, context):
-        return _keeping_shown(change, context), Guard()
+        return _in_place(change, context), Guard()
     stored_at = row.stored_at or BEGINNING
     until, guard = guard_to_leave(change.user_id, row.schedule, stored_at, context=context)
     if stored_at <= until:
-        return _keeping_shown(change, context), Guard()
+        return _in_place(change, context), Guard()
     return replace(change, moves=True), guard
 
 
@@ -109,16 +110,20 @@ def _is_in_no_email(mark: Retracted, change: Rewrite, context: RoutingContext) -
     return is_in_none_of(mark, chain)
 
 
-def _keeping_shown(change: Rewrite, context: RoutingContext) -> Rewrite:
-    """Return the change of a row in its place, which continues to show what its email showed.
+def _in_place(change: Rewrite, context: RoutingContext) -> Rewrite:
+    """Return the change of a row that stays in its place.
 
-    So receipts and the web view of a sent email remain true.
+    A row that was sent keeps its bodies, except a retracted one, and continues to show what its
+    email showed. So receipts and the web view of the email remain true.
     """
     row, settlement = change.before, change.after
     if not isinstance(row, StoredEvent) or settlement is None:
         return change
-    as_sent = keep_shown(settlement, row.event)
-    if as_sent is settlement or kind_of(row.schedule) is ScheduleKind.UNSENT:
+    if is_critical(row.schedule) and settlement.shown.category not in context.critical:
+        # Unsubscribing does not stop this email, so nothing that is not critical may enter it.
+        return replace(change, after=None if change.retracted is not None else content_of(row))
+    as_sent = as_emailed(settlement, row, is_retraction=change.retracted is not None)
+    if as_sent == settlement or kind_of(row.schedule) is ScheduleKind.UNSENT:
         return change
     chain = context.runs.chain(latest_run(change.user_id, row.schedule), holding=row.stored_at)
     return replace(change, after=as_sent) if row.stored_at <= sent_until(chain) else change

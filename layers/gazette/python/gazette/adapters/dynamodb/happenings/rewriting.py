@@ -15,6 +15,7 @@ from gazette.adapters.dynamodb.event_rows import (
     bodies_of,
     body_of,
     in_place_with_bodies,
+    no_longer_than,
     stored_key,
 )
 from gazette.adapters.dynamodb.tables import EventRow
@@ -87,6 +88,7 @@ def _write_row(
     elif stored is None:
         writes.save(_mark(change, model, now, retention), condition=condition)
     elif isinstance(change.before, StoredEvent):
+        condition &= no_longer_than(stored.lasts_until)
         writes.update(row, actions=_actions(change.before, stored, now), condition=condition)
     else:
         writes.save(happening_row(stored, now, model), condition=condition)
@@ -121,13 +123,16 @@ def _actions(before: StoredEvent, stored: StoredEvent, now: datetime) -> list[Ac
         actions.append(EventRow.retracted_at.set(now))
     if stored.is_capped:
         actions.append(EventRow.why.set(CAPPED))
+    if stored.lasts_until != before.lasts_until or stored.stored_at != before.stored_at:
+        actions += [
+            EventRow.lasts_until.set(stored.lasts_until),
+            EventRow.expires_at.set(kept_until(stored.lasts_until, stored.schedule)),
+        ]
     if stored.stored_at == before.stored_at:
         return actions
     return [
         *actions,
         EventRow.stored.set(stored_key(stored.schedule, stored.stored_at)),
-        EventRow.lasts_until.set(stored.lasts_until),
-        EventRow.expires_at.set(kept_until(stored.lasts_until, stored.schedule)),
         EventRow.seen_at.remove(),
         EventRow.withdrawn_at.remove(),
     ]
