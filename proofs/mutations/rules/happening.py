@@ -6,6 +6,7 @@ from proofs.mutations.mutation import Mutation
 
 _STEPS = "tests/unit/routing/test_happening.py"
 _RACES = "tests/unit/routing/test_happening_races.py"
+_OTHERS = "tests/unit/routing/test_happening_others.py"
 _LIMIT = "tests/unit/routing/test_happening_limit.py"
 _BODIES = "tests/unit/routing/test_bodies.py"
 _ROWS = "tests/contract/dynamodb/test_happenings.py"
@@ -27,8 +28,8 @@ RULES: Final = (
     Mutation(
         "an addressed body is stronger than a followed one",
         "domain/happening/bodies.py",
-        "is_critical(body.schedule), is_followed, _lateness(body, at), body.event.own_id\n",
-        "is_critical(body.schedule), _lateness(body, at), body.event.own_id\n",
+        "    return not is_critical(body.schedule), lapses, is_followed, late, body.event.own_id\n",
+        "    return not is_critical(body.schedule), lapses, late, body.event.own_id\n",
         _TOLD,
     ),
     Mutation(
@@ -70,9 +71,8 @@ RULES: Final = (
     Mutation(
         "a row that was sent shows another body once its own is retracted",
         "domain/happening/bodies.py",
-        "    if same is None or same is settlement.shown:\n",
-        "    if same is None:\n        return replace(settlement, shown=shown)\n"
-        "    if same is settlement.shown:\n",
+        "if body.own_id == row.event.own_id), settlement.shown)\n",
+        "if body.own_id == row.event.own_id), row.event)\n",
         f"{_STEPS}::test_row_that_was_sent_shows_another_body_once_its_own_is_retracted",
     ),
     Mutation(
@@ -294,8 +294,8 @@ RULES: Final = (
     Mutation(
         "a row has at most ten bodies",
         _JOIN,
-        "        if own is None and len(before) >= MOST_BODIES and event.own_id:\n",
-        "        if own is None and len(before) > MOST_BODIES and event.own_id:\n",
+        "        len(row.bodies) < MOST_BODIES\n",
+        "        len(row.bodies) <= MOST_BODIES\n",
         f"{_STEPS}::test_event_beyond_the_maximum_is_alone",
     ),
     Mutation(
@@ -364,8 +364,65 @@ RULES: Final = (
     Mutation(
         "the own id decides between equal bodies",
         "domain/happening/bodies.py",
-        "is_followed, _lateness(body, at), body.event.own_id\n",
-        "is_followed, _lateness(body, at)\n",
+        "lapses, is_followed, late, body.event.own_id\n",
+        "lapses, is_followed, late\n",
         f"{_BODIES}::test_own_id_decides_between_equal_bodies",
+    ),
+    Mutation(
+        "a body that lapses is weaker than the others",
+        "domain/happening/bodies.py",
+        "    return not is_critical(body.schedule), lapses, is_followed, late, body.event.own_id\n",
+        "    return not is_critical(body.schedule), is_followed, late, body.event.own_id\n",
+        f"{_OTHERS}::test_event_that_lapses_at_the_id_of_the_activity_does_not_remove_the_mention",
+    ),
+    Mutation(
+        "an amendment adds no end to a body",
+        _JOIN,
+        "own_id=event.id, expires_at=None)\n",
+        "own_id=event.id)\n",
+        f"{_OTHERS}::test_amendment_that_adds_an_end_does_not_remove_the_other_event",
+    ),
+    Mutation(
+        "a mention in a critical or lapsing event is alone",
+        _JOIN,
+        "        and not any(stands_alone(body, context) for body in row.bodies)\n",
+        "",
+        f"{_OTHERS}::test_mention_in_an_event_that_lapses_is_alone",
+    ),
+    Mutation(
+        "a mention in an event of another entity is alone",
+        _JOIN,
+        "        and all(body.entity.key == event.entity.key for body in row.bodies)\n",
+        "",
+        f"{_OTHERS}::test_event_of_another_entity_with_the_id_of_the_activity_is_alone",
+    ),
+    Mutation(
+        "a row with a new body is kept as long as any event",
+        "domain/happening/rewriting.py",
+        "            least_until = until if self._has_new_body(before) else needed or now\n",
+        "            least_until = needed or now\n",
+        f"{_OTHERS}::test_event_that_joins_an_old_row_is_kept_as_long_as_any_event",
+    ),
+    Mutation(
+        "a pointer without its row does not recognise a repetition",
+        "steps/ingest/age.py",
+        "if pointers.get(event_id, event_id) in present}\n",
+        "if event_id in present}\n",
+        f"{_OTHERS}::test_repetition_is_too_old_once_the_row_of_the_pointer_has_expired",
+    ),
+    Mutation(
+        "no content that is not critical enters a critical email that may have been sent",
+        _WRITE,
+        "    if is_critical(row.schedule) and settlement.shown.category not in context.critical:\n",
+        "    if is_critical(row.schedule) and not settlement:\n",
+        f"{_OTHERS}"
+        "::test_nothing_that_is_not_critical_enters_a_critical_email_that_may_have_been_sent",
+    ),
+    Mutation(
+        "an unwanted body stays in a row that was sent",
+        "domain/happening/bodies.py",
+        "    if not is_retraction:\n",
+        "    if not bodies:\n",
+        f"{_OTHERS}::test_unwanted_event_stays_in_a_row_that_was_sent",
     ),
 )

@@ -82,8 +82,8 @@ def as_emailed(settlement: Settlement, row: StoredEvent, *, is_retraction: bool)
     ids = {body.own_id for body in bodies}
     if not is_retraction:
         bodies += tuple(body for body in row.bodies if body.own_id not in ids)
-    shown = next((body for body in bodies if body.own_id == row.event.own_id), settlement.shown)
-    return replace(settlement, shown=shown, others=without_body(_sorted(bodies), shown.own_id))
+    same = next((body for body in bodies if body.own_id == row.event.own_id), settlement.shown)
+    return replace(settlement, shown=same, others=without_body(_sorted(bodies), same.own_id))
 
 
 def _sorted(bodies: Iterable[Event]) -> Bodies:

@@ -120,7 +120,7 @@ def _in_place(change: Rewrite, context: RoutingContext) -> Rewrite:
     if not isinstance(row, StoredEvent) or settlement is None:
         return change
     if is_critical(row.schedule) and settlement.shown.category not in context.critical:
-        # Unsubscribing does not stop this email, so nothing that is not critical may enter it.
+        # Unsubscribing does not stop this email, so it may get only critical content.
         return replace(change, after=None if change.retracted is not None else content_of(row))
     as_sent = as_emailed(settlement, row, is_retraction=change.retracted is not None)
     if as_sent == settlement or kind_of(row.schedule) is ScheduleKind.UNSENT:
