@@ -192,17 +192,16 @@ def _last_attempt_showed(
     The row names recent events, which were read. For other events, the time of the claim decides.
     The claim follows the read of the window, so a claim before the retraction contains the event.
     A run that was created after the retraction does not contain the event, and neither does a claim
-    that follows so late that its invocation began after the retraction. The time also decides if
-    the email may show another event of the same happening, which has the same name. If that event
-    was given its place after the retraction, no email of the place contains the retracted one.
+    that follows so late that its invocation began after the retraction. If the row of a happening got its place after the
+    retraction, no email of the place contains the retracted event.
     """
     retracted_at = found.retracted_at
     if not run.has_shown(event_id, stored_at):
         return False
-    if run.names(stored_at) and not found.shares_row:
-        return True
     if found.shares_row and retracted_at and retracted_at + _CLOCKS <= stored_at:
         return False
+    if run.names(stored_at):
+        return True
     if retracted_at is None or run.claimed_at is None:
         return None
     if run.claimed_at + _CLOCKS <= retracted_at:
