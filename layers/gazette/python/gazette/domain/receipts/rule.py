@@ -192,8 +192,8 @@ def _last_attempt_showed(
     The row names recent events, which were read. For other events, the time of the claim decides.
     The claim follows the read of the window, so a claim before the retraction contains the event.
     A run that was created after the retraction does not contain the event, and neither does a claim
-    that follows so late that its invocation began after the retraction. If the row of a happening got its place after the
-    retraction, no email of the place contains the retracted event.
+    that follows so late that its invocation began after the retraction. If the row of a happening
+    got its place after the retraction, no email of the place contains the retracted event.
     """
     retracted_at = found.retracted_at
     if not run.has_shown(event_id, stored_at):
