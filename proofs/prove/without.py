@@ -225,8 +225,8 @@ def _pairs_weakest() -> Iterator[None]:
     weakness = bodies._weakness
 
     def weakest(body: Wanted, at: datetime) -> tuple[object, ...]:
-        is_ordinary, is_followed, *rest = weakness(body, at)
-        return is_ordinary, not is_followed, *rest
+        is_ordinary, lapses, is_followed, *rest = weakness(body, at)
+        return is_ordinary, lapses, not is_followed, *rest
 
     with patch.object(bodies, "_weakness", weakest):
         yield
