@@ -7,7 +7,7 @@ import pytest
 from gazette.domain.commands import CreateEvents, RetractEvent
 from gazette.domain.delivery.signals import Uncertain
 from gazette.domain.errors import TooOld
-from gazette.domain.model import DAILY, StoredEvent
+from gazette.domain.model import StoredEvent
 from gazette.domain.receipts.receipt import State
 from gazette.domain.scheduling.kinds import is_critical
 from gazette.domain.subscribers.frequency import Frequency
@@ -136,13 +136,15 @@ def test_event_that_joins_an_old_row_is_kept_as_long_as_any_event(*, has_profile
         assert len(sent(world)) == 1
 
 
-def test_unwanted_event_stays_in_a_row_that_was_sent() -> None:
+@pytest.mark.parametrize("is_followed", [True, False])
+def test_unwanted_event_stays_in_a_row_that_was_sent(*, is_followed: bool) -> None:
     world = a_world(IMMEDIATE, IMMEDIATE)
     comment(world)
     mention(world)
     world.send_everything()
     mute_mentions(world)
-    unfollow(world)
+    if not is_followed:
+        unfollow(world)
     mention(world)
     comment(world)
     assert len(the_row(world).bodies) == 2
@@ -158,4 +160,3 @@ def test_unwanted_event_leaves_a_row_that_waits() -> None:
     mute_mentions(world)
     mention(world)
     assert [each.category for each in the_row(world).bodies] == ["comment"]
-    assert DAILY in {the_row(world).schedule, DAILY}
