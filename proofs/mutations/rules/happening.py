@@ -315,7 +315,7 @@ RULES: Final = (
     Mutation(
         "an email of a place that a row got after a retraction does not contain the event",
         "domain/receipts/rule.py",
-        "    if found.shares_row and retracted_at and retracted_at + _CLOCKS <= stored_at:\n",
+        "    if found.shares_row and retracted_at and retracted_at + CLOCKS <= stored_at:\n",
         "    if found.shares_row and not retracted_at:\n",
         f"{_RECEIPTS}::test_row_that_moves_after_a_retraction_has_no_email_of_the_event",
     ),
@@ -343,15 +343,15 @@ RULES: Final = (
     Mutation(
         "a run that was created after a retraction does not contain the event",
         "domain/happening/marks.py",
-        "        run.created_at is not None and run.created_at >= written for run in covering\n",
-        "        run.created_at is None for run in covering\n",
+        "all(run.reads_writes_of(mark.retracted_at) for run in covering)\n",
+        "not covering\n",
         f"{_NONE}",
     ),
     Mutation(
         "a run that was created before a retraction may contain the event",
         "domain/happening/marks.py",
-        "        run.created_at is not None and run.created_at >= written for run in covering\n",
-        "        run.created_at is not None for run in covering\n",
+        "all(run.reads_writes_of(mark.retracted_at) for run in covering)\n",
+        "all(run.created_at for run in covering)\n",
         f"{_NONE}",
     ),
     Mutation(

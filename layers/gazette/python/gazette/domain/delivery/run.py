@@ -310,6 +310,11 @@ class Run(Contents):
         may_have_been_sent = self.status in _TAKING or bool(self.uncertain)
         return may_have_been_sent and self.window is not None and self.window.holds(stored_at)
 
+    def reads_writes_of(self, at: datetime) -> bool:
+        """Return True if the run was created so late that it has read each write that began at
+        `at`."""
+        return self.created_at is not None and self.created_at >= at + STILL_WRITTEN + CLOCKS
+
     def has_shown(self, event_id: str, stored_at: datetime) -> bool:
         """Return True if the run's email included this event.
 
@@ -384,6 +389,9 @@ _TAKING = {Status.SENT, Status.SENDING, Status.UNKNOWN}
 
 STILL_WRITTEN = timedelta(minutes=2)
 """The maximum duration of a write. No function that writes events runs longer than this."""
+
+CLOCKS = timedelta(minutes=1)
+"""The maximum difference between the clocks of two functions. Settings allow no more."""
 
 
 MOST_NEWEST = 100

@@ -1,14 +1,10 @@
 """The marker of a happening whose last event was retracted, and the emails of its place. Pure."""
 
 from collections.abc import Sequence
-from datetime import timedelta
 
-from gazette.domain.delivery.run import STILL_WRITTEN, Run, known_sent_until
+from gazette.domain.delivery.run import Run, known_sent_until
 from gazette.domain.model import Retracted
 from gazette.domain.scheduling.kinds import ScheduleKind, kind_of
-
-_CLOCKS = timedelta(minutes=1)
-"""The maximum difference between the clocks of two functions. Settings allow no more."""
 
 
 def is_in_none_of(mark: Retracted, chain: Sequence[Run]) -> bool:
@@ -21,8 +17,5 @@ def is_in_none_of(mark: Retracted, chain: Sequence[Run]) -> bool:
         return False
     if mark.retracted_at is None or mark.stored_at <= known_sent_until(chain):
         return False
-    written = mark.retracted_at + STILL_WRITTEN + _CLOCKS
     covering = [run for run in chain if run.has_taken(mark.stored_at)]
-    return bool(covering) and all(
-        run.created_at is not None and run.created_at >= written for run in covering
-    )
+    return bool(covering) and all(run.reads_writes_of(mark.retracted_at) for run in covering)

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 
 from gazette.domain.delivery.run import (
     CERTAINTIES,
+    CLOCKS,
     STILL_WRITTEN,
     Certainty,
     Run,
@@ -23,9 +24,6 @@ from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, kind_of
 from gazette.domain.subscribers.following import category_frequency
 from gazette.domain.subscribers.frequency import Frequencies, Frequency
 from gazette.domain.subscribers.subscriber import Reader, Subscriber, was_erased
-
-_CLOCKS = timedelta(minutes=1)
-"""The maximum difference between the clocks of two functions. Settings allow no more."""
 
 _INVOCATION = timedelta(minutes=15)
 """The maximum time between the read of a window and the claim. Lambda ends longer invocations.
@@ -198,16 +196,16 @@ def _last_attempt_showed(
     retracted_at = found.retracted_at
     if not run.has_shown(event_id, stored_at):
         return False
-    if found.shares_row and retracted_at and retracted_at + _CLOCKS <= stored_at:
+    if found.shares_row and retracted_at and retracted_at + CLOCKS <= stored_at:
         return False
     if run.names(stored_at):
         return True
     if retracted_at is None or run.claimed_at is None:
         return None
-    if run.claimed_at + _CLOCKS <= retracted_at:
+    if run.claimed_at + CLOCKS <= retracted_at:
         return True
-    written = retracted_at + STILL_WRITTEN + _CLOCKS
-    is_later = run.created_at is not None and run.created_at >= written
+    written = retracted_at + STILL_WRITTEN + CLOCKS
+    is_later = run.reads_writes_of(retracted_at)
     return False if is_later or run.claimed_at >= written + _INVOCATION else None
 
 
