@@ -1056,12 +1056,21 @@ class FakeEvents:
         pointer_key = (change.user_id, pointing.own_id) if pointing else key
         if pointing and not self._may_point(pointer_key, pointing, change.event_id):
             return False, None
+        left_out = list(change.rows_left_out(now))
+        pointers = [self.get(change.user_id, row.event.id) for row, _ in left_out]
+        if not all(_is_pointer_to(row, change.event_id) for row in pointers):
+            return False, None
         if not self._holds(guard):
             return False, None
         self._do(guard)
         if pointing:
             pointer = Retracted(pointing.own_id, part_of=change.event_id, is_pointer=True)
             self._keep(pointer_key, pointer, now + longest_kept(RETENTION))
+        for row, why in left_out:
+            own_key = (change.user_id, row.event.id)
+            self._keep(own_key, row, kept_until(row.lasts_until, row.schedule))
+            if why:
+                self.reasons[own_key] = why
         if not change.writes_row:
             return True, stored
         if stored:
@@ -1107,7 +1116,7 @@ class FakeEvents:
         current = self.get(*key)
         if not pointing.exists:
             return current is None
-        return isinstance(current, Retracted) and current.is_pointer and current.part_of == part_of
+        return _is_pointer_to(current, part_of)
 
     def retract(
         self, user_id: str, event_id: str, *, early: bool
@@ -1230,7 +1239,7 @@ class FakeEvents:
         current = self.rows.get(key)
         if not isinstance(current, StoredEvent) or current.schedule != run.key.schedule:
             return None
-        if current.event != event:
+        if current.event != event or (current.others and not for_good):
             return None
         place = Unsent.GIVEN_UP if for_good else Unsent.EXCLUDED
         after = self._take_out([(replace(current, is_capped=False), place)], run)
@@ -1393,6 +1402,10 @@ def _revision(reader: Reader | EarlyChoices) -> object:
 def _in_place(row: StoredEvent | Retracted | None, stored: StoredEvent) -> bool:
     """With the bodies, as `in_place_with_bodies` of the adapter."""
     return isinstance(row, StoredEvent) and _place(row) == _place(stored)
+
+
+def _is_pointer_to(row: StoredEvent | Retracted | None, event_id: str) -> bool:
+    return isinstance(row, Retracted) and row.is_pointer and row.part_of == event_id
 
 
 def _place(row: StoredEvent) -> tuple[str, datetime, int]:

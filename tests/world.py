@@ -93,6 +93,7 @@ from gazette.steps.occurrences.redrive import RedriveContext, redrive
 from gazette.steps.preferences.leaving import leave_by, look, take_back
 from gazette.steps.preferences.page import perform, read_overview, save
 from gazette.steps.preferences.requests import PageContext, Shown, leave, submit
+from gazette.steps.routing.happening import leave_out_bodies
 from gazette.steps.routing.reroute import route_again
 from gazette.steps.routing.route import Routed
 from gazette.steps.subscribers.mute import Muting, change_mutes
@@ -515,6 +516,7 @@ class World:
                 decisions=self.decisions,
                 link_maker=FakeLinks(),
                 deferred_events=self.deferred_events,
+                leave_out_bodies=partial(leave_out_bodies, context=self.context),
                 max_blocks=20,
                 arrangement=DEFAULT,
                 sunset=self.sunset,

@@ -182,6 +182,7 @@ def render_again(email: SentEmail, side: Side, *, link_maker: LinkMaker) -> Rend
                 show=show,
                 may_have_been_sent=(),
                 deferred_events=excluding,
+                leave_out_bodies=lambda _: False,
             )
         except RenderingFailed as err:
             return Rendition(None, excluded=tuple(excluding.excluded), failed=str(err))

@@ -1,19 +1,23 @@
 """Tests of the port `Events` for the bodies of one happening, on the fake and on the adapter."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from gazette.domain.delivery.run import BEGINNING
-from gazette.domain.happening.bodies import Settlement
+from gazette.adapters.dynamodb.deferred_events import DynamoDeferredEvents
+from gazette.domain.delivery.run import BEGINNING, Run
+from gazette.domain.explanation import EventHistory
+from gazette.domain.happening.bodies import LeftOut, Settlement
 from gazette.domain.happening.rewriting import Pointing, Rewrite
 from gazette.domain.model import DAILY, Event, Retracted, StoredEvent
 from gazette.domain.ports.ledgers import Runs
-from gazette.domain.ports.stores import Events, Guard
-from gazette.domain.scheduling.kinds import immediate_schedule
+from gazette.domain.ports.stores import DeferredEvents, Events, Guard
+from gazette.domain.scheduling.kinds import Unsent, immediate_schedule
 
 from tests.builders import NOW, RETENTION, SettableClock, a_run, a_stored_event, an_event
 from tests.contract.conftest import SECOND
+from tests.fake_stores import FakeEvents
 
 COMMENT = an_event("c1", via=("post#p1",))
 MENTION = replace(an_event("c1", category="mention"), own_id="m1")
@@ -69,6 +73,16 @@ def test_first_body_with_an_own_id_is_stored_with_its_pointer(events: Events) ->
     assert stored == a_stored_event(MENTION, DAILY, NOW)
     assert events.get("ann", "m1") == POINTER
     assert list(events.stored_under("ann", DAILY, after=BEGINNING)) == [stored]
+
+
+def test_first_body_of_an_activity_that_was_retracted_early_replaces_its_marker(
+    events: Events,
+) -> None:
+    marker = events.retract("ann", "c1", early=True)
+    change = a_change(marker, MENTION, moves=True, pointing=POINTING)
+    stored = stored_in(events, change)
+    assert stored == replace(a_stored_event(MENTION, DAILY, NOW), refuses_own=True)
+    assert events.rewrite(change, NO_GUARD) == (False, None)
 
 
 def test_second_body_joins_in_place(events: Events, both: StoredEvent) -> None:
@@ -280,3 +294,86 @@ def test_pointer_is_kept_as_long_as_any_row(
     clock.now += timedelta(days=150)
     assert events.get("ann", "c1") is None
     assert events.get("ann", "m1") == POINTER
+
+
+def outdated_removals(
+    deferred: DeferredEvents, row: StoredEvent, run: Run
+) -> dict[str, Callable[[], object]]:
+    """Return the removals of a row by a worker that read it as `row`."""
+    seen, withdrawn = replace(row, seen_at=NOW), replace(row, withdrawn_at=NOW)
+    return {
+        "leave_out": lambda: deferred.leave_out(seen),
+        "withdraw": lambda: deferred.withdraw([withdrawn], run),
+        "expire": lambda: deferred.expire([row], run),
+        "exclude": lambda: deferred.exclude(row.event, run, "cannot be shown"),
+    }
+
+
+@pytest.mark.parametrize("name", ["leave_out", "withdraw", "expire", "exclude"])
+def test_row_that_another_event_has_joined_is_not_removed(
+    name: str, events: Events, clock: SettableClock, runs: Runs
+) -> None:
+    """The other event would be lost. The event that is shown is the same as before."""
+    deferred = (
+        events if isinstance(events, FakeEvents) else DynamoDeferredEvents("events", clock=clock)
+    )
+    run = runs.create(a_run())
+    lapsing = replace(MENTION, expires_at=NOW + SECOND)
+    before = stored_in(events, a_change(None, lapsing, pointing=POINTING))
+    clock.now += 2 * SECOND
+    both = stored_in(events, a_change(before, lapsing, COMMENT))
+    remove = outdated_removals(deferred, before, run)[name]
+    assert not remove()
+    assert events.get("ann", "c1") == both
+
+
+LEFT_OUT = (
+    LeftOut(MENTION, seen_at=NOW),
+    LeftOut(MENTION, withdrawn_at=NOW),
+    LeftOut(MENTION, why="no template" * 100),
+)
+
+
+@pytest.mark.parametrize("left_out", LEFT_OUT)
+@pytest.mark.parametrize("moves", [False, True])
+def test_body_that_is_left_out_gets_a_row_with_its_reason(
+    events: Events,
+    clock: SettableClock,
+    runs: Runs,
+    history: EventHistory,
+    both: StoredEvent,
+    left_out: LeftOut,
+    moves: bool,
+) -> None:
+    run = runs.create(a_run())
+    schedule = THREAD if moves else DAILY
+    change = a_change(both, COMMENT, schedule=schedule, moves=moves)
+    change = replace(change, left_out=[left_out])
+    is_written, stored = events.rewrite(change, Guard(open_runs=(run,)))
+    assert is_written
+    assert stored
+    assert (stored.event, stored.others, stored.schedule) == (COMMENT, (), schedule)
+    assert events.get("ann", "c1") == stored
+    assert events.get("ann", "m1") == StoredEvent(
+        replace(MENTION, id="m1", own_id=""),
+        Unsent.EXCLUDED,
+        clock.now,
+        both.lasts_until,
+        left_out.seen_at,
+        left_out.withdrawn_at,
+    )
+    found = history.find("ann", "m1")
+    assert found
+    assert found.why in {left_out.why[:500], left_out.why} or not left_out.why
+    assert runs.get(run.key) == replace(run, epoch=1)
+    assert events.rewrite(change, Guard(open_runs=(replace(run, epoch=1),))) == (False, None)
+
+
+def test_body_that_was_retracted_is_not_left_out(
+    events: Events, runs: Runs, both: StoredEvent
+) -> None:
+    run = runs.create(a_run())
+    events.retract("ann", "m1", early=False)
+    change = replace(a_change(both, COMMENT), left_out=[LeftOut(MENTION, seen_at=NOW)])
+    assert events.rewrite(change, Guard(open_runs=(run,))) == (False, None)
+    assert events.get("ann", "c1") == both

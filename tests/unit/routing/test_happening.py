@@ -330,6 +330,23 @@ def test_retracted_event_is_rejected_when_it_comes_again() -> None:
     assert the_row(world).bodies == (COMMENT.event_for("ann"),)
 
 
+@pytest.mark.parametrize("mentions", OFTEN)
+def test_events_of_an_activity_that_was_retracted_early_are_in_one_email(
+    mentions: Frequency,
+) -> None:
+    world = World()
+    world.choose(at=NOW - timedelta(days=1), reply=Frequency.WEEKLY, mention=mentions)
+    world.say(RetractEvent("ann", "c1"))
+    world.create(REPLY)
+    mention(world)
+    world.create(an_event("c1", category="comment"))
+    world.follow(at=NOW - timedelta(days=1))
+    comment(world)
+    world.send_everything()
+    world.send_everything()
+    assert sent(world) == ["mention"]
+
+
 def test_event_that_was_retracted_early_is_rejected() -> None:
     world = a_world()
     retract_mention(world)

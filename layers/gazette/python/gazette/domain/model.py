@@ -1,5 +1,6 @@
 """Gazette's core data types. All are frozen; all instants are timezone-aware UTC."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -200,6 +201,10 @@ class StoredEvent:
         """All bodies of the happening, in the order of their own ids."""
         return tuple(sorted((self.event, *self.others), key=lambda each: each.own_id))
 
+    def each_alone(self) -> Sequence["StoredEvent"]:
+        """Return each body of the row as the only event of a row."""
+        return [replace(self, event=body, others=()) for body in self.bodies]
+
     @property
     def is_immediate(self) -> bool:
         """Return True if the event belongs to an immediate email rather than to a digest."""
@@ -251,6 +256,14 @@ class Retracted:
 
     retracted_at: datetime | None = field(default=None, compare=False)
     """The time of the retraction; None for a pointer, or if it is unknown."""
+
+    @property
+    def is_early(self) -> bool:
+        """Return True if the event was retracted before it arrived, so that no email contains it.
+
+        An event that is part of an activity has a pointer from its arrival on.
+        """
+        return not (self.schedule or self.stored_at or self.part_of)
 
 
 class ScheduleState(StrEnum):

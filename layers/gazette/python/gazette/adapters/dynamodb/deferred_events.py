@@ -15,7 +15,14 @@ from gazette.adapters.dynamodb.client import (
     transaction,
     written,
 )
-from gazette.adapters.dynamodb.event_rows import body_of, expired, in_place, stored_key
+from gazette.adapters.dynamodb.event_rows import (
+    REASON_CHARACTERS,
+    body_of,
+    expired,
+    in_place_with_bodies,
+    stored_key,
+    why_left_out,
+)
 from gazette.adapters.dynamodb.runs import raise_epoch
 from gazette.adapters.dynamodb.tables import EventRow
 from gazette.domain.delivery.run import Run
@@ -23,14 +30,6 @@ from gazette.domain.model import Event, StoredEvent
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.stores import EVENTS_AT_ONCE
 from gazette.domain.scheduling.kinds import Unsent
-
-_REASON_CHARACTERS = 500
-
-_SEEN = "the reader has seen the entity (entity.seen)"
-"""The reason that a version without `seen_at` shows."""
-
-_WITHDRAWN = "an operator withdrew the actor or the entity (gazette withdraw)"
-"""The reason that a version without `withdrawn_at` shows."""
 
 Removal = tuple[Event, Unsent, Condition, Sequence[Action]]
 """An event to remove, its new place, the condition of the write, and further attributes."""
@@ -47,8 +46,10 @@ class DynamoDeferredEvents:
         """Exclude an event with one TransactWriteItems of two writes."""
         place = Unsent.GIVEN_UP if for_good else Unsent.EXCLUDED
         condition = _is_under(run.key.schedule) & (EventRow.body == body_of(event))
+        if not for_good:
+            condition &= EventRow.others.does_not_exist()
         return self._take_out(
-            [(event, place, condition, _because(why[:_REASON_CHARACTERS]))],
+            [(event, place, condition, _because(why[:REASON_CHARACTERS]))],
             run,
         )
 
@@ -78,8 +79,8 @@ class DynamoDeferredEvents:
                 (
                     stored.event,
                     Unsent.GIVEN_UP if stored.event.id in for_good else Unsent.EXCLUDED,
-                    in_place(stored) & (EventRow.body == body_of(stored.event)),
-                    _because(_WITHDRAWN, withdrawn_at=stored.withdrawn_at),
+                    in_place_with_bodies(stored) & (EventRow.body == body_of(stored.event)),
+                    _because_of(stored),
                 )
                 for stored in events
             ],
@@ -89,17 +90,16 @@ class DynamoDeferredEvents:
     def leave_out(self, stored: StoredEvent, *, for_good: bool = False) -> bool:
         """Remove an event whose entity was seen, with one conditional UpdateItem."""
         event, place = stored.event, Unsent.GIVEN_UP if for_good else Unsent.EXCLUDED
-        seen_at = stored.seen_at
-        if seen_at is None:
+        if stored.seen_at is None:
             raise ValueError("an event that is left out must have the time at which it was seen")
         return written(
             self._rows(event.user_id, event.id).update,
             actions=[
                 EventRow.stored.set(stored_key(place, self._clock())),
                 EventRow.was.set(stored.schedule),
-                *_because(_SEEN, seen_at=seen_at),
+                *_because_of(stored),
             ],
-            condition=in_place(stored) & (EventRow.body == body_of(event)),
+            condition=in_place_with_bodies(stored) & (EventRow.body == body_of(event)),
         )
 
     def _is_over(self, stored: StoredEvent) -> Condition:
@@ -108,7 +108,7 @@ class DynamoDeferredEvents:
         is_over = expired(now)
         if stored.event.has_lapsed(now):
             is_over |= EventRow.body == body_of(stored.event)
-        over: Condition = in_place(stored) & is_over
+        over: Condition = in_place_with_bodies(stored) & is_over
         return over
 
     def _take_out(
@@ -156,8 +156,13 @@ class DynamoDeferredEvents:
         return run
 
 
+def _because_of(stored: StoredEvent) -> Sequence[Action]:
+    """Return the actions that store why an event is left out, as `stored` states."""
+    return _because(why_left_out(stored), stored.seen_at, stored.withdrawn_at)
+
+
 def _because(
-    why: str, *, seen_at: datetime | None = None, withdrawn_at: datetime | None = None
+    why: str, seen_at: datetime | None = None, withdrawn_at: datetime | None = None
 ) -> Sequence[Action]:
     """Return the actions that store the reason why an event was left out."""
     instants = ((EventRow.seen_at, seen_at), (EventRow.withdrawn_at, withdrawn_at))

@@ -102,6 +102,23 @@ CAPPED = "cap"
 """The reason (`why`) of an event that is in a digest because of the limit of immediate emails."""
 
 
+REASON_CHARACTERS = 500
+"""The maximum length of the error of templates in a row."""
+
+_SEEN = "the reader has seen the entity (entity.seen)"
+"""The reason that a version without `seen_at` shows."""
+
+_WITHDRAWN = "an operator withdrew the actor or the entity (gazette withdraw)"
+"""The reason that a version without `withdrawn_at` shows."""
+
+
+def why_left_out(stored: StoredEvent, error: str = "") -> str:
+    """Return the reason (`why`) of an event that was left out. `error` is that of the templates."""
+    if stored.seen_at:
+        return _SEEN
+    return _WITHDRAWN if stored.withdrawn_at else error[:REASON_CHARACTERS]
+
+
 def is_mark(row: EventRow) -> bool:
     """Return True if the row is the mark of an entity that the reader has seen."""
     return row.event_id.startswith(SEEN)

@@ -9,7 +9,8 @@ from gazette.domain.ports.ledgers import Runs, Schedules
 from gazette.domain.ports.stores import Subscribers
 from gazette.domain.templates.ports import VersionsInForce
 from gazette.settings.delivery import SendingSettings
-from gazette.steps.delivery.context import RouteAgain
+from gazette.steps.delivery.context import LeaveOutBodies, RouteAgain
+from gazette.steps.routing.happening import leave_out_bodies
 from gazette.steps.routing.reroute import route_again
 
 if TYPE_CHECKING:
@@ -25,8 +26,9 @@ def rerouting(
     schedules: Schedules,
     runs: Runs,
     batches: DynamoBatches,
-) -> RouteAgain:
-    """Return the function that reroutes events, using the tables of the sending function.
+) -> tuple[RouteAgain, LeaveOutBodies]:
+    """Return the functions that reroute events and remove bodies, using the tables of the sending
+    function.
 
     Announces the shards, because rerouting may arm a schedule.
     """
@@ -40,4 +42,4 @@ def rerouting(
         schedules=schedules,
         runs=runs,
     )
-    return partial(route_again, context=context)
+    return partial(route_again, context=context), partial(leave_out_bodies, context=context)

@@ -39,7 +39,12 @@ from gazette.domain.templates.ports import CurrentDecisions
 from gazette.run_metrics import measured_rendering, record_version_unusable
 from gazette.settings.delivery import LEAVES_ALL, SendingSettings
 from gazette.settings.ranges import RANGES
-from gazette.steps.delivery.context import DeliveryContext, EditionContext, RouteAgain
+from gazette.steps.delivery.context import (
+    DeliveryContext,
+    EditionContext,
+    LeaveOutBodies,
+    RouteAgain,
+)
 from gazette.steps.delivery.pacing import Pacing, StreamPacing
 
 if TYPE_CHECKING:
@@ -108,7 +113,7 @@ def delivery_context(
     batches = DynamoBatches(settings.control_table, retention=retention, clock=now, read=read)
 
     @once
-    def router() -> RouteAgain:
+    def router() -> tuple[RouteAgain, LeaveOutBodies]:
         # Imported here because few processes use this module.
         from gazette.bootstrap.parts.rerouting import rerouting
 
@@ -131,7 +136,7 @@ def delivery_context(
         held_categories=held_categories(settings.control_table, clock=now),
         decisions=decided,
         batches=batches,
-        route_again=lambda key, window, time_left: router()(key, window, time_left),
+        route_again=lambda key, window, time_left: router()[0](key, window, time_left),
         editing=EditionContext(
             templates=run_templates(
                 control_table=settings.control_table,
@@ -149,6 +154,7 @@ def delivery_context(
             decisions=decided,
             link_maker=SignedLinks(base_url=settings.base_url, keys=keys.get),
             deferred_events=DynamoDeferredEvents(settings.events_table, clock=now),
+            leave_out_bodies=lambda bodies: router()[1](bodies),
             max_blocks=settings.max_blocks,
             arrangement=settings.arrangement,
             sunset=settings.sunset,

@@ -21,6 +21,20 @@ class Wanted(NamedTuple):
     recurrence: Recurrence | None = None
 
 
+class LeftOut(NamedTuple):
+    """A body that no email may show, with the reason."""
+
+    event: Event
+    seen_at: datetime | None = None
+    """The time at which the reader saw the event's entity."""
+
+    withdrawn_at: datetime | None = None
+    """The time of the withdrawal that applies to the event."""
+
+    why: str = ""
+    """The error of the templates that cannot show the event."""
+
+
 @dataclass(frozen=True, slots=True)
 class Settlement:
     """The content and the schedule of the row of a happening."""
@@ -36,6 +50,11 @@ class Settlement:
 
     is_capped: bool = False
     """True if the row waits for a digest because of the limit of immediate emails (rule 28)."""
+
+
+def alone(event: Event) -> Event:
+    """Return an event that is part of an activity as an event of its own."""
+    return replace(event, id=event.own_id, own_id="")
 
 
 def with_body(bodies: Bodies, event: Event) -> Bodies:

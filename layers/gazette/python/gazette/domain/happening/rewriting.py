@@ -1,10 +1,12 @@
 """A write of the row of a happening, on the condition that the row is as it was read. Pure."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from gazette.domain.happening.bodies import Settlement
+from gazette.domain.happening.bodies import LeftOut, Settlement, alone
 from gazette.domain.model import Retracted, StoredEvent
+from gazette.domain.scheduling.kinds import Unsent
 from gazette.domain.scheduling.lifetime import lasts_until, needed_until
 
 
@@ -40,6 +42,27 @@ class Rewrite:
     """
 
     pointing: Pointing | None = None
+    left_out: Sequence[LeftOut] | None = None
+    """Bodies that no email may show, and whose pointers become rows of their own.
+
+    None if no body is left out.
+    """
+
+    def rows_left_out(self, now: datetime) -> Iterator[tuple[StoredEvent, str]]:
+        """Yield the rows of the bodies that no email may show, with the errors of templates."""
+        if not isinstance(self.before, StoredEvent):
+            return
+        until = self.before.lasts_until
+        for each in self.left_out or ():
+            row = StoredEvent(
+                alone(each.event),
+                Unsent.EXCLUDED,
+                now,
+                until,
+                seen_at=each.seen_at,
+                withdrawn_at=each.withdrawn_at,
+            )
+            yield row, each.why
 
     @property
     def writes_row(self) -> bool:

@@ -1,6 +1,6 @@
 """The dependencies of a delivery: its reads, its writes and the provider."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from gazette.domain.delivery.arrangement import Arrangement
 from gazette.domain.delivery.run import Run
 from gazette.domain.delivery.streams import Streams
+from gazette.domain.happening.bodies import LeftOut
 from gazette.domain.model import RunKey, StageHeaders, Window
 from gazette.domain.ports.clock import Clock, TimeLeft
 from gazette.domain.ports.control import HeldCategories
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 
 RouteAgain = Callable[[RunKey, Window, TimeLeft], bool]
+
+LeaveOutBodies = Callable[[Sequence[LeftOut]], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +88,13 @@ class EditionContext:
     decisions: CurrentDecisions
     link_maker: LinkMaker
     deferred_events: DeferredEvents
+    leave_out_bodies: LeaveOutBodies
+    """A function that removes bodies from the row of their happening, so that an email shows
+    another.
+
+    Returns False if the row has no other body.
+    """
+
     max_blocks: int
     """The maximum number of blocks in an email."""
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import groupby
 
 from gazette.domain.delivery.pace import Permit
 from gazette.domain.delivery.retries import pause_after
@@ -21,6 +22,7 @@ from gazette.domain.delivery.signals import (
     Uncertain,
 )
 from gazette.domain.errors import NotYet, Overtaken, Unavailable, UnreadableRow
+from gazette.domain.happening.bodies import LeftOut
 from gazette.domain.identity import address_hash, run_id
 from gazette.domain.model import Mail, RunKey, StoredEvent
 from gazette.domain.ports.clock import TimeLeft
@@ -226,6 +228,9 @@ def _end(ending: Ending, tries: _Tries, context: DeliveryContext) -> Delivery:
     Events are removed before the end is stored. If a service amends such an event in between, no
     other run would send the event.
     """
+    if ending.partly_over:
+        _leave_out_bodies(ending.partly_over, tries, context)
+        return ending.delivery
     run = ending.delivery.run
     if ending.fetch and context.content:
         context.content.ask(ending.fetch)
@@ -312,9 +317,11 @@ def _take_out(
 
 
 def _count(removed: Sequence[StoredEvent], unsent: EventCounts, now: datetime) -> None:
-    """Count removed events as withdrawn, lapsed or expired."""
+    """Count removed events as seen, withdrawn, lapsed or expired."""
     for stored in removed:
-        if stored.withdrawn_at:
+        if stored.seen_at:
+            unsent.seen += 1
+        elif stored.withdrawn_at:
             unsent.withdrawn += 1
         elif stored.event.has_lapsed(now):
             unsent.lapsed += 1
@@ -348,6 +355,24 @@ def _leave_out(
     )
     tries.unsent.seen += number
     return stopped, number
+
+
+def _leave_out_bodies(
+    bodies: Sequence[StoredEvent], tries: _Tries, context: DeliveryContext
+) -> None:
+    """Remove bodies that no email may show from the rows of their happenings, and count them.
+
+    Raises Overtaken if no row was changed.
+    """
+    has_changed = False
+    for _, each in groupby(bodies, key=lambda body: body.event.id):
+        of_row = list(each)
+        left_out = [LeftOut(body.event, body.seen_at, body.withdrawn_at) for body in of_row]
+        if context.editing.leave_out_bodies(left_out):
+            has_changed = True
+            _count(of_row, tries.unsent, context.clock())
+    if not has_changed:
+        raise Overtaken("The rows of happenings have changed since the window was read.")
 
 
 def _defer(run: Run, event_ids: Sequence[str], tries: _Tries, context: DeliveryContext) -> Run:

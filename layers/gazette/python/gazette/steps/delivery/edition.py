@@ -11,6 +11,7 @@ from gazette.domain.delivery.compose import compose
 from gazette.domain.delivery.run import BEGINNING, Run
 from gazette.domain.errors import Overtaken, RenderingFailed
 from gazette.domain.feedback.experiment import DEFAULT_VARIANT, Variant, variant_of
+from gazette.domain.happening.bodies import LeftOut
 from gazette.domain.identity import run_id
 from gazette.domain.links import (
     DIGESTS,
@@ -36,7 +37,7 @@ from gazette.domain.window.folded import Folded, age_of_event
 from gazette.steps.delivery.versions import Chosen
 
 if TYPE_CHECKING:
-    from gazette.steps.delivery.context import EditionContext
+    from gazette.steps.delivery.context import EditionContext, LeaveOutBodies
     from gazette.steps.delivery.prepare import Prepared
 
 HARMLESS = Event(
@@ -134,6 +135,7 @@ def edit(prepared: "Prepared", *, context: "EditionContext") -> Rendered | tuple
         show=show,
         may_have_been_sent=prepared.due.may_have_been_sent,
         deferred_events=context.deferred_events,
+        leave_out_bodies=context.leave_out_bodies,
     )
 
 
@@ -177,11 +179,13 @@ def exclude(
     show: Callable[[Iterable[Event], VersionTemplates], Edition],
     may_have_been_sent: Collection[str],
     deferred_events: DeferredEvents,
+    leave_out_bodies: "LeaveOutBodies",
 ) -> tuple[Run, int]:
     """Exclude the events that no version can show. Raise `failed` if there are no such events.
 
     Returns the run after the exclusion, and the number of excluded events. Only the events that the
-    email shows are tried, because other events cannot cause the failure.
+    email shows are tried, because other events cannot cause the failure. An event that shares its
+    row leaves the row, so that the next email shows another event of its happening (rule 30).
     """
 
     def why_not(some: Sequence[Event]) -> RenderingFailed | None:
@@ -201,6 +205,9 @@ def exclude(
         since = deferred_events.exclude(
             event, run, str(why), for_good=event.id in may_have_been_sent
         )
+        if since is None and leave_out_bodies([LeftOut(event, why=str(why))]):
+            excluded += 1
+            continue
         if since is None and not excluded:
             raise Overtaken(f"Run {run_id(run.key)} has changed since it was read.") from why
         if since is None:

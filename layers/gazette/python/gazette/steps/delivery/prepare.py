@@ -139,6 +139,9 @@ def _nothing_to_send(
 ) -> Ending | None:
     """Return the ending of a run without events to send now, or None if the run has such events."""
     run = settled.run
+    if due.partly_over:
+        waiting = Delivery(run, context.clock(), WaitingFor.REMOVAL)
+        return Ending(waiting, partly_over=due.partly_over)
     if due.more_are_over:
         waiting = Delivery(run, context.clock(), WaitingFor.REMOVAL)
         return Ending(waiting, over=due.over, may_have_been_sent=due.may_have_been_sent)

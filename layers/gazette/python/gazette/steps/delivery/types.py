@@ -111,6 +111,9 @@ class Ending:
     """Expired, lapsed, withdrawn and seen events, which are removed and counted before the run
     ends."""
 
+    partly_over: Sequence[StoredEvent] = ()
+    """Bodies of happenings, which are removed from their rows before anything else."""
+
     may_have_been_sent: Collection[str] = ()
     """The ids of events in `over` that an earlier attempt may have sent."""
 

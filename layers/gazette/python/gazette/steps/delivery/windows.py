@@ -8,7 +8,7 @@ from gazette.domain.delivery.run import Reason, Run, name_of, newest_of, possibl
 from gazette.domain.errors import Overtaken
 from gazette.domain.model import Event, RunKey, StoredEvent, Window
 from gazette.domain.ports.stores import EVENTS_AT_ONCE, EventReader
-from gazette.domain.window.briefs import StoredBrief
+from gazette.domain.window.briefs import StoredBrief, brief_of
 from gazette.domain.window.folded import Folded, Folding, Load
 from gazette.domain.window.seen import NOTHING_SEEN, Seen, seen_at
 from gazette.domain.withdrawing.withdrawals import Withdrawals
@@ -23,6 +23,10 @@ memory."""
 
 MOST_LEFT_OUT = 500
 """The maximum number of seen events that one message leaves out, because each takes one write."""
+
+MOST_DIVIDED = 100
+"""The number of bodies after which one message removes no more of them, because each row takes
+several calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,13 @@ class WindowEvents:
     """Expired, lapsed, withdrawn and seen events, which are removed and counted before the claim.
 
     Each seen event has its `seen_at`, and each withdrawn event its `withdrawn_at`.
+    """
+
+    partly_over: Sequence[StoredEvent]
+    """The bodies that no email may show, of rows with another body that the run may show.
+
+    Each body is like an event in `over`. The bodies of a row follow each other. They are removed
+    before anything else (rule 30).
     """
 
     more_are_over: bool
@@ -189,6 +200,7 @@ class _Sorting:
     left: list[StoredEvent] = field(default_factory=list)
     """The seen events."""
 
+    partly_over: list[StoredEvent] = field(default_factory=list)
     to_defer: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     may_have_been_sent: set[str] = field(default_factory=set)
@@ -234,6 +246,7 @@ class _Sorting:
             self.folding.folded(),
             self.to_defer,
             [*over[:most], *self.left[:MOST_LEFT_OUT]],
+            self.partly_over,
             len(over) > most or len(self.left) > MOST_LEFT_OUT,
             newest,
             tuple(sorted(self.left_out)),
@@ -261,14 +274,44 @@ class _Sorting:
     def _add_over(self, stored: StoredBrief, withdrawn_at: datetime | None = None) -> None:
         if len(self.over) > MOST_REMOVED:
             return
-        self.over.append(replace(stored.decode(), seen_at=None, withdrawn_at=withdrawn_at))
+        row = stored.decode()
+        if row.others and self._divide(row):
+            return
+        self.over.append(replace(row, seen_at=None, withdrawn_at=withdrawn_at))
         self._add_shown(stored)
 
     def _leave_out(self, stored: StoredBrief, at: datetime) -> None:
         if len(self.left) > MOST_LEFT_OUT:
             return
-        self.left.append(replace(stored.decode(), seen_at=at, withdrawn_at=None))
+        row = stored.decode()
+        if row.others and self._divide(row):
+            return
+        self.left.append(replace(row, seen_at=at, withdrawn_at=None))
         self._add_shown(stored)
+
+    def _divide(self, row: StoredEvent) -> bool:
+        """Collect the bodies of a row that no email may show, if an email may show another body.
+
+        A row that may have been sent is removed as a whole, because its happening may be in an
+        email.
+        """
+        if row.has_expired(self.now) or self._is_shown(row):
+            return False
+        over = list(filter(None, map(self._over, row.each_alone())))
+        if len(over) == len(row.bodies):
+            return False
+        if len(self.partly_over) < MOST_DIVIDED:
+            self.partly_over += over
+        return True
+
+    def _over(self, body: StoredEvent) -> StoredEvent | None:
+        """Return a body that no email may show, with the reason; None if an email may show it."""
+        event = body.event
+        withdrawn_at = self.withdrawn.at(event) if self.withdrawn else None
+        if event.has_lapsed(self.now) or withdrawn_at:
+            return replace(body, seen_at=None, withdrawn_at=withdrawn_at)
+        at = seen_at(brief_of(event), self.seen)
+        return replace(body, seen_at=at, withdrawn_at=None) if at else None
 
     def _add_shown(self, stored: StoredBrief) -> None:
         if self._is_shown(stored):
@@ -277,5 +320,5 @@ class _Sorting:
     def _is_passed_over(self, stored: StoredBrief) -> bool:
         return any(each.has_passed_over(stored.event.id, stored.stored_at) for each in self.unknown)
 
-    def _is_shown(self, stored: StoredBrief) -> bool:
+    def _is_shown(self, stored: StoredBrief | StoredEvent) -> bool:
         return any(each.has_shown(stored.event.id, stored.stored_at) for each in self.unknown)

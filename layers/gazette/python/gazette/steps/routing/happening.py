@@ -1,10 +1,12 @@
 """Merge the events about one happening in one row (decision 156)."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.happening.bodies import (
     Bodies,
+    LeftOut,
     with_body,
     without_body,
 )
@@ -32,11 +34,6 @@ def stands_alone(event: Event, context: RoutingContext) -> bool:
     A critical event must be sent by itself, and an event that lapses must not remove the others.
     """
     return event.category in context.critical or event.expires_at is not None
-
-
-def alone(event: Event) -> Event:
-    """Return an event that is part of an activity as an event of its own."""
-    return replace(event, id=event.own_id, own_id="")
 
 
 def part_of(event: Event, pointer: Retracted) -> Event:
@@ -72,7 +69,7 @@ def join(event: Event, tokens: Tokens) -> tuple[Outcome, StoredEvent | None] | N
         if pointer and pointer.part_of != event.id:
             event = replace(event, id=pointer.part_of)
             continue
-        if isinstance(row, Retracted) and (row.stored_at is None or row.part_of):
+        if isinstance(row, Retracted) and not (row.stored_at or row.is_early):
             return None
         if _refuses(row, event):
             return Outcome.RETRACTED, None
@@ -143,6 +140,39 @@ def remove_body(user_id: str, event_id: str, own_id: str, *, context: RoutingCon
     raise kept_changing(f"The happening {event_id} of {user_id}")
 
 
+def leave_out_bodies(bodies: Sequence[LeftOut], *, context: RoutingContext) -> bool:
+    """Remove bodies that no email may show from the row of their happening. Safe to repeat.
+
+    The other bodies wait where they would without them, and the next email shows the strongest of
+    them. A removed body with an own id gets a row of its own, with the reason. A body that has
+    changed since it was read is not removed. Returns True if the row has changed. Returns False if
+    it has no other body, or if an email may contain the bodies. Raises NotYet if the row keeps
+    changing.
+    """
+    user_id, event_id, tokens = bodies[0].event.user_id, bodies[0].event.id, Tokens(context)
+    for _ in ATTEMPTS:
+        rows = context.events.get_many(user_id, {event_id, *(each.event.own_id for each in bodies)})
+        require_readable(rows.values())
+        row = rows.get(event_id)
+        if not isinstance(row, StoredEvent):
+            return True
+        left_out = [each for each in bodies if each.event in row.bodies]
+        rest = tuple(body for body in row.bodies if body not in {each.event for each in bodies})
+        if not rest or not left_out:
+            return bool(rest)
+        inputs = inputs_of(rest, context)
+        pointed = [each for each in left_out if _is_pointer(rows.get(each.event.own_id))]
+        is_done, stored = rewrite(
+            row, rest, inputs, row.event, None, tokens, left_out=pointed, is_repeatable=False
+        )
+        if is_done:
+            await_run(stored, context)
+            if stored and stored != row and not _is_as_read(rest, inputs, context):
+                resettle(stored, context=context)
+            return stored != row
+    raise kept_changing(f"The happening {event_id} of {user_id}")
+
+
 def resettle(stored: StoredEvent, *, context: RoutingContext) -> bool:
     """Write the row of a happening again after a change of choices or follows. Safe to repeat.
 
@@ -166,6 +196,11 @@ def resettle(stored: StoredEvent, *, context: RoutingContext) -> bool:
             return True
         row = latest
     raise kept_changing(f"The happening {event_id} of {user_id}")
+
+
+def _is_pointer(row: object) -> bool:
+    """Return False if the id was retracted, so that it keeps the mark of its retraction."""
+    return isinstance(row, Retracted) and row.is_pointer
 
 
 def _is_as_read(bodies: Bodies, inputs: Inputs, context: RoutingContext) -> bool:

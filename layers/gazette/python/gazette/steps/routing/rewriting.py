@@ -1,11 +1,12 @@
 """Write the row of a happening: its bodies, its place and its runs (decision 156)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from gazette.domain.delivery.run import BEGINNING, sent_until
 from gazette.domain.happening.bodies import (
     Bodies,
+    LeftOut,
     Settlement,
     Wanted,
     as_emailed,
@@ -17,7 +18,7 @@ from gazette.domain.happening.rewriting import Pointing, Rewrite
 from gazette.domain.identity import latest_run
 from gazette.domain.model import Event, Retracted, StoredEvent
 from gazette.domain.ports.stores import Guard
-from gazette.domain.scheduling.kinds import ScheduleKind, is_critical, kind_of
+from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, is_critical, kind_of
 from gazette.domain.scheduling.lifetime import needed_until
 from gazette.domain.subscribers.frequency import DIGESTS
 from gazette.domain.subscribers.subscriber import Subscriber
@@ -54,6 +55,7 @@ def rewrite(
     tokens: Tokens,
     *,
     retracted: str | None = None,
+    left_out: Sequence[LeftOut] | None = None,
     is_repeatable: bool = True,
 ) -> tuple[bool, StoredEvent | None]:
     """Write the row with the wanted ones of `bodies`, according to `inputs`.
@@ -62,7 +64,7 @@ def rewrite(
     a token, or gets the mark of the limit (rule 28). Returns True and the row as it is stored now,
     or False if it has changed since it was read.
     """
-    context = tokens.context
+    context, bodies = tokens.context, _not_seen(row, bodies)
     change = Rewrite(
         user_id=event.user_id,
         event_id=event.id,
@@ -70,6 +72,7 @@ def rewrite(
         after=_settled(bodies, inputs, context, is_capped=_is_capped(row)),
         retracted=retracted,
         pointing=pointing,
+        left_out=left_out,
     )
     planned, guard = _leaving(change, context)
     if planned.moves and (after := planned.after) and not tokens.allow(after.shown, after.schedule):
@@ -91,6 +94,8 @@ def _leaving(change: Rewrite, context: RoutingContext) -> tuple[Rewrite, Guard]:
     Also returns a guard that prevents the runs of the former place from sending the row.
     """
     row, settlement = change.before, change.after
+    if change.left_out is not None and isinstance(row, StoredEvent):
+        return _leaving_out(change, row, context)
     if row is None or (isinstance(row, Retracted) and _is_in_no_email(row, change, context)):
         return replace(change, moves=True), Guard()
     if settlement and isinstance(row, StoredEvent) and _stays(row, settlement, context):
@@ -102,9 +107,24 @@ def _leaving(change: Rewrite, context: RoutingContext) -> tuple[Rewrite, Guard]:
     return replace(change, moves=True), guard
 
 
+def _leaving_out(
+    change: Rewrite, row: StoredEvent, context: RoutingContext
+) -> tuple[Rewrite, Guard]:
+    """Return the change of a row some of whose bodies no email may show.
+
+    Runs that have read the row cannot be claimed after the change, even if the row does not move. A
+    row that may have been sent keeps its bodies, because an email may contain them.
+    """
+    until, guard = guard_to_leave(change.user_id, row.schedule, row.stored_at, context=context)
+    if row.stored_at <= until:
+        return replace(change, after=content_of(row), left_out=None), Guard()
+    stays = change.after is not None and Target(change.after.schedule).keeps(row.schedule)
+    return replace(change, moves=not stays), guard
+
+
 def _is_in_no_email(mark: Retracted, change: Rewrite, context: RoutingContext) -> bool:
-    """Return True if no email contains the row that became a marker."""
-    if mark.is_in_no_email:
+    """Return True if no email contains the row that became a marker, or no row was stored."""
+    if mark.is_in_no_email or mark.is_early:
         return True
     chain = context.runs.chain(latest_run(change.user_id, mark.schedule), holding=mark.stored_at)
     return is_in_none_of(mark, chain)
@@ -131,6 +151,16 @@ def _in_place(change: Rewrite, context: RoutingContext) -> Rewrite:
 
 def _is_capped(row: Row) -> bool:
     return isinstance(row, StoredEvent) and row.is_capped
+
+
+def _not_seen(row: Row, bodies: Bodies) -> Bodies:
+    """Return the bodies without those for which a row was left out because its reader saw them.
+
+    If the reader saw all of them, the row stays as it is.
+    """
+    if not isinstance(row, StoredEvent) or row.schedule != Unsent.EXCLUDED or not row.seen_at:
+        return bodies
+    return tuple(body for body in bodies if body.counts_at > row.seen_at) or bodies
 
 
 def _settled(
@@ -162,7 +192,7 @@ def _write(
     guard: Guard,
     is_repeatable: bool,
 ) -> tuple[bool, StoredEvent | None]:
-    """Write the row. If it stays in its place, raise the epochs of its runs.
+    """Write the row. If no guard did so in the same transaction, raise the epochs of its runs.
 
     With `is_repeatable`, the epochs are raised even if the row is already as intended, because the
     worker that wrote it may have died before it raised them.
@@ -172,8 +202,8 @@ def _write(
         is_written, stored = context.events.rewrite(change, guard)
     else:
         is_written, stored = True, before if isinstance(before, StoredEvent) else None
-    is_in_place = before is not None and bool(before.schedule) and not change.moves
-    if is_written and before and is_in_place and (change.writes_row or is_repeatable):
+    is_unguarded = before is not None and bool(before.schedule) and guard.is_alone
+    if is_written and before and is_unguarded and (change.writes_row or is_repeatable):
         raise_epochs_under(before.schedule, change.user_id, context=context)
     return is_written, stored
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from types import MappingProxyType
 
+from gazette.domain.happening.bodies import alone
 from gazette.domain.model import Event, Retracted, StoredEvent
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.clock import TimeLeft
@@ -22,7 +23,6 @@ from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
 from gazette.steps.routing.follows import forget_follow, forgotten_until
 from gazette.steps.routing.happening import (
-    alone,
     is_of_happening,
     join,
     part_of,

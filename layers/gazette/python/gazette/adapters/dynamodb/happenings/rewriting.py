@@ -17,6 +17,7 @@ from gazette.adapters.dynamodb.event_rows import (
     in_place_with_bodies,
     no_longer_than,
     stored_key,
+    why_left_out,
 )
 from gazette.adapters.dynamodb.tables import EventRow
 from gazette.domain.happening.rewriting import Pointing, Rewrite
@@ -41,7 +42,7 @@ def rewrite(
     """
     stored = change.result(now, least=retention)
     try:
-        if is_alone and not change.pointing:
+        if is_alone and not change.pointing and not change.left_out:
             with translated():
                 _write_row(change, stored, _Alone(), model=model, now=now, retention=retention)
             return True, stored
@@ -51,6 +52,9 @@ def rewrite(
                 _write_pointer(
                     change.pointing, change, writes, model=model, now=now, retention=retention
                 )
+            for left_out, why in change.rows_left_out(now):
+                row = _row_left_out(left_out, why, change.before, model)
+                writes.save(row, condition=_is_pointer_to(change.event_id))
             add_guard(writes)
     except ConditionFailed:
         return False, None
@@ -170,12 +174,31 @@ def _write_pointer(
         part_of=change.event_id,
         expires_at=now + longest_kept(retention),
     )
-    condition = (
-        (EventRow.part_of == change.event_id) & EventRow.retracted_at.does_not_exist()
-        if pointing.exists
-        else absent(now)
-    )
+    condition = _is_pointer_to(change.event_id) if pointing.exists else absent(now)
     writes.save(pointer, condition=condition)
+
+
+def _is_pointer_to(event_id: str) -> Condition:
+    condition: Condition = (EventRow.part_of == event_id) & EventRow.retracted_at.does_not_exist()
+    return condition
+
+
+def _row_left_out(
+    stored: StoredEvent, why: str, before: StoredEvent | Retracted | None, model: type[EventRow]
+) -> EventRow:
+    """Return the row of a body that no email may show, which replaces its pointer."""
+    return model(
+        user_id=stored.event.user_id,
+        event_id=stored.event.id,
+        stored=stored_key(stored.schedule, stored.stored_at),
+        was=before.schedule if before else None,
+        body=body_of(stored.event),
+        why=why_left_out(stored, why),
+        seen_at=stored.seen_at,
+        withdrawn_at=stored.withdrawn_at,
+        lasts_until=stored.lasts_until,
+        expires_at=kept_until(stored.lasts_until, stored.schedule),
+    )
 
 
 def _as_read(change: Rewrite, now: datetime) -> Condition:
@@ -189,6 +212,9 @@ def _as_read(change: Rewrite, now: datetime) -> Condition:
             same = (EventRow.was_stored == stored_key(schedule, stored_at)) & (
                 EventRow.own_id == own_id if own_id else EventRow.own_id.does_not_exist()
             )
+        case Retracted(part_of=""):
+            same = EventRow.retracted_at.exists() & EventRow.body.does_not_exist()
+            same &= EventRow.was_stored.does_not_exist() & EventRow.part_of.does_not_exist()
         case _:
             same = absent(now)
     return same
