@@ -1114,7 +1114,9 @@ class FakeEvents:
 
     def _may_point(self, key: tuple[str, str], pointing: Pointing, part_of: str) -> bool:
         current = self.get(*key)
-        if not pointing.exists:
+        if isinstance(pointing.before, StoredEvent):
+            return _in_place(current, pointing.before)
+        if pointing.before is None:
             return current is None
         return _is_pointer_to(current, part_of)
 

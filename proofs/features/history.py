@@ -297,6 +297,7 @@ _AIMS_OF_PAIRS = (
     ("ingest", "runs.swap"),
     ("followers", "events.rewrite"),
     ("generate", "events.skim"),
+    ("generate", "events.rewrite"),
     ("generate", "runs.swap"),
     ("generate", "mailer.send"),
 )
@@ -554,10 +555,12 @@ def _with_pairs(drawn: History, random: Random) -> History:
     changes = (
         *("retract", "retract", "retract_activity", "retract_activity", "again", "amend"),
         *("often", "often", "unfollow", "follow", "mute_thing", "see", "hold", "quiet", "mention"),
+        *("see", "withdraw"),
     )
 
     def act(what: str, at: timedelta) -> Deed:
-        return Deed(at, what, who, random.choice((0, 0, 1, 2, 3)), random.randrange(6))
+        which = random.choice((0, 0, 1, 2, 3, 4) if what == "withdraw" else (0, 0, 1, 2, 3))
+        return Deed(at, what, who, which, random.randrange(6))
 
     deeds = [
         act(what, at + _seconds(apart))

@@ -106,8 +106,8 @@ def happenings(town: Town, taken: Taken) -> set[tuple[str, str]]:
 def _of_happening(life: Life, town: Town, bodies: list[Wanted], outcome: Outcome) -> Iterable[str]:
     """Yield the broken promises of the events about one happening, often of one event.
 
-    One email shows one of them. A visit or a withdrawal concerns all of them, because it leaves out
-    the row that they share. An erasure ends what was known about the happening.
+    One email shows one of them. A visit or a withdrawal concerns each by itself. An erasure ends
+    what was known about the happening.
     """
     user_id, ids = bodies[0].user_id, {one.event_id for one in bodies}
     name = f"{' and '.join(sorted(ids))} of {user_id}"
@@ -130,9 +130,8 @@ def _of_happening(life: Life, town: Town, bodies: list[Wanted], outcome: Outcome
         outcome.ends["sent"] += len(bodies)
         yield from _not_strongest(life, town, bodies, emails[0])
         return
-    spread = {"seen", "withdrawn"} & set[str]().union(*(one.forgone for one in bodies))
     for one in bodies:
-        yield from _of_unsent(life, town, one, spread, outcome)
+        yield from _of_unsent(life, town, one, outcome)
 
 
 def _not_strongest(life: Life, town: Town, bodies: list[Wanted], first: Taken) -> Iterable[str]:
@@ -152,11 +151,9 @@ def _not_strongest(life: Life, town: Town, bodies: list[Wanted], first: Taken) -
             yield f"rule 30: {first.key} shows {sorted(followed)} instead of {one.event_id}"
 
 
-def _of_unsent(
-    life: Life, town: Town, wanted: Wanted, spread: set[str], outcome: Outcome
-) -> Iterable[str]:
+def _of_unsent(life: Life, town: Town, wanted: Wanted, outcome: Outcome) -> Iterable[str]:
     """Yield the broken promise of an event that is in no email, unless there is a reason."""
-    name, forgone = f"{wanted.event_id} of {wanted.user_id}", wanted.forgone | spread
+    name, forgone = f"{wanted.event_id} of {wanted.user_id}", wanted.forgone
     end = _end_of(life, wanted.user_id, town.row_of(wanted))
     outcome.ends[end] += 1
     reason = end.partition("(")[2].rstrip(")")

@@ -669,7 +669,7 @@ class Town:
         """Withdraw an entity, or the actor of an event. Workers may have a list of a minute ago."""
         what = _WITHDRAWN[deed.which % len(_WITHDRAWN)]
         if not what:
-            wanted = self._one(person, deed)
+            wanted = self._one(person, replace(deed, which=deed.how))
             if wanted is None:
                 return
             withdrawal = self.life.onlooker.withdraw(actor=wanted.event_id)

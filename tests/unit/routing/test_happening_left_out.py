@@ -165,14 +165,33 @@ def test_repetition_of_the_message_is_not_sent(judge: Act) -> None:
     assert sent(world) == ["comment"]
 
 
-def test_mention_that_is_published_again_after_the_withdrawal_is_sent() -> None:
-    world = waiting(withdraw)
-    finish(world)
+def let_again(world: World) -> None:
+    """Undo the withdrawal, the templates' fault, and the visit as far as later events go."""
     context = WithdrawalContext(store=world.withdrawals, applies_for=DAY, clock=world.clock)
-    assert remove_withdrawal(WithdrawalKind.ACTOR, "mallory", context=context)
-    mention(world)
+    remove_withdrawal(WithdrawalKind.ACTOR, "mallory", context=context)
+    world.renderer = FakeRenderer()
+    later = world.clock()
+    world.create(replace(MENTION, occurred_at=later, amended_at=later))
+
+
+@pytest.mark.parametrize("judge", JUDGEMENTS)
+def test_mention_that_is_published_again_after_the_comment_was_sent_is_not_sent(judge: Act) -> None:
+    world = waiting(judge)
     finish(world)
-    assert sent(world) == ["comment", "mention"]
+    let_again(world)
+    finish(world)
+    assert sent(world) == ["comment"]
+    assert receipt_of(world, "m1").shown_as == "c1"
+
+
+@pytest.mark.parametrize("judge", JUDGEMENTS)
+def test_mention_that_is_published_again_before_the_comment_is_sent_is_sent(judge: Act) -> None:
+    world = due(judge, IMMEDIATE, Frequency.WEEKLY)
+    work(world)
+    assert the_row(world).event == COMMENT
+    let_again(world)
+    finish(world)
+    assert sent(world) == ["mention"]
 
 
 @pytest.mark.parametrize("mentions", OFTEN)

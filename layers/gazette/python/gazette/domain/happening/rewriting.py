@@ -15,8 +15,9 @@ class Pointing:
     """A write of the pointer of a body, in the transaction of its row."""
 
     own_id: str
-    exists: bool = False
-    """True if the pointer is stored. It must then be unchanged; otherwise, its id must be free."""
+    before: StoredEvent | Retracted | None = None
+    """The row at the own id as read: the pointer, or the row of a body that was left out. It must
+    be unchanged. If None, the id must be free."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from gazette.domain.happening.bodies import (
 from gazette.domain.happening.rewriting import Pointing
 from gazette.domain.model import Event, Retracted, StoredEvent
 from gazette.domain.outcome import Outcome
-from gazette.domain.scheduling.kinds import is_critical
+from gazette.domain.scheduling.kinds import Unsent, is_critical
 from gazette.domain.stored import require_readable
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
@@ -55,18 +55,22 @@ def is_of_happening(row: Row) -> bool:
 def join(event: Event, tokens: Tokens) -> tuple[Outcome, StoredEvent | None] | None:
     """Store an event as a body of a happening, and return its outcome and the row as it waits.
 
-    Safe to repeat. The event is removed if its reader does not want it. Returns None if the event
-    must be routed alone, because it is stored in a row of its own or the row is full. Raises NotYet
-    if the row keeps changing.
+    Safe to repeat. The event is removed if its reader does not want it. An event that was left out
+    and is published again joins its happening again, unless the reader has seen it. Returns None if
+    the event must be routed alone, because it is stored in a row of its own or the row is full.
+    Raises NotYet if the row keeps changing.
     """
     context = tokens.context
     for _ in ATTEMPTS:
         row, pointer = _read(event, context)
         if isinstance(pointer, StoredEvent):
-            return None
-        if pointer and not pointer.is_pointer:
+            if pointer.schedule != Unsent.EXCLUDED:
+                return None
+            if replace(pointer, event=event).is_left_out:
+                return Outcome.DUPLICATE, None
+        elif pointer and not pointer.is_pointer:
             return Outcome.RETRACTED, None
-        if pointer and pointer.part_of != event.id:
+        elif pointer and pointer.part_of != event.id:
             event = replace(event, id=pointer.part_of)
             continue
         if isinstance(row, Retracted) and not (row.stored_at or row.is_early):
@@ -75,7 +79,8 @@ def join(event: Event, tokens: Tokens) -> tuple[Outcome, StoredEvent | None] | N
             return Outcome.RETRACTED, None
         before = row.bodies if isinstance(row, StoredEvent) else ()
         own = next((each for each in before if each.own_id == event.own_id), None)
-        if event.own_id and own is None and pointer is None and not _takes(row, event, context):
+        is_new = own is None and not _is_pointer(pointer)
+        if event.own_id and is_new and not _takes(row, event, context):
             return None
         of_event, *of_bodies = routing_inputs([event, *before], context)
         inputs = {body.own_id: each for body, each in zip(before, of_bodies, strict=True)}
@@ -93,7 +98,7 @@ def join(event: Event, tokens: Tokens) -> tuple[Outcome, StoredEvent | None] | N
         if own is None or event.amends(own):
             inputs[event.own_id] = of_event
         bodies = with_body(before, event)
-        pointing = Pointing(event.own_id, exists=pointer is not None) if event.own_id else None
+        pointing = Pointing(event.own_id, pointer) if event.own_id else None
         is_done, stored = rewrite(row, bodies, inputs, event, None if own else pointing, tokens)
         if is_done:
             return _outcome(event, own), stored

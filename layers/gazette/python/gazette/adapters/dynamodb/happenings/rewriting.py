@@ -174,7 +174,13 @@ def _write_pointer(
         part_of=change.event_id,
         expires_at=now + longest_kept(retention),
     )
-    condition = _is_pointer_to(change.event_id) if pointing.exists else absent(now)
+    match pointing.before:
+        case StoredEvent() as left_out:
+            condition = in_place_with_bodies(left_out)
+        case Retracted():
+            condition = _is_pointer_to(change.event_id)
+        case None:
+            condition = absent(now)
     writes.save(pointer, condition=condition)
 
 
