@@ -110,11 +110,15 @@ class Observed(Life):
                 self.unquiet += self._listed_while_dormant()
 
     def false_receipts(self) -> Iterator[str]:
-        """Return false statements about events, in the middle of the work of other workers."""
+        """Return false statements about events, in the middle of the work of other workers.
+
+        A receipt of an event in the row of its happening concerns the emails of the happening.
+        """
         for wanted in self.town.wanted.values():
             receipt = receipt_of(self.onlooker, wanted.event_id, wanted.user_id)
             of_event, of_all = self._emails_with(wanted, alone=True), self._emails_with(wanted)
-            is_without = receipt.state is State.RETRACTED and not receipt.emails
+            is_alone = self.town.row_of(wanted) != wanted.happening
+            is_without = is_alone or (receipt.state is State.RETRACTED and not receipt.emails)
             self.receipts += 1
             yield from false_claims(receipt, of_event if is_without else of_all)
             if receipt.state is State.EMAILED:
