@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from random import Random
 
 from gazette.domain.delivery.arrangement import WEIGHTS
@@ -287,6 +288,15 @@ _AIMS_OF_LIMITS = (
 _PAIRS = 6
 """One history in this many has events that are part of activities."""
 
+_ACTOR = 4
+"""The `which` of a withdrawal of the actor of an event."""
+
+_SOON = (2, 2, 5, 15, 40, 200)
+"""The seconds after which one event of a pair is left out."""
+
+_LATER = (7_200, 20_000, 40_000)
+"""The seconds between other pairs and the pairs of which an event is left out."""
+
 _AIMS_OF_PAIRS = (
     ("ingest", "events.rewrite"),
     ("ingest", "events.rewrite"),
@@ -559,7 +569,7 @@ def _with_pairs(drawn: History, random: Random) -> History:
     )
 
     def act(what: str, at: timedelta) -> Deed:
-        which = random.choice((0, 0, 1, 2, 3, 4) if what == "withdraw" else (0, 0, 1, 2, 3))
+        which = random.choice((0, 0, 1, 2, 3, _ACTOR) if what == "withdraw" else (0, 0, 1, 2, 3))
         return Deed(at, what, who, which, random.randrange(6))
 
     deeds = [
@@ -586,9 +596,27 @@ def _with_pairs(drawn: History, random: Random) -> History:
         for function, call in random.sample(_AIMS_OF_PAIRS, 3)
     ]
     follows = [Deed(timedelta(days=-2), "follow", who, which, 0) for which in (0, 1)]
+    for at in moments:
+        deeds += _left_out(who, at + _seconds(random.choice(_LATER)), random)
     return replace(
         drawn, deeds=(*drawn.deeds, *follows, *deeds), strikes=(*drawn.strikes, *strikes)
     )
+
+
+def _left_out(who: int, at: timedelta, random: Random) -> list[Deed]:
+    """Return two pairs, one event of which is left out: its actor is withdrawn, or its reader sees
+    the thing before the activity.
+    """
+    soon, which = partial(random.choice, _SOON), random.randrange(2)
+    withdrawn = at + _seconds(soon())
+    before = at + timedelta(hours=1)
+    return [
+        Deed(at, "happen", who, which, random.randrange(6)),
+        Deed(at + _seconds(1), "mention", who, which, random.choice((1, 3, 5))),
+        Deed(withdrawn, "withdraw", who, _ACTOR, 0),
+        Deed(before, "mention", who, which + 2, random.choice((0, 2, 4))),
+        Deed(before + _seconds(soon()), "see", who, 0, 0),
+    ]
 
 
 def _with_withdrawals(drawn: History, random: Random) -> History:
