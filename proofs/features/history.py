@@ -603,7 +603,7 @@ def _with_pairs(drawn: History, random: Random) -> History:
     )
 
 
-def _left_out(who: int, at: timedelta, random: Random) -> list[Deed]:
+def _left_out(who: str, at: timedelta, random: Random) -> list[Deed]:
     """Return two pairs, one event of which is left out: its actor is withdrawn, or its reader sees
     the thing before the activity.
     """

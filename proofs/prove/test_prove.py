@@ -115,6 +115,13 @@ def test_a_worker_that_is_killed_after_the_provider_took_the_email_leaves_an_unk
         ),
         ("pairs-others-stay", "pairs/retract/mention/immediate, daily", 200, "['c1'] of ann in no"),
         ("pairs-armed", "pairs/unfollow/daily, immediate", 200, "the daily digest is idle"),
+        ("pairs-divided", "pairs/withdrawn/m1/immediate, daily", 200, "['c1'] of ann in no"),
+        (
+            "pairs-guarded",
+            "pairs/withdrawn/two workers/daily, immediate/outdated",
+            1,
+            "stored as unsent",
+        ),
     ],
 )
 def test_without_a_rule_the_worlds_that_break_are_found(

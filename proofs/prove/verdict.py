@@ -50,6 +50,8 @@ _PAUSED = timedelta(hours=1)
 _IN_TIME = timedelta(minutes=2)
 """A delay of a delivery event that is too short for any deadline of its run to have passed."""
 
+_UNWANTED = (RETRACTED, UNWANTED, UNFOLLOWED, WITHDRAWN)
+
 _BETWEEN = {DAILY: timedelta(days=1), "weekly": timedelta(days=7)}
 """The time from one occurrence to the next."""
 
@@ -140,7 +142,7 @@ def _judge_event(life: Life, user_id: str, event_id: str, verdict: Verdict) -> N
 
 def _judge_happening(life: Life, happening: Happening, verdict: Verdict) -> None:
     """Check that one email shows a happening, by its strongest wanted body, or that all bodies
-    were retracted or muted.
+    were retracted, muted or withdrawn.
 
     The mention is stronger than the comment, which reaches its reader through a follow.
     """
@@ -166,18 +168,22 @@ def _judge_happening(life: Life, happening: Happening, verdict: Verdict) -> None
             verdict.violations.append(f"rule 30: {shown[0].key} does not show {event_id}: {why}")
         return
     end = _why_not_shown(life, user_id, activity_id)
+    row = life.onlooker.events.get(user_id, activity_id)
+    is_left_out = isinstance(row, StoredEvent) and row.schedule == Unsent.EXCLUDED
     wanted = sorted(each for each in bodies if not _is_unwanted(life, each))
     if end in {"LOST", "gone", "retracted"} and not wanted:
         end = "retracted"
-    elif end in {"LOST", "gone", "retracted"}:
+    elif end in {"LOST", "gone", "retracted"} or (is_left_out and wanted):
         verdict.violations.append(f"G1: {wanted} of {user_id} in no email: {end}")
         end = "LOST"
     verdict.ends[end] += 1
 
 
 def _is_unwanted(life: Life, event_id: str) -> bool:
-    """Return True if the event was retracted, its category muted, or its entity unfollowed."""
-    return any((what, event_id) in life.acknowledged for what in (RETRACTED, UNWANTED, UNFOLLOWED))
+    """Return True if the event was retracted, its category muted, its entity unfollowed, or its
+    actor withdrawn, who has the name of the event.
+    """
+    return any((what, event_id) in life.acknowledged for what in _UNWANTED)
 
 
 def _why_not_strongest(life: Life, first: Taken, event_id: str) -> str:

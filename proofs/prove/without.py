@@ -11,15 +11,17 @@ from gazette.domain.delivery import run
 from gazette.domain.delivery.run import Run
 from gazette.domain.happening import bodies
 from gazette.domain.happening.bodies import Wanted
+from gazette.domain.happening.rewriting import Rewrite
 from gazette.domain.identity import latest_run
 from gazette.domain.model import DAILY, Schedule, StoredEvent
 from gazette.domain.ports.clock import TimeLeft
+from gazette.domain.ports.stores import Guard
 from gazette.domain.scheduling.calendar import next_occurrence
 from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.domain.withdrawing.withdrawn import Withdrawn
 from gazette.steps.context import RoutingContext
-from gazette.steps.delivery import deliver
+from gazette.steps.delivery import deliver, windows
 from gazette.steps.delivery.context import DeliveryContext
 from gazette.steps.delivery.edition import Rendered
 from gazette.steps.delivery.prepare import Prepared
@@ -259,6 +261,30 @@ def _pairs_idle() -> Iterator[None]:
 
 
 @contextmanager
+def _pairs_together() -> Iterator[None]:
+    """Leave out all bodies of a happening if an operator withdraws the body that an email would
+    show.
+    """
+    with patch.object(windows._Sorting, "_divide", lambda *_: False):
+        yield
+
+
+@contextmanager
+def _pairs_unguarded() -> Iterator[None]:
+    """Leave out a body of a happening regardless of the runs that have read it."""
+    leaving_out = rewriting._leaving_out
+
+    def alone(*args: Any) -> tuple[Rewrite, Guard]:
+        return leaving_out(*args)[0], Guard()
+
+    with (
+        patch.object(rewriting, "_leaving_out", alone),
+        patch.object(rewriting, "raise_epochs_under", lambda *_, **__: None),
+    ):
+        yield
+
+
+@contextmanager
 def taken_out(rule: str) -> Iterator[None]:
     """Disable the rule while the context is open. An empty name disables none."""
     with ExitStack() as stack:
@@ -287,6 +313,8 @@ _PATCHED = {
     "pairs-retracted": _pairs_kept,
     "pairs-others-stay": _pairs_lost,
     "pairs-armed": _pairs_idle,
+    "pairs-divided": _pairs_together,
+    "pairs-guarded": _pairs_unguarded,
     "arm-afterwards": _armed_first,
     "arm-idle": _idle_not_armed,
     "go-idle": _never_idle,

@@ -1,8 +1,12 @@
 """What the events of one happening cost; docs/tables.md promises the units."""
 
 from collections import Counter
+from datetime import timedelta
 
 import pytest
+from gazette.adapters.dynamodb.control.withdrawals import DynamoWithdrawals
+from gazette.bootstrap.parts.clock import now
+from gazette.domain.withdrawing.withdrawals import Withdrawal, WithdrawalKind, WithdrawalList
 
 from tests.functions.conftest import Cloud, fan_out
 from tests.functions.costs_page import promised
@@ -93,3 +97,32 @@ def test_event_that_meets_no_other_costs_no_more(ann: Cloud) -> None:
     ann.say("event.created", event(1))
     assert ann.meter.calls == calls(BatchGetItem=2 + 1, PutItem=1)
     assert units(ann) == PROMISED["an event"]
+
+
+@pytest.fixture
+def with_withdrawal(cloud: Cloud) -> Cloud:
+    """The actor of the mention, but not of the comment, was withdrawn."""
+    withdrawn = Withdrawal(WithdrawalKind.ACTOR, "u7", now(), now() + timedelta(days=9))
+    DynamoWithdrawals("control").change(WithdrawalList((withdrawn,), 1))
+    return cloud
+
+
+@pytest.mark.usefixtures("later")
+@pytest.mark.parametrize("comments", ["daily", "weekly"])
+def test_event_of_a_happening_that_is_left_out(with_withdrawal: Cloud, comments: str) -> None:
+    cloud = with_withdrawal
+    often = {"mention": "daily", "comment": comments}
+    cloud.say("subscriber.changed", profile(changed_at=ago(days=9), frequencies=often))
+    cloud.warm_up("ingest", "fanout", "generate")
+    part_of = mention()["part_of"]
+    cloud.say("event.created", mention(), event(8) | {"part_of": part_of})
+    (message,) = fan_out(cloud)
+    cloud.meter.clear()
+    cloud.work("generate", message)
+    name = {
+        "daily": "an event of a happening that is left out",
+        "weekly": "an event of a happening that is left out, and whose row moves",
+    }[comments]
+    assert units(cloud) - cloud.meter.write_units["control"] == PROMISED[name]
+    assert cloud.meter.calls["ses.SendEmail"] == 0
+    assert cloud.meter.calls["sqs.SendMessageBatch"] == 1

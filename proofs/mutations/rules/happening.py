@@ -13,6 +13,9 @@ _ROWS = "tests/contract/dynamodb/test_happenings.py"
 _RECEIPTS = "tests/unit/support/test_receipt_happening.py"
 _JOIN = "steps/routing/happening.py"
 _WRITE = "steps/routing/rewriting.py"
+_LEFT = "tests/unit/routing/test_happening_left_out.py"
+_WINDOW = "steps/delivery/windows.py"
+_REMOVAL = "adapters/dynamodb/deferred_events.py"
 _ORDERS = f"{_STEPS}::test_order_of_messages_changes_nothing"
 _ADDRESSED = f"{_STEPS}::test_order_of_messages_about_addressed_events_changes_nothing"
 _OVERTAKES = f"{_STEPS}::test_worker_that_overtakes_another_at_any_call_loses_and_repeats_nothing"
@@ -139,15 +142,15 @@ RULES: Final = (
     Mutation(
         "a change in place raises the epochs of the runs",
         _WRITE,
-        "    if is_written and before and is_in_place and (change.writes_row or is_repeatable):\n",
-        "    if is_written and before and is_in_place and not change:\n",
+        "    if is_written and before and is_unguarded and (change.writes_row or is_repeatable):\n",
+        "    if is_written and before and is_unguarded and not change:\n",
         f"{_RACES}::test_retraction_before_the_claim_is_not_in_the_email",
     ),
     Mutation(
         "a repeated message raises the epochs again",
         _WRITE,
-        "    if is_written and before and is_in_place and (change.writes_row or is_repeatable):\n",
-        "    if is_written and before and is_in_place and change.writes_row:\n",
+        "    if is_written and before and is_unguarded and (change.writes_row or is_repeatable):\n",
+        "    if is_written and before and is_unguarded and change.writes_row:\n",
         f"{_STEPS}::test_repetition_raises_the_epochs_for_a_worker_that_died",
     ),
     Mutation(
@@ -210,8 +213,8 @@ RULES: Final = (
     Mutation(
         "an event whose pointer was retracted is rejected",
         _JOIN,
-        "        if pointer and not pointer.is_pointer:\n",
-        "        if pointer and not pointer:\n",
+        "        elif pointer and not pointer.is_pointer:\n",
+        "        elif pointer and not pointer:\n",
         f"{_STEPS}::test_event_that_was_retracted_early_is_rejected",
     ),
     Mutation(
@@ -266,8 +269,8 @@ RULES: Final = (
     Mutation(
         "a pointer is written only at a free id",
         "adapters/dynamodb/happenings/rewriting.py",
-        "        else absent(now)\n    )\n    writes.save(pointer, condition=condition)\n",
-        "        else None\n    )\n    writes.save(pointer, condition=condition)\n",
+        "            condition = absent(now)\n    writes.save(pointer, condition=condition)\n",
+        "            condition = None\n    writes.save(pointer, condition=condition)\n",
         f"{_ROWS}::test_pointer_is_written_only_if_its_id_is_free",
     ),
     Mutation(
@@ -329,8 +332,8 @@ RULES: Final = (
     Mutation(
         "a marker states that no email contains the row",
         _WRITE,
-        "    if mark.is_in_no_email:\n        return True\n",
-        "",
+        "    if mark.is_in_no_email or mark.is_early:\n",
+        "    if mark.is_early:\n",
         f"{_RACES}::test_body_that_comes_after_a_retraction_during_the_digest_is_sent",
     ),
     Mutation(
@@ -424,5 +427,132 @@ RULES: Final = (
         "        return Certainty.UNKNOWN if found.shares_row else _certainty_of(run)\n",
         "        return _certainty_of(run)\n",
         f"{_RECEIPTS}::test_event_that_is_retracted_after_its_email_names_the_email",
+    ),
+    Mutation(
+        "one body is left out instead of the row",
+        _WINDOW,
+        "        if len(over) == len(row.bodies):\n",
+        "        if over:\n",
+        f"{_LEFT}::test_comment_is_sent_where_it_would_be_without_the_mention",
+    ),
+    Mutation(
+        "a row is left out if no body may be shown",
+        _WINDOW,
+        "        if len(over) == len(row.bodies):\n",
+        "        if not row.bodies:\n",
+        f"{_LEFT}::test_row_is_left_out_if_no_event_may_be_shown",
+    ),
+    Mutation(
+        "a row that may have been sent is left out as a whole",
+        _WINDOW,
+        "        if row.has_expired(self.now) or self._is_shown(row):\n",
+        "        if row.has_expired(self.now):\n",
+        f"{_LEFT}::test_row_that_may_have_been_sent_is_given_up_as_a_whole",
+    ),
+    Mutation(
+        "a body that the templates cannot show leaves the row alone",
+        _REMOVAL,
+        "        if not for_good:\n            condition &= EventRow.others.does_not_exist()\n",
+        "",
+        f"{_ROWS}::test_row_that_another_event_has_joined_is_not_removed",
+    ),
+    Mutation(
+        "a row is not left out with a body that has joined it",
+        _REMOVAL,
+        "            condition=in_place_with_bodies(stored) & (EventRow.body == body_of(event)),\n",
+        "            condition=EventRow.body == body_of(event),\n",
+        f"{_ROWS}::test_row_that_another_event_has_joined_is_not_removed",
+    ),
+    Mutation(
+        "a row is not withdrawn with a body that has joined it",
+        _REMOVAL,
+        "in_place_with_bodies(stored) & (EventRow.body == body_of(stored.event)),\n"
+        "                    _because",
+        "EventRow.body == body_of(stored.event),\n                    _because",
+        f"{_ROWS}::test_row_that_another_event_has_joined_is_not_removed",
+    ),
+    Mutation(
+        "a row does not lapse with a body that has joined it",
+        _REMOVAL,
+        "        over: Condition = in_place_with_bodies(stored) & is_over\n",
+        "        over: Condition = is_over\n",
+        f"{_ROWS}::test_row_that_another_event_has_joined_is_not_removed",
+    ),
+    Mutation(
+        "a body is left out in a transaction with the runs that may have read it",
+        _WRITE,
+        "    return replace(change, moves=not stays), guard\n",
+        "    return replace(change, moves=not stays), Guard()\n",
+        f"{_LEFT}::test_worker_that_dies_after_it_left_the_mention_out_lets_no_other_send_it",
+    ),
+    Mutation(
+        "a body that an email may contain is not left out",
+        _WRITE,
+        "        return replace(change, after=content_of(row), left_out=None), Guard()\n",
+        "        return change, Guard()\n",
+        f"{_LEFT}::test_mention_that_is_being_sent_is_not_left_out",
+    ),
+    Mutation(
+        "a row waits where it would without the body that is left out",
+        _WRITE,
+        "    return replace(change, moves=not stays), guard\n",
+        "    return replace(change, moves=not stays and not guard), guard\n",
+        f"{_LEFT}::test_comment_is_sent_where_it_would_be_without_the_mention",
+    ),
+    Mutation(
+        "a body that is left out keeps its reason",
+        _JOIN,
+        "row, rest, inputs, row.event, None, tokens, left_out=pointed, is_repeatable=False\n",
+        "row, rest, inputs, row.event, None, tokens, left_out=(), is_repeatable=False\n",
+        f"{_LEFT}::test_event_that_was_left_out_keeps_its_reason",
+    ),
+    Mutation(
+        "a retracted body is not stored as left out",
+        _JOIN,
+        "pointed = [each for each in left_out if _is_pointer(rows.get(each.event.own_id))]\n",
+        "pointed = left_out\n",
+        f"{_LEFT}::test_mention_whose_retraction_was_interrupted_is_left_out",
+    ),
+    Mutation(
+        "an amended body is not left out",
+        _JOIN,
+        "        left_out = [each for each in bodies if each.event in row.bodies]\n",
+        "        left_out = bodies\n",
+        f"{_LEFT}::test_mention_that_is_amended_in_between_is_judged_again",
+    ),
+    Mutation(
+        "a body that its reader has seen does not join again",
+        _JOIN,
+        "            if replace(pointer, event=event).is_left_out:\n",
+        "            if not pointer:\n",
+        f"{_LEFT}::test_repetition_of_a_seen_mention_costs_no_write",
+    ),
+    Mutation(
+        "a body that was left out joins its happening again",
+        _JOIN,
+        "            if pointer.schedule != Unsent.EXCLUDED:\n",
+        "            if pointer.schedule:\n",
+        f"{_LEFT}::test_mention_that_is_published_again_after_the_comment_was_sent_is_not_sent",
+    ),
+    Mutation(
+        "a later body is sent although the others were seen",
+        _WRITE,
+        "    return tuple(body for body in bodies if body.counts_at > row.seen_at) or bodies\n",
+        "    return bodies\n",
+        f"{_LEFT}::test_event_that_arrives_after_the_others_were_left_out_is_sent",
+    ),
+    Mutation(
+        "events of an activity that was retracted early share a row",
+        _JOIN,
+        "        if isinstance(row, Retracted) and not (row.stored_at or row.is_early):\n",
+        "        if isinstance(row, Retracted) and not row.stored_at:\n",
+        f"{_STEPS}::test_events_of_an_activity_that_was_retracted_early_are_in_one_email",
+    ),
+    Mutation(
+        "an event of an activity that was retracted early takes a token",
+        _WRITE,
+        "    if mark.is_in_no_email or mark.is_early:\n",
+        "    if mark.is_in_no_email:\n",
+        f"{_LIMIT}::test_event_of_an_activity_that_was_retracted_early_takes_a_token",
     ),
 )

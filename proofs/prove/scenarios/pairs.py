@@ -17,7 +17,18 @@ from gazette.domain.delivery.signals import Policy
 from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import Frequency
 
-from proofs.prove.acts import RETRACTED, STORED, UNFOLLOWED, UNWANTED, Act, at, copy, during, follow
+from proofs.prove.acts import (
+    RETRACTED,
+    STORED,
+    UNFOLLOWED,
+    UNWANTED,
+    Act,
+    at,
+    copy,
+    during,
+    follow,
+    withdraw,
+)
 from proofs.prove.life import Happening, Life
 from proofs.prove.provider import Answer, Evidence
 from proofs.prove.scenario import Scenario
@@ -207,6 +218,33 @@ def _in_the_middle() -> Iterator[Scenario[Life]]:
             )
 
 
+def _left_out() -> Iterator[Scenario[Life]]:
+    """Yield scenarios in which the actor of one body is withdrawn, and the other body is sent.
+
+    The withdrawn body is published again. The withdrawal precedes the email, or comes between two
+    calls of a worker. A second worker may have an outdated list of withdrawals.
+    """
+    for often, actor in product(_OFTEN, (_MENTION, _COMMENT)):
+        both = _both(_named(f"withdrawn/{actor}", *often))
+        again = mention if actor == _MENTION else comment
+        then = (_PUBLISHED + timedelta(hours=1), again)
+        yield _with(both, (_PUBLISHED + timedelta(seconds=20), withdraw(actor=actor)), then)
+    for often in _OFTEN:
+        base = _with(
+            _both(_named("withdrawn/two workers", *often)),
+            (_PUBLISHED + timedelta(seconds=20), withdraw(actor=_MENTION)),
+        )
+        two = replace(base, copies=2, meanwhile=copy, hows=())
+        yield two
+        outdated = frozenset({"generate"})
+        yield replace(two, name=f"{two.name}/outdated", outdated=outdated)
+        yield replace(
+            _both(_named("withdrawn/in the middle", *often)),
+            meanwhile=during(withdraw(actor=_MENTION)),
+            hows=(),
+        )
+
+
 def _several_workers() -> Iterator[Scenario[Life]]:
     """Yield scenarios with two workers for each message."""
     for often in _BOTH_WAYS:
@@ -239,7 +277,8 @@ def _may_have_been_sent() -> Iterator[Scenario[Life]]:
                 (_PUBLISHED, _PUBLISH[first]),
                 (then, _PUBLISH[second]),
             )
-        for what, act in _stopped(*often).items():
+        stops = {**_stopped(*often), "withdraw/mention": withdraw(actor=_MENTION)}
+        for what, act in stops.items():
             yield _with(_both(replace(base, name=f"{base.name}/{what}")), (then, act))
     for first, second in permutations(_PUBLISH):
         yield replace(
@@ -258,6 +297,7 @@ SCENARIOS = (
     *_stops(),
     *_retracted_first(),
     *_in_the_middle(),
+    *_left_out(),
     *_several_workers(),
     *_may_have_been_sent(),
 )

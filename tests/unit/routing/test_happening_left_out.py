@@ -1,20 +1,22 @@
 """A visit, a withdrawal and an event that cannot be shown concern one event of a happening
 (rule 30)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import permutations, product
 
 import pytest
-from gazette.domain.commands import RetractEvent
+from gazette.domain.commands import CreateActivity, RetractEvent
 from gazette.domain.delivery.compose import Digest
 from gazette.domain.delivery.run import Status
 from gazette.domain.delivery.signals import Uncertain
-from gazette.domain.errors import RenderingFailed
-from gazette.domain.happening.bodies import alone
-from gazette.domain.model import Edition, StoredEvent
+from gazette.domain.errors import RenderingFailed, Unavailable
+from gazette.domain.happening.bodies import LeftOut, alone
+from gazette.domain.model import Edition, Event, RunKey, StoredEvent
+from gazette.domain.outcome import Outcome
 from gazette.domain.ports.rendering import Links
 from gazette.domain.receipts.receipt import State
 from gazette.domain.scheduling.calendar import slot_of
@@ -22,9 +24,11 @@ from gazette.domain.scheduling.kinds import Unsent
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.domain.withdrawing.withdrawals import WithdrawalKind
+from gazette.steps.delivery.deliver import deliver
+from gazette.steps.routing.happening import leave_out_bodies
 
 from gazette_support.steps.withdrawals import WithdrawalContext, remove_withdrawal
-from tests.builders import NOW, an_event
+from tests.builders import NOW, an_activity, an_event
 from tests.fakes import FakeRenderer
 from tests.receipts import receipt_of
 from tests.unit.routing.test_happening import IMMEDIATE, OFTEN, a_world, sent, the_row
@@ -34,7 +38,8 @@ DAY, MINUTE = timedelta(days=1), timedelta(minutes=1)
 MENTION = replace(
     an_event("c1", category="mention", actor="Mallory", occurred_at=NOW - 2 * MINUTE), own_id="m1"
 )
-COMMENT = an_event("c1", category="comment", actor="Bo", occurred_at=NOW)
+COMMENT = an_activity("c1", category="comment", actor="Bo", occurred_at=NOW)
+ADDRESSED = an_event("c1", category="comment", actor="Bo", occurred_at=NOW)
 REPLY = replace(an_event("c1", category="reply", actor="Cy", occurred_at=NOW), own_id="r1")
 Act = Callable[[World], object]
 
@@ -77,7 +82,7 @@ def mention(world: World) -> object:
 
 
 def comment(world: World) -> object:
-    return world.create(COMMENT)
+    return world.say(CreateActivity(COMMENT))
 
 
 def reply(world: World) -> object:
@@ -85,7 +90,9 @@ def reply(world: World) -> object:
 
 
 JUDGEMENTS = (see, withdraw, break_templates)
-STATES = {see: State.SEEN, withdraw: State.WITHDRAWN, break_templates: State.EXCLUDED}
+STATES: Mapping[Act, State] = dict(
+    zip(JUDGEMENTS, (State.SEEN, State.WITHDRAWN, State.EXCLUDED), strict=True)
+)
 
 
 def waiting(
@@ -188,7 +195,7 @@ def test_mention_that_is_published_again_after_the_comment_was_sent_is_not_sent(
 def test_mention_that_is_published_again_before_the_comment_is_sent_is_sent(judge: Act) -> None:
     world = due(judge, IMMEDIATE, Frequency.WEEKLY)
     work(world)
-    assert the_row(world).event == COMMENT
+    assert the_row(world).event.category == "comment"
     let_again(world)
     finish(world)
     assert sent(world) == ["mention"]
@@ -216,9 +223,22 @@ def test_event_that_arrives_after_the_others_were_left_out_is_sent(comments: Fre
     assert sent(world) == ["comment"]
 
 
+def test_event_at_the_id_of_the_activity_is_left_out_without_the_mention() -> None:
+    """It has no id of its own, so its reason is not stored."""
+    world = a_world(IMMEDIATE, IMMEDIATE)
+    world.create(replace(ADDRESSED, actor=MENTION.actor), replace(MENTION, actor=ADDRESSED.actor))
+    assert the_row(world).event.own_id == ""
+    withdraw(world)
+    finish(world)
+    assert sent(world) == ["mention"]
+    assert receipt_of(world, "c1").state is State.NOT_STORED
+
+
 def test_events_are_left_out_for_different_reasons() -> None:
     world = a_world()
-    world.create(replace(MENTION, occurred_at=NOW), COMMENT, replace(REPLY, occurred_at=NOW - DAY))
+    world.create(
+        replace(MENTION, occurred_at=NOW), ADDRESSED, replace(REPLY, occurred_at=NOW - DAY)
+    )
     withdraw(world)
     see(world)
     world.withdraw(actor="bo")
@@ -282,3 +302,90 @@ def test_event_that_joins_a_row_while_it_is_left_out_is_sent(judge: Act) -> None
     for world, where in interleavings(with_a_mention, work, comment):
         finish(world)
         assert sent(world) == ["comment"], where
+
+
+def test_worker_that_has_read_the_mention_cannot_send_it() -> None:
+    """It has the list of withdrawals of a minute ago. Another worker leaves the mention out."""
+    world = due(lambda _: None, Frequency.DAILY, Frequency.DAILY)
+    decisions = world.decisions()
+
+    def withdraw_and_work() -> None:
+        withdraw(world)
+        work(world)
+
+    with world.meanwhile("rate_limiter.reserve", withdraw_and_work):
+        context = replace(world.delivery_context(), decisions=lambda: decisions)
+        deliver(RunKey("ann", "daily", 1), lambda: MINUTE, context=context)
+    finish(world)
+    assert sent(world) == ["comment"]
+    assert receipt_of(world, "m1").state is State.WITHDRAWN
+
+
+def test_worker_that_dies_after_it_left_the_mention_out_lets_no_other_send_it() -> None:
+    """The other worker has the list of withdrawals of a minute ago, and waits for a permit."""
+    decisions = World().decisions()
+
+    def both(world: World) -> None:
+        waits = True
+
+        def around(name: str, call: Callable[[], object]) -> object:
+            nonlocal waits
+            if waits and name == "rate_limiter.reserve":
+                waits = False
+                withdraw(world)
+                with suppress(Unavailable):
+                    work(world)
+            return call()
+
+        with world.watched(around):
+            context = replace(world.delivery_context(), decisions=lambda: decisions)
+            deliver(RunKey("ann", "daily", 1), lambda: MINUTE, context=context)
+
+    for world, where in crashes(
+        partial(due, lambda _: None, Frequency.DAILY, Frequency.DAILY), both
+    ):
+        finish(world)
+        shown = {each for run in world.runs.rows.values() for each in run.categories}
+        is_left_out = isinstance(world.events.rows["ann", "m1"], StoredEvent)
+        assert shown == ({"comment"} if is_left_out else {"mention"}), where
+
+
+def leave_out(world: World, event: Event = MENTION) -> bool:
+    return leave_out_bodies([LeftOut(event, withdrawn_at=NOW)], context=world.context)
+
+
+def test_mention_that_is_being_sent_is_not_left_out() -> None:
+    world = waiting(lambda _: None)
+    world.send_everything()
+    rows = dict(world.events.rows)
+    assert not leave_out(world)
+    assert world.events.rows == rows
+
+
+def test_mention_that_is_amended_in_between_is_judged_again() -> None:
+    world = waiting(lambda _: None)
+    amended = replace(MENTION, excerpt="amended", amended_at=NOW)
+    world.create(amended)
+    rows = dict(world.events.rows)
+    assert leave_out(world)
+    assert world.events.rows == rows
+    assert leave_out(world, amended)
+    assert [body.category for body in the_row(world).bodies] == ["comment"]
+
+
+def test_mention_whose_retraction_was_interrupted_is_left_out() -> None:
+    """The pointer is the mark of the retraction already, and the row has the mention still."""
+    world = waiting(withdraw)
+    world.events.retract("ann", "m1", early=False)
+    finish(world)
+    assert sent(world) == ["comment"]
+    retract_mention(world)
+    assert receipt_of(world, "m1").state is State.RETRACTED
+
+
+def test_repetition_of_a_seen_mention_costs_no_write() -> None:
+    world = waiting(see)
+    finish(world)
+    rows = dict(world.events.rows)
+    assert mention(world) == [Outcome.DUPLICATE]
+    assert world.events.rows == rows

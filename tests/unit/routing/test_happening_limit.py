@@ -4,6 +4,7 @@ from datetime import timedelta
 from itertools import permutations
 
 import pytest
+from gazette.domain.commands import RetractEvent
 from gazette.domain.model import DAILY
 from gazette.domain.scheduling.cap import ImmediateLimit
 from gazette.domain.subscribers.frequency import Frequency
@@ -46,6 +47,14 @@ def test_pair_takes_one_token(acts: tuple[Act, Act]) -> None:
     assert the_row(world).is_immediate
     world.send_everything()
     assert sent(world) == ["mention"]
+
+
+def test_event_of_an_activity_that_was_retracted_early_takes_a_token() -> None:
+    world = a_world(used=True)
+    world.say(RetractEvent("ann", "c1"))
+    mention(world)
+    assert places(world) == {"e9": "now", "c1": DAILY}
+    assert the_row(world).is_capped
 
 
 @pytest.mark.parametrize("acts", list(permutations((comment, mention))))

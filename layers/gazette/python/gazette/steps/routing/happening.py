@@ -156,7 +156,8 @@ def leave_out_bodies(bodies: Sequence[LeftOut], *, context: RoutingContext) -> b
     """
     user_id, event_id, tokens = bodies[0].event.user_id, bodies[0].event.id, Tokens(context)
     for _ in ATTEMPTS:
-        rows = context.events.get_many(user_id, {event_id, *(each.event.own_id for each in bodies)})
+        own_ids = {each.event.own_id for each in bodies} - {""}
+        rows = context.events.get_many(user_id, {event_id, *own_ids})
         require_readable(rows.values())
         row = rows.get(event_id)
         if not isinstance(row, StoredEvent):

@@ -80,7 +80,7 @@ def rewrite(
         planned, guard = _leaving(capped, context)
     if planned.after is None and not planned.moves and retracted is None:
         return True, row if isinstance(row, StoredEvent) else None
-    if planned.after and planned.moves and row:
+    if planned.after and planned.moves and not _is_new(row):
         if not is_repeatable:
             # If this worker dies after the write, no other code finds the row.
             _arm_digest(event.user_id, planned.after.schedule, context)
@@ -105,6 +105,11 @@ def _leaving(change: Rewrite, context: RoutingContext) -> tuple[Rewrite, Guard]:
     if stored_at <= until:
         return _in_place(change, context), Guard()
     return replace(change, moves=True), guard
+
+
+def _is_new(row: Row) -> bool:
+    """Return True if no row was stored before, so that no run may have read it."""
+    return row is None or (isinstance(row, Retracted) and row.is_early)
 
 
 def _leaving_out(

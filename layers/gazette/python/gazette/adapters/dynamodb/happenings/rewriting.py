@@ -53,8 +53,7 @@ def rewrite(
                     change.pointing, change, writes, model=model, now=now, retention=retention
                 )
             for left_out, why in change.rows_left_out(now):
-                row = _row_left_out(left_out, why, change.before, model)
-                writes.save(row, condition=_is_pointer_to(change.event_id))
+                _leave_out(left_out, why, change, writes, model=model)
             add_guard(writes)
     except ConditionFailed:
         return False, None
@@ -189,22 +188,34 @@ def _is_pointer_to(event_id: str) -> Condition:
     return condition
 
 
-def _row_left_out(
-    stored: StoredEvent, why: str, before: StoredEvent | Retracted | None, model: type[EventRow]
-) -> EventRow:
-    """Return the row of a body that no email may show, which replaces its pointer."""
-    return model(
-        user_id=stored.event.user_id,
-        event_id=stored.event.id,
-        stored=stored_key(stored.schedule, stored.stored_at),
-        was=before.schedule if before else None,
-        body=body_of(stored.event),
-        why=why_left_out(stored, why),
-        seen_at=stored.seen_at,
-        withdrawn_at=stored.withdrawn_at,
-        lasts_until=stored.lasts_until,
-        expires_at=kept_until(stored.lasts_until, stored.schedule),
-    )
+def _leave_out(
+    stored: StoredEvent,
+    why: str,
+    change: Rewrite,
+    writes: TransactWrite,
+    *,
+    model: type[EventRow],
+) -> None:
+    """Turn the pointer of a body that no email may show into a row of its own.
+
+    Uses an update, because functions that send email may not replace rows of events.
+    """
+    actions: list[Action] = [
+        EventRow.stored.set(stored_key(stored.schedule, stored.stored_at)),
+        EventRow.body.set(body_of(stored.event)),
+        EventRow.why.set(why_left_out(stored, why)),
+        EventRow.lasts_until.set(stored.lasts_until),
+        EventRow.expires_at.set(kept_until(stored.lasts_until, stored.schedule)),
+        EventRow.part_of.remove(),
+    ]
+    if change.before:
+        actions.append(EventRow.was.set(change.before.schedule))
+    if stored.seen_at:
+        actions.append(EventRow.seen_at.set(stored.seen_at))
+    if stored.withdrawn_at:
+        actions.append(EventRow.withdrawn_at.set(stored.withdrawn_at))
+    row = model(stored.event.user_id, stored.event.id)
+    writes.update(row, actions=actions, condition=_is_pointer_to(change.event_id))
 
 
 def _as_read(change: Rewrite, now: datetime) -> Condition:
