@@ -133,8 +133,7 @@ class Language:
 
     def weekday(self, number: int) -> str:
         """Return the name of a day of the week, such as `Monday` for 1."""
-        names = get_day_names("wide", "stand-alone", locale=self._locale)
-        return str(names[number - 1])
+        return _name_of_weekday(self.name, number - 1)
 
     def weekdays(self) -> tuple[int, ...]:
         """Return the days of the week, 1 for Monday, in the order used in the reader's country."""

@@ -441,7 +441,7 @@ def _period(
     """Return the period of a weekly or monthly digest that is due on the date `today`."""
     if email != DIGEST or today is None:
         return None
-    days = subscriber.recurrence(Frequency(schedule)).days
+    days = subscriber.days(Frequency(schedule))
     begin = begin_of_period(days, today)
     return Period(days.month_day is None, language.between(begin, today)) if begin else None
 

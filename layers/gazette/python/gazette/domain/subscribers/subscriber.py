@@ -299,12 +299,14 @@ class Subscriber:
 
     def recurrence(self, digest: Frequency) -> Recurrence:
         """Return the recurrence of `digest` for this subscriber."""
-        days = {
-            Frequency.WEEKLY: Days(frozenset({self.times.weekly_on})),
-            Frequency.CUSTOM: self.times.custom_on,
-        }.get(digest, Days())
         at, until = self.digest_time, self.times.paused_until
-        return Recurrence(at.hour, at.minute, self.time_zone, days, until)
+        return Recurrence(at.hour, at.minute, self.time_zone, self.days(digest), until)
+
+    def days(self, digest: Frequency) -> Days:
+        """Return the days of `digest` for this subscriber."""
+        if digest is Frequency.WEEKLY:
+            return Days(frozenset({self.times.weekly_on}))
+        return self.times.custom_on if digest is Frequency.CUSTOM else Days()
 
     @property
     def digest_time(self) -> time:
