@@ -15,7 +15,13 @@ from jinja2 import Environment, TemplateNotFound
 from markupsafe import Markup, escape
 
 from gazette.adapters.rendering.brand import Brand, read_brand
-from gazette.adapters.rendering.environment import SAID, Press, environment, insert_own_links
+from gazette.adapters.rendering.environment import (
+    SAID,
+    Press,
+    SplitBlock,
+    environment,
+    insert_own_links,
+)
 from gazette.adapters.rendering.fragments import (
     ALONE,
     DIGEST,
@@ -70,8 +76,8 @@ class _Piece(NamedTuple):
     """A rendered block that includes the reader's personal links."""
 
     block: ShownBlock
-    html: str
-    text: str
+    html: SplitBlock
+    text: SplitBlock
 
 
 class Period(NamedTuple):
@@ -377,14 +383,13 @@ def _edition(
         press.values["shown"] = blocks
         return press.render(templates.get_template(f"{email}/{name}"))
 
-    html_blocks, text_blocks = [each.html for each in pieces], [each.text for each in pieces]
+    groups_of: _Headed = [("", range(len(pieces)))]
     if email == DIGEST:
         has_parts = digest.sections is Sections.NONE
         groups_of = _parts(blocks, press) if has_parts else _sections(digest, press)
-        html_blocks = _under_headings(html_blocks, groups_of, press, "section.html")
-        text_blocks = _under_headings(text_blocks, groups_of, press, "section.txt")
-    texts = "".join(text_blocks)
-    markup = Markup("".join(html_blocks))  # noqa: S704 -- escaped by its template
+    texts = _under_headings([each.text for each in pieces], groups_of, press, "section.txt")
+    page = _under_headings([each.html for each in pieces], groups_of, press, "section.html")
+    markup = Markup(page)  # noqa: S704 -- escaped by its template
     press.values["subject"] = subject = " ".join(part("subject.txt", texts).split())
     html, text = part("body.html", markup), part("body.txt", texts)
     return Edition(
@@ -487,15 +492,16 @@ def _sections(digest: Digest, press: Press) -> _Headed:
     return [(title(section), places) for section, places in digest.by_section().items()]
 
 
-def _under_headings(blocks: list[str], groups: _Headed, press: Press, name: str) -> list[str]:
+def _under_headings(blocks: Sequence[SplitBlock], groups: _Headed, press: Press, name: str) -> str:
     """Return the rendered blocks in groups, each under its heading, if it has one."""
     texts = list[str]()
     for title, places in groups:
         if title:
             press.values["section"] = title
             texts.append(press.render(press.environment.get_template(f"digest/{name}")))
-        texts += [blocks[place] for place in places]
-    return texts
+        for place in places:
+            texts += blocks[place]
+    return "".join(texts)
 
 
 def _reply_to(digest: Digest, brand: Brand) -> str:
@@ -578,7 +584,7 @@ class _Own:
         for block, each in zip(blocks, fragments, strict=True):
             via = _via(block)
             is_this = bool(via) and via == (block.groups[0].latest.entity.key,)
-            is_for_them = True in [group.is_addressed for group in block.groups]
+            is_for_them = bool(via) and True in [group.is_addressed for group in block.groups]
             (before, in_html, after), (above, in_text, below) = each.html, each.text
             key = (in_html, in_text, via, is_this, is_for_them)
             filled = self._filled.get(key)
@@ -589,8 +595,7 @@ class _Own:
                     insert_own_links(in_text, text_of),
                 )
                 self._filled[key] = filled
-            html, text = before + filled[0] + after, above + filled[1] + below
-            pieces.append(_Piece(each.block, html, text))
+            pieces.append(_Piece(each.block, (before, filled[0], after), (above, filled[1], below)))
         return pieces
 
     def less(self, digest: Digest) -> list[tuple[str, str]]:
@@ -667,7 +672,7 @@ def _without(excess: int, pieces: list[_Piece]) -> list[_Piece]:
     """
     remaining = list(pieces)
     while excess > 0:
-        excess -= len(remaining.pop().html.encode())
+        excess -= len("".join(remaining.pop().html).encode())
         if not remaining:
             raise RenderingFailed(f"one block alone has more than {LONGEST_HTML} bytes of HTML")
     return remaining

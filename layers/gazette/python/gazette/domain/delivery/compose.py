@@ -7,6 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from heapq import nlargest, nsmallest
 from math import exp2, log10
+from operator import attrgetter
 from typing import NamedTuple
 
 from gazette.domain.delivery.arrangement import (
@@ -84,6 +85,11 @@ class Group:
     """The latest events, latest first, where a block may quote several; otherwise empty."""
 
 
+_CATEGORY, _IMPORTANCE = attrgetter("category"), attrgetter("importance")
+_IS_FOR_READER = attrgetter("is_for_reader")
+"""Functions that read a field of a group. With `map`, they are faster than comprehensions."""
+
+
 class Count(NamedTuple):
     """The number of updates of one category in one part of a digest, shown or not."""
 
@@ -119,20 +125,20 @@ class Block:
     @property
     def is_for_reader(self) -> bool:
         """True if the block is in the first part of a digest."""
-        return True in [group.is_for_reader for group in self.groups]
+        return True in map(_IS_FOR_READER, self.groups)
 
     @property
     def part(self) -> Part:
         """The part of a digest without sections that the block is in."""
         if self.is_for_reader:
             return Part.FOR_YOU
-        is_recommended = ASKED_CATEGORIES.issuperset([group.category for group in self.groups])
+        is_recommended = ASKED_CATEGORIES.issuperset(map(_CATEGORY, self.groups))
         return Part.RECOMMENDED if is_recommended else Part.ALSO
 
     @property
     def is_important(self) -> bool:
         """True if the block shows an event of high importance."""
-        return Importance.HIGH in [group.importance for group in self.groups]
+        return Importance.HIGH in map(_IMPORTANCE, self.groups)
 
     @property
     def latest_place(self) -> int:
