@@ -12,7 +12,7 @@ from gazette.adapters.dynamodb.event_rows import as_json
 from gazette.adapters.rendering import fragments
 from gazette.adapters.rendering.language import Language, Languages
 from gazette.adapters.rendering.renderer import JinjaRenderer
-from gazette.adapters.rendering.view_models import clean, pick, show
+from gazette.adapters.rendering.view_models import show
 from gazette.domain.delivery.compose import compose
 from gazette.domain.model import DAILY, Actor, Edition, Entity, Image, Importance
 from gazette.domain.ports.rendering import CacheCount
@@ -201,25 +201,17 @@ def test_cached_data_stays_within_the_counted_memory(
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_each_shown_text_and_its_cleaned_copy_are_counted(name: str) -> None:
+def test_each_shown_text_and_its_cleaned_copy_are_counted(
+    name: str, renderer: JinjaRenderer
+) -> None:
     def size(text: str) -> int:
-        given: dict[str, Any] = {name: text}
-        (group,) = compose([replace(an_event(), **given)], max_blocks=1).groups
-        picked = pick(group, ENGLISH, UTC)
-        return fragments._bytes_of(picked, clean(picked, group.latest.entity, ENGLISH), "")
+        before = renderer._fragments._bytes
+        event = replace(an_event(), actor=None, **{name: text})
+        renderer.render(compose([event], max_blocks=1), a_subscriber(), LINKS, DAILY)
+        return renderer._fragments._bytes - before
 
     short, long = (f'{{"a":"\u202e{"x" * length}"}}' for length in (1, 150))
     assert size(long) - size(short) > getsizeof(long) - getsizeof(short) + 100
-
-
-def test_beginning_of_a_long_excerpt_is_counted() -> None:
-    (group,) = compose([an_event(excerpt="ש" * 200)], max_blocks=1).groups
-    picked = pick(group, ENGLISH, UTC)
-    full = clean(picked, group.latest.entity, ENGLISH)
-    short = full._replace(snippet="")
-    counted = fragments._bytes_of(picked, full, "") - fragments._bytes_of(picked, short, "")
-    assert counted == getsizeof(full.snippet) - getsizeof("")
-    assert len(full.snippet) > 100
 
 
 def test_fragment_cache_size_is_bounded(

@@ -207,29 +207,33 @@ def _looks(email: str, blocks: Sequence[Block], *, has_parts: bool) -> list[_Loo
     return looks
 
 
-def _bytes_of(picked: Picked, group: ShownGroup, line: str) -> int:
-    """Return the size of a line's texts in bytes.
+_BYTES_OF_SHORT_TEXTS = 500
+"""The bytes of the short texts of a line, such as its link and its names, beyond a copy of the
+text part."""
+
+
+def _bytes_of(picked: Picked, group: ShownGroup) -> int:
+    """Return the size of a line's texts in bytes, without the short ones.
 
     A text that occurs twice as the same object is counted once.
     """
-    texts = [line, picked.title, picked.url, picked.excerpt, *picked.people]
+    excerpt = group.excerpt
+    size = getsizeof(picked.excerpt)
+    if excerpt is not picked.excerpt:
+        size += getsizeof(excerpt)
     if group.title is not picked.title:
-        texts.append(group.title)
-    if group.excerpt is not picked.excerpt:
-        texts.append(group.excerpt)
+        size += getsizeof(picked.title)
     if group.people is not picked.people:
-        texts += group.people
-    for pair in picked.quoted:
-        texts += pair
-    texts += [quote.text for quote in group.quotes if quote.text is not group.excerpt]
-    if group.snippet is not group.excerpt:
-        texts.append(group.snippet)
+        size += sum(map(getsizeof, picked.people))
+    if picked.quoted:
+        size += sum([getsizeof(text) for _, text in picked.quoted])
+        size += sum([getsizeof(each.text) for each in group.quotes if each.text is not excerpt])
     if more := picked.more:
-        texts += (more.url, more.avatar, more.data)
+        texts = (more.url, more.avatar, more.data)
+        size += sum(map(getsizeof, texts)) + _bytes_in(group.data)
         if more.image:
-            texts += (more.image.url, more.image.text, more.image.text)
-    size = sum(map(getsizeof, texts))
-    return size + _bytes_in(group.data) if more and more.data else size
+            size += getsizeof(more.image.url) + 2 * getsizeof(more.image.text)
+    return size
 
 
 def _bytes_in(value: Any) -> int:
@@ -299,9 +303,9 @@ class _Printer:
         html = self._press.render(self._html)
         values["leave"] = in_text
         text = self._press.render(self._text)
-        size = getsizeof(html) + getsizeof(text)
-        for picked, (group, line) in zip(picked_groups, lines, strict=True):
-            size += _bytes_of(picked, group, line)
+        size = getsizeof(html) + getsizeof(text) + _BYTES_OF_SHORT_TEXTS * len(lines)
+        for picked, (group, _) in zip(picked_groups, lines, strict=True):
+            size += _bytes_of(picked, group)
         return Fragment(shown_block, split_block(html), split_block(text), size)
 
     def _sentence(self, block: ShownBlock) -> "Sentence":

@@ -290,10 +290,11 @@ _TWO_DIGITS = 10
 """The first minute of two digits."""
 
 
+@lru_cache(maxsize=2048)
 def _time(locale: str, hour: int, minute: int) -> str:
     """Return a time of day.
 
-    Three times of each hour are cached instead of all, because a digest has times of many minutes,
+    Three times of each hour are formatted instead of all, because a digest has times of many minutes,
     and Babel takes as long for a time as for the rest of its block. Some languages have words for
     noon and midnight, or write one digit for a minute before 10.
     """
@@ -304,7 +305,7 @@ def _time(locale: str, hour: int, minute: int) -> str:
     return _cldr_time(locale, hour, minute)
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=512)
 def _cldr_time(locale: str, hour: int, minute: int) -> str:
     return str(format_time(time(hour, minute), "short", locale=locale))
 
