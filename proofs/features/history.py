@@ -295,7 +295,7 @@ _SOON = (2, 2, 5, 15, 40, 200)
 """The seconds after which one event of a pair is left out."""
 
 _LATER = (7_200, 20_000, 40_000)
-"""The seconds between other pairs and the pairs of which an event is left out."""
+"""The seconds from other pairs to the pairs with an event that is left out."""
 
 _AIMS_OF_PAIRS = (
     ("ingest", "events.rewrite"),
@@ -604,8 +604,8 @@ def _with_pairs(drawn: History, random: Random) -> History:
 
 
 def _left_out(who: str, at: timedelta, random: Random) -> list[Deed]:
-    """Return two pairs, one event of which is left out: its actor is withdrawn, or its reader sees
-    the thing before the activity.
+    """Return two pairs. The actor of one mention is withdrawn. The reader sees the thing after the
+    other mention, but before its activity.
     """
     soon, which = partial(random.choice, _SOON), random.randrange(2)
     withdrawn = at + _seconds(soon())

@@ -671,8 +671,8 @@ PREVENTED: Final = (
     Mutation(
         "an event counts as expired only if its stored lifetime has ended",
         "adapters/dynamodb/deferred_events.py",
-        "        over: Condition = in_place(stored) & is_over\n",
-        "        over: Condition = in_place(stored)\n",
+        "        over: Condition = in_place_with_bodies(stored) & is_over\n",
+        "        over: Condition = in_place_with_bodies(stored)\n",
         "tests/contract/dynamodb/test_deferred_events.py::test_trace_v_extended_event_is_not_counted_as_expired",
         "v",
     ),

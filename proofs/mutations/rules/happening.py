@@ -15,6 +15,7 @@ _JOIN = "steps/routing/happening.py"
 _WRITE = "steps/routing/rewriting.py"
 _LEFT = "tests/unit/routing/test_happening_left_out.py"
 _WINDOW = "steps/delivery/windows.py"
+_PLACE = "EventRow.stored == stored_key(stored.schedule, stored.stored_at)"
 _REMOVAL = "adapters/dynamodb/deferred_events.py"
 _ORDERS = f"{_STEPS}::test_order_of_messages_changes_nothing"
 _ADDRESSED = f"{_STEPS}::test_order_of_messages_about_addressed_events_changes_nothing"
@@ -460,7 +461,7 @@ RULES: Final = (
         "a row is not left out with a body that has joined it",
         _REMOVAL,
         "            condition=in_place_with_bodies(stored) & (EventRow.body == body_of(event)),\n",
-        "            condition=EventRow.body == body_of(event),\n",
+        f"            condition=({_PLACE}) & (EventRow.body == body_of(event)),\n",
         f"{_ROWS}::test_row_that_another_event_has_joined_is_not_removed",
     ),
     Mutation(
@@ -468,14 +469,14 @@ RULES: Final = (
         _REMOVAL,
         "in_place_with_bodies(stored) & (EventRow.body == body_of(stored.event)),\n"
         "                    _because",
-        "EventRow.body == body_of(stored.event),\n                    _because",
+        f"({_PLACE}) & (EventRow.body == body_of(stored.event)),\n                    _because",
         f"{_ROWS}::test_row_that_another_event_has_joined_is_not_removed",
     ),
     Mutation(
         "a row does not lapse with a body that has joined it",
         _REMOVAL,
         "        over: Condition = in_place_with_bodies(stored) & is_over\n",
-        "        over: Condition = is_over\n",
+        f"        over: Condition = ({_PLACE}) & is_over\n",
         f"{_ROWS}::test_row_that_another_event_has_joined_is_not_removed",
     ),
     Mutation(

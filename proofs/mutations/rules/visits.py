@@ -102,14 +102,14 @@ RULES: Final = (
     Mutation(
         "an event that was amended since the read is not left out",
         "adapters/dynamodb/deferred_events.py",
-        "            condition=in_place(stored) & (EventRow.body == body_of(event)),\n",
-        "            condition=in_place(stored),\n",
+        "            condition=in_place_with_bodies(stored) & (EventRow.body == body_of(event)),\n",
+        "            condition=in_place_with_bodies(stored),\n",
         f"{_SEEN_MARKS}::test_event_that_changed_since_the_read_is_not_left_out",
     ),
     Mutation(
         "an event that moved since the read is not left out",
         "adapters/dynamodb/deferred_events.py",
-        "            condition=in_place(stored) & (EventRow.body == body_of(event)),\n",
+        "            condition=in_place_with_bodies(stored) & (EventRow.body == body_of(event)),\n",
         "            condition=EventRow.body == body_of(event),\n",
         f"{_SEEN_MARKS}::test_event_that_changed_since_the_read_is_not_left_out",
     ),

@@ -109,15 +109,15 @@ RULES: Final = (
     Mutation(
         "an event that was amended since the read is not withdrawn",
         "adapters/dynamodb/deferred_events.py",
-        "                    in_place(stored) & (EventRow.body == body_of(stored.event)),\n",
-        "                    in_place(stored),\n",
+        "in_place_with_bodies(stored) & (EventRow.body == body_of(stored.event)),\n",
+        "in_place_with_bodies(stored),\n",
         f"{_EVENTS}::test_event_that_changed_since_the_read_is_not_withdrawn",
     ),
     Mutation(
         "an event that moved since the read is not withdrawn",
         "adapters/dynamodb/deferred_events.py",
-        "                    in_place(stored) & (EventRow.body == body_of(stored.event)),\n",
-        "                    EventRow.body == body_of(stored.event),\n",
+        "in_place_with_bodies(stored) & (EventRow.body == body_of(stored.event)),\n",
+        "EventRow.body == body_of(stored.event),\n",
         f"{_EVENTS}::test_event_that_changed_since_the_read_is_not_withdrawn",
     ),
     Mutation(

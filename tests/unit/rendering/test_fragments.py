@@ -206,7 +206,8 @@ def test_each_shown_text_and_its_cleaned_copy_are_counted(
 ) -> None:
     def size(text: str) -> int:
         before = renderer._fragments._bytes
-        event = replace(an_event(), actor=None, **{name: text})
+        given: dict[str, Any] = {name: text, "actor": None}
+        event = replace(an_event(), **given)
         renderer.render(compose([event], max_blocks=1), a_subscriber(), LINKS, DAILY)
         return renderer._fragments._bytes - before
 

@@ -294,9 +294,9 @@ _TWO_DIGITS = 10
 def _time(locale: str, hour: int, minute: int) -> str:
     """Return a time of day.
 
-    Three times of each hour are formatted instead of all, because a digest has times of many minutes,
-    and Babel takes as long for a time as for the rest of its block. Some languages have words for
-    noon and midnight, or write one digit for a minute before 10.
+    Babel formats three times of each hour instead of all, because a digest has times of many
+    minutes, and Babel takes as long for a time as for the rest of its block. Some languages have
+    words for noon and midnight, or write one digit for a minute before 10.
     """
     sample = "37" if minute >= _TWO_DIGITS else "07"
     pattern = _cldr_time(locale, hour, int(sample)) if minute else ""
