@@ -827,6 +827,7 @@ class FakeEvents:
     rows: dict[tuple[str, str], StoredEvent | Retracted] = field(default_factory=dict)
     expires_at: dict[tuple[str, str], datetime] = field(default_factory=dict)
     reasons: dict[tuple[str, str], str] = field(default_factory=dict)
+    refused: dict[tuple[str, str], datetime] = field(default_factory=dict)
     traces: dict[tuple[str, str], FoundEvent] = field(default_factory=dict)
     unreadable: set[tuple[str, str]] = field(default_factory=set)
     marks: dict[tuple[str, str], datetime] = field(default_factory=dict)
@@ -1075,6 +1076,8 @@ class FakeEvents:
             return True, stored
         if stored:
             self._keep(key, stored, kept_until(stored.lasts_until, stored.schedule))
+            if stored.refuses_own:
+                self.refused.setdefault(key, change.refused_at(now))
         elif not change.becomes_mark:
             del self.rows[key]
         elif isinstance(change.before, StoredEvent):
@@ -1152,7 +1155,8 @@ class FakeEvents:
         if isinstance(row, Retracted):
             return self.traces.get(key, FoundEvent(row, was_schedule=row.schedule))
         require_readable([self._as_read(row)])
-        return FoundEvent(row, why=self.reasons.get(key, ""))
+        refused_at = self.refused.get(key) if row.refuses_own else None
+        return FoundEvent(row, why=self.reasons.get(key, ""), retracted_at=refused_at)
 
     def find_many(self, keys: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], Found]:
         found: dict[tuple[str, str], Found] = {}

@@ -14,6 +14,7 @@ _RECEIPTS = "tests/unit/support/test_receipt_happening.py"
 _JOIN = "steps/routing/happening.py"
 _WRITE = "steps/routing/rewriting.py"
 _LEFT = "tests/unit/routing/test_happening_left_out.py"
+_FUNCTIONS = "tests/functions/test_happening_left_out.py"
 _WINDOW = "steps/delivery/windows.py"
 _PLACE = "EventRow.stored == stored_key(stored.schedule, stored.stored_at)"
 _REMOVAL = "adapters/dynamodb/deferred_events.py"
@@ -555,5 +556,63 @@ RULES: Final = (
         "    if mark.is_in_no_email or mark.is_early:\n",
         "    if mark.is_in_no_email:\n",
         f"{_LIMIT}::test_event_of_an_activity_that_was_retracted_early_takes_a_token",
+    ),
+    Mutation(
+        "a retraction of a body that was left out meanwhile reads the row again",
+        "adapters/dynamodb/events.py",
+        "            condition=is_pointer_to(pointer.part_of),\n",
+        "            condition=EventRow.part_of.exists(),\n",
+        f"{_FUNCTIONS}::test_retraction_of_a_mention_that_is_left_out_meanwhile_is_final",
+    ),
+    Mutation(
+        "a body that was left out keeps its activity",
+        "steps/routing/route.py",
+        "    is_pointer = not isinstance(existing, Retracted) or existing.is_pointer\n",
+        "    is_pointer = isinstance(existing, Retracted) and existing.is_pointer\n",
+        f"{_LEFT}::test_amendment_of_a_mention_that_was_left_out_is_not_in_a_second_email",
+    ),
+    Mutation(
+        "a body that was left out keeps its newest content",
+        _JOIN,
+        "    if event.amends(left_out) or not left_out.amended_at:\n",
+        "    if left_out:\n",
+        f"{_LEFT}::test_repetition_of_an_older_message_does_not_bring_back_its_content",
+    ),
+    Mutation(
+        "a row that may have been sent shows the same body",
+        _WRITE,
+        "    may_have_been_sent = row.stored_at <= possibly_sent_until(chain)\n",
+        "    may_have_been_sent = False\n",
+        f"{_LEFT}"
+        "::test_mention_that_arrives_while_an_outcome_is_unknown_does_not_give_up_the_comment",
+    ),
+    Mutation(
+        "no body is left out while its reader gets no email",
+        "steps/delivery/prepare.py",
+        "    if due.sent or due.to_defer or due.partly_over:\n        return None\n",
+        "    if due.partly_over:\n        return _divided(run, due, context)\n"
+        "    if due.sent or due.to_defer:\n        return None\n",
+        f"{_LEFT}::test_comment_waits_for_a_reader_who_returns",
+    ),
+    Mutation(
+        "a forecast shows the other bodies of a row",
+        "steps/support/dry_run.py",
+        "    if isinstance(prepared, Ending) and prepared.partly_over:\n",
+        "    if isinstance(prepared, Ending) and not prepared:\n",
+        f"{_LEFT}::test_forecast_of_a_digest_that_leaves_one_event_out",
+    ),
+    Mutation(
+        "a row keeps the time of a retraction before its first body",
+        "domain/happening/rewriting.py",
+        "        return (before.retracted_at if isinstance(before, Retracted) else None) or now\n",
+        "        return now\n",
+        f"{_LEFT}::test_receipt_of_an_activity_that_was_retracted_first_names_no_email",
+    ),
+    Mutation(
+        "a run that was claimed long after a retraction has not read the event",
+        "domain/delivery/run.py",
+        "        claimed_at = self.claimed_at if self.attempt == 1 else None\n",
+        "        claimed_at = None\n",
+        f"{_RACES}::test_body_that_comes_after_a_claim_long_after_the_retraction_is_sent",
     ),
 )

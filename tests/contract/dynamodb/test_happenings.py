@@ -361,6 +361,7 @@ def test_body_that_is_left_out_gets_a_row_with_its_reason(
         both.lasts_until,
         left_out.seen_at,
         left_out.withdrawn_at,
+        part_of="c1",
     )
     found = traces.find("ann", "m1")
     assert found

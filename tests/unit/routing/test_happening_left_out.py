@@ -26,6 +26,7 @@ from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.domain.withdrawing.withdrawals import WithdrawalKind
 from gazette.steps.delivery.deliver import deliver
 from gazette.steps.routing.happening import leave_out_bodies
+from gazette.steps.support.dry_run import dry_run
 
 from gazette_support.steps.withdrawals import WithdrawalContext, remove_withdrawal
 from tests.builders import NOW, an_activity, an_event
@@ -172,11 +173,16 @@ def test_repetition_of_the_message_is_not_sent(judge: Act) -> None:
     assert sent(world) == ["comment"]
 
 
-def let_again(world: World) -> None:
-    """Undo the withdrawal, the templates' fault, and the visit as far as later events go."""
+def undo(world: World) -> None:
+    """Undo the withdrawal and the fault of the templates."""
     context = WithdrawalContext(store=world.withdrawals, applies_for=DAY, clock=world.clock)
     remove_withdrawal(WithdrawalKind.ACTOR, "mallory", context=context)
     world.renderer = FakeRenderer()
+
+
+def let_again(world: World) -> None:
+    """Undo the withdrawal and the fault, and publish the mention again, later than the visit."""
+    undo(world)
     later = world.clock()
     world.create(replace(MENTION, occurred_at=later, amended_at=later))
 
@@ -367,7 +373,7 @@ def test_mention_that_is_amended_in_between_is_judged_again() -> None:
     amended = replace(MENTION, excerpt="amended", amended_at=NOW)
     world.create(amended)
     rows = dict(world.events.rows)
-    assert leave_out(world)
+    assert not leave_out(world)
     assert world.events.rows == rows
     assert leave_out(world, amended)
     assert [body.category for body in the_row(world).bodies] == ["comment"]
@@ -389,3 +395,81 @@ def test_repetition_of_a_seen_mention_costs_no_write() -> None:
     rows = dict(world.events.rows)
     assert mention(world) == [Outcome.DUPLICATE]
     assert world.events.rows == rows
+
+
+@pytest.mark.parametrize("judge", JUDGEMENTS)
+@pytest.mark.parametrize("how", ["alone", "lapses"])
+def test_amendment_of_a_mention_that_was_left_out_is_not_in_a_second_email(
+    judge: Act, how: str
+) -> None:
+    """Without `part_of`, or with an end, as an amendment before it was left out."""
+    world = waiting(judge)
+    finish(world)
+    later = world.clock()
+    amended = replace(MENTION, occurred_at=later, amended_at=later)
+    undo(world)
+    world.create(alone(amended) if how == "alone" else replace(amended, expires_at=later + DAY))
+    finish(world)
+    assert sent(world) == ["comment"]
+
+
+@pytest.mark.parametrize("judge", [withdraw, break_templates])
+def test_repetition_of_an_older_message_does_not_bring_back_its_content(judge: Act) -> None:
+    world = a_world(IMMEDIATE, Frequency.WEEKLY)
+    mention(world)
+    comment(world)
+    amended = replace(MENTION, excerpt="amended", amended_at=NOW)
+    world.create(amended)
+    judge(world)
+    world.clock.pass_time(minutes=2)
+    for _ in range(2):
+        work(world)
+    assert the_row(world).event.category == "comment"
+    undo(world)
+    mention(world)
+    assert the_row(world).event == amended
+
+
+@pytest.mark.parametrize("judge", JUDGEMENTS)
+def test_mention_that_arrives_while_an_outcome_is_unknown_does_not_give_up_the_comment(
+    judge: Act,
+) -> None:
+    world = a_world(IMMEDIATE, IMMEDIATE)
+    comment(world)
+    judge(world)
+    world.clock.pass_time(minutes=2)
+    world.mailer.script.append(Uncertain(1, "no answer"))
+    work(world)
+    world.clock.pass_time(minutes=1)
+    mention(world)
+    finish(world)
+    assert sent(world) == ["comment"]
+
+
+@pytest.mark.parametrize("judge", JUDGEMENTS)
+def test_comment_waits_for_a_reader_who_returns(judge: Act) -> None:
+    world = due(judge, IMMEDIATE, Frequency.DAILY)
+    world.unsubscribe()
+    work(world)
+    assert the_row(world).bodies[0].category == "comment"
+    assert {body.category for body in the_row(world).bodies} == {"comment", "mention"}
+
+
+def test_forecast_of_a_digest_that_leaves_one_event_out() -> None:
+    world = due(withdraw, Frequency.DAILY, Frequency.DAILY)
+    world.create(an_event("other", category="comment", entity_id="other"))
+    forecast = dry_run(RunKey("ann", "daily", 1), context=world.dry_run_context())
+    assert forecast
+    assert forecast.would_send
+
+
+def test_receipt_of_an_activity_that_was_retracted_first_names_no_email() -> None:
+    world = a_world()
+    world.say(RetractEvent("ann", "c1"))
+    world.clock.pass_time(minutes=5)
+    mention(world)
+    world.clock.pass_time(minutes=5)
+    finish(world)
+    assert sent(world) == ["mention"]
+    receipt = receipt_of(world, "c1")
+    assert (receipt.state, receipt.emails) == (State.RETRACTED, ())

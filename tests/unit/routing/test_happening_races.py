@@ -4,6 +4,7 @@ from datetime import timedelta
 from functools import partial
 
 import pytest
+from gazette.domain.commands import RetractEvent
 from gazette.domain.errors import NotYet
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.scheduling.calendar import slot_of
@@ -125,3 +126,17 @@ def test_body_that_comes_after_a_retraction_during_the_digest_is_sent() -> None:
     comment(world)
     world.send_digest()
     assert sent(world) == ["like", "comment"]
+
+
+def test_body_that_comes_after_a_claim_long_after_the_retraction_is_sent() -> None:
+    """The run was created before the retraction, but read its events a day later."""
+    world = a_world(IMMEDIATE, IMMEDIATE)
+    world.create(an_event("c1", category="like"), an_event("other", category="like"))
+    world.generate_queue.sent.clear()
+    world.say(RetractEvent("ann", "c1"))
+    world.clock.pass_time(days=1)
+    (run,) = world.runs.rows.values()
+    world.generate(run.key)
+    mention(world)
+    world.send_everything()
+    assert sent(world) == ["like", "mention"]

@@ -191,6 +191,10 @@ class StoredEvent:
     refuses_own: bool = False
     """True if the body without an own id was retracted, so that it is rejected if it arrives."""
 
+    part_of: str = ""
+    """The id of the activity that the event is part of, if the event was left out of the row of its
+    happening; otherwise empty."""
+
     @property
     def is_plain(self) -> bool:
         """Return True if the row has one body, whose id is the id of the row."""

@@ -79,6 +79,14 @@ def in_place_with_bodies(stored: StoredEvent) -> Condition:
     return unchanged
 
 
+def is_pointer_to(event_id: str) -> Condition:
+    """Return the condition that the row still points to the happening with this id, and has
+    neither a retraction nor an event of its own."""
+    is_unchanged = EventRow.retracted_at.does_not_exist() & EventRow.stored.does_not_exist()
+    condition: Condition = (EventRow.part_of == event_id) & is_unchanged
+    return condition
+
+
 def no_longer_than(until: datetime) -> Condition:
     """Return the condition that the event expires no later than `until`."""
     shorter: Condition = EventRow.lasts_until.does_not_exist() | (EventRow.lasts_until <= until)
@@ -145,6 +153,7 @@ def event_or_trace_in(row: EventRow) -> StoredEvent | Retracted:
         others=_others_in(row),
         revision=whole(row.revision or 0),
         refuses_own=row.retracted_at is not None,
+        part_of=row.part_of or "",
     )
 
 

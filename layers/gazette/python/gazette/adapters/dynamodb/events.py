@@ -36,6 +36,7 @@ from gazette.adapters.dynamodb.event_rows import (
     in_place,
     in_place_with_bodies,
     is_mark,
+    is_pointer_to,
     no_longer_than,
     stored_key,
     trace_in,
@@ -281,7 +282,9 @@ class DynamoEvents:
             current = read_row(EventRow, user_id, event_id)
             stored = self._unexpired(current)
             if isinstance(stored, Retracted) and stored.is_pointer:
-                return self._retract_pointer(user_id, stored)
+                if retracted := self._retract_pointer(user_id, stored):
+                    return retracted
+                continue
             if isinstance(stored, Retracted) and not stored.own_id:
                 return stored
             if isinstance(stored, Retracted):
@@ -318,13 +321,17 @@ class DynamoEvents:
         )
         return replace(mark, own_id="") if is_done else None
 
-    def _retract_pointer(self, user_id: str, pointer: Retracted) -> Retracted:
-        """Store the time of a retraction in a pointer, with one UpdateItem."""
-        with translated():
-            self._writes(user_id, pointer.id).update(
-                actions=[EventRow.retracted_at.set(self._clock())]
-            )
-        return replace(pointer, is_pointer=False)
+    def _retract_pointer(self, user_id: str, pointer: Retracted) -> Retracted | None:
+        """Store the time of a retraction in a pointer, with one conditional UpdateItem.
+
+        Returns None if the row has changed, for example because its event was left out.
+        """
+        is_done = written(
+            self._writes(user_id, pointer.id).update,
+            actions=[EventRow.retracted_at.set(self._clock())],
+            condition=is_pointer_to(pointer.part_of),
+        )
+        return replace(pointer, is_pointer=False) if is_done else None
 
     def stored_under(
         self, user_id: str, schedule: str, *, after: datetime

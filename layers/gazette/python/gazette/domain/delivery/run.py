@@ -311,9 +311,16 @@ class Run(Contents):
         return may_have_been_sent and self.window is not None and self.window.holds(stored_at)
 
     def reads_writes_of(self, at: datetime) -> bool:
-        """Return True if the run was created so late that it has read each write that began at
-        `at`."""
-        return self.created_at is not None and self.created_at >= at + STILL_WRITTEN + CLOCKS
+        """Return True if the run was created so late, or claimed for the first time so late, that
+        it has read each write that began at `at`.
+
+        A worker reads the events in the invocation that claims the run.
+        """
+        written = at + STILL_WRITTEN + CLOCKS
+        if self.created_at is not None and self.created_at >= written:
+            return True
+        claimed_at = self.claimed_at if self.attempt == 1 else None
+        return claimed_at is not None and claimed_at >= written + LONGEST_INVOCATION
 
     def has_shown(self, event_id: str, stored_at: datetime) -> bool:
         """Return True if the run's email included this event.
@@ -389,6 +396,11 @@ _TAKING = {Status.SENT, Status.SENDING, Status.UNKNOWN}
 
 STILL_WRITTEN = timedelta(minutes=2)
 """The maximum duration of a write. No function that writes events runs longer than this."""
+
+LONGEST_INVOCATION = timedelta(minutes=15)
+"""The maximum duration of a Lambda invocation. The claim follows the read of the window within it.
+https://docs.aws.amazon.com/lambda/latest/dg/configuration-timeout.html
+"""
 
 CLOCKS = timedelta(minutes=1)
 """The maximum difference between the clocks of two functions. Settings allow no more."""

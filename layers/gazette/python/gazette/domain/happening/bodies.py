@@ -101,6 +101,13 @@ def as_emailed(settlement: Settlement, row: StoredEvent, *, is_retraction: bool)
     ids = {body.own_id for body in bodies}
     if not is_retraction:
         bodies += tuple(body for body in row.bodies if body.own_id not in ids)
+    others = without_body(_sorted(bodies), settlement.shown.own_id)
+    return as_shown(replace(settlement, others=others), row)
+
+
+def as_shown(settlement: Settlement, row: StoredEvent) -> Settlement:
+    """Return the settlement with the shown body of the row, if it is one of its bodies."""
+    bodies = (settlement.shown, *settlement.others)
     same = next((body for body in bodies if body.own_id == row.event.own_id), settlement.shown)
     return replace(settlement, shown=same, others=without_body(_sorted(bodies), same.own_id))
 

@@ -62,6 +62,7 @@ class Rewrite:
                 until,
                 seen_at=each.seen_at,
                 withdrawn_at=each.withdrawn_at,
+                part_of=self.event_id,
             )
             yield row, each.why
 
@@ -133,6 +134,12 @@ class Rewrite:
             revision=revision,
             refuses_own=self.refuses_own,
         )
+
+    def refused_at(self, now: datetime) -> datetime:
+        """Return the time at which the body without an own id was retracted: now, or before the
+        row had a body."""
+        before = self.before
+        return (before.retracted_at if isinstance(before, Retracted) else None) or now
 
     @property
     def refuses_own(self) -> bool:

@@ -7,11 +7,12 @@ delivery could confuse with a different event's (protocol.md, rule 9).
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from gazette.domain.delivery.run import (
     CERTAINTIES,
     CLOCKS,
+    LONGEST_INVOCATION,
     STILL_WRITTEN,
     Certainty,
     Run,
@@ -24,11 +25,6 @@ from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, kind_of
 from gazette.domain.subscribers.following import category_frequency
 from gazette.domain.subscribers.frequency import Frequencies, Frequency
 from gazette.domain.subscribers.subscriber import Reader, Subscriber, was_erased
-
-_INVOCATION = timedelta(minutes=15)
-"""The maximum time between the read of a window and the claim. Lambda ends longer invocations.
-https://docs.aws.amazon.com/lambda/latest/dg/configuration-timeout.html
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +202,7 @@ def _last_attempt_showed(
         return True
     written = retracted_at + STILL_WRITTEN + CLOCKS
     is_later = run.reads_writes_of(retracted_at)
-    return False if is_later or run.claimed_at >= written + _INVOCATION else None
+    return False if is_later or run.claimed_at >= written + LONGEST_INVOCATION else None
 
 
 def next_due(standing: Standing, schedule: Schedule | None, now: datetime) -> datetime | None:

@@ -92,6 +92,8 @@ def prepare(settled: Settled, *, context: PrepareContext) -> Prepared | Ending:
         return _ended(run, Skip(why_not_sent(subscriber)), changes)
     if not context.allowed.allow(subscriber.email):
         return _ended(run, Skip(Reason.NOT_ALLOWED), changes)
+    if due.partly_over:
+        return _divided(run, due, context)
     hours = subscriber.quiet_hours_in_force(context.quiet_hours)
     if hours and (until := quiet_until(run, due.categories, subscriber, hours, context.clock())):
         return _waiting_in_quiet_hours(settled, until, due, changes, context)
@@ -99,6 +101,8 @@ def prepare(settled: Settled, *, context: PrepareContext) -> Prepared | Ending:
         due = _without_seen(settled, window, due, seen, context)
         if ending := _nothing_to_send(settled, due, without, changes, context):
             return ending
+        if due.partly_over:
+            return _divided(run, due, context)
     if ending := _only_held(run, due, changes, context):
         return ending
     if _waits_for_more(settled, window, due, subscriber, context):
@@ -130,6 +134,15 @@ def _waiting_in_quiet_hours(
     return replace(ending, over=due.over, may_have_been_sent=due.may_have_been_sent)
 
 
+def _divided(run: Run, due: WindowEvents, context: PrepareContext) -> Ending:
+    """Return the ending of a run that first removes bodies from the rows of happenings (rule 30).
+
+    The reader gets email. Otherwise, the other bodies of these rows would be removed as unwanted.
+    """
+    waiting = Delivery(run, context.clock(), WaitingFor.REMOVAL)
+    return Ending(waiting, partly_over=due.partly_over)
+
+
 def _nothing_to_send(
     settled: Settled,
     due: WindowEvents,
@@ -139,13 +152,10 @@ def _nothing_to_send(
 ) -> Ending | None:
     """Return the ending of a run without events to send now, or None if the run has such events."""
     run = settled.run
-    if due.partly_over:
-        waiting = Delivery(run, context.clock(), WaitingFor.REMOVAL)
-        return Ending(waiting, partly_over=due.partly_over)
     if due.more_are_over:
         waiting = Delivery(run, context.clock(), WaitingFor.REMOVAL)
         return Ending(waiting, over=due.over, may_have_been_sent=due.may_have_been_sent)
-    if due.sent or due.to_defer:
+    if due.sent or due.to_defer or due.partly_over:
         return None
     for each, _ in settled.carried:
         changes.apply(each, GiveUp())

@@ -36,8 +36,9 @@ def stands_alone(event: Event, context: RoutingContext) -> bool:
     return event.category in context.critical or event.expires_at is not None
 
 
-def part_of(event: Event, pointer: Retracted) -> Event:
-    """Return an event as the body to which the pointer at its id points.
+def part_of(event: Event, pointer: Retracted | StoredEvent) -> Event:
+    """Return an event as the body to which the pointer at its id points, or pointed before the body
+    was left out.
 
     An amendment that adds `expires_at` is applied without it, because the other bodies would lapse
     too.
@@ -64,13 +65,14 @@ def join(event: Event, tokens: Tokens) -> tuple[Outcome, StoredEvent | None] | N
     for _ in ATTEMPTS:
         row, pointer = _read(event, context)
         if isinstance(pointer, StoredEvent):
-            if pointer.schedule != Unsent.EXCLUDED:
+            if not pointer.part_of or pointer.schedule != Unsent.EXCLUDED:
                 return None
+            event = _newest(event, pointer.event)
             if replace(pointer, event=event).is_left_out:
                 return Outcome.DUPLICATE, None
         elif pointer and not pointer.is_pointer:
             return Outcome.RETRACTED, None
-        elif pointer and pointer.part_of != event.id:
+        if pointer and pointer.part_of != event.id:
             event = replace(event, id=pointer.part_of)
             continue
         if isinstance(row, Retracted) and not (row.stored_at or row.is_early):
@@ -103,6 +105,13 @@ def join(event: Event, tokens: Tokens) -> tuple[Outcome, StoredEvent | None] | N
         if is_done:
             return _outcome(event, own), stored
     raise kept_changing(f"The happening {event.id} of {event.user_id}")
+
+
+def _newest(event: Event, left_out: Event) -> Event:
+    """Return the event, or its newer content that was left out of the row."""
+    if event.amends(left_out) or not left_out.amended_at:
+        return event
+    return replace(left_out, id=event.id, own_id=event.own_id)
 
 
 def _takes(row: Row, event: Event, context: RoutingContext) -> bool:
@@ -150,9 +159,9 @@ def leave_out_bodies(bodies: Sequence[LeftOut], *, context: RoutingContext) -> b
 
     The other bodies wait where they would without them, and the next email shows the strongest of
     them. A removed body with an own id gets a row of its own, with the reason. A body that has
-    changed since it was read is not removed. Returns True if the row has changed. Returns False if
-    it has no other body, or if an email may contain the bodies. Raises NotYet if the row keeps
-    changing.
+    changed since it was read is not removed. Returns True if this call has changed the row. Returns
+    False if the row has no other body, has changed, or may have been sent. Raises NotYet if the row
+    keeps changing.
     """
     user_id, event_id, tokens = bodies[0].event.user_id, bodies[0].event.id, Tokens(context)
     for _ in ATTEMPTS:
@@ -161,11 +170,11 @@ def leave_out_bodies(bodies: Sequence[LeftOut], *, context: RoutingContext) -> b
         require_readable(rows.values())
         row = rows.get(event_id)
         if not isinstance(row, StoredEvent):
-            return True
+            return False
         left_out = [each for each in bodies if each.event in row.bodies]
         rest = tuple(body for body in row.bodies if body not in {each.event for each in bodies})
         if not rest or not left_out:
-            return bool(rest)
+            return False
         inputs = inputs_of(rest, context)
         pointed = [each for each in left_out if _is_pointer(rows.get(each.event.own_id))]
         is_done, stored = rewrite(

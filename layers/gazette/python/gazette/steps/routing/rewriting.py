@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from gazette.domain.delivery.run import BEGINNING, sent_until
+from gazette.domain.delivery.run import BEGINNING, possibly_sent_until, sent_until
 from gazette.domain.happening.bodies import (
     Bodies,
     LeftOut,
     Settlement,
     Wanted,
     as_emailed,
+    as_shown,
     content_of,
     settle,
 )
@@ -139,7 +140,8 @@ def _in_place(change: Rewrite, context: RoutingContext) -> Rewrite:
     """Return the change of a row that stays in its place.
 
     A row that was sent keeps its bodies, except a retracted one, and continues to show what its
-    email showed. So receipts and the web view of the email remain true.
+    email showed. So receipts and the web view of the email remain true. A row that may have been
+    sent continues to show the same body as long as it is wanted, because it may be sent again.
     """
     row, settlement = change.before, change.after
     if not isinstance(row, StoredEvent) or settlement is None:
@@ -151,7 +153,10 @@ def _in_place(change: Rewrite, context: RoutingContext) -> Rewrite:
     if as_sent == settlement or kind_of(row.schedule) is ScheduleKind.UNSENT:
         return change
     chain = context.runs.chain(latest_run(change.user_id, row.schedule), holding=row.stored_at)
-    return replace(change, after=as_sent) if row.stored_at <= sent_until(chain) else change
+    if row.stored_at <= sent_until(chain):
+        return replace(change, after=as_sent)
+    may_have_been_sent = row.stored_at <= possibly_sent_until(chain)
+    return replace(change, after=as_shown(settlement, row)) if may_have_been_sent else change
 
 
 def _is_capped(row: Row) -> bool:

@@ -305,7 +305,8 @@ def _join(event: Event, tokens: Tokens) -> tuple[Outcome, StoredEvent | None] | 
 
 def _body_of(event: Event, existing: StoredEvent | Retracted) -> Event | None:
     """Return the event as a body of the happening whose row or pointer is at its id, if any."""
-    if isinstance(existing, Retracted) and existing.is_pointer:
+    is_pointer = not isinstance(existing, Retracted) or existing.is_pointer
+    if existing.part_of and is_pointer:
         return part_of(event, existing)
     return event if is_of_happening(existing) else None
 

@@ -1,7 +1,8 @@
 """A dry run of a delivery, which returns the decision of `prepare` without writes."""
 
-from dataclasses import dataclass
-from datetime import timedelta
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
 from gazette.domain.delivery.pace import LONGEST_WAIT_FOR_A_PERMIT, NoPermit
 from gazette.domain.delivery.redrive import Redriven, RedriveResult
@@ -9,10 +10,11 @@ from gazette.domain.delivery.run import Reason, Run
 from gazette.domain.delivery.signals import Cancel, Skip
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.identity import address_hash
-from gazette.domain.model import RunKey
+from gazette.domain.model import RunKey, StoredEvent, Window
 from gazette.domain.ports.ledgers import Batches, Runs, RunSequences
 from gazette.domain.ports.pacing import PaceGauge
-from gazette.domain.ports.stores import Suppressions
+from gazette.domain.ports.stores import EventReader, Suppressions
+from gazette.domain.window.briefs import StoredBrief, stored_brief_of
 from gazette.steps.delivery.context import PrepareContext
 from gazette.steps.delivery.deliver import is_cancelled
 from gazette.steps.delivery.pacing import without_permit
@@ -32,6 +34,46 @@ class DryRunContext(PrepareContext):
     suppressions: Suppressions
     batches: Batches
     gauges: Streams[PaceGauge]
+
+
+class _WithoutBodies(EventReader):
+    """A reader of events that shows another body of a row instead of those that a run removes.
+
+    The row may move to another schedule, which the forecast ignores.
+    """
+
+    def __init__(self, events: EventReader, removed: Sequence[StoredEvent]) -> None:
+        self._events = events
+        self._removed = {stored.event for stored in removed}
+
+    def read(self, user_id: str, schedule: str, window: Window) -> Iterator[StoredEvent]:
+        """Yield the events stored in the window."""
+        return map(self._without, self._events.read(user_id, schedule, window))
+
+    def skim(self, user_id: str, schedule: str, window: Window) -> Iterator[StoredBrief]:
+        """Yield the briefs of the events stored in the window."""
+        ids = {event.id for event in self._removed}
+        for brief in self._events.skim(user_id, schedule, window):
+            is_divided = brief.event.id in ids
+            yield stored_brief_of(self._without(brief.decode())) if is_divided else brief
+
+    def load(self, user_id: str, event_ids: Collection[str]) -> Mapping[str, StoredEvent]:
+        """Return the current events with these ids."""
+        loaded = self._events.load(user_id, event_ids)
+        return {event_id: self._without(stored) for event_id, stored in loaded.items()}
+
+    def holds(
+        self, user_id: str, schedule: str, *, after: datetime, until: datetime | None = None
+    ) -> bool:
+        """Return True if an event is stored in the period."""
+        return self._events.holds(user_id, schedule, after=after, until=until)
+
+    def _without(self, stored: StoredEvent) -> StoredEvent:
+        rest = [body for body in stored.bodies if body not in self._removed]
+        if not rest or len(rest) == len(stored.bodies):
+            return stored
+        shown, *others = rest
+        return replace(stored, event=shown, others=tuple(others))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +124,9 @@ def _dry_run(chain: Chain, context: DryRunContext) -> DryRun:
     if isinstance(settled, Ending):
         return DryRun(settled.delivery, would_send=False)
     prepared = prepare(settled, context=context)
+    if isinstance(prepared, Ending) and prepared.partly_over:
+        events = _WithoutBodies(context.events, prepared.partly_over)
+        prepared = prepare(settled, context=replace(context, events=events))
     if isinstance(prepared, Ending):
         return DryRun(prepared.delivery, would_send=False)
     run, now = prepared.run, context.clock()

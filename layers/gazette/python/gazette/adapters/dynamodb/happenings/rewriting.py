@@ -15,6 +15,7 @@ from gazette.adapters.dynamodb.event_rows import (
     bodies_of,
     body_of,
     in_place_with_bodies,
+    is_pointer_to,
     no_longer_than,
     stored_key,
     why_left_out,
@@ -89,16 +90,22 @@ def _write_row(
     if stored is None and not change.becomes_mark:
         writes.delete(row, condition=condition)
     elif stored is None:
-        writes.save(_mark(change, model, now, retention), condition=condition)
+        writes.update(row, actions=_marking(change, now, retention), condition=condition)
     elif isinstance(change.before, StoredEvent):
         condition &= no_longer_than(stored.lasts_until)
         writes.update(row, actions=_actions(change.before, stored, now), condition=condition)
     else:
-        writes.save(happening_row(stored, now, model), condition=condition)
+        writes.save(happening_row(stored, change.refused_at(now), model), condition=condition)
 
 
-def happening_row(stored: StoredEvent, now: datetime, model: type[EventRow] = EventRow) -> EventRow:
-    """Return the row to write when a happening gets a row."""
+def happening_row(
+    stored: StoredEvent, retracted_at: datetime, model: type[EventRow] = EventRow
+) -> EventRow:
+    """Return the row to write when a happening gets a row.
+
+    `retracted_at` is the time of the retraction of the body without an own id, if the row refuses
+    it.
+    """
     return model(
         user_id=stored.event.user_id,
         event_id=stored.event.id,
@@ -107,7 +114,7 @@ def happening_row(stored: StoredEvent, now: datetime, model: type[EventRow] = Ev
         others=bodies_of(stored.others) if stored.others else None,
         revision=stored.revision or None,
         why=CAPPED if stored.is_capped else None,
-        retracted_at=now if stored.refuses_own else None,
+        retracted_at=retracted_at if stored.refuses_own else None,
         lasts_until=stored.lasts_until,
         expires_at=kept_until(stored.lasts_until, stored.schedule),
     )
@@ -141,21 +148,31 @@ def _actions(before: StoredEvent, stored: StoredEvent, now: datetime) -> list[Ac
     ]
 
 
-def _mark(change: Rewrite, model: type[EventRow], now: datetime, retention: timedelta) -> EventRow:
-    """Return the row after the retraction of its last body, which keeps the former place."""
+def _marking(change: Rewrite, now: datetime, retention: timedelta) -> list[Action]:
+    """Return the actions by which a row becomes a marker, after the retraction of its last body.
+
+    The marker keeps the former place. This is an update, because functions that send email may not
+    replace rows of events.
+    """
     before = change.before
     if not isinstance(before, StoredEvent):
         raise TypeError("only a row with bodies becomes a mark")
-    return model(
-        change.user_id,
-        change.event_id,
-        was=before.schedule,
-        was_stored=stored_key(before.schedule, before.stored_at),
-        own_id=change.mark_own_id or None,
-        why=IN_NO_EMAIL if change.moves else None,
-        retracted_at=now,
-        expires_at=now + retention,
-    )
+    actions: list[Action] = [
+        EventRow.was.set(before.schedule),
+        EventRow.was_stored.set(stored_key(before.schedule, before.stored_at)),
+        EventRow.own_id.set(change.mark_own_id) if change.mark_own_id else EventRow.own_id.remove(),
+        EventRow.why.set(IN_NO_EMAIL) if change.moves else EventRow.why.remove(),
+        EventRow.retracted_at.set(now),
+        EventRow.expires_at.set(now + retention),
+    ]
+    return [*actions, *(name.remove() for name in _OF_AN_EVENT)]
+
+
+_OF_AN_EVENT = (
+    *(EventRow.stored, EventRow.body, EventRow.others, EventRow.revision),
+    *(EventRow.lasts_until, EventRow.seen_at, EventRow.withdrawn_at),
+)
+"""The attributes that a marker does not have."""
 
 
 def _write_pointer(
@@ -177,15 +194,10 @@ def _write_pointer(
         case StoredEvent() as left_out:
             condition = in_place_with_bodies(left_out)
         case Retracted():
-            condition = _is_pointer_to(change.event_id)
+            condition = is_pointer_to(change.event_id)
         case None:
             condition = absent(now)
     writes.save(pointer, condition=condition)
-
-
-def _is_pointer_to(event_id: str) -> Condition:
-    condition: Condition = (EventRow.part_of == event_id) & EventRow.retracted_at.does_not_exist()
-    return condition
 
 
 def _leave_out(
@@ -206,7 +218,6 @@ def _leave_out(
         EventRow.why.set(why_left_out(stored, why)),
         EventRow.lasts_until.set(stored.lasts_until),
         EventRow.expires_at.set(kept_until(stored.lasts_until, stored.schedule)),
-        EventRow.part_of.remove(),
     ]
     if change.before:
         actions.append(EventRow.was.set(change.before.schedule))
@@ -215,7 +226,7 @@ def _leave_out(
     if stored.withdrawn_at:
         actions.append(EventRow.withdrawn_at.set(stored.withdrawn_at))
     row = model(stored.event.user_id, stored.event.id)
-    writes.update(row, actions=actions, condition=_is_pointer_to(change.event_id))
+    writes.update(row, actions=actions, condition=is_pointer_to(change.event_id))
 
 
 def _as_read(change: Rewrite, now: datetime) -> Condition:
