@@ -98,10 +98,11 @@ def test_without_a_rule_of_idle_schedules_a_promise_is_broken(rule: str, promise
 @pytest.mark.parametrize(
     ("rule", "number", "promise"),
     [
-        ("pairs-one-row", 5, "emails"),
-        ("pairs-retracted", 17, "although"),
+        ("pairs-one-row", 29, "emails"),
+        ("pairs-retracted", 47, "although"),
         ("pairs-strongest", 23, "instead of"),
-        ("pairs-others-stay", 29, "is in no email: retracted"),
+        ("pairs-others-stay", 239, "is in no email: retracted"),
+        ("pairs-divided", 17, "is in no email: seen"),
     ],
 )
 def test_without_a_rule_of_happenings_a_promise_is_broken(

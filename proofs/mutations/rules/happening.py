@@ -522,8 +522,8 @@ RULES: Final = (
     Mutation(
         "a body that was left out joins its happening again",
         _JOIN,
-        "            if pointer.schedule != Unsent.EXCLUDED:\n",
-        "            if pointer.schedule:\n",
+        "            if not pointer.part_of or pointer.schedule != Unsent.EXCLUDED:\n",
+        "            if pointer:\n",
         f"{_LEFT}::test_mention_that_is_published_again_after_the_comment_was_sent_is_not_sent",
     ),
     Mutation(

@@ -72,8 +72,7 @@ class _WithoutBodies(EventReader):
         rest = [body for body in stored.bodies if body not in self._removed]
         if not rest or len(rest) == len(stored.bodies):
             return stored
-        shown, *others = rest
-        return replace(stored, event=shown, others=tuple(others))
+        return replace(stored, event=rest[0], others=tuple(rest[1:]))
 
 
 @dataclass(frozen=True, slots=True)
