@@ -28,7 +28,7 @@ from gazette.domain.delivery.run import Head, Reason, Status
 from gazette.domain.feedback.delivery_events import EngagementEvent, Mark
 from gazette.domain.feedback.experiment import Experiment, Variant
 from gazette.domain.feedback.reputation import category_hold
-from gazette.domain.happening.bodies import Settlement
+from gazette.domain.happening.bodies import LeftOut, Settlement
 from gazette.domain.happening.rewriting import Pointing, Rewrite
 from gazette.domain.model import DAILY, ScheduleState, StoredEvent, Window
 from gazette.domain.muting.mutes import Mute
@@ -223,6 +223,29 @@ def _store_happenings(events: DynamoEvents) -> None:
     )
     events.retract("ann", alone.own_id, early=False)
     assert events.rewrite(retracted, Guard())[0]
+    _leave_out(events)
+
+
+def _leave_out(events: DynamoEvents) -> None:
+    """Store a row of which one event was left out, which has a row of its own."""
+    event = replace(an_event("divided"), own_id="left out of divided")
+    other = an_event("divided")
+    both = Rewrite(
+        user_id="ann",
+        event_id="divided",
+        before=None,
+        after=Settlement(event, (other,), DAILY),
+        pointing=Pointing(event.own_id),
+    )
+    _, stored = events.rewrite(both, Guard())
+    one = replace(
+        both,
+        before=stored,
+        after=Settlement(other, (), DAILY),
+        pointing=None,
+        left_out=[LeftOut(event, withdrawn_at=NOW)],
+    )
+    assert events.rewrite(one, Guard())[0]
 
 
 def _store_runs() -> None:
