@@ -168,7 +168,7 @@ def test_week_starts_as_in_the_country_or_the_languages_main_country(name: str, 
 def test_format_cache_is_bounded() -> None:
     modules = (language, naming)
     memos = [one for each in modules for one in vars(each).values() if hasattr(one, "cache_info")]
-    assert len(memos) == 11
+    assert len(memos) == 12
     assert all(0 < memo.cache_info().maxsize <= 4096 for memo in memos)
 
 
