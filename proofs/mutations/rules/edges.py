@@ -336,8 +336,8 @@ RULES: Final = (
     Mutation(
         "a claim after a retraction does not contain the event",
         _RULE_OF_RECEIPTS,
-        "    return False if is_later or run.claimed_at >= written + LONGEST_INVOCATION else None\n",
-        "    return True\n",
+        "    return False if is_later or run.claimed_at >= written + LONGEST_INVOCATION",
+        "    return True if is_later",
         f"{_RECEIPT}::test_event_retracted_before_the_digest_is_in_no_email",
     ),
     Mutation(
