@@ -1245,7 +1245,7 @@ class FakeEvents:
         current = self.rows.get(key)
         if not isinstance(current, StoredEvent) or current.schedule != run.key.schedule:
             return None
-        if current.event != event or (current.others and not for_good):
+        if current.event != event or current.others:
             return None
         place = Unsent.GIVEN_UP if for_good else Unsent.EXCLUDED
         after = self._take_out([(replace(current, is_capped=False), place)], run)

@@ -25,7 +25,9 @@ _DIES = f"{_STEPS}::test_worker_that_dies_at_any_call_loses_and_repeats_nothing"
 _ONCE = f"{_STEPS}::test_one_email_is_sent_whenever_email_is_sent"
 _NONE = f"{_STEPS}::test_body_that_comes_after_an_email_without_the_retracted_one_is_sent"
 _TOLD = f"{_STEPS}::test_happening_is_told_once_by_its_strongest_body"
-_AS_SENT = "        return replace(change, after=as_sent)\n"
+_AS_SENT = (
+    "    return replace(change, after=as_sent) if row.stored_at <= sent_until(chain) else change\n"
+)
 
 RULES: Final = (
     Mutation(
@@ -60,7 +62,7 @@ RULES: Final = (
         "a row that was sent shows what its email showed",
         _WRITE,
         _AS_SENT,
-        "        return change\n",
+        "    return change\n",
         f"{_STEPS}::test_body_that_comes_after_the_email_is_not_sent_again",
     ),
     Mutation(
@@ -435,16 +437,23 @@ RULES: Final = (
         f"{_LEFT}::test_row_is_left_out_if_no_event_may_be_shown",
     ),
     Mutation(
-        "a row that may have been sent is left out as a whole",
-        _WINDOW,
-        "        if row.has_expired(self.now) or self._is_shown(row):\n",
-        "        if row.has_expired(self.now):\n",
-        f"{_LEFT}::test_row_that_may_have_been_sent_is_given_up_as_a_whole",
+        "a row that may have been sent shows another body when it is sent again",
+        _WRITE,
+        "        after = content_of(row) if was_sent else showing_another(row, rest, change.after)\n",
+        "        after = content_of(row)\n",
+        f"{_LEFT}::test_row_that_may_have_been_sent_shows_another_event_when_it_is_sent_again",
+    ),
+    Mutation(
+        "a row that may have been sent keeps all bodies",
+        "domain/happening/bodies.py",
+        "shown=shown, others=without_body(row.bodies, shown.own_id))\n",
+        "shown=shown, others=without_body(rest, shown.own_id))\n",
+        f"{_LEFT}::test_row_that_may_have_been_sent_shows_another_event_when_it_is_sent_again",
     ),
     Mutation(
         "a body that the templates cannot show leaves the row alone",
         _REMOVAL,
-        "        if not for_good:\n            condition &= EventRow.others.does_not_exist()\n",
+        "        condition &= EventRow.others.does_not_exist()\n",
         "",
         f"{_ROWS}::test_row_that_another_event_has_joined_is_not_removed",
     ),
@@ -480,8 +489,8 @@ RULES: Final = (
     Mutation(
         "a body that an email may contain is not left out",
         _WRITE,
-        "        return replace(change, after=content_of(row), left_out=None), Guard()\n",
-        "        return change, Guard()\n",
+        "was_sent = row.stored_at <= sent_until(chain) or row.schedule == Unsent.GIVEN_UP\n",
+        "was_sent = False\n",
         f"{_LEFT}::test_mention_that_is_being_sent_is_not_left_out",
     ),
     Mutation(
@@ -567,14 +576,6 @@ RULES: Final = (
         "    if event.amends(left_out) or not left_out.amended_at:\n",
         "    if left_out:\n",
         f"{_LEFT}::test_repetition_of_an_older_message_does_not_bring_back_its_content",
-    ),
-    Mutation(
-        "a row that may have been sent shows the same body",
-        _WRITE,
-        "    may_have_been_sent = row.stored_at <= possibly_sent_until(chain)\n",
-        "    may_have_been_sent = False\n",
-        f"{_LEFT}"
-        "::test_mention_that_arrives_while_an_outcome_is_unknown_does_not_give_up_the_comment",
     ),
     Mutation(
         "no body is left out while its reader gets no email",

@@ -32,7 +32,7 @@ from gazette_support.steps.withdrawals import WithdrawalContext, remove_withdraw
 from tests.builders import NOW, an_activity, an_event
 from tests.fakes import FakeRenderer
 from tests.receipts import receipt_of
-from tests.unit.routing.test_happening import IMMEDIATE, OFTEN, a_world, sent, the_row
+from tests.unit.routing.test_happening import IMMEDIATE, NEVER, OFTEN, a_world, sent, the_row
 from tests.world import World, crashes, interleavings
 
 DAY, MINUTE = timedelta(days=1), timedelta(minutes=1)
@@ -252,15 +252,20 @@ def test_events_are_left_out_for_different_reasons() -> None:
     assert sent(world) == []
 
 
-def test_row_that_may_have_been_sent_is_given_up_as_a_whole() -> None:
+@pytest.mark.parametrize("judge", JUDGEMENTS)
+@pytest.mark.parametrize("comments", [IMMEDIATE, Frequency.DAILY, NEVER])
+def test_row_that_may_have_been_sent_shows_another_event_when_it_is_sent_again(
+    judge: Act, comments: Frequency
+) -> None:
+    """It keeps both events, because the first attempt may contain them."""
     world = due(lambda _: None, IMMEDIATE, Frequency.DAILY)
     world.mailer.script.append(Uncertain(1, "no answer"))
     work(world)
-    withdraw(world)
+    world.choose(at=NOW + timedelta(seconds=1), comment=comments, mention=IMMEDIATE)
+    judge(world)
     finish(world)
-    assert world.emails() == []
-    assert the_row(world).schedule == Unsent.GIVEN_UP
-    assert receipt_of(world, "c1").state is receipt_of(world, "m1").state is State.GIVEN_UP
+    assert sent(world) == ["comment"]
+    assert {body.category for body in the_row(world).bodies} == {"comment", "mention"}
 
 
 SOON_AND_LATE = ((IMMEDIATE, Frequency.DAILY), (Frequency.DAILY, IMMEDIATE), (Frequency.DAILY,) * 2)

@@ -46,8 +46,7 @@ class DynamoDeferredEvents:
         """Exclude an event with one TransactWriteItems of two writes."""
         place = Unsent.GIVEN_UP if for_good else Unsent.EXCLUDED
         condition = _is_under(run.key.schedule) & (EventRow.body == body_of(event))
-        if not for_good:
-            condition &= EventRow.others.does_not_exist()
+        condition &= EventRow.others.does_not_exist()
         return self._take_out(
             [(event, place, condition, _because(why[:REASON_CHARACTERS]))],
             run,

@@ -101,15 +101,19 @@ def as_emailed(settlement: Settlement, row: StoredEvent, *, is_retraction: bool)
     ids = {body.own_id for body in bodies}
     if not is_retraction:
         bodies += tuple(body for body in row.bodies if body.own_id not in ids)
-    others = without_body(_sorted(bodies), settlement.shown.own_id)
-    return as_shown(replace(settlement, others=others), row)
-
-
-def as_shown(settlement: Settlement, row: StoredEvent) -> Settlement:
-    """Return the settlement with the shown body of the row, if it is one of its bodies."""
-    bodies = (settlement.shown, *settlement.others)
     same = next((body for body in bodies if body.own_id == row.event.own_id), settlement.shown)
     return replace(settlement, shown=same, others=without_body(_sorted(bodies), same.own_id))
+
+
+def showing_another(row: StoredEvent, rest: Bodies, settlement: Settlement | None) -> Settlement:
+    """Return the settlement of a row that may have been sent, and whose shown body no email may
+    show any more.
+
+    The row shows the strongest of the `rest`, and keeps all bodies, because an email may contain
+    them. `settlement` is that of the rest, or None if its reader does not want it any more.
+    """
+    shown = settlement.shown if settlement else rest[0]
+    return replace(content_of(row), shown=shown, others=without_body(row.bodies, shown.own_id))
 
 
 def _sorted(bodies: Iterable[Event]) -> Bodies:

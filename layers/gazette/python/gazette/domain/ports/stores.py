@@ -388,8 +388,9 @@ class DeferredEvents(Protocol):
 
         One transaction checks that event and run are unchanged and raises the run's epoch. The
         event therefore cannot leave a window that another worker has claimed. Returns the new run;
-        None if a row had changed and no write was made. From then on, no window contains the event.
-        If its producer publishes the event again, it returns to its schedule. With `for_good`, it
+        None if a row had changed or has other bodies, and no write was made. From then on, no
+        window contains the event. If its producer publishes the event again, it returns to its
+        schedule. With `for_good`, it
         does not return, because it may have been sent. If it returned, the number of emails that
         included it would be lost.
         """

@@ -290,12 +290,8 @@ class _Sorting:
         self._add_shown(stored)
 
     def _divide(self, row: StoredEvent) -> bool:
-        """Collect the bodies of a row that no email may show, if an email may show another body.
-
-        A row that may have been sent is removed as a whole, because its happening may be in an
-        email.
-        """
-        if row.has_expired(self.now) or self._is_shown(row):
+        """Collect the bodies of a row that no email may show, if an email may show another body."""
+        if row.has_expired(self.now):
             return False
         over = list(filter(None, map(self._over, row.each_alone())))
         if len(over) == len(row.bodies):
@@ -320,5 +316,5 @@ class _Sorting:
     def _is_passed_over(self, stored: StoredBrief) -> bool:
         return any(each.has_passed_over(stored.event.id, stored.stored_at) for each in self.unknown)
 
-    def _is_shown(self, stored: StoredBrief | StoredEvent) -> bool:
+    def _is_shown(self, stored: StoredBrief) -> bool:
         return any(each.has_shown(stored.event.id, stored.stored_at) for each in self.unknown)

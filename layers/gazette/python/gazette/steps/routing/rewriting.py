@@ -3,16 +3,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from gazette.domain.delivery.run import BEGINNING, possibly_sent_until, sent_until
+from gazette.domain.delivery.run import BEGINNING, sent_until
 from gazette.domain.happening.bodies import (
     Bodies,
     LeftOut,
     Settlement,
     Wanted,
     as_emailed,
-    as_shown,
     content_of,
     settle,
+    showing_another,
 )
 from gazette.domain.happening.marks import is_in_none_of
 from gazette.domain.happening.rewriting import Pointing, Rewrite
@@ -75,10 +75,10 @@ def rewrite(
         pointing=pointing,
         left_out=left_out,
     )
-    planned, guard = _leaving(change, context)
+    planned, guard = _leaving(change, bodies, context)
     if planned.moves and (after := planned.after) and not tokens.allow(after.shown, after.schedule):
         capped = replace(change, after=_settled(bodies, inputs, context, is_capped=True))
-        planned, guard = _leaving(capped, context)
+        planned, guard = _leaving(capped, bodies, context)
     if planned.after is None and not planned.moves and retracted is None:
         return True, row if isinstance(row, StoredEvent) else None
     if planned.after and planned.moves and not _is_new(row):
@@ -89,14 +89,14 @@ def rewrite(
     return _write(planned, context, guard=guard, is_repeatable=is_repeatable)
 
 
-def _leaving(change: Rewrite, context: RoutingContext) -> tuple[Rewrite, Guard]:
+def _leaving(change: Rewrite, bodies: Bodies, context: RoutingContext) -> tuple[Rewrite, Guard]:
     """Return the change, which moves the row if necessary and possible.
 
     Also returns a guard that prevents the runs of the former place from sending the row.
     """
     row, settlement = change.before, change.after
     if change.left_out is not None and isinstance(row, StoredEvent):
-        return _leaving_out(change, row, context)
+        return _leaving_out(change, row, bodies, context)
     if row is None or (isinstance(row, Retracted) and _is_in_no_email(row, change, context)):
         return replace(change, moves=True), Guard()
     if settlement and isinstance(row, StoredEvent) and _stays(row, settlement, context):
@@ -114,16 +114,20 @@ def _is_new(row: Row) -> bool:
 
 
 def _leaving_out(
-    change: Rewrite, row: StoredEvent, context: RoutingContext
+    change: Rewrite, row: StoredEvent, rest: Bodies, context: RoutingContext
 ) -> tuple[Rewrite, Guard]:
     """Return the change of a row some of whose bodies no email may show.
 
     Runs that have read the row cannot be claimed after the change, even if the row does not move. A
-    row that may have been sent keeps its bodies, because an email may contain them.
+    row that may have been sent keeps its bodies, because an email may contain them, and shows
+    another one. A row that was sent does not change.
     """
     until, guard = guard_to_leave(change.user_id, row.schedule, row.stored_at, context=context)
     if row.stored_at <= until:
-        return replace(change, after=content_of(row), left_out=None), Guard()
+        chain = context.runs.chain(latest_run(change.user_id, row.schedule), holding=row.stored_at)
+        was_sent = row.stored_at <= sent_until(chain) or row.schedule == Unsent.GIVEN_UP
+        after = content_of(row) if was_sent else showing_another(row, rest, change.after)
+        return replace(change, after=after, left_out=None), Guard()
     stays = change.after is not None and Target(change.after.schedule).keeps(row.schedule)
     return replace(change, moves=not stays), guard
 
@@ -140,8 +144,7 @@ def _in_place(change: Rewrite, context: RoutingContext) -> Rewrite:
     """Return the change of a row that stays in its place.
 
     A row that was sent keeps its bodies, except a retracted one, and continues to show what its
-    email showed. So receipts and the web view of the email remain true. A row that may have been
-    sent continues to show the same body as long as it is wanted, because it may be sent again.
+    email showed. So receipts and the web view of the email remain true.
     """
     row, settlement = change.before, change.after
     if not isinstance(row, StoredEvent) or settlement is None:
@@ -153,10 +156,7 @@ def _in_place(change: Rewrite, context: RoutingContext) -> Rewrite:
     if as_sent == settlement or kind_of(row.schedule) is ScheduleKind.UNSENT:
         return change
     chain = context.runs.chain(latest_run(change.user_id, row.schedule), holding=row.stored_at)
-    if row.stored_at <= sent_until(chain):
-        return replace(change, after=as_sent)
-    may_have_been_sent = row.stored_at <= possibly_sent_until(chain)
-    return replace(change, after=as_shown(settlement, row)) if may_have_been_sent else change
+    return replace(change, after=as_sent) if row.stored_at <= sent_until(chain) else change
 
 
 def _is_capped(row: Row) -> bool:
