@@ -121,6 +121,14 @@ def synthesised(folder: Path, names: tuple[str, ...] = tuple(STAGES)) -> tuple[J
     )
 
 
+def templates_of(folder: Path, name: str) -> Templates:
+    """Return the templates of a stage. Synthesise them into a subfolder of `folder`, unless they
+    exist.
+    """
+    synthesised(folder, (name,))
+    return Templates.of(folder / str([*STAGES].index(name)))
+
+
 def _settings(changed: Mapping[str, Any]) -> dict[str, Any]:
     stages = json.loads((ROOT / "cdk.json").read_text())["context"]["stages"]
     return {**stages["prod"], **changed}

@@ -390,15 +390,22 @@ def fan_out(cloud: Cloud, user_id: str = "ann", schedule: str = DAILY) -> list[s
 
 
 @pytest.fixture(scope="session")
-def policies(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Policies:
-    """What the templates of the stages allow their functions."""
+def synthesised_stages(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """The folder of the synthesised stages, for all workers of the tests."""
     base = tmp_path_factory.getbasetemp()
     shared = base if worker_id == "master" else base.parent
-    folder = stages_in(Path(os.environ.get(FOLDER, shared)))
+    return stages_in(Path(os.environ.get(FOLDER, shared)))
+
+
+@pytest.fixture(scope="session")
+def policies(synthesised_stages: Path) -> Policies:
+    """What the templates of the stages allow their functions."""
 
     @cache
     def of_stage(name: str) -> Account:
-        both = {each.name: each for each in synthesised(folder, (IN_THE_SANDBOX, BY_SMTP))}
+        both = {
+            each.name: each for each in synthesised(synthesised_stages, (IN_THE_SANDBOX, BY_SMTP))
+        }
         return both[name].account
 
     return of_stage

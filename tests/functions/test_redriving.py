@@ -1,6 +1,7 @@
 """A redrive in the SQS console: every message as it lies in its queue, by the real handlers.
 
-SQS moves body and attributes, and gives the message a new id. No engine has StartMessageMoveTask.
+SQS moves body and attributes, and gives the message a new id. No engine has StartMessageMoveTask;
+`test_native_redrive.py` uses a model of it.
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-configure-dead-letter-queue-redrive.html
 """
 

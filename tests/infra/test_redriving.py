@@ -106,6 +106,31 @@ def test_dead_letters_after_a_thousand_receives_return_to_the_same_function(
         assert CONSOLE[name].destinations[0] == CONSOLE[behind].destinations[0], name
 
 
+def test_default_destination_is_a_function_queue_only_for_dead_letters_of_functions(
+    stage: Synthesis,
+) -> None:
+    """Without a custom destination, SQS moves messages back to the queue whose redrive policy moved
+    them. For the other queues, this is another queue that must be empty.
+
+    A destination must be of the same type as the queue.
+    https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-configure-dead-letter-queue-redrive.html
+    """
+    every, takers = queues(stage), fed(stage)
+    by_arn = {f"{{{queue['id']}.Arn}}": name for name, queue in every.items()}
+    sources = {
+        by_arn[queue["RedrivePolicy"]["deadLetterTargetArn"]]: name
+        for name, queue in every.items()
+        if "RedrivePolicy" in queue
+    }
+    assert sources.keys() == every.keys() - takers.keys() - PURGED
+    for dead, source in sources.items():
+        if dead.endswith("-dead"):
+            assert CONSOLE[dead].destinations == (source,)
+        else:
+            assert source not in takers, dead
+    assert not any(queue.get("FifoQueue") for queue in every.values())
+
+
 def test_queue_alarm_names_console_steps_and_redrive_target(
     stage: Synthesis,
 ) -> None:
@@ -190,6 +215,35 @@ def test_runbook_lists_the_redrive_target_of_each_queue() -> None:
     assert told == {name: way.destinations for name, way in CONSOLE.items()} | dict.fromkeys(
         PURGED, ()
     )
+
+
+def _names_destination(page: str, queue: str, destination: str) -> bool:
+    """Return True if a runbook page names the custom destination of a queue."""
+    text = " ".join(page.split())
+    source, into = f"`gazette-<stage>-{queue}`", f"`gazette-<stage>-{destination}`"
+    return (
+        f"redrive {source} to the custom destination {into}" in text
+        or f"The custom destination of `{queue}` is {into}" in text
+        or f"| `{queue}` | {into} |" in text
+    )
+
+
+def test_runbook_page_of_each_queue_names_the_destination_in_its_alarm(asking: Synthesis) -> None:
+    for name in queues(asking).keys() - fed(asking).keys():
+        alarm = alarm_of(asking, name)
+        (path,) = re.findall(r"See docs/(runbook/[a-z-]+\.md)", alarm)
+        page = (_DOCS / path).read_text()
+        assert f"{name}-not-empty" in page, path
+        if name in PURGED:
+            assert "choose **Purge**" in " ".join(page.split()), path
+            assert not any(_names_destination(page, name, each) for each in fed(asking)), path
+            continue
+        first, *others = re.findall(r"(?:the ARN of|redrive them to) gazette-prod-([a-z]+)", alarm)
+        named = [each for each in fed(asking) if _names_destination(page, name, each)]
+        assert named == [first], (name, path)
+        for other in others:
+            told = f"Redrive delivery events to `gazette-<stage>-{other}`."
+            assert told in " ".join(page.split()), (name, path)
 
 
 def test_docs_never_suggest_a_redrive_to_the_source() -> None:
