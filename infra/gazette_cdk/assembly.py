@@ -11,7 +11,7 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from gazette_cdk.assets.layers import BuildError
-from gazette_cdk.assets.templates.inline import TemplateError
+from gazette_cdk.assets.templates.faults import TemplateError
 from gazette_cdk.refusal import Refused
 from gazette_cdk.stacks.data import DataStack
 from gazette_cdk.stacks.encryption import let_services_use

@@ -18,8 +18,7 @@ from constructs import Construct
 from gazette.settings.environment import use_pinned_zones
 
 from gazette_cdk.assembly import Given, build_stacks, plain_lines
-from gazette_cdk.assets.templates.build import build_templates
-from gazette_cdk.assets.templates.trial import try_out
+from gazette_cdk.assets.templates.build import build_and_try
 from gazette_cdk.folders import GAZETTE
 from gazette_cdk.guards import check_ready, default_place
 from gazette_cdk.settings_file import StageFile, stage_file
@@ -205,5 +204,4 @@ def _check_templates(stage: Stage) -> None:
     """
     if stage.templates:
         with TemporaryDirectory() as folder:
-            build_templates(GAZETTE / "templates", Path(folder), overlay=Path(stage.templates))
-            try_out(Path(folder))
+            build_and_try(GAZETTE / "templates", Path(folder), overlay=Path(stage.templates))

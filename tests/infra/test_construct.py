@@ -75,9 +75,27 @@ def test_wrong_template_is_named_before_the_layers_are_built(tmp_path: Path) -> 
     (tmp_path / "digest").mkdir()
     (tmp_path / "digest" / "subject.txt").write_text("{{ nothing.like.this }}")
     (line,) = refusal(templates=tmp_path)
-    assert line.startswith("gazette: digest/subject.txt: an email cannot be rendered")
+    template = tmp_path / "digest" / "subject.txt"
+    assert line.startswith(f"gazette: {template}:1: an email cannot be rendered")
     (line,) = refusal(templates=tmp_path / "missing")
     assert "there is no such folder" in line
+
+
+def test_faults_of_all_templates_are_printed_at_once(tmp_path: Path) -> None:
+    (tmp_path / "digest").mkdir()
+    (tmp_path / "digest" / "subject.txt").write_text("{{ nothing.like.this }}")
+    (tmp_path / "digest" / "body.txt").write_text("\n{% if %}")
+    (tmp_path / "brand.json").write_text('{"name": "Shop",\n "colour": "red"}')
+    lines = refusal(templates=tmp_path)
+    starts = [
+        f"gazette: {tmp_path}/brand.json:1: postal_address is missing.",
+        f"gazette: {tmp_path}/brand.json:2: unknown field 'colour'",
+        f"gazette: {tmp_path}/digest/body.txt:2: ",
+        f"gazette: {tmp_path}/digest/subject.txt:1: an email cannot be rendered",
+    ]
+    assert len(lines) == len(starts), lines
+    for line, start in zip(lines, starts, strict=True):
+        assert line.startswith(start)
 
 
 def test_templates_of_a_file_are_next_to_the_file(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ def schemas_of(stage: str) -> Schemas:
         return {}
     # The import takes a tenth of a second, and only stages with schemas need it.
     from gazette_cdk.assets.templates.data_schemas import check_schemas
-    from gazette_cdk.assets.templates.inline import TemplateError
+    from gazette_cdk.assets.templates.faults import TemplateError
 
     try:
         return check_schemas(project() / own)

@@ -23,8 +23,8 @@ from gazette.domain.templates.settings import VersionSettings
 from jinja2 import Environment
 
 from gazette_cdk.assets.templates.build import build_templates
-from gazette_cdk.assets.templates.inline import TemplateError
-from gazette_cdk.assets.templates.trial import render_all, try_out
+from gazette_cdk.assets.templates.faults import TemplateError
+from gazette_cdk.assets.templates.trial import try_out
 from gazette_cdk.assets.templates.version_settings import read_version_settings
 from gazette_cdk.folders import GAZETTE, project
 from gazette_cli.shared.console import NotPossible
@@ -101,7 +101,7 @@ def built(templates: Templates, *, inlined: bool = True) -> Iterator[Path]:
                 templates.source, Path(folder), overlay=templates.overlay, inlined=inlined
             )
         except (TemplateError, OSError) as err:
-            raise NotPossible(f"The build of the templates failed. {err}") from err
+            raise NotPossible(f"The build of the templates failed. {_on_one_line(err)}") from err
         yield Path(folder)
 
 
@@ -110,16 +110,18 @@ def tried_out(templates: Templates, folder: Path, kind: type[Environment]) -> No
     kind.
 
     `folder` has the built templates. Raises NotPossible. The error names the file, the line and the
-    problem.
+    problem of each fault.
     """
+    sources = [each for each in (templates.source, templates.overlay) if each]
     try:
-        try_out(folder, kind=kind)
+        try_out(folder, kind=kind, sources=sources)
     except TemplateError as err:
+        raise NotPossible(_on_one_line(err)) from err
 
-        def show(renderer: JinjaRenderer) -> None:
-            render_all(folder, renderer)
 
-        raise NotPossible(located(templates, show, kind=kind) or str(err)) from err
+def _on_one_line(err: Exception) -> str:
+    """Return the faults of templates as one line, because commands print one line for an error."""
+    return " ".join(str(err).splitlines())
 
 
 def settings_in(folder: Path) -> VersionSettings:
@@ -152,5 +154,5 @@ def located(
                 file = Path(frame.filename)
                 if file.is_relative_to(folder):
                     origin = templates.origin(file.relative_to(folder))
-                    return f"{origin}, line {frame.lineno}: {cause or type(cause).__name__}."
+                    return f"{origin}:{frame.lineno}: {cause or type(cause).__name__}."
     return ""

@@ -19,8 +19,7 @@ from aws_cdk import aws_lambda as lambda_
 from babel.core import get_global
 
 from gazette_cdk.assets.aws_data import shrink
-from gazette_cdk.assets.templates.build import TOOLS, build_templates
-from gazette_cdk.assets.templates.trial import try_out
+from gazette_cdk.assets.templates.build import TOOLS, build_and_try
 from gazette_cdk.folders import GAZETTE, PACKAGE
 
 _ASSETS = Path(__file__).parent
@@ -91,8 +90,7 @@ def core_code(target: Target, overlay: Path | None) -> lambda_.Code:
             ignore=shutil.ignore_patterns("__pycache__", "py.typed"),
         )
         templates = output / "python" / "gazette_templates"
-        build_templates(_TEMPLATES, templates, overlay=overlay)
-        try_out(templates)
+        build_and_try(_TEMPLATES, templates, overlay=overlay)
         _compile(output, target)
 
     return _bundled(_PACKAGE, build, sources, f"{target} {tools}", target)

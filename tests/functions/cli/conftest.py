@@ -39,13 +39,18 @@ def templates_are_tried_out_once() -> Iterator[None]:
     """
     tried: set[tuple[object, bytes]] = set()
 
-    def once(folder: Path, *, kind: type[Environment] | None = None) -> None:
+    def once(
+        folder: Path,
+        *,
+        kind: type[Environment] | None = None,
+        sources: Sequence[Path] = (),
+    ) -> None:
         key = kind, _checksum(folder)
         if key not in tried:
             with pytest.MonkeyPatch.context() as patch:
                 if tried:
                     patch.setattr(trial, "_SCHEDULES", (DAILY, immediate_schedule("post#1")))
-                try_out(folder, kind=kind)
+                try_out(folder, kind=kind, sources=sources)
             tried.add(key)
 
     with pytest.MonkeyPatch.context() as patch:

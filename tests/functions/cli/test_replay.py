@@ -452,10 +452,10 @@ def test_template_that_no_longer_renders_an_event_is_named_with_its_line(
     assert {"excluded", "blocks"} <= set(changes(found)["ann"])
     problems = found["emails"][0]["after"]["problems"]
     assert [problem["event"] for problem in problems] == ["e2", "e3"]
-    assert all(f"{line}, line {number}: " in problem["why"] for problem in problems)
+    assert all(f"{line}:{number}: " in problem["why"] for problem in problems)
     done = run()
     assert done.exit_code == command.BREAKS
-    assert done.stdout.count(f"ann-daily-1: {line}, line {number}: ") == 1
+    assert done.stdout.count(f"ann-daily-1: {line}:{number}: ") == 1
 
 
 @pytest.mark.usefixtures("later")
@@ -488,7 +488,7 @@ def test_templates_that_cannot_be_built_are_reported_on_a_single_line(
     broken.write_text("{% if %}")
     done = run()
     assert (done.exit_code, done.stdout) == (2, "")
-    assert f"{broken}, line 1" in done.stderr
+    assert f"{broken.relative_to(Path.cwd())}:1: " in done.stderr
 
 
 @pytest.mark.usefixtures("later")
@@ -664,8 +664,8 @@ def test_replay_page_is_written_despite_failures_and_lists_them_first(
     line.write_text("{{ group.data.stars }}")
     found = replayed(exits=command.BREAKS)
     content = unescape(Path(found["page"]).read_text())
-    assert content.index("Failures") < content.index(f"ann-daily-1: {line}, line 1: ")
-    assert content.index(f"ann-daily-1: {line}, line 1: ") < content.index("Side by side")
+    assert content.index("Failures") < content.index(f"ann-daily-1: {line}:1: ")
+    assert content.index(f"ann-daily-1: {line}:1: ") < content.index("Side by side")
 
 
 @pytest.mark.usefixtures("later")
@@ -812,7 +812,7 @@ def test_same_error_in_two_templates_is_reported_with_both_files(stage: Cloud, t
     told = run()
     assert told.exit_code == command.BREAKS
     for line in lines:
-        assert f"{line}, line 1: " in told.stdout
+        assert f"{line}:1: " in told.stdout
 
 
 @pytest.mark.usefixtures("later")
@@ -836,7 +836,7 @@ def test_failure_on_both_sides_is_reported_but_not_a_change(
         "Even before the change, 1 email cannot be shown completely, such as ann-daily-1: "
         in done.stderr
     )
-    assert f"{line}, line 1: " in done.stderr
+    assert f"{line}:1: " in done.stderr
 
 
 def test_deployed_templates_of_another_version_are_reported_on_a_single_line(

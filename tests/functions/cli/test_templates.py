@@ -364,20 +364,20 @@ def test_rollback_to_a_version_withdraws_the_candidate(stage: Cloud, own: Write)
 
 
 BROKEN = {
-    "syntax": ({SUBJECT: "News\n{% if %}"}, "digest/subject.txt, line 2: "),
-    "name": ({LINE: "{{ people }}\n\n{{ group.colour }}"}, "categories/comment/line.txt, line 3: "),
-    "sandbox": ({LINE: "{{ people }}\n{{ ''.__class__.__mro__ }}"}, "line.txt, line 2: "),
-    "format": ({LINE: "x\n{{ '{0.__class__}'.format(people) }}"}, "line.txt, line 2: "),
+    "syntax": ({SUBJECT: "News\n{% if %}"}, "digest/subject.txt:2: "),
+    "name": ({LINE: "{{ people }}\n\n{{ group.colour }}"}, "categories/comment/line.txt:3: "),
+    "sandbox": ({LINE: "{{ people }}\n{{ ''.__class__.__mro__ }}"}, "line.txt:2: "),
+    "format": ({LINE: "x\n{{ '{0.__class__}'.format(people) }}"}, "line.txt:2: "),
     "html": (
         {"digest/block.html": "<p>\n<b>{{ block.colour }}</b></p>"},
-        "own/digest/block.html, line 2: ",
+        "own/digest/block.html:2: ",
     ),
     "variation": (
         {"variations/2/digest/subject.txt": "\n{{ digest.colour }}"},
-        "variations/2/digest/subject.txt, line 2: ",
+        "variations/2/digest/subject.txt:2: ",
     ),
     "unused": ({"digest/title.txt": "x"}, "digest/title.txt: this file has no effect."),
-    "brand": ({"brand.json": '{"name": ""}'}, "brand.json: name is missing"),
+    "brand": ({"brand.json": '{"name": ""}'}, "brand.json:1: name is missing"),
     "long": (
         {"digest/block.html": "{{ block.title }}<b>" + "x" * 90_001 + "</b>"},
         "one block alone has more than 90000 bytes of HTML",
@@ -387,21 +387,24 @@ BROKEN = {
             "locales/fr/LC_MESSAGES/messages.po": 'msgid ""\nmsgstr "Content-Type: text/plain; '
             'charset=UTF-8\\n"\n\n#, python-format\nmsgid "%(name)s"\nmsgstr "%(nom)s"\n'
         },
-        "messages.po, line ",
+        "messages.po:5: ",
     ),
-    "settings": ({"settings.json": '{"max_blocks": 0}'}, "settings.json: max_blocks is 0; it must"),
+    "settings": (
+        {"settings.json": '{"max_blocks": 0}'},
+        "settings.json:1: max_blocks is 0; it",
+    ),
     "ranking": (
         {"settings.json": '{"ranking": "best"}'},
-        "settings.json: ranking is 'best'; it must be one of relevance, most_active, latest",
+        "settings.json:1: ranking is 'best'; it must be one of relevance, most_active, latest",
     ),
     "setting": (
         {"settings.json": '{"shards": 2}'},
-        "settings.json: 'shards' is not a template setting",
+        "settings.json:1: 'shards' is not a template setting",
     ),
-    "json": ({"settings.json": "{"}, "settings.json is not JSON"),
+    "json": ({"settings.json": "{"}, "settings.json:1: not JSON"),
     "categories": (
         {"categories.json": '{"build_failed": {"de": {"one": "{people} x"}}}'},
-        "categories.json: build_failed.de.one contains {people}. It may contain no placeholder.",
+        "categories.json:1: build_failed.de.one contains {people}. It may contain no placeholder.",
     ),
     "elsewhere": ({"digest/settings.json": "{}"}, "settings.json: this file has no effect"),
     **{

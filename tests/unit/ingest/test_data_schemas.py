@@ -16,7 +16,7 @@ from jsonschema import Draft7Validator
 
 from gazette_cdk.assets.templates.build import build_templates
 from gazette_cdk.assets.templates.data_schemas import DRAFT, check_schemas
-from gazette_cdk.assets.templates.inline import TemplateError
+from gazette_cdk.assets.templates.faults import TemplateError
 from gazette_cdk.assets.templates.trial import try_out
 from tests.unit.ingest.test_contract import ACTIVITY, EVENT, envelope
 
@@ -204,7 +204,7 @@ def test_valid_schema_is_packaged_with_templates(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("schema", "said"),
     [
-        ("{", r"data\.schema\.json is not JSON"),
+        ("{", r"data\.schema\.json:1: not JSON"),
         ('{"type": "object", "type": "object"}', "the name 'type' twice"),
         ("[]", "a data schema must be an object"),
         ({"type": "objekt"}, r"type: 'objekt' is not valid"),
@@ -258,7 +258,7 @@ def test_templates_are_tested_with_schema_example(tmp_path: Path) -> None:
     try_out(tmp_path / "built")
     write(own, {name: each for name, each in SCHEMA.items() if name != "examples"})
     build_templates(TEMPLATES, tmp_path / "second", overlay=own)
-    with pytest.raises(TemplateError, match=r"^categories/build/line\.txt: "):
+    with pytest.raises(TemplateError, match=r"^categories/build/line\.txt:1: "):
         try_out(tmp_path / "second")
 
 
@@ -267,5 +267,5 @@ def test_templates_are_tested_with_event_without_actor(tmp_path: Path) -> None:
     own.mkdir(parents=True)
     (own / "line.txt").write_text("{{ group.actor.name }} built")
     build_templates(TEMPLATES, tmp_path / "built", overlay=tmp_path / "own")
-    with pytest.raises(TemplateError, match=r"^categories/build/line\.txt: "):
+    with pytest.raises(TemplateError, match=r"^categories/build/line\.txt:1: "):
         try_out(tmp_path / "built")

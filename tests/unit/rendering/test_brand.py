@@ -64,7 +64,7 @@ def test_invalid_brand_field_is_named_in_the_error(
 def test_brand_must_be_a_json_object(tmp_path: Path, text: str) -> None:
     file = tmp_path / "brand.json"
     file.write_text(text)
-    with pytest.raises(BrandError, match=r"brand\.json (?:is not JSON|must be an object)"):
+    with pytest.raises(BrandError, match=r"brand\.json: (?:not JSON|the file must be an object)"):
         read_brand(file)
 
 

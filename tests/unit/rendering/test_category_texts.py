@@ -21,7 +21,7 @@ from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.overview import Overview
 
 from gazette_cdk.assets.templates.build import build_templates
-from gazette_cdk.assets.templates.inline import TemplateError
+from gazette_cdk.assets.templates.faults import TemplateError
 from gazette_cdk.assets.templates.trial import try_out
 from tests.builders import LINKS, NOW, a_subscriber, an_event
 
@@ -212,8 +212,8 @@ def of(**texts: Any) -> str:
 @pytest.mark.parametrize(
     ("content", "error"),
     [
-        ("{", "is not JSON: "),
-        ('{"a": {"en": {"name": "A"}}, "a": {}}', "is not JSON: ambiguous"),
+        ("{", "categories.json:1: not JSON: "),
+        ('{"a": {"en": {"name": "A"}}, "a": {}}', ": ambiguous"),
         ("[]", "must be an object, such as {"),
         ('{"Build": {}}', "'Build' is not a category. Its name must be 1 to 32"),
         (

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from premailer import Premailer
 
 from gazette_cdk.assets.templates.build import build_templates
-from gazette_cdk.assets.templates.inline import TemplateError, inline
+from gazette_cdk.assets.templates.faults import TemplateError
+from gazette_cdk.assets.templates.inline import inline
 from tests import builders
 from tests.builders import a_subscriber, an_event
 
@@ -202,7 +203,7 @@ def test_jinja_tags_are_allowed_anywhere_in_text_and_css(css: str, body: str, in
     ],
 )
 def test_css_sibling_selectors_are_rejected(selector: str) -> None:
-    with pytest.raises(TemplateError, match=r"^digest/body.html: the selector .+ Use a c"):
+    with pytest.raises(TemplateError, match=r"^digest/body.html:2: the selector .+ Use a c"):
         inline(page(f"{selector} {{ color: red }}", "<p>x</p>"), name="digest/body.html")
 
 
@@ -217,7 +218,7 @@ def test_css_sibling_selectors_are_rejected(selector: str) -> None:
     ],
 )
 def test_computed_class_is_rejected(attribute: str) -> None:
-    with pytest.raises(TemplateError, match=r"^digest/body.html: .+ is computed"):
+    with pytest.raises(TemplateError, match=r"^digest/body.html:\d: .+ is computed"):
         inline(page(".a { color: red }", f"<p {attribute}>x</p>"), name="digest/body.html")
 
 
@@ -230,7 +231,7 @@ def test_computed_class_is_rejected(attribute: str) -> None:
     ],
 )
 def test_jinja_tag_among_element_attributes_is_rejected(element: str) -> None:
-    with pytest.raises(TemplateError, match=r"^digest/body.html: .+ among the attributes of <p"):
+    with pytest.raises(TemplateError, match=r"^digest/body.html:\d: .+ among the attributes of <p"):
         inline(page(".a { color: red }", element), name="digest/body.html")
 
 

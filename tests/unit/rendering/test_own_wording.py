@@ -14,7 +14,7 @@ from gazette.domain.model import DAILY, Edition
 from gazette.domain.subscribers.overview import Overview
 
 from gazette_cdk.assets.templates.build import build_templates
-from gazette_cdk.assets.templates.inline import TemplateError
+from gazette_cdk.assets.templates.faults import TemplateError
 from tests.builders import LINKS, NOW, a_subscriber, an_event
 
 ROOT = Path(__file__).parents[3]
@@ -112,7 +112,7 @@ def test_other_number_of_plural_forms_is_refused(tmp_path: Path) -> None:
         (
             'msgid "Unsubscribe from al"\nmsgstr "Alles beenden"\n',
             (
-                r"own/locales/de/LC_MESSAGES/messages\.po, line 1: no template contains the text "
+                r"own/locales/de/LC_MESSAGES/messages\.po:1: no template contains the text "
                 r"'Unsubscribe from al', so its translation has no effect\. Did you mean "
                 r"'Unsubscribe from all'\?"
             ),

@@ -15,7 +15,7 @@ from gazette.domain.model import DAILY, Edition
 from gazette.domain.scheduling.kinds import immediate_schedule
 
 from gazette_cdk.assets.templates.build import build_templates
-from gazette_cdk.assets.templates.inline import TemplateError
+from gazette_cdk.assets.templates.faults import TemplateError
 from tests.builders import LINKS, a_subscriber, an_event
 
 LINK = '<link rel="stylesheet" href="email.css"></head><body></body></html>'
@@ -33,20 +33,22 @@ def test_syntax_error_names_file_and_line(copied: Path, tmp_path: Path) -> None:
     lines = template.read_text().splitlines()
     lines[2] = "{% if %}"
     template.write_text("\n".join(lines))
-    with pytest.raises(TemplateError, match=rf"^{re.escape(str(template))}, line 3: "):
+    with pytest.raises(TemplateError, match=rf"^{re.escape(str(template))}:3: "):
         build_templates(copied, tmp_path / "built")
 
 
 def test_invalid_brand_file_is_named_in_the_error(copied: Path, tmp_path: Path) -> None:
     (copied / "brand.json").write_text("{'name': 1}")
-    with pytest.raises(TemplateError, match=r"brand\.json is not JSON"):
+    with pytest.raises(TemplateError, match=r"brand\.json:1: not JSON"):
         build_templates(copied, tmp_path / "built")
 
 
 def test_email_that_cannot_be_inlined_is_named_in_the_error(copied: Path, tmp_path: Path) -> None:
     style_sheet = copied / "email.css"
     style_sheet.write_text(style_sheet.read_text().replace(".quiet {", ".quiet:first-child {"))
-    with pytest.raises(TemplateError, match=r"^digest/block\.html: "):
+    with pytest.raises(
+        TemplateError, match=r"email\.css:\d+: the selector \'\.quiet:first-child\' counts siblings"
+    ):
         build_templates(copied, tmp_path / "built")
 
 
@@ -198,8 +200,8 @@ def test_untranslated_messages_keep_the_original_text(own: Path, tmp_path: Path,
         ("pt_BR/LC_MESSAGES/messages.po", r"own/locales/pt_BR: name it by its language tag"),
         ("De/LC_MESSAGES/messages.po", r"own/locales/De: name it by its language tag"),
         ("tlh/LC_MESSAGES/messages.po", r"own/locales/tlh: CLDR does not know this language"),
-        ("fr/messages.po", r"own/locales/fr/LC_MESSAGES/messages\.po is missing"),
-        ("fr/LC_MESSAGES/message.po", r"own/locales/fr/LC_MESSAGES/messages\.po is missing"),
+        ("fr/messages.po", r"own/locales/fr/LC_MESSAGES/messages\.po: missing"),
+        ("fr/LC_MESSAGES/message.po", r"own/locales/fr/LC_MESSAGES/messages\.po: missing"),
     ],
 )
 def test_unreachable_language_is_named_in_the_error(
@@ -252,15 +254,15 @@ def test_variation_can_set_the_ranking(own: Path, tmp_path: Path, ranking: Ranki
 @pytest.mark.parametrize("given", ["newest", None, ["latest"], {}, 1])
 def test_unknown_ranking_is_named_in_the_error(own: Path, tmp_path: Path, given: object) -> None:
     write(own / "variations" / "2" / "variation.json", json.dumps({"ranking": given}))
-    with pytest.raises(TemplateError, match=r"2/variation\.json must contain a ranking"):
+    with pytest.raises(TemplateError, match=r"2/variation\.json: the file must contain a ranking"):
         build_templates(SOURCE, tmp_path / "built", overlay=own)
 
 
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("digest/subject.txt", "{{ line", r"own/digest/subject\.txt, line 1: "),
-        ("parts/more.html", "<p {{ x }}>y</p>", r"^parts/more\.html: .* among the attributes"),
+        ("digest/subject.txt", "{{ line", r"own/digest/subject\.txt:1: "),
+        ("parts/more.html", "<p {{ x }}>y</p>", r"own/parts/more\.html:1: .* among the attributes"),
         (
             "parts/layout.html",
             "<!DOCTYPE html><html><head><title>{% if 1 %}x{% endif %}</title>" + LINK,
@@ -269,16 +271,16 @@ def test_unknown_ranking_is_named_in_the_error(own: Path, tmp_path: Path, given:
         (
             "digest/body.txt",
             "\n{{ brand.name | nosuch }}",
-            r"own/digest/body\.txt, line 2: No filter",
+            r"own/digest/body\.txt:2: No filter",
         ),
         (
             "digest/body.txt",
             "{{ 1 is nosuch }}",
-            r"own/digest/body\.txt, line 1: No t",
+            r"own/digest/body\.txt:1: No t",
         ),
-        ("digest/body.html", "Gr\udcfc\udcdfe", r"own/digest/body\.html is not UTF-8"),
-        ("email.css", "/* \udcfc */", r"own/email\.css is not UTF-8"),
-        ("brand.json", "[]", r"own/brand\.json must be an object"),
+        ("digest/body.html", "Gr\udcfc\udcdfe", r"own/digest/body\.html:1: not UTF-8"),
+        ("email.css", "/* \udcfc */", r"own/email\.css:1: not UTF-8"),
+        ("brand.json", "[]", r"own/brand\.json:1: the file must be an object"),
         (
             "variations/12/digest/subject.txt",
             "x",

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gazette_cdk.assets.templates.build import build_templates
-from gazette_cdk.assets.templates.inline import TemplateError
+from gazette_cdk.assets.templates.faults import TemplateError
 from gazette_cdk.assets.templates.trial import try_out
 
 SOURCE = Path(__file__).parents[3] / "templates"
@@ -27,32 +27,32 @@ def test_built_in_templates_pass_the_trial_rendering(built_templates: Path) -> N
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("digest/body.txt", "{{ nobody }}", r"^digest/body\.txt: .*'nobody' is undefined"),
-        ("digest/block.html", "{% include 'nope.html' %}", r"^digest/block\.html: .*nope\.html"),
-        ("immediate/subject.txt", "{{ groups[3].line }}", r"^immediate/subject\.txt: "),
-        ("parts/more.html", "<p>{{ digest.left }}</p>", r"^parts/more\.html: .*'left'"),
-        ("parts/why.txt", "{% if often == 'weekly' %}{{ x }}{% endif %}", r"^parts/why\.txt: "),
+        ("digest/body.txt", "{{ nobody }}", r"^digest/body\.txt:1: .*'nobody' is undefined"),
+        ("digest/block.html", "{% include 'nope.html' %}", r"^digest/block\.html:1: .*nope\.html"),
+        ("immediate/subject.txt", "{{ groups[3].line }}", r"^immediate/subject\.txt:1: "),
+        ("parts/more.html", "<p>{{ digest.left }}</p>", r"^parts/more\.html:1: .*'left'"),
+        ("parts/why.txt", "{% if often == 'weekly' %}{{ x }}{% endif %}", r"^parts/why\.txt:1: "),
         ("categories/like/line.txt", "{{ _('50% of') }}", "an email cannot be rendered"),
-        ("categories/sale/line.txt", "{{ peoples }}", r"^categories/sale/line\.txt: "),
+        ("categories/sale/line.txt", "{{ peoples }}", r"^categories/sale/line\.txt:1: "),
         (
             "categories/like/line.txt",
             "{{ people }}{% if group.count > 1 and not group.people %}{{ x }}{% endif %}",
-            r"^categories/like/line\.txt: ",
+            r"^categories/like/line\.txt:1: ",
         ),
-        ("parts/first.txt", "{{ x }}", r"^parts/first\.txt: "),
-        ("parts/period.txt", "{{ x }}", r"^parts/period\.txt: "),
-        ("parts/part.txt", "{% if part == 'for_you' %}{{ x }}{% endif %}", r"^parts/part\.txt: "),
+        ("parts/first.txt", "{{ x }}", r"^parts/first\.txt:1: "),
+        ("parts/period.txt", "{{ x }}", r"^parts/period\.txt:1: "),
+        ("parts/part.txt", "{% if part == 'for_you' %}{{ x }}{% endif %}", r"^parts/part\.txt:1: "),
         (
             "categories/other/count.txt",
             "{% if others %}{{ x }}{% endif %}",
-            r"^categories/other/count\.txt: ",
+            r"^categories/other/count\.txt:1: ",
         ),
         (
             "digest/block.txt",
             "{{ block.url }}{% if block.is_important %}{{ x }}{% endif %}",
-            r"^digest/block\.txt: ",
+            r"^digest/block\.txt:1: ",
         ),
-        ("variations/3/digest/block.txt", "{{ x }}", r"3/digest/block\.txt: .*variation 3"),
+        ("variations/3/digest/block.txt", "{{ x }}", r"3/digest/block\.txt:1: .*variation 3"),
         ("digest/subject.txt", "{{ 1 / (groups | length - 1) }}", "ZeroDivisionError"),
         (
             "locales/fr/LC_MESSAGES/messages.po",

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from copy import deepcopy
 from datetime import UTC, datetime
 from difflib import get_close_matches
@@ -9,13 +10,21 @@ from pathlib import Path
 from types import MappingProxyType
 
 from babel import Locale, UnknownLocaleError
-from babel.messages.catalog import Catalog, Message, TranslationError
+from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import PoFileError, PoFileParser
 from gazette.adapters.rendering.language import CATALOGUE
+from jinja2 import TemplateSyntaxError
 
-from gazette_cdk.assets.templates.inline import TemplateError
+from gazette_cdk.assets.templates.faults import (
+    Fault,
+    Faults,
+    TemplateError,
+    fault,
+    line_of,
+    read_text,
+)
 
 _NO_DATE = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -33,12 +42,17 @@ def compile_catalogues(source: Path, overlay: Path | None, target: Path) -> None
     """Compile each language's `messages.po` into `target`. A translation in `overlay` overrides the
     translation in `source`. `de-CH` also has the translations of `de`.
 
-    Raise TemplateError if the overlay translates a text that no template contains.
+    Raise TemplateError with the faults of all catalogues. It includes the texts that the overlay
+    translates, but no template contains.
     """
-    merged = read_catalogues(source)
-    own = read_catalogues(overlay, shipped=merged) if overlay else {}
+    faults = Faults()
+    merged = _read(source, {}, faults)
+    own = _read(overlay, merged, faults) if overlay else {}
     if own and overlay:
-        _check_texts(own, overlay, extract(source, overlay))
+        # The build reports syntax errors. Until they are fixed, the texts are not known.
+        with faults.collecting(), suppress(TemplateSyntaxError):
+            _check_texts(own, overlay, extract(source, overlay))
+    faults.raise_all()
     for tag, catalogue in sorted(own.items()):
         base = nearest(tag, merged)
         if base is None:
@@ -87,7 +101,7 @@ def prefixes(tag: str) -> Iterator[str]:
 
 
 def read_catalogue(file: Path, tag: str, *, shipped: Catalog | None = None) -> Catalog:
-    """Return the translations in a file. Raise TemplateError for a wrong placeholder.
+    """Return the translations in a file. Raise TemplateError with all wrong placeholders.
 
     A file without the header `Plural-Forms` has the plural forms of `shipped`, Gazette's catalogue
     of the language, if it exists. Babel knows other plural forms for Hebrew.
@@ -98,17 +112,27 @@ def read_catalogue(file: Path, tag: str, *, shipped: Catalog | None = None) -> C
     try:
         with file.open("rb") as source:
             PoFileParser(catalogue, abort_invalid=True).parse(source)
-    except (PoFileError, ValueError) as err:
-        raise TemplateError(f"{file}: {err}") from err
+    except PoFileError as err:
+        text = str(err).rpartition(" on ")[0]
+        raise fault(file, f"{text}.", line=err.lineno + 1) from err
+    except ValueError as err:
+        raise fault(file, f"{err}.", line=1) from err
     if shipped is not None and catalogue.num_plurals != shipped.num_plurals:
-        raise TemplateError(
-            f"{file}: its header has {catalogue.num_plurals} plural forms, but Gazette's catalogue "
+        raise fault(
+            file,
+            f"its header has {catalogue.num_plurals} plural forms, but Gazette's catalogue "
             f"has {shipped.num_plurals}. Remove the header, or set `Plural-Forms: "
-            f"{shipped.plural_forms}`."
+            f"{shipped.plural_forms}`.",
+            line=line_of(read_text(file), "Plural-Forms"),
         )
-    for message, errors in catalogue.check():
-        if not message.fuzzy:  # `messages` suggests such translations, and the build omits them
-            raise TemplateError(f"{file}, line {message.lineno}: {_first(errors)}")
+    faults = [
+        Fault(str(file), message.lineno or 0, str(error))
+        for message, errors in catalogue.check()
+        if not message.fuzzy  # `messages` suggests such translations, and the build omits them
+        for error in errors
+    ]
+    if faults:
+        raise TemplateError(*faults)
     return catalogue
 
 
@@ -121,40 +145,53 @@ def is_to_do(message: Message) -> bool:
 def read_catalogues(
     folder: Path, *, shipped: Mapping[str, Catalog] = MappingProxyType({})
 ) -> dict[str, Catalog]:
-    """Return the catalogues in a folder of templates, by language tag."""
+    """Return the catalogues in a folder of templates, by language tag. Raise TemplateError with
+    the faults of all catalogues.
+    """
+    faults = Faults()
+    catalogues = _read(folder, shipped, faults)
+    faults.raise_all()
+    return catalogues
+
+
+def _read(folder: Path, shipped: Mapping[str, Catalog], faults: Faults) -> dict[str, Catalog]:
+    """Return the catalogues in a folder that have no faults."""
     catalogues = {}
     for each in sorted(folder.glob("locales/*/")):
         tag, file = each.name, file_of(folder, each.name)
-        _check_folder(each, file)
-        catalogues[tag] = read_catalogue(file, tag, shipped=nearest(tag, shipped))
+        with faults.collecting():
+            _check_folder(each, file)
+            catalogues[tag] = read_catalogue(file, tag, shipped=nearest(tag, shipped))
     return catalogues
 
 
 def _check_texts(catalogues: Mapping[str, Catalog], folder: Path, known: Catalog) -> None:
-    """Raise TemplateError for a translation of a text that is not in `known`.
+    """Raise TemplateError with the translations of texts that are not in `known`.
 
-    The translation would have no effect.
+    These translations would have no effect.
     """
+    faults = Faults()
     texts = {_first_form(message): message.id for message in known if message.id}
     for tag, catalogue in catalogues.items():
         for message in _translated(catalogue):
             text = _first_form(message)
             if texts.get(text) == message.id:
                 continue
-            where = f"{file_of(folder, tag)}, line {message.lineno}"
             if text in texts:
                 plural = _plural_of(texts[text])
-                raise TemplateError(
-                    f"{where}: the plural of {text!r} differs from the templates. Write "
-                    + (f"msgid_plural {plural!r}." if plural else "no msgid_plural.")
+                problem = f"the plural of {text!r} differs from the templates. Write " + (
+                    f"msgid_plural {plural!r}." if plural else "no msgid_plural."
                 )
-            similar = get_close_matches(text, texts, n=1)
-            raise TemplateError(
-                f"{where}: no template contains the text {text!r}, so its translation has no "
-                "effect. "
-                + (f"Did you mean {similar[0]!r}? Otherwise, remove" if similar else "Remove")
-                + " the entry."
-            )
+            else:
+                similar = get_close_matches(text, texts, n=1)
+                problem = (
+                    f"no template contains the text {text!r}, so its translation has no effect. "
+                    + (f"Did you mean {similar[0]!r}? Otherwise, remove" if similar else "Remove")
+                    + " the entry."
+                )
+            place = str(file_of(folder, tag))
+            faults.items.append(Fault(place, message.lineno or 0, problem))
+    faults.raise_all()
 
 
 def _first_form(message: Message) -> str:
@@ -167,21 +204,17 @@ def _plural_of(text: str | Sequence[str]) -> str:
 
 def _check_folder(folder: Path, file: Path) -> None:
     if not _TAG.fullmatch(folder.name):
-        raise TemplateError(f"{folder}: name it by its language tag, such as de or pt-BR (BCP 47).")
+        raise fault(folder, "name it by its language tag, such as de or pt-BR (BCP 47).")
     try:
         Locale.parse(folder.name, sep="-")
     except (UnknownLocaleError, ValueError) as err:
-        raise TemplateError(
-            f"{folder}: CLDR does not know this language, so its dates have no format. Fix the "
-            "language tag."
+        raise fault(
+            folder,
+            "CLDR does not know this language, so its dates have no format. Fix the language tag.",
         ) from err
     if not file.is_file():
-        raise TemplateError(f"{file} is missing. Put the translations of this language there.")
+        raise fault(file, "missing. Put the translations of this language there.")
 
 
 def _translated(catalogue: Catalog) -> list[Message]:
     return [message for message in catalogue if message.id and not is_to_do(message)]
-
-
-def _first(errors: list[TranslationError]) -> str:
-    return str(errors[0])

@@ -6,7 +6,7 @@ Emails, web pages and pushed versions therefore use the texts like any other tem
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,14 @@ from gazette.domain.window.naming import (
 )
 
 from gazette_cdk.assets.templates.catalogues import prefixes
-from gazette_cdk.assets.templates.inline import TemplateError
+from gazette_cdk.assets.templates.faults import (
+    Fault,
+    TemplateError,
+    fault,
+    line_of_json_error,
+    read_text,
+)
+from gazette_cdk.assets.templates.json_lines import line_at, lines_in
 
 NAME = "name"
 ONE, SEVERAL = "one", "several"
@@ -48,6 +55,8 @@ _LONGEST = 100
 
 _VALUES = {_PEOPLE: "{{ people }}", _COUNT: "{{ language.number(group.count) }}"}
 
+_EXAMPLE = '{"build_failed": {"en": {"name": "Failed builds", "one": "Build failed"}}}'
+
 _FILES = ("name.txt", "line.txt", "subject.txt")
 _OTHER = '{% include "categories/other/line.txt" %}\n'
 _OTHER_SUBJECT = '{% include "categories/other/subject.txt" %}\n'
@@ -60,8 +69,8 @@ def write_category_texts(file: Path, target: Path) -> None:
     """Write the files `_FILES` of each category in `file` to the templates in `target`.
 
     `target` contains all other templates. The languages are those of `target` and of the folder of
-    the file. If there is no such file, do nothing. Raise TemplateError, which names the file, the
-    key and the remedy.
+    the file. If there is no such file, do nothing. Raise TemplateError with all faults of the file,
+    each with the line, the key and the remedy.
     """
     if not file.is_file():
         return
@@ -78,64 +87,95 @@ def write_category_texts(file: Path, target: Path) -> None:
 
 
 def _checked(file: Path, target: Path, tags: list[str]) -> dict[str, dict[str, _Texts]]:
-    """Return the texts by category and language. Raise TemplateError."""
+    """Return the texts by category and language. Raise TemplateError with all faults."""
+    text = read_text(file)
     try:
-        content = read_json(file.read_text(encoding="utf-8"))
-    except (UnreadableError, UnicodeError) as err:
-        raise TemplateError(f"{file} is not JSON: {err}.") from err
-    example = '{"build_failed": {"en": {"name": "Failed builds", "one": "Build failed"}}}'
+        content = read_json(text)
+    except UnreadableError as err:
+        raise fault(file, f"{err}.", line=line_of_json_error(err)) from err
     if not isinstance(content, dict):
-        raise TemplateError(f"{file} must be an object, such as {example}.")
-    for category, languages in content.items():
-        if not CATEGORY_NAME.fullmatch(category):
-            raise TemplateError(
-                f"{file}: {category!r} is not a category. Its name must be 1 to 32 of a-z, 0-9 and "
-                "_, and begin with a letter."
-            )
-        for name in _FILES:
-            if (target / "categories" / category / name).exists():
-                raise TemplateError(
-                    f"{file}: {category} also has the template categories/{category}/{name}. "
-                    f"Remove {category} from {CATEGORIES_FILE}, and change the template or its "
-                    "translations."
-                )
-        if not isinstance(languages, dict) or not languages:
-            raise TemplateError(f"{file}: {category} must be an object of languages: {example}.")
-        for tag, texts in languages.items():
-            _check_texts(f"{file}: {category}.{tag}", tag, texts, tags)
+        raise fault(file, f"the file must be an object, such as {_EXAMPLE}.", line=1)
+    lines = lines_in(text)
+    faults = [
+        Fault(str(file), line_at(lines, path), problem)
+        for category, languages in content.items()
+        for path, problem in _problems(category, languages, target, tags)
+    ]
+    if faults:
+        raise TemplateError(*faults)
     return content
 
 
-def _check_texts(where: str, tag: str, texts: Any, tags: list[str]) -> None:
-    if tag not in tags:
-        raise TemplateError(
-            f"{where}: emails have no language {tag!r}. Use one of {', '.join(tags)}, or add the "
-            f"language with locales/{tag}/LC_MESSAGES/messages.po."
+_Problem = tuple[Sequence[str], str]
+"""The path of a key in `categories.json`, and a problem with its value."""
+
+
+def _problems(category: str, languages: Any, target: Path, tags: list[str]) -> Iterator[_Problem]:
+    """Yield the problems of a category."""
+    if not CATEGORY_NAME.fullmatch(category):
+        yield (
+            [category],
+            (
+                f"{category!r} is not a category. Its name must be 1 to 32 of a-z, 0-9 and _, and "
+                "begin with a letter."
+            ),
         )
+        return
+    for name in _FILES:
+        if (target / "categories" / category / name).exists():
+            yield (
+                [category],
+                (
+                    f"{category} also has the template categories/{category}/{name}. Remove "
+                    f"{category} from {CATEGORIES_FILE}, and change the template or its "
+                    "translations."
+                ),
+            )
+            return
+    if not isinstance(languages, dict) or not languages:
+        yield [category], f"{category} must be an object of languages: {_EXAMPLE}."
+        return
+    for tag, texts in languages.items():
+        yield from _problems_of_texts(category, tag, texts, tags)
+
+
+def _problems_of_texts(category: str, tag: str, texts: Any, tags: list[str]) -> Iterator[_Problem]:
+    where, path = f"{category}.{tag}", (category, tag)
+    if tag not in tags:
+        yield (
+            path,
+            (
+                f"{where}: emails have no language {tag!r}. Use one of {', '.join(tags)}, or add "
+                f"the language with locales/{tag}/LC_MESSAGES/messages.po."
+            ),
+        )
+        return
     if not isinstance(texts, dict) or not texts:
-        raise TemplateError(f"{where} must be an object with {NAME}, {ONE} or both.")
+        yield path, f"{where} must be an object with {NAME}, {ONE} or both."
+        return
     for key, text in texts.items():
         if key not in _PLACEHOLDERS:
             known = ", ".join(_PLACEHOLDERS)
-            raise TemplateError(f"{where}.{key}: there is no such text. Use one of {known}.")
-        _check_text(f"{where}.{key}", text, *_PLACEHOLDERS[key])
+            yield (*path, key), f"{where}.{key}: there is no such text. Use one of {known}."
+            continue
+        for problem in _problems_of_text(text, *_PLACEHOLDERS[key]):
+            yield (*path, key), f"{where}.{key} {problem}"
     if texts.keys() - {NAME} and ONE not in texts:
-        raise TemplateError(f"{where}.{ONE} is missing. Add it, because other sentences need it.")
+        yield path, f"{where}.{ONE} is missing. Add it, because other sentences need it."
 
 
-def _check_text(where: str, text: Any, required: set[str], allowed: set[str]) -> None:
+def _problems_of_text(text: Any, required: set[str], allowed: set[str]) -> Iterator[str]:
     if not isinstance(text, str) or not text.strip() or NO_TEXT.search(text):
-        raise TemplateError(f"{where} must be a text of one line without control characters.")
+        yield "must be a text of one line without control characters."
+        return
     if len(text) > _LONGEST:
-        raise TemplateError(
-            f"{where} has {len(text)} characters. Shorten it to {_LONGEST} characters."
-        )
+        yield f"has {len(text)} characters. Shorten it to {_LONGEST} characters."
     placeholders = set(_PLACEHOLDER.findall(text))
     for each in sorted(placeholders - allowed):
         usable = " and ".join(sorted(allowed)) or "no placeholder"
-        raise TemplateError(f"{where} contains {each}. It may contain {usable}.")
+        yield f"contains {each}. It may contain {usable}."
     for each in sorted(required - placeholders):
-        raise TemplateError(f"{where} must contain {each}.")
+        yield f"must contain {each}."
 
 
 def _name(languages: Mapping[str, _Texts], tags: list[str]) -> str:

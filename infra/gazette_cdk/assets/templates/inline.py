@@ -13,6 +13,8 @@ import re
 
 from premailer import Premailer
 
+from gazette_cdk.assets.templates.faults import Fault, Faults, TemplateError, fault, line_of
+
 _JINJA = re.compile(r"\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}", re.DOTALL)
 _WORD = "jinja{}mask"
 _POSITIONAL = re.compile(r":(?:first|last|nth|only)-|[+~]")
@@ -24,13 +26,6 @@ _DYNAMIC_SELECTOR = re.compile(
 )
 
 
-class TemplateError(Exception):
-    """An error in a template that cannot be built.
-
-    The message names the file and the change to make.
-    """
-
-
 def inline_part(part: str, css: str, *, name: str) -> str:
     """Inline CSS into a template that contains only part of a page."""
     page = inline(
@@ -39,8 +34,10 @@ def inline_part(part: str, css: str, *, name: str) -> str:
     )
     body = _BODY.search(page)
     if body is None:
-        raise TemplateError(
-            f"{name}: must contain only the content of <body>, without <body> itself."
+        raise fault(
+            name,
+            "must contain only the content of <body>, without <body> itself.",
+            line=line_of(part, "<body"),
         )
     return body[1].strip() + "\n"
 
@@ -51,15 +48,9 @@ def inline(template: str, *, name: str) -> str:
     Raise TemplateError if the result could differ from inlining each rendered email, because the
     CSS counts siblings or Jinja computes an attribute.
     """
-    for style in _STYLE.findall(template):
-        _refuse_positional(_JINJA.sub("", style), name)
+    check_inlining(template, name=name)
     preamble, separator, page = template.partition("<!DOCTYPE")
-    masked, tags = _mask(separator + page, name)
-    if match := _DYNAMIC_SELECTOR.search(masked):
-        raise TemplateError(
-            f"{name}: the attribute{_unmask(match[0], tags)} is computed, so its CSS cannot be "
-            "inlined before rendering. Put the condition around the whole element."
-        )
+    masked, tags, _ = _mask(separator + page)
     inlined = Premailer(
         masked,
         allow_network=False,
@@ -72,46 +63,96 @@ def inline(template: str, *, name: str) -> str:
         disable_leftover_css=False,
     ).transform()
     styles = "".join(_STYLE.findall(masked))
+    faults = Faults()
     for number, tag in enumerate(tags):
         word = _WORD.format(number)
-        if f"&lt;!--{word}--" in inlined:
-            raise TemplateError(
-                f"{name}: {tag} is in a place where only text is allowed. Use {{{{ … }}}}."
-            )
-        if word not in inlined and word not in styles:
-            raise TemplateError(f"{name}: {tag} was lost while the CSS was inlined.")
+        with faults.collecting():
+            if f"&lt;!--{word}--" in inlined:
+                problem = "is in a place where only text is allowed. Use {{ … }}."
+                raise misplaced(name, tag, problem, template)
+            if word not in inlined and word not in styles:
+                raise misplaced(name, tag, "was lost while the CSS was inlined.", template)
+    faults.raise_all()
     return preamble + _unmask(inlined, tags) + "\n"
 
 
-def _refuse_positional(style: str, name: str) -> None:
-    for selector in _SELECTOR.findall(style):
-        if match := _POSITIONAL.search(selector):
-            raise TemplateError(
-                f"{name}: the selector {selector.strip()!r} counts siblings ({match[0]!r}). Loops "
-                "change their number, so it cannot be inlined before rendering. Use a class."
-            )
+def misplaced(name: str, tag: str, problem: str, template: str) -> TemplateError:
+    """Return the error for a Jinja tag, with the line of its first occurrence."""
+    return fault(name, f"{tag} {problem}", line=line_of(template, tag))
 
 
-def _mask(page: str, name: str) -> tuple[str, list[str]]:
+def check_inlining(template: str, *, name: str) -> None:
+    """Raise TemplateError with everything in a template that prevents inlining its CSS."""
+    faults = Faults()
+    for style in _STYLE.finditer(template):
+        with faults.collecting():
+            check_selectors(style[1], name=name, line=_line(template, style.start(1)))
+    start_of_page = max(template.find("<!DOCTYPE"), 0)  # parts of pages have no DOCTYPE
+    page = template[start_of_page:]
+    masked, tags, among_attributes = _mask(page)
+    first = _line(template, start_of_page)
+    for start, problem in among_attributes:
+        line = first + _line(page, start) - 1
+        faults.items.append(Fault(name, line, problem))
+    for match in _DYNAMIC_SELECTOR.finditer(masked):
+        before = _unmask(masked[: match.end()], tags)
+        text = (
+            f"the attribute{_unmask(match[0], tags)} is computed, so its CSS cannot be inlined "
+            "before rendering. Put the condition around the whole element."
+        )
+        faults.items.append(Fault(name, first + _line(before, len(before)) - 1, text))
+    faults.raise_all()
+
+
+def check_selectors(css: str, *, name: str, line: int = 1) -> None:
+    """Raise TemplateError with the selectors that count siblings. `line` is the first line of the
+    CSS.
+    """
+    # Replace tags and comments with as many lines, so that later lines keep their numbers.
+    bare = _JINJA.sub(lambda tag: "\n" * tag[0].count("\n"), css)
+    faults = [
+        Fault(
+            name,
+            line + _line(bare, selector.start(1)) - 1,
+            f"the selector {selector[1].strip()!r} counts siblings ({match[0]!r}). Loops change "
+            "their number, so it cannot be inlined before rendering. Use a class.",
+        )
+        for selector in _SELECTOR.finditer(bare)
+        if (match := _POSITIONAL.search(selector[1]))
+    ]
+    if faults:
+        raise TemplateError(*faults)
+
+
+def _line(text: str, position: int) -> int:
+    return text.count("\n", 0, position) + 1
+
+
+def _mask(page: str) -> tuple[str, list[str], list[tuple[int, str]]]:
+    """Return the page with masked tags, the tags, and the position and problem of each tag that is
+    among the attributes of an element.
+    """
     tags: list[str] = []
     pieces: list[str] = []
+    problems: list[tuple[int, str]] = []
     end = 0
     for tag in _JINJA.finditer(page):
         pieces.append(page[end : tag.start()])
         before = "".join(pieces)
         element = before[before.rfind("<") :] if before.rfind("<") > before.rfind(">") else ""
         if element and not _is_in_quotes(element):
-            raise TemplateError(
-                f"{name}: {tag[0]} is among the attributes of {element.split()[0]}. "
-                "Put it into a quoted value, or around the whole element."
+            text = (
+                f"{tag[0]} is among the attributes of {element.split()[0]}. Put it into a quoted "
+                "value, or around the whole element."
             )
+            problems.append((tag.start(), text))
         word = _WORD.format(len(tags))
         is_word = element or tag[0].startswith("{{") or _is_in_style(before)
         pieces.append(word if is_word else f"<!--{word}-->")
         tags.append(tag[0])
         end = tag.end()
     pieces.append(page[end:])
-    return "".join(pieces), tags
+    return "".join(pieces), tags, problems
 
 
 def _is_in_quotes(element: str) -> bool:

@@ -7,7 +7,7 @@ from gazette.adapters.rendering.environment import VARIATIONS
 from gazette.adapters.rendering.variations import VARIATION_FILE
 from gazette.adapters.templates.bundle import CATEGORIES_FILE, SETTINGS_FILE
 
-from gazette_cdk.assets.templates.inline import TemplateError
+from gazette_cdk.assets.templates.faults import Fault, Faults, fault
 
 _FREE = {"parts", "locales"}
 """Folders in which any file name is allowed. They contain translations, and parts that templates
@@ -31,7 +31,8 @@ _NOTES = {".md", ".rst"}
 
 
 def check_names(source: Path, overlay: Path) -> None:
-    """Raise TemplateError if the overlay has a file that no template uses."""
+    """Raise TemplateError with the files of the overlay that no template uses."""
+    faults = Faults()
     for file in sorted(overlay.rglob("*")):
         name = file.relative_to(overlay)
         hidden = any(part.startswith(".") for part in name.parts)
@@ -39,10 +40,12 @@ def check_names(source: Path, overlay: Path) -> None:
             continue
         inside = _without_variation(name)
         if inside != name and inside.parts[0] in _SAME_FOR_ALL:
-            raise TemplateError(
-                f"{file}: this file has no effect. All variations share {overlay / inside}."
-            )
-        _check_name(file, inside, source, overlay)
+            text = f"this file has no effect. All variations share {overlay / inside}."
+            faults.items.append(Fault(str(file), 0, text))
+            continue
+        with faults.collecting():
+            _check_name(file, inside, source, overlay)
+    faults.raise_all()
 
 
 def _check_name(file: Path, name: Path, source: Path, overlay: Path) -> None:
@@ -51,25 +54,28 @@ def _check_name(file: Path, name: Path, source: Path, overlay: Path) -> None:
         return
     if top == _CATEGORIES:
         if name.name == _SCHEMA and file.parents[2] != overlay:
-            raise TemplateError(
-                f"{file}: this file has no effect. Ingest validates the data of all readers "
-                f"against {_CATEGORIES}/{file.parent.name}/{_SCHEMA}."
+            raise fault(
+                file,
+                f"this file has no effect. Ingest validates the data of all readers "
+                f"against {_CATEGORIES}/{file.parent.name}/{_SCHEMA}.",
             )
         if len(name.parts) != 3 or name.name not in {*_OF_A_CATEGORY, _SCHEMA}:
-            raise TemplateError(
-                f"{file}: this file has no effect. A category is a folder with a line.txt and a "
+            raise fault(
+                file,
+                f"this file has no effect. A category is a folder with a line.txt and a "
                 f"name.txt, such as {_CATEGORIES}/review/line.txt. It may also have a "
                 f"headline.txt, a sentence.txt, a subject.txt, a button.txt, a "
-                f"count.txt and a {_SCHEMA}."
+                f"count.txt and a {_SCHEMA}.",
             )
         return
     is_known = (source / name).is_file() or name == Path(VARIATION_FILE)
     if not is_known and not (top in _FREE and len(name.parts) > 1):
         known = ", ".join(sorted(each.name for each in (source / name).parent.glob("*")))
-        raise TemplateError(
-            f"{file}: this file has no effect. "
+        raise fault(
+            file,
+            "this file has no effect. "
             + (f"Our folder has {known}. " if known else "Our templates have no such folder. ")
-            + "Put your own parts into parts/."
+            + "Put your own parts into parts/.",
         )
 
 

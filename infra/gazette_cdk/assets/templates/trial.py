@@ -1,10 +1,13 @@
 """A trial rendering of every email from the built templates, to find errors before a deployment."""
 
-from collections.abc import Callable, Iterator
+import shutil
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from itertools import product
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from traceback import extract_tb
 
 from gazette.adapters.rendering.environment import VARIATIONS
@@ -27,7 +30,7 @@ from gazette.domain.subscribers.subscriber import Subscriber
 from jinja2 import Environment
 
 from gazette_cdk.assets.templates.data_schemas import example_of
-from gazette_cdk.assets.templates.inline import TemplateError
+from gazette_cdk.assets.templates.faults import Fault, TemplateError
 
 _NOW = datetime(2026, 1, 1, tzinfo=UTC)
 _URL = "https://example.com/what-happened"
@@ -58,17 +61,69 @@ _READER = Subscriber(
 )
 
 
-def try_out(built: Path, *, kind: type[Environment] | None = None) -> None:
+def try_out(
+    built: Path,
+    *,
+    kind: type[Environment] | None = None,
+    sources: Sequence[Path] = (),
+    without: Collection[Path] = (),
+) -> None:
     """Render emails of each kind, language, variation and category, first with one event and then
     with several.
 
-    `kind` is the class of JinjaRenderer's environment. Raise TemplateError, which names the
-    template, if an email cannot be rendered or lacks the event or the unsubscribe link.
+    `kind` is the class of JinjaRenderer's environment. Raise TemplateError with each template that
+    cannot be rendered, and with each email that lacks the event or the unsubscribe link. `sources`
+    are the folders that the templates were built from, which the faults name with their lines. The
+    files in `without` were left out of the build.
     """
-    try:
-        render_all(built, JinjaRenderer(built, kind=kind), check=_check_shown)
-    except RenderingFailed as err:
-        raise TemplateError(f"{_where(err, built)}: an email cannot be rendered ({err}).") from err
+    faults = _faults(built, kind, lambda name: Path(name))
+    if faults and sources:
+        with TemporaryDirectory() as folder:
+            uninlined = Path(folder) / built.name
+            shutil.copytree(built, uninlined)
+            _copy_templates(sources, without, uninlined)
+            faults = _faults(uninlined, kind, partial(_origin, sources)) or faults
+    if faults:
+        raise TemplateError(*faults)
+
+
+def _faults(
+    built: Path, kind: type[Environment] | None, origin: Callable[[str], Path]
+) -> list[Fault]:
+    """Return the faults of all emails, each once, with its first email."""
+    faults: dict[tuple[str, int, str], Fault] = {}
+
+    def add(file: str, line: int, reason: str, text: str) -> None:
+        faults.setdefault((file, line, reason), Fault(str(origin(file)), line, text))
+
+    def fail(err: RenderingFailed) -> None:
+        file, line = _where(err, built)
+        add(file, line, str(err.__cause__ or err), f"an email cannot be rendered ({err}).")
+
+    def check(edition: Edition, schedule: str) -> None:
+        for file, text in _missing(edition, schedule):
+            add(file, 0, text, text)
+
+    render_all(built, JinjaRenderer(built, kind=kind), check=check, failed=fail)
+    return [*faults.values()]
+
+
+def _copy_templates(sources: Sequence[Path], without: Collection[Path], target: Path) -> None:
+    """Copy templates as they are in their folders, because inlining CSS moves their lines."""
+    for folder in sources:
+        for file in folder.rglob("*.*"):
+            into = target / file.relative_to(folder)
+            if file.suffix in {".html", ".txt"} and into.exists() and file not in without:
+                shutil.copy(file, into)
+
+
+def _origin(sources: Sequence[Path], name: str) -> Path:
+    """Return the file that a built template comes from."""
+    return next((each / name for each in reversed(sources) if (each / name).exists()), Path(name))
+
+
+def _raise(err: RenderingFailed) -> None:
+    raise err
 
 
 def render_all(
@@ -76,11 +131,13 @@ def render_all(
     renderer: JinjaRenderer,
     *,
     check: Callable[[Edition, str], object] = lambda *_: None,
+    failed: Callable[[RenderingFailed], object] = _raise,
 ) -> None:
     """Render an email of each kind, language, variation and category.
 
     `renderer` must use the templates in `built`. `check` is called with each email that shows
-    events, and its schedule. Raise RenderingFailed with the language and variation.
+    events, and its schedule. `failed` is called with the error of each email that cannot be
+    rendered, with the language and variation.
     """
     digests = [compose(events, max_blocks=1000) for events in _few_and_many(built)]
     *_, many = _few_and_many(built)
@@ -104,26 +161,32 @@ def render_all(
                 )
             except RenderingFailed as err:
                 text = f"{err}; language {tag}, variation {variation}"
-                raise RenderingFailed(text) from (err.__cause__ or err)
+                located = RenderingFailed(text)
+                located.__cause__ = err.__cause__ or err
+                failed(located)
+                continue
             if digest is not digests[0]:  # the email with the new link has no events
                 check(edition, schedule)
 
 
-def _check_shown(edition: Edition, schedule: str) -> None:
-    """Raise TemplateError if an email omits its events or a required link. Omitted events would
-    count as sent.
+def _missing(edition: Edition, schedule: str) -> Iterator[tuple[str, str]]:
+    """Yield the templates of an email that omit its events or a required link, with the problem.
+    Omitted events would count as sent.
     """
     folder = "digest" if kind_of(schedule) is ScheduleKind.DIGEST else "immediate"
     for name, part in (("body.html", edition.html), ("body.txt", edition.text)):
         if _URL not in part:
-            raise TemplateError(
-                f"{folder}/{name}: its emails have no link to the event, but their events would "
-                "count as sent. Show the blocks."
+            yield (
+                f"{folder}/{name}",
+                (
+                    "its emails have no link to the event, but their events would count as sent. "
+                    "Show the blocks."
+                ),
             )
         if _LINKS.unsubscribe not in part and not is_critical(schedule):
-            raise TemplateError(
-                f"{folder}/{name}: its emails have no link to unsubscribe. Show "
-                "`links.unsubscribe`."
+            yield (
+                f"{folder}/{name}",
+                "its emails have no link to unsubscribe. Show `links.unsubscribe`.",
             )
 
 
@@ -179,9 +242,11 @@ def _event(category: str, number: int, excerpt: str, entity: int = 1) -> Event:
     )
 
 
-def _where(err: RenderingFailed, built: Path) -> str:
-    """Return the template whose rendering failed, relative to its folder."""
-    frames = extract_tb(err.__cause__.__traceback__) if err.__cause__ else ()
-    files = [Path(frame.filename) for frame in frames]
-    inside = [str(file.relative_to(built)) for file in files if file.is_relative_to(built)]
-    return inside[-1] if inside else "templates"
+def _where(err: RenderingFailed, built: Path) -> tuple[str, int]:
+    """Return the template whose rendering failed, relative to its folder, and the line."""
+    frames = extract_tb(err.__cause__.__traceback__) if err.__cause__ else []
+    for frame in reversed(frames):
+        file = Path(frame.filename)
+        if file.is_relative_to(built):
+            return str(file.relative_to(built)), frame.lineno or 0
+    return "templates", 0

@@ -2,10 +2,10 @@
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from gazette.domain.identity import CATEGORY_NAME
 from gazette.domain.links import has_host, is_web_link
@@ -29,7 +29,16 @@ NO_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udff
 
 
 class BrandError(ValueError):
-    """An invalid brand file. The message names the field and the remedy."""
+    """An invalid brand file.
+
+    `problems` has the field and the text of each problem. The text names the field and the remedy.
+    The field is empty for a problem of the whole file.
+    """
+
+    def __init__(self, file: Path, problems: Sequence[tuple[str, str]]) -> None:
+        super().__init__("\n".join(f"{file}: {text}" for _, text in problems))
+        self.file = file
+        self.problems = tuple(problems)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,53 +86,69 @@ class Brand:
 
 
 def read_brand(file: Path) -> Brand:
-    """Read the brand from a file. Raise BrandError."""
+    """Read the brand from a file. Raise BrandError with all problems of the file."""
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
     except ValueError as err:
-        raise BrandError(f"{file} is not JSON: {err}") from err
+        raise BrandError(file, [("", f"not JSON: {err}.")]) from err
     if not isinstance(content, dict):
-        raise BrandError(f'{file} must be an object, such as {{"name": "Shop"}}.')
+        raise BrandError(file, [("", 'the file must be an object, such as {"name": "Shop"}.')])
+    if problems := list(_problems(content)):
+        raise BrandError(file, problems)
+    return Brand(**content)
+
+
+def _problems(content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the problems of a brand file, each with its field."""
     known = {each.name: each for each in fields(Brand)}
+    sound: dict[str, Any] = {"name": "", "postal_address": ""}
     for name, value in content.items():
         if name not in known:
-            raise BrandError(f"{file}: unknown field {name!r}; allowed are {', '.join(known)}.")
+            yield name, f"unknown field {name!r}; allowed are {', '.join(known)}."
+            continue
         expected = dict if name == "reply_to" else known[name].type
-        if type(value) is not expected:
-            raise BrandError(f"{file}: {name} must be {_kind(expected)}.")
+        if type(value) is expected:
+            sound[name] = value
+        else:
+            yield name, f"{name} must be {_kind(expected)}."
     for name in ("name", "postal_address"):
-        text = str(content.get(name, ""))
-        if not text.strip():
-            raise BrandError(f"{file}: {name} is missing. Every email shows this field.")
+        text = sound[name]
+        if not text.strip() and (name not in content or type(content[name]) is str):
+            yield name, f"{name} is missing. Every email shows this field."
         if NO_TEXT.search(text):
-            raise BrandError(f"{file}: {name} must be one line without control characters.")
-    brand = Brand(**content)
+            yield name, f"{name} must be one line without control characters."
+    yield from _problems_of_values(Brand(**sound), has_logo="logo" in content)
+
+
+def _problems_of_values(brand: Brand, *, has_logo: bool) -> Iterator[tuple[str, str]]:
     for category, address in brand.reply_to.items():
         if category != "*" and not CATEGORY_NAME.fullmatch(category):
-            raise BrandError(f"{file}: reply_to: {category!r} is neither a category nor *.")
+            yield "reply_to", f"reply_to: {category!r} is neither a category nor *."
         if not isinstance(address, str) or not ADDRESS.fullmatch(address):
-            raise BrandError(f"{file}: reply_to: the value of {category!r} must be an address.")
-    if brand.logo_dark and not brand.logo:
-        raise BrandError(f"{file}: logo_dark requires logo, which is shown in light mode.")
+            yield "reply_to", f"reply_to: the value of {category!r} must be an address."
+    if brand.logo_dark and not has_logo:
+        yield "logo_dark", "logo_dark requires logo, which is shown in light mode."
     for name in ("logo", "logo_dark", "home", "help"):
         link = str(getattr(brand, name))
         if link and not (link.startswith("https://") and is_web_link(link) and has_host(link)):
-            raise BrandError(f"{file}: {name} must be a web address that begins with https://.")
+            yield name, f"{name} must be a web address that begins with https://."
     for name, pixels in (("logo_width", brand.logo_width), ("logo_height", brand.logo_height)):
         if not 1 <= pixels <= _WIDEST_LOGO:
-            raise BrandError(f"{file}: {name} must be 1 to {_WIDEST_LOGO} pixels.")
+            yield name, f"{name} must be 1 to {_WIDEST_LOGO} pixels."
     for name, colour, ground in (
         ("accent", brand.accent, LIGHT),
         ("accent_dark", brand.accent_dark, DARK),
     ):
         if not _COLOUR.fullmatch(colour):
-            raise BrandError(f"{file}: {name} must be like #1d4ed8, in lower case.")
-        if (ratio := contrast(colour, ground)) < _LEAST_CONTRAST:
-            raise BrandError(
-                f"{file}: {name} has a contrast of {ratio:.1f} on {ground}; readable text needs "
-                f"{_LEAST_CONTRAST}. Choose a {_other_shade(ground)} shade."
+            yield name, f"{name} must be like #1d4ed8, in lower case."
+        elif (ratio := contrast(colour, ground)) < _LEAST_CONTRAST:
+            yield (
+                name,
+                (
+                    f"{name} has a contrast of {ratio:.1f} on {ground}; readable text needs "
+                    f"{_LEAST_CONTRAST}. Choose a {_other_shade(ground)} shade."
+                ),
             )
-    return brand
 
 
 def contrast(colour: str, ground: str) -> float:

@@ -19,7 +19,11 @@ VARIATION_FILE = "variation.json"
 
 
 class VariationError(ValueError):
-    """An invalid variation. The message names the file and the remedy."""
+    """Invalid variations. `problems` has the file and the text of each problem, with the remedy."""
+
+    def __init__(self, *problems: tuple[Path, str]) -> None:
+        super().__init__("\n".join(f"{file}: {text}" for file, text in problems))
+        self.problems = problems
 
 
 Change = Callable[[Arrangement], Arrangement]
@@ -28,16 +32,21 @@ Change = Callable[[Arrangement], Arrangement]
 
 def read_changes(templates: Path) -> dict[int, Change]:
     """Return the function with which each variation changes the arrangement. Raises
-    VariationError.
+    VariationError with all problems.
     """
     changes: dict[int, Change] = {}
+    problems: list[tuple[Path, str]] = []
     for folder in sorted((templates / VARIATIONS).glob("[!.]*")):
         if folder.name not in map(str, experiment.VARIATIONS):
-            raise VariationError(
-                f"{folder}: the name of a variation must be 1 to {experiment.VARIATIONS[-1]}."
-            )
-        if (folder / VARIATION_FILE).exists():
-            changes[int(folder.name)] = _change(folder / VARIATION_FILE)
+            text = f"the name of a variation must be 1 to {experiment.VARIATIONS[-1]}."
+            problems.append((folder, text))
+        elif (folder / VARIATION_FILE).exists():
+            try:
+                changes[int(folder.name)] = _change(folder / VARIATION_FILE)
+            except VariationError as err:
+                problems += err.problems
+    if problems:
+        raise VariationError(*problems)
     return changes
 
 
@@ -45,7 +54,7 @@ def _change(file: Path) -> Change:
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
     except ValueError as err:
-        raise VariationError(f"{file} is not JSON: {err}") from err
+        raise VariationError((file, f"not JSON: {err}.")) from err
     rankings = [ranking.value for ranking in Ranking]
     if (
         not isinstance(content, dict)
@@ -55,9 +64,14 @@ def _change(file: Path) -> Change:
         or not are_weights(content.get("weights", {}))
     ):
         raise VariationError(
-            f'{file} must contain a ranking, weights or both: {{"ranking": "{Ranking.LATEST}"}}, '
-            f'one of {", ".join(rankings)}; {{"weights": {{"mention": 10}}}}, numbers from 0 to '
-            f"{MAX_WEIGHT}."
+            (
+                file,
+                (
+                    f'the file must contain a ranking, weights or both: {{"ranking": '
+                    f'"{Ranking.LATEST}"}}, one of {", ".join(rankings)}; {{"weights": {{'
+                    f'"mention": 10}}}}, numbers from 0 to {MAX_WEIGHT}.'
+                ),
+            )
         )
 
     def change(of_stage: Arrangement) -> Arrangement:
