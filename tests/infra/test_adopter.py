@@ -259,6 +259,17 @@ def warnings_of(app: cdk.App, stack: cdk.Stack) -> list[str]:
     return [str(each.entry.data) for each in messages if str(each.level).endswith("WARNING")]
 
 
+def test_category_without_words_in_a_language_of_others_is_a_warning(tmp_path: Path) -> None:
+    words = {"en": {"name": "x"}}
+    texts = {"deploy": {**words, "de": {"name": "x"}}, "build_failed": words}
+    (tmp_path / "categories.json").write_text(json.dumps(texts))
+    app = new_app()
+    mail = Gazette(app, "Mail", stage="prod", settings=SETTINGS, templates=tmp_path)
+    (warning,) = (each for each in warnings_of(app, mail.service) if "no words" in each)
+    assert "The category build_failed has no words in German (de), unlike deploy." in warning
+    assert f"Add build_failed.de to {tmp_path / 'categories.json'}." in warning
+
+
 def test_imported_key_is_used_and_its_policy_is_left_to_the_app() -> None:
     app = new_app()
     shared = cdk.Stack(app, "Shared")

@@ -4,7 +4,14 @@ import json
 from pathlib import Path
 
 import pytest
-from gazette.adapters.rendering.brand import Brand, BrandError, contrast, read_brand
+from gazette.adapters.rendering.brand import (
+    DARK,
+    Brand,
+    BrandError,
+    contrast,
+    lightened,
+    read_brand,
+)
 
 GOOD = {"name": "Shop", "postal_address": "Shop Ltd, 1 High Street, London"}
 
@@ -92,3 +99,27 @@ def test_replies_go_to_the_address_of_the_categories(
     brand = read(tmp_path, reply_to={"*": "help@shop.example", **own})
     assert brand.replies_to(categories) == expected
     assert read(tmp_path).replies_to(categories) == ""
+
+
+@pytest.mark.parametrize("accent", ["#000000", "#1d4ed8", "#b91c1c", "#15803d", "#0000ff"])
+def test_dark_accent_is_derived_from_the_accent_with_enough_contrast(
+    tmp_path: Path, accent: str
+) -> None:
+    """WCAG 2.2, success criteria 1.4.3 and 1.4.6. https://www.w3.org/TR/WCAG22/#contrast-enhanced"""
+    brand = read(tmp_path, accent=accent)
+    assert contrast(brand.accent_dark, DARK) >= 7
+    was, dark = (
+        [int(colour[at : at + 2], 16) for at in (1, 3, 5)] for colour in (accent, brand.accent_dark)
+    )
+    assert all(before <= after for before, after in zip(was, dark, strict=True))
+    assert [each == max(was) for each in was] == [each == max(dark) for each in dark]  # the hue
+
+
+def test_dark_accent_is_not_derived_if_it_is_set(tmp_path: Path) -> None:
+    assert read(tmp_path, accent="#b91c1c", accent_dark="#fde047").accent_dark == "#fde047"
+    assert read(tmp_path).accent_dark == "#93c5fd"
+
+
+def test_colour_with_enough_contrast_in_dark_mode_stays_as_it_is() -> None:
+    assert lightened("#93c5fd") == "#93c5fd"
+    assert lightened("#1d4ed8") == "#87a1ea"

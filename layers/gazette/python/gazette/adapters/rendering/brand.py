@@ -16,6 +16,10 @@ _LEAST_CONTRAST = 4.5
 """The minimum contrast of text (WCAG 2.2, success criterion 1.4.3, level AA).
 https://www.w3.org/TR/WCAG22/#contrast-minimum"""
 
+_DERIVED_CONTRAST = 7.0
+"""The minimum contrast of a derived colour (WCAG 2.2, success criterion 1.4.6, level AAA), because
+no designer has checked it. https://www.w3.org/TR/WCAG22/#contrast-enhanced"""
+
 LIGHT, DARK = "#ffffff", "#111827"
 """The background colours of emails and pages in light and dark mode."""
 
@@ -51,7 +55,8 @@ class Brand:
     """The colour of the name, titles and buttons in light mode, as `#rrggbb`."""
 
     accent_dark: str = "#93c5fd"
-    """The colour of the name, titles and buttons in dark mode, as `#rrggbb`."""
+    """The colour of the name, titles and buttons in dark mode, as `#rrggbb`. If the file has only
+    `accent`, it is a lighter shade of `accent`."""
 
     logo: str = ""
     """The https address of an image of `logo_width` by `logo_height` pixels. If empty, emails show
@@ -95,6 +100,8 @@ def read_brand(file: Path) -> Brand:
         raise BrandError(file, [("", 'the file must be an object, such as {"name": "Shop"}.')])
     if problems := list(_problems(content)):
         raise BrandError(file, problems)
+    if "accent" in content and "accent_dark" not in content:
+        content["accent_dark"] = lightened(content["accent"])
     return Brand(**content)
 
 
@@ -157,6 +164,20 @@ def contrast(colour: str, ground: str) -> float:
     """
     lighter, darker = sorted((_luminance(colour), _luminance(ground)), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)
+
+
+def lightened(accent: str) -> str:
+    """Return the shade of a colour for dark mode: the colour mixed with as little white as gives a
+    contrast of `_DERIVED_CONTRAST` on the dark background.
+
+    Mixing with white keeps the hue, so that the brand stays recognisable.
+    """
+    parts = [int(accent[at : at + 2], 16) for at in (1, 3, 5)]
+    shades = (
+        "#" + "".join(f"{part + (255 - part) * percent // 100:02x}" for part in parts)
+        for percent in range(101)
+    )
+    return next(shade for shade in shades if contrast(shade, DARK) >= _DERIVED_CONTRAST)
 
 
 def _luminance(colour: str) -> float:
