@@ -31,7 +31,7 @@ def missing_words(source: Path, overlay: Path) -> Iterator[str]:
     """Yield a warning for each category and language, sorted. `source` has Gazette's templates.
 
     Words are those in `categories.json`, and the texts of a folder of the category that are
-    translated. Yield nothing if the templates have faults, which their build reports.
+    translated. Yield no warnings if the templates have faults, which their build reports.
     """
     try:
         in_file = _in_file(overlay / CATEGORIES_FILE)
