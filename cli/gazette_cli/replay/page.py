@@ -12,12 +12,12 @@ from pathlib import Path
 from gazette.adapters.rendering.renderer import LONGEST_HTML
 from gazette.domain.identity import run_id
 from gazette.domain.window.naming import LTR, direction_of
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from gazette_cli.replay import summary
 from gazette_cli.replay.comparison import Compared, Comparison
 from gazette_cli.replay.side_by_side import Fact, side_by_side
 from gazette_cli.shared.answers import moment
+from gazette_cli.shared.pages.look import Conclusion, Tile, Tone, page_templates
 from gazette_support.domain.replay import Change
 
 _ROWS = 500
@@ -54,13 +54,7 @@ def page(
     `before` and `after` describe the templates and settings. `settings` has the name and the two
     values of each setting that differs.
     """
-    templates = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    templates = page_templates(Path(__file__).parent)
     templates.filters["direction"] = partial(direction_of, default=LTR)
     counts = summary.counts(comparison)
     others = comparison.changed[len(comparison.whole) :]
@@ -69,7 +63,7 @@ def page(
         made_at=moment(made_at),
         before=before,
         after=after,
-        headline=summary.headline(comparison),
+        conclusion=_conclusion(comparison),
         tiles=[*_tiles(comparison)],
         changes=[(each.value, counts[each], _MEANINGS[each]) for each in Change if counts[each]],
         settings=[Fact(*each) for each in settings],
@@ -85,18 +79,37 @@ def page(
     )
 
 
-def _tiles(comparison: Comparison) -> Iterator[tuple[str, str]]:
-    """Yield the name and the value of each key figure."""
+def _conclusion(comparison: Comparison) -> Conclusion:
+    """Return whether emails fail, or else how many change."""
+    counts, every = summary.counts(comparison), len(comparison.emails)
+    details = [f"{summary.headline(comparison)}."]
+    if fails := counts[Change.FAILS]:
+        text = f"{fails:,} of {every:,} emails can no longer be rendered"
+        return Conclusion(text, Tone.BAD, details)
+    if broken := sum(each.breaks for each in comparison.emails):
+        text = f"{broken:,} of {every:,} emails omit events or are no longer sent"
+        return Conclusion(text, Tone.BAD, details)
+    if not comparison.changed:
+        return Conclusion("No email changes", Tone.GOOD, details)
+    return Conclusion(f"{len(comparison.changed):,} of {every:,} emails change", details=details)
+
+
+def _tiles(comparison: Comparison) -> Iterator[Tile]:
+    """Yield the key figures."""
     counts, sizes = summary.counts(comparison), summary.medians(comparison)
-    yield "emails rendered again", f"{len(comparison.emails):,}"
-    yield "changed", f"{len(comparison.changed):,}"
-    yield "failed", f"{counts[Change.FAILS]:,}"
-    yield "skipped", f"{counts[Change.SKIPPED]:,}"
-    yield "with events omitted", f"{counts[Change.EXCLUDED]:,}"
-    yield f"larger than {LONGEST_HTML // 1000} KB", f"{counts[Change.CUT]:,}"
+    yield Tile("emails rendered again", f"{len(comparison.emails):,}")
+    yield Tile("changed", f"{len(comparison.changed):,}")
+    for name, change in (
+        ("failed", Change.FAILS),
+        ("skipped", Change.SKIPPED),
+        ("with events omitted", Change.EXCLUDED),
+        (f"larger than {LONGEST_HTML // 1000} KB", Change.CUT),
+    ):
+        tone = Tone.BAD if counts[change] else Tone.NEUTRAL
+        yield Tile(name, f"{counts[change]:,}", tone=tone)
     if comparison.emails:
-        was, now = (summary.kilobytes(sizes[side]) for side in ("before", "after"))
-        yield "median size of the HTML", f"{was} → {now}"
+        for side in ("before", "after"):
+            yield Tile(f"median size of the HTML {side}", summary.kilobytes(sizes[side]))
 
 
 def _row(each: Compared) -> tuple[str, str, str, str, str]:

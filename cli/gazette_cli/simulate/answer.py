@@ -1,8 +1,16 @@
 """The output of a simulation, as sentences, rows and JSON."""
 
 from gazette_cli.shared.answers import NOTHING, Document, Rows, Shown
+from gazette_cli.shared.pages.look import Conclusion, Tone
 from gazette_cli.simulate.ceilings import Ceiling
 from gazette_cli.simulate.outcome import ALL, Outcome
+
+_ON_TIME = {
+    "Yes": ("On time", Tone.GOOD),
+    "Nearly": ("Nearly on time", Tone.NEUTRAL),
+    "No": ("Not on time", Tone.BAD),
+}
+"""The words and the tone of each verdict."""
 
 _MINUTE = 60
 _TEN = 10
@@ -33,6 +41,20 @@ def sentences(result: Outcome) -> list[str]:
         f"variable cost ${dollars['grows']:,.0f}, fixed cost ${dollars['fixed']:,.0f}."
     )
     return lines
+
+
+def conclusion(result: Outcome) -> Conclusion:
+    """Return the conclusion of the page, with the other sentences as its details."""
+    details = sentences(result)[1:]
+    if not result.due:
+        return Conclusion(_on_time(result), Tone.NEUTRAL, details)
+    words, tone = _ON_TIME[_verdict(result)]
+    text = f"{words}: {result.in_hour:.2%} of digests are sent in the chosen hour"
+    then = (
+        f"{result.soon_after:.2%} of digests are sent in the ten minutes after that hour. The last "
+        f"digest is sent at {result.last_at:%Y-%m-%d %H:%M} UTC."
+    )
+    return Conclusion(text, tone, [then, *details])
 
 
 def _on_time(result: Outcome) -> str:
@@ -67,14 +89,17 @@ def _verdict(result: Outcome) -> str:
 
 
 def figures(result: Outcome) -> list[tuple[str, str]]:
-    """Return the names and values of the key figures."""
+    """Return the names and values of the key figures. Each has one value."""
     half, most = result.digest_delay
     lines = [
         ("readers", f"{result.readers:,}"),
-        ("emails", f"{result.emails:,} ({result.immediate:,} immediate)"),
-        ("in the chosen hour", f"{result.in_hour:.2%} of {result.due:,} digests"),
-        ("delay of a digest", f"{_span(half)} (median), {_span(most)} (99th percentile)"),
-        ("delay of an immediate email", f"{_span(result.immediate_delay)} (99th percentile)"),
+        ("digests due", f"{result.due:,}"),
+        ("digests sent", f"{result.digests:,}"),
+        ("immediate emails sent", f"{result.immediate:,}"),
+        ("digests sent in the chosen hour", f"{result.in_hour:.2%}"),
+        ("delay of a digest, median", _span(half)),
+        ("delay of a digest, 99th percentile", _span(most)),
+        ("delay of an immediate email, 99th percentile", _span(result.immediate_delay)),
         ("requeues per email", f"{result.requeues_per_email:.2f}"),
         ("temporary rejections by SES", f"{result.refused:,}"),
         ("write units", f"{result.write_units:,}"),
@@ -83,10 +108,12 @@ def figures(result: Outcome) -> list[tuple[str, str]]:
     service = result.forecast.service
     if service:
         lines += [
-            ("requests to the service", f"{service.total:,}, at most {service.peak:,}/s"),
-            ("… timed out", f"{service.failed:,}"),
-            ("… autoscaler actions", f"{service.ups} up, {service.downs} down"),
-            ("… seconds of overload", f"{service.overloaded:,}"),
+            ("requests to the service", f"{service.total:,}"),
+            ("requests to the service per second, at most", f"{service.peak:,}"),
+            ("requests to the service that timed out", f"{service.failed:,}"),
+            ("times that the service scaled up", f"{service.ups:,}"),
+            ("times that the service scaled down", f"{service.downs:,}"),
+            ("overload of the service, in seconds", f"{service.overloaded:,}"),
         ]
     return lines
 

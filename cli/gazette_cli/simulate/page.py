@@ -5,10 +5,9 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from gazette_cli.shared.answers import moment
-from gazette_cli.simulate.answer import ceiling_rows, figures, queue_rows, sentences
+from gazette_cli.shared.pages.look import Tile, page_templates
+from gazette_cli.simulate.answer import ceiling_rows, conclusion, figures, queue_rows
 from gazette_cli.simulate.forecast import Forecast
 from gazette_cli.simulate.outcome import Outcome
 from gazette_cli.simulate.plots import BOTTOM, HEIGHT, LEFT, WIDTH, Plot, plot
@@ -20,18 +19,12 @@ _A_SLOT = 10
 
 def page(result: Outcome, *, made_at: datetime) -> str:
     """Return the page as HTML. It has no external resources and no scripts."""
-    templates = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    templates = page_templates(Path(__file__).parent)
     return templates.get_template("page.html").render(
         title=f"Forecast for {result.readers:,} readers",
         made_at=moment(made_at),
-        sentences=sentences(result),
-        figures=figures(result),
+        conclusion=conclusion(result),
+        tiles=[Tile(*each) for each in figures(result)],
         plots=[*plots(result.forecast)],
         tables=[
             ("Limits", ceiling_rows(result)),
@@ -47,19 +40,17 @@ def plots(forecast: Forecast) -> Iterator[Plot]:
     minutes = max((len(line) for line in depths.values()), default=1)
     due = _due_a_minute(forecast)
     sent = forecast.tally.by_minute
-    yield plot(
-        "Emails",
-        "per minute",
-        {
-            "digests due": _over(due, minutes),
-            "digests sent": _over(sent["digest"], minutes),
-            "immediate emails sent": _over(sent["immediate"], minutes),
-        },
-        minutes=minutes,
-    )
+    digests = {"digests due": _over(due, minutes)}
+    emails = {
+        "digests sent": _over(sent["digest"], minutes),
+        "immediate emails sent": _over(sent["immediate"], minutes),
+    }
+    most = max(max(line, default=0) for line in (*digests.values(), *emails.values()))
+    yield plot("Digests due", "digests per minute", digests, minutes=minutes, most=most)
+    yield plot("Emails sent", "emails per minute", emails, minutes=minutes, most=most)
     yield plot(
         "Waiting messages",
-        "by queue",
+        "messages in each queue",
         {name: line for name, line in depths.items() if any(line)},
         minutes=minutes,
     )

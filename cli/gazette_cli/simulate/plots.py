@@ -36,6 +36,9 @@ class Plot:
 
     title: str
 
+    # The name of the vertical axis.
+    unit: str
+
     # The text alternative.
     says: str
 
@@ -48,9 +51,16 @@ class Plot:
     up: tuple[Mark, ...]
 
 
-def plot(title: str, unit: str, values: Mapping[str, Sequence[float]], *, minutes: int) -> Plot:
+def plot(
+    title: str,
+    unit: str,
+    values: Mapping[str, Sequence[float]],
+    *,
+    minutes: int,
+    most: float = 0,
+) -> Plot:
     """Plot values by minute. If several minutes share a point, the point shows the largest
-    value.
+    value. The vertical axis has room for `most`, so that plots can share a scale.
     """
     every = max(1, ceil(minutes / _MOST_POINTS))
     thinned = {
@@ -58,15 +68,16 @@ def plot(title: str, unit: str, values: Mapping[str, Sequence[float]], *, minute
         for name, line in values.items()
         if line
     }
-    top = _rounded(max((max(line) for line in thinned.values()), default=0))
+    top = _rounded(max((most, *(max(line) for line in thinned.values()))))
     lines = tuple(
         Line(name, number, _path(line, top, minutes / every))
         for number, (name, line) in enumerate(thinned.items())
     )
-    most = "; ".join(f"{name} at most {ceil(max(line)):,}" for name, line in thinned.items())
+    peaks = "; ".join(f"{name} at most {ceil(max(line)):,}" for name, line in thinned.items())
     return Plot(
-        title=f"{title} ({unit})",
-        says=f"{title}, {unit}: {most}",
+        title=title,
+        unit=unit,
+        says=f"{title}, {unit}: {peaks}",
         lines=lines,
         across=tuple(_hours(minutes)),
         up=tuple(Mark(_up(part * top / 2, top), f"{part * top / 2:,.10g}") for part in range(3)),

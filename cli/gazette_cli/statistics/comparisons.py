@@ -104,6 +104,11 @@ def _points(low: float, high: float) -> str:
     """Format bounds in percentage points. Use enough digits so that only a bound of zero is shown
     as zero.
     """
-    least = min((abs(bound) for bound in (low, high) if bound), default=0.01) * 100
-    digits = min(6, max(1, -floor(log10(least))))
+    digits = digits_of(low, high)
     return f"{low * 100:.{digits}f} to {high * 100:.{digits}f}"
+
+
+def digits_of(low: float, high: float) -> int:
+    """Return the number of decimals with which no bound but zero is shown as zero."""
+    least = min((abs(bound) for bound in (low, high) if bound), default=0.01) * 100
+    return min(6, max(1, -floor(log10(least))))

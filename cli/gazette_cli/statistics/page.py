@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from gazette_cli.shared.answers import moment
+from gazette_cli.shared.pages.look import Tile, page_templates
+from gazette_cli.statistics.conclusions import conclusion
 from gazette_cli.statistics.forest import forest
 from gazette_cli.statistics.rows import UNTRACKED, Cell, Row, percent, rows
 from gazette_cli.statistics.summary import Answer
@@ -44,31 +44,16 @@ class Bars:
     bars: tuple[Bar, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Tile:
-    """A key figure."""
-
-    name: str
-    figure: str
-
-    # An additional figure, such as the number of emails.
-    detail: str = ""
-
-
 def page(answer: Answer, *, made_at: datetime) -> str:
     """Return the page as HTML. It has no external resources and no scripts."""
-    templates = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    templates = page_templates(Path(__file__).parent)
     templates.filters["percent"] = percent
     counts = answer.counts
     measures = [measure for measure in Measure if _is_shown(counts, measure)]
     zero = [each for each in Measure if each not in measures and is_tracked(counts, each)]
     return templates.get_template("page.html").render(
+        title=answer.title,
+        conclusion=conclusion(answer),
         answer=answer,
         made_at=moment(made_at),
         tiles=[*_tiles(answer)] if counts else [],

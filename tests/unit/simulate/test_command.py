@@ -37,11 +37,25 @@ def test_forecast_page_plots_emails_and_runs_no_scripts(tmp_path: Path) -> None:
     page = document_fromstring(text)
     titles = [each.text for each in page.findall(".//figcaption")]
     assert titles == [
-        "Emails (per minute)",
-        "Waiting messages (by queue)",
-        "Service (requests per second)",
+        "Digests due",
+        "Emails sent",
+        "Waiting messages",
+        "Service",
     ]
     assert all(len(path.get("d")) > 100 for path in page.xpath("//svg/path"))
+    axes = [[text.text for text in svg.xpath("text")[:2]] for svg in page.findall(".//svg")]
+    assert axes == [
+        ["digests per minute", "time of day in UTC"],
+        ["emails per minute", "time of day in UTC"],
+        ["messages in each queue", "time of day in UTC"],
+        ["requests per second", "time of day in UTC"],
+    ]
+    due, sent, *_ = [svg.xpath("text[@text-anchor='end']/text()")[-3:] for svg in page.iter("svg")]
+    assert due == sent  # the labels of the vertical axis
+    (text,) = page.iterfind(".//strong")
+    assert text.text_content().startswith(("On time: ", "Nearly on time: ", "Not on time: "))
+    for figure in page.xpath("//dl/div/dd/text()"):
+        assert re.fullmatch(r"\$?[\d,.:]+( s| min| h|%)?", figure), figure
     assert "<script" not in text
     assert "http:" not in text
     assert "https:" not in text
@@ -59,10 +73,10 @@ def test_forecast_without_events_succeeds() -> None:
 
 def test_plot_of_few_digests_shows_each_digest() -> None:
     found = simulate(question(5))
-    emails, *_ = plots(found)
-    assert emails.title == "Emails (per minute)"
-    assert "digests due at most 1" in emails.says
-    due = next(each for each in emails.lines if each.name == "digests due")
+    digests, *_ = plots(found)
+    assert (digests.title, digests.unit) == ("Digests due", "digests per minute")
+    assert "digests due at most 1" in digests.says
+    (due,) = digests.lines
     assert len({point.split()[1] for point in due.d[1:].split("L")}) > 1
 
 

@@ -378,7 +378,7 @@ def test_invalid_schema_is_reported_on_a_single_line(named: Path) -> None:
     schema_of_comments(named, {"requried": ["stars"]})
     result = run("lint", entry(EVENT))
     assert result.exit_code == 2
-    assert "data.schema.json, at the top: draft 07 has no keyword 'requried'" in result.output
+    assert "data.schema.json:1: at the top: draft 07 has no keyword 'requried'" in result.output
     assert "Traceback" not in result.output
 
 
@@ -546,7 +546,7 @@ def test_preview_names_file_and_line_of_a_template_error(ours: Path) -> None:
     file.write_text("\n{{ missing }}")
     result = run("preview", entry(EVENT))
     assert (result.exit_code, result.stdout) == (2, "")
-    assert f"{file}, line 2: 'missing' is undefined" in result.stderr.replace("\n", "")
+    assert f"{file}:2: 'missing' is undefined" in result.stderr.replace("\n", "")
 
 
 def test_preview_shows_the_latest_amendment_of_an_event() -> None:

@@ -213,14 +213,14 @@ def test_template_error_is_reported_with_file_and_line(
 ) -> None:
     line = mistake(templates, name, wrong)
     told = refusal(templates)
-    assert told.startswith(f"{templates / name}, line {line}: ")
+    assert told.startswith(f"{templates / name}:{line}: ")
     assert said in told
 
 
 def test_unclosed_tag_is_reported_with_file_and_line(templates: Path) -> None:
     line = mistake(templates, "digest/block.html", "{% if brand %}{{ brand.name }")
     told = refusal(templates)
-    assert f"{templates / 'digest/block.html'}, line {line}: " in told
+    assert f"{templates / 'digest/block.html'}:{line}: " in told
 
 
 def test_error_in_a_custom_template_names_the_custom_file(tmp_path: Path) -> None:
@@ -228,7 +228,7 @@ def test_error_in_a_custom_template_names_the_custom_file(tmp_path: Path) -> Non
     (own / "digest").mkdir(parents=True)
     (own / "digest" / "body.txt").write_text("Hello\n{{ nonsense }}\n")
     told = refusal(TEMPLATES, own)
-    assert told.startswith(f"{own / 'digest/body.txt'}, line 2: 'nonsense' is undefined")
+    assert told.startswith(f"{own / 'digest/body.txt'}:2: 'nonsense' is undefined")
 
 
 def test_preview_error_is_a_single_line(

@@ -328,3 +328,44 @@ def test_replay_page_size_is_bounded() -> None:
     assert len(found.whole) == WHOLE
     assert "1,480 more emails change" in text
     assert text.count("-daily-1</th>") == 500
+
+
+def test_failures_are_first_and_red() -> None:
+    """With the reason, before any key figure."""
+    comparison = add(one_changed(), a_rendition(), a_rendition("Other"))
+    why = "templates/digest/block.html:12: 'colour' is undefined"
+    failed = Rendition(None, failed=why)
+    add(
+        comparison,
+        a_rendition(),
+        failed,
+        frozenset({Change.FAILS}),
+        Problem(None, why),
+        user_id="bo",
+    )
+    root = parsed(drawn(comparison))
+    (box,) = root.find_class("conclusion")
+    assert box.get("class") == "conclusion bad"
+    assert box.findtext("p/strong") == "1 of 3 emails can no longer be rendered"
+    (failures,) = root.find_class("failures")
+    assert [words(each) for each in failures.iter("li")] == [f"bo-daily-1: {why}"]
+    assert {each.get("class") for each in failures.iter("li")} == {"bad"}
+    assert failures.xpath("preceding::*[@class='conclusion bad']")
+    assert failures.xpath("following::dl")
+    assert [words(each) for each in root.xpath("//dl/div[@class='bad']")] == ["failed 1"]
+
+
+@pytest.mark.parametrize(
+    ("change", "text", "tone"),
+    [
+        (Change.EXCLUDED, "1 of 1 emails omit events or are no longer sent", "bad"),
+        (Change.SUBJECT, "1 of 1 emails change", "neutral"),
+        (None, "No email changes", "good"),
+    ],
+)
+def test_conclusion_of_a_replay_is_first(change: Change | None, text: str, tone: str) -> None:
+    changes = frozenset({change} if change else ())
+    root = parsed(drawn(add(Comparison(), a_rendition(), a_rendition("Other"), changes)))
+    (box,) = root.find_class("conclusion")
+    assert (box.findtext("p/strong"), box.get("class")) == (text, f"conclusion {tone}")
+    assert box.getprevious().tag == "h1"

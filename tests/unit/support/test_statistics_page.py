@@ -142,7 +142,8 @@ def test_compared_bars_share_a_scale() -> None:
 def test_deciding_figure_is_first_and_highlighted() -> None:
     root = parsed(an_answer())
     (first,) = root.iterfind(".//strong")
-    assert first.text.startswith("clicked: variation 2 compared with 1: ")
+    assert first.text == "Variation 2 wins: +6.4 to +22.4 points"
+    assert root.xpath("//strong/following::dl")
     outcomes = [each.text for each in root.findall(".//figure")[0].iter("b")]
     assert outcomes == ["clicked", "unsubscribed", "complained"]
 

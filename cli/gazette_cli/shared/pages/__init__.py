@@ -1,0 +1,1 @@
+"""The HTML pages that commands write: their common template and its content."""
