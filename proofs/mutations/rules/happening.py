@@ -439,8 +439,8 @@ RULES: Final = (
     Mutation(
         "a row that may have been sent shows another body when it is sent again",
         _WRITE,
-        "        after = content_of(row) if was_sent else showing_another(row, rest, change.after)\n",
-        "        after = content_of(row)\n",
+        "content_of(row) if was_sent else showing_another(row, rest, change.after)\n",
+        "content_of(row)\n",
         f"{_LEFT}::test_row_that_may_have_been_sent_shows_another_event_when_it_is_sent_again",
     ),
     Mutation(
