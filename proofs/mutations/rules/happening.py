@@ -446,8 +446,8 @@ RULES: Final = (
     Mutation(
         "a row that may have been sent keeps all bodies",
         "domain/happening/bodies.py",
-        "shown=shown, others=without_body(row.bodies, shown.own_id))\n",
-        "shown=shown, others=without_body(rest, shown.own_id))\n",
+        "shown=body, others=without_body(row.bodies, body.own_id))\n",
+        "shown=body, others=without_body(rest, body.own_id))\n",
         f"{_LEFT}::test_row_that_may_have_been_sent_shows_another_event_when_it_is_sent_again",
     ),
     Mutation(

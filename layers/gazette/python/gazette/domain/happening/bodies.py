@@ -112,8 +112,8 @@ def showing_another(row: StoredEvent, rest: Bodies, settlement: Settlement | Non
     The row shows the strongest of the `rest`, and keeps all bodies, because an email may contain
     them. `settlement` is that of the rest, or None if its reader does not want it any more.
     """
-    shown = settlement.shown if settlement else rest[0]
-    return replace(content_of(row), shown=shown, others=without_body(row.bodies, shown.own_id))
+    body = settlement.shown if settlement else rest[0]
+    return replace(content_of(row), shown=body, others=without_body(row.bodies, body.own_id))
 
 
 def _sorted(bodies: Iterable[Event]) -> Bodies:
