@@ -200,7 +200,7 @@ BOUNDARY = (
     *("logs:PutLogEvents", "s3:GetObject", "s3:ListBucket", "s3:PutObject"),
     *("secretsmanager:GetSecretValue", "ses:GetAccount", "ses:SendEmail"),
     *("sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes"),
-    *("sqs:ReceiveMessage", "sqs:SendMessage"),
+    *("sqs:GetQueueUrl", "sqs:ReceiveMessage", "sqs:SendMessage"),
 )
 """The actions of all roles of a stage, which a permission boundary must allow."""
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gazette.domain.receipts.receipt import State
+from gazette.steps.support.words.receipts import sentences
 
-from gazette_cli.receipt.words import sentences
 from tests.receipt_stories import STORIES, told
 
 PAGE = Path(__file__).parents[1] / "docs" / "receipts.md"

@@ -413,3 +413,36 @@ OUTBOX = Step(
     tables=(),
 )
 """The additional function of a stage that publishes events out."""
+
+_FORECASTING = (
+    ("control", ("GetItem", "Query")),
+    ("events/stored", ("Query",)),
+    ("pace", ("GetItem",)),
+    ("runs", ("GetItem", "Query")),
+    ("subscribers", ("GetItem",)),
+    ("suppressions", ("GetItem",)),
+)
+SUPPORT = Step(
+    name="support",
+    timeout=30,
+    memory=512,
+    queue=None,
+    tables=(
+        *_FORECASTING,
+        ("schedules", ("GetItem", "Query")),
+        ("events", ("GetItem",)),
+        ("follows", ("BatchGetItem",)),
+        ("follows/by_user", ("Query",)),
+        ("engagement", ("BatchGetItem",)),
+    ),
+)
+SUPPORT_REDRIVE = Step(
+    name="support_redrive",
+    timeout=30,  # messages are moved for ten seconds, and others become visible again afterwards
+    memory=512,
+    queue=None,
+    tables=(*_FORECASTING, ("schedules", ("GetItem",))),
+)
+"""The additional functions of a stage with dashboards, which serve the support page. They are
+separate, because grants apply to a function, and only one of them may move messages.
+"""

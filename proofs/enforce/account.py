@@ -189,6 +189,11 @@ class Account:
                     return parseaddr(settings[variable])[1]
             elif value == asked.named:
                 return settings[variable]
+        if asked.kind == "queue" and _STAGE_NAME in told:
+            name = asked.named.rpartition("/")[2]
+            for queue in self.templates.of_type("AWS::SQS::Queue"):
+                if name == _name_in(queue.arn):
+                    return queue.arn
         raise Misplaced(f"{step} calls {asked.action} on {asked.named}, which no setting names")
 
     def _identities(self, address: str) -> Iterator[str]:
@@ -240,6 +245,10 @@ class Account:
             yield from grants_of_key(key)
         for permission in self.templates.of_type("AWS::Lambda::Permission"):
             yield _permission(permission.arn, permission.properties)
+
+
+_STAGE_NAME = "GAZETTE_STAGE_NAME"
+"""The setting of functions that name queues by their stage, as commands do."""
 
 
 def _name_in(arn: str) -> str:

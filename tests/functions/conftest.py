@@ -39,6 +39,8 @@ from gazette.bootstrap import (
     resend,
     sweep,
 )
+from gazette.bootstrap.console import page as console_page
+from gazette.bootstrap.console import redrive as console_redrive
 from gazette.bootstrap.parts import sending
 from gazette.bootstrap.support import dead_letters
 from gazette.domain.events_out.events import EventType
@@ -48,7 +50,7 @@ from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 from gazette.observability import logger
 from gazette.settings.content import ContentSettings
-from gazette.settings.delivery import GenerateSettings, ResendSettings
+from gazette.settings.delivery import GenerateSettings, ResendSettings, SupportSettings
 from gazette.settings.environment import Settings
 from gazette.settings.fanout import FanoutSettings
 from gazette.settings.feedback import FeedbackSettings
@@ -75,8 +77,18 @@ from functions.ingest.handler import lambda_handler as ingest_handler
 from functions.outbox.handler import lambda_handler as outbox_handler
 from functions.preferences.handler import lambda_handler as preferences_handler
 from functions.resend.handler import lambda_handler as resend_handler
+from functions.support.handler import lambda_handler as support_handler
+from functions.support_redrive.handler import lambda_handler as support_redrive_handler
 from functions.sweep.handler import lambda_handler as sweep_handler
-from gazette_cdk.topology import API, API_WRITES, CONTENT, OUTBOX, STEPS
+from gazette_cdk.topology import (
+    API,
+    API_WRITES,
+    CONTENT,
+    OUTBOX,
+    STEPS,
+    SUPPORT,
+    SUPPORT_REDRIVE,
+)
 from proofs.enforce.account import Account
 from proofs.enforce.record import FOLDER, keep, stages_in
 from proofs.enforce.stages import BY_SMTP, IN_THE_SANDBOX, synthesised
@@ -123,6 +135,8 @@ _HANDLERS: dict[str, Callable[[dict[str, Any], LambdaContext], Any]] = {
     "outbox": outbox_handler,
     "api": api_handler,
     "api_writes": api_writes_handler,
+    "support": support_handler,
+    "support_redrive": support_redrive_handler,
 }
 _BUILDS: dict[str, tuple[Any, ...]] = {
     "ingest": (ingest.build,),
@@ -142,6 +156,8 @@ _BUILDS: dict[str, tuple[Any, ...]] = {
     "outbox": (outbox.build,),
     "api": (api.build,),
     "api_writes": (api_writes.build,),
+    "support": (console_page.build,),
+    "support_redrive": (console_redrive.build,),
 }
 
 
@@ -155,7 +171,7 @@ def granted_with(mail_provider: str) -> dict[str, set[tuple[str, str]]]:
             )
             for action in actions
         }
-        for step in (*STEPS, CONTENT, OUTBOX, API, API_WRITES)
+        for step in (*STEPS, CONTENT, OUTBOX, API, API_WRITES, SUPPORT, SUPPORT_REDRIVE)
     }
 
 
@@ -562,6 +578,7 @@ def every_setting(queues: dict[str, str], secrets: dict[str, str]) -> tuple[Sett
     tables: dict[str, Any] = {f"{name}_table": name for name in NAMES.values()}
     urls: dict[str, Any] = {f"{name}_queue_url": url for name, url in queues.items()}
     stage: dict[str, Any] = {
+        "stage_name": "prod",
         "shards": 1,
         "max_lateness": 21600,
         "spread": 0,
@@ -648,6 +665,7 @@ def every_setting(queues: dict[str, str], secrets: dict[str, str]) -> tuple[Sett
         OutboxSettings,
         ApiSettings,
         ApiWritesSettings,
+        SupportSettings,
     )
     return tuple(
         kind(**{name: as_typed(name, known[name]) for name in kind.__dataclass_fields__})

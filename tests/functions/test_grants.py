@@ -56,6 +56,7 @@ from tests.functions.messages import (
 )
 from tests.functions.recommending import recommendations_of_every_kind
 from tests.functions.serving import services_of_every_kind
+from tests.functions.supporting import support_of_every_kind
 
 Meanwhile = Callable[[str, str, Callable[[], None]], None]
 
@@ -552,6 +553,7 @@ def test_every_function_uses_exactly_its_table_permissions(
     a_run_whose_version_is_not_in_force(cloud, "generate", "pam")
     a_run_whose_version_is_not_in_force(cloud, "resend", "quy")
     a_run_that_failed_and_is_redriven(cloud)
+    support_of_every_kind(cloud)
     a_critical_activity_for_a_follower_who_has_left(cloud, monkeypatch)
     choices_that_reach_a_run_which_was_started(
         cloud, meanwhile, "generate", "rio", "sol", "tia", "udo"

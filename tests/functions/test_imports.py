@@ -104,6 +104,8 @@ PAGES = EACH | {"babel", "jinja2", "markupsafe"}
         ("outbox", EACH, 300),
         ("api", EACH | API, 527),
         ("api_writes", EACH | API, 515),
+        ("support", EACH, 404),
+        ("support_redrive", EACH, 379),
     ],
 )
 def test_function_imports_only_required_modules(

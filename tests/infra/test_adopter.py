@@ -147,7 +147,7 @@ def test_tag_of_the_app_reaches_every_resource_that_has_tags(adopter: Adopter) -
 
 def test_permission_boundary_of_the_app_reaches_every_role(adopter: Adopter) -> None:
     roles = of_type(adopter.service, "AWS::IAM::Role")
-    assert len(roles) == 14
+    assert len(roles) == 16
     assert all("limit" in json.dumps(role["PermissionsBoundary"]) for role in roles)
     assert not of_type(adopter.data, "AWS::IAM::Role")
 
@@ -155,8 +155,8 @@ def test_permission_boundary_of_the_app_reaches_every_role(adopter: Adopter) -> 
 ENCRYPTED = {
     "AWS::DynamoDB::Table": 12,
     "AWS::Events::Archive": 1,
-    "AWS::Lambda::Function": 12,
-    "AWS::Logs::LogGroup": 14,
+    "AWS::Lambda::Function": 14,
+    "AWS::Logs::LogGroup": 16,
     "AWS::S3::Bucket": 2,
     "AWS::SNS::Topic": 1,
     "AWS::SQS::Queue": 23,

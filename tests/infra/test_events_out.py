@@ -175,4 +175,4 @@ def test_wrong_settings_are_named(changed: dict[str, Any], says: str) -> None:
 @pytest.mark.parametrize("events_out", [[], ["email.sent"], EVERY])
 def test_lists_of_types_are_accepted(events_out: list[str]) -> None:
     stage = read_stage("prod", {"prod": {**LEAST, "events_out": events_out}})
-    assert ([step.name for step in stage.steps][-1] == "outbox") is bool(events_out)
+    assert ("outbox" in [step.name for step in stage.steps]) is bool(events_out)

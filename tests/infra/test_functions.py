@@ -10,7 +10,7 @@ from gazette.settings.ranges import as_written
 
 from gazette_cdk.app import context
 from gazette_cdk.stages import read_stage
-from gazette_cdk.topology import PREFERENCES, STEPS, Step
+from gazette_cdk.topology import PREFERENCES, STEPS, SUPPORT, SUPPORT_REDRIVE, Step
 from tests.infra.conftest import SOURCES
 from tests.infra.synthesis import Properties, Synthesis
 
@@ -22,7 +22,7 @@ def test_each_step_has_a_single_function(prod: Synthesis) -> None:
     """CDK adds functions of its own for custom resources; here nothing needs one."""
     functions = prod.service.of_type("AWS::Lambda::Function").values()
     assert {function["FunctionName"] for function in functions} == {
-        f"gazette-prod-{step.name}" for step in STEPS
+        f"gazette-prod-{step.name}" for step in (*STEPS, SUPPORT, SUPPORT_REDRIVE)
     }
 
 

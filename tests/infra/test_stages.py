@@ -90,6 +90,7 @@ def _unnamed(template: Template, stage: str) -> Properties:
         text = text.replace(f"/gazette/{name}/", "/gazette/stage/")
         text = text.replace(f"gazette-{name}", "gazette-stage").replace(f"Gazette{name}", "Gazette")
         text = text.replace(f"--stage {name}", "--stage stage")
+        text = text.replace(f'"GAZETTE_STAGE_NAME": "{name}"', '"GAZETTE_STAGE_NAME": "stage"')
     return dict(json.loads(text))
 
 

@@ -1,23 +1,20 @@
 """`gazette quarantine`: list and redrive events that do not match the event contract."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from gazette.adapters.aws.dead_letters.messages import detail_type
-from gazette.adapters.aws.dead_letters.queues import Held, queues, sent_at
-from gazette.adapters.aws.dead_letters.transfer import redrive
-from gazette.adapters.mail.reported_events import is_report
-from gazette.adapters.mail.ses_events import decode_delivery_event
-from gazette.domain.errors import InvalidEvent
+from gazette.adapters.aws.dead_letters.quarantine import (
+    Quarantined,
+    look_at_quarantine,
+    redrive_quarantine,
+)
+from gazette.adapters.aws.dead_letters.queues import queues
 
 from gazette_cli.shared.answers import Rows, Shown, give
 from gazette_cli.shared.aws_errors import interruption
 from gazette_cli.shared.commands import Command, UnaskedChange
 from gazette_cli.shared.console import NotPossible, note, printable, say
 from gazette_cli.shared.deployed import StageName
-
-if TYPE_CHECKING:
-    from mypy_boto3_sqs.type_defs import MessageTypeDef
 
 _COLUMNS = {"since": "when (UTC)", "detail_type": "detail-type", "reason": "reason"}
 
@@ -33,18 +30,14 @@ def show(
 ) -> None:
     """List the events in quarantine, each with its reason. This command changes nothing."""
     (queue,) = queues(stage, "quarantine")
-    messages: list[MessageTypeDef] = []
-    with Held(queue) as hidden:
-        while len(messages) < limit and (new := hidden.receive(limit - len(messages))):
-            messages += new
-        waiting = queue.waiting() if messages else 0
-    rows = [_row(message) for message in sorted(messages, key=sent_at)]
-    Rows("events", _COLUMNS, rows).show(more=waiting > len(messages))
-    if not messages:
+    events = look_at_quarantine(queue, most=limit)
+    waiting = queue.waiting() if events else 0
+    Rows("events", _COLUMNS, [*map(_row, events)]).show(more=waiting > len(events))
+    if not events:
         note(f"{queue.name} is empty.")
-    elif waiting > len(messages):
+    elif waiting > len(events):
         note(
-            f"Showing {len(messages)} of about {waiting} events in {queue.name}. Specify --limit "
+            f"Showing {len(events)} of about {waiting} events in {queue.name}. Specify --limit "
             "to show more."
         )
 
@@ -53,11 +46,7 @@ def show(
 def move(stage: StageName = "prod") -> None:
     """Send all events in quarantine back to their functions. Fix the cause first."""
     waiting, ingest, feedback = queues(stage, "quarantine", "ingest", "feedback")
-    outcome = redrive(
-        waiting,
-        lambda body: feedback if is_delivery_event(body) else ingest,
-        started=waiting.found_at,
-    )
+    outcome = redrive_quarantine(waiting, ingest=ingest, feedback=feedback)
     say(str(outcome))
     if outcome.problem:
         raise NotPossible(
@@ -72,22 +61,6 @@ def move(stage: StageName = "prod") -> None:
     give({"moved": outcome.moved, "left": outcome.remaining, "came_back": outcome.came_back})
 
 
-def is_delivery_event(body: str) -> bool:
-    """Return True for a delivery event of any mail provider, and False for any other event of a
-    service.
-    """
-    if is_report(body):
-        return True
-    try:
-        decode_delivery_event(body)
-    except InvalidEvent:
-        return False
-    return True
-
-
-def _row(message: "MessageTypeDef") -> tuple[object, ...]:
-    attributes = message.get("MessageAttributes") or {}
-    reason = attributes["reason"].get("StringValue", "") if "reason" in attributes else ""
-    since = sent_at(message)
-    when = Shown(since, f"{since:%Y-%m-%d %H:%M:%S}")
-    return when, printable(detail_type(message["Body"])), printable(reason)
+def _row(event: Quarantined) -> tuple[object, ...]:
+    when = Shown(event.since, f"{event.since:%Y-%m-%d %H:%M:%S}")
+    return when, printable(event.detail_type), printable(event.reason)

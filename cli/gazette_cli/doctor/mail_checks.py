@@ -4,11 +4,11 @@ import json
 from collections.abc import Iterator
 
 from gazette.settings.delivery import GenerateSettings
+from gazette.steps.support.words.phrases import listed
 
 from gazette_cli.cost.prices import read_prices
 from gazette_cli.doctor.findings import Finding, Unseen, ok, problem, unseen, warning
 from gazette_cli.doctor.mail_facts import Answer, MailFacts, Sender
-from gazette_cli.shared.descriptions import listed
 from gazette_cli.shared.next_commands import to_run
 
 _SES = "https://docs.aws.amazon.com/ses/latest"

@@ -10,12 +10,12 @@ from gazette.bootstrap.support.explain import build_explain
 from gazette.domain.identity import USER_ID
 from gazette.settings.delivery import GenerateSettings
 from gazette.settings.ingest import IngestSettings
+from gazette.steps.support.words.sections import RUN, Section, sections
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from gazette_cli.explain.document import document
-from gazette_cli.explain.sections import RUN, Section, sections
 from gazette_cli.shared.answers import answer
 from gazette_cli.shared.aws_errors import refusals_of_tables
 from gazette_cli.shared.console import NotPossible, printable

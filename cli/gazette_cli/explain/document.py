@@ -6,8 +6,8 @@ from gazette.domain.delivery.run import BEGINNING
 from gazette.domain.explanation import ExplainedRun, Explanation, Outlook, Waiting
 from gazette.domain.identity import run_id
 from gazette.steps.support.reasons import words_for
+from gazette.steps.support.words.summary import verdict
 
-from gazette_cli.explain.summary import verdict
 from gazette_cli.shared.answers import Document
 from gazette_cli.shared.next_commands import aimed
 

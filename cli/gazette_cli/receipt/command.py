@@ -18,11 +18,11 @@ from gazette.steps.support.activity_receipt import (
     follower_outcomes,
 )
 from gazette.steps.support.receipt import receipt
+from gazette.steps.support.words.receipts import of_activity, of_followers, sentences
 
 from gazette_cli.find.scan import Condition
 from gazette_cli.find.scanned import scanned
 from gazette_cli.receipt.document import activity_document, receipt_document
-from gazette_cli.receipt.words import of_activity, of_followers, sentences
 from gazette_cli.shared.answers import answer, grid
 from gazette_cli.shared.aws_errors import refusals_of_tables
 from gazette_cli.shared.console import NotPossible, note, printable

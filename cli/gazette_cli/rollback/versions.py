@@ -10,7 +10,7 @@ import boto3
 from gazette.settings.environment import LIVE
 
 from gazette_cdk.stacks.version import DeploymentLabel
-from gazette_cdk.topology import API, API_WRITES, CONTENT, OUTBOX, STEPS
+from gazette_cdk.topology import API, API_WRITES, CONTENT, OUTBOX, STEPS, SUPPORT, SUPPORT_REDRIVE
 from gazette_cli.shared.aws_errors import refusals_in_words
 
 if TYPE_CHECKING:
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 FUNCTIONS = tuple(step.name for step in STEPS)
 
-_OPTIONAL = (CONTENT.name, OUTBOX.name, API.name, API_WRITES.name)
+_OPTIONAL = tuple(
+    step.name for step in (CONTENT, OUTBOX, API, API_WRITES, SUPPORT, SUPPORT_REDRIVE)
+)
 """Functions that only some stages have.
 
 A deployment without these functions is complete. A rollback to such a deployment does not change

@@ -25,9 +25,7 @@ from gazette.domain.scheduling.calendar import Days
 from gazette.domain.subscribers.following import Activity
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber
-
-DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-
+from gazette.steps.support.words.phrases import DAYS, listed
 
 _NOUNS = {ChangeSubscriber: "profiles", ChangeFollow: "follows", MarkSeen: "visits"}
 
@@ -150,12 +148,3 @@ def _follow(change: ChangeFollow) -> str:
         how, how
     )
     return f"{change.user_id} follows {change.entity} {since}, {often}"
-
-
-def listed(names: list[str]) -> str:
-    """Join names into a phrase. If there are many names, include the first three and the number of
-    remaining names.
-    """
-    if len(names) > 7:  # all weekdays are named
-        return f"{', '.join(names[:3])} and {len(names) - 3} others"
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -19,7 +19,12 @@ from aws_cdk.aws_route53 import IAliasRecordTarget
 from aws_cdk.aws_route53_targets import CloudFrontTarget
 from constructs import Construct
 from gazette.settings.content import ContentSettings
-from gazette.settings.delivery import GenerateSettings, ResendSettings, SendingSettings
+from gazette.settings.delivery import (
+    GenerateSettings,
+    ResendSettings,
+    SendingSettings,
+    SupportSettings,
+)
 from gazette.settings.environment import Settings
 from gazette.settings.fanout import FanoutSettings
 from gazette.settings.feedback import FeedbackSettings
@@ -54,6 +59,7 @@ from gazette_cdk.constructs.web.http_api import API as READERS_API
 from gazette_cdk.constructs.web.http_api import ReadersApi
 from gazette_cdk.constructs.web.links_domain import LinksDomain, LinksRecord
 from gazette_cdk.constructs.web.services_api import ServicesApi
+from gazette_cdk.constructs.web.support_page import SupportDashboard, may_look, may_redrive
 from gazette_cdk.stacks.concurrency import compare_concurrency
 from gazette_cdk.stacks.encryption import encrypt
 from gazette_cdk.stacks.front import FrontStack
@@ -75,6 +81,8 @@ from gazette_cdk.topology import (
     OUTBOX,
     PREFERENCES,
     RESEND,
+    SUPPORT,
+    SUPPORT_REDRIVE,
     SWEEP,
     Step,
 )
@@ -139,6 +147,9 @@ class ServiceStack(Stack):
         content = self._content(network) if stage.asks_source else None
         outbox = self._step(OUTBOX) if events_out else None
         answering = [self._step(step) for step in (API, API_WRITES)] if stage.services_api else []
+        supporting = (
+            [self._step(step) for step in (SUPPORT, SUPPORT_REDRIVE)] if stage.dashboard else []
+        )
         fed = [ingest, followers, fanout, generate, resend, feedback, sweep]
         fed += [content] if content else []
         self._queues = {name: queue for built in fed for name, queue in built.queues.items()}
@@ -174,14 +185,13 @@ class ServiceStack(Stack):
             self._suppressions_secret.grant_read(reader.function)
         for renders in (generate, resend, preferences):
             may_read_versions(renders.function, self._templates)
-        start_clocks(
-            self,
-            stage,
-            fanout=fanout,
-            sweep=sweep,
-            undelivered=ticks_undelivered(self, stage, self.alarms),
-        )
-        unfed = [preferences, *([outbox] if outbox else []), *answering]
+        ticks = ticks_undelivered(self, stage, self.alarms)
+        start_clocks(self, stage, fanout=fanout, sweep=sweep, undelivered=ticks)
+        dead = [queue for built in fed for queue in built.dead.values()]
+        redrivable = [*dead, failed, invalid, unreached, unreported]
+        targets = {name: queue for built in fed for name, queue in built.queues.items()}
+        self._configure_support(supporting, redrivable, ticks, targets, base_url)
+        unfed = [preferences, *([outbox] if outbox else []), *answering, *supporting]
         version = gazette_version()
         name_deployment(
             self,
@@ -195,6 +205,7 @@ class ServiceStack(Stack):
         watch_parts(self, stage, self.alarms)
         if stage.dashboard:
             Dashboard(self, stage=stage)
+            SupportDashboard(self, stage=stage, function=supporting[0].live)
         CfnOutput(self, "BusName", value=bus.event_bus_name)
         CfnOutput(self, "PreferencesUrl", value=api.url)
         self.bus: events.IEventBus = bus
@@ -401,6 +412,27 @@ class ServiceStack(Stack):
         watch_services(self, api, self._stage, self.alarms)
         CfnOutput(self, "ServicesUrl", value=api.url)
         return api
+
+    def _configure_support(
+        self,
+        supporting: Sequence[StepConstruct],
+        redrivable: Sequence[sqs.IQueue],
+        ticks: sqs.IQueue,
+        targets: Mapping[str, sqs.IQueue],
+        base_url: str,
+    ) -> None:
+        """Configure the functions of the support page, if any. Only the second moves messages."""
+        if not supporting:
+            return
+        looks, redrives = supporting
+        may_look(looks.function, [*redrivable, ticks])
+        may_redrive(redrives.function, watched=redrivable, targets=targets)
+        self._links_secret.grant_read(redrives.function)
+        for step in supporting:
+            self._suppressions_secret.grant_read(step.function)
+            step.configure(
+                self._settings(SupportSettings, base_url=base_url, stage_name=self._stage.name)
+            )
 
     def _settings(self, kind: type[SettingsT], **given: str) -> SettingsT:
         """Return a function's settings by name, with values from the tables, the queues and the

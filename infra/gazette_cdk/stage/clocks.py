@@ -9,10 +9,11 @@ class Advanced:
     """Advanced settings."""
 
     dashboard: bool = True
-    """The CloudWatch dashboard `gazette-<stage>`. The first three dashboards of an account are
-    free, and each further one costs $3 a month.
+    """The CloudWatch dashboard `gazette-<stage>`, and the support page on the dashboard
+    `gazette-<stage>-support`. The first three dashboards of an account are free, and each further
+    one costs $3 a month.
 
-    `false`: no dashboard.
+    `false`: neither of the two.
     """
 
     ticks: bool = True

@@ -32,6 +32,8 @@ from gazette_cdk.topology import (
     OUTBOX,
     RESEND,
     STEPS,
+    SUPPORT,
+    SUPPORT_REDRIVE,
     TABLES,
     Step,
 )
@@ -91,6 +93,7 @@ class Stage(
             *((CONTENT,) if self.asks_source else ()),
             *((OUTBOX,) if self.events_out else ()),
             *((API, API_WRITES) if self.services_api else ()),
+            *((SUPPORT, SUPPORT_REDRIVE) if self.dashboard else ()),
         )
 
     @property

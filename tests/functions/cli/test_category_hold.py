@@ -59,7 +59,7 @@ def test_category_is_held_manually_while_remaining_email_continues(stage: Cloud)
     again = run(stage, "stop", "another", "--category", "comment", "--yes")
     assert "is already on hold" in again.stdout
     assert held() == [hold]
-    assert stage.meter.actions["support"] == {
+    assert stage.meter.actions["an operator"] == {
         ("control", "UpdateItem"),
         ("control", "Query"),
         ("pace", "GetItem"),
@@ -89,7 +89,7 @@ def test_counts_of_a_released_category_are_reset(stage: Cloud) -> None:
         0,
         "category comment of stage prod was not on hold\n",
     )
-    assert stage.meter.actions["support"] == {
+    assert stage.meter.actions["an operator"] == {
         ("control", "Query"),
         ("control", "DeleteItem"),
         ("category_stats", "Query"),
@@ -115,7 +115,7 @@ def test_invalid_category_is_rejected(
     assert done.exit_code == 2
     assert "is not a valid category name" in done.stderr
     assert not held()
-    assert not stage.meter.actions["support"]
+    assert not stage.meter.actions["an operator"]
 
 
 def test_resume_names_the_missing_function(stage: Cloud) -> None:

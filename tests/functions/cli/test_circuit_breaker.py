@@ -33,7 +33,7 @@ def stage(cloud: Cloud) -> Cloud:
 
 
 def run(cloud: Cloud, *arguments: str, said: str | None = None) -> Result:
-    with cloud.meter.acting("support"):
+    with cloud.meter.acting("an operator"):
         return CliRunner().invoke(app, ["sending", *arguments], input=said)
 
 
@@ -57,7 +57,7 @@ def test_status_shows_each_stream_and_its_rate(
         "immediate\tsending",
         "immediate rate\tat most 100 emails per second; 0 today (UTC)",
     ]
-    assert stage.meter.actions["support"] == {("pace", "GetItem"), ("control", "Query")}
+    assert stage.meter.actions["an operator"] == {("pace", "GetItem"), ("control", "Query")}
 
 
 def test_status_of_a_stopped_stream_shows_reason_time_and_next_attempt(stage: Cloud) -> None:
@@ -108,7 +108,7 @@ def test_stop_holds_all_email_until_resume(stage: Cloud) -> None:
     assert resumed.stdout.startswith("all email of stage prod is resumed; it was stopped at 20")
     stage.work("generate", entry["MessageBody"])
     assert len(stage.sent()) == 1
-    assert stage.meter.actions["support"] == {
+    assert stage.meter.actions["an operator"] == {
         ("pace", "GetItem"),
         ("pace", "UpdateItem"),
         ("control", "Query"),

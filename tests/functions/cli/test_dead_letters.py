@@ -179,7 +179,7 @@ def tasks(stage: Cloud, sqs: Sqs, monkeypatch: pytest.MonkeyPatch) -> Iterator[M
 
 
 def run(cloud: Cloud, *arguments: str, said: str | None = None) -> Result:
-    with cloud.meter.acting("support"):
+    with cloud.meter.acting("an operator"):
         return CliRunner().invoke(app, ["dlq", *arguments], input=said)
 
 
@@ -209,7 +209,7 @@ def test_redriven_dead_letter_is_sent_once_and_then_reported_as_sent(
     (before,) = rows(run(stage, "show", "generate-dead"))
     assert [before[0], *before[3:5]] == ["generate-dead", "1", "sends"]
     assert before[1].startswith("ann-daily-")
-    assert stage.meter.actions["support"] == READS
+    assert stage.meter.actions["an operator"] == READS
     done = run(stage, "redrive", "generate-dead", said="y\n")
     assert "generate-dead: 1: 1 sends" in done.stdout
     assert done.stdout.endswith("generate-dead: 1 redriven, 0 remaining\n")
@@ -226,7 +226,7 @@ def test_redriven_dead_letter_is_sent_once_and_then_reported_as_sent(
         ]
         stage.work(queue.removesuffix("-dead"), message)
     assert len(stage.sent()) == 1
-    assert stage.meter.actions["support"] == READS
+    assert stage.meter.actions["an operator"] == READS
 
 
 @pytest.mark.long
@@ -305,7 +305,7 @@ def test_trace_aa_failed_run_starts_the_next_run_as_forecast(stage: Cloud, sqs: 
         "starts_next",
         "the run failed; run ann-daily-2 starts now with all waiting events",
     ]
-    assert stage.meter.actions["support"] == READS | {("schedules", "GetItem")}
+    assert stage.meter.actions["an operator"] == READS | {("schedules", "GetItem")}
     done = run(stage, "redrive", "failed", said="y\n")
     told = f"ann-daily-1: {row[4]}: {row[5]}\n"
     assert (

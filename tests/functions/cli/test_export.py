@@ -72,7 +72,7 @@ def rows() -> DynamoPersonalRows:
 
 
 def run(cloud: Cloud, user_id: str = "ann") -> Result:
-    with cloud.meter.acting("support"):
+    with cloud.meter.acting("an operator"):
         return CliRunner().invoke(app, ["export", user_id, "--json"])
 
 

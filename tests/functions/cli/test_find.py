@@ -40,7 +40,7 @@ def send(cloud: Cloud) -> str:
 
 
 def run(cloud: Cloud, *arguments: str, said: str | bytes | None = None) -> Result:
-    with cloud.meter.acting("support"):
+    with cloud.meter.acting("an operator"):
         return CliRunner().invoke(app, ["find", *arguments], input=said)
 
 
@@ -56,7 +56,7 @@ def test_find_resolves_each_email_link_with_a_single_read(stage: Cloud) -> None:
         stage.meter.clear()
         link = f"https://example.com{stage.link(name)}"
         assert found(run(stage, link)) == [["ann", "ann-daily-1", "sent"]]
-        assert stage.meter.actions["support"] == {("runs", "GetItem")}
+        assert stage.meter.actions["an operator"] == {("runs", "GetItem")}
 
 
 @pytest.mark.usefixtures("later")

@@ -93,7 +93,7 @@ def trouble(cloud: Cloud) -> None:
 
 
 def run(cloud: Cloud, *arguments: str) -> Result:
-    with cloud.meter.acting("support"):
+    with cloud.meter.acting("an operator"):
         done = CliRunner().invoke(app, ["overview", *arguments])
     assert done.exit_code == 0, done.output
     return done

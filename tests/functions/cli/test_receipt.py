@@ -26,7 +26,7 @@ def stage(cloud: Cloud) -> Cloud:
 
 
 def run(cloud: Cloud, *arguments: str, said: str | None = None) -> Result:
-    with cloud.meter.acting("support"):
+    with cloud.meter.acting("an operator"):
         return CliRunner().invoke(app, ["receipt", *arguments], input=said)
 
 
@@ -56,7 +56,7 @@ def test_receipt_of_a_waiting_event_names_its_digest(stage: Cloud) -> None:
         False,
     )
     assert receipt["next_digest"]
-    assert stage.meter.actions["support"] - {("", "")} >= {
+    assert stage.meter.actions["an operator"] - {("", "")} >= {
         ("events", "GetItem"),
         ("runs", "Query"),
         ("schedules", "GetItem"),

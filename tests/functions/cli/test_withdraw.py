@@ -34,7 +34,7 @@ def stage(cloud: Cloud) -> Cloud:
 
 
 def run(cloud: Cloud, *arguments: str, answer: str | None = None) -> Result:
-    with cloud.meter.acting("support"):
+    with cloud.meter.acting("an operator"):
         return CliRunner().invoke(app, ["withdraw", *arguments], input=answer)
 
 
@@ -149,14 +149,14 @@ def test_wrong_option_is_named_and_changes_nothing(
     assert done.exit_code == 2
     assert error in done.stderr
     assert not stored()
-    assert not stage.meter.actions.get("support")
+    assert not stage.meter.actions.get("an operator")
 
 
 def test_list_costs_one_read_and_a_change_one_more_write(stage: Cloud) -> None:
     run(stage, "list")
-    assert stage.meter.actions["support"] == {("control", "GetItem")}
+    assert stage.meter.actions["an operator"] == {("control", "GetItem")}
     run(stage, "add", "--actor", "bo", "--yes")
-    assert stage.meter.actions["support"] == {("control", "GetItem"), ("control", "PutItem")}
+    assert stage.meter.actions["an operator"] == {("control", "GetItem"), ("control", "PutItem")}
 
 
 def test_withdrawal_outlasts_the_retention_of_events() -> None:

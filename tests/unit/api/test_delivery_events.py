@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from gazette.adapters.aws.dead_letters.quarantine import is_delivery_event
 from gazette.adapters.contract.reports import decode_report
 from gazette.adapters.mail.reported_events import decode_either, is_report
 from gazette.adapters.mail.ses_events import decode_delivery_event
@@ -15,7 +16,6 @@ from gazette.domain.sources import Sources
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 from gazette.steps.feedback.feedback import process_delivery_event
 
-from gazette_cli.dead_letters.quarantine import is_delivery_event
 from tests.builders import KEY, NOW
 from tests.services import Services, content
 from tests.unit.feedback.test_reports import ANN, FORGED, PROVER, UNKNOWN, detail, having, reference

@@ -5,10 +5,10 @@ from typing import Any
 from gazette.domain.content.items import RECOMMENDATIONS
 from gazette.domain.delivery.run import Reason
 from gazette.domain.subscribers.frequency import Frequency
+from gazette.steps.support.words.sections import sections
+from gazette.steps.support.words.summary import verdict
 
 from gazette_cli.explain.document import document
-from gazette_cli.explain.sections import sections
-from gazette_cli.explain.summary import verdict
 from tests.builders import an_event
 from tests.explained import explained
 from tests.unit.content.asking import DOWN, an_answer

@@ -13,9 +13,9 @@ from gazette.domain.ports.rendering import Links
 from gazette.domain.scheduling.kinds import Unsent, immediate_schedule
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.steps.support.words.summary import verdict
 from gazette.steps.sweep.unknown import Swept
 
-from gazette_cli.explain.summary import verdict
 from tests.builders import an_event
 from tests.explained import explained
 from tests.fakes import FakeMailer, FakeRenderer

@@ -25,8 +25,8 @@ from gazette.domain.subscribers.subscriber import Erased
 from gazette.domain.window.seen import SeenMark
 from gazette.steps.delivery import windows
 from gazette.steps.delivery.deliver import deliver
+from gazette.steps.support.words.summary import verdict
 
-from gazette_cli.explain.summary import verdict
 from tests.builders import NOW, RETENTION, an_activity, an_event
 from tests.explained import explained
 from tests.receipts import receipt_of

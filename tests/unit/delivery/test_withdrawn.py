@@ -22,8 +22,8 @@ from gazette.steps.delivery import windows
 from gazette.steps.delivery.deliver import deliver
 from gazette.steps.support.dry_run import dry_run
 from gazette.steps.support.pending import read_pending
+from gazette.steps.support.words.summary import verdict
 
-from gazette_cli.explain.summary import verdict
 from gazette_support.steps.withdrawals import WithdrawalContext, remove_withdrawal
 from tests.builders import NOW, an_activity, an_event
 from tests.explained import explained

@@ -218,29 +218,8 @@ ALLOWED: dict[str, frozenset[str]] = {
 }
 
 UNREACHED = {
-    **dict.fromkeys(
-        (
-            "gazette.steps.support.dead_letters",
-            "gazette.steps.support.dry_run",
-            "gazette.steps.support.explain",
-            "gazette.steps.support.forecast_words",
-            "gazette.steps.support.pending",
-            "gazette.steps.support.reasons",
-        ),
-        "functions for support will explain a missing email, and forecast and redrive dead letters",
-    ),
-    **dict.fromkeys(
-        (
-            "gazette.bootstrap.support.dead_letters",
-            "gazette.bootstrap.support.explain",
-            "gazette.bootstrap.support.find",
-            "gazette.bootstrap.support.preview",
-        ),
-        "the dependencies of these modules",
-    ),
-    "gazette.domain.explanation": "the result of `gazette.steps.support.explain`",
-    "gazette.domain.dead_letters": "the queues, messages and selection of a redrive",
-    "gazette.adapters.aws.dead_letters": "the redrive of these queues in SQS",
+    "gazette.bootstrap.support.preview": "a function may preview the next email of a reader",
+    "gazette.adapters.aws.dead_letters.redrive": "the redrive with move tasks of SQS",
 }
 """The packages and modules of the layer that no handler imports, and the reason to ship each."""
 

@@ -15,7 +15,12 @@ from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.window.worth import Worth
 from gazette.settings.arrangement import ArrangementSettings
 from gazette.settings.content import ContentSettings
-from gazette.settings.delivery import GenerateSettings, ResendSettings, SendingSettings
+from gazette.settings.delivery import (
+    GenerateSettings,
+    ResendSettings,
+    SendingSettings,
+    SupportSettings,
+)
 from gazette.settings.environment import InvalidSetting, Settings
 from gazette.settings.fanout import FanoutSettings
 from gazette.settings.feedback import FeedbackSettings
@@ -51,6 +56,7 @@ CLASSES = (
     OutboxSettings,
     PreferencesSettings,
     ResendSettings,
+    SupportSettings,
     SweepSettings,
 )
 VALID: dict[str, Any] = {

@@ -9,10 +9,10 @@ from gazette.domain.identity import address_hash
 from gazette.domain.subscribers.choices import Choice
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.suppression import Cause
+from gazette.steps.support.words.sections import sections
+from gazette.steps.support.words.summary import verdict
 
 from gazette_cli.explain.document import document
-from gazette_cli.explain.sections import sections
-from gazette_cli.explain.summary import verdict
 from tests.builders import NOW, an_event
 from tests.explained import explained
 from tests.world import World

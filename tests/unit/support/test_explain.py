@@ -16,8 +16,8 @@ from gazette.domain.subscribers.choices import Choice as OwnChoice
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Erased, Subscriber, SubscriberStatus
 from gazette.steps.support.explain import LAST
+from gazette.steps.support.words.summary import verdict
 
-from gazette_cli.explain.summary import verdict
 from tests.builders import KEY, NOW, a_run, a_subscriber, an_event
 from tests.explained import explained
 from tests.world import World

@@ -10,8 +10,8 @@ from gazette.domain.scheduling.cap import ImmediateLimit
 from gazette.domain.subscribers.addresses import AllowedRecipients
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.steps.support.words.summary import verdict
 
-from gazette_cli.explain.summary import verdict
 from tests.builders import NOW, a_subscriber, an_event
 from tests.explained import explained
 from tests.world import World

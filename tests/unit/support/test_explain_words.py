@@ -28,10 +28,10 @@ from gazette.steps.support.reasons import (
     outcome,
     words_for,
 )
+from gazette.steps.support.words.phrases import local, made_with, recurring, utc
+from gazette.steps.support.words.sections import Section, sections
+from gazette.steps.support.words.summary import verdict
 
-from gazette_cli.explain.phrases import local, made_with, recurring, utc
-from gazette_cli.explain.sections import Section, sections
-from gazette_cli.explain.summary import verdict
 from tests.builders import NOW, a_run, a_subscriber, a_window, an_event
 from tests.explained import explained
 from tests.world import World

@@ -5,8 +5,8 @@ from gazette.domain.delivery.run import Certainty
 from gazette.domain.receipts.receipt import Because, Receipt, State
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.steps.support.activity_receipt import follower_outcomes
+from gazette.steps.support.words.receipts import sentences
 
-from gazette_cli.receipt.words import sentences
 from tests.receipts import activity_context, receipt_of
 from tests.unit.routing.test_happening import (
     ADDRESSED,

@@ -13,8 +13,8 @@ from gazette.domain.receipts.receipt import (
     ReceiptEmail,
     State,
 )
+from gazette.steps.support.words.receipts import OUTCOMES, of_activity, of_followers, sentences
 
-from gazette_cli.receipt.words import OUTCOMES, of_activity, of_followers, sentences
 from tests.builders import NOW, a_run
 
 RECEIPT = Receipt("ann", "e1", State.WAITING, NOW - timedelta(days=35), schedule="daily")

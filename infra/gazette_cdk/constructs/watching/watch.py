@@ -23,7 +23,7 @@ from gazette_cdk.constructs.watching.parts import full_name, parts_of
 from gazette_cdk.constructs.watching.shares import watch_rates, watch_shares
 from gazette_cdk.constructs.web.http_api import ReadersApi
 from gazette_cdk.stage import Stage
-from gazette_cdk.topology import API, API_WRITES
+from gazette_cdk.topology import API, API_WRITES, SUPPORT, SUPPORT_REDRIVE
 
 
 def watch_metrics(scope: Construct, stage: Stage, topic: sns.ITopic) -> None:
@@ -48,7 +48,8 @@ def watch_parts(stack: Construct, stage: Stage, topic: sns.ITopic) -> None:
 
     The stack is searched for these resources, so that new resources also get alarms. The embedded
     engine gets no alarms on several metrics, because it has no metric math. The functions of
-    the API for services have their own alarms (`watch_services`).
+    the API for services have their own alarms (`watch_services`). Those of the support page have
+    none, because a person sees their errors.
     """
     queues = [queue for queue in parts_of(stack, sqs.Queue) if not isinstance(queue, WatchedQueue)]
     watch_ages(stack, queues, stage, topic)
@@ -57,9 +58,10 @@ def watch_parts(stack: Construct, stage: Stage, topic: sns.ITopic) -> None:
     if stage.host_layers:
         return
     watch_growth(stack, queues, stage, topic)
-    answering = {f"gazette-{stage.name}-{step.name}" for step in (API, API_WRITES)}
+    apart = (API, API_WRITES, SUPPORT, SUPPORT_REDRIVE)
+    without = {f"gazette-{stage.name}-{step.name}" for step in apart}
     functions = [
-        each for each in parts_of(stack, lambda_.Function) if full_name(each) not in answering
+        each for each in parts_of(stack, lambda_.Function) if full_name(each) not in without
     ]
     watch_functions(stack, functions, stage, topic)
     watch_rules(stack, parts_of(stack, events.Rule), stage, topic)

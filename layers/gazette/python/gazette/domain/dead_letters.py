@@ -85,6 +85,9 @@ KNOWN = (
 )
 
 
+QUARANTINE = "quarantine"
+"""The queue of events that do not match the event contract. It is not a dead-letter queue."""
+
 OPTIONAL = frozenset(dead.name for dead in KNOWN if dead.is_optional)
 """The queues that exist only in stages with a content source."""
 
@@ -114,6 +117,9 @@ class DeadLetter:
     # False if the function cannot decode the message.
     is_ours: bool = True
 
+    # The id of the message in SQS.
+    id: str = ""
+
 
 DueAt = Callable[[RunKey], datetime | None]
 """A function that returns the due time of a run, or None if the run no longer exists."""
@@ -131,17 +137,22 @@ class Selection:
     # The date in UTC on which the run was due.
     on: date | None
 
+    # The id of a single message.
+    message: str = ""
+
     @property
     def is_everything(self) -> bool:
         """True if the selection has no conditions."""
         return self == Selection(None, None, None)
 
     def includes(self, letter: DeadLetter, due_at: DueAt) -> bool:
-        """Return True if a dead letter meets all conditions. A dead letter without a run meets no
-        condition.
+        """Return True if a dead letter meets all conditions. A dead letter without a run meets only
+        the condition of a single message, which excludes other conditions.
         """
         if self.is_everything:
             return True
+        if self.message:
+            return letter.id == self.message
         if letter.key is None or (self.run and letter.key != self.run):
             return False
         if self.batch is None and self.on is None:

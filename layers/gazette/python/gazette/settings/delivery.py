@@ -1,4 +1,4 @@
-"""The settings of `generate` and `resend`, which send email."""
+"""The settings of `generate` and `resend`, which send email, and of the support page."""
 
 import json
 from dataclasses import dataclass, fields
@@ -13,7 +13,7 @@ from gazette.settings.budgets import MAX_RATE_WITH_SMTP, smtp_budget
 from gazette.settings.environment import InvalidSetting, check_list
 from gazette.settings.ingest import RoutingSettings
 from gazette.settings.pacing import PacingSettings
-from gazette.settings.ranges import SECOND
+from gazette.settings.ranges import ASKED_SOURCE, SECOND
 
 LONGEST_ALLOWED_RECIPIENTS = 1000
 """The maximum length of `allowed_recipients` as JSON, in characters.
@@ -197,3 +197,21 @@ class ResendSettings(SendingSettings):
 
     failed_queue_url: str
     """The queue of failed runs, which wait for a decision by an operator."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SupportSettings(SendingSettings):
+    """The settings of `support` and `support_redrive`, which forecast what `generate` would do."""
+
+    stage_name: str
+    """The name of the stage, which is part of the names of its queues."""
+
+    content_sources: str
+    """The content sources, as JSON. Only a stage that queries a service has a queue of queries."""
+
+    engagement_table: str
+
+    @property
+    def queries_source(self) -> bool:
+        """True if the stage queries a content source."""
+        return ASKED_SOURCE in json.loads(self.content_sources)

@@ -18,13 +18,13 @@ from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.rate_limiters import rate_limiters
 from gazette.domain.model import RunKey
 from gazette.domain.templates.ports import Decisions
-from gazette.settings.delivery import GenerateSettings
+from gazette.settings.delivery import SendingSettings
 from gazette.steps.support.dead_letters import Forecast, forecast
 from gazette.steps.support.dry_run import DryRunContext
 
 
 def build_forecast(
-    settings: GenerateSettings, suppression_key: bytes
+    settings: SendingSettings, suppression_key: bytes
 ) -> Callable[[RunKey, bool], Forecast]:
     """Return a function that forecasts a dead letter's redrive.
 
@@ -56,7 +56,7 @@ def build_forecast(
     return lambda key, given_up: forecast(key, given_up=given_up, context=context)
 
 
-def build_due_at(settings: GenerateSettings) -> Callable[[RunKey], datetime | None]:
+def build_due_at(settings: SendingSettings) -> Callable[[RunKey], datetime | None]:
     """Return a function that returns the due time of a run, or None if the run does not exist."""
     runs = DynamoRuns(settings.runs_table, retention=settings.run_retention)
 

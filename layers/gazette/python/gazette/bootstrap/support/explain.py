@@ -16,18 +16,20 @@ from gazette.bootstrap.parts.clock import now
 from gazette.domain.explanation import Explanation
 from gazette.domain.scheduling.lifetime import longest_life
 from gazette.domain.subscribers.addresses import AllowedRecipients
+from gazette.settings.delivery import SendingSettings
 from gazette.settings.ingest import IngestSettings
 from gazette.steps.support.explain import explain
 
 
 def build_explain(
-    settings: IngestSettings, suppression_key: bytes, allowed: AllowedRecipients
+    settings: IngestSettings | SendingSettings, suppression_key: bytes, allowed: AllowedRecipients
 ) -> Callable[[str, date | None], Explanation]:
     """Return a function that explains why a reader did or did not get email on a date.
 
     Arguments: the user id, and the date in the reader's time zone, or None for now.
 
-    Uses the settings of ingest, the suppression key, and the recipients to whom generate sends.
+    Uses the settings of ingest or of a function that sends, the suppression key, and the recipients
+    to whom generate sends.
     """
     retention = longest_life(settings.event_retention)
     return partial(

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
 
 from gazette.domain.dead_letters import DeadLetter
 from gazette.domain.delivery.run import Run
@@ -11,6 +10,7 @@ from gazette.domain.model import RunKey
 from gazette.steps.delivery.types import WaitingFor
 from gazette.steps.support.dead_letters import Forecast, Redrive
 from gazette.steps.support.reasons import words_for
+from gazette.steps.support.words.phrases import moment
 
 AGAIN = "again"
 """The forecast for a message that the function will process like a new message."""
@@ -103,7 +103,7 @@ def _why(expected: Forecast) -> str:
         return _NO_RUN
     if expected.redrive in _OF_ANOTHER:
         effect = _OF_ANOTHER[expected.redrive].format(
-            run=run_id(run.key), at=_moment(run.due_at), was=_standing(run)
+            run=run_id(run.key), at=moment(run.due_at), was=_standing(run)
         )
         return "; ".join(filter(None, (effect, _waiting_for(expected), _collects(expected))))
     if expected.reason:
@@ -122,7 +122,7 @@ def _waiting_for(expected: Forecast) -> str:
     """
     if expected.waiting_for is None or expected.again_at is None:
         return ""
-    return WAITING_FOR[expected.waiting_for].format(at=_moment(expected.again_at))
+    return WAITING_FOR[expected.waiting_for].format(at=moment(expected.again_at))
 
 
 def _collects(expected: Forecast) -> str:
@@ -131,14 +131,10 @@ def _collects(expected: Forecast) -> str:
     run = expected.run
     if expected.redrive is not Redrive.GOES_WITH or run is None or not run.waits_after_others:
         return ""
-    return f"the run collects events until {_moment(run.due_at)}"
+    return f"the run collects events until {moment(run.due_at)}"
 
 
 def _standing(run: Run) -> str:
     """Return the run's status and reason. For a rejection, include the provider's error code."""
     code = f" ({run.detail})" if run.detail else ""
     return f"{run.status}: {words_for(run).why}{code}"
-
-
-def _moment(instant: datetime) -> str:
-    return f"{instant.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"

@@ -45,18 +45,18 @@ def look(dead: DeadQueue, queue: Queue, *, most: int) -> list[DeadLetter]:
 
 def read(dead: DeadQueue, message: "MessageTypeDef") -> DeadLetter:
     """Decode a message of a dead-letter queue."""
-    body = message["Body"]
+    body, message_id = message["Body"], message["MessageId"]
     since, received = sent_at(message), received_times(message)
     try:
         if dead.names_runs:
             key = _run_key(body)
             given_up = dead.source == "resend" and was_given_up(body)
-            return DeadLetter(dead, run_id(key), since, received, key, given_up)
+            return DeadLetter(dead, run_id(key), since, received, key, given_up, id=message_id)
         about = _ABOUT.get(dead.source or "", _tick)(body)
     except (InvalidEvent, RecursionError, OverflowError):
         what = f"not a Gazette message: {_shortened(body)}"
-        return DeadLetter(dead, what, since, received, is_ours=False)
-    return DeadLetter(dead, about, since, received)
+        return DeadLetter(dead, what, since, received, is_ours=False, id=message_id)
+    return DeadLetter(dead, about, since, received, id=message_id)
 
 
 def detail_type(body: str) -> str:

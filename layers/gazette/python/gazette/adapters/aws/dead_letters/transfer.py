@@ -15,6 +15,11 @@ _FRUITLESS = 20
 """The number of consecutive receives without an old message after which a redrive ends."""
 
 
+def always() -> bool:
+    """Return True. This is the condition of a redrive without a time limit."""
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class RedriveCounts:
     """The number of messages for each outcome of a redrive."""
@@ -44,6 +49,7 @@ def redrive(
     started: datetime,
     selects: "Callable[[MessageTypeDef], bool]" = lambda _: True,
     on_moved: "Callable[[MessageTypeDef], None]" = lambda _: None,
+    goes_on: Callable[[], bool] = always,
 ) -> RedriveCounts:
     """Move the messages that were in a queue when the redrive started. The message body determines
     the target.
@@ -51,16 +57,23 @@ def redrive(
     Later messages are not moved, because they may be redriven messages that failed again. Each
     message is sent before it is deleted, so that no message is lost. A crash between the two calls
     duplicates the message, which every function tolerates. `selects` returns True for each message
-    to move, and may raise Interrupted. `on_moved` is called after each moved message.
+    to move, and may raise Interrupted. `on_moved` is called after each moved message. `goes_on` is
+    called before each receive and before each message. If it returns False, the redrive ends, and
+    the other messages remain in the queue.
     """
     moved = fruitless = came_back = 0
     problem: Interrupted | None = None
+    is_ended = False
     sent: set[str] = set()
     with Held(waiting) as hidden:
         try:
-            while fruitless < _FRUITLESS and (messages := hidden.receive()):
+            while fruitless < _FRUITLESS and not is_ended and (messages := hidden.receive()):
                 old = [message for message in messages if sent_at(message) <= started]
-                for message in filter(selects, old):
+                for message in old:
+                    if is_ended := not goes_on():
+                        break
+                    if not selects(message):
+                        continue
                     target_of(message["Body"]).send(message["Body"])
                     sent.add(message["MD5OfBody"])
                     waiting.delete(message)
@@ -72,8 +85,9 @@ def redrive(
                     for message in messages
                 )
                 fruitless = 0 if old else fruitless + 1
+                is_ended = is_ended or not goes_on()
         except Interrupted as err:
             problem = err
         remaining = len(hidden)
-    remaining = waiting.waiting() if problem else remaining
+    remaining = waiting.waiting() if problem or is_ended else remaining
     return RedriveCounts(moved, max(0, remaining - came_back), came_back, problem)

@@ -10,8 +10,7 @@ from gazette.domain.model import Schedule
 from gazette.domain.scheduling.kinds import is_critical
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 from gazette.steps.support.reasons import DUE, often, standing, words_for
-
-from gazette_cli.explain.phrases import (
+from gazette.steps.support.words.phrases import (
     bare_utc,
     counted,
     local,
@@ -22,7 +21,7 @@ from gazette_cli.explain.phrases import (
     times,
     utc,
 )
-from gazette_cli.explain.summary import verdict
+from gazette.steps.support.words.summary import verdict
 
 
 @dataclass(frozen=True, slots=True)

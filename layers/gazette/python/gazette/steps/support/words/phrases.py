@@ -8,7 +8,7 @@ from gazette.domain.scheduling.calendar import EVERY_DAY, WORKDAYS, Days, Recurr
 from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, is_critical, kind_of
 from gazette.domain.subscribers.frequency import EVERYTHING
 
-from gazette_cli.shared.descriptions import DAYS, listed
+DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 _SURE = 28
 """The highest day number that every month has."""
@@ -79,6 +79,11 @@ def seconds(at: datetime) -> str:
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
 
 
+def moment(at: datetime) -> str:
+    """Format an instant in UTC to the second, such as `2026-11-21 07:10:03 UTC`."""
+    return f"{seconds(at)} UTC"
+
+
 def after(delay: timedelta) -> str:
     """Describe a delay, such as `3 minutes 5 seconds after it was due`."""
     total = max(0, round(delay.total_seconds()))
@@ -89,6 +94,15 @@ def after(delay: timedelta) -> str:
         if number:
             parts.append(f"{number} {unit}{'s' * (number > 1)}")
     return f"{' '.join(parts[:2]) or '0 seconds'} after it was due"
+
+
+def listed(names: list[str]) -> str:
+    """Join names into a phrase. If there are many names, include the first three and the number of
+    remaining names.
+    """
+    if len(names) > 7:  # all weekdays are named
+        return f"{', '.join(names[:3])} and {len(names) - 3} others"
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def recurring(recurrence: Recurrence) -> str:

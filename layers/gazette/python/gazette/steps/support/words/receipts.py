@@ -11,10 +11,7 @@ from gazette.domain.receipts.receipt import (
     ReceiptEmail,
     State,
 )
-
-from gazette_cli.explain.phrases import counted, name_of
-from gazette_cli.shared.answers import moment
-from gazette_cli.shared.descriptions import listed
+from gazette.steps.support.words.phrases import counted, listed, moment, name_of
 
 _PROOF: Mapping[Certainty, str] = {
     Certainty.ACCEPTED: "was accepted by the provider",

@@ -10,19 +10,18 @@ from gazette.domain.subscribers.frequency import DIGESTS, Frequency
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause, Suppression
 from gazette.steps.support.reasons import REASON, SUPPRESSED_FOR, outcome, standing, words_for
-
-from gazette_cli.explain.phrases import (
+from gazette.steps.support.words.phrases import (
     after,
     clock_time,
     counted,
+    listed,
     local,
     name_of,
     named,
     sentence,
     utc,
 )
-from gazette_cli.explain.upcoming import ending, expected, following, late, quiet
-from gazette_cli.shared.descriptions import listed
+from gazette.steps.support.words.upcoming import ending, expected, following, late, quiet
 
 _MOST = 3
 """The maximum number of runs in the summary. The table lists all runs."""

@@ -4,9 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from gazette.domain.explanation import Due, Explanation, Outlook
-
-from gazette_cli.explain.phrases import clock_time, local, name_of, sentence, utc
-from gazette_cli.shared.descriptions import listed
+from gazette.steps.support.words.phrases import clock_time, listed, local, name_of, sentence, utc
 
 
 def late(outlook: Outlook, found: Explanation) -> Iterator[str]:

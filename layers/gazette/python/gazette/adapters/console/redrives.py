@@ -1,0 +1,107 @@
+"""The pages of a redrive: what it would do, and what it did."""
+
+from collections.abc import Sequence
+
+from gazette.adapters.console.markup import Html, element, paragraph, table
+from gazette.adapters.console.overview import EFFECTS, WHO, Buttons
+from gazette.adapters.console.style import page
+from gazette.adapters.console.values import Moved, MovedQueue, PlannedQueue
+from gazette.domain.console.orders import EVERY_QUEUE
+from gazette.domain.dead_letters import QUARANTINE, Selection
+from gazette.domain.identity import run_id
+from gazette.domain.scheduling.calendar import slot_id
+
+_UNTIL = "The button works for 10 minutes. It does not move messages that arrive from now on."
+
+
+def in_words(queue: str, selection: Selection) -> str:
+    """Describe the messages that an order selects."""
+    place = {EVERY_QUEUE: "all queues", QUARANTINE: "the quarantine"}.get(queue, queue)
+    conditions = (
+        f"run {run_id(selection.run)}" if selection.run else "",
+        f"slot {slot_id(selection.batch)}" if selection.batch else "",
+        f"date {selection.on}" if selection.on else "",
+        "one message" if selection.message else "",
+    )
+    return ", ".join(filter(None, (*conditions, place)))
+
+
+def plan_page(
+    what: str,
+    planned: Sequence[PlannedQueue],
+    *,
+    order: str,
+    buttons: Buttons,
+    theme: str,
+    note: str = "",
+) -> Html:
+    """Return the page that shows what a redrive would do, with the button that redrives."""
+    waiting = sum(each.waiting for each in planned)
+    parts = [element("h2", f"Redrive: {what}")]
+    if note:
+        parts.append(element("p", note, role="alert"))
+    if not waiting:
+        return page(*parts, paragraph("There are no messages."), buttons.back(), theme=theme)
+    columns = ("Queue", "Messages", "Looked at", "Selected of these", "A redrive")
+    confirmation = f"Redrive {what}? No email is sent twice."
+    return page(
+        *parts,
+        table("Effects of a redrive now", columns, [*map(_planned, planned)]),
+        paragraph(_UNTIL),
+        buttons.redrive("Redrive now", order, confirmation=confirmation),
+        buttons.back(),
+        paragraph(WHO, class_="gz-hint"),
+        theme=theme,
+    )
+
+
+def _planned(queue: PlannedQueue) -> tuple[str, ...]:
+    effects = ", ".join(f"{number} {EFFECTS[word]}" for word, number in queue.effects.items())
+    numbers = (queue.waiting, queue.looked_at, queue.selected)
+    return queue.name, *(f"{number:,}" for number in numbers), effects
+
+
+def moved_page(
+    what: str, moved: Moved, *, is_everything: bool, again: str, buttons: Buttons, theme: str
+) -> Html:
+    """Return the page that shows what a redrive did. `again` is the order for the rest.
+
+    `is_everything` is True if the order selected all messages of its queues.
+    """
+    columns = ("Queue", "Moved", "Remaining", "Returned")
+    touched = [each for each in moved.queues if each.moved or each.remaining]
+    on = (
+        buttons.redrive("Continue", again, confirmation=f"Continue to redrive {what}?")
+        if again
+        else Html()
+    )
+    return page(
+        element("h2", f"Redriven: {what}"),
+        element("p", _outcome(moved, is_everything=is_everything), role="status"),
+        table("Messages", columns, [*map(_moved, touched)]) if touched else Html(),
+        on,
+        buttons.back(),
+        theme=theme,
+    )
+
+
+def _moved(queue: MovedQueue) -> tuple[str, ...]:
+    numbers = (queue.moved, queue.remaining, queue.came_back)
+    return queue.name, *(f"{number:,}" for number in numbers)
+
+
+def _outcome(moved: Moved, *, is_everything: bool) -> str:
+    of_all = f" of {moved.moved + moved.remaining:,}" if is_everything else ""
+    count = f"{moved.moved:,}{of_all} moved"
+    if moved.failed_at:
+        return (
+            f"{count}. The queue {moved.failed_at} then could not be used. Its other messages are "
+            "still there. Go back, and redrive them again."
+        )
+    if not moved.is_complete:
+        if is_everything:
+            return f"{count}; press Continue to move the others."
+        return f"{count} before the time ended; press Continue to check the other messages."
+    came_back = sum(each.came_back for each in moved.queues)
+    failed = f" {came_back:,} failed again and returned; read the log." if came_back else ""
+    return f"{count}.{failed}"

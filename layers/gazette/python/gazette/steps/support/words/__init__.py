@@ -1,0 +1,1 @@
+"""Sentences and tables that answer questions of operators, for commands and for pages."""

@@ -1,0 +1,147 @@
+"""The support page in Chromium, on the real functions with moto, by keyboard."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from gazette.adapters.aws.dead_letters import queues
+from gazette.adapters.aws.queues import encode_run_key
+from gazette.domain.identity import run_id
+from gazette.domain.model import RunKey
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.accessibility import inspected, problems
+from tests.browser.console import Console
+from tests.functions.cli.test_dead_letters import Sqs
+from tests.functions.conftest import Cloud, Context, account
+from tests.functions.messages import envelope, event
+from tests.functions.supporting import a_message, stage_queues
+from tests.unit.console.pages import ARN, HOSTILE
+
+SLOT = "2026-11-22T06:10Z"
+
+
+@pytest.fixture
+def cloud(monkeypatch: pytest.MonkeyPatch, templates_on_path: None) -> Iterator[Cloud]:
+    """An account on moto."""
+    monkeypatch.setattr(Context, "invoked_function_arn", ARN)
+    monkeypatch.setattr(queues, "POLL", 0)
+    with account(monkeypatch) as made:
+        yield made
+
+
+@pytest.fixture
+def sqs(cloud: Cloud) -> Sqs:
+    return stage_queues(cloud)
+
+
+@pytest.fixture
+def tab(browser: Browser) -> Iterator[Page]:
+    with inspected(browser) as page:
+        yield page
+
+
+def opened(page: Page, cloud: Cloud, *, theme: str = "light") -> Console:
+    """The dashboard, whose widget calls the real handlers."""
+
+    def invoke(arn: str, payload: dict[str, Any]) -> str:
+        html: Any = cloud.invoke(arn.split(":")[6].removeprefix("gazette-prod-"), payload)
+        return str(html)
+
+    return Console(page, invoke, widget=ARN, theme=theme)
+
+
+def verdict(console: Console) -> str:
+    return console.page.locator("#widget h2").first.inner_text()
+
+
+def test_refused_confirmation_moves_nothing(tab: Page, cloud: Cloud, sqs: Sqs) -> None:
+    sqs.put("ingest-dead", envelope("event.created", event(1)))
+    console = opened(tab, cloud)
+    assert verdict(console) == "1 queue needs attention"
+    console.press("Redrive all queues…")
+    assert sqs.bodies("ingest") == []
+    console.refuses = True
+    console.press("Redrive now")
+    assert console.confirmations == ["Redrive all queues? No email is sent twice."]
+    assert sqs.bodies("ingest") == []
+    console.refuses = False
+    console.press("Redrive now")
+    expect(tab.get_by_role("status")).to_have_text("1 of 1 moved.")
+    assert len(sqs.bodies("ingest")) == 1
+
+
+def test_refresh_resize_and_time_range_after_a_redrive_move_nothing(
+    tab: Page, cloud: Cloud, sqs: Sqs
+) -> None:
+    sqs.put("ingest-dead", envelope("event.created", event(1)))
+    console = opened(tab, cloud)
+    console.press("Redrive all queues…")
+    console.press("Redrive now")
+    sqs.put("ingest-dead", envelope("event.created", event(2)))
+    for _ in ("refresh", "resize", "time range"):
+        console.refresh()
+        assert verdict(console) == "1 queue needs attention"
+    assert len(sqs.bodies("ingest-dead")) == 1
+
+
+def test_redrive_of_one_run_and_of_a_slot(tab: Page, cloud: Cloud, sqs: Sqs) -> None:
+    one, other = a_message(cloud), a_message(cloud, "bo")
+    sqs.put("generate-dead", one, other)
+    console = opened(tab, cloud)
+    console.press("Redrive run… ann-daily-1")
+    console.press("Redrive now")
+    expect(tab.get_by_role("status")).to_have_text("1 moved.")
+    assert sqs.bodies("generate") == [one]
+    console.press("Back to the queues")
+    tab.get_by_label("Slot in UTC").fill(SLOT)
+    console.press("Show what a redrive would do…")
+    console.press("Redrive now")
+    expect(tab.get_by_role("status")).to_have_text("0 moved.")
+    assert sqs.bodies("generate-dead") == [other]
+
+
+def test_questions_are_answered_in_a_popup(tab: Page, cloud: Cloud, sqs: Sqs) -> None:
+    a_message(cloud)
+    console = opened(tab, cloud)
+    for name, value in (("User id", "ann"), ("Event id", "e1")):
+        tab.get_by_label(name).fill(value)
+    tab.get_by_label("Run", exact=True).last.fill(run_id(RunKey("ann", "daily", 1)))
+    for button, title in (
+        ("Explain the reader", "Reader ann"),
+        ("Receipt of the event", "Event e1 of ann"),
+        ("Find the run", "Run ann-daily-1"),
+    ):
+        console.press(button)
+        expect(tab.locator("#popup h2")).to_have_text(title)
+        assert "@" not in tab.locator("#popup").inner_text()
+        assert problems(tab) == []
+        tab.get_by_role("button", name="Close").click()
+
+
+def test_hostile_content_stays_text(tab: Page, cloud: Cloud, sqs: Sqs) -> None:
+    attributes = {"reason": {"DataType": "String", "StringValue": HOSTILE}}
+    sqs.client.send_message(
+        QueueUrl=sqs.urls["quarantine"], MessageBody="x", MessageAttributes=attributes
+    )
+    key = RunKey("<script>alert(1)</script>", "daily", 1)
+    sqs.put("generate-dead", encode_run_key(key), "<script>alert(1)</script>")
+    console = opened(tab, cloud)
+    text = tab.locator("#widget").inner_text()
+    assert text.count("<script>alert(1)</script>") >= 2
+    assert run_id(key) in text
+    assert tab.locator("#widget script, #widget img").count() == 0
+    assert console.confirmations == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_pages_are_accessible(tab: Page, cloud: Cloud, sqs: Sqs, theme: str) -> None:
+    sqs.put("generate-dead", a_message(cloud))
+    sqs.put("ingest-dead", envelope("event.created", event(1)))
+    sqs.put("quarantine", envelope("event.created", {}))
+    console = opened(tab, cloud, theme=theme)
+    assert problems(tab) == []
+    console.press("Redrive all queues…")
+    assert problems(tab) == []
+    console.press("Redrive now")
+    assert problems(tab) == []
