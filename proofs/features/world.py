@@ -145,14 +145,18 @@ class Observed(Life):
             yield f"receipt: no email shows {wanted.event_id} as {shown.event_id}"
 
     def _is_certain(self, shown: Wanted) -> bool:
-        """Return True if no email about the happening had an unknown outcome."""
+        """Return True if no email about the happening had an unknown outcome.
+
+        An event that was left out may join its happening again while an email is being sent.
+        """
         is_reliable = all(answer is not Answer.LOST for answer in self.scenario.answers)
         was_early = all(
             self.acknowledged.get(shown.key, sys.maxsize) <= taken.claim_call
             for taken in self.provider.taken
             if (shown.user_id, shown.happening) in happenings(self.town, taken)
         )
-        return was_early or (is_reliable and not self.has_strikes)
+        stayed = not {"seen", "withdrawn"} & shown.forgone
+        return (was_early and stayed) or (is_reliable and not self.has_strikes)
 
     def _emails_with(self, wanted: Wanted, *, alone: bool = False) -> set[RunKey]:
         """Return the runs of the emails with an event, or with another one about its happening."""
