@@ -415,7 +415,7 @@ def synthesised_stages(tmp_path_factory: pytest.TempPathFactory, worker_id: str)
 
 @pytest.fixture(scope="session")
 def policies(synthesised_stages: Path) -> Policies:
-    """What the templates of the stages allow their functions."""
+    """Return the permissions that the templates of the stages give to each function."""
 
     @cache
     def of_stage(name: str) -> Account:

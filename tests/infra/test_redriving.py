@@ -242,8 +242,8 @@ def test_runbook_page_of_each_queue_names_the_destination_in_its_alarm(asking: S
         named = [each for each in fed(asking) if _names_destination(page, name, each)]
         assert named == [first], (name, path)
         for other in others:
-            told = f"Redrive delivery events to `gazette-<stage>-{other}`."
-            assert told in " ".join(page.split()), (name, path)
+            sentence = f"Redrive delivery events to `gazette-<stage>-{other}`."
+            assert sentence in " ".join(page.split()), (name, path)
 
 
 def test_docs_never_suggest_a_redrive_to_the_source() -> None:

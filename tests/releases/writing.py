@@ -227,7 +227,7 @@ def _store_happenings(events: DynamoEvents) -> None:
 
 
 def _leave_out(events: DynamoEvents) -> None:
-    """Store a row of which one event was left out, which has a row of its own."""
+    """Store the row of a happening, and the row of its event that was left out."""
     event = replace(an_event("divided"), own_id="left out of divided")
     other = an_event("divided")
     both = Rewrite(

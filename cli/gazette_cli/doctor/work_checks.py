@@ -7,10 +7,10 @@ from gazette.domain.delivery.circuit_breaker import OpenBreaker
 from gazette.domain.delivery.pace import PaceReading
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.scheduling.calendar import SLOT
+from gazette.domain.scheduling.instants import moment
 
 from gazette_cli.doctor.findings import Finding, Unseen, ok, problem, unseen, warning
 from gazette_cli.doctor.work_facts import SPAN, WorkFacts
-from gazette_cli.shared.answers import moment
 from gazette_cli.shared.next_commands import to_run
 from gazette_cli.shared.pace import stopped_text
 

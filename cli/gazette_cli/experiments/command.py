@@ -10,9 +10,10 @@ from gazette.adapters.rendering.environment import VARIATIONS
 from gazette.bootstrap.parts.clock import now
 from gazette.domain.feedback.experiment import Experiment, InvalidExperiment
 from gazette.domain.ports.control import Experiments
+from gazette.domain.scheduling.instants import moment
 from gazette.settings.delivery import GenerateSettings
 
-from gazette_cli.shared.answers import Document, Yes, confirm, facts, moment, tell
+from gazette_cli.shared.answers import Document, Yes, confirm, facts, tell
 from gazette_cli.shared.aws_errors import refusals_of_tables
 from gazette_cli.shared.commands import Command, UnaskedChange
 from gazette_cli.shared.console import NotPossible, note

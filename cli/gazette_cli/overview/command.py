@@ -11,6 +11,7 @@ from gazette.domain.dead_letters import KNOWN, OPTIONAL
 from gazette.domain.delivery.run import Status
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.scheduling.calendar import slot_id
+from gazette.domain.scheduling.instants import moment
 from gazette.domain.templates.versions import NOTHING_PUSHED
 from gazette.settings.delivery import GenerateSettings
 from gazette.settings.fanout import FanoutSettings
@@ -22,7 +23,7 @@ from gazette_cli.batches.views import listing
 from gazette_cli.overview.alarms import raised
 from gazette_cli.overview.lines import Seen, lines
 from gazette_cli.sending.categories import held_document
-from gazette_cli.shared.answers import Document, Level, moment
+from gazette_cli.shared.answers import Document, Level
 from gazette_cli.shared.aws_errors import refusals_of_tables
 from gazette_cli.shared.console import printable
 from gazette_cli.shared.deployed import StageName, layers, settings_of

@@ -8,11 +8,12 @@ from gazette.domain.delivery.pace import PaceReading
 from gazette.domain.delivery.run import Status
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.scheduling.calendar import slot_id, slot_of
+from gazette.domain.scheduling.instants import moment
 from gazette.domain.withdrawing.withdrawals import MOST_WITHDRAWN
 
 from gazette_cli.batches.views import BatchProgress, left_text
 from gazette_cli.overview.alarms import Alarm
-from gazette_cli.shared.answers import Level, moment
+from gazette_cli.shared.answers import Level
 from gazette_cli.shared.console import printable
 from gazette_cli.shared.next_commands import to_run
 from gazette_cli.shared.pace import rate_text, stopped_text

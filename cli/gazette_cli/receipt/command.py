@@ -9,7 +9,7 @@ from gazette.bootstrap.support.receipt import build_activity_receipts, build_rec
 from gazette.domain.identity import CATEGORY_NAME, USER_ID
 from gazette.domain.model import entity_key
 from gazette.domain.receipts.receipt import FollowerOutcomes, Receipt, State
-from gazette.domain.scheduling.instants import read_instant
+from gazette.domain.scheduling.instants import read_zoned_instant
 from gazette.settings.feedback import FeedbackSettings
 from gazette.settings.ingest import IngestSettings
 from gazette.steps.support.activity_receipt import (
@@ -147,15 +147,12 @@ def _instant(text: str) -> datetime | None:
     if not text:
         return None
     try:
-        instant = read_instant(text)
-    except ValueError:
-        instant = None
-    if instant is None or instant.tzinfo is None:
+        return read_zoned_instant(text)
+    except ValueError as err:
         raise NotPossible(
             f"--occurred-at {printable(text)!r} is not an instant with a time zone. Use the form "
             "2026-11-21T09:30:00Z."
-        )
-    return instant
+        ) from err
 
 
 def _users(event_id: str, table: str, *, yes: bool) -> list[str]:

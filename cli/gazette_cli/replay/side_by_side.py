@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from difflib import unified_diff
 
 from gazette.domain.identity import run_id
+from gazette.domain.scheduling.instants import moment
 
 from gazette_cli.replay import summary
 from gazette_cli.replay.comparison import Problem, Seen, Whole
-from gazette_cli.shared.answers import moment
 from gazette_cli.templates.stage import named
 from gazette_support.domain.replay import BlockShown, Rendition
 

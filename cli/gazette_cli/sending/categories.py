@@ -5,9 +5,10 @@ from datetime import datetime
 from gazette.domain.feedback.reputation import CategoryHold
 from gazette.domain.identity import CATEGORY_NAME
 from gazette.domain.links import NEW_LINK
+from gazette.domain.scheduling.instants import moment
 from gazette.settings.feedback import FeedbackSettings
 
-from gazette_cli.shared.answers import Document, confirm, moment, tell
+from gazette_cli.shared.answers import Document, confirm, tell
 from gazette_cli.shared.console import NotPossible, note, printable
 from gazette_cli.shared.deployed import settings_of
 from gazette_support.bootstrap.sending import build_category_resume

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 from gazette.domain.delivery.pace import PaceReading
 from gazette.domain.delivery.streams import Streams
+from gazette.domain.scheduling.instants import moment
 from gazette.settings.delivery import GenerateSettings
 
 from gazette_cli.sending.categories import (
@@ -15,7 +16,7 @@ from gazette_cli.sending.categories import (
     stop_category,
     stopped,
 )
-from gazette_cli.shared.answers import Yes, confirm, facts, moment, tell
+from gazette_cli.shared.answers import Yes, confirm, facts, tell
 from gazette_cli.shared.aws_errors import refusals_of_tables
 from gazette_cli.shared.commands import Command, UnaskedChange
 from gazette_cli.shared.console import NotPossible, note, printable

@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Annotated
 
 import typer
+from gazette.domain.scheduling.instants import moment
 from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -184,11 +185,6 @@ def cell(value: object) -> str:
             return printable(value.text)
         case _:
             return printable(str(value))
-
-
-def moment(instant: datetime) -> str:
-    """Format an instant in UTC, to the second."""
-    return f"{instant.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _bare(value: object) -> object:

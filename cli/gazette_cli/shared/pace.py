@@ -2,8 +2,9 @@
 
 from gazette.domain.delivery.circuit_breaker import OpenBreaker
 from gazette.domain.delivery.pace import PaceReading
+from gazette.domain.scheduling.instants import moment
 
-from gazette_cli.shared.answers import Document, moment
+from gazette_cli.shared.answers import Document
 from gazette_cli.shared.console import printable
 
 

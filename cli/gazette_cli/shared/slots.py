@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from gazette.domain.scheduling.calendar import slot_of
-from gazette.domain.scheduling.instants import read_instant
+from gazette.domain.scheduling.instants import read_zoned_instant
 
 from gazette_cli.shared.console import NotPossible, printable
 
@@ -11,12 +11,9 @@ from gazette_cli.shared.console import NotPossible, printable
 def named_slot(text: str, *, name: str = "ID") -> datetime:
     """Return the slot that contains an instant with a time zone. Raises NotPossible."""
     try:
-        instant = read_instant(text)
-    except ValueError:
-        instant = None
-    if instant is None or instant.tzinfo is None:
+        return slot_of(read_zoned_instant(text))
+    except ValueError as err:
         raise NotPossible(
             f"{name} {printable(text)!r} is not a batch. Specify the slot of a batch in UTC, "
             "such as 2026-11-22T06:10Z. To see the slots, run `gazette batch list`."
-        )
-    return slot_of(instant)
+        ) from err

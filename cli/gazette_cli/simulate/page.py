@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 
-from gazette_cli.shared.answers import moment
+from gazette.domain.scheduling.instants import moment
+
 from gazette_cli.shared.pages.look import Tile, page_templates
 from gazette_cli.simulate.answer import ceiling_rows, conclusion, figures, queue_rows
 from gazette_cli.simulate.forecast import Forecast

@@ -8,9 +8,10 @@ from gazette.adapters.aws.dead_letters.queues import queues
 from gazette.bootstrap.parts.clock import now
 from gazette.domain.delivery.circuit_breaker import OpenBreaker
 from gazette.domain.delivery.pace import PaceReading
+from gazette.domain.scheduling.instants import moment
 from gazette.settings.content import ContentSettings
 
-from gazette_cli.shared.answers import Yes, confirm, facts, moment, tell
+from gazette_cli.shared.answers import Yes, confirm, facts, tell
 from gazette_cli.shared.aws_errors import refusals_of_tables
 from gazette_cli.shared.commands import Command, UnaskedChange
 from gazette_cli.shared.console import NotPossible, note, printable

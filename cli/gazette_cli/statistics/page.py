@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from gazette_cli.shared.answers import moment
+from gazette.domain.scheduling.instants import moment
+
 from gazette_cli.shared.pages.look import Tile, page_templates
 from gazette_cli.statistics.conclusions import conclusion
 from gazette_cli.statistics.forest import forest

@@ -12,11 +12,12 @@ from typing import Annotated
 import typer
 from gazette.bootstrap.parts.clock import now
 from gazette.domain.identity import keyed_hash
+from gazette.domain.scheduling.instants import moment
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.suppression import Cause, Suppression
 from gazette.settings.feedback import FeedbackSettings
 
-from gazette_cli.shared.answers import Rows, Yes, confirm, moment, tell
+from gazette_cli.shared.answers import Rows, Yes, confirm, tell
 from gazette_cli.shared.aws_errors import refusals_of_tables
 from gazette_cli.shared.commands import Command, UnaskedChange
 from gazette_cli.shared.console import NotPossible, note, printable, wants_json

@@ -4,9 +4,10 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated
 
 import typer
+from gazette.domain.scheduling.instants import moment
 from gazette.domain.templates.versions import DEPLOYED, Change, InForce, PushedVersion, Version
 
-from gazette_cli.shared.answers import NOTHING, Document, Rows, Shown, moment
+from gazette_cli.shared.answers import NOTHING, Document, Rows, Shown
 from gazette_cli.shared.console import note, say, wants_json
 from gazette_cli.shared.deployed import StageName, layers
 from gazette_cli.templates.stage import in_words_of, named, refusals, versions_of

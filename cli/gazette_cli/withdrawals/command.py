@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 from gazette.adapters.contract.fields import Key, Name
+from gazette.domain.scheduling.instants import moment
 from gazette.domain.withdrawing.withdrawals import (
     MOST_WITHDRAWN,
     Withdrawal,
@@ -13,7 +14,7 @@ from gazette.domain.withdrawing.withdrawals import (
 from gazette.settings.ingest import IngestSettings
 from pydantic import TypeAdapter, ValidationError
 
-from gazette_cli.shared.answers import Document, Rows, Yes, confirm, moment, tell
+from gazette_cli.shared.answers import Document, Rows, Yes, confirm, tell
 from gazette_cli.shared.aws_errors import refusals_of_tables
 from gazette_cli.shared.commands import Command
 from gazette_cli.shared.console import NotPossible, note, printable

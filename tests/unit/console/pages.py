@@ -6,7 +6,7 @@ from datetime import timedelta
 from html.parser import HTMLParser
 
 from gazette.adapters.aws.dead_letters.quarantine import Quarantined
-from gazette.adapters.console.overview import Buttons
+from gazette.adapters.console.buttons import Buttons
 from gazette.adapters.console.values import Assessed, Overview, QuarantineState, QueueState
 from gazette.domain.dead_letters import KNOWN, DeadLetter, DeadQueue
 from gazette.domain.identity import run_id

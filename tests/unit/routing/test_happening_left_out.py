@@ -3,26 +3,23 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 from itertools import permutations, product
 
 import pytest
 from gazette.domain.commands import CreateActivity, RetractEvent
-from gazette.domain.delivery.compose import Digest
 from gazette.domain.delivery.run import Status
 from gazette.domain.delivery.signals import Uncertain
-from gazette.domain.errors import RenderingFailed, Unavailable
+from gazette.domain.errors import Unavailable
 from gazette.domain.happening.bodies import LeftOut, alone
-from gazette.domain.model import Edition, Event, RunKey, StoredEvent
+from gazette.domain.model import Event, RunKey, StoredEvent
 from gazette.domain.outcome import Outcome
-from gazette.domain.ports.rendering import Links
 from gazette.domain.receipts.receipt import State
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.scheduling.kinds import Unsent
 from gazette.domain.subscribers.frequency import Frequency
-from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.domain.withdrawing.withdrawals import WithdrawalKind
 from gazette.steps.delivery.deliver import deliver
 from gazette.steps.routing.happening import leave_out_bodies
@@ -32,37 +29,21 @@ from gazette_support.steps.withdrawals import WithdrawalContext, remove_withdraw
 from tests.builders import NOW, an_activity, an_event
 from tests.fakes import FakeRenderer
 from tests.receipts import receipt_of
+from tests.unit.delivery.test_edition import Choking
 from tests.unit.routing.test_happening import IMMEDIATE, NEVER, OFTEN, a_world, sent, the_row
 from tests.world import World, crashes, interleavings
 
 DAY, MINUTE = timedelta(days=1), timedelta(minutes=1)
 MENTION = replace(
-    an_event("c1", category="mention", actor="Mallory", occurred_at=NOW - 2 * MINUTE), own_id="m1"
+    an_event(
+        "c1", category="mention", actor="Mallory", excerpt="mention", occurred_at=NOW - 2 * MINUTE
+    ),
+    own_id="m1",
 )
 COMMENT = an_activity("c1", category="comment", actor="Bo", occurred_at=NOW)
 ADDRESSED = an_event("c1", category="comment", actor="Bo", occurred_at=NOW)
 REPLY = replace(an_event("c1", category="reply", actor="Cy", occurred_at=NOW), own_id="r1")
 Act = Callable[[World], object]
-
-
-@dataclass
-class RendererWithoutMentions(FakeRenderer):
-    """A renderer whose templates cannot show a mention."""
-
-    def render(
-        self,
-        digest: Digest,
-        subscriber: Subscriber,
-        links: Links,
-        schedule: str,
-        *,
-        variation: int = 1,
-        due_at: datetime | None = None,
-        is_first: bool = False,
-    ) -> Edition:
-        if "mention" in digest.categories:
-            raise RenderingFailed("the template has no data")
-        return super().render(digest, subscriber, links, schedule)
 
 
 def see(world: World) -> object:
@@ -74,7 +55,7 @@ def withdraw(world: World) -> object:
 
 
 def break_templates(world: World) -> object:
-    world.renderer = RendererWithoutMentions()
+    world.renderer = Choking({"mention", "amended"})
     return None
 
 
@@ -382,6 +363,17 @@ def test_mention_that_is_amended_in_between_is_judged_again() -> None:
     assert world.events.rows == rows
     assert leave_out(world, amended)
     assert [body.category for body in the_row(world).bodies] == ["comment"]
+
+
+def test_mention_that_is_amended_in_between_stays_when_the_reply_is_left_out() -> None:
+    world = waiting(lambda _: None)
+    reply(world)
+    world.create(replace(MENTION, excerpt="amended", amended_at=NOW))
+    pointer = world.events.rows["ann", "m1"]
+    removed = [LeftOut(each, withdrawn_at=NOW) for each in (MENTION, REPLY)]
+    assert leave_out_bodies(removed, context=world.context)
+    assert {body.category for body in the_row(world).bodies} == {"comment", "mention"}
+    assert world.events.rows["ann", "m1"] == pointer
 
 
 def test_mention_whose_retraction_was_interrupted_is_left_out() -> None:

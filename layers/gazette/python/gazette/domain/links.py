@@ -375,8 +375,8 @@ def _scope(text: str) -> Scope:
     return scope
 
 
-def sign(payload: str, *, purpose: Purpose, keys: LinkKeys) -> str:
-    """Return a signed token for a link, which contains only `[A-Za-z0-9_.-]`.
+def sign(payload: str, *, purpose: str, keys: LinkKeys) -> str:
+    """Return a signed token, which contains only `[A-Za-z0-9_.-]`.
 
     The format is `<key id>.<payload>.<signature>`, signed with the newest key. The signature is an
     HMAC-SHA-256 (RFC 2104) truncated to 128 bits, which cannot be guessed and fits in a header.
@@ -384,7 +384,7 @@ def sign(payload: str, *, purpose: Purpose, keys: LinkKeys) -> str:
     return _token(payload, purpose, keys.newest, keys.by_id[keys.newest])
 
 
-def verify(token: str, *, purpose: Purpose, keys: LinkKeys) -> str:
+def verify(token: str, *, purpose: str, keys: LinkKeys) -> str:
     """Return the payload of a signed token.
 
     Raises InvalidToken if the token is not valid for `purpose`.
@@ -417,7 +417,7 @@ def for_purpose(
     return _token(payload, purpose, key_id, keys.by_id[key_id])
 
 
-def _token(payload: str, purpose: Purpose, key_id: str, key: bytes) -> str:
+def _token(payload: str, purpose: str, key_id: str, key: bytes) -> str:
     message = f"{purpose}\n{payload}".encode()
     signature = hmac.new(key, message, hashlib.sha256).digest()[:_SIGNATURE_BYTES]
     return f"{key_id}.{_encode(payload.encode())}.{_encode(signature)}"

@@ -1,12 +1,12 @@
 """The page that CloudWatch shows: the state of the queues, their messages, and two forms."""
 
-from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from collections.abc import Mapping
+from datetime import datetime, timedelta
 
+from gazette.adapters.console.buttons import Buttons
 from gazette.adapters.console.markup import (
     Cell,
     Html,
-    button,
     element,
     field,
     form,
@@ -20,6 +20,7 @@ from gazette.adapters.console.values import Assessed, Overview, QuarantineState,
 from gazette.domain.console.orders import EVERY_QUEUE
 from gazette.domain.dead_letters import QUARANTINE
 from gazette.domain.identity import run_id
+from gazette.domain.scheduling.instants import in_units, moment
 
 FIRST = 10
 """The number of messages that the first page shows of each queue."""
@@ -48,49 +49,6 @@ WHO = (
     "the data events of CloudTrail, if your account logs data events of Lambda."
 )
 """The text about records of persons."""
-
-
-class Buttons:
-    """The buttons of the page. The function of a stage that redrives messages has its own ARN."""
-
-    def __init__(self, *, looking: str, redriving: str) -> None:
-        self._looking = looking
-        self._redriving = redriving
-
-    def back(self) -> Html:
-        """Return the button that shows the first page again."""
-        return button("Back to the queues", endpoint=self._looking, parameters={})
-
-    def messages(self, queue: str) -> Html:
-        """Return the button that shows more messages of a queue."""
-        return button(
-            "Show messages",
-            endpoint=self._looking,
-            parameters={"do": "messages", "queue": queue},
-            about=f"of {queue}",
-        )
-
-    def ask(self, label: str, question: str) -> Html:
-        """Return the button that answers a question in a pop-up."""
-        return button(label, endpoint=self._looking, parameters={"do": question}, in_popup=True)
-
-    def plan(self, label: str, *, about: str = "", **parameters: str) -> Html:
-        """Return the button that shows what a redrive would do. It moves no message."""
-        return button(
-            label,
-            endpoint=self._redriving,
-            parameters={"do": "plan", **parameters},
-            about=about,
-        )
-
-    def redrive(self, label: str, order: str, *, confirmation: str) -> Html:
-        """Return the button that redrives the messages of a signed order."""
-        return button(
-            label,
-            endpoint=self._redriving,
-            parameters={"do": "redrive", "order": order},
-            confirmation=confirmation,
-        )
 
 
 def first_page(overview: Overview, buttons: Buttons, *, theme: str) -> Html:
@@ -237,11 +195,6 @@ def _of(number: int, waiting: int, noun: str) -> str:
     return f"{number} of {total}" if waiting > number else total
 
 
-def moment(at: datetime) -> str:
-    """Format an instant in UTC, to the second."""
-    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
-
-
 def _number(waiting: int | None) -> str:
     return "cannot be read" if waiting is None else f"{waiting:,}"
 
@@ -250,11 +203,6 @@ def _age(oldest: datetime | None, now: datetime, *, more: bool) -> str:
     """Describe the age of the oldest message that was read. `more` means that others exist."""
     if oldest is None:
         return ""
-    words = next(iter(_units(max(now - oldest, timedelta(0)))), "less than a minute")
+    minutes = max(now - oldest, timedelta(0)) // timedelta(minutes=1)
+    words = next(in_units(60 * minutes), "less than a minute")
     return f"{words} or older" if more else words
-
-
-def _units(age: timedelta) -> Iterator[str]:
-    for unit, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
-        if number := int(age.total_seconds()) // size:
-            yield f"{number} {unit}{'s' * (number > 1)}"

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
+from gazette.adapters.console.buttons import Buttons
 from gazette.adapters.console.markup import Html, element, paragraph, table
-from gazette.adapters.console.overview import EFFECTS, WHO, Buttons
+from gazette.adapters.console.overview import EFFECTS, WHO
 from gazette.adapters.console.style import page
 from gazette.adapters.console.values import Moved, MovedQueue, PlannedQueue
 from gazette.domain.console.orders import EVERY_QUEUE

@@ -3,7 +3,6 @@ withdrawn events."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from datetime import datetime
 
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
@@ -16,12 +15,11 @@ from gazette.adapters.dynamodb.client import (
     written,
 )
 from gazette.adapters.dynamodb.event_rows import (
-    REASON_CHARACTERS,
+    because,
     body_of,
     expired,
     in_place_with_bodies,
     stored_key,
-    why_left_out,
 )
 from gazette.adapters.dynamodb.runs import raise_epoch
 from gazette.adapters.dynamodb.tables import EventRow
@@ -48,7 +46,7 @@ class DynamoDeferredEvents:
         condition = _is_under(run.key.schedule) & (EventRow.body == body_of(event))
         condition &= EventRow.others.does_not_exist()
         return self._take_out(
-            [(event, place, condition, _because(why[:REASON_CHARACTERS]))],
+            [(event, place, condition, because(error=why))],
             run,
         )
 
@@ -79,7 +77,7 @@ class DynamoDeferredEvents:
                     stored.event,
                     Unsent.GIVEN_UP if stored.event.id in for_good else Unsent.EXCLUDED,
                     in_place_with_bodies(stored) & (EventRow.body == body_of(stored.event)),
-                    _because_of(stored),
+                    because(withdrawn_at=stored.withdrawn_at),
                 )
                 for stored in events
             ],
@@ -96,7 +94,7 @@ class DynamoDeferredEvents:
             actions=[
                 EventRow.stored.set(stored_key(place, self._clock())),
                 EventRow.was.set(stored.schedule),
-                *_because_of(stored),
+                *because(seen_at=stored.seen_at),
             ],
             condition=in_place_with_bodies(stored) & (EventRow.body == body_of(event)),
         )
@@ -153,22 +151,6 @@ class DynamoDeferredEvents:
         except ConditionFailed:
             return None
         return run
-
-
-def _because_of(stored: StoredEvent) -> Sequence[Action]:
-    """Return the actions that store why an event is left out, as `stored` states."""
-    return _because(why_left_out(stored), stored.seen_at, stored.withdrawn_at)
-
-
-def _because(
-    why: str, seen_at: datetime | None = None, withdrawn_at: datetime | None = None
-) -> Sequence[Action]:
-    """Return the actions that store the reason why an event was left out."""
-    instants = ((EventRow.seen_at, seen_at), (EventRow.withdrawn_at, withdrawn_at))
-    return [
-        EventRow.why.set(why),
-        *(name.set(instant) if instant else name.remove() for name, instant in instants),
-    ]
 
 
 def _is_under(schedule: str) -> Condition:

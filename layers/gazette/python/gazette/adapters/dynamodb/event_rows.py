@@ -1,13 +1,14 @@
 """Encoding and decoding of rows in the `events` table, and conditions for writes to the rows."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
 from functools import lru_cache, partial
 from typing import Any
 
 from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
 
 from gazette.adapters.dynamodb.client import MALFORMED, decoded
 from gazette.adapters.dynamodb.tables import EventRow
@@ -110,8 +111,7 @@ CAPPED = "cap"
 """The reason (`why`) of an event that is in a digest because of the limit of immediate emails."""
 
 
-REASON_CHARACTERS = 500
-"""The maximum length of the error of templates in a row."""
+_REASON_CHARACTERS = 500
 
 _SEEN = "the reader has seen the entity (entity.seen)"
 """The reason that a version without `seen_at` shows."""
@@ -120,11 +120,17 @@ _WITHDRAWN = "an operator withdrew the actor or the entity (gazette withdraw)"
 """The reason that a version without `withdrawn_at` shows."""
 
 
-def why_left_out(stored: StoredEvent, error: str = "") -> str:
-    """Return the reason (`why`) of an event that was left out. `error` is that of the templates."""
-    if stored.seen_at:
-        return _SEEN
-    return _WITHDRAWN if stored.withdrawn_at else error[:REASON_CHARACTERS]
+def because(
+    *, seen_at: datetime | None = None, withdrawn_at: datetime | None = None, error: str = ""
+) -> Sequence[Action]:
+    """Return the actions that store the reason why an event is left out: a visit, a withdrawal, or
+    the error of the templates."""
+    why = _SEEN if seen_at else _WITHDRAWN if withdrawn_at else error[:_REASON_CHARACTERS]
+    instants = ((EventRow.seen_at, seen_at), (EventRow.withdrawn_at, withdrawn_at))
+    return [
+        EventRow.why.set(why),
+        *(name.set(instant) if instant else name.remove() for name, instant in instants),
+    ]
 
 
 def is_mark(row: EventRow) -> bool:

@@ -10,7 +10,8 @@ from functools import cache, partial
 from gazette.adapters.aws.dead_letters.states import QueueRead, QueueReader
 from gazette.adapters.aws.suppression_key import read_suppression_key
 from gazette.adapters.console.answers import answer_page, problem_page
-from gazette.adapters.console.overview import FIRST, MORE, Buttons, first_page, moment, queue_page
+from gazette.adapters.console.buttons import Buttons
+from gazette.adapters.console.overview import FIRST, MORE, first_page, queue_page
 from gazette.adapters.console.requests import WidgetRequest
 from gazette.adapters.console.values import (
     Overview,
@@ -26,6 +27,7 @@ from gazette.bootstrap.support.receipt import build_receipts
 from gazette.domain.dead_letters import QUARANTINE
 from gazette.domain.explanation import Explanation
 from gazette.domain.identity import USER_ID, parse_run_id
+from gazette.domain.scheduling.instants import moment
 from gazette.observability import TimeLeft, logger
 from gazette.settings.delivery import SupportSettings
 from gazette.steps.support.reasons import words_for

@@ -8,7 +8,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from gazette.adapters.aws.suppression_key import read_suppression_key
 from gazette.adapters.console.answers import DOCUMENTATION, problem_page
-from gazette.adapters.console.overview import Buttons
+from gazette.adapters.console.buttons import Buttons
 from gazette.adapters.console.requests import WidgetRequest, arn_of, read_widget
 from gazette.adapters.console.values import Assessed
 from gazette.adapters.threads import side_by_side

@@ -7,8 +7,6 @@ messages that arrived after the page was made, so that it moves each message at 
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/add_custom_widget_dashboard_about.html
 """
 
-import base64
-import binascii
 import hashlib
 import hmac
 import json
@@ -16,11 +14,11 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
 from gazette.domain.dead_letters import KNOWN, QUARANTINE, Selection
-from gazette.domain.errors import GazetteError, InvalidToken
+from gazette.domain.errors import GazetteError
 from gazette.domain.identity import parse_run_id, run_id
-from gazette.domain.links import LinkKeys
+from gazette.domain.links import LinkKeys, sign, verify
 from gazette.domain.scheduling.calendar import slot_id, slot_of
-from gazette.domain.scheduling.instants import read_instant
+from gazette.domain.scheduling.instants import read_zoned_instant
 
 ORDER_FOR = timedelta(minutes=10)
 """The time for which an order is valid."""
@@ -28,8 +26,8 @@ ORDER_FOR = timedelta(minutes=10)
 EVERY_QUEUE = "all"
 """The queue name of an order for every dead-letter queue. It does not include the quarantine."""
 
-_PURPOSE = b"gazette: the redrive of dead letters from the support page"
-"""The text from which the key of orders is derived. No token of a link is signed with that key."""
+_PURPOSE = "gazette: the redrive of dead letters from the support page"
+"""The text from which the keys of orders are derived."""
 
 _QUEUES = {EVERY_QUEUE, QUARANTINE, *(dead.name for dead in KNOWN if dead.source)}
 
@@ -88,14 +86,11 @@ def read_selection(*, run: str = "", slot: str = "", on: str = "", message: str 
 
 def _slot(text: str) -> datetime:
     try:
-        instant = read_instant(text)
-    except ValueError:
-        instant = None
-    if instant is None or instant.tzinfo is None:
+        return slot_of(read_zoned_instant(text))
+    except ValueError as err:
         raise InvalidSelection(
             "The slot is invalid. Enter the slot of a batch in UTC, such as 2026-11-22T06:10Z."
-        )
-    return slot_of(instant)
+        ) from err
 
 
 def check_queue(name: str, selection: Selection) -> None:
@@ -112,22 +107,21 @@ def check_queue(name: str, selection: Selection) -> None:
 
 def sign_order(order: RedriveOrder, keys: LinkKeys) -> str:
     """Return the token of an order: `<key id>.<order>.<signature>`, signed with the newest key."""
-    return _token(order.to_text(), keys.newest, keys)
+    return sign(order.to_text(), purpose=_PURPOSE, keys=_keys_of_orders(keys))
 
 
 def read_order(token: str, keys: LinkKeys) -> RedriveOrder:
     """Return the order in a token, which may have expired. Raises InvalidToken."""
-    key_id, _, signed = token.partition(".")
-    if key_id not in keys.by_id:
-        raise InvalidToken("The order names an unknown key.")
-    try:
-        text = _decode(signed.partition(".")[0]).decode()
-    except (binascii.Error, UnicodeError) as err:
-        raise InvalidToken("The order is incomplete.") from err
-    genuine = _token(text, key_id, keys)
-    if not hmac.compare_digest(token.encode(errors="replace"), genuine.encode()):
-        raise InvalidToken("The order was not made by this stage, or was altered.")
-    return _read(text)
+    return _read(verify(token, purpose=_PURPOSE, keys=_keys_of_orders(keys)))
+
+
+def _keys_of_orders(keys: LinkKeys) -> LinkKeys:
+    """Return the keys that sign orders. No token of a link is signed with one of them."""
+    derived = {
+        key_id: hmac.new(key, _PURPOSE.encode(), hashlib.sha256).digest()
+        for key_id, key in keys.by_id.items()
+    }
+    return LinkKeys(derived)
 
 
 def _read(text: str) -> RedriveOrder:
@@ -139,18 +133,3 @@ def _read(text: str) -> RedriveOrder:
         datetime.fromisoformat(content[name]).astimezone(UTC) for name in ("before", "expires_at")
     )
     return RedriveOrder(content["queue"], selection, before, expires_at)
-
-
-def _token(text: str, key_id: str, keys: LinkKeys) -> str:
-    key = hmac.new(keys.by_id[key_id], _PURPOSE, hashlib.sha256).digest()
-    signature = hmac.new(key, text.encode(), hashlib.sha256).digest()
-    return f"{key_id}.{_encode(text.encode())}.{_encode(signature)}"
-
-
-def _encode(content: bytes) -> str:
-    return base64.urlsafe_b64encode(content).rstrip(b"=").decode()
-
-
-def _decode(text: str) -> bytes:
-    padded = text.encode("ascii") + b"=" * (-len(text) % 4)
-    return base64.b64decode(padded, altchars=b"-_", validate=True)

@@ -92,7 +92,7 @@ class EditionContext:
     """A function that removes bodies from the row of their happening, so that an email shows
     another.
 
-    Returns False if the row has no other body.
+    Returns False if the row has no other body, or has changed.
     """
 
     max_blocks: int

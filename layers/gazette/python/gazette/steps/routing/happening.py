@@ -164,15 +164,16 @@ def leave_out_bodies(bodies: Sequence[LeftOut], *, context: RoutingContext) -> b
     keeps changing.
     """
     user_id, event_id, tokens = bodies[0].event.user_id, bodies[0].event.id, Tokens(context)
+    removed = {each.event for each in bodies}
+    own_ids = {event.own_id for event in removed} - {""}
     for _ in ATTEMPTS:
-        own_ids = {each.event.own_id for each in bodies} - {""}
         rows = context.events.get_many(user_id, {event_id, *own_ids})
         require_readable(rows.values())
         row = rows.get(event_id)
         if not isinstance(row, StoredEvent):
             return False
         left_out = [each for each in bodies if each.event in row.bodies]
-        rest = tuple(body for body in row.bodies if body not in {each.event for each in bodies})
+        rest = tuple(body for body in row.bodies if body not in removed)
         if not rest or not left_out:
             return False
         inputs = inputs_of(rest, context)

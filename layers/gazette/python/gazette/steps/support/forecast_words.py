@@ -7,10 +7,10 @@ from gazette.domain.dead_letters import DeadLetter
 from gazette.domain.delivery.run import Run
 from gazette.domain.identity import run_id
 from gazette.domain.model import RunKey
+from gazette.domain.scheduling.instants import moment
 from gazette.steps.delivery.types import WaitingFor
 from gazette.steps.support.dead_letters import Forecast, Redrive
 from gazette.steps.support.reasons import words_for
-from gazette.steps.support.words.phrases import moment
 
 AGAIN = "again"
 """The forecast for a message that the function will process like a new message."""

@@ -12,13 +12,13 @@ from gazette.adapters.dynamodb.event_rows import (
     CAPPED,
     IN_NO_EMAIL,
     absent,
+    because,
     bodies_of,
     body_of,
     in_place_with_bodies,
     is_pointer_to,
     no_longer_than,
     stored_key,
-    why_left_out,
 )
 from gazette.adapters.dynamodb.tables import EventRow
 from gazette.domain.happening.rewriting import Pointing, Rewrite
@@ -215,16 +215,12 @@ def _leave_out(
     actions: list[Action] = [
         EventRow.stored.set(stored_key(stored.schedule, stored.stored_at)),
         EventRow.body.set(body_of(stored.event)),
-        EventRow.why.set(why_left_out(stored, why)),
+        *because(seen_at=stored.seen_at, withdrawn_at=stored.withdrawn_at, error=why),
         EventRow.lasts_until.set(stored.lasts_until),
         EventRow.expires_at.set(kept_until(stored.lasts_until, stored.schedule)),
     ]
     if change.before:
         actions.append(EventRow.was.set(change.before.schedule))
-    if stored.seen_at:
-        actions.append(EventRow.seen_at.set(stored.seen_at))
-    if stored.withdrawn_at:
-        actions.append(EventRow.withdrawn_at.set(stored.withdrawn_at))
     row = model(stored.event.user_id, stored.event.id)
     writes.update(row, actions=actions, condition=is_pointer_to(change.event_id))
 

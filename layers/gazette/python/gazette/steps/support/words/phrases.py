@@ -1,10 +1,12 @@
 """Phrases for schedules, instants and recurring hours."""
 
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from zoneinfo import ZoneInfo
 
 from gazette.domain.delivery.run import Run
 from gazette.domain.scheduling.calendar import EVERY_DAY, WORKDAYS, Days, Recurrence
+from gazette.domain.scheduling.instants import in_units
 from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, is_critical, kind_of
 from gazette.domain.subscribers.frequency import EVERYTHING
 
@@ -79,21 +81,10 @@ def seconds(at: datetime) -> str:
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
 
 
-def moment(at: datetime) -> str:
-    """Format an instant in UTC to the second, such as `2026-11-21 07:10:03 UTC`."""
-    return f"{seconds(at)} UTC"
-
-
 def after(delay: timedelta) -> str:
     """Describe a delay, such as `3 minutes 5 seconds after it was due`."""
-    total = max(0, round(delay.total_seconds()))
-    units = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
-    parts = []
-    for unit, size in units:
-        number, total = divmod(total, size)
-        if number:
-            parts.append(f"{number} {unit}{'s' * (number > 1)}")
-    return f"{' '.join(parts[:2]) or '0 seconds'} after it was due"
+    parts = islice(in_units(max(0, round(delay.total_seconds()))), 2)
+    return f"{' '.join(parts) or '0 seconds'} after it was due"
 
 
 def listed(names: list[str]) -> str:

@@ -11,7 +11,8 @@ from gazette.domain.receipts.receipt import (
     ReceiptEmail,
     State,
 )
-from gazette.steps.support.words.phrases import counted, listed, moment, name_of
+from gazette.domain.scheduling.instants import moment
+from gazette.steps.support.words.phrases import counted, listed, name_of
 
 _PROOF: Mapping[Certainty, str] = {
     Certainty.ACCEPTED: "was accepted by the provider",
