@@ -9,7 +9,7 @@ from gazette.adapters.aws.dead_letters import queues
 from gazette.bootstrap.console.shared import LOOKS
 from gazette.domain.dead_letters import KNOWN
 
-from tests.functions.cli.test_dead_letters import Sqs
+from tests.functions.cli.test_dead_letters import FETCH, Sqs
 from tests.functions.conftest import Cloud, fan_out, make_cold
 from tests.functions.failing import dead_letter, refused_to_the_end
 from tests.functions.messages import delivery_event, envelope, event, follow, profile
@@ -23,7 +23,7 @@ BODIES = {
     "shard": json.dumps(SHARD),
     "sweep": '{"partition": 5}',
     "feedback": delivery_event(),
-    "content": "{}",
+    "content": json.dumps(FETCH),
 }
 
 
@@ -125,6 +125,6 @@ def support_of_every_kind(cloud: Cloud) -> None:
         assert "2 of 3 moved." in widget.press(order).text
         patch.setenv("GAZETTE_CONTENT_SOURCES", '["events", "recommendations"]')
         make_cold()
-        put(cloud, sqs, "content-dead", "{}")
+        put(cloud, sqs, "content-dead", BODIES["content"])
         assert "1 of 1 moved." in widget.redrive(queue="content-dead").text
     make_cold()

@@ -49,6 +49,7 @@ READS = {
     ("pace", "GetItem"),
 }
 SHARD = {"shard": 3, "since": "2026-11-22T06:10:00+00:00", "until": "2026-11-22T06:20:00+00:00"}
+FETCH = {"user_id": "ann", "schedule": "daily", "due_at": "2026-11-22T06:10:00+00:00", "tries": 0}
 ASKED = "Redrive these messages? No email is sent twice. [y/N]: y\n"
 BODIES = {
     "ingest-dead": envelope("event.created", {"secret": "ann@example.com"}),
@@ -56,6 +57,7 @@ BODIES = {
         {"entity": "post#p1", "activity_id": "a1", "side": "post#p1", "after": ""}
     ),
     "shard-dead": json.dumps(SHARD),
+    "content-dead": json.dumps(FETCH),
     "sweep-dead": '{"partition": 5}',
     "ticks-undelivered": '{"requestPayload": {"time": "2026-11-22T06:10:00Z"}}',
 }
@@ -417,6 +419,9 @@ def test_dead_letters_are_identified_by_key_without_content(stage: Cloud, sqs: S
         "ingest-dead": ("event.created", "again"),
         "followers-dead": ("activity a1 on post#p1", "again"),
         "shard-dead": ("shard 3, slots 2026-11-22T06:10Z to 2026-11-22T06:20Z", "again"),
+        "content-dead": (
+            *("items for schedule daily of ann, due 2026-11-22 06:10:00 UTC", "again"),
+        ),
         "sweep-dead": ("partition 5", "again"),
         "feedback-dead": ("not a Gazette message: []", "fails_again"),
         "ticks-undelivered": ("tick of 2026-11-22T06:10:00Z", "stays"),

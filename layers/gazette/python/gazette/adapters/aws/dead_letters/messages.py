@@ -12,6 +12,7 @@ from gazette.adapters.aws.queues import (
     decode_shard,
     was_given_up,
 )
+from gazette.adapters.content.fetch_messages import decode_fetch
 from gazette.adapters.mail.reported_events import is_report
 from gazette.adapters.mail.ses_events import decode_delivery_event
 from gazette.domain.dead_letters import DeadLetter, DeadQueue
@@ -21,6 +22,7 @@ from gazette.domain.feedback.reports import read_reference
 from gazette.domain.identity import SCHEDULE_NAME, USER_ID, run_id
 from gazette.domain.model import RunKey
 from gazette.domain.scheduling.calendar import slot_id
+from gazette.domain.scheduling.instants import moment
 from gazette.domain.sources import DELIVERY_REPORTED
 
 if TYPE_CHECKING:
@@ -88,6 +90,13 @@ def _followers(body: str) -> str:
     return f"activity {message.activity_id} on {message.entity}"
 
 
+def _fetch(body: str) -> str:
+    fetch = decode_fetch(body)
+    if not (USER_ID.fullmatch(fetch.user_id) and SCHEDULE_NAME.fullmatch(fetch.schedule)):
+        raise InvalidEvent("The message does not name a schedule of a reader.")
+    return f"items for schedule {fetch.schedule} of {fetch.user_id}, due {moment(fetch.due_at)}"
+
+
 def _partition(body: str) -> str:
     return f"partition {decode_partition(body)}"
 
@@ -135,6 +144,7 @@ _ABOUT: Mapping[str, Callable[[str], str]] = {
     "ingest": detail_type,
     "followers": _followers,
     "shard": _shard,
+    "content": _fetch,
     "sweep": _partition,
     "feedback": _delivery_event,
 }
