@@ -174,9 +174,9 @@ def test_redrive_ends_despite_constantly_arriving_messages(
     sqs.quarantine("old")
     receive = sqs_queues.Held.receive
 
-    def receive_as_more_comes(held: sqs_queues.Held) -> Any:
+    def receive_as_more_comes(held: sqs_queues.Held, **given: Any) -> Any:
         sqs.quarantine("new")
-        return receive(held)
+        return receive(held, **given)
 
     monkeypatch.setattr(sqs_queues.Held, "receive", receive_as_more_comes)
     result = run("redrive")

@@ -67,8 +67,15 @@ def _acts(
 
 def _of_quarantine(order: RedriveOrder, stage: str, goes_on: Callable[[], bool]) -> RedriveCounts:
     waiting, ingest, feedback = queues(stage, QUARANTINE, "ingest", "feedback")
+    if not (expected := waiting.waiting()):
+        return RedriveCounts(0, 0)
     return redrive_quarantine(
-        waiting, ingest=ingest, feedback=feedback, started=order.before, goes_on=goes_on
+        waiting,
+        ingest=ingest,
+        feedback=feedback,
+        started=order.before,
+        goes_on=goes_on,
+        expected=expected,
     )
 
 
@@ -76,7 +83,7 @@ def _of_queue(
     dead: DeadQueue, order: RedriveOrder, stage: str, due_at: DueAt, goes_on: Callable[[], bool]
 ) -> RedriveCounts:
     (waiting,) = queues(stage, dead.name)
-    if not waiting.waiting():
+    if not (expected := waiting.waiting()):
         return RedriveCounts(0, 0)
     target = next(queues(stage, str(dead.source)))
     moved = 0
@@ -92,4 +99,5 @@ def _of_queue(
         selects=lambda message: order.selection.includes(read(dead, message), due_at),
         on_moved=count,
         goes_on=lambda: goes_on() and not (order.selection.message and moved),
+        expected=expected,
     )

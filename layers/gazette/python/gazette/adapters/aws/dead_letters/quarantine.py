@@ -45,6 +45,7 @@ def redrive_quarantine(
     feedback: Queue,
     started: datetime | None = None,
     goes_on: Callable[[], bool] = always,
+    expected: int | None = None,
 ) -> RedriveCounts:
     """Send the events in quarantine back to their functions.
 
@@ -56,6 +57,7 @@ def redrive_quarantine(
         lambda body: feedback if is_delivery_event(body) else ingest,
         started=started or waiting.found_at,
         goes_on=goes_on,
+        expected=expected,
     )
 
 

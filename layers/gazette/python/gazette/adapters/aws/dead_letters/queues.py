@@ -144,10 +144,11 @@ class Held:
     def __len__(self) -> int:
         return len(self._by_id)
 
-    def receive(self, most: int = BATCH) -> "list[MessageTypeDef]":
+    def receive(self, most: int = BATCH, *, waits: bool = True) -> "list[MessageTypeDef]":
         """Receive messages with one ReceiveMessage call. Return only messages that were not
         received before.
 
+        If `waits` is False, SQS queries only some of its servers, so it may miss messages.
         If a message is received again, its newest receipt handle is kept.
         """
         queue = self._queue
@@ -158,7 +159,7 @@ class Held:
                 MessageAttributeNames=["reason"],
                 MessageSystemAttributeNames=["SentTimestamp", "ApproximateReceiveCount"],
                 VisibilityTimeout=HOLD,
-                WaitTimeSeconds=POLL,
+                WaitTimeSeconds=POLL if waits else 0,
             ).get("Messages", [])
         new = [each for each in received if each["MessageId"] not in self._by_id]
         self._by_id |= {each["MessageId"]: each for each in received}

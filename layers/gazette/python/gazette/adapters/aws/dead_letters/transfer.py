@@ -14,6 +14,13 @@ if TYPE_CHECKING:
 _FRUITLESS = 20
 """The number of consecutive receives without an old message after which a redrive ends."""
 
+_LAST_LOOKS = 3
+"""The number of consecutive receives without a wait and without a message after which a redrive
+ends. The redrive makes them once it has received as many messages as the queue had.
+
+Each queue would otherwise cost one receive that waits a second for nothing.
+"""
+
 
 def always() -> bool:
     """Return True. This is the condition of a redrive without a time limit."""
@@ -50,6 +57,7 @@ def redrive(
     selects: "Callable[[MessageTypeDef], bool]" = lambda _: True,
     on_moved: "Callable[[MessageTypeDef], None]" = lambda _: None,
     goes_on: Callable[[], bool] = always,
+    expected: int | None = None,
 ) -> RedriveCounts:
     """Move the messages that were in a queue when the redrive started. The message body determines
     the target.
@@ -59,7 +67,8 @@ def redrive(
     duplicates the message, which every function tolerates. `selects` returns True for each message
     to move, and may raise Interrupted. `on_moved` is called after each moved message. `goes_on` is
     called before each receive and before each message. If it returns False, the redrive ends, and
-    the other messages remain in the queue.
+    the other messages remain in the queue. `expected` is the number of messages that the queue had.
+    After that many messages, the redrive does not wait for others.
     """
     moved = fruitless = came_back = 0
     problem: Interrupted | None = None
@@ -67,7 +76,10 @@ def redrive(
     sent: set[str] = set()
     with Held(waiting) as hidden:
         try:
-            while fruitless < _FRUITLESS and not is_ended and (messages := hidden.receive()):
+            while fruitless < _FRUITLESS and not is_ended:
+                is_last = expected is not None and moved + len(hidden) >= expected
+                if not (messages := _receive(hidden, is_last=is_last)):
+                    break
                 old = [message for message in messages if sent_at(message) <= started]
                 for message in old:
                     if is_ended := not goes_on():
@@ -91,3 +103,11 @@ def redrive(
         remaining = len(hidden)
     remaining = waiting.waiting() if problem or is_ended else remaining
     return RedriveCounts(moved, max(0, remaining - came_back), came_back, problem)
+
+
+def _receive(hidden: Held, *, is_last: bool) -> "list[MessageTypeDef]":
+    """Receive messages. If `is_last`, look several times instead of waiting."""
+    for _ in range(_LAST_LOOKS if is_last else 1):
+        if messages := hidden.receive(waits=not is_last):
+            return messages
+    return []
