@@ -2,6 +2,8 @@
 
 import io
 import json
+import re
+from collections import Counter
 from copy import copy
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -19,7 +21,7 @@ from gazette.domain.scheduling.calendar import slot_id, slot_of
 from tests.functions.cli.test_dead_letters import Sqs
 from tests.functions.conftest import Cloud, Context
 from tests.functions.failing import dead_letter, denied, refused_to_the_end
-from tests.functions.messages import envelope, event
+from tests.functions.messages import envelope, event, profile, records
 from tests.functions.supporting import Widget, a_message, button, put, stage_queues
 from tests.moto_tables import moto_backend
 from tests.unit.console.pages import ARN, HOSTILE
@@ -88,7 +90,7 @@ def test_first_page_of_5000_dead_letters_is_small_and_makes_few_calls(
     shown = widget.refresh()
     assert shown.texts[0] == "14 queues need attention"
     assert "generate-dead: 10 of 5,000 messages" in shown.text
-    assert len(shown.html.encode()) < 120_000
+    assert len(shown.html.encode()) < 130_000
     assert cloud.meter.calls == {
         "sqs.GetQueueUrl": 14,
         "sqs.GetQueueAttributes": 14,
@@ -229,6 +231,68 @@ def test_redrive_ends_in_time_and_continues(
     assert f"{moved} of 80 moved; press Continue to move the others." in outcome.text
     rest = widget.press(button(outcome, do="redrive"))
     assert f"{80 - moved} of {80 - moved} moved." in rest.text
+
+
+def test_redrive_of_all_queues_does_not_wait_for_further_messages(
+    cloud: Cloud, sqs: Sqs, widget: Widget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A queue ends with three receives without a wait, once it has given its messages."""
+    names = [dead.name for dead in KNOWN if dead.source]
+    for name in names:
+        fill(sqs, name, [f"{name} {number}" for number in range(11)])
+    order = button(widget.plan(queue="all"), do="redrive")
+    monkeypatch.setattr(sqs_queues, "POLL", 1)
+    cloud.meter.clear()
+    assert f"{11 * len(names)} of {11 * len(names)} moved." in widget.press(order).text
+    waits = Counter(
+        request["WaitTimeSeconds"]
+        for name, request in cloud.meter.requests
+        if name == "sqs.ReceiveMessage"
+    )
+    assert waits == {1: 2 * len(names), 0: 3 * len(names)}
+
+
+def test_redrive_moves_more_messages_than_the_queue_reported(
+    cloud: Cloud, sqs: Sqs, widget: Widget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The number of messages that SQS reports is approximate."""
+    fill(sqs, "ingest-dead", [envelope("event.created", event(each)) for each in range(45)])
+    order = button(widget.plan(queue="ingest-dead"), do="redrive")
+    monkeypatch.setattr(sqs_queues.Queue, "waiting", lambda _: 5)
+    assert "45 of 45 moved." in widget.press(order).text
+    assert len(sqs.bodies("ingest")) == 45
+
+
+def test_plan_of_a_message_that_was_not_looked_at_does_not_forecast(
+    cloud: Cloud, sqs: Sqs, widget: Widget
+) -> None:
+    """The plan looks at 50 messages, and the redrive at all."""
+    run = a_message(cloud)
+    fill(sqs, "generate-dead", [encode_run_key(RunKey("bo", "daily", 1))] * 60)
+    put(cloud, sqs, "generate-dead", run)
+    plan = widget.call(
+        "support_redrive", {"do": "plan", "queue": "all", "run": run_id(decode_run_key(run))}
+    )
+    assert "Not known; messages that were not looked at: 11" in plan.texts
+    outcome = widget.press(button(plan, do="redrive"))
+    assert "1 moved." in outcome.text
+    assert sqs.bodies("generate") == [run]
+
+
+def test_query_of_a_message_finds_the_error_in_the_log(
+    cloud: Cloud, sqs: Sqs, widget: Widget, logs: io.StringIO
+) -> None:
+    put(cloud, sqs, "ingest-dead", envelope("event.created", event(1)))
+    (query,) = re.findall(r'filter (\w+) = "([^"]+)"', widget.refresh().text)
+    cloud.say("subscriber.changed", profile())
+    failing = records(envelope("event.created", event(1)))
+    failing["Records"][0]["messageId"] = query[1]
+    with denied("PutItem", "events"):
+        cloud.invoke("ingest", failing)
+    lines = [json.loads(line) for line in logs.getvalue().splitlines()]
+    (error,) = (each for each in lines if each.get(query[0]) == query[1])
+    assert error["message"] == "message failed"
+    assert "AccessDeniedException" in error["exception"]
 
 
 def test_redrive_is_logged_without_a_person(

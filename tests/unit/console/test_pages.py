@@ -206,6 +206,22 @@ def test_plan_states_effects_and_asks_before_it_redrives() -> None:
     assert redrive.parameters == {"do": "redrive", "order": "k1.a.b"}
 
 
+@pytest.mark.parametrize(
+    ("selected", "unread", "words"),
+    [
+        (50, 0, "50 Safe: an email follows"),
+        (50, 30, "50 Safe: an email follows; messages that were not looked at: 30"),
+        (0, 4950, "Not known; messages that were not looked at: 4,950"),
+        (0, 0, "None is selected"),
+    ],
+)
+def test_plan_states_when_effects_are_not_known(selected: int, unread: int, words: str) -> None:
+    effects = {"sends": selected} if selected else {}
+    planned = [PlannedQueue("failed", 50 + unread, 50, selected, effects, unread)]
+    html = plan_page("failed", planned, order="k1.a.b", buttons=BUTTONS, theme="light")
+    assert words in Parsed(html).texts
+
+
 def test_plan_of_no_messages_has_no_redrive() -> None:
     assert "order" not in str(Parsed(a_plan(waiting=0)).actions)
 

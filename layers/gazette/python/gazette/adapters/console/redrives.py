@@ -57,9 +57,18 @@ def plan_page(
 
 
 def _planned(queue: PlannedQueue) -> tuple[str, ...]:
-    effects = ", ".join(f"{number} {EFFECTS[word]}" for word, number in queue.effects.items())
     numbers = (queue.waiting, queue.looked_at, queue.selected)
-    return queue.name, *(f"{number:,}" for number in numbers), effects
+    return queue.name, *(f"{number:,}" for number in numbers), _effects(queue)
+
+
+def _effects(queue: PlannedQueue) -> str:
+    """Describe the effects of a redrive, and the messages whose effects are not known."""
+    if queue.name == QUARANTINE:
+        return ""
+    known = ", ".join(f"{number} {EFFECTS[word]}" for word, number in queue.effects.items())
+    if not queue.unread:
+        return known or "None is selected"
+    return f"{known or 'Not known'}; messages that were not looked at: {queue.unread:,}"
 
 
 def moved_page(

@@ -71,6 +71,9 @@ class PlannedQueue:
     # The number of selected messages by the effect of their redrive.
     effects: Mapping[str, int]
 
+    # The number of messages that were not looked at and that the order may select.
+    unread: int = 0
+
 
 @dataclass(frozen=True, slots=True)
 class MovedQueue:

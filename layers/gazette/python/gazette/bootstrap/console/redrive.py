@@ -128,8 +128,11 @@ class SupportRedrive:
             chosen = [each for each in read.letters if order.selection.includes(each, self._due_at)]
             assessed = self._assessor.assess_all(chosen).values()
             effects = Counter(each.effect for each in assessed)
+            looked_at = len(read.letters)
+            is_found = bool(order.selection.message and chosen)
+            unread = 0 if is_found else max(0, read.waiting - looked_at)
             planned.append(
-                PlannedQueue(dead.name, read.waiting, len(read.letters), len(chosen), effects)
+                PlannedQueue(dead.name, read.waiting, looked_at, len(chosen), effects, unread)
             )
         return plan_page(
             in_words(order.queue, order.selection),

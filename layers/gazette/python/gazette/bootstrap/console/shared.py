@@ -119,12 +119,12 @@ class Assessor:
 
     def _cause(self, letter: DeadLetter) -> str:
         if not letter.is_ours:
-            return "The function cannot decode the message."
+            return f"The function cannot decode the message.{self._log(letter)}"
         if letter.key:
-            return self._cause_of(letter.key) + self._log(letter.dead)
+            return self._cause_of(letter.key) + self._log(letter)
         if not letter.dead.is_policy:
             return "AWS could not deliver the message to its queue or function."
-        return f"The function failed.{self._log(letter.dead)}"
+        return f"The function failed.{self._log(letter)}"
 
     def _cause_of(self, key: RunKey) -> str:
         try:
@@ -133,9 +133,17 @@ class Assessor:
             return "The row of the run cannot be read."
         return standing(run, self._stage) if run else "The run no longer exists."
 
-    def _log(self, dead: DeadQueue) -> str:
-        function = _CAUSES.get(str(dead.source), str(dead.source))
-        return f" See the log /aws/lambda/gazette-{self._stage}-{function}."
+    def _log(self, letter: DeadLetter) -> str:
+        """Name the log of the function. For a message that SQS moved, add the query that finds its
+        lines: SQS keeps the id, which the function logs.
+        """
+        source = letter.dead.source
+        if source is None:
+            return ""
+        log = f" See the log /aws/lambda/gazette-{self._stage}-{_CAUSES.get(source, source)}."
+        if not letter.dead.is_policy:
+            return log
+        return f'{log} Its query in CloudWatch Logs Insights: filter message_id = "{letter.id}"'
 
 
 def standing(run: Run, stage: str) -> str:
