@@ -21,7 +21,7 @@ export NODE_COMPILE_CACHE := $(CURDIR)/build/node
 # Read time zones from the pinned package instead of the machine's folders.
 export PYTHONTZPATH :=
 
-.PHONY: help demo test aws seeds e2e browser chromium zsh spamassassin spam fuzz model prove chaos sources state features rollout mutations enforce walk timetravel experiments pacing attention simulate linear history slot window worst bench audit release check docs messages plots screenshots setup format lint types synth deploy lock clean
+.PHONY: help demo test aws seeds e2e browser chromium zsh spamassassin spam fuzz model prove chaos sources state features rollout mutations enforce walk timetravel experiments pacing redrives attention simulate linear history slot window worst bench audit release check docs messages plots screenshots setup format lint types synth deploy lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -91,6 +91,9 @@ prove: setup ## Kill every worker at every call and check that no event is lost 
 
 pacing: setup ## Simulate a slot of 16,667 digests with immediate email, at 14 emails a second and others
 	@$(BIN)/python -m proofs.pacing
+
+redrives: setup ## Redrive 5,000 runs of ten outages on the support page, while its function is killed
+	@$(BIN)/python -m proofs.redrives
 
 attention: setup ## Send a week of a flooded reader with each feature for fewer emails off and on, and draw the picture of docs (DAYS=…: no picture)
 	@$(BIN)/python -m proofs.attention $(if $(DAYS),--days $(DAYS))

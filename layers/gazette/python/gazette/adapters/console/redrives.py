@@ -15,6 +15,9 @@ from gazette.domain.scheduling.calendar import slot_id
 _UNTIL = "The button works for 10 minutes. It does not move messages that arrive from now on."
 
 
+_HIDDEN = "another page or an interrupted redrive may read them. Try again in two minutes."
+
+
 def in_words(queue: str, selection: Selection) -> str:
     """Describe the messages that an order selects."""
     place = {EVERY_QUEUE: "all queues", QUARANTINE: "the quarantine"}.get(queue, queue)
@@ -114,4 +117,6 @@ def _outcome(moved: Moved, *, is_everything: bool) -> str:
         return f"{count} before the time ended; press Continue to check the other messages."
     came_back = sum(each.came_back for each in moved.queues)
     failed = f" {came_back:,} failed again and returned; read the log." if came_back else ""
-    return f"{count}.{failed}"
+    unseen = sum(each.unseen for each in moved.queues)
+    hidden = f" {unseen:,} not visible now; {_HIDDEN}" if unseen else ""
+    return f"{count}.{failed}{hidden}"

@@ -86,6 +86,9 @@ class MovedQueue:
     remaining: int
     came_back: int = 0
 
+    # The number of remaining messages that the queue reported, but did not give.
+    unseen: int = 0
+
 
 @dataclass(frozen=True, slots=True)
 class Moved:

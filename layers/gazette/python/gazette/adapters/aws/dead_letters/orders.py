@@ -44,7 +44,8 @@ def carry_out(
             counts = act()
         except QueueUnavailable as err:
             counts = RedriveCounts(0, 0, problem=err)
-        results.append(MovedQueue(name, counts.moved, counts.remaining, counts.came_back))
+        numbers = (counts.moved, counts.remaining, counts.came_back, counts.unseen)
+        results.append(MovedQueue(name, *numbers))
         if counts.problem:
             return Moved(results, is_complete=False, failed_at=name, problem=counts.problem)
         if order.selection.message and counts.moved:

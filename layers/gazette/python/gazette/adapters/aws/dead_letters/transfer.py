@@ -43,6 +43,9 @@ class RedriveCounts:
     # The reason why the redrive ended early.
     problem: Interrupted | None = None
 
+    # Messages among the remaining ones that the queue reported, but did not give.
+    unseen: int = 0
+
     def __str__(self) -> str:
         """Describe the outcome in words."""
         returned = f", {self.came_back} returned" if self.came_back else ""
@@ -68,7 +71,8 @@ def redrive(
     to move, and may raise Interrupted. `on_moved` is called after each moved message. `goes_on` is
     called before each receive and before each message. If it returns False, the redrive ends, and
     the other messages remain in the queue. `expected` is the number of messages that the queue had.
-    After that many messages, the redrive does not wait for others.
+    After that many messages, the redrive does not wait for others. It does not receive messages
+    that another reader hides, such as those of an interrupted redrive.
     """
     moved = fruitless = came_back = 0
     problem: Interrupted | None = None
@@ -101,8 +105,10 @@ def redrive(
         except Interrupted as err:
             problem = err
         remaining = len(hidden)
-    remaining = waiting.waiting() if problem or is_ended else remaining
-    return RedriveCounts(moved, max(0, remaining - came_back), came_back, problem)
+    if problem or is_ended:
+        return RedriveCounts(moved, max(0, waiting.waiting() - came_back), came_back, problem)
+    unseen = max(0, (expected or 0) - moved - remaining)
+    return RedriveCounts(moved, remaining + unseen - came_back, came_back, unseen=unseen)
 
 
 def _receive(hidden: Held, *, is_last: bool) -> "list[MessageTypeDef]":
