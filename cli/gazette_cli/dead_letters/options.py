@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from gazette.domain.console import remedies
 from gazette.domain.dead_letters import KNOWN, DeadQueue, Selection
 from gazette.domain.identity import parse_run_id
 from gazette.domain.model import RunKey
@@ -47,6 +48,6 @@ def _run(text: str) -> RunKey:
         return parse_run_id(text)
     except ValueError as err:
         raise NotPossible(
-            f"--run {printable(text)!r} is not a run id. Specify an id such as ann-daily-17. "
+            f"--run {printable(text)!r} is not a run id. {remedies.RUN} "
             "`gazette dlq show` and `gazette explain` show the ids."
         ) from err

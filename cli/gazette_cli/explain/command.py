@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 from gazette.bootstrap.support.explain import build_explain
+from gazette.domain.console import remedies
 from gazette.domain.identity import USER_ID
 from gazette.settings.delivery import GenerateSettings
 from gazette.settings.ingest import IngestSettings
@@ -53,10 +54,7 @@ def explain(
     """
     on = _date(day) if day is not None else None
     if not USER_ID.fullmatch(user):
-        raise NotPossible(
-            f"USER {printable(user)!r} is not a valid user id. Specify the user_id of your events, "
-            "which has 1 to 64 ASCII characters without spaces."
-        )
+        raise NotPossible(f"USER {printable(user)!r} is not a valid user id. {remedies.USER}")
     settings = settings_of(stage, "ingest", IngestSettings)
     key = suppression_key(stage, settings.suppressions_secret)
     allowed = settings_of(stage, "generate", GenerateSettings).allowed

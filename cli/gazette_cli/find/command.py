@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 from gazette.bootstrap.support.find import build_read_run
+from gazette.domain.console import remedies
 from gazette.domain.delivery.run import Run
 from gazette.domain.identity import USER_ID, run_id
 from gazette.domain.model import RunKey
@@ -74,14 +75,12 @@ def find(
             rows = _runs(clue, settings, yes=yes)
     Rows("found", _COLUMNS, rows).show()
     if not rows:
-        note(_GONE.format(days=settings.run_retention_days))
+        note(f"No match. {remedies.gone(settings.run_retention_days)} {_REJECTED}")
         raise typer.Exit(NOT_FOUND)
     note("To see the reader's emails and the reasons, run `gazette explain USER`.")
 
 
-_GONE = (
-    "No match. Runs are deleted after {days} days. An email that SES rejected has no message id."
-)
+_REJECTED = "An email that SES rejected has no message id."
 
 
 def _not_a_clue(given: str) -> str:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 from gazette.bootstrap.support.receipt import build_activity_receipts, build_receipts
+from gazette.domain.console import remedies
 from gazette.domain.identity import CATEGORY_NAME, USER_ID
 from gazette.domain.model import entity_key
 from gazette.domain.receipts.receipt import FollowerOutcomes, Receipt, State
@@ -123,17 +124,14 @@ def receipt_command(
 
 def _check(event_id: str, user: str, entity: str, after: str) -> None:
     if not event_id:
-        raise NotPossible("EVENT_ID is empty. Specify the id of the event.")
+        raise NotPossible(f"EVENT_ID is empty. {remedies.EVENT}")
     if user and entity:
         raise NotPossible(
             "--user and --entity exclude each other. An activity has the same id for each reader, "
             "so specify --user alone for one reader."
         )
     if user and not USER_ID.fullmatch(user):
-        raise NotPossible(
-            f"--user {printable(user)!r} is not a valid user id. Specify the user_id of your "
-            "events, which has 1 to 64 ASCII characters without spaces."
-        )
+        raise NotPossible(f"--user {printable(user)!r} is not a valid user id. {remedies.USER}")
     if entity and not all(entity.partition(":")):
         raise NotPossible(
             f"--entity {printable(entity)!r} is not an entity. Specify the type and the id, such "

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from gazette.domain.console import remedies
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.scheduling.instants import read_zoned_instant
 
@@ -14,6 +15,6 @@ def named_slot(text: str, *, name: str = "ID") -> datetime:
         return slot_of(read_zoned_instant(text))
     except ValueError as err:
         raise NotPossible(
-            f"{name} {printable(text)!r} is not a batch. Specify the slot of a batch in UTC, "
-            "such as 2026-11-22T06:10Z. To see the slots, run `gazette batch list`."
+            f"{name} {printable(text)!r} is not a batch. {remedies.SLOT} To see the slots, run "
+            "`gazette batch list`."
         ) from err

@@ -24,6 +24,7 @@ from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.support.explain import build_explain
 from gazette.bootstrap.support.find import build_read_run
 from gazette.bootstrap.support.receipt import build_receipts
+from gazette.domain.console import remedies
 from gazette.domain.dead_letters import QUARANTINE
 from gazette.domain.explanation import Explanation
 from gazette.domain.identity import USER_ID, parse_run_id
@@ -36,10 +37,9 @@ from gazette.steps.support.words.commands import with_stage
 from gazette.steps.support.words.receipts import sentences
 from gazette.steps.support.words.sections import sections
 
-_NO_USER = "Enter the user id of the reader in your events, without spaces."
-_NO_EVENT = "Enter the user id of the reader and the id of the event."
-_NO_RUN = "Enter the id of a run, such as ann-daily-17, as the tables show it."
-_GONE = "The run does not exist. Runs are deleted after {days} days."
+_NO_USER = f"The user id is invalid. {remedies.USER}"
+_NO_EVENT = f"The event id is empty or too long. {remedies.EVENT}"
+_NO_RUN = f"The run id is invalid. {remedies.RUN} The tables show the ids."
 _LONGEST_ID = 512
 
 
@@ -141,7 +141,9 @@ class SupportPage:
 
     def _receipt(self, request: WidgetRequest) -> str:
         user, event = request.value("user"), request.value("event")
-        if not USER_ID.fullmatch(user) or not 0 < len(event) <= _LONGEST_ID:
+        if not USER_ID.fullmatch(user):
+            return problem_page(_NO_USER, theme=request.theme)
+        if not 0 < len(event) <= _LONGEST_ID:
             return problem_page(_NO_EVENT, theme=request.theme)
         answer = receipt(user, event, context=self._receipts)
         lines = [with_stage(each, stage=self._stage) for each in sentences(answer)]
@@ -156,7 +158,8 @@ class SupportPage:
         run = build_read_run(self._settings)(key)
         if run is None:
             days = self._settings.run_retention_days
-            return problem_page(_GONE.format(days=days), theme=request.theme)
+            gone = f"The run does not exist. {remedies.gone(days)}"
+            return problem_page(gone, theme=request.theme)
         rows = [
             ("Reader", key.user_id),
             ("Status", run.status.value),

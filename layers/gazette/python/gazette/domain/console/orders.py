@@ -13,6 +13,7 @@ import json
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
+from gazette.domain.console import remedies
 from gazette.domain.dead_letters import KNOWN, QUARANTINE, Selection
 from gazette.domain.errors import GazetteError
 from gazette.domain.identity import parse_run_id, run_id
@@ -75,7 +76,7 @@ def read_selection(*, run: str = "", slot: str = "", on: str = "", message: str 
         key = parse_run_id(run) if run else None
     except ValueError as err:
         raise InvalidSelection(
-            "The run id is invalid. Enter an id such as ann-daily-17, as the tables show it."
+            f"The run id is invalid. {remedies.RUN} The tables show the ids."
         ) from err
     try:
         day = date.fromisoformat(on) if on else None
@@ -88,9 +89,7 @@ def _slot(text: str) -> datetime:
     try:
         return slot_of(read_zoned_instant(text))
     except ValueError as err:
-        raise InvalidSelection(
-            "The slot is invalid. Enter the slot of a batch in UTC, such as 2026-11-22T06:10Z."
-        ) from err
+        raise InvalidSelection(f"The slot is invalid. {remedies.SLOT}") from err
 
 
 def check_queue(name: str, selection: Selection) -> None:

@@ -35,6 +35,7 @@ WAITING_FOR: Mapping[WaitingFor, str] = {
     ),
     WaitingFor.PERMIT: "no send permit is available; the run is retried at {at}",
     WaitingFor.NEXT_DAY: "the daily cap is used up; the run waits until the next day",
+    WaitingFor.CONTENT: "the digest waits for recommendations; the run is retried at {at}",
     WaitingFor.REMOVAL: (
         "the run has more obsolete events than one message can remove; it continues immediately"
     ),
