@@ -42,8 +42,11 @@ def wait_for_refusals(deployed: Deployed, user: str, number: int) -> None:
     pytest.fail(f"{number} refusals were expected, {refused(deployed, user)} came")
 
 
-def end_the_pause(deployed: Deployed, user: str) -> None:
-    """As if it were over: the row says so, and the message comes that SQS hides until then."""
+def end_the_pause(deployed: Deployed, user: str, *, queue: str = "resend") -> None:
+    """As if it were over: the row says so, and the message comes that SQS hides until then.
+
+    The message comes to `queue`.
+    """
     service = deployed.service
     (run,) = runs(deployed, user)
     past = datetime.now(UTC) - timedelta(minutes=1)
@@ -53,10 +56,9 @@ def end_the_pause(deployed: Deployed, user: str) -> None:
         UpdateExpression="SET retry_at = :past",
         ExpressionAttributeValues={":past": {"S": f"{past:%Y-%m-%dT%H:%M:%S.%fZ}"}},
     )
-    resend = service.queue_url("resend")
-    service.queues.purge_queue(QueueUrl=resend)
+    service.queues.purge_queue(QueueUrl=service.queue_url("resend"))
     body = json.dumps({"user_id": user, "schedule": "daily", "sequence": 1})
-    service.queues.send_message(QueueUrl=resend, MessageBody=body)
+    service.queues.send_message(QueueUrl=service.queue_url(queue), MessageBody=body)
 
 
 def redrive_by_hand(deployed: Deployed) -> None:
